@@ -1,9 +1,9 @@
-/** The door for workers, clients and tools. Workflow code has its own: `temporal-conductor/workflows`. */
+/** Entry point for workers, clients and tools. Workflow code imports `temporal-conductor/workflows` instead. */
 
-// Base class of all our errors, told apart by `code`.
+// Base class of all our errors, which differ by `code`.
 export { ConductorError } from './errors';
 
-// A worker that solves, and a client that asks.
+// Worker plugin and client.
 export { ConductorPlugin, type ConductorPluginOptions } from './plugin';
 export {
   type AttachedSolve,
@@ -22,7 +22,7 @@ export { type AskedRequest, BadQuestionError } from './client/asked';
 export { RefusedError } from './client/steer';
 export type { HeldLimits, LimitsChange } from './protocol/messages';
 
-// Input and result of a run, and the reasons why a call in it failed.
+// Input and result of a run, and the reasons why its calls failed.
 export { solveResultSchema, solveTraceSchema, type SolveResult, type SolveTrace } from './protocol/solve';
 export { type ConversationTurn, solveInputSchema, type SolveInput } from './protocol/input';
 export type { Call, CallPurpose, Problem, Usage } from './protocol/solve';
@@ -40,7 +40,7 @@ export { loadConfig, type LoadConfigOptions, type LoadedConfig } from './config/
 export { ConfigError, MissingKeyError } from './config/errors';
 export type { Config, ConfigInput } from './config/schema';
 
-// For an activity or workflow of yours that works in the pool: what it is given, what it returns, and long texts.
+// For your own activity or workflow in the pool: its input, its result, and access to long texts.
 export type { VisibleStep, WorkerRequest } from './protocol/activity-contract';
 export type { ExternalAnswer } from './protocol/external-worker';
 export type { Text, TextRef } from './protocol/text';
@@ -49,7 +49,7 @@ export { openStore, type StoreOptions } from './store/open-store';
 export type { Store, StoredEntry } from './store/store';
 export { collectGarbage, type Collected, type CollectOptions } from './client/collect-garbage';
 
-// Encryption of what goes to Temporal and into the store.
+// Encryption of everything sent to Temporal or stored.
 export { type KeyRing, readEncryptionKeys, UnknownKeyError } from './encryption/key-ring';
 export { AlteredPayloadError, encryptionCodec } from './encryption/codec';
 export { encryptionConverter, failureConverterPath } from './encryption/codec';

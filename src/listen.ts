@@ -7,7 +7,7 @@ export interface Listening {
   readonly close: () => Promise<void>;
 }
 
-/** Listens on a port (0: any free one) of one host, or of every address. Closing breaks off open connections. */
+/** Listens on a port (0: any free one) of one host, or of all addresses. Closing drops open connections. */
 export async function listen(server: Server, port: number, host?: string): Promise<Listening> {
   await once(server.listen(port, host), 'listening');
   const { port: bound } = server.address() as AddressInfo;

@@ -5,26 +5,26 @@ import { basename, delimiter, extname, isAbsolute, join, parse } from 'node:path
 import { promisify } from 'node:util';
 import { reasonOf } from './errors';
 
-/** An absolute path, or a name on PATH. A Python runs isolated from modules of the current folder and PYTHONPATH. */
+/** Absolute path, or a name on PATH. Python runs isolated from modules in the current folder and PYTHONPATH. */
 export type Program = string | { readonly python: string };
 
 export const PYTHON = process.platform === 'win32' ? 'python' : 'python3';
 
 interface Surroundings {
-  /** Absolute; without it, the root folder, where no stranger can put a module or a library. */
+  /** Absolute path. @default the root folder, where other users cannot put a module or a library */
   readonly cwd?: string | undefined;
-  /** Where the program is looked up and its environment is taken from; without it, this process's own environment. */
+  /** Environment for looking up the program and for its variables. @default this process's own */
   readonly env?: NodeJS.ProcessEnv;
-  /** Variables that it gets beside the plain ones. `all` is for a program of the user's own, which may see every key. */
+  /** Variables that it gets besides `PLAIN`. `all` is for the user's own programs, which may see every key. */
   readonly passes?: RegExp | 'all';
 }
 
 type Start = Surroundings & Pick<SpawnOptions, 'detached' | 'gid' | 'shell' | 'stdio' | 'uid'>;
 
 /**
- * Starts a program: the one place that does, so that nothing of the current folder is run by mistake, and no key
- * reaches a program that was not given it. With `shell`, it is a line for the user's shell.
- * @throws Error with the code ENOENT where no folder of PATH has it
+ * Starts a program. All programs are started in this file, so that nothing in the current folder runs by mistake and
+ * each program gets only the keys it needs. With `shell`, `program` is a command line for the user's shell.
+ * @throws Error with the code ENOENT if no folder of PATH contains it
  */
 export function startProgram(program: Program, args: readonly string[], start: Start = {}): ChildProcess {
   const { detached, gid, shell, stdio, uid } = start;
@@ -32,7 +32,7 @@ export function startProgram(program: Program, args: readonly string[], start: S
   return spawn(file, options, { detached, gid, shell, stdio, uid, ...surroundings(start) });
 }
 
-/** Runs a program to its end and returns what it printed; an error carries the last line it wrote to stderr. */
+/** Runs a program to its end and returns its stdout; an error carries the last line of its stderr. */
 export async function runProgram(
   program: Program,
   args: readonly string[],
@@ -50,7 +50,7 @@ export async function runProgram(
   }
 }
 
-/** Looks for a program in the absolute folders of PATH. */
+/** Finds a program in the absolute folders of PATH. */
 export function findProgram(name: string, env: NodeJS.ProcessEnv = process.env): string | null {
   const file = process.platform === 'win32' && extname(name) === '' ? `${name}.exe` : name;
   const paths = foldersOf(env.PATH ?? env.Path).map((folder) => join(folder, file));
@@ -91,25 +91,25 @@ function surroundings({ cwd = parse(process.execPath).root, env = process.env, p
   const passed = Object.entries(env).filter(
     ([name]) => !/^path$/i.test(name) && (PLAIN.test(name) || passes === 'all' || passes?.test(name)),
   );
-  // Keeps the program's own children from being looked up in the current folder, which an empty PATH would mean.
+  // An empty PATH would make the program look up its own children in the current folder.
   const folders = foldersOf(env.PATH ?? env.Path);
   const path = folders.length === 0 ? {} : { PATH: folders.join(delimiter) };
   return { cwd, env: { ...Object.fromEntries(passed), ...path, ...NO_CURRENT_FOLDER } };
 }
 
-/** Where things lie and how to write them, on Unix and on Windows. */
+/** Variables that every program gets: system folders, time zone and locale, on Unix and Windows. */
 const PLAIN =
   /^(?:PATHEXT|COMSPEC|SYSTEMROOT|HOME|USERPROFILE|APPDATA|LOCALAPPDATA|TMPDIR|TEMP|TMP|TZ|LANG|LC_[A-Z]+)$/i;
 
-/** Has Windows look up programs in PATH alone. */
+/** Makes Windows look up programs only in PATH. */
 const NO_CURRENT_FOLDER = process.platform === 'win32' ? { NoDefaultCurrentDirectoryInExePath: '1' } : {};
 
-/** An empty or relative entry of PATH means the current folder, whose programs are its maker's choice. */
+/** Drops empty and relative entries of PATH: they mean the current folder, where anyone may have put programs. */
 function foldersOf(path = ''): string[] {
   return path.split(delimiter).filter(isAbsolute);
 }
 
-/** Whether this process runs in our container image, which holds no Temporal server, no Python and no local engine. */
+/** Whether this process runs in our container image, which has no Temporal server, no Python and no local engine. */
 export function isOurImage(): boolean {
   return process.env.CONDUCTOR_IMAGE !== undefined;
 }

@@ -1,4 +1,4 @@
-/** Lets so many pieces of work be under way at once; the others wait, the first that came first. */
+/** Semaphore: runs at most `free` pieces of work at once; the others wait in order of arrival. */
 export class Turns {
   private readonly waiting: (() => void)[] = [];
 
@@ -17,7 +17,7 @@ export class Turns {
   }
 }
 
-/** The promise's value; null where it takes longer than so many milliseconds. */
+/** Returns the promise's value, or null if it takes longer than `ms` milliseconds. */
 export async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
   let clock: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
@@ -30,7 +30,7 @@ export async function within<T>(ms: number, promise: Promise<T>): Promise<T | nu
   }
 }
 
-/** Waits for work that cannot be stopped, or throws the reason of the signal once that is aborted. */
+/** Waits for work that cannot be stopped; throws the signal's reason as soon as it is aborted. */
 export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {

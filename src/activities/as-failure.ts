@@ -6,7 +6,7 @@ import { callOf, type LedgerRow } from '../store/ledger';
 import type { ModelCall } from './model-call';
 import type { CallFailure } from './models/failure';
 
-/** By the error's code: trying again helps against none of them. */
+/** Failure types by error code; none of these errors goes away on a retry. */
 const FINAL_TYPES: ReadonlyMap<string, FailureType> = new Map([
   ['MissingKey', FAILURES.authentication],
   ['Configuration', FAILURES.configuration],
@@ -15,8 +15,8 @@ const FINAL_TYPES: ReadonlyMap<string, FailureType> = new Map([
 ]);
 
 /**
- * Gives our own errors their failure type, and says of each whether trying again can help.
- * @param details what was sent for the call before, where that is known: a failure without it counts as one request
+ * Runs `work` and converts our own errors to failures, which say whether a retry can help.
+ * @param details requests already sent for the call, if known; a failure without details counts as one request
  */
 export async function asFailure<T>(work: () => T | Promise<T>, details?: CallFailureDetails): Promise<T> {
   try {
@@ -31,13 +31,13 @@ export async function asFailure<T>(work: () => T | Promise<T>, details?: CallFai
   }
 }
 
-/** A system's error, or one that a driver made of it: all else that a call may meet has a name of its own. */
+/** Recognises a system error, or a driver's wrapper of one. Every other expected error has a name of its own. */
 function isOfStore(error: unknown): error is Error {
   const { name } = Object(error) as Partial<Error>;
   return name === 'Error' && ('code' in Object(error) || 'cause' in Object(error));
 }
 
-/** Details of a failed call for the workflow: every request sent for it, and when. */
+/** Returns the details of a failed call for the workflow: every request sent for it, and when. */
 export function callDetails(rows: readonly LedgerRow[]): CallFailureDetails {
   const now = new Date().toISOString();
   const startedAt = rows[0]?.startedAt ?? now;
@@ -45,7 +45,7 @@ export function callDetails(rows: readonly LedgerRow[]): CallFailureDetails {
   return { calls: rows.map(callOf), startedAt, endedAt };
 }
 
-/** Converts a failure for Temporal, without the SDK's error: it may hold the key, and its class means nothing there. */
+/** Converts a failure for Temporal without the SDK's error: it may contain the key, and Temporal ignores its class. */
 export function toError(
   failure: Problem & Pick<CallFailure, 'retryable' | 'nextRetryDelayMs'>,
   rows: readonly LedgerRow[],
@@ -53,13 +53,13 @@ export function toError(
 ): Error {
   const { type, message, retryable, nextRetryDelayMs } = failure;
   const details = [{ ...callDetails(rows), ...more }];
-  // A cancelled call, too, tells its run what was sent for it: it may have been billed.
+  // A cancelled call also reports its requests to the run, since they may have been billed.
   if (type === FAILURES.cancelled) return new CancelledFailure(message, details);
   const nextRetryDelay = nextRetryDelayMs ?? undefined;
   return ApplicationFailure.create({ type, message, nonRetryable: !retryable, details, nextRetryDelay });
 }
 
-/** The cap on requests is reached: the last failure becomes final. */
+/** Returns the last failure as final, once the limit on requests is reached. */
 export function requestsSpent(call: ModelCall, rows: readonly LedgerRow[]): Error {
   const last = rows.at(-1)?.error;
   if (last == null) return processLost(call, rows);
@@ -67,7 +67,7 @@ export function requestsSpent(call: ModelCall, rows: readonly LedgerRow[]): Erro
   return toError({ type: last.type, message, retryable: false }, rows);
 }
 
-/** The allowance for requests whose process is lost is used up: the workflow decides whether there is more. */
+/** Returns the failure for a used-up allowance of lost requests; the workflow decides whether to grant more. */
 export function processLost(call: ModelCall, rows: readonly LedgerRow[]): Error {
   const lost = rows.filter(({ nanoUsd }) => nanoUsd === null).length;
   const message =

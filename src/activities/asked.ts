@@ -13,7 +13,7 @@ import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { refuseBadSchema } from './check-answer';
 
-/** What the input of a run asks, in the form in which it travels with each call. @throws as `refuseBadSchema` */
+/** Converts a run's input to the form that is passed with each call. @throws as `refuseBadSchema` */
 export async function askedIn(store: Store, input: SolveInput): Promise<Asked> {
   const { messages = [], answerSchema } = input;
   const before = messages.slice(0, -1);
@@ -32,7 +32,7 @@ function readTurns(store: Store, turns: readonly Turn[]): Promise<ConversationTu
   );
 }
 
-/** Puts the turns before a question into the form in which they travel. */
+/** Stores the turns before a question in the form that is passed with each call. */
 export async function keepConversation(
   store: Store,
   turns: readonly ConversationTurn[],
@@ -42,7 +42,7 @@ export async function keepConversation(
 
 const turnsSchema = z.array(conversationTurnSchema);
 
-/** What was asked, with its texts whole. */
+/** Reads what was asked, with every text loaded from the store. */
 export async function readAsked(
   store: Store,
   { question, conversation, answerSchema }: Asked,

@@ -16,21 +16,21 @@ import {
 import { diagnose } from './models/diagnose';
 import type { ModelReply, ModelRequest, Progress } from './models/model';
 
-/** A request to begin an answer may go on so long after a cancellation: without its id nothing can be stopped. */
+/** Time that a begin request gets after a cancellation: without its id, the answer cannot be stopped. */
 const BEGIN_GRACE_MS = 10_000;
 const LOOK_MS = 30_000;
 const CANCEL_MS = 10_000;
 
-/** This process stopped waiting, and the vendor goes on: the next attempt comes for the same answer. */
+/** This process stopped waiting while the vendor goes on; the next attempt fetches the same answer. */
 export interface LeftRunning {
   readonly kind: 'left-running';
   readonly failure: Omit<CallFailure, 'billed'>;
 }
 
 /**
- * Has an answer written in the background and waits for its end; one that an earlier attempt began is not bought again.
- * The id is kept before the first look, and a look that fails ends nothing. Never throws for what the provider does.
- * @param id of the answer that an earlier attempt began; null: none did
+ * Starts a background answer, or resumes one that an earlier attempt began, and polls until it ends. Stores the id
+ * before the first poll. A failed poll ends the call only if no retry can help. Never throws for provider errors.
+ * @param id of the answer that an earlier attempt began, or null if none did
  */
 export async function callInBackground(
   { background, store }: Pick<Dependencies, 'background' | 'store'>,
@@ -41,7 +41,7 @@ export async function callInBackground(
 ): Promise<Ended | LeftRunning> {
   const begunAt = Date.parse(startedAt);
   const timeoutMs = allowedMs(begunAt, call.timeoutMs, activityInfo());
-  // Over when the time of the card or of the run is, whichever process began the answer.
+  // Counts from the start of the answer, whichever process began it, to the time limit of the card or the run.
   const limit = timeLimit(Math.max(0, begunAt + timeoutMs - Date.now()));
   const asked = { ...call, apiKey, callId, timeoutMs, signal: limit };
   const { cancellationSignal: cancellation } = Context.current();
@@ -49,7 +49,7 @@ export async function callInBackground(
 
   let answer: { readonly id: string; readonly progress: Progress | null };
   try {
-    // A cancellation stops this only after a while, so that there is an id to stop the rest by.
+    // A cancellation aborts this only after a grace period, to obtain the id by which the answer is stopped.
     const beginning = under(limit, delayed(cancellation, BEGIN_GRACE_MS));
     answer = id === null ? await background.begin(beginning) : { id, progress: null };
   } catch (error) {
@@ -57,7 +57,7 @@ export async function callInBackground(
   }
   if (id === null) await untilWritten(() => keepBegun(store, { callId, attempt, id: answer.id }));
 
-  // Not bound by the call's own time: an answer that is there is taken, however late.
+  // Not bound by the call's time limit: a finished answer is accepted, however late.
   const look = (): Promise<Progress> => background.look(under(cancellation, timeLimit(LOOK_MS)), answer.id);
   try {
     let progress = answer.progress ?? (await look());
@@ -82,9 +82,9 @@ const HOPELESS: ReadonlySet<FailureType> = new Set([
 ]);
 
 /**
- * Decides what becomes of an answer when the wait for it was broken off. The vendor is asked to stop where no one will
- * come back: the run is cancelled, or its or the card's time is over. Where the process ends, or has lost touch with
- * the server, another may be waiting already.
+ * Decides what becomes of an answer when the wait for it is interrupted. The vendor is asked to stop if no attempt
+ * will return for the answer: the run was cancelled, or the time limit of the run or the card was reached. If this
+ * process ends or has lost contact with the server, another may already be waiting.
  */
 async function stopWaiting(
   error: unknown,
@@ -95,7 +95,7 @@ async function stopWaiting(
   if (cancellationDetails?.cancelRequested === true) return brokenOff(true, replyIn(await cancel()));
   if (asked.signal.aborted) {
     const last = await cancel();
-    // Finished at the last moment: it is paid for.
+    // Finished just in time: it is paid for, so it is used.
     if (last?.status === 'answered') return judgeReply(last.reply, asked);
     return failedWith(tooLate(asked), replyIn(last));
   }
@@ -104,7 +104,7 @@ async function stopWaiting(
     return { kind: 'left-running', failure: { type: FAILURES.workerStopped, message, retryable: true } };
   }
   const diagnosis = diagnose(error);
-  // A look is free, whatever comes of it, but says nothing of what the answer costs.
+  // Polling is free, but a failed poll does not show whether the answer is billed.
   if (HOPELESS.has(diagnosis.type)) {
     return failedWith(describeFailure({ ...diagnosis, billed: 'unknown' }, asked), null);
   }
@@ -119,12 +119,12 @@ function replyIn(progress: Progress | null): ModelReply | null {
   return progress !== null && 'reply' in progress ? progress.reply : null;
 }
 
-/** A quarter of the time since an answer was begun, so that short ones are fetched soon and long ones cost few looks. */
+/** Returns the poll interval, a quarter of the elapsed time: short answers come soon, long ones need few polls. */
 export function pauseMs(elapsedMs: number): number {
   return Math.min(Math.max(elapsedMs / 4, 500), 5000);
 }
 
-/** Milliseconds that a call may take in all; at the end of the run, no attempt is left to come back for the answer. */
+/** Returns the milliseconds that a call may take in total; after the run ends, no attempt can fetch the answer. */
 export function allowedMs(
   begunAt: number,
   timeoutMs: number,

@@ -28,19 +28,18 @@ import type { Permit, Report } from './rate-limits/limiter';
 /**
  * Makes one model call durable. Every model call of the product goes through here.
  *
- * 1. An answer kept under the call id by an earlier attempt is returned, and nothing is sent. A first attempt does not
- *    look for one: the row of step 3 tells whether there were others.
- * 2. An answer that an earlier attempt began in the background is waited for, under the same ledger row.
- * 3. Else a ledger row is created before the request, so no request is ever unaccounted for, and of two live attempts
- *    each has its own; but where the model may not be asked just now, nothing is written or sent, and Temporal calls
- *    again later.
- * 4. One request is sent. In the background it brings an id, which is kept before anyone asks how far the answer is;
- *    asking costs nothing, and opens no row.
- * 5. A usable answer is kept before anyone learns of it; then the row is completed. Both are repeated, with heartbeats,
- *    while the store fails. Where two attempts were answered, the answer that was kept first is the call's.
+ * 1. If an earlier attempt stored an answer under the call id, it is returned and nothing is sent. A first attempt
+ *    skips the lookup; creating the row in step 3 detects earlier attempts.
+ * 2. If an earlier attempt began an answer in the background, this one waits for it under the same ledger row.
+ * 3. Otherwise a ledger row is created before the request, so every request is accounted for, and two live attempts
+ *    have one row each. If the model may not be called now, nothing is written or sent, and Temporal retries later.
+ * 4. One request is sent. In the background it returns an id, which is stored before the first poll. Polling is free
+ *    and opens no row.
+ * 5. A usable answer is stored before it is reported; then the row is completed. Both writes are retried, with
+ *    heartbeats, while the store fails. If two attempts got an answer, the one stored first becomes the call's.
  *
- * The window in which a crash buys a call twice is the request of step 4 alone: until its answer arrives, or in the
- * background until its id does.
+ * A crash can cause a second charge only during the request of step 4: until its answer arrives, or in the background
+ * until its id does.
  * @throws ApplicationFailure of a `Provider.*` type, `Worker.Throttled` or `Worker.CircuitOpen`, with `CallFailureDetails`
  */
 export async function callModel(dependencies: Dependencies, call: ModelCall): Promise<WorkerResult> {
@@ -64,7 +63,7 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   if (ended.kind === 'failed') {
     await untilWritten(() => writeRow(store, closed));
     const failure = await toFailure(store, call, ended, rows);
-    // Another attempt may have been answered. Where both waited for one answer in the background, the row is that one's.
+    // Another attempt may have an answer. If both waited for the same background answer, its row overwrites this one.
     const found = await findAnswer(store, blank.callId);
     if (found === null) throw failure;
     return takeKept(store, found, blank);
@@ -78,12 +77,12 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   return answered(first, rows);
 }
 
-/** Another run may have made a call that has an identity; an answer in the background has no row to it. */
+/** Another run may have made a call with an identity; resuming a background answer opens no row to detect others. */
 function isNew({ identity, card }: ModelCall, { attempt }: Pick<Info, 'attempt'>): boolean {
   return attempt === 1 && identity === undefined && card.background !== true;
 }
 
-/** Returns an answer that an attempt kept, which may have died before it completed its row. */
+/** Returns the stored answer of an attempt that may have died before it completed its row. */
 async function takeKept(store: Store, kept: KeptAnswer, blank: OpenRow): Promise<WorkerResult> {
   await untilWritten(() => writeRow(store, kept.row));
   return answered(kept, await rowsOfCall(store, blank));
@@ -98,7 +97,7 @@ function withoutRow(rows: readonly LedgerRow[], { attempt }: LedgerRow): LedgerR
   return rows.filter((row) => row.attempt !== attempt);
 }
 
-/** Keeps the text of an answer; one over the store's cap is no answer, though it was billed. */
+/** Stores the text of an answer. A text over the store's cap fails the call, though it was billed. */
 async function keepOutput(
   store: Store,
   { worker, card }: ModelCall,
@@ -123,7 +122,7 @@ async function toFailure(
 ): Promise<Error> {
   const isOver =
     failure.retryable && failure.type !== FAILURES.cancelled && rows.length >= call.allowance.requests;
-  // Waiting for one more that will not be sent would only make the bad news late.
+  // Fails now: a retry would only wait for a request that will not be sent.
   if (isOver) return requestsSpent(call, rows);
   const { text = '', finish, dropped = [] } = reply ?? {};
   const isCut = finish === 'length' && text.trim() !== '' && !failure.retryable;
@@ -131,7 +130,7 @@ async function toFailure(
   return toError(failure, rows, { dropped, partial });
 }
 
-/** A request, the row that it is paid under, and the other rows of its call. */
+/** A request, the row that accounts for it, and the other rows of its call. */
 interface MadeRequest {
   readonly row: LedgerRow;
   readonly sent: Ended | LeftRunning;
@@ -139,9 +138,9 @@ interface MadeRequest {
 }
 
 /**
- * Waits for the answer that a vendor may still be writing for a call; else, if the model may be asked now, opens a row
- * in the ledger and sends a request. Null where another attempt has opened that row: there may be an answer by now.
- * @throws ApplicationFailure where no further request may be sent: for good, or until there is room
+ * Waits for a background answer that the vendor may still be writing. Otherwise, if the model may be called now,
+ * opens a ledger row and sends a request. Returns null if another attempt opened that row: an answer may exist by now.
+ * @throws ApplicationFailure if no further request may be sent, for good or until the rate limiter has room
  */
 async function makeRequest(
   dependencies: Dependencies,
@@ -158,7 +157,7 @@ async function makeRequest(
   if (isCancelled()) throw toError(brokenOff(false).failure, earlier);
   const { requests, billable } = call.allowance;
   if (earlier.length >= requests) throw requestsSpent(call, earlier);
-  // Sent by a process that was lost, or broken off: what it came to is unknown.
+  // Process lost, or request broken off: the cost is not known to be zero.
   const mayBeBilled = earlier.filter(({ nanoUsd }) => nanoUsd !== 0);
   if (mayBeBilled.length >= billable) throw processLost(call, earlier);
   const permit = await pacing(call, earlier);
@@ -178,7 +177,7 @@ function isCancelled(): boolean {
   return Context.current().cancellationSignal.aborted;
 }
 
-/** A process that was frozen may have been given up meanwhile: it sends nothing more. */
+/** Sends a request unless the attempt is over: Temporal may have given it up while the process was frozen. */
 async function sendUnlessOver(
   dependencies: Dependencies,
   call: ModelCall,
@@ -199,7 +198,7 @@ async function sendUnlessOver(
   return sendRequest(dependencies.complete, call, { apiKey, callId, onText });
 }
 
-/** Signs that a model is out of order. Any other answer, even a 401 or a refusal, shows that it is there. */
+/** Failures that count towards opening a model's circuit. Any other answer, even a 401 or a refusal, closes it. */
 const OUT_OF_ORDER: ReadonlySet<FailureType> = new Set([
   FAILURES.unavailable,
   FAILURES.timeout,
@@ -209,11 +208,11 @@ const OUT_OF_ORDER: ReadonlySet<FailureType> = new Set([
 
 const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };
 
-/** What the rate limiter of a model learns from a finished request. */
+/** Returns what a finished request tells the model's rate limiter. */
 function reportOf(sent: Ended | LeftRunning): Report {
   if (sent.kind === 'left-running') return NOTHING_LEARNT;
   const { inputTokens = 0, outputTokens = 0 } = sent.reply?.usage ?? {};
-  // Servers that do not count report 0 tokens, which no request comes to.
+  // Servers that do not count tokens report 0, which no real request uses.
   const tokens = inputTokens + outputTokens || null;
   if (sent.kind === 'answered') return { tokens, health: 'good' };
   const { type, billed } = sent.failure;

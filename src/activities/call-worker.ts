@@ -9,7 +9,7 @@ import { checkAnswer } from './check-answer';
 import type { Dependencies, ModelCall } from './model-call';
 import { readPrompt } from './worker-prompt';
 
-/** Activity `conductor.callWorker`: one subtask to one model, with all that the step may see. Throws as `callModel`. */
+/** Activity `conductor.callWorker`: sends a model one subtask and all that the step may see. Throws as `callModel`. */
 export async function callWorker(
   dependencies: Dependencies,
   request: Reserved<WorkerRequest>,
@@ -51,7 +51,7 @@ function roomOf(
   return { maxOutputTokens: room, ...(binds && { maxAnswerTokens }) };
 }
 
-/** Vendors know no name of a dialect. */
+/** Returns the schema of the answer without `$schema`, which vendors do not support. */
 function answerOutputSchema({ answerSchema }: WorkerPrompt): OutputSchema | undefined {
   if (answerSchema === undefined) return undefined;
   const schema: Record<string, unknown> = { ...(JSON.parse(answerSchema) as OutputSchema['schema']) };

@@ -10,8 +10,8 @@ import type { Store } from '../store/store';
 import { readText } from '../store/texts';
 
 /**
- * Gives a result back whose output fits the schema of the answer, if there is one.
- * @throws ApplicationFailure `Answer.Invalid` with the validator's words, the text and what it cost
+ * Returns a result if its output fits the answer schema, or if there is none.
+ * @throws ApplicationFailure `Answer.Invalid` with the validator's messages, the text and the calls made for it
  */
 export async function checkAnswer(
   store: Store,
@@ -31,12 +31,12 @@ export async function checkAnswer(
   });
 }
 
-/** @throws ApplicationFailure `Solve.BadInput` that says why no answer can be held to a schema */
+/** @throws ApplicationFailure `Solve.BadInput` that says why a schema cannot be used */
 export async function refuseBadSchema(schema: string): Promise<void> {
   await compile(schema);
 }
 
-/** Shown to a model, and to people. */
+/** Most schema violations listed, for a model and for people. */
 const MOST_FAULTS = 10;
 
 async function findFault(schema: string, answer: string): Promise<string | null> {
@@ -68,7 +68,7 @@ const DIALECTS = {
   'http://json-schema.org/draft-07/schema': async () => (await import('ajv')).Ajv,
 } as const;
 
-/** A schema names its dialect, or is of the first. `format` only describes, as 2020-12 has it. */
+/** Compiles a schema in the dialect it names, by default 2020-12. As in 2020-12, `format` is only an annotation. */
 async function compile(json: string): Promise<ValidateFunction> {
   const schema = JSON.parse(json) as AnswerSchema;
   const { $schema = LATEST } = schema;
@@ -80,7 +80,7 @@ async function compile(json: string): Promise<ValidateFunction> {
   const Validator = await known[1]();
   const validator = new Validator({ strict: false, validateFormats: false, allErrors: true, logger: false });
   try {
-    // An "asynchronous" schema, a word of Ajv's own, would find nothing at once.
+    // Ajv's `$async` extension would make `validate` return a promise, and every answer would pass.
     const validate = withinTime(READ_MS, () => validator.compile({ ...schema, $async: false }));
     if (validate !== null) return validate;
   } catch (cause) {
@@ -93,9 +93,9 @@ function badSchema(problem: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`answerSchema cannot be used: ${problem}`, FAILURES.badInput);
 }
 
-/** A pattern may take for ever on one text: only a context of its own can be stopped. */
+/** Time limit of a validation. A regular expression may never end, and only code in a `vm` context can be stopped. */
 const MOST_MS = 1000;
-/** No harmless schema takes so long, however busy the machine is. */
+/** Time limit for compiling a schema; no harmless one takes this long, however busy the machine is. */
 const READ_MS = 5000;
 
 function withinTime<Value>(timeout: number, work: () => Value): Value | null {

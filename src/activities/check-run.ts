@@ -7,7 +7,7 @@ import type { ModelProvider, ResolvedRun } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
 import type { Dependencies } from './model-call';
 
-/** Refuses, with `Solve.BadInput`, what no run can be made of in a workflow's input, which any client may have written. */
+/** Checks a workflow's input, which any client may have written. @throws ApplicationFailure `Solve.BadInput` */
 export function checkShape(schema: z.ZodType, value: unknown): void {
   const [issue] = schema.safeParse(value).error?.issues ?? [];
   if (issue === undefined) return;
@@ -16,10 +16,10 @@ export function checkShape(schema: z.ZodType, value: unknown): void {
 }
 
 /**
- * Local activity `conductor.checkRun`: whether a run that came with a workflow's input names only what this process's own
- * configuration names. Any client may write such an input; what it says of models is checked where they are asked, see
- * `config/api-keys.ts`, and the activities, workflows and queues that a workflow calls by itself are checked here.
- * @throws ConfigError that says what is unknown
+ * Local activity `conductor.checkRun`: checks that a run from a workflow's input, which any client may have written,
+ * names only activities, workflows and queues that this process's own configuration names. Models are checked when
+ * they are called, see `config/api-keys.ts`.
+ * @throws ConfigError that names what is unknown
  */
 export function checkRun(
   { config, policy }: Pick<Dependencies, 'config' | 'policy'>,

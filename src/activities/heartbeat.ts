@@ -4,14 +4,14 @@ import { ConductorError } from '../errors';
 
 const written = new WeakMap<Context, number>();
 
-/** Notes for the next heartbeat how many characters of an answer have come. */
+/** Records for the next heartbeat how many characters of an answer have arrived. */
 export function noteWritten(characters: number): void {
   written.set(Context.current(), characters);
 }
 
 /**
- * Runs `work` with two heartbeats per heartbeat time-out, which also bring a cancellation. The first goes out after
- * half a time-out: each is a billed Action, and most calls are over before.
+ * Runs `work` with two heartbeats per heartbeat timeout, which also deliver a cancellation. The first is sent after
+ * half a timeout: each is a billed Action, and most calls end before it.
  */
 export async function whileHeartbeating<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
@@ -27,18 +27,18 @@ export async function whileHeartbeating<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A timer of Node that is longer would fire at once. */
+/** Longest delay of a Node timer; a longer one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * A signal that aborts with a `TimeoutError` after so many milliseconds, also as a part of `AbortSignal.any`. The clock of
- * `AbortSignal.timeout` and `any` both hold it weakly, and Node 20 lets the garbage collector take it from between them.
+ * Returns a signal that aborts with a `TimeoutError` after `ms`, even inside `AbortSignal.any`. The timer of
+ * `AbortSignal.timeout` and `any` both hold their signal weakly, so Node 20 may collect it before it fires.
  */
 export function timeLimit(ms: number): AbortSignal {
   return startLimit(ms).controller.signal;
 }
 
-/** Runs work under such a signal, which a cancellation aborts as well, and leaves no timer or listener behind. */
+/** Runs `work` under a time limit and a cancellation, and leaves no timer or listener behind. */
 export async function withinLimit<T>(
   ms: number,
   cancellation: AbortSignal,
@@ -66,7 +66,7 @@ function startLimit(ms: number): { readonly controller: AbortController; readonl
   return { controller, timer: setTimeout(abort, Math.min(ms, LONGEST_MS)).unref() };
 }
 
-/** Aborts for the same reason as another signal, but later: time to end in order what was started. */
+/** Returns a signal that aborts `delayMs` after another, with its reason, to leave time for an orderly end. */
 export function delayed(signal: AbortSignal, delayMs: number): AbortSignal {
   const controller = new AbortController();
   const abortLater = (): void => {
@@ -79,13 +79,13 @@ export function delayed(signal: AbortSignal, delayMs: number): AbortSignal {
   return controller.signal;
 }
 
-/** How long a write is repeated after a cancellation, which may be the end of the process. */
+/** Time for which a write is retried after a cancellation, which may mean that the process is ending. */
 const WRITE_GRACE_MS = 10_000;
 const LONGEST_PAUSE_MS = 10_000;
 
 /**
- * Repeats a write that follows a paid request until the store takes it, at most to the end of the run.
- * @throws the store's error, where time ran out; at once an error of ours, which another try would meet again
+ * Retries a write that follows a paid request until the store accepts it, at most until the end of the run.
+ * @throws the store's error when time runs out; an error of ours at once, since every retry would meet it again
  */
 export async function untilWritten<T>(write: () => Promise<T>): Promise<T> {
   const { cancellationSignal, info } = Context.current();
@@ -101,7 +101,7 @@ export async function untilWritten<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Time left of an activity after earlier attempts, by the server's clock alone: this machine's may jump. */
+/** Returns the time left for an activity after earlier attempts, by the server's clock: this machine's may jump. */
 function leftFor(info: Info): number {
   const usedMs = Math.max(0, info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs);
   return (info.scheduleToCloseTimeoutMs || Infinity) - usedMs;

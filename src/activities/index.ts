@@ -31,7 +31,7 @@ import { whileHeartbeating } from './heartbeat';
 import { bookCall } from './ledger-row';
 import { writePlan } from './write-plan';
 
-/** The side effects of a solve, ready to be registered on a worker. */
+/** Creates the activities of a solve, ready to be registered on a worker. */
 export function createActivities(dependencies: Dependencies): ConductorActivities {
   const { store } = dependencies;
   const digest = solvingDigestOf(dependencies.config);
@@ -52,7 +52,7 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
   };
 }
 
-/** What holds for a run and everything below it, whatever changes on disk; no client sees this configuration. */
+/** Fixes the settings of a run and its child runs, whatever changes on disk; clients do not see the configuration. */
 async function resolveForRun(
   dependencies: Dependencies,
   digest: ConfigDigest,
@@ -99,10 +99,10 @@ async function bindConductor(
   );
 }
 
-/** A payload of Temporal's may have 2 MB: half of one for the answer, the other half for the trace around it. */
+/** Temporal limits a payload to 2 MB: one half is for the answer, the other for the trace around it. */
 const MAX_ANSWER_BYTES = 1_000_000;
 
-/** Loads an answer for a run's result; one that would not fit stays where it is. */
+/** Loads an answer for a run's result. @throws ApplicationFailure `Store.TextTooLarge` if it would not fit */
 async function readForResult(store: Store, text: Text): Promise<string> {
   const whole = await readText(store, text);
   const bytes = jsonBytes(whole);

@@ -6,7 +6,7 @@ import type { Store } from '../store/store';
 import type { ModelCall } from './model-call';
 import type { Ended } from './models/failure';
 
-/** Fields that every row of a call begins with. */
+/** Returns the fields that all rows of a call share while they are open. */
 export function openRowOf(
   { rootId, purpose, round, step, worker, card }: ModelCall,
   callId: string,
@@ -19,8 +19,8 @@ export function openRowOf(
 }
 
 /**
- * Writes the row of a request that is about to be sent. It stays open for good if this process dies; null where another
- * live attempt took its number.
+ * Writes the row of a request that is about to be sent; it stays open for good if this process dies. Returns null if
+ * another live attempt took its number.
  */
 export async function openRow(store: Store, blank: OpenRow, attempt: number): Promise<LedgerRow | null> {
   const row: LedgerRow = { ...blank, attempt, startedAt: new Date().toISOString() };
@@ -54,8 +54,8 @@ function chargesOf(
 }
 
 /**
- * Books a call that the workflow makes by itself: opens its row, or completes it. An open row holds the worst case. One
- * that is complete is never opened again, however late an attempt to open it comes.
+ * Books a call that the workflow makes by itself: opens its row, or completes it. An open row holds the worst-case
+ * cost. A completed row is never reopened, however late an attempt to open it arrives.
  */
 export async function bookCall(
   store: Store,

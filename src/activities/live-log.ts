@@ -3,15 +3,15 @@ import type { Store } from '../store/store';
 
 const FLUSH_MS = 200;
 const FLUSH_CHARACTERS = 1024;
-/** What waits for a store that stalls; more is not kept, and comes with the end of its step. */
+/** Most text buffered while the store stalls; the rest is dropped, and readers get it when its step ends. */
 const MOST_CHARACTERS = 1024 * 1024;
 
 type Place = Omit<LiveText, 'offset' | 'text'> & { readonly rootId: string };
 type Piece = Place & Pick<LiveText, 'offset' | 'text'>;
 
 /**
- * Writes texts to the stream log of a store as they come: those of all calls of a process together, every 200 ms or
- * kilobyte. No call waits for it, and what it does not write is told when the step has ended.
+ * Writes texts to the stream log of a store as they arrive, batched over all calls of a process, every 200 ms or 1,024
+ * characters. No call waits for it, and readers get what it does not write when the step ends.
  */
 export class LiveLog {
   readonly #waiting = new Map<string, Piece>();
@@ -26,13 +26,13 @@ export class LiveLog {
     this.#writer = new LiveWriter(store);
   }
 
-  /** Takes the text of one attempt of a call, piece by piece. */
+  /** Returns a function that takes the text of one attempt of a call, piece by piece. */
   open(place: Place): (text: string) => void {
     let offset = 0;
     let rest = '';
     const name = `${place.callId}/${place.attempt}`;
     return (text) => {
-      // Half of a character has no bytes: it waits for the other half.
+      // Holds back half a surrogate pair, which cannot be encoded, until the other half arrives.
       const whole = rest + text;
       rest = /[\uD800-\uDBFF]$/.exec(whole)?.[0] ?? '';
       const piece = whole.slice(0, whole.length - rest.length);
@@ -49,7 +49,7 @@ export class LiveLog {
     this.#writeSoon();
   }
 
-  /** The first piece after a pause is written at once, so that a reader need not wait for it. */
+  /** Schedules a write. The first piece after a pause is written at once, so that readers need not wait for it. */
   #writeSoon(): void {
     if (this.#isWriting) return;
     const isFull = this.#characters >= FLUSH_CHARACTERS;
@@ -65,7 +65,7 @@ export class LiveLog {
     this.#waiting.clear();
     this.#characters = 0;
     this.#isWriting = true;
-    // A store that refuses loses the readers a piece, and nobody else anything.
+    // A failed write only costs readers this piece until the step ends.
     await this.#writer.write(pieces).catch(() => undefined);
     this.#isWriting = false;
     this.#wroteAt = performance.now();

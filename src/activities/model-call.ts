@@ -25,53 +25,53 @@ export interface Dependencies {
   readonly config: Config;
   readonly store: Store;
   readonly complete: Complete;
-  /** For cards that say `background`. */
+  /** For cards with `background: true`. */
   readonly background: BackgroundCalls;
-  /** One for a process: it remembers what was sent. */
+  /** One per process, since it remembers what was sent. */
   readonly pacing: Pacing;
-  /** One for a process, too: it writes the texts of all calls together. */
+  /** One per process, since it batches the texts of all calls. */
   readonly liveLog: LiveLog;
   readonly policy?: PolicyProvider;
-  /** The only place that keys are read from. */
+  /** Environment variables, the only source of API keys. */
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Serves a Conductor that was trained. The core knows nothing of checkpoints: an add-on brings this. */
+/** Serves a trained Conductor. The core knows nothing about checkpoints; an add-on provides this. */
 export interface PolicyProvider {
   /**
-   * Fixes which checkpoint writes a run's plans: the one that is named, else the configured one, else the one that serves.
-   * It throws ConfigError where there is none; a run whose Conductor is prompted stays as it is.
+   * Fixes the checkpoint that writes a run's plans: the named one, else the configured one, else the one being served.
+   * Returns a run with a prompted Conductor unchanged. @throws ConfigError if there is no checkpoint
    */
   bind(run: ResolvedRun, checkpoint?: string): Promise<ResolvedRun>;
   readonly complete: Complete;
 }
 
 /**
- * Lets a request through now, after the `earlier` ones of its call; its permit must be released whatever becomes of it.
+ * Admits a request now, after the `earlier` ones of its call. Its permit must be released however the request ends.
  * @throws ApplicationFailure `Worker.Throttled`, `Worker.CircuitOpen` or `Store.Unavailable`
  */
 export type Pacing = (call: ModelCall, earlier: readonly LedgerRow[]) => Promise<Permit>;
 
 export interface ModelCall extends Omit<ModelRequest, 'apiKey' | 'callId' | 'signal'> {
   readonly rootId: string;
-  /** Names the call, with its round, step and worker, in place of Temporal's ids. */
+  /** Replaces Temporal's ids in the call id, together with round, step and worker. */
   readonly identity?: string;
   readonly purpose: CallPurpose;
   readonly round: number;
   readonly step: number | null;
   readonly worker: string;
   readonly allowance: Allowance;
-  /** Its text goes to the stream log as it is written. */
+  /** Sends the text to the stream log as it arrives. */
   readonly live?: true;
-  /** Another worker is asked if this one fails, so there is no need to wait for it. */
+  /** Another worker is called if this one fails, so the call does not wait while the circuit is open. */
   readonly hasFallback?: true;
 }
 
 /**
- * The name of one call: SHA-256 over workflow id, run id, activity id and everything that is sent. Retries of an
- * activity share it, so the next attempt finds an answer kept under it. A call with an identity of its own is named by
- * that and its place in the plan, so another run that repeats it finds the answer too, even with the model at another
- * address.
+ * Returns the id of a call: SHA-256 over workflow id, run id, activity id and everything that is sent. Retries of an
+ * activity share it, so the next attempt finds the stored answer. For a call with an identity, that and its place in
+ * the plan replace Temporal's ids, so another run that repeats the call finds the answer, even with the model at
+ * another address.
  */
 export function callIdOf(
   { workflowExecution, activityId }: Pick<Info, 'workflowExecution' | 'activityId'>,
@@ -114,7 +114,7 @@ export async function sendRequest(
   });
 }
 
-/** Turns an error in place of a reply into the provider's failure, or our own end. The `written` part of it is kept. */
+/** Converts an error to the provider's failure, with the text `written` so far, or to that of a call we stopped. */
 export function brokenBy(error: unknown, asked: Asked, written = ''): Ended {
   const { aborted } = Context.current().cancellationSignal;
   const failure = aborted ? null : toProviderFailure(error, asked);
@@ -122,12 +122,12 @@ export function brokenBy(error: unknown, asked: Asked, written = ''): Ended {
   return { kind: 'failed', failure, reply: written === '' ? null : cutReply(written) };
 }
 
-/** What came of an answer that broke off. No usage is known, so its worst case stays booked. */
+/** Returns the reply for an answer that broke off. Its usage is unknown, so its worst case stays booked. */
 function cutReply(text: string): ModelReply {
   return { text, finish: 'length', refusal: null, usage: null, reportedNanoUsd: null, dropped: [] };
 }
 
-/** The call was stopped by its run or by the end of this process: once it was sent, what was generated may be billed. */
+/** Returns the failure of a call stopped by its run or by the end of this process; once sent, it may be billed. */
 export function brokenOff(wasSent: boolean, reply: ModelReply | null = null): Failed {
   const { workerShutdown, notFound, timedOut } = Context.current().cancellationDetails ?? {};
   const isOurs = workerShutdown === true || notFound === true || timedOut === true;

@@ -8,7 +8,7 @@ import { readAsked } from './asked';
 
 type Asked = Omit<WorkerRequest, 'worker'> & { readonly worker: Pick<ModelCard, 'layout' | 'instructions'> };
 
-/** What a worker is asked with, every text whole. */
+/** Reads the parts of a worker's prompt, with every text loaded from the store. */
 export async function readPrompt(store: Store, request: Asked): Promise<WorkerPrompt> {
   const { subtask, sees, background = [], failed, worker } = request;
   const [asked, given, reply, ...visible] = await Promise.all([

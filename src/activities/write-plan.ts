@@ -16,10 +16,10 @@ import { readBackground } from './worker-prompt';
 import type { Dependencies } from './model-call';
 
 /**
- * Activity `conductor.writePlan`: shows the Conductor the question and the pool, and reads its plan. Where the
- * configuration gives it one, that is its first plan, and the model is asked only to review or to write another.
+ * Activity `conductor.writePlan`: shows the Conductor the question and the pool, and reads its plan. If the
+ * configuration contains a plan, that is the first one, and the model only reviews it or writes another.
  *
- * A reply that is no plan is data, not a failure: it was paid for, and the workflow decides whether to have it repaired.
+ * An invalid plan is data, not a failure: it was paid for, and the workflow decides whether to have it repaired.
  * Throws as `callModel`.
  */
 export async function writePlan(
@@ -52,7 +52,7 @@ export async function writePlan(
   });
   const written = await readText(store, output);
   const { plan, problem } = readPlan(() => parsePlan(written, context));
-  // The call that brought an invalid plan says so in the trace, though its provider did nothing wrong.
+  // The trace marks the call that returned an invalid plan, though its provider did nothing wrong.
   const last = calls.length - 1;
   const noted = calls.map((call, index) =>
     problem !== null && index === last ? { ...call, error: problem } : call,
@@ -60,7 +60,7 @@ export async function writePlan(
   return { plan, problem, reply: output, calls: noted, dropped };
 }
 
-/** Writes the plan as the Conductor would have, so that it can be shown what a person rejected. */
+/** Renders the configured plan as a reply of the Conductor, to show it later what a person rejected. */
 async function takeConfigured(store: Store, given: Plan, context: PlanContext): Promise<WritePlanResult> {
   const { plan, problem } = readPlan(() => validatePlan(given, context));
   const reply = plan === null ? '' : renderPlan(plan, context.workers);

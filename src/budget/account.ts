@@ -14,48 +14,48 @@ import {
 } from './amount';
 import type { WorstCase } from './worst-case';
 
-/** The most requests of one model call, free and lost ones included. */
+/** Most requests of one model call, including free and lost ones. */
 const MAX_REQUESTS = 5;
-/** Those of them that may be billed: the answered one, and one that was under way when its process was lost. */
+/** Most of them that may be billed: the answered one, and one that was in flight when its process was lost. */
 const MAX_BILLABLE = 2;
 
 /**
- * The books of one run: what may be spent is set aside before a call begins, and what was not used is given back.
+ * Budget of one run: each call reserves its worst case before it starts, and the unused part is released afterwards.
  *
- * Laws:
- * 1. Nothing begins that might not fit: what is spent and what is set aside never exceed the limits together.
- * 2. What is set aside is given back exactly once, less what was used.
- * 3. What is unknown is counted at its maximum, and stays so.
- * 4. Lowered limits break no promise: what is set aside stays so, and nothing more begins.
+ * Invariants:
+ * 1. No call starts that might not fit: spending and reservations together never exceed the limits.
+ * 2. Each reservation is released exactly once, less what was used.
+ * 3. Unknown usage is counted at its maximum for good.
+ * 4. Lowered limits keep existing reservations, but nothing more starts until it fits.
  *
- * Law 1 is as good as the worst cases. A call that uses more than was set aside for it is counted in full, which may
- * exceed a limit by as much; nothing more that costs anything begins then. As much is set aside for each later call of
- * its model: some servers do not count reasoning against the limit that they are given for the output.
+ * Invariant 1 depends on correct worst cases. A call that uses more than it reserved is counted in full, which may
+ * exceed a limit by the difference; then nothing more that costs anything starts. Later calls of its model reserve as
+ * much as it used: some servers do not count reasoning against the output limit that they are given.
  */
 export class Account {
   private bound: Amount;
   private spent: Amount = NOTHING;
   private readonly reservations = new Map<string, Reservation>();
   private readonly shares = new Map<string, Amount>();
-  /** The most that a call came to which went beyond its worst case, by model. */
+  /** Highest usage of calls that exceeded their worst case, by model. */
   private readonly overruns = new Map<string, Pick<Amount, 'tokens' | 'nanoUsd'>>();
 
   constructor(limits: SpendingLimits) {
     this.bound = boundOf(limits);
   }
 
-  /** Limits that hold now: those that were set, or what is committed if that is more. */
+  /** Limits in force: those that were set, or what is committed if that is more. */
   get limits(): SpendingLimits {
     return limitsOf(combine(this.bound, this.committed, Math.max));
   }
 
-  /** All that is spent or set aside; `Infinity` where a child has a share without a limit. */
+  /** Everything spent or reserved; `Infinity` if a child has a share without a limit. */
   get committed(): Amount {
     const held = [...this.reservations.values()].map((reservation) => reservation.held);
     return sumOf([this.spent, ...held, ...this.shares.values()]);
   }
 
-  /** Known spending and the worst case of what is unknown, without what is only set aside. */
+  /** Known spending plus the worst case of unknown spending, without reservations. */
   get spentAtMost(): Amount {
     return this.spent;
   }
@@ -65,8 +65,8 @@ export class Account {
   }
 
   /**
-   * Sets aside what a call of a model may need, as generously as fits: up to five requests, two of them billed. Where a
-   * price or a number of tokens is unknown (null, 0 tokens), something must be left of that limit.
+   * Reserves what a model call may need, as much as fits: up to five requests, two of them billed. If the price or the
+   * number of tokens is unknown (null, 0 tokens), something must be left of that limit.
    */
   reserve(key: string, expected: WorstCase): Allowance | LimitRefusal {
     if (this.reservations.has(key)) throw misuse(`${key} is reserved already`);
@@ -83,8 +83,8 @@ export class Account {
   }
 
   /**
-   * Books the requests that a call made and gives the rest back.
-   * @param calls all of them; one that may have been billed unseen belongs here too, with what is unknown as null
+   * Books the requests of a call and releases the rest of its reservation.
+   * @param calls all requests, including one that may have been billed unseen; its unknown fields are null
    */
   settle(key: string, calls: readonly Call[]): void {
     const { worst } = take(this.reservations, key);
@@ -94,8 +94,8 @@ export class Account {
   }
 
   /**
-   * Sets aside a part of what is left for a child workflow: a `parts`-th, but a call and a token at least.
-   * @returns the limits to give to the child
+   * Reserves a share of what is left for a child workflow: 1/`parts` of it, but at least one call and one token.
+   * @returns the child's limits
    */
   share(key: string, parts: number): SpendingLimits | LimitRefusal {
     if (this.shares.has(key)) throw misuse(`${key} has a share already`);
@@ -110,9 +110,9 @@ export class Account {
   }
 
   /**
-   * Books what a child spent and gives the rest of its share back.
-   * @param spentAtMost null: the child vanished without a trace, so its whole share counts as spent. Of a share without
-   *   a limit nothing is known, and nothing is counted.
+   * Books what a child spent and releases the rest of its share.
+   * @param spentAtMost null: the child left no result, so its whole share counts as spent. Unlimited amounts of a share
+   *   then count as 0, since nothing is known.
    */
   settleChild(key: string, spentAtMost: Amount | null): void {
     const share = take(this.shares, key);
@@ -159,14 +159,14 @@ function timesWorst({ tokens, nanoUsd }: WorstCase, billable: number): Amount {
   return { calls: billable, tokens: billable * tokens, nanoUsd: billable * (nanoUsd ?? 0) };
 }
 
-/** Amount that one request counts for, with its maximum if unknown. One without usage and at no cost was free. */
+/** Returns what one request counts for, with the worst case if unknown. One without usage and at no cost was free. */
 function atMost({ usage, nanoUsd }: Call, worst: WorstCase): Amount {
   const isFree = usage === null && nanoUsd === 0;
   const tokens = usage === null ? worst.tokens : usage.inputTokens + usage.outputTokens;
   return { calls: 1, tokens: isFree ? 0 : tokens, nanoUsd: nanoUsd ?? worst.nanoUsd ?? 0 };
 }
 
-/** Infinity less infinity: nothing bounds it, whatever was promised. */
+/** Returns what is left of a bound; an unlimited one stays so, since `Infinity - Infinity` is NaN. */
 function leftOf(bound: number, committed: number): number {
   return bound === Infinity ? Infinity : Math.max(0, bound - committed);
 }
@@ -178,7 +178,7 @@ function take<T>(held: Map<string, T>, key: string): T {
   return found;
 }
 
-/** Any other error would make the workflow task fail and be retried without end. */
+/** Returns a non-retryable failure: any other error would fail the workflow task, which is retried without end. */
 function misuse(problem: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
     `the books of this run are wrong: ${problem}. This is a bug.`,

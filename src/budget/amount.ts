@@ -1,7 +1,7 @@
 import type { SpendingLimits } from '../protocol/messages';
 import { counted, describeUsd } from '../trace/describe';
 
-/** Amounts counted against the limits of a run. As a bound, `Infinity` stands for none. */
+/** Amounts counted against the limits of a run. As a bound, `Infinity` means unlimited. */
 export interface Amount {
   readonly calls: number;
   readonly tokens: number;
@@ -36,16 +36,16 @@ export function limitsOf({ calls, tokens, nanoUsd }: Amount): SpendingLimits {
 
 export interface LimitRefusal {
   readonly limit: 'calls' | 'tokens' | 'cost';
-  /** At least, in the limit's own unit, which is nano-USD for `cost`. */
+  /** Least amount needed, in the limit's own unit, which is nano-USD for `cost`. */
   readonly needed: number;
   readonly left: number;
-  /** It may fit once others have given back what they set aside and did not use. */
+  /** Whether it may fit once others have released unused reservations. */
   readonly mayFitLater: boolean;
 }
 
 /**
- * The limit that forbids something, or null; of several, one that waiting cannot help: no call must wait for one limit
- * only to fail at another. `unspent` is what would be left if nothing were set aside.
+ * Returns the limit that is exceeded, or null. Of several, it prefers one that waiting cannot resolve: no call must
+ * wait for one limit only to fail at another. `unspent` is what would be left without reservations.
  */
 export function findRefusal(needed: Amount, left: Amount, unspent: Amount): LimitRefusal | null {
   const refusals = (['calls', 'tokens', 'cost'] as const).flatMap((limit): LimitRefusal[] => {
@@ -60,7 +60,7 @@ export function findRefusal(needed: Amount, left: Amount, unspent: Amount): Limi
 export function describeLimit({ limit, needed, left, mayFitLater }: LimitRefusal): string {
   const { name, amount, remedy } = LIMITS[limit];
   const later = mayFitLater ? ' until calls under way give back what they do not use' : '';
-  // Rounds needs up and rests down, or a sentence might say that $0.0100 is too little for $0.0100.
+  // Rounds the need up and the rest down, or a sentence might say that $0.0100 is too little for $0.0100.
   return (
     `the next call may come to ${amount(needed, Math.ceil)}, and ${name} leaves ${amount(left, Math.floor)}${later}; ` +
     remedy

@@ -1,19 +1,19 @@
 import type { Usage } from '../protocol/solve';
 import type { Price, Rates } from '../protocol/cards';
 
-/** Bill of a request in nano-USD; null if usage or price, or that of its tier, is unknown. */
+/** Returns the bill of a request in nano-USD, or null if its usage or its price, in its service tier, is unknown. */
 export function billOf(usage: Usage | null, price: Price | null): number | null {
   if (usage === null || price === null) return null;
   const inTier = priceInTier(price, usage.serviceTier);
   return inTier === null ? null : nanoUsdOf(usage, inTier);
 }
 
-/** Below this share of the price, a reported charge is not believed. */
+/** Smallest share of the computed price at which a reported charge is believed. */
 const BELIEVABLE = 0.5;
 
 /**
- * Amount to book for a request that was billed, in nano-USD; null if unknown. What the provider reports wins over the
- * price (discounts, cheaper upstreams), unless it is so low that it must be a part of the bill alone.
+ * Returns the amount to book for a billed request in nano-USD, or null if unknown. The provider's reported charge wins
+ * over the price (discounts, cheaper upstreams), unless it is so low that it must be only a part of the bill.
  */
 export function chargeOf(usage: Usage | null, price: Price | null, reported: number | null): number | null {
   const priced = billOf(usage, price);
@@ -21,7 +21,7 @@ export function chargeOf(usage: Usage | null, price: Price | null, reported: num
   return reported;
 }
 
-/** By how much a prompt cache changed the bill of a request: above 0 where it became cheaper; null as `billOf`. */
+/** Returns the nano-USD that a prompt cache saved on a request, negative if it cost more; null as `billOf`. */
 export function savedByCache(usage: Usage | null, price: Price | null): number | null {
   if (usage === null) return null;
   const uncached = { ...usage, cachedInputTokens: 0, cacheWriteTokens: 0, hourCacheWriteTokens: 0 };
@@ -50,10 +50,10 @@ function scaled(rates: Rates, factor: number): Rates {
 }
 
 /**
- * The cost of one request in nano-USD (10⁻⁹ USD), an integer, in the usual service tier.
+ * Returns the cost of one request in nano-USD (10⁻⁹ USD), an integer, in the standard service tier.
  *
- * Rates are taken to the millionth of a USD per million tokens, which makes them whole pico-USD a token; the sum is
- * exact, and rounded once, half up. Cached and written tokens are part of the input, reasoning is part of the output.
+ * Rates are rounded to a millionth of a USD per million tokens, which is a whole number of pico-USD per token. The sum
+ * is exact and rounded once, half up. Cache reads and writes are part of the input, reasoning is part of the output.
  */
 export function nanoUsdOf(usage: Usage, price: Price): number {
   const { inputTokens, outputTokens } = usage;

@@ -2,36 +2,36 @@ import type { SpendingLimits } from '../protocol/messages';
 import { Account } from './account';
 import { NOTHING } from './amount';
 
-/** Share set aside for one part. */
+/** Share reserved for one part. */
 export interface BudgetShare {
   /** 10⁻⁹ USD; null: no limit. */
   readonly nanoUsd: number | null;
-  /** Books what the part spent; null: it left no result, and all of its share counts as spent. */
+  /** Books what the part spent; null: it left no result, so its whole share counts as spent. */
   settle(spentNanoUsd: number | null): void;
 }
 
 /**
- * A sum of money for parts that run in parallel, in 10⁻⁹ USD: what a part may spend is set aside before it begins, and
- * what it did not use is given back.
+ * Cost budget for parts that run in parallel, in 10⁻⁹ USD: each part reserves a share before it starts, and the unused
+ * rest is released.
  *
- * Laws, beside those of `Account`:
- * 1. Parts that run together are each given an equal share of what is left, so that all of them fit.
- * 2. What is kept back is in no share.
- * 3. Once a part could not be paid to its end, none begins until more is allowed.
+ * Invariants, besides those of `Account`:
+ * 1. Parts that run together each get an equal share of what is left, so that all of them fit.
+ * 2. The amount held back is in no share.
+ * 3. Once a part could not be paid in full, none starts until more is allowed.
  */
 export class SharedBudget {
   private readonly account: Account;
   private kept = 0;
   private tooLittle: number | null = null;
   private parts = 0;
-  /** Parts that are over: whoever waits for money asks again as it grows. */
+  /** Number of parts that have ended; callers that wait for money try again when it grows. */
   over = 0;
-  /** The most that a part spent. */
+  /** Highest spending of one part so far. */
   highestSpent = 0;
 
   /**
-   * @param allowed in all; null: no limit
-   * @param spentBefore by parts that are over
+   * @param allowed total budget; null: no limit
+   * @param spentBefore spending of parts that ended earlier
    */
   constructor(
     private allowed: number | null = null,
@@ -49,7 +49,7 @@ export class SharedBudget {
     return this.account.sharing;
   }
 
-  /** Changes what is allowed in all, and how much of it is kept back. Less than before takes nothing from parts under way. */
+  /** Sets the total budget and the part of it that is held back. A lower one takes nothing from running parts. */
   allow(nanoUsd: number | null, kept = 0): void {
     this.allowed = nanoUsd;
     this.kept = kept;
@@ -66,9 +66,9 @@ export class SharedBudget {
   }
 
   /**
-   * Sets a share aside for a part, of which `together` may be under way at once.
-   * @param least where less than that is left, others are waited for, and at last all that there is is given
-   * @returns null where nothing is left, or others are to be waited for
+   * Reserves a share for a part, if `together` parts may run at once.
+   * @param least smallest useful share; if less is left, parts must wait until none runs, then one gets the rest
+   * @returns null if nothing is left, or the caller must wait for others
    */
   share(together: number, least = 1): BudgetShare | null {
     const { underWay, left } = this;
@@ -85,12 +85,12 @@ export class SharedBudget {
     return { nanoUsd: share.nanoUsd, settle };
   }
 
-  /** A part could not be paid to its end, and another one could not be, either. */
+  /** Records that a part could not be paid in full, so that another one could not be either. */
   runShort(): void {
     this.tooLittle = this.allowed;
   }
 
-  /** Forgets a shortage of one kind of part, since it may suffice for a smaller one. */
+  /** Clears a shortage: the budget that was too small for one kind of part may suffice for a smaller kind. */
   forgetShortage(): void {
     this.tooLittle = null;
   }
@@ -101,7 +101,7 @@ export class SharedBudget {
   }
 }
 
-/** Only money is counted: calls and tokens are limits of the parts. */
+/** Returns limits on cost only: calls and tokens are limited within the parts. */
 function limitsOf(nanoUsd: number | null): SpendingLimits {
   return { calls: Infinity, tokens: null, nanoUsd };
 }

@@ -7,23 +7,23 @@ import type { Text } from '../protocol/text';
 import { nanoUsdOfCall } from '../protocol/external-worker';
 import { nanoUsdOf } from './nano-usd';
 
-/** Largest bill of ONE request. */
+/** Largest possible bill of ONE request. */
 export interface WorstCase {
-  /** Whose requests it is for; absent for the user's own activities and workflows. */
+  /** Model of the request; absent for the user's own activities and workflows. */
   readonly model?: string;
   readonly tokens: number;
-  /** null: the price is unknown, so nothing is set aside and a cost limit cannot be enforced. */
+  /** null: the price is unknown, so no cost is reserved and a cost limit cannot be enforced. */
   readonly nanoUsd: number | null;
 }
 
-/** Tokens that a server adds unseen: tags of its chat template, a default system message, words about the output. */
+/** Tokens that a server may add unseen: chat template tags, a default system message, output instructions. */
 const UNSEEN_TOKENS = 256;
 
 /**
- * The most that one request can cost: each byte of the prompt a token, which holds for every tokenizer, and the output as
- * long as it may be. Input is priced as fresh or as written to a cache, whichever costs more, in the usual service tier.
- * @param promptBytes of all messages and of the output schema, in UTF-8
- * @param maxOutputTokens default: those of the card
+ * Returns the most that one request can cost: one token per prompt byte, an upper bound for every tokenizer, and the
+ * longest output. Input is priced as fresh or as written to a cache, whichever costs more, in the standard tier.
+ * @param promptBytes UTF-8 bytes of all messages and the output schema
+ * @param maxOutputTokens default: the card's
  */
 export function worstCaseOf(
   card: RunWorker | ConductorCard,
@@ -42,32 +42,32 @@ export function worstCaseOf(
 }
 
 /**
- * What prompts have beside the texts in them, in bytes: bounds of the wording in `plan/prompt`, not the wording itself, so
- * that a sentence may change and a run in flight still begins the same calls. See `docs/versioning.md`.
+ * Upper bounds in bytes of what prompts contain besides the given texts. They bound the wording in `plan/prompt`, so
+ * that a sentence may change and a run in flight still starts the same calls. See `docs/versioning.md`.
  */
 const BYTES = {
   style: { full: 3072, compact: 256 },
   self: 256,
   member: 24,
-  /** A worker's price: two numbers have up to 24 characters each. */
+  /** A worker's price: two numbers of up to 24 characters each. */
   price: 96,
-  /** The JSON schema of its output, sent once and perhaps explained once more by the vendor; each ordinal in it. */
+  /** The JSON schema of a plan, sent once and perhaps repeated by the vendor, and each ordinal in it. */
   schema: 512,
   schemaCopies: 2,
   ordinal: 5,
   review: 512,
-  /** The rule around the schema of an answer, and around one that did not fit. */
+  /** The rule for an answer's schema, and the words around an answer that did not fit. */
   answerSchema: 384,
-  /** A failed reply is clipped to 4000 characters, which have up to three bytes each. */
+  /** A failed reply, clipped to 4000 characters of up to three bytes each. */
   shownReply: 3 * 4096,
-  /** A worker's prompt without a step that it may see, and what each of those adds besides a part. */
+  /** A worker's prompt without visible steps, and what each visible step adds besides a part. */
   worker: 316,
   seen: 54,
-  /** One text's heading, its tags with a mark (`-` and up to nine digits, four times), a chat template's tags. */
+  /** A text's heading, its tags with a mark (`-` and up to nine digits, four times), and chat template tags. */
   part: 256,
 } as const;
 
-/** An upper bound of the UTF-8 bytes that the Conductor is sent to write a plan, the output's schema included. */
+/** Returns an upper bound of the UTF-8 bytes sent to the Conductor for a plan, including the output schema. */
 export function conductorPromptBytes(
   request: Pick<
     WritePlanRequest,
@@ -98,7 +98,7 @@ export function conductorPromptBytes(
   ]);
 }
 
-/** Sets of our own are counted with the style. */
+/** Returns the bytes of configured examples; built-in sets are counted in `BYTES.style`. */
 function examplesBytes(examples: ConductorCard['examples'] = []): number {
   if (typeof examples === 'string') return 0;
   return sum(
@@ -109,13 +109,13 @@ function examplesBytes(examples: ConductorCard['examples'] = []): number {
   );
 }
 
-/** Bytes of a plan in either notation, in which two escapes are longer than in JSON. */
+/** Returns an upper bound of a plan's bytes as lists or JSON; in lists, `\b` and `\f` are longer than in JSON. */
 function planBytes(plan: Plan): number {
   const json = JSON.stringify(plan).replace(/\\[bf]/g, '\\u0000');
   return utf8Bytes(json) + plan.steps.length * BYTES.part;
 }
 
-/** An upper bound of the UTF-8 bytes that a step's worker is sent, the schema of the answer included. */
+/** Returns an upper bound of the UTF-8 bytes sent to a step's worker, including the answer schema. */
 export function workerPromptBytes(
   request: Pick<WorkerRequest, keyof Asked | 'subtask' | 'sees' | 'background' | 'worker' | 'failed'>,
 ): number {
@@ -130,7 +130,7 @@ export function workerPromptBytes(
   ]);
 }
 
-/** JSON has more bytes than the texts in it. */
+/** Returns the bytes of what was asked; the JSON of a conversation is longer than the texts in it. */
 function askedBytes({ question, conversation, answerSchema }: Asked): number {
   return sum([
     textBytes(question),
@@ -153,14 +153,14 @@ function sum(numbers: readonly number[]): number {
 
 interface PlanTexts extends Asked, Pick<SolveInput, 'maxAnswerTokens'> {
   readonly background?: readonly Background[] | undefined;
-  /** Outputs that are there already, by step: such a step costs nothing more. */
+  /** Outputs that already exist, by step: such a step costs nothing more. */
   readonly kept?: readonly (Text | null)[];
 }
 
 /**
- * The most that a plan may cost where every step is asked once and answered by its planned worker. An answer that is
- * not written yet counts as many tokens as its worker may write: close and no bound, since two models split a text
- * differently. Steps of the Conductor's own, or of a user's activity, count as a call alone.
+ * Estimates the most that a plan may cost if its planned workers answer each step at the first request. An answer not
+ * written yet counts as the most tokens its worker may write: no strict bound, since models tokenize differently. Steps
+ * of the Conductor itself count only as a call; the user's own activities and workflows add their price per call.
  */
 export function estimatePlan(
   plan: Plan,
@@ -196,7 +196,7 @@ export function estimatePlan(
   };
 }
 
-/** The room for an answer of a model, where the run limits that. */
+/** Returns the output limits for a model's answer, if the run limits them. */
 export function answerRoom(
   worker: RunWorker,
   maxAnswerTokens: number | undefined,
@@ -205,7 +205,7 @@ export function answerRoom(
   return { maxOutputTokens: Math.min(worker.maxOutputTokens, maxAnswerTokens), maxAnswerTokens };
 }
 
-/** An answer that is yet to be written, a byte for each token that it may have. */
+/** Returns a placeholder for an answer not written yet, with one byte for each token that it may have. */
 function outputToCome(worker: RunWorker | undefined): Text {
   return { ref: '', bytes: worker?.kind === 'model' ? worker.maxOutputTokens : 0, preview: '' };
 }

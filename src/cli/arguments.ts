@@ -5,7 +5,7 @@ import type { ExitCode } from './ending';
 
 export type Settle = (code: ExitCode) => void;
 
-/** Makes actions that are loaded only when their command is called, and whose exit code becomes the process's. */
+/** Makes actions that are loaded only when their command is called; an action's exit code becomes the process's. */
 export function loading(settle: Settle) {
   return <Args extends unknown[]>(load: () => Promise<(...args: Args) => Promise<ExitCode>>) =>
     async (...args: Args): Promise<void> => {
@@ -16,7 +16,7 @@ export function loading(settle: Settle) {
 
 type Read<Value> = (text: string) => Value;
 
-/** Makes a parser for commander, which says what was expected where `find` finds nothing. */
+/** Makes a parser for commander that reports what was expected if `find` returns undefined. */
 export function reader<Value>(expected: string, find: Read<Value | undefined>): Read<Value> {
   return (text) => {
     const value = find(text);
@@ -25,7 +25,7 @@ export function reader<Value>(expected: string, find: Read<Value | undefined>): 
   };
 }
 
-/** `none` stands for null: no limit. */
+/** Accepts `none` for null: no limit. */
 function orNone<Value>(one: Read<Value>): Read<Value | null> {
   return (text) => (text === 'none' ? null : one(text));
 }
@@ -69,7 +69,7 @@ export const read = {
   count: COUNT,
   countTo: (most: number): Read<number> => whole(1, most),
   amount: number('a number above 0, e.g. 1e-5', AMOUNT, 5e-324, 1e308),
-  /** Requests of one run: as many as its result can hold. */
+  /** Requests of one run, at most as many as its result can hold. */
   calls: whole(1, MAX_CALLS),
   depth: orNone(number('a whole number from 0, or none for no limit', /^\d{1,15}$/, 0, Infinity)),
   tokens: orNone(COUNT),
@@ -87,7 +87,7 @@ export const read = {
     return days >= 1 ? days * DAY_MS : undefined;
   }),
   date: reader('a date, e.g. 2026-01-31', (text) => (isDate(text) ? text : undefined)),
-  /** The instant at which something expires, ISO 8601: a last day counts whole. */
+  /** Expiry time in ISO 8601; a date includes the whole day. */
   expiry: reader('a number of days such as 90d, or a last day (UTC), not past, e.g. 2030-12-31', (text) => {
     const days = Number(/^(\d{1,5})d$/.exec(text)?.[1] ?? 0);
     const time = isDate(text) ? Date.parse(text) + DAY_MS - 1 : Date.now() + days * DAY_MS;
@@ -95,7 +95,7 @@ export const read = {
   }),
   ids: repeated(list('ids of workers')),
   names: list('names'),
-  /** A * at the end of a name stands for any end. */
+  /** A * at the end of a name matches any ending. */
   models: reader('names of models separated by commas, a * at the end alone, e.g. worker/*', (text) => {
     const names = text.split(',').map((name) => name.trim());
     return names.every((name) => /^[^*]+\*?$|^\*$/.test(name)) ? names : undefined;

@@ -16,7 +16,7 @@ export interface AskedOptions {
 
 const messagesSchema = z.array(conversationTurnSchema);
 
-/** Reads the question from the argument (`-`: standard input) or a conversation from its file, and the schema from its own. */
+/** Reads the question from the argument (`-`: stdin) or a conversation from its file, and the schema from its file. */
 export async function readAsked(
   argument: string | undefined,
   { messages, schema }: AskedOptions,
@@ -45,7 +45,7 @@ async function readJsonFile<Schema extends z.ZodType>(
   const { success, data, error } = schema.safeParse(content);
   if (success) return data;
   const [issue] = error.issues;
-  // A file that is wrong as a whole is not shown: it may be nested too deep to be written.
+  // If the value as a whole is wrong, it is not quoted: it may be nested too deeply to serialise.
   const isWhole = issue === undefined || issue.path.length === 0;
   throw new UsageError(
     `${name} cannot be used: ${isWhole ? (issue?.message ?? '') : explainIssue(issue, content)}`,
@@ -54,7 +54,7 @@ async function readJsonFile<Schema extends z.ZodType>(
 
 const nameOf = (file: string): string => (file === '-' ? 'standard input' : file);
 
-/** Refuses at once what is too long: the program that writes to us may never stop. */
+/** Reads a whole input; fails as soon as it is too long, since the program that writes to stdin may never stop. */
 async function readAll(file: string): Promise<string> {
   const input: AsyncIterable<Buffer> = file === '-' ? process.stdin : createReadStream(file);
   const chunks: Buffer[] = [];

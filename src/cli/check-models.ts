@@ -13,11 +13,11 @@ type Card = ReturnType<typeof configuredCards>[number];
 
 const ANSWER_MS = 10_000;
 
-/** Few enough to be compared. */
+/** Most listed models that are compared. */
 const MOST_LISTED = 2_000;
 const MOST_NAMED = 5;
 
-/** Asks each server for its list of models, which is free, with the key of a run, if that may be sent there. */
+/** Asks each server for its list of models, which is free, with the run's key if that may be sent there. */
 export async function checkModels(
   cards: readonly Card[],
   mayAsk: (card: Card) => boolean,
@@ -45,7 +45,7 @@ async function checkPlace({ card, list, models }: Place, mayAsk: (card: Card) =>
   const { apiKeyEnv } = card;
   const where = addressOf(card);
   const apiKey = apiKeyEnv === null ? null : (process.env[apiKeyEnv] ?? '');
-  // Reports a missing key elsewhere, as a finding of its own.
+  // A missing key is a finding of its own, reported by `doctor`.
   if (apiKey === '') return [];
   if (!mayAsk(card)) return [note(`${where} was not asked: its key is not trusted to go there`)];
   const signal = AbortSignal.timeout(ANSWER_MS);
@@ -65,7 +65,7 @@ function addressOf({ provider, baseUrl }: Card): string {
   return baseUrl ?? (provider in VENDORS ? VENDORS[provider as keyof typeof VENDORS].endpoint : provider);
 }
 
-/** A vendor may list a model by its date alone (`name-20261010`), and Ollama by its tag (`name:latest`). */
+/** Returns whether a listed id is the model: a vendor may list a dated one (`name-20261010`), Ollama `name:latest`. */
 function isOf(model: string, listed: string): boolean {
   const name = model.replace(/^models\//, '');
   return listed === name || /^[-:@]/.test(listed.startsWith(name) ? listed.slice(name.length) : '');
@@ -82,7 +82,7 @@ function explain(where: string, apiKeyEnv: string | null, error: unknown, apiKey
   const { type, happened, reason: words } = diagnose(error);
   const reason = redact(words, apiKey);
   const told = `${where} ${happened}${reason === '' ? '' : ` (${reason})`}`;
-  // OpenAI's restricted keys may make calls and not read the list.
+  // OpenAI's restricted keys may be allowed to make calls but not to read the list.
   if (happened === 'answered 403' && /scope|permission/i.test(reason)) {
     return note(`${told}: the key may not read the list of models`);
   }

@@ -12,7 +12,7 @@ export const EXIT = {
   /** The command line or the configuration is wrong: nothing was started, or no worker was asked. */
   usage: 2,
   stopped: 3,
-  /** Ctrl-C, as shells count it: 128 and the signal's number. */
+  /** Ctrl-C, as shells report it: 128 plus the signal's number. */
   interrupted: 130,
 } as const;
 
@@ -26,12 +26,12 @@ export function exitCodeOf({ status, stoppedBy, error }: End): ExitCode {
   return status === 'completed' ? EXIT.answered : EXIT.failed;
 }
 
-/** Exit code for the end of a child process; null if a signal ended it. */
+/** Returns the exit code for the end of a child process. @param code null if a signal ended it */
 export function exitCodeFrom(code: number | null): ExitCode {
   return Object.values(EXIT).find((known) => known === code) ?? EXIT.failed;
 }
 
-/** Codes of errors for which nothing was started. */
+/** Codes of errors that are thrown before anything is started. */
 const OF_USAGE = ['Usage', 'BadQuestion', 'BadRetry', 'Configuration', 'MissingKey', 'UnknownKey'];
 
 export function exitCodeOfError(error: unknown): ExitCode {
@@ -59,14 +59,14 @@ export function listenForInterruption(): AbortSignal {
 
 const HOUR_MS = 3_600_000;
 
-/** Waits for Ctrl-C. Only a timer keeps a process of Node alive: a listener or an idle connection does not. */
+/** Waits for Ctrl-C. A timer keeps the Node process alive; a listener or an idle connection does not. */
 export async function untilInterrupted(interruption: AbortSignal): Promise<void> {
   const alive = setInterval(() => undefined, HOUR_MS);
   await unlessInterrupted(interruption, new Promise<never>(() => undefined));
   clearInterval(alive);
 }
 
-/** The promise's value, or undefined where the interruption comes first. */
+/** Returns the promise's value, or undefined if the interruption comes first. */
 export function unlessInterrupted<Value>(
   interruption: AbortSignal,
   promise: Promise<Value>,

@@ -9,7 +9,7 @@ import { loadSettings, type WorkOptions } from './load-settings';
 import { FOLDER } from './trust';
 import { say } from './terminal';
 
-/** Does something with a run that was started before. @throws UsageError for one that the server does not know */
+/** Runs `work` for an earlier run. @throws UsageError if the server does not know it */
 export async function withRun<Result>(
   given: string,
   options: WorkOptions,
@@ -21,12 +21,12 @@ export async function withRun<Result>(
   );
 }
 
-/** Which runs a command shows: all of a folder's own server, of one that others share those of the same workers. */
+/** Returns the task queue that a command lists: undefined (all) on the embedded server, else the configured one. */
 export function queueListed({ server, config }: Session): string | undefined {
   return server.embedded ? undefined : config.temporal.taskQueue;
 }
 
-/** Finds a run by its whole id, a unique beginning of it, or `last`. @throws UsageError for none, or for several */
+/** Finds a run by its whole id, a unique prefix, or `last`. @throws UsageError if none or several match */
 export async function findRun(session: Session, given: string): Promise<string> {
   const { temporal, server } = session;
   if ((await describeRun(temporal, given)) !== null) return given;
@@ -42,7 +42,7 @@ export async function findRun(session: Session, given: string): Promise<string> 
   return found;
 }
 
-/** On a server that others share, the last one of this folder if it started any. */
+/** Finds the newest run; on a shared server, the newest of this folder if it started any. */
 async function findLast(session: Session, known: readonly string[]): Promise<string[]> {
   const { temporal, server } = session;
   if (!server.embedded) for (const id of known) if ((await describeRun(temporal, id)) !== null) return [id];
@@ -57,11 +57,11 @@ function unknownRun(id: string, { server }: Session): UsageError {
   return new UsageError(`there is ${what} in namespace ${server.namespace} at ${server.address}: ${remedy}`);
 }
 
-// Temporal lists a run a moment after its start. So the folder keeps the ids of its runs: a file each, named by the id.
+// Temporal lists a run only a moment after its start, so the folder keeps the ids of its runs, each as a file name.
 
 const MOST_KEPT = 10;
 
-/** Notes a run before it is started, so that not even a killed command loses it. */
+/** Records a run before it is started, so that not even a killed command loses it. */
 export async function noteRun(server: TemporalServer, id: string): Promise<void> {
   const folder = folderOf(server);
   const pathOf = (run: string): string => join(folder, encodeURIComponent(run));
@@ -70,11 +70,11 @@ export async function noteRun(server: TemporalServer, id: string): Promise<void>
     await writeFile(pathOf(id), '', { mode: 0o600 });
     for (const old of (await startedRuns(server)).slice(MOST_KEPT)) await rm(pathOf(old), { force: true });
   } catch {
-    // A folder that takes no files keeps no one from solving: the server lists the run soon.
+    // A folder that cannot be written must not prevent a solve: the server lists the run soon.
   }
 }
 
-/** The ids of runs that commands of this folder started on this server, the newest first. */
+/** Returns the ids of runs that commands of this folder started on this server, newest first. */
 export async function startedRuns(server: TemporalServer): Promise<string[]> {
   const folder = folderOf(server);
   const names = await readdir(folder).catch(() => []);
@@ -86,7 +86,7 @@ export async function startedRuns(server: TemporalServer): Promise<string[]> {
   return (await Promise.all(noted)).sort((one, other) => other.at - one.at).map(({ id }) => id);
 }
 
-/** The embedded server's port can change. */
+/** Returns the folder of a server's run ids; the port of the embedded server can change, so its address is left out. */
 function folderOf({ embedded, address, namespace }: TemporalServer): string {
   const place = `${embedded ? 'embedded' : address} ${namespace}`;
   return join(FOLDER, 'runs', place.replace(/[^\w.-]/g, '_'));

@@ -1,14 +1,14 @@
 import { reasonOf } from '../errors';
 import { type Paint, widthOf, wrap } from '../trace/lines';
 
-/** Outcome of one look. */
+/** Outcome of one check. */
 export interface Looked {
-  /** `broken` keeps a solve or a night from running; `note` is good to know. */
+  /** `broken` prevents a solve or a training night; `note` is information only. */
   readonly state: 'fine' | 'note' | 'broken';
   readonly text: string;
 }
 
-/** An outcome with the name of what was looked at, a line of `doctor`. */
+/** An outcome with the name of what was checked: one line of `doctor`. */
 export interface Finding extends Looked {
   readonly what: string;
 }
@@ -19,7 +19,7 @@ export const broken = (text: string): Looked => ({ state: 'broken', text });
 
 export const NOT_ASKED = note('not looked at, since the store is not trusted with what opens it');
 
-/** Makes a check; one that throws has found out what is wrong. */
+/** Runs a check; an error that it throws becomes a `broken` finding. */
 export async function find(
   what: string,
   look: () => Looked | readonly Looked[] | Promise<Looked | readonly Looked[]>,
@@ -34,7 +34,7 @@ export async function find(
 const WHAT_COLUMNS = 16;
 const LEAST_ROOM = 20;
 
-/** A finding beside its name; what is too long for a line goes on below, nothing of it left out. */
+/** Formats a finding beside its name; a long text wraps onto further lines instead of being clipped. */
 export function describeFinding({ what, state, text }: Finding, paint: Paint, columns = Infinity): string {
   const mark = { fine: paint.good('✓'), note: paint.busy('·'), broken: paint.bad('✗') }[state];
   const room = Math.max(LEAST_ROOM, columns - WHAT_COLUMNS - 2);

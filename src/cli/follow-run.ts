@@ -24,7 +24,7 @@ import { lookOfRun, TextsUnderWay } from './view/run-view';
 
 export interface ShowOptions extends WorkOptions {
   readonly json?: boolean;
-  /** The answer is printed as it comes. */
+  /** Prints the answer while it is written. */
   readonly stream?: boolean;
 }
 
@@ -64,7 +64,7 @@ async function printResult(result: SolveResult, { json, stream }: ShowOptions): 
 
 const FOR_EVER = new Promise<never>(() => undefined);
 
-/** Shows a run on stderr until it has ended, or a plan of it was left waiting; null after Ctrl-C. */
+/** Shows a run on stderr until it ends, or until one of its plans is left for later; null after Ctrl-C. */
 async function followRun(
   session: Session,
   id: string,
@@ -100,7 +100,7 @@ async function followRun(
     show();
     return retries;
   };
-  // Plain lines tell no texts.
+  // Plain lines do not show texts.
   const store = live !== null || isDrawn(process.stderr) ? session.store : null;
   const ended = await follow<LiveEvent, { readonly left: string }>(session, id, interruption, {
     states: streamRun({ id, client, watch, retries: lookForRetries, store }),
@@ -133,7 +133,7 @@ async function* noting<State>(
   }
 }
 
-/** Names the runs, evaluations and nights that an earlier command of this folder left: our worker goes on with them. */
+/** Lists the runs, evaluations and nights that an earlier command of this folder left, which our worker resumes. */
 export async function sayResumed(session: Session, own?: string): Promise<void> {
   const { conductor, server, temporal, config, file } = session;
   if (!server.embedded || (await isWorkedOnElsewhere(session))) return;
@@ -159,7 +159,7 @@ export function watchOf(id: string, file: string | undefined): string {
   return commandOf(`watch ${id}`, file);
 }
 
-/** After Ctrl-C. */
+/** Says after Ctrl-C how to come back to the run. */
 export async function sayHowToComeBack(session: Session, id: string): Promise<void> {
   const goesOn = await isWorkedOnElsewhere(session);
   const what = goesOn ? `Another worker goes on with run ${id}; follow` : `Run ${id} is kept; come back to`;
@@ -167,15 +167,15 @@ export async function sayHowToComeBack(session: Session, id: string): Promise<vo
 }
 
 const AGAIN_MS = 1_000;
-/** Between two looks whether the server is there, and how long one may take. */
+/** Interval between two checks of the server, and the timeout of one. */
 const LOOK_MS = 5_000;
 
 /**
- * The trace of a run as it grows, also when the server is away meanwhile, which is told.
+ * Yields the trace of a run as it grows; if the server is unavailable meanwhile, says so and waits.
  *
- * @param options `patience` is longer than a server takes to be started elsewhere, and shorter than a script should hang;
- *   `signal` ends a wait for news at once, by an error
- * @throws Error with the reason where it stays away
+ * @param options `patience`: longer than a restart of the server elsewhere takes, shorter than a script should hang;
+ *   `signal`: ends a wait for news at once, with an error
+ * @throws Error with the reason if the server stays unavailable
  */
 export async function* followPatiently(
   { conductor, server: { address }, temporal }: Pick<Session, 'conductor' | 'server' | 'temporal'>,
@@ -200,7 +200,7 @@ export async function* followPatiently(
   }
 }
 
-/** A time during which the server does not answer. */
+/** A period during which the server does not answer. */
 class Absence {
   #since: number | null = null;
 
@@ -215,7 +215,7 @@ class Absence {
     this.#since = null;
   }
 
-  /** @throws Error with the reason where it has lasted too long, or where the error means no absence */
+  /** @throws Error with the reason if it has lasted too long, or if the error does not mean an absence */
   goOn(error: unknown): void {
     const { address, patience, tell } = this;
     const reason = reasonAway(error);
@@ -231,7 +231,7 @@ class Absence {
 
 class SilentError extends Error {}
 
-/** A poll waits a minute for news, and minutes more on a connection whose other end has vanished. */
+/** Awaits news, and checks the server meanwhile: a poll takes a minute, and minutes more on a dead connection. */
 async function unlessSilent<Value>(news: Promise<Value>, { workflowService }: Client): Promise<Value> {
   const over = new AbortController();
   const look = async (): Promise<never> => {
@@ -251,12 +251,12 @@ async function unlessSilent<Value>(news: Promise<Value>, { workflowService }: Cl
 }
 
 /**
- * gRPC's CANCELLED (so the native part says that a connection was closed, e.g. by a proxy whose server is away), UNKNOWN,
- * DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, INTERNAL and UNAVAILABLE: it may be otherwise next time.
+ * Transient gRPC codes: CANCELLED (from the native core if a connection was closed, e.g. by a proxy without a server),
+ * UNKNOWN, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, INTERNAL and UNAVAILABLE.
  */
 const PASSING: ReadonlySet<number> = new Set([1, 2, 4, 8, 10, 13, 14]);
 
-/** @throws the error where it is no such one */
+/** @throws the error if it is not transient */
 function reasonAway(error: unknown): string {
   if (error instanceof SilentError) return error.message;
   if (!isGrpcServiceError(error) || !PASSING.has(error.code)) throw error;

@@ -4,23 +4,23 @@ import { ownRound } from '../trace/run-tree';
 import { outliveReader, print, say } from './terminal';
 
 /**
- * Prints the answer of a run on stdout while it is written: the text of the run's last step, unless a review may change
- * it. Whatever attempts there were, stdout ends with the answer as it was kept.
+ * Streams the answer of a run to stdout: the text of the run's last step, unless a review may change it. However many
+ * attempts there were, stdout ends with the final answer.
  */
 export class LiveAnswer {
-  /** What the newest attempt of the last step has written. */
+  /** Text of the newest attempt of the last step. */
   #text = '';
   #printed = '';
   #isPaused = false;
   #isAnew = false;
   #written = Promise.resolve();
 
-  /** @param giveWay has a view leave the terminal to the answer, if it shares one */
+  /** @param giveWay hides the live view if it shares the terminal with the answer */
   constructor(private readonly giveWay: () => void) {
     outliveReader();
   }
 
-  /** Settles when stdout has taken all of it, or its reader has gone. */
+  /** Settles when stdout has taken everything, or when its reader is gone. */
   get written(): Promise<void> {
     return this.#written;
   }
@@ -41,13 +41,13 @@ export class LiveAnswer {
     this.#goOn();
   }
 
-  /** Ends the line that was begun. */
+  /** Ends an unfinished line. */
   close(): void {
     if (this.#printed !== '' && !this.#printed.endsWith('\n')) this.#write('\n');
   }
 
   #goOn(): void {
-    // White space alone is no answer: an earlier step has it then.
+    // White space alone is no answer: an earlier step's output is used instead.
     if (this.#isPaused || this.#text.trim() === '' || this.#printed.startsWith(this.#text)) return;
     if (this.#text.startsWith(this.#printed)) this.#write(this.#text.slice(this.#printed.length));
     else this.#sayAnew();

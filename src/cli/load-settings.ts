@@ -19,14 +19,14 @@ export interface WorkOptions {
   readonly trust?: boolean;
 }
 
-/** For a command that makes no calls of its own, but may open the store. */
+/** Loads the configuration for a command that makes no calls of its own, but may open the store. */
 export async function loadSettings(options: WorkOptions): Promise<Config> {
   const { config } = await loadChecked(options.config);
   await requireTrust(foreignPlaces(config), fileOf(options), options.trust);
   return config;
 }
 
-/** For a command that makes calls. @throws ConfigError where this process cannot make all of them */
+/** Loads the configuration for a command with calls. @throws ConfigError if this process cannot make all of them */
 export async function loadServable(
   options: WorkOptions,
   asked: Pick<SolveInput, 'pool' | 'conductor'> = {},
@@ -38,7 +38,7 @@ export async function loadServable(
   for (const card of cards) keyFor(card, config, process.env);
   await checkTrust(config, options);
   for (const notice of [...notices, ...unpriced]) say(notice);
-  // 93 MB, once: before anything waits for it.
+  // Downloads 93 MB, once, before anything waits for it.
   if (local.some(({ model }) => model === 'smollm2')) await fetchSmolLm2({ say });
   return config;
 }
@@ -50,12 +50,12 @@ function requireEngine(): void {
   throw new UsageError(`${what}: ${howToGetEngine()}; or set one of ${keys.join(', ')}`);
 }
 
-/** Refuses a configuration that sends credentials where nothing says they belong, unless its folder is trusted. */
+/** Refuses a configuration that sends credentials to servers where they do not belong, unless its folder is trusted. */
 export async function checkTrust(config: Config, options: WorkOptions): Promise<void> {
   await requireTrust(foreignPairs(config), fileOf(options), options.trust);
 }
 
-/** Pairs of key and place that such a configuration is not yet trusted with. */
+/** Returns the pairs of key and place that the configuration is not yet trusted with. */
 export function untrustedOf(config: Config, options: WorkOptions): Promise<string[]> {
   return untrusted(foreignPairs(config), fileOf(options));
 }
@@ -64,7 +64,7 @@ function foreignPairs(config: Config): string[] {
   return [...foreignKeys(configuredCards(config), process.env), ...foreignPlaces(config)];
 }
 
-/** Credentials that open the store and the places of add-ons. */
+/** Returns the credentials that open the store and the places of add-ons. */
 export function foreignPlaces(config: Config): string[] {
   const others = addOns.flatMap((addOn) => addOn.placesOf?.(config) ?? []);
   return [...new Set([config.store, ...others].flatMap(foreignStore))];
@@ -76,12 +76,12 @@ export function fileOf({ config: path }: WorkOptions): string {
 
 async function loadChecked(path: string | undefined): Promise<LoadedConfig> {
   const loaded = await loadFile(path);
-  // Nothing must be written unencrypted because the keys are missing.
+  // Missing keys must fail here, so that nothing is written unencrypted.
   configuredKeys(loaded.config);
   return loaded;
 }
 
-/** An add-on, whose schema takes its time to load, reads a file that mentions its section. */
+/** Loads a configuration; an add-on's schema, which is slow to load, is used only if the file mentions its section. */
 export async function loadFile(path: string | undefined): Promise<LoadedConfig> {
   const options = { env: process.env, cwd: process.cwd(), path };
   const file = configPath(options);
@@ -89,20 +89,20 @@ export async function loadFile(path: string | undefined): Promise<LoadedConfig> 
   const section = sections.find(({ name }) => mentions(file, name));
   if (section !== undefined) return section.load(options);
   const loaded = await loadConfig(options);
-  // Nobody has checked it.
+  // No schema has checked this section.
   return { ...loaded, config: { ...loaded.config, training: undefined } };
 }
 
 function mentions(file: string, word: string): boolean {
   try {
-    // A pipe can be read only once.
+    // A pipe can be read only once, so it counts as mentioning the word.
     return !statSync(file).isFile() || readFileSync(file, 'utf8').includes(word);
   } catch {
     return false;
   }
 }
 
-/** Refuses `--max-cost` where it cannot be enforced: a caller who asks for it by name relies on it. */
+/** Refuses `--max-cost` if it cannot be enforced: a caller who sets it relies on it. */
 export function checkCostLimit(run: ResolvedRun): void {
   const unpriced = unpricedOf(run);
   if (unpriced.length === 0) return;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command line: reads the arguments, and turns what a command throws into a sentence and an exit code.
+// The command line: parses the arguments, and turns an error into a message and an exit code.
 
 import { CommanderError } from 'commander';
 import { reasonOf } from '../errors';
@@ -12,7 +12,7 @@ import { EXIT, type ExitCode, exitCodeOfError } from './ending';
 import { buildProgram } from './program';
 import { endWithReader, say } from './terminal';
 
-/** A run that a command follows no longer answers its last poll up to a minute later, which would keep the shell. */
+/** Delay before a forced exit: a followed run's last poll may stay open for a minute, and keep the process alive. */
 const GRACE_MS = 200;
 
 async function main(): Promise<void> {
@@ -30,13 +30,13 @@ async function main(): Promise<void> {
 }
 
 function report(error: unknown): ExitCode {
-  // Help and version are "errors" too; commander has printed what there is to say.
+  // Help and version are "errors" too; commander has already printed them.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.answered : EXIT.usage;
   say(`temporal-conductor: ${sentenceOf(error)}`);
   return exitCodeOfError(error);
 }
 
-/** Temporal's client says what failed, and keeps the reason as the cause: "Failed to start Workflow", and no more. */
+/** Adds the cause to an error of Temporal's client that says only what failed, e.g. "Failed to start Workflow". */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isBare = error.name === 'ServiceError' && error.cause instanceof Error;

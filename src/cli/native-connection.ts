@@ -8,8 +8,8 @@ import { harmless } from './terminal';
 import { FOLDER } from './trust';
 
 /**
- * Connects by Temporal's native part, which a worker must use. It takes longer to load than a client's own connection, and
- * much less of the processor for each call. @param log takes the SDK's warnings; a file, since the terminal belongs to the live view
+ * Connects through Temporal's native core, which workers need. It loads more slowly than a client's own connection, but
+ * needs less CPU per call. @param log takes the SDK's warnings; default: a file, since the terminal has the live view
  */
 export async function connectNatively(
   server: TemporalServer,
@@ -18,7 +18,7 @@ export async function connectNatively(
   installRuntime(log);
   return NativeConnection.connect(server.connection).catch((error: unknown) => {
     const reason = reasonOf(error);
-    // The native part looks for certificates in other places than Node, so it may fail where a client does not.
+    // The native core looks for certificates in other places than Node, so it may fail where a client succeeds.
     const remedy =
       remedyOfTls(reason) ?? 'Other commands reach it: see whether it has just gone away, and try again';
     const what = `this process cannot connect to Temporal at ${server.address}`;
@@ -26,11 +26,11 @@ export async function connectNatively(
   });
 }
 
-/** Must come before all else of Temporal's native part. Signals are ours: a command has more to end than its worker. */
+/** Must precede all other use of Temporal's native core. Signals are ours: a command must stop more than its worker. */
 function installRuntime(log: Say): void {
   Runtime.install({
     logger: new DefaultLogger('INFO', (entry) => {
-      // Beside warnings, only what workflows of ours say: a line for each run that ends.
+      // At level INFO, logs only our workflows: one line for each run that ends.
       if (entry.level !== 'INFO' || entry.meta?.sdkComponent === 'workflow') log(describeEntry(entry));
     }),
     telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },

@@ -16,7 +16,7 @@ const GRADERS: readonly PlainGrader[] = ['freeform', 'exact', 'number', 'choice'
 
 const JSON_OPTION = ['--json', 'print the whole result as JSON'] as const;
 
-/** Every command with its options, in the order of the help; what it does is loaded only when it is called. */
+/** Builds every command with its options, in help order; the code of a command is loaded only when it is called. */
 export function buildProgram(version: string, settle: Settle): Command {
   const program = new Command('temporal-conductor')
     .description('A Conductor model writes a plan for a team of language models; Temporal runs it durably.')
@@ -31,7 +31,7 @@ export function buildProgram(version: string, settle: Settle): Command {
       .command(usage)
       .description(description)
       .option(...CONFIG);
-  /** For a command that may open the store, or make calls. */
+  /** Adds a command that may open the store or make calls. */
   const add = (...named: Parameters<typeof addOffline>): Command => addOffline(...named).option(...TRUST);
   const run = loading(settle);
   const detach = new Option('--detach', 'start it, print its id and leave it to running workers');

@@ -20,7 +20,7 @@ interface Place {
 
 const OF_FILE = `${DEFAULT_TASK_QUEUE}@`;
 
-/** The queue of a configuration that is not the folder's own: a person who meets its name knows what serves it. */
+/** Returns the task queue of a configuration that is not the folder's own; its name tells which file serves it. */
 export function queueOf(file: string): string {
   return `${OF_FILE}${relative('', file)}`;
 }
@@ -30,7 +30,7 @@ function describeUnpolled(taskQueue: string, place: Place): string {
   return `${what}. Start one with: ${serverOf(taskQueue, place)}`;
 }
 
-/** The command that serves a queue. */
+/** Returns the command that serves a queue. */
 function serverOf(taskQueue: string, { server, config, file }: Place): string {
   const command = server.embedded ? 'up' : 'worker';
   if (taskQueue === config.temporal.taskQueue) return commandOf(command, file);
@@ -39,16 +39,16 @@ function serverOf(taskQueue: string, { server, config, file }: Place): string {
   return `${commandOf(command, 'FILE')}, with "temporal: { taskQueue: ${taskQueue} }" in that file`;
 }
 
-/** A command line of ours, with the file that was named by `--config`. */
+/** Returns a command line of ours, with the file that `--config` named. */
 export function commandOf(words: string, file?: string): string {
   return `temporal-conductor ${words}${file === undefined ? '' : ` --config ${file}`}`;
 }
 
-/** A worker that was lost, or makes way for one with a changed configuration, is back by then. */
+/** Time for a worker that was lost, or is restarted with a changed configuration, to come back. */
 const PATIENCE_MS = 3_000;
 const LOOK_MS = 500;
 
-/** @throws UsageError where no worker polls the configuration's queue: what is left there would wait for ever */
+/** @throws UsageError if no worker polls the configuration's queue: work left there would wait for ever */
 export async function requireWorker(place: Place, left: string): Promise<void> {
   const { taskQueue } = place.config.temporal;
   for (let waited = 0; waited < PATIENCE_MS; waited += LOOK_MS) {
@@ -61,7 +61,7 @@ export async function requireWorker(place: Place, left: string): Promise<void> {
   );
 }
 
-/** Whether what was left on a server is worked on; says what it waits for where it is not. */
+/** Returns whether a worker polls the configuration's queue; if not, says how to start one. */
 export async function checkServed(place: Place): Promise<boolean> {
   const { taskQueue } = place.config.temporal;
   const isServed = await isPolled(place.temporal, taskQueue);
@@ -69,10 +69,10 @@ export async function checkServed(place: Place): Promise<boolean> {
   return isServed;
 }
 
-/** No one waits longer to learn who else works. */
+/** Timeout of the check for other workers. */
 const ASK_MS = 2_000;
 
-/** Whether another process makes the calls of runs here, as far as the server says: they go on without this command. */
+/** Returns whether another process is known to make the calls of runs here, so that they go on without this command. */
 export async function isWorkedOnElsewhere({ temporal, config, worker }: Place): Promise<boolean> {
   const ask = (): Promise<boolean> =>
     isPolled(temporal, config.temporal.taskQueue, 'activities', worker?.identity);
@@ -81,7 +81,7 @@ export async function isWorkedOnElsewhere({ temporal, config, worker }: Place): 
 
 const WATCH_MS = 2_500;
 
-/** Says once for each queue, ours or the user's own, that a run waits there for a worker. @returns what ends that */
+/** Says once per queue, ours or the user's, that a run waits there for a worker. @returns a function that stops it */
 export function watchForMissingWorker(place: Place, workflowId: string): () => void {
   const told = new Set<string>();
   const look = async (): Promise<void> => {
@@ -90,14 +90,14 @@ export function watchForMissingWorker(place: Place, workflowId: string): () => v
       told.add(line);
     }
   };
-  // A look that fails is left out: what the command itself does tells more.
+  // A failed look is ignored: the command's own requests report more.
   const timer = setInterval(() => void look().catch(() => undefined), WATCH_MS);
   return () => {
     clearInterval(timer);
   };
 }
 
-/** Waits for what workers do, and says which of them are missing; undefined after Ctrl-C. */
+/** Awaits work that needs workers, and says which of them are missing; undefined after Ctrl-C. */
 export async function whileWatching<Value>(
   place: Place,
   workflowId: string,

@@ -34,24 +34,24 @@ export interface Session {
 export interface SessionOptions
   extends Partial<Pick<WorkerSettings, 'graceMs' | 'log'>>, Pick<WorkerParts, 'servesCheckpoints'> {
   /**
-   * No worker (`look`), one for any server (`work`), or one beside the embedded server alone: so that a run left behind
-   * goes on and a cancellation is heard (`follow`), or without calls, which would be broken off, and paid for, when the
-   * command ends (`steer`).
+   * `look`: no worker. `work`: a worker for any server. `follow`: a worker for the embedded server only, so that a run
+   * left behind continues and a cancellation is heard. `steer`: as `follow`, but without calls, which would be cut off,
+   * and paid for, when the command ends.
    */
   readonly role: 'look' | 'follow' | 'steer' | 'work';
-  /** The command runs until it is stopped, so that others may rely on its server. */
+  /** Whether the command runs until it is stopped, so that others may rely on its server. */
   readonly stays?: boolean;
-  /** The option that needs the server afterwards, e.g. `--detach`. */
+  /** Option that needs the server after the command ends, e.g. `--detach`. */
   readonly outliving?: string;
-  /** The command is about a run that the server must know. */
+  /** Whether the command needs an earlier run, and so an existing database of the folder. */
   readonly used?: boolean;
-  /** Many requests are to come: Temporal's native part spends less on each, and takes longer to load. */
+  /** Uses Temporal's native core, which loads more slowly but needs less CPU per request. */
   readonly natively?: boolean;
-  /** The server must be one that Temporal's environment configuration names. */
+  /** Whether the server must be one that Temporal's environment configuration names. */
   readonly elsewhere?: boolean;
 }
 
-/** Does something with a server and its clients, and closes everything, the server included. */
+/** Runs `work` with a server and its clients, then closes the clients and leaves the server. */
 export async function withSession<Result>(
   loaded: Config,
   options: WorkOptions,
@@ -66,7 +66,7 @@ export async function withSession<Result>(
     const keys = configuredKeys(config);
     const store = configuredStore(config);
     const worker = await bringWorker(server, { config, servesCheckpoints, store, keys }, options, how);
-    // Worker and client share a connection, so that a run can begin in the process that asked for it.
+    // The client reuses the worker's connection.
     const connection = worker?.connection ?? (await connect(server, how));
     const close = (): Promise<void> => worker?.stop() ?? connection.close();
     try {
@@ -75,13 +75,13 @@ export async function withSession<Result>(
       const { taskQueue } = config.temporal;
       const conductor = new ConductorClient({ client: temporal, store, taskQueue });
       const session = { server, config, store, temporal, conductor, worker, file };
-      // Elsewhere workers may be on their way; of a folder's own there are no others.
+      // On a configured server, a worker may still be starting; the embedded one has only the workers of this folder.
       if (outliving !== undefined && server.embedded) await requireWorker(session, outliving);
       const result = await work(session);
       await close();
       return result;
     } catch (error) {
-      // A worker that cannot be stopped any more is not the reason.
+      // A failure to close must not hide the original error.
       await close().catch(() => undefined);
       throw error;
     }
@@ -90,7 +90,7 @@ export async function withSession<Result>(
   }
 }
 
-// Temporal's native part takes longest to load, and few commands need it.
+// Temporal's native core is the slowest module to load, and few commands need it.
 
 async function connect(server: TemporalServer, { natively, log }: SessionOptions) {
   if (natively !== true) return Connection.connect(server.connection);
@@ -115,14 +115,14 @@ async function bringWorker(
   return startWorker(server, parts, { graceMs, log, makesCalls });
 }
 
-/** The configured server, else the folder's own. @throws UsageError where none can do what the command needs */
+/** Attaches to the configured server, else the folder's own. @throws UsageError if neither can do what is needed */
 async function attachServer(
   { temporal: { namespace } }: Config,
   { stays, outliving, used, elsewhere }: SessionOptions,
 ): Promise<TemporalServer> {
   const configured = await configuredServer(namespace);
   if (configured !== null) return configured;
-  // Windows hands no lock on to the server's process.
+  // On Windows, the server's process cannot inherit a lock.
   if (isOurImage() || process.platform === 'win32') {
     throw new UsageError('no Temporal server is named, and none can be started here: set TEMPORAL_ADDRESS');
   }
@@ -144,10 +144,10 @@ async function attachServer(
   return embeddedServer({ folder: FOLDER, namespace, say, stays });
 }
 
-/** With this beside the embedded server, a run goes on some 8 s after its worker was killed. */
+/** Heartbeat timeout on the embedded server: a run continues about 8 s after its worker was killed. */
 const HEARTBEAT = '5s';
 
-/** Beside the embedded server, a lost worker is noticed soon, and another file's pool gets a task queue of its own. */
+/** Caps the heartbeat timeout on the embedded server, and gives another file's pool its own task queue. */
 export function fitToServer(
   { embedded }: Pick<TemporalServer, 'embedded'>,
   config: Config,

@@ -11,7 +11,7 @@ import { connectNatively } from './native-connection';
 export interface WorkerSettings {
   readonly graceMs: number;
   readonly makesCalls: boolean;
-  /** Takes the SDK's warnings. Default: a file, since the terminal belongs to the live view. */
+  /** Receives the SDK's warnings. Default: a file, since the terminal belongs to the live view. */
   readonly log?: Say;
 }
 
@@ -26,7 +26,7 @@ export interface RunningWorker {
   readonly connection: NativeConnection;
   readonly identity: string;
   readonly status: Worker['getStatus'];
-  /** Settles when it has stopped; rejects if it broke down. */
+  /** Resolves when it has stopped; rejects if it failed. */
   readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export async function startWorker(
     enableNonLocalActivities: makesCalls,
     shutdownGraceTime: graceMs,
     shutdownForceTime: graceMs + BREAK_OFF_MS,
-    // A run whose worker was killed is stuck for as long as its queue waits for that very worker.
+    // After a worker was killed, its runs are stuck until the timeout of its sticky queue.
     ...(server.embedded && { stickyQueueScheduleToStartTimeout: '2s' }),
   });
   const worker = await creation.catch(async (error: unknown) => {
@@ -60,12 +60,12 @@ export async function startWorker(
     throw error;
   });
   const ended = worker.run();
-  // Until someone waits for it, Node must not take a breakdown for a lost rejection.
+  // Avoids an unhandled rejection if the worker fails before anyone awaits it.
   ended.catch(() => undefined);
   const stop = async (): Promise<void> => {
     if (worker.getState() !== 'RUNNING') return ended.finally(() => connection.close());
     worker.shutdown();
-    // One that does not end in time is no failure of its command: what was under way is taken up by another worker. Its
+    // A worker that does not stop in time does not fail its command: another worker takes over its work. The
     // connection cannot be closed until the process ends.
     await ended.then(
       () => connection.close(),
@@ -76,7 +76,7 @@ export async function startWorker(
   return { connection, identity, status: () => worker.getStatus(), ended, stop };
 }
 
-/** The plugin of the highest floor that the configuration asks for. */
+/** Returns the plugin of the last add-on that the configuration needs. */
 async function pluginFor(...given: Parameters<NonNullable<AddOn['pluginFor']>>) {
   for (const addOn of [...addOns].reverse()) {
     const found = await addOn.pluginFor?.(...given);

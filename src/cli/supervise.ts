@@ -6,19 +6,19 @@ import { say } from './terminal';
 
 export interface Supervised {
   readonly name: string;
-  /** `sayReady` is called when it works, with what is printed the first time. It must end by itself when this process is gone. */
+  /** Starts a child that exits when this process is gone; `sayReady` is called, with a line to print, once it works. */
   readonly start: (sayReady: (line: string) => void) => ChildProcess;
 }
 
-/** The pause before it is started again doubles with each crash, until one has worked for a minute. */
+/** Pause before the first restart; it doubles with each crash, and resets once a child has worked for a minute. */
 const FIRST_PAUSE_MS = 1_000;
 const MOST_CRASHES = 5;
 const WORKED_MS = 60_000;
 
-/** Longer than any process may drain for; one that has not ended by then does not listen. */
+/** Time between SIGTERM and SIGKILL; longer than any process may drain. */
 const STOP_MS = 40_000;
 
-/** Keeps processes running until they are to stop; where one ends for good, the others are stopped. */
+/** Keeps processes running until interrupted; if one ends for good, the others are stopped. */
 export async function superviseAll(
   parts: readonly Supervised[],
   command: string,
@@ -37,7 +37,7 @@ export async function superviseAll(
       ended.abort();
     });
   });
-  // Each is stopped before the first that failed is told.
+  // All parts must have stopped before the first error is thrown.
   await Promise.allSettled(all);
   const codes = await Promise.all(all);
   return codes.find((code) => code !== EXIT.answered) ?? EXIT.answered;
@@ -46,7 +46,7 @@ export async function superviseAll(
 export const STOP = 'Press Ctrl-C to stop.';
 export const READY = `Ready. ${STOP}`;
 
-/** Starts it again when native code crashes. @throws Error with the last reason where it crashes again and again */
+/** Restarts a part when native code crashes. @throws Error with the last reason after too many crashes */
 async function supervise(
   part: Supervised,
   command: string,
@@ -65,7 +65,7 @@ async function supervise(
     const end = await untilEnd(child, stop);
     if (end === undefined) break;
     const [code, signal] = end;
-    // It has said itself why it could not begin: to try again would not help.
+    // It has printed why it could not start; a restart would not help.
     if (said === null && code !== null) return exitCodeFrom(code);
     if (Date.now() - startedAt > WORKED_MS) crashes = 1;
     const how = code === null ? `was killed by ${signal ?? ''}` : `ended with exit code ${code}`;
@@ -80,7 +80,7 @@ async function supervise(
   return EXIT.answered;
 }
 
-/** Its exit code and signal; undefined after it was asked to stop, or killed since it did not listen. */
+/** Returns its exit code and signal, or undefined if it was asked to stop (and killed if it did not). */
 async function untilEnd(child: ChildProcess, stop: AbortSignal) {
   const kill = (): unknown => child.kill('SIGKILL');
   process.on('exit', kill);

@@ -5,13 +5,13 @@ import { type Paint, PLAIN } from '../trace/lines';
 
 export type Screen = NodeJS.WriteStream;
 
-/** Colours where a stream is a terminal that has them, unless `NO_COLOR` has a value (https://no-color.org). */
+/** Returns colours if the stream is a terminal that has them, unless `NO_COLOR` has a value (https://no-color.org). */
 export function paintFor(stream: Pick<Screen, 'isTTY'>, env = process.env): Paint {
   const isWanted = stream.isTTY && !env.NO_COLOR && env.TERM !== 'dumb';
   return isWanted ? COLOURS : PLAIN;
 }
 
-/** Asks no stream again, as newer versions of Node would. */
+/** Applies a style without the check of a stream that newer versions of Node make: `paintFor` has decided. */
 function stroke(format: Parameters<typeof styleText>[0]): Paint['strong'] {
   return (text) => styleText(format, text, { validateStream: false });
 }
@@ -28,15 +28,15 @@ export function columnsOf(stream: Pick<Screen, 'isTTY' | 'columns'>): number | u
   return stream.isTTY && stream.columns > 0 ? stream.columns : undefined;
 }
 
-/** Control characters but line ends and tabs, and overrides of the writing direction. */
+/** Control characters other than line ends and tabs, and overrides of the writing direction. */
 const STEERING = /\r(?!\n)|(?![\n\t\r])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu;
 
 // eslint-disable-next-line no-control-regex -- these are control sequences
 const STROKES = /(\x1b\[(?:1|2|22|31|32|33|39)m)/;
 
 /**
- * A text without anything that steers a terminal: all that is shown, much of it by strangers, comes through here.
- * `painted`: colours of ours stay; foreign text in it went through `oneLine` before.
+ * Removes everything that steers a terminal; all output, much of it untrusted, passes through here.
+ * `painted`: keeps our colours; untrusted text in it must have passed through `oneLine`.
  */
 export function harmless(text: string, painted = false): string {
   if (!painted) return text.replace(STEERING, '');
@@ -46,30 +46,30 @@ export function harmless(text: string, painted = false): string {
     .join('');
 }
 
-/** JSON that steers no terminal and means the same. */
+/** Serialises to JSON with control characters escaped, so that it cannot steer a terminal. */
 export function toJson(value: unknown): string {
   const escape = (character: string): string =>
     `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value, null, 2).replace(STEERING, escape);
 }
 
-/** For commander, whose messages quote arguments. */
+/** Output for commander, whose messages quote arguments. */
 export const HARMLESS_OUTPUT = {
   writeOut: (text: string): unknown => process.stdout.write(harmless(text)),
   writeErr: (text: string): unknown => process.stderr.write(harmless(text)),
 };
 
-/** The live picture, which is taken off, and put back, around what is said meanwhile. */
+/** Live view, which is erased before other output and redrawn after it. */
 let onScreen: { readonly clear: () => unknown; readonly redraw: () => void } | null = null;
 
 export function setOnScreen(picture: typeof onScreen): void {
   onScreen = picture;
 }
 
-/** A line that was printed on a terminal goes on. */
+/** Whether the last line printed on the terminal is unfinished. */
 let isInLine = false;
 
-/** Writes a line for the person who waits. Answers and asked-for output go to stdout, everything else comes here. */
+/** Writes a message to stderr. Only answers and requested output go to stdout. */
 export function say(line: string): void {
   onScreen?.clear();
   process.stderr.write(`${isInLine ? '\n' : ''}${harmless(line)}\n`);
@@ -81,7 +81,7 @@ export function isPersonHere(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** Asks the person at the keyboard; null if no one answers any more. @throws AbortError where the signal aborts */
+/** Asks the person at the keyboard; null once stdin is closed. @throws AbortError if the signal aborts */
 export async function ask(prompt: string, signal?: AbortSignal): Promise<string | null> {
   const reader = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   const closed = once(reader, 'close').then(() => null);
@@ -94,7 +94,7 @@ export async function ask(prompt: string, signal?: AbortSignal): Promise<string 
 
 let isReaderNeeded = true;
 
-/** Lets the command go on when the reader of its output has read enough, as `head` does. */
+/** Lets the command continue when the reader of its output has exited, as `head` does. */
 export function outliveReader(): void {
   isReaderNeeded = false;
 }
@@ -105,8 +105,8 @@ export function endWithReader(error: NodeJS.ErrnoException): void {
 }
 
 /**
- * Writes to stdout and waits for slow readers. `exact`: a pipe gets it as it is; `painted` as in `harmless`; `isPart`: its
- * line goes on.
+ * Writes to stdout and waits for slow readers. `exact`: a pipe gets the text unchanged; `painted`: as in `harmless`;
+ * `isPart`: adds no line end.
  */
 export async function print(
   text: string,
@@ -122,7 +122,7 @@ export async function print(
   });
 }
 
-/** Makes room for what is printed on the terminal that is also the screen. @param goesOn its last line is no whole one */
+/** Erases the live view before output to the same terminal. @param goesOn whether its last line is unfinished */
 function share(goesOn: boolean): void {
   onScreen?.clear();
   isInLine = goesOn;

@@ -9,18 +9,18 @@ import type { TemporalServer } from '../local/configured-server';
 import { claimDatabase, databasePath, keep, recall } from '../local/own-database';
 import { ask, isPersonHere, say } from './terminal';
 
-// A stranger's `conductor.yaml` names a variable and the server that is sent its value. So a key goes without a question
-// only where it belongs; every other pair is trusted once for a folder, by a person, `--trust` or this variable:
-// `NAME=https://server`, several with commas between them. A store is such a pair, too: its server gets a password, or
-// texts under an AWS account.
+// A stranger's `conductor.yaml` can name a variable and the server that receives its value. So a key is sent without
+// asking only to its own vendor. Any other pair must be trusted, once per folder: at the prompt, by `--trust` or by
+// this variable, a comma-separated list of `NAME=https://server`. A store is such a pair too: its server receives a
+// password, or texts under an AWS account.
 const VARIABLE = 'CONDUCTOR_TRUST';
 
-/** What commands leave in a folder: the embedded server's database, logs and records, and the store. */
+/** Folder of the embedded server's database, the logs and records of commands, and the store. */
 export const FOLDER = '.conductor';
 
 type Card = Pick<ConductorCard | ModelCard, 'provider' | 'baseUrl' | 'apiKeyEnv'>;
 
-/** The keys of this environment that would go where they do not belong, as `NAME=https://server`. */
+/** Returns keys of this environment that would go to servers other than their vendor's, as `NAME=https://server`. */
 export function foreignKeys(cards: readonly Card[], env: NodeJS.ProcessEnv): string[] {
   const pairs = cards.flatMap(({ provider, baseUrl, apiKeyEnv }) => {
     if (provider === 'local' || provider === 'policy' || !apiKeyEnv || !env[apiKeyEnv]) return [];
@@ -30,7 +30,7 @@ export function foreignKeys(cards: readonly Card[], env: NodeJS.ProcessEnv): str
   return [...new Set(pairs)];
 }
 
-/** A vendor's variables begin as its own one does: `OPENAI_`, and for Google also `GOOGLE_`. */
+/** Returns whether a variable has the prefix of the origin's vendor: `OPENAI_`, and for Google also `GOOGLE_`. */
 function belongs(variable: string, origin: string): boolean {
   const vendor = Object.values(VENDORS).find(({ endpoint }) => endpoint === origin);
   if (vendor === undefined) return false;
@@ -39,14 +39,14 @@ function belongs(variable: string, origin: string): boolean {
   return names.some((name) => variable.startsWith(name));
 }
 
-/** The credentials of this user that open a store, as `NAME=store`; none where its URL brings its own. */
+/** Returns this user's credentials that open a store, as `NAME=store`; none if its URL has a password. */
 export function foreignStore(url: string): string[] {
   const place = readStoreUrl(url);
   if (place?.kind === 's3') return [`AWS=s3://${place.bucket}`];
   return place?.kind === 'postgres' && !place.bringsPassword ? [`PGPASSWORD=${place.server}`] : [];
 }
 
-/** Asks for trust in these pairs, for the folder of the configuration. @throws UsageError where it is not given */
+/** Requires trust in these pairs for the configuration's folder, and asks if need be. @throws UsageError if refused */
 export async function requireTrust(
   foreign: readonly string[],
   file: string,
@@ -65,11 +65,11 @@ export async function requireTrust(
     }
     await remember(open, file);
   }
-  // For what this command does later, and for its worker.
+  // Covers later steps of this command, and its worker.
   grant(foreign);
 }
 
-/** Those of the pairs that neither this process nor the folder of the configuration is trusted with. */
+/** Returns the pairs that neither this process nor the configuration's folder is trusted with. */
 export async function untrusted(pairs: readonly string[], file: string): Promise<string[]> {
   const open = pairs.filter((pair) => !granted().includes(pair));
   if (open.length === 0) return [];
@@ -78,7 +78,7 @@ export async function untrusted(pairs: readonly string[], file: string): Promise
   return open.filter((pair) => !trusted[folder]?.includes(pair));
 }
 
-/** Pairs that this process and its children are trusted with. */
+/** Returns the pairs that this process and its children are trusted with. */
 function granted(): string[] {
   return (process.env[VARIABLE] ?? '')
     .split(',')
@@ -100,7 +100,7 @@ function grant(pairs: readonly string[]): void {
   process.env[VARIABLE] = [...new Set([...granted(), ...pairs])].join(',');
 }
 
-/** @throws UsageError where the answer is no, or no one is there to give one */
+/** @throws UsageError if the answer is no, or if there is no terminal to ask at */
 async function askPerson(doubt: string, question: string, remedy: string, pairs: readonly string[]) {
   if (isPersonHere()) {
     say(doubt);
@@ -114,7 +114,7 @@ async function askPerson(doubt: string, question: string, remedy: string, pairs:
   );
 }
 
-/** By folder, the pairs that it is trusted with. */
+/** Trusted pairs by folder. */
 const TRUST = { file: 'trust.json', schema: z.record(z.string(), z.array(z.string())) };
 
 async function remember(pairs: readonly string[], file: string): Promise<void> {
@@ -128,7 +128,7 @@ async function remember(pairs: readonly string[], file: string): Promise<void> {
   });
 }
 
-/** Lets a worker begin beside the embedded server if its runs are this user's, or trusted. @throws UsageError */
+/** Allows a worker on the embedded server if its runs are this user's, or trusted. @throws UsageError if not */
 export async function requireOwnRuns({ isOwn }: TemporalServer, isTrusted = false): Promise<void> {
   const folder = resolve(FOLDER);
   const pair = `RUNS=${folder}`;
@@ -144,6 +144,6 @@ export async function requireOwnRuns({ isOwn }: TemporalServer, isTrusted = fals
     );
   }
   if (!isOwn) await claimDatabase(folder, say);
-  // Holds for the worker of `up`, should nothing have been remembered.
+  // The worker of `up` inherits this even if nothing could be remembered.
   grant([pair]);
 }

@@ -16,8 +16,8 @@ export type AskedRequest =
   | { readonly messages: readonly ConversationTurn[]; readonly question?: undefined };
 
 /**
- * The question of a request, before anything is started.
- * @throws BadQuestionError for one that is empty, for a conversation that does not end with one, or over 1 MiB in all
+ * Returns the question of a request; called before anything is started.
+ * @throws BadQuestionError for an empty question or turn, a conversation that does not end with one, or over 1 MiB
  */
 export function checkAsked({ question, messages }: AskedRequest): string {
   if (messages === undefined) return checkText('the question', question, question);
@@ -43,7 +43,7 @@ function checkText(what: string, question: string, all: string): string {
   throw new BadQuestionError(`${what} has ${bytes} bytes; ${rule}`);
 }
 
-/** Puts long texts into the store, so that the input is short however many turns it has. */
+/** Moves long texts to the store, so that the input is short however many turns it has. */
 export async function keepAsked(
   store: Store,
   { question, messages }: AskedRequest,

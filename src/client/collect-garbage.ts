@@ -28,12 +28,12 @@ export interface Collected {
 }
 
 /**
- * Removes from a store what is old and of no use: texts that nothing refers to, and answers and logs of runs that are gone. A
- * run that the server holds keeps all that it has; what evaluations and training recorded keeps its texts for good.
+ * Removes old, unused objects from a store: unreferenced texts, and answers and logs of runs that are gone. A run
+ * that the server still has keeps everything; the texts of evaluation and training records are kept for good.
  * Records and the ledger are never collected.
- * It works beside running runs: `keepText` makes an old text young again before anything refers to it, within seconds.
- * A store belongs to one namespace of one server: what only others refer to is removed.
- * @throws Error for an age below a day, and where a history cannot be read; nothing is removed then
+ * It is safe while runs are active: `keepText` renews an old text before anything refers to it, within seconds.
+ * A store belongs to one namespace of one server: objects that only others refer to are removed.
+ * @throws Error for an age below a day, or if a history cannot be read; nothing is removed then
  */
 export async function collectGarbage(options: CollectOptions): Promise<Collected> {
   const { client, store, olderThanMs, dryRun = false } = options;
@@ -42,7 +42,7 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   }
   const than = new Date(Date.now() - olderThanMs);
   const { runIds, workflowIds, refs } = await findHeldRuns(client);
-  // Taken from the ledger, since histories may not hold them yet.
+  // Calls are taken from the ledger, since histories may not have them yet.
   const calls = new Set<string>();
   await eachInParallel(runIds, async (runId) => {
     for (const key of await rowKeys(store, runId)) calls.add(key.split('/')[2] ?? '');
@@ -56,7 +56,7 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
       for (const ref of refsIn(bytes?.toString('utf8'))) refs.add(ref);
     });
   }
-  // An object with a name that is not ours is not ours to remove.
+  // Objects whose names are not ours are kept.
   const isCallLive = (key: string): boolean => {
     const [, callId] = /^[a-z]{1,20}\/[^/]{1,100}\/([^/]{1,100})\.json$/.exec(key) ?? [];
     return callId === undefined || calls.has(callId);
@@ -75,12 +75,12 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
 /** Folders of question sets and records, which outlive the runs they came from. */
 const RECORDS = ['questions/', 'evaluations/', 'training/'];
 
-/** All runs of the namespace, and every text that a history names, also that of a stranger's workflow. */
+/** Returns all runs of the namespace, and every text that a history names, those of foreign workflows included. */
 async function findHeldRuns(client: Client): Promise<Record<'runIds' | 'workflowIds' | 'refs', Set<string>>> {
   const runIds = new Set<string>();
   const workflowIds = new Set<string>();
   const refs = new Set<string>();
-  // Runs that are not listed yet have begun a moment ago, and hold nothing old that no other run holds.
+  // A run that is not listed yet began a moment ago, and has no old object that no other run has.
   const runs = withoutMemos(client).list({ pageSize: 1000 });
   await eachInParallel(runs, async (run) => {
     if (runIds.has(run.runId)) return;
@@ -102,7 +102,7 @@ async function* refsOfRun(client: Client, run: WorkflowExecutionInfo): AsyncGene
   }
 }
 
-/** The value of a payload. One that cannot be read may hold anything: in a run of ours, that ends the search. */
+/** Decodes a payload. An unreadable one may refer to anything: if the run is ours, it ends the search with an error. */
 async function decode(
   client: Client,
   { workflowId, type }: WorkflowExecutionInfo,

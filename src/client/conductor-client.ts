@@ -35,19 +35,19 @@ import { RefusedError, signalRun, updateRun } from './steer';
 import { type KnownRun, readRun, readRunNow, readTraceLeft, type RunOrigin } from './trace-reader';
 
 export interface ConductorClientOptions {
-  /** Any Temporal client; its namespace and data converter hold. */
+  /** Any Temporal client; its namespace and data converter apply. */
   readonly client: Client;
   /**
-   * The workers' `conductor.yaml`, or its content; no key of a model is needed.
-   * @default what `CONDUCTOR_CONFIG` names, else `conductor.yaml`; not read where `store` is given
+   * The workers' `conductor.yaml`, or its content; model keys are not needed.
+   * @default the file that `CONDUCTOR_CONFIG` names, else `conductor.yaml`; not read if `store` is given
    */
   readonly config?: string | ConfigInput;
   /**
-   * The workers' store: one opened, or its URL, e.g. `sqlite:.conductor/store.db`.
-   * @default what the configuration names, encrypted where it says `encryption`
+   * The workers' store: an open one, or its URL, e.g. `sqlite:.conductor/store.db`.
+   * @default the store that the configuration names, encrypted if it sets `encryption`
    */
   readonly store?: Store | string;
-  /** @default what the configuration's `temporal.taskQueue` names, else `conductor` */
+  /** @default the configuration's `temporal.taskQueue`, else `conductor` */
   readonly taskQueue?: string;
 }
 
@@ -56,12 +56,12 @@ export type SolveRequest = Omit<SolveInput, 'question' | 'messages'> & AskedRequ
 export interface SolveHandle {
   readonly id: string;
   readonly runId: string;
-  /** Waits for the end: an answered, failed or cancelled run is a result alike. */
+  /** Waits for the end; failed and cancelled runs give a result too. */
   readonly result: () => Promise<SolveResult>;
 }
 
 export interface StartOptions {
-  /** Notes kept with the run in Temporal, encrypted where payloads are; `attach` reads them. */
+  /** Notes kept with the run in Temporal, encrypted if payloads are; `attach` returns them. */
   readonly memo?: Readonly<Record<string, unknown>>;
 }
 
@@ -71,15 +71,15 @@ export interface AttachedSolve extends SolveHandle {
 
 /**
  * Starts, follows, steers and stops solves.
- * Methods that change a run throw a RefusedError with the reason if the run does not take it. Signals (`setMaxDepth`,
- * `addHint`) return at once; the other changes wait for a worker's answer. A child is steered by its id in the trace.
+ * Methods that change a run throw a RefusedError with the reason if the run refuses. Signals (`setMaxDepth`, `addHint`)
+ * return at once; the other changes wait for a worker's answer. A child is steered by its id in the trace.
  */
 export class ConductorClient {
   private readonly client: Client;
   private readonly store: Store;
   private readonly taskQueue: string;
 
-  /** @throws ConfigError where the configuration says `encryption`, and the client's data converter does not encrypt */
+  /** @throws ConfigError if the configuration sets `encryption`, and the client's data converter does not encrypt */
   constructor({ client, config, store, taskQueue }: ConductorClientOptions) {
     this.client = client;
     if (store === undefined) {
@@ -94,9 +94,9 @@ export class ConductorClient {
   }
 
   /**
-   * Starts a solve and returns at once. An id names at most one run, for as long as Temporal keeps that: see `attach`.
+   * Starts a solve and returns at once. An id names at most one run for as long as Temporal keeps it: see `attach`.
    * @throws BadQuestionError for a question that is empty or over 1 MiB
-   * @throws WorkflowExecutionAlreadyStartedError of Temporal where a run of this id is under way or has ended
+   * @throws WorkflowExecutionAlreadyStartedError of Temporal if a run with this id is running or has ended
    */
   async start(request: SolveRequest, id?: string, options: StartOptions = {}): Promise<SolveHandle> {
     const question = checkAsked(request);
@@ -104,7 +104,7 @@ export class ConductorClient {
     return this.launch({ ...request, ...asked }, id ?? newRunId(question, this.client), options);
   }
 
-  /** The run of this id, under way or ended, whoever started it. @throws WorkflowNotFoundError of Temporal where there is none */
+  /** Attaches to a run, running or ended, whoever started it. @throws Temporal's WorkflowNotFoundError if unknown */
   async attach(id: string): Promise<AttachedSolve> {
     const { runId, memo = {} } = await this.client.workflow.getHandle(id).describe();
     return { ...this.handleOf(id, runId), memo };
@@ -115,17 +115,17 @@ export class ConductorClient {
   }
 
   /**
-   * The trace of a run and all its children as it grows, from what has happened so far to its end.
-   * @param signal ends a wait for news at once, by an error
+   * Yields the trace of a run and all its children as it grows, from what has happened so far to its end.
+   * @param signal ends a wait for news at once, with an error
    */
   async *watch(id: string, signal?: AbortSignal): AsyncGenerator<SolveResult> {
     for await (const trace of followTree(this.read, id, signal)) yield await resolveTrace(trace, this.store);
   }
 
   /**
-   * What happens in a run, as it happens: plans, steps, their texts, reviews, its end. A request is started first.
-   * Texts come as they are written where the run says `live: true` and the store is a database, else when their step ends.
-   * Whoever goes on `after` a cursor, in whatever process, is told nothing twice, and all of the rest.
+   * Streams the events of a run: plans, steps, their texts, reviews, its end. A request is started first.
+   * Texts arrive as they are written if the run has `live: true` and a database as its store, else when a step ends.
+   * A caller that resumes `after` a cursor, in any process, gets no event twice, and misses none.
    */
   async *stream(run: SolveRequest | string, options: StreamOptions = {}): AsyncGenerator<LiveEvent> {
     const id = typeof run === 'string' ? run : (await this.start({ live: true, ...run })).id;
@@ -135,24 +135,24 @@ export class ConductorClient {
     yield* streamRun({ id, client, watch, retries, store }, options);
   }
 
-  /** The trace of a run and all its children as it is now, running or ended. Needs no worker. */
+  /** Returns the current trace of a run and all its children, running or ended. Needs no worker. */
   async trace(id: string): Promise<SolveResult> {
     return resolveTrace(await readTree(this.read, id), this.store);
   }
 
-  /** Runs that have not ended, and the last ones that have. Needs no worker. */
+  /** Lists the unfinished runs, and the last ended ones. Needs no worker. */
   async list(options: ListOptions = {}): Promise<RunList> {
     return listRuns(this.client, (id) => readTree(this.read, id), options);
   }
 
-  /** The calls of a run, and of the runs below it, that wait to be tried again. */
+  /** Returns the calls of a run, and of the runs below it, that wait for a retry. */
   async retries(id: string): Promise<Retry[]> {
     return readRetries(this.client, id);
   }
 
-  /** How deep the Conductor may call itself from now on, in children under way too; null: no limit of its own. */
+  /** Sets how deep the Conductor may call itself from now on, in running children too; null: no depth limit. */
   async setMaxDepth(id: string, depth: number | null): Promise<void> {
-    // A signal has no answer: what a run would ignore is refused before it is sent.
+    // A signal has no answer, so a value that a run would ignore is refused before it is sent.
     if (!isDepth(depth)) {
       throw new RefusedError(
         `the depth is ${String(depth)}: it must be a whole number from 0, or null for no limit`,
@@ -169,41 +169,41 @@ export class ConductorClient {
     await signalRun(this.client, id, ADD_HINT_SIGNAL, hint);
   }
 
-  /** The limits that hold now; asks a worker, and writes nothing. */
+  /** Returns the current limits; asks a worker, and writes nothing. */
   async limits(id: string): Promise<HeldLimits> {
     const held = await this.client.workflow.getHandle(id).query<HeldLimits | null>(LIMITS_QUERY);
     if (held === null) throw new RefusedError(`run ${id} has no limits yet: try again when it has begun`);
     return held;
   }
 
-  /** Changes the limits that are named, and returns all that now hold. */
+  /** Changes the given limits, and returns all current ones. */
   async setLimits(id: string, change: LimitsChange): Promise<HeldLimits> {
     return updateRun(this.client, id, SET_LIMITS_UPDATE, change);
   }
 
-  /** Lets the plan run that waits for approval. @param seen as it was shown; another one is refused. Default: as it is now */
+  /** Approves the waiting plan. @param seen the plan as it was shown; any other is refused. Default: the current one */
   async approvePlan(id: string, seen?: Plan): Promise<void> {
     const plan = seen ?? (await this.planOf(id)) ?? { steps: [] };
     await updateRun(this.client, id, APPROVE_PLAN_UPDATE, plan);
   }
 
-  /** Runs another plan instead of the one that waits, and returns it as the run took it. */
+  /** Replaces the waiting plan, and returns the new one as the run accepted it. */
   async editPlan(id: string, plan: Plan): Promise<Plan> {
     return updateRun(this.client, id, EDIT_PLAN_UPDATE, plan);
   }
 
-  /** Has the Conductor write another plan instead of the one that waits, and gives it the reason. */
+  /** Rejects the waiting plan: the Conductor is given the reason, and writes another one. */
   async rejectPlan(id: string, reason: string): Promise<void> {
     await updateRun(this.client, id, REJECT_PLAN_UPDATE, { reason });
   }
 
-  /** Context by which `parsePlan` reads a plan for this run, and by which the run would judge it now. */
+  /** Returns the context in which `parsePlan` reads a plan for this run, and in which the run would validate it now. */
   async planContext(id: string): Promise<PlanContext> {
     const origin = await this.readOrigin(id);
     return contextOf(origin, await this.limits(id));
   }
 
-  /** A new run that goes on from a step of an earlier one. @throws BadRetryError for an unknown step or worker */
+  /** Starts a run that continues an earlier one from a step. @throws BadRetryError for an unknown step or worker */
   async retry(
     id: string,
     request: RetryRequest,
@@ -223,7 +223,7 @@ export class ConductorClient {
 
   private async launch(input: SolveInput, id: string, { memo }: StartOptions): Promise<SolveHandle> {
     const { priority, tenant } = input;
-    // Children and calls inherit them. No key where none was asked for: fairness keys are billed on Temporal Cloud.
+    // Children and calls inherit them. No key is set unless asked for: Temporal Cloud bills fairness keys.
     const hasPriority = priority !== undefined || tenant !== undefined;
     const handle = await this.client.workflow.start(SOLVE_WORKFLOW, {
       workflowId: id,
@@ -243,7 +243,7 @@ export class ConductorClient {
   }
 
   private async resultOf(run: Pick<SolveHandle, 'id' | 'runId'>): Promise<SolveResult> {
-    // One long poll, however much happens in the run: following it would take one for each event.
+    // Takes one long poll, however much happens in the run; following it would take one per event.
     const end = this.client.workflow.getHandle(run.id, run.runId).result();
     const left = await end.then(readTraceLeft, (error: unknown) => {
       if (!(error instanceof WorkflowFailedError)) throw error;

@@ -1,7 +1,7 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { LoadedDataConverter, Payload } from '@temporalio/common';
 // The only file that uses internals of the SDK: it has no public way to decode the payloads and failures of a history
-// event by event, nor to walk over all payloads of one. `fetchHistory` decodes nothing, and reads whole histories only.
+// event by event, or to visit all payloads of an event. `fetchHistory` decodes nothing, and reads only whole histories.
 import {
   decodeArrayFromPayloads,
   decodeFromPayloadsAtIndex,
@@ -20,7 +20,7 @@ export type ProtoFailure = NonNullable<TemporalEvent['activityTaskFailedEventAtt
 
 /**
  * Reads a run's history, page by page, without a worker or a billed Action.
- * @param following follow the run until it has ended, or until this is aborted, which throws; null: read what there is
+ * @param following follows the run until it ends, or throws once this is aborted; null: reads what there is now
  */
 export async function* readHistory(
   client: Client,
@@ -37,7 +37,7 @@ export async function* readHistory(
       namespace,
       execution,
       nextPageToken,
-      // Without a limit, a page is cut by the number of its events alone, however long they are.
+      // Without a limit, pages are cut by the number of events only, however large these are.
       maximumPageSize: isLong ? 1 : 0,
       waitNewEvent: following !== null,
       skipArchival: true,
@@ -52,9 +52,9 @@ export async function* readHistory(
 }
 
 /**
- * Makes a call that ends when the signal is aborted. The SDK leaves a listener at the signal that it is given, with all that
- * the call holds: so each call has a signal of its own. A native connection does not heed it: its call is left to the server,
- * which ends it soon.
+ * Makes a call that ends when the signal is aborted. The SDK leaves a listener on the signal that it is given, and
+ * with it all that the call holds, so each call has its own. A native connection ignores the signal; its call is left
+ * to the server, which ends it soon.
  */
 async function endedBy<Answer>(
   signal: AbortSignal,
@@ -70,10 +70,10 @@ async function endedBy<Answer>(
   }
 }
 
-/** Size that surely fits the 4 MB that a connection takes by default, with what gRPC and the server add. */
+/** Size that stays below the 4 MB that a connection accepts by default, with what gRPC and the server add. */
 const PAGE_BYTES = 3_000_000;
 
-/** Every payload that events of a history hold, as it is there. */
+/** Returns every payload in the events of a history, undecoded. */
 export async function payloadsIn(events: TemporalEvent[]): Promise<Payload[]> {
   const found: Payload[] = [];
   const take = <Taken extends Payload | Payload[]>(taken: Taken): Promise<Taken> => {
@@ -83,7 +83,7 @@ export async function payloadsIn(events: TemporalEvent[]): Promise<Payload[]> {
   await visit({ history: { events } }, walkGetWorkflowExecutionHistoryResponse, {
     transformPayload: take,
     transformPayloads: take,
-    // The server indexes them, so no codec has touched them.
+    // The server indexes search attributes, so no codec has encoded them.
     skipSearchAttributes: true,
   });
   return found;

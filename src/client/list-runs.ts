@@ -8,17 +8,17 @@ import { eachInParallel } from '../store/store';
 import { isPolled } from './pollers';
 import { isNotFound } from './steer';
 
-/** A run as a list shows it, what its children spent included. */
+/** A run as a list shows it; its cost includes its children. */
 export interface ListedRun {
   readonly id: string;
   readonly runId: string;
   readonly status: SolveTrace['status'];
   readonly waitsFor: NonNullable<SolveTrace['waitsFor']> | null;
-  /** Whether a worker goes on with it; null for a run that has ended. */
+  /** Whether a worker polls its task queue; null for a run that has ended. */
   readonly hasWorker: boolean | null;
-  /** Its beginning; null where this client cannot read the run, e.g. without the key it was encrypted with. */
+  /** Beginning of the question; null if this client cannot read the run, e.g. without the key that encrypted it. */
   readonly question: string | null;
-  /** Why it failed or is degraded: a sentence each. */
+  /** Reasons why it failed or is degraded, a sentence each. */
   readonly problems: readonly string[];
   readonly costUsd: number | null;
   readonly costIsLowerBound: boolean;
@@ -27,24 +27,24 @@ export interface ListedRun {
 }
 
 export interface ListOptions {
-  /** How many of the runs that have ended, the last ones first. @default 10 */
+  /** Number of ended runs, the latest first. @default 10 */
   readonly ended?: number;
-  /** Lists only runs that had ended by this time: the page before one whose last run ended then, which it repeats. */
+  /** Lists only runs that ended by this time. To page, pass the end of the last run, which the next page repeats. */
   readonly endedBefore?: string | undefined;
   readonly taskQueue?: string;
-  /** Beginning of the ids of all that are listed. */
+  /** Prefix of the ids to list. */
   readonly prefix?: string;
-  /** Ids of runs that must not be missing: the server lists a run a second late. Unknown ones are left out. */
+  /** Ids of runs to include even if unlisted, since the server lists runs a second late. Unknown ones are skipped. */
   readonly known?: readonly string[];
 }
 
 export interface RunList {
-  /** Unfinished ones before ended ones; each the newest first. */
+  /** Unfinished runs before ended ones, each newest first. */
   readonly runs: readonly ListedRun[];
   readonly unlisted: number;
 }
 
-/** More unfinished runs than these are counted, not read. */
+/** Most unfinished runs that are read; any more are only counted. */
 const MOST_UNFINISHED = 100;
 
 type Found = Pick<
@@ -55,7 +55,7 @@ type Found = Pick<
 const RUNNING = "ExecutionStatus = 'Running'";
 const ENDED = "ExecutionStatus != 'Running'";
 
-/** Lists solves, those that a workflow of the user's started included, without parts of other runs. Needs no worker. */
+/** Lists solves, including those that a workflow of the user's started, but no parts of other runs. Needs no worker. */
 export async function listRuns(
   client: Client,
   readTrace: (id: string) => Promise<SolveTrace>,
@@ -82,7 +82,7 @@ export async function listRuns(
   });
   const runs: ListedRun[] = [];
   await eachInParallel(found.values(), async (run) => {
-    // Undefined if its retention has ended since, null if this client cannot read it.
+    // Undefined if its retention has ended meanwhile, null if this client cannot read it.
     const trace = await readTrace(run.workflowId).catch((error: unknown) =>
       isNotFound(error) ? undefined : null,
     );
@@ -96,7 +96,7 @@ export async function listRuns(
   };
 }
 
-/** Solves of the log that came to an answer, the newest first; `ended` counts those without an answer, too. */
+/** Returns solves that completed, newest first; `ended` also counts those that ended without an answer. */
 export async function completedSolves(
   client: Client,
   taskQueue: string,
@@ -109,20 +109,20 @@ export async function completedSolves(
   };
 }
 
-/** All others are failures of some kind. */
+/** Statuses with the same name in Temporal; all others are failures. */
 const STATUSES = ['running', 'completed', 'cancelled'] as const;
 
 function isUnfinished({ status }: Found): boolean {
   return status.name === 'RUNNING';
 }
 
-/** @param trace null where this client cannot read the run */
+/** @param trace null if this client cannot read the run */
 function toListed(
   { workflowId: id, runId, status, startTime, closeTime }: Found,
   trace: SolveTrace | null,
   isPolled: boolean,
 ): ListedRun {
-  // A trace is never behind, as lists of the server may be.
+  // A trace is always current; the server's lists may lag behind.
   const told: SolveTrace['status'] = STATUSES.find((each) => each === status.name.toLowerCase()) ?? 'failed';
   const known = trace === null ? { ...UNREADABLE, status: told } : sumUp(trace);
   return {
@@ -143,16 +143,16 @@ function sumUp(trace: SolveTrace) {
   return { status, waitsFor, question: previewOf(question), problems, costUsd, costIsLowerBound };
 }
 
-/** The ids of unfinished workflows of another type, at most a hundred. */
+/** Returns the ids of unfinished workflows of the given type, at most a hundred. */
 export async function unfinishedOf(client: Client, type: string, taskQueue: string): Promise<string[]> {
   const going = [...inQueue(taskQueue), RUNNING];
   return (await findRuns(client, going, MOST_UNFINISHED, type)).map(({ workflowId }) => workflowId);
 }
 
-/** The server lists ended runs by their ends: the one that was started last is sought among so many. */
+/** Number of ended runs among which the one started last is sought: the server lists them by end time. */
 const MOST_LATEST = 20;
 
-/** The id of the run that was started last; null where there is none. @param known as in `ListOptions` */
+/** Returns the id of the run that was started last, or null if there is none. @param known as in `ListOptions` */
 export async function newestRun(
   client: Client,
   taskQueue: string | undefined,
@@ -168,7 +168,7 @@ export async function newestRun(
   return runs[0]?.workflowId ?? null;
 }
 
-/** The ids of solves that begin so, else those of parts of other runs. */
+/** Returns the ids of solves with this prefix; if there are none, those of parts of other runs. */
 export async function findByPrefix(
   client: Client,
   prefix: string,
@@ -198,7 +198,7 @@ async function findRuns(
   return runs;
 }
 
-/** A client that takes every memo for empty: one that it could not decrypt would hide all runs of a list. */
+/** Returns a client that reads every memo as empty: one that it could not decrypt would make a whole list fail. */
 export function withoutMemos({ workflow: { options }, connection }: Client): WorkflowClient {
   const empty = (payloads: Payload[]): Promise<Payload[]> =>
     Promise.resolve(payloads.map(() => ({ metadata: { encoding: Buffer.from('binary/null') } })));
@@ -214,7 +214,7 @@ function queryOf(conditions: readonly string[], type: string): string {
   return [`WorkflowType = '${type}'`, ...conditions].join(' AND ');
 }
 
-/** Times are told in milliseconds here, and known more exactly to the server. */
+/** Returns the condition for an end time; the server keeps times more precisely than in milliseconds. */
 function endedBy(time: string | undefined): string[] {
   if (time === undefined) return [];
   return [`CloseTime <= ${quoted(new Date(Date.parse(time) + 1).toISOString())}`];
@@ -237,7 +237,7 @@ async function describeRuns(client: Client, ids: readonly string[]): Promise<Fou
   return runs.filter((run) => run !== null);
 }
 
-/** Null for a workflow that the server does not know. */
+/** Describes a workflow; null if the server does not know it. */
 export async function describeRun(client: Client, id: string): Promise<Found | null> {
   try {
     return await withoutMemos(client).getHandle(id).describe();

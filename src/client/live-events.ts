@@ -9,7 +9,7 @@ type Round = SolveResult['rounds'][number];
 type Step = Round['steps'][number];
 
 interface RoundPlace {
-  /** The run below that this happens in; null: the run itself. */
+  /** Child run in which this happens; null: the run itself. */
   readonly childId: string | null;
   readonly round: number;
 }
@@ -22,20 +22,20 @@ interface StepPlace extends RoundPlace {
 interface EventFields {
   planned: RoundPlace & { readonly depth: number; readonly plan: Plan };
   stepStarted: StepPlace & { readonly worker: string; readonly model: string | null };
-  /** `offset` counts UTF-16 units of this attempt; `provisional`: a review may still change what this text answers. */
+  /** `offset` is in UTF-16 units of this attempt; `provisional`: a review may still change this answer. */
   text: StepPlace & {
     readonly attempt: number;
     readonly offset: number;
     readonly delta: string;
     readonly provisional?: true;
   };
-  /** Another attempt begins, which does not continue the text that was told: drop that. */
+  /** A new attempt begins, which does not continue the text received so far: discard that. */
   restarted: StepPlace & { readonly attempt: number };
   stepEnded: StepPlace & { readonly worker: string; readonly error: Problem | null };
   reviewed: RoundPlace & { readonly decision: NonNullable<Round['decision']> };
   waiting:
     | { readonly for: 'approval' }
-    /** A step fits the limits only once others give back what they do not use, or a limit is raised. */
+    /** A step fits the limits only once others release what they do not use, or a limit is raised. */
     | { readonly for: 'limit'; readonly childId: string | null }
     | {
         readonly for: 'rate';
@@ -46,7 +46,7 @@ interface EventFields {
   ended: Pick<SolveResult, 'status' | 'answer' | 'answerCut' | 'degraded' | 'stoppedBy' | 'error'>;
 }
 
-/** What happens in a run. `cursor` is a place in its stream: the next event is the first one after it. */
+/** Event of a run. `cursor` is a position in its stream: the stream continues with the first event after it. */
 export type LiveEvent = {
   [Kind in keyof EventFields]: Readonly<{ kind: Kind; cursor: string }> & EventFields[Kind];
 }[keyof EventFields];
@@ -68,9 +68,9 @@ type Untold = LiveEvent extends infer Event
   : never;
 
 const stepSchema = z.object({
-  /** The attempt of a call whose text was told last; null: none was. */
+  /** Attempt of the call whose text was emitted last; null: none was. */
   call: z.string().nullable(),
-  /** When that attempt began; texts of earlier ones come too late. */
+  /** Start of that attempt; texts of earlier attempts come too late. */
   since: z.string(),
   attempt: z.int(),
   characters: z.int(),
@@ -78,12 +78,12 @@ const stepSchema = z.object({
 });
 type ToldStep = z.infer<typeof stepSchema>;
 
-/** What was told, by the places of rounds and steps. */
+/** Events emitted so far, by the places of rounds and steps. */
 const toldSchema = z.object({
   planned: z.array(z.string()),
   reviewed: z.array(z.string()),
   steps: z.record(z.string(), stepSchema),
-  /** Waits under way. */
+  /** Waits in progress. */
   waits: z.array(z.string()),
   isOver: z.boolean(),
 });
@@ -91,13 +91,13 @@ type Told = z.infer<typeof toldSchema>;
 
 const NOTHING: Told = { planned: [], reviewed: [], steps: {}, waits: [], isOver: false };
 
-/** Thrown for a text that is no place in a stream. */
+/** Thrown for a text that is not a cursor. */
 export class BadCursorError extends ConductorError {
   override readonly name = 'BadCursorError';
   readonly code = 'BadCursor';
 }
 
-/** Where in a stream a caller is; opaque to it. @throws BadCursorError */
+/** Decodes a cursor, which is opaque to callers. @throws BadCursorError */
 export function readCursor(cursor: string): Told {
   try {
     return toldSchema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
@@ -110,14 +110,14 @@ export function readCursor(cursor: string): Told {
 }
 
 /**
- * Tells of a run what was not told yet, by its trace and by the texts of its stream log, each once: whoever goes on from a
- * cursor is told the rest. A step that ends is told the part of its output that the log did not bring.
+ * Emits each event of a run once, from its trace and the texts of its stream log; a caller that resumes from a cursor
+ * gets the rest. When a step ends, the part of its output that the log did not deliver is emitted.
  */
 export class LiveTeller {
   readonly #told: Told;
   #texts: readonly LiveText[] = [];
   #mayBeReviewed: (depth: number) => boolean = () => false;
-  /** null while nobody has looked. */
+  /** null until the first poll. */
   #retries: readonly Retry[] | null = null;
   #held: readonly string[] = [];
 
@@ -138,7 +138,7 @@ export class LiveTeller {
   }
 
   /**
-   * @param retries calls that wait to be tried again, as they are now
+   * @param retries calls that now wait for a retry
    * @param held ids of runs whose limits hold a step back
    */
   expectWaits(retries: readonly Retry[], held: readonly string[]): void {
@@ -146,7 +146,7 @@ export class LiveTeller {
     this.#held = held;
   }
 
-  /** Takes new texts of the log; those of steps that are not told yet wait for them. */
+  /** Takes new texts of the log; texts of steps that have not started in the trace are kept until they do. */
   add(texts: readonly LiveText[]): void {
     const inOrder = (a: LiveText, b: LiveText): number =>
       a.startedAt.localeCompare(b.startedAt) || a.attempt - b.attempt || a.offset - b.offset;
@@ -214,17 +214,17 @@ export class LiveTeller {
     const { output, worker, error, endedAt } = step;
     if (output === null) return;
     const calls = callsOf(trace, at);
-    // The log is ahead of the trace, which tells the end of an earlier call.
+    // The log is ahead of the trace, which has the end of an earlier call.
     if (trace.status === 'running' && told.call !== null && !calls.includes(told.call)) return;
     yield* this.#tellText(at, told, restOf(output, told, calls.at(-1) ?? ''));
-    // What the log still brings of this call is known.
+    // The rest of the log of this call is already known.
     told.since = endedAt ?? told.since;
     told.ended = error === null ? 'answered' : 'failed';
     const { childId, round } = at;
     yield this.#event({ kind: 'stepEnded', childId, round, step: step.index, worker, error });
   }
 
-  /** Tells of a step that it has started, or once more, where it had failed and another call is made for it. */
+  /** Emits the start of a step, or a restart if it had failed and another call is made for it. */
   *#begin(place: StepPlace, { worker, model, error }: Step): Generator<LiveEvent, ToldStep> {
     const known = this.#told.steps[nameOf(place)];
     if (known === undefined) {
@@ -244,7 +244,7 @@ export class LiveTeller {
     const isShown = told.characters > 0 || told.ended === 'failed';
     if (call !== told.call && isShown) yield this.#restart(place, told);
     Object.assign(told, { call, since });
-    // A piece is missing, or was told: the end of the step brings the rest.
+    // A piece is missing, or was emitted before: the end of the step brings the rest.
     if (offset !== told.characters || text === '') return;
     told.characters += text.length;
     const { attempt } = told;
@@ -257,7 +257,7 @@ export class LiveTeller {
     return this.#event({ kind: 'restarted', childId, round, step, attempt });
   }
 
-  /** The texts of a step that came since they were last asked for. */
+  /** Removes and returns the new texts of a step. */
   #take(place: StepPlace): Piece[] {
     const isOf = (text: LiveText): boolean =>
       text.round === place.round &&
@@ -279,15 +279,15 @@ export class LiveTeller {
   }
 }
 
-/** The part of a step's output that was not told: all of it where another call wrote it. */
+/** Returns the part of a step's output that was not emitted: all of it if another call wrote it. */
 function restOf(output: string, told: ToldStep, call: string): Piece {
   const isOther = told.call !== call;
-  // Another call is later than all that was told, whenever it began.
+  // Another call counts as later than everything emitted, whenever it began.
   const offset = isOther ? 0 : told.characters;
   return { call, since: isOther ? `${told.since}~` : told.since, offset, text: output.slice(offset) };
 }
 
-/** The attempts of a step's calls, the last of which wrote its output. */
+/** Returns the attempts of a step's calls; the last one wrote its output. */
 function callsOf({ calls }: SolveResult, { childId, round, step }: StepPlace): string[] {
   const own = calls.filter(
     (call) => call.round === round && call.step === step && (call.childId ?? null) === childId,

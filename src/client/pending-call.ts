@@ -31,7 +31,7 @@ import {
 } from '../trace/events';
 import { HistoryDecoder, isoTime, readHistory } from './history';
 
-/** A call of a model, or a solve by a child, and what the workflow records of it. */
+/** A model call or a solve by a child, and the events that the workflow records for it. */
 export interface PendingCall {
   readonly started: RunEvent;
   readonly standIn?: Plan;
@@ -78,10 +78,10 @@ function stepCall(request: WorkerRequest, { now }: RunPosition, isOurs: boolean)
       if (isOurs || worker.kind === 'model') return [stepAnswered(request, result as WorkerResult)];
       try {
         const answer = externalResultOf(request, worker, result, at);
-        // Where it must fit a schema, the activity that checks it gives it back.
+        // If the answer must fit a schema, the activity that checks it returns it.
         return request.answerSchema === undefined ? [stepAnswered(request, answer)] : [];
       } catch (error) {
-        // Not what an external worker has to return: the workflow counted it as failed, and so does its trace.
+        // An external worker must not return this: the workflow counts the call as failed, and so does its trace.
         return fail(error, at);
       }
     },
@@ -123,7 +123,7 @@ function childCall(childId: string, parent: Parent, { round, now }: RunPosition)
   };
 }
 
-/** `step 2 (alpha)`, or `the plan`: what an activity of a run was scheduled for; null where it is no call of a model. */
+/** Names what an activity of a run was scheduled for: `step 2 (alpha)` or `the plan`; null if it is no model call. */
 export async function nameCall(
   client: Client,
   workflowId: string,
@@ -143,11 +143,11 @@ export async function nameCall(
   return null;
 }
 
-/** A call that failed at no cost and waits to be tried again. Retries leave no events in a history. */
+/** A call that failed at no cost and waits for a retry. Retries leave no events in a history. */
 export interface Retry {
   readonly attempt: number;
   readonly reason: string;
-  /** Set while a rate keeps it waiting, its card's or its server's (429); `childId` names the run below that it is for. */
+  /** Set while a rate limit of its card or server (429) delays it; `childId` names the child run that it is for. */
   readonly rate?: { readonly childId: string | null; readonly call: string; readonly until: string };
 }
 
@@ -155,7 +155,7 @@ const RATES: readonly unknown[] = [FAILURES.rateLimited, FAILURES.throttled];
 /** `PendingActivityState` of Temporal's API: no worker has it. */
 const SCHEDULED = 1;
 
-/** The calls of a run, and of the runs below it, that wait to be tried again. */
+/** Returns the calls of a run, and of the runs below it, that wait for a retry. */
 export async function readRetries(
   client: Client,
   id: string,
@@ -166,7 +166,7 @@ export async function readRetries(
   const decoder = new HistoryDecoder(client.options.loadedDataConverter);
   const own = waiting.map(async ({ attempt, activityId, lastFailure, state, nextAttemptScheduleTime }) => {
     const error = await decoder.failure(lastFailure);
-    // A sentence of ours names its worker; a time-out of the server's names nobody.
+    // Our own messages name the worker; a timeout of the server names nobody.
     const lost = lastFailure?.timeoutFailureInfo ? await nameCall(client, childId ?? id, activityId) : null;
     const reason = lost === null ? error.message : `${lost} lost its worker process (${error.message})`;
     const isRate = error instanceof ApplicationFailure && RATES.includes(error.type);

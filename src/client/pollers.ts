@@ -1,13 +1,13 @@
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
 
-/** `TaskQueueType` of Temporal's API: whatever a worker does begins with a workflow task, but for a trainer. */
+/** `TaskQueueType` of Temporal's API. The work of our workers begins with a workflow task, except that of a trainer. */
 const QUEUE_TYPES = { workflows: 1, activities: 2 } as const;
 
-/** A poll that finds nothing ends after a minute, and is made anew. */
+/** Age from which a poller counts as gone: a poll that finds nothing ends after a minute, and is repeated. */
 const POLL_MS = 70_000;
 
-/** Whether a worker polls a task queue, as far as the server knows. @param but one that does not count */
+/** Returns whether the server knows a worker that polls a task queue. @param but identity of a worker to leave out */
 export async function isPolled(
   { workflowService, options }: Client,
   taskQueue: string,
@@ -26,7 +26,7 @@ export async function isPolled(
   });
 }
 
-/** The server remembers a poller for minutes after its end; of the processes of this machine, we know better. */
+/** Returns whether a poller was a process of this machine that has ended; the server remembers it for minutes. */
 function isDead(identity: string): boolean {
   const [, pid, host] = /^(\d+)@(.*)$/.exec(identity) ?? [];
   if (pid === undefined || host !== hostname()) return false;

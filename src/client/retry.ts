@@ -15,15 +15,15 @@ export class BadRetryError extends ConductorError {
 }
 
 export interface RetryRequest {
-  /** Index of the step, from 0. What steps before it gave is kept. */
+  /** Index of the step, from 0. The outputs of earlier steps are kept. */
   readonly from: number;
   readonly worker?: string;
   readonly subtask?: string;
-  /** Limits that differ from those of the earlier run; what it had spent does not count. */
+  /** Limits that differ from those of the earlier run, whose spending does not count. */
   readonly limits?: LimitsInput;
 }
 
-/** The input of a run that goes on from a step of an earlier one. An earlier step that had failed is run again, too. */
+/** Returns the input of a run that continues an earlier one from a step. Steps before it that failed run again, too. */
 export function retryInput(before: SolveInput, trace: SolveTrace, request: RetryRequest): SolveInput {
   const { parent, ...input } = before;
   if (parent !== undefined) {
@@ -52,10 +52,10 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
   };
 }
 
-/** @throws BadRetryError for a worker that the earlier run, whose input the new one has, may not use */
+/** @throws BadRetryError if the earlier run, whose input the new one has, may not use the worker */
 export function checkWorker(origin: RunOrigin, id: string, worker: string): void {
   const { allow, deny = [] } = origin.input.pool ?? {};
-  // The new run has the depth that is configured by then.
+  // The new run takes its depth limit from the configuration at its start, so none applies here.
   const { workers } = contextOf(origin, { ...origin.run.limits, depth: null });
   const isInPool = (allow?.includes(worker) ?? true) && !deny.includes(worker);
   if (worker === CONDUCTOR_ID ? workers.includes(worker) : isInPool) return;

@@ -8,13 +8,13 @@ const WORDS_LENGTH = 40;
 /** Crockford's base 32. */
 const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** `solve-what-is-the-capital-7kq2m9xw`; without words where the client has a codec, which does not encrypt ids. */
+/** `solve-what-is-the-capital-7kq2m9xw`; without words if the client has a codec, which does not encrypt ids. */
 export function newRunId(question: string, { options }: Pick<Client, 'options'>): string {
   const words = options.loadedDataConverter.payloadCodecs.length > 0 ? '' : wordsOf(question);
   return words === '' ? `solve-${randomPart(12)}` : `solve-${words}-${randomPart(8)}`;
 }
 
-/** The id of a run that goes on from another one; a retry of a retry is no longer than the first. */
+/** Returns the id of a run that continues another one; retries of retries do not make it longer. */
 export function newRetryId(id: string): string {
   return `${id.replace(/-retry-[0-9a-z]{1,8}$/, '').slice(0, 200)}-retry-${randomPart(6)}`;
 }
@@ -24,7 +24,7 @@ export function newEvaluationId(): string {
 }
 
 function wordsOf(question: string): string {
-  // Longer than any start of a question whose words still fit.
+  // Bounds the work; the words come from the start of the question.
   const start = question.slice(0, 1000).normalize('NFKD').toLowerCase().replace(/['’]/g, '');
   const words = (start.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])
     .map((word) => word.replace(/[^0-9a-z]/g, ''))
@@ -37,7 +37,7 @@ function wordsOf(question: string): string {
   return joined;
 }
 
-/** So many random letters and digits, all of which an id may hold. */
+/** Returns `length` random letters and digits that an id may contain. */
 export function randomPart(length: number): string {
   return [...randomBytes(length)].map((byte) => LETTERS.charAt(byte % LETTERS.length)).join('');
 }

@@ -7,10 +7,10 @@ import { totalOf, withChild } from '../trace/reduce';
 import { isReview } from '../trace/run-tree';
 import { isNotFound } from './steer';
 
-/** Reads one run alone: its trace as it is now, or as it grows until the run has ended or `following` is aborted. */
+/** Reads one run without its children: its current trace, or each new one until it ends or `following` is aborted. */
 export type ReadRun = (id: string, following: AbortSignal | null) => AsyncIterable<SolveTrace>;
 
-/** The trace of a run with all runs below it, as it is now. */
+/** Returns the current trace of a run with all runs below it. */
 export async function readTree(read: ReadRun, id: string): Promise<SolveTrace> {
   let own: SolveTrace | undefined;
   for await (const trace of read(id, null)) own = trace;
@@ -18,7 +18,7 @@ export async function readTree(read: ReadRun, id: string): Promise<SolveTrace> {
   return addChildren(read, own);
 }
 
-/** A child that has ended is in its parent's history; any other is looked up in its own. */
+/** Adds the children that the parent's history does not hold in full; each is read from its own history. */
 export async function addChildren(read: ReadRun, own: SolveTrace): Promise<SolveTrace> {
   const children = childrenToRead(own);
   const known = new Map<string, SolveTrace>();
@@ -42,8 +42,8 @@ function withChildren(own: SolveTrace, children: readonly string[], known: Reado
 }
 
 /**
- * The trace of a run with all runs below it, anew whenever something happens anywhere, until the run has ended.
- * @param signal ends a wait for news at once, by an error
+ * Yields the trace of a run with all runs below it whenever something happens in any of them, until the run has ended.
+ * @param signal ends a wait for news at once, with an error
  */
 export async function* followTree(
   read: ReadRun,
@@ -52,7 +52,7 @@ export async function* followTree(
 ): AsyncGenerator<SolveTrace> {
   const latest = new Map<string, SolveTrace>();
   const over = new AbortController();
-  // Whoever stops following leaves no poll behind.
+  // A caller that stops following leaves no poll behind.
   const following = AbortSignal.any([over.signal, ...(signal ? [signal] : [])]);
   const readers = new Readers();
   readers.add(id, read(id, following));
@@ -71,7 +71,7 @@ export async function* followTree(
   }
 }
 
-/** Waits up to ten seconds for the server to start a child that its parent has asked for. */
+/** Follows a child; waits up to ten seconds for the server to start it after its parent has asked. */
 async function* followChild(read: ReadRun, id: string, signal: AbortSignal): AsyncGenerator<SolveTrace> {
   for (let looks = 0; looks < 40; looks += 1) {
     try {
@@ -84,7 +84,7 @@ async function* followChild(read: ReadRun, id: string, signal: AbortSignal): Asy
   }
 }
 
-/** Children that the run's history does not hold, under way or broken off, and those with presumed calls. */
+/** Returns the children that the run's history does not hold, running or cut off, and those with presumed calls. */
 function childrenToRead({ rounds, calls }: SolveTrace): string[] {
   const known = new Set(calls.map(({ childId }) => childId));
   const steps = rounds.filter((round) => round.childId === null).flatMap((round) => round.steps);
@@ -97,7 +97,7 @@ function childrenToRead({ rounds, calls }: SolveTrace): string[] {
   return [...new Set([...children.filter((childId) => !known.has(childId)), ...presuming])];
 }
 
-/** Several runs read at once, each by a reader of its own. */
+/** Concurrent readers of several runs, one for each. */
 class Readers {
   private readonly readers = new Map<string, AsyncIterator<SolveTrace>>();
   private readonly pending = new Map<string, Promise<{ id: string; next: IteratorResult<SolveTrace> }>>();
@@ -129,9 +129,9 @@ class Readers {
 }
 
 /**
- * The trace of an ended run, with its own calls as the ledger has them: the server knows nothing of attempts of an
- * activity that was cancelled between two of them, nor of a process that was given up for lost. A presumed call goes:
- * if it was sent, there is a row.
+ * Completes the own calls of an ended run from the ledger: the server does not know the attempts of an activity that
+ * was cancelled between two of them, nor those of a process that was lost. Presumed calls are dropped: if one was sent,
+ * the ledger has a row.
  */
 export async function addLedger(trace: SolveTrace, store: Store): Promise<SolveTrace> {
   const settled = new Set(trace.calls.filter(({ nanoUsd }) => nanoUsd !== null).map(attemptOf));
@@ -144,7 +144,7 @@ export async function addLedger(trace: SolveTrace, store: Store): Promise<SolveT
   const known = own.map((call) => {
     const row = found.get(attemptOf(call));
     found.delete(attemptOf(call));
-    // A reply that is no plan is no failure to the ledger: its provider did nothing wrong.
+    // The ledger has no error for a reply that is no valid plan: its provider did nothing wrong.
     return row ? { ...row, error: row.error ?? call.error } : call;
   });
   const calls = [...known, ...found.values(), ...ofChildren];

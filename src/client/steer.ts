@@ -6,13 +6,13 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 
-/** Thrown where a run does not do what it was asked to: its message is the run's own sentence, and nothing changed. */
+/** Thrown if a run refuses what it was asked to do; the message is the run's own, and nothing changed. */
 export class RefusedError extends ConductorError {
   override readonly name = 'RefusedError';
   readonly code = 'Refused';
 }
 
-/** Signals a run, without an answer. @throws RefusedError for a run that has ended */
+/** Signals a run, without awaiting an answer. @throws RefusedError if the run has ended */
 export async function signalRun(
   client: Client,
   id: string,
@@ -22,7 +22,7 @@ export async function signalRun(
   await explained(client, id, client.workflow.getHandle(id).signal(name, ...args));
 }
 
-/** Waits for a run's answer, which takes a worker. @throws RefusedError where it refuses, and for a run that has ended */
+/** Sends an update and awaits the run's answer; needs a worker. @throws RefusedError if it refuses or has ended */
 export function updateRun<Answer>(
   client: Client,
   id: string,
@@ -30,7 +30,7 @@ export function updateRun<Answer>(
   ...args: unknown[]
 ): Promise<Answer> {
   const handle = client.workflow.getHandle(id);
-  // The type wants an argument at least; the server does not.
+  // The type requires at least one argument; the server does not.
   return explained<Answer>(client, id, handle.executeUpdate(name, { args: args as [unknown] }));
 }
 
@@ -45,13 +45,13 @@ async function explain(client: Client, id: string, cause: unknown): Promise<unkn
     return new RefusedError(cause.cause?.message ?? cause.message, { cause });
   }
   if (!isNotFound(cause)) return cause;
-  // For a run that has ended, the server answers as for one that never was.
+  // The server gives the same answer for a run that has ended and for one that never existed.
   const { status } = await client.workflow.getHandle(id).describe();
   const problem = `run ${id} has ended already: ${status.name.toLowerCase()}; nothing of it can be changed`;
   return new RefusedError(problem, { cause });
 }
 
-/** Whether the server said that there is no such run, or none that goes on. */
+/** Returns whether the server said that there is no such run, or that it is not running. */
 export function isNotFound(error: unknown): boolean {
   // gRPC's NOT_FOUND (https://grpc.io/docs/guides/status-codes).
   const code: number | null = isGrpcServiceError(error) ? error.code : null;

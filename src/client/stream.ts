@@ -11,22 +11,22 @@ import type { Retry } from './pending-call';
 import { readRunNow } from './trace-reader';
 
 export interface StreamOptions {
-  /** The cursor of the last event that was taken; the stream goes on with the next one. Default: from the beginning. */
+  /** Cursor of the last event received; the stream continues after it. Default: from the beginning. */
   readonly after?: string;
   /** Ends the stream when it is aborted, also while it waits for news. */
   readonly signal?: AbortSignal;
 }
 
-/** How often the stream log is looked at. */
+/** Polling interval of the stream log. */
 const LOOK_MS = 50;
-/** How often it is where the store tells that something is new, which it may fail to; and calls that wait a second at least. */
+/** Polling interval if the store reports new entries, as it may miss some; shortest interval for waiting calls. */
 const SELDOM_MS = 1000;
-/** How often all streams of a process look and ask in a second: hundreds of them would leave it no time for anything else. */
+/** Most log polls and server requests per second of all streams of a process: hundreds would take all its time. */
 const MOST_LOOKS = 500;
 const MOST_ASKS = 100;
 const streams = { open: 0 };
 
-/** The pause of one stream, so that all that are open together do something no more than so often in a second. */
+/** Returns the pause of one stream with which all open streams together act at most `most` times per second. */
 function pauseOf(ms: number, most: number): number {
   return Math.max(ms, (streams.open / most) * 1000);
 }
@@ -35,13 +35,13 @@ interface Followed {
   readonly id: string;
   readonly client: Client;
   readonly watch: (signal: AbortSignal) => AsyncIterator<SolveResult>;
-  /** Looks for calls that wait to be tried again. */
+  /** Reads the calls that wait for a retry. */
   readonly retries: () => Promise<readonly Retry[]>;
-  /** null: each text comes when its step has ended. */
+  /** null: each text arrives when its step has ended. */
   readonly store: Store | null;
 }
 
-/** Tells what happens in a run, from its trace and its stream log, until it has ended. */
+/** Yields the events of a run, from its trace and its stream log, until it has ended. */
 export async function* streamRun(
   { id, client, watch, retries, store }: Followed,
   { after, signal }: StreamOptions = {},
@@ -76,7 +76,7 @@ export async function* streamRun(
   }
 }
 
-/** Does some work again and again, never twice at once; what fails is left out. */
+/** Repeats some work, never concurrently; failures are ignored. */
 async function everySoOften(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
   while (!signal.aborted) {
     await pause(pauseOf(SELDOM_MS, MOST_ASKS), null, { signal, ref: false })
@@ -85,7 +85,7 @@ async function everySoOften(signal: AbortSignal, work: () => Promise<void>): Pro
   }
 }
 
-/** Those of the runs whose limits hold a step back, which only the runs know. */
+/** Returns the runs whose limits hold a step back, which only the runs themselves know. */
 async function heldBy(client: Client, ids: readonly string[]): Promise<string[]> {
   const held = await Promise.all(
     ids.map(async (id) => {
@@ -96,10 +96,10 @@ async function heldBy(client: Client, ids: readonly string[]): Promise<string[]>
   return held.flat();
 }
 
-/** Before its first plan, a run may not have resolved its limits. @returns whether its texts are logged */
+/** Expects reviews if the limits, unresolved before a plan, may allow them. @returns whether texts are logged */
 async function prepare(teller: LiveTeller, client: Client, id: string): Promise<boolean> {
   const { origin } = await readRunNow(client, id).catch(() => ({ origin: null }));
-  // Where nothing is known, a review may come.
+  // If the limits are unknown, a review may follow.
   teller.expectReviews((depth) => origin === null || isRecursionAllowed('review', origin.run, depth));
   return origin?.input.live === true;
 }
@@ -108,7 +108,7 @@ function hasPlan({ rounds }: SolveResult): boolean {
   return rounds.some(({ plan }) => plan !== null);
 }
 
-/** A store that is away costs the texts their liveliness alone: each step brings its own when it ends. */
+/** Reads the log, or nothing if the store fails: each step's text then arrives when the step ends. */
 async function* readOrNothing(log: LiveReader | null): AsyncGenerator<LiveText[]> {
   const pages = log?.read();
   for (;;) {
@@ -118,7 +118,7 @@ async function* readOrNothing(log: LiveReader | null): AsyncGenerator<LiveText[]
   }
 }
 
-/** The states of a run, the last one again whenever something else may be new, until the signal is aborted. */
+/** Yields the states of a run, and the last one again whenever other news is possible, until the signal is aborted. */
 async function* lookingMeanwhile<State>(
   states: AsyncIterator<State>,
   log: LiveReader | null,
@@ -148,7 +148,7 @@ async function* lookingMeanwhile<State>(
   }
 }
 
-/** Rings when a log may hold something new; whoever listens later hears it, too. */
+/** Rings when a log may have new entries; a listener that comes late hears it too. */
 class Bell {
   rung: Promise<null> = Promise.resolve(null);
   #ring: () => void = () => undefined;
@@ -163,7 +163,7 @@ class Bell {
     this.wind();
   }
 
-  /** Has it ring once more, after a time by itself. */
+  /** Rearms the bell, which also rings by itself after a while. */
   wind(): void {
     this.rung = new Promise((resolve) => {
       const clock = setTimeout(resolve, pauseOf(this.#everyMs, MOST_LOOKS), null);

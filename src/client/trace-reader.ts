@@ -25,7 +25,7 @@ import { type PendingCall, readPendingCall } from './pending-call';
 export interface RunOrigin {
   readonly input: SolveInput;
   readonly run: ResolvedRun;
-  /** Tells which configuration it was resolved from; null where it was given, as to a child. */
+  /** Digest of the configuration that it was resolved from; null if the run was given, as to a child. */
   readonly config: ConfigDigest | null;
 }
 
@@ -36,7 +36,7 @@ export interface KnownRun {
   readonly origin: RunOrigin | null;
 }
 
-/** Reads one run alone, and yields what is known of it after each page of its history. */
+/** Reads one run without its children, and yields what is known after each page of its history. */
 export async function* readRun(
   client: Client,
   id: string,
@@ -58,7 +58,7 @@ export async function readRunNow(client: Client, id: string): Promise<KnownRun> 
   return known;
 }
 
-/** An activity names the event that started it in one field, a child workflow in the other. */
+/** End of an activity or of a child workflow; each names the event that started it in a field of its own. */
 interface EndOfCall {
   readonly scheduledEventId?: unknown;
   readonly initiatedEventId?: unknown;
@@ -70,21 +70,21 @@ type Take<Attributes> = (attributes: NonNullable<Attributes>, event: TemporalEve
 
 /**
  * Rebuilds a run's trace from its history, without a worker and while it runs.
- * It records the events that the workflow recorded (`trace/events.ts`), in the same order, and sees only the workflow's
- * commands and their results. So the workflow must keep to this; every other command leaves no event in a trace:
- * 1. The resolved run is the parent's in the input, or what the one local activity with a result returned, before all else.
- *    A plan is in the input too (`given`), or is asked for by the activity `WRITE_PLAN`, its round in the request; the
- *    plan in its result is the one that runs, unless a later result or an accepted `EDIT_PLAN_UPDATE` replaces it.
- * 2. A plan that asks for approval waits from the next workflow task on, until a step of it is scheduled.
- * 3. A step is an activity or a child workflow with one `WorkerRequest` as its input, scheduled after its plan is known.
- *    A fallback is one more call for the same step, and so is `CHECK_ANSWER`, whose result replaces that of the call before
- *    it. A step without a plan means that the workflow went on without the
- *    Conductor: its plan is that step. So does a timer after a call of the Conductor that brought no plan: what stands in
- *    waits for a person, whose deadline is the only timer of a run without a plan.
+ * It records the events that the workflow recorded (`trace/events.ts`), in the same order, but sees only the workflow's
+ * commands and their results. So the workflow must follow these rules; no other command adds an event:
+ * 1. The resolved run is the parent's, from the input, or the result of the one local activity that has one, before all
+ *    else. A plan is in the input too (`given`), or is requested by the activity `WRITE_PLAN`, with its round in the
+ *    request; the plan in its result runs unless a later result or an accepted `EDIT_PLAN_UPDATE` replaces it.
+ * 2. A plan that needs approval waits from the next workflow task on, until one of its steps is scheduled.
+ * 3. A step is an activity or a child workflow with one `WorkerRequest` as its input, scheduled after its plan is
+ *    known. A fallback is one more call for the same step, and so is `CHECK_ANSWER`, whose result replaces that of the
+ *    call before. A step without a plan means that the workflow continued without the Conductor: its plan is that step.
+ *    So does a timer after a Conductor call that brought no plan: the stand-in plan waits for a person, and that
+ *    deadline is the only timer of a run without a plan.
  * 4. A child workflow `SOLVE_PART_WORKFLOW` has `parent` in its input: with `parent.step` it is that step of this run's
  *    plan, without it the review of this run's answer.
- * 5. The workflow's clock stands at the start of the workflow task whose commands it writes.
- * 6. A run that ends leaves its own trace, in its result or its failure's details, which replaces all that was read.
+ * 5. The workflow's clock is the start time of the workflow task whose commands it writes.
+ * 6. A run that ends leaves its own trace, in its result or its failure's details; it replaces all that was read.
  */
 export class TraceReader {
   private readonly pending = new Map<string, PendingCall>();
@@ -93,7 +93,7 @@ export class TraceReader {
   private config: ConfigDigest | null = null;
   private asked: Asked = { question: '' };
   private now = '';
-  /** A plan that needs approval is written, and the run has not seen it yet. */
+  /** Whether a plan that needs approval was written, but the run has not seen it yet. */
   private waitsSoon = false;
   private current: SolveTrace;
 
@@ -124,7 +124,7 @@ export class TraceReader {
     workflowTaskStartedEventAttributes: (_, event) => {
       this.now = timeOf(event);
     },
-    // Only when the run has seen the plan itself can it hear a verdict: one that comes earlier is refused.
+    // The run can accept a decision only after it has seen the plan; an earlier one is refused.
     workflowTaskCompletedEventAttributes: () => {
       if (this.waitsSoon) this.record({ kind: 'approval-asked' });
       this.waitsSoon = false;
@@ -132,7 +132,7 @@ export class TraceReader {
     workflowExecutionStartedEventAttributes: async ({ originalExecutionRunId: runId, input: args }) => {
       const input = await this.decoder.first(args);
       this.current = emptyTrace({ id: this.workflowId, runId: runId ?? '', question: questionOf(input) });
-      // Any client may have started it with anything; a run that cannot be made of it fails by itself.
+      // Any client may have started it with any input; a run with an unusable one fails by itself.
       this.input = isSolveInput(input) ? input : {};
       this.run = this.input.parent?.run ?? null;
       this.asked = { ...this.input.parent, question: this.current.question };
@@ -148,7 +148,7 @@ export class TraceReader {
       this.config = resolved.config ?? null;
       const { given } = this.input;
       if (given === undefined) return;
-      // A plan that was given is known from here on, and asked of no one.
+      // A given plan is known from here on, and nobody is asked for it.
       this.record({ kind: 'plan-asked', round: this.round, depth: this.depth, isGiven: true });
       this.plan(given.plan, 'written');
     },
@@ -244,7 +244,7 @@ export class TraceReader {
     this.current = events.reduce(applyEvent, this.current);
   }
 
-  /** A plan, what it may cost, and what is kept of an earlier run. Only a written one asks for approval. */
+  /** Records a plan, its estimate, and the outputs kept of an earlier run. Only a written plan needs approval. */
   private plan(written: Plan, source: 'written' | 'edited' | 'stand-in'): void {
     const { run, round, input } = this;
     const plan = inNormalForm(written);
@@ -272,7 +272,7 @@ export class TraceReader {
   }
 }
 
-/** The trace that an ended run left in its result or its failure's details; null for anything else. */
+/** Returns the trace that an ended run left in its result or its failure's details; null for anything else. */
 export function readTraceLeft(candidate: unknown): SolveTrace | null {
   return solveTraceSchema.safeParse(candidate).data ?? null;
 }

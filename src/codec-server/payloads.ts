@@ -5,7 +5,7 @@ import { isText, type TextRef } from '../protocol/text';
 import type { Store } from '../store/store';
 import { readText, TextNotFoundError } from '../store/texts';
 
-/** Temporal sends no payload over 2 MB and no page of a history over 4 MB, base64 not counted. */
+/** Size limit of a request: Temporal sends at most 2 MB per payload and 4 MB per history page, without base64. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 const isBytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array);
@@ -14,14 +14,14 @@ const bytesSchema = z.codec(z.base64(), isBytes, {
   encode: (bytes) => Buffer.from(bytes).toString('base64'),
 });
 
-/** Payloads as proto3 writes them in JSON: bytes are base64. */
+/** Payloads in proto3's JSON format, with bytes in base64. */
 const bodySchema = z.object({
   payloads: z.array(
     z.object({ metadata: z.record(z.string(), bytesSchema).nullish(), data: bytesSchema.nullish() }),
   ),
 });
 
-/** @throws HttpRefusal for another type of content, a body that is too long, and one that holds no payloads */
+/** @throws HttpRefusal for another content type, a body that is too long, or a body without payloads */
 export async function readPayloads(request: IncomingMessage): Promise<Payload[]> {
   const type = request.headers['content-type'] ?? 'nothing';
   if (!/^application\/json\s*(;|$)/i.test(type)) {
@@ -44,7 +44,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    // A body that is too long is read to its end, but not kept: only then does the sender read the answer.
+    // An oversized body is read to its end, but not kept: the sender reads the response only then.
     if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   if (length > MAX_BODY_BYTES) {
@@ -57,10 +57,10 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** Far more than a person reads, and little enough for a process to hold a few times over. */
+/** Limit of all texts together: far more than a person reads, and a process can hold it several times. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
-/** Replaces references by whole texts. @throws HttpRefusal where a text is missing, or all are too long */
+/** Replaces references with whole texts. @throws HttpRefusal if one is missing, or they are too long together */
 export async function withWholeTexts(payloads: readonly Payload[], store: Store): Promise<Payload[]> {
   const texts = new Map<string, string>();
   let length = 0;
@@ -85,7 +85,7 @@ export async function withWholeTexts(payloads: readonly Payload[], store: Store)
   return whole;
 }
 
-/** Undefined for what is no JSON. */
+/** Returns undefined if the payload is not JSON. */
 function valueOf({ metadata, data }: Payload): unknown {
   if (data == null || Buffer.from(metadata?.encoding ?? []).toString('utf8') !== 'json/plain')
     return undefined;
@@ -112,7 +112,7 @@ async function load(ref: TextRef, store: Store): Promise<string> {
   }
 }
 
-/** A request that is refused: the answer's status (RFC 9110, 15) and sentence. */
+/** Refusal of a request: the response's status (RFC 9110, section 15) and message. */
 export class HttpRefusal extends Error {
   constructor(
     readonly status: number,

@@ -9,9 +9,9 @@ import type { Store } from '../store/store';
 import { HttpRefusal, payloadsToJson, readPayloads, withWholeTexts } from './payloads';
 
 interface CodecService {
-  /** Origins of web pages that may ask, e.g. `http://127.0.0.1:8233`. Other programs send no origin, and pass. */
+  /** Origins of web pages that are let in, e.g. `http://127.0.0.1:8233`. Other programs send none, and are let in. */
   readonly origins: readonly string[];
-  /** Token expected behind `Authorization: Bearer`; null asks for none. */
+  /** Token expected after `Authorization: Bearer`; null requires none. */
   readonly token: string | null;
   readonly namespace: string;
   readonly keys: KeyRing;
@@ -20,10 +20,10 @@ interface CodecService {
 }
 
 /**
- * Shows Temporal's page and command line what is encrypted (https://docs.temporal.io/codec-server), without a key
- * leaving this process: `POST /encode` and `POST /decode` convert payloads; `/download`, and `/decode` without
- * `?preserveStorageRefs=true`, give long texts whole. A payload that cannot be decrypted is 422, a text that is not in
- * the store 404.
+ * Starts a codec server (https://docs.temporal.io/codec-server), which decrypts payloads for Temporal's web UI and
+ * command line without a key leaving this process. `POST /encode` and `POST /decode` convert payloads; `/download`,
+ * and `/decode` without `?preserveStorageRefs=true`, return long texts whole. The status is 422 if a payload cannot
+ * be decrypted, and 404 if a text is not in the store.
  */
 export async function startCodecServer({
   host,
@@ -92,7 +92,7 @@ function refusalOf(error: unknown, { say }: CodecService): HttpRefusal {
   return new HttpRefusal(500, 'the codec server failed; what went wrong is written where it runs');
 }
 
-/** Headers that let a page read the answer. @throws HttpRefusal for a page of another origin */
+/** Returns headers that let a page read the response. @throws HttpRefusal if the page's origin is not allowed */
 function corsHeaders({ origin }: IncomingHttpHeaders, { origins }: CodecService): Record<string, string> {
   if (origin === undefined) return {};
   if (origins.includes(origin)) {
@@ -108,14 +108,14 @@ function corsHeaders({ origin }: IncomingHttpHeaders, { origins }: CodecService)
   );
 }
 
-/** For the headers that Temporal's page adds. */
+/** Preflight response for the headers that Temporal's web UI adds. */
 const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'POST',
   'access-control-allow-headers': 'authorization, authorization-extras, content-type, x-namespace',
   'access-control-max-age': '3600',
 };
 
-/** @throws HttpRefusal for a token that is missing or wrong, and for another namespace */
+/** @throws HttpRefusal if the token is missing or wrong, or the namespace is another */
 function checkAdmission(headers: IncomingHttpHeaders, { token, namespace }: CodecService): void {
   const shown = /^Bearer +(\S.*)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
   if (token !== null && !isEqual(shown, token)) {
@@ -128,7 +128,7 @@ function checkAdmission(headers: IncomingHttpHeaders, { token, namespace }: Code
   throw new HttpRefusal(403, `this codec server has the keys of namespace ${ours}, not of ${theirs}`);
 }
 
-/** In a time that shows neither how much of a guess is right nor how long the token is. */
+/** Compares in constant time: the duration reveals neither how much of a guess is right nor the token's length. */
 function isEqual(guess: string, token: string): boolean {
   return timingSafeEqual(hash('sha256', guess, 'buffer'), hash('sha256', token, 'buffer'));
 }

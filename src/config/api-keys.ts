@@ -7,11 +7,11 @@ import type { Config } from './schema';
 type Card = ModelCard | ConductorCard;
 
 /**
- * The value of a card's key from the environment of this process; null where the server wants none. A card travels
- * through Temporal, where others may write, so it is served only if this process's own configuration asks the same
- * place with the same variable: no one else can have a key sent to a host of theirs, a request made to their address,
- * or a file of this machine opened as a local model.
- * @throws ConfigError where the variable is not set (MissingKeyError), or this configuration knows no such place
+ * Returns a card's key from the environment of this process, or null if the server needs none. A card travels through
+ * Temporal, where others may write, so it is accepted only if this process's own configuration names the same place and
+ * the same variable. Otherwise anyone could have a key or a request sent to their own address, or a file of this
+ * machine opened as a local model.
+ * @throws ConfigError if the variable is not set (MissingKeyError), or this configuration names no such place
  */
 export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): string | null {
   if (!isConfigured(card, config)) {
@@ -30,13 +30,13 @@ export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): stri
   );
 }
 
-/** Whether a call could be made, as `keyFor` says; an activity or workflow of the user's needs no key. */
+/** Throws as `keyFor` if a card cannot be called; the user's own activities and workflows need no key. */
 export function checkKey(card: ConductorCard | RunWorker, config: Config): void {
   if ('provider' in card) keyFor(card, config, process.env);
 }
 
 function isConfigured(card: Card, config: Config): boolean {
-  // A checkpoint without an address of its own is asked where its manifest says, in the store of this process.
+  // A checkpoint without its own address is called where its manifest, in the store of this process, says.
   if (card.provider === 'policy' && card.baseUrl === null && card.apiKeyEnv === null) return true;
   return configuredCards(config).some(
     (own) =>
@@ -51,10 +51,10 @@ export function modelCardsOf({ conductor, workers }: ResolvedRun): Card[] {
   return [conductor, ...workers.filter((worker) => worker.kind === 'model')];
 }
 
-/** Resolved once for a configuration, since every call of a model asks. */
+/** Cache per configuration, since every model call needs the cards. */
 const CARDS = new WeakMap<Config, readonly Card[]>();
 
-/** Cards of this configuration, whoever asks for them. */
+/** Returns all model cards of this configuration: Conductors, workers, baselines and the verifier. */
 export function configuredCards(config: Config): readonly Card[] {
   const cards = CARDS.get(config) ?? [
     ...conductorsOf(config).map(([, conductor]) => resolveConductor(conductor, new Date())),

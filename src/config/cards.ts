@@ -20,14 +20,14 @@ import {
   type WorkerConfig,
 } from './schema';
 
-/** Low, so that the same question gets much the same plan. */
+/** Low, so that the same question gets nearly the same plan. */
 const CONDUCTOR_TEMPERATURE = 0.2;
 
-/** The Conductor's card, every default filled in; `day` is when its price must hold. */
+/** Returns the Conductor's card with every default filled in; its price is that of `day`. */
 export function resolveConductor(config: ConductorConfig, day: Date): ConductorCard {
   if (config.provider === 'policy') return policyCard(config);
   const settings = settingsOf(config, day);
-  // A default that the model would refuse is left out silently; only an explicit setting is reported as dropped.
+  // Omits a default that the model would refuse; only an explicit setting is reported as dropped.
   const isFixed = !settings.capabilities.sampling || (settings.provider === 'anthropic' && settings.thinking);
   const usual = isFixed ? null : CONDUCTOR_TEMPERATURE;
   return {
@@ -41,8 +41,8 @@ export function resolveConductor(config: ConductorConfig, day: Date): ConductorC
 }
 
 /**
- * Lists let a step see what it needs and no more. A grammar, which a model in the process is held to, cannot keep them to
- * earlier steps.
+ * Returns the default access mode. Lists let a step see only what it needs, but the grammar that constrains a model in
+ * this process cannot limit them to earlier steps.
  */
 function usualAccess({ provider, capabilities }: Pick<ConductorCard, 'provider' | 'capabilities'>): Access {
   return provider === 'local' && capabilities.jsonSchema ? 'binary' : 'any';
@@ -53,7 +53,7 @@ function countedFromZero({ steps }: Plan): Plan {
   return { steps: steps.map((step) => ({ ...step, sees: step.sees.map((seen) => seen - 1) })) };
 }
 
-/** A worker's card, every default filled in; `day` is when its price must hold. */
+/** Returns a worker's card with every default filled in; its price is that of `day`. */
 export function resolveWorker(config: WorkerConfig, day: Date): ModelCard | ExternalCard {
   const { id, notes = null, fallback } = config;
   if (config.provider === 'activity' || config.provider === 'workflow') {
@@ -74,17 +74,17 @@ export function resolveWorker(config: WorkerConfig, day: Date): ModelCard | Exte
   };
 }
 
-/** Cards of the workers that only evaluations ask, outside the pool. */
+/** Returns the cards of workers outside the pool, which only evaluations call. */
 export function resolveBaselines({ baselines }: Pick<Config, 'baselines'>, day = new Date()): RunWorker[] {
   return baselines.map((baseline) => resolveWorker(baseline, day));
 }
 
-/** Its calls carry this id in the ledger. */
+/** Worker id of the verifier's calls in the ledger. */
 const VERIFIER_ID = 'verifier';
 
 /**
- * The card of the model that judges answers; null where none is configured.
- * @throws ConfigError where it is a worker, too: a model takes its own words for right
+ * Returns the card of the model that judges answers, or null if none is configured.
+ * @throws ConfigError if a worker or baseline has its id or is the same model, which would favour its own answers
  */
 export function resolveVerifier(
   { verifier, workers, baselines }: Config,
@@ -130,7 +130,7 @@ function settingsOf(
   };
 }
 
-/** What requests have only where it is written. */
+/** Returns the optional request fields that are configured. */
 function requestFieldsOf(
   config: ModelConfig,
 ): Pick<ConductorCard, 'topP' | 'topK' | 'presencePenalty' | 'thinking' | 'extraBody'> {
@@ -144,7 +144,7 @@ function requestFieldsOf(
   };
 }
 
-/** A vendor's own endpoint wants the vendor's key; whether another server wants one, only the configuration knows. */
+/** Returns a model's address and key variable: the vendor's for its own endpoint, else only a configured one. */
 function addressOf(config: ModelConfig): Pick<ConductorCard, 'api' | 'baseUrl' | 'apiKeyEnv'> {
   if (config.provider === 'local') return { api: null, baseUrl: null, apiKeyEnv: null };
   const { provider, baseUrl = null } = config;
@@ -152,7 +152,7 @@ function addressOf(config: ModelConfig): Pick<ConductorCard, 'api' | 'baseUrl' |
   return { api: config.provider === 'openai' ? openAiApiOf(config) : null, baseUrl, apiKeyEnv };
 }
 
-/** The longest prefix, the most specific, comes first. */
+/** Known models by prefix, longest (most specific) first. */
 const KNOWN = capabilityTable.models
   .flatMap(({ provider, prefixes, ...capabilities }) =>
     prefixes.map((prefix) => ({ provider, prefix, capabilities })),
@@ -160,8 +160,8 @@ const KNOWN = capabilityTable.models
   .sort((a, b) => b.prefix.length - a.prefix.length);
 
 /**
- * An unknown model of a vendor is taken for a newer one, which refuses sampling settings; an unknown model of another
- * server for an open one, which takes them and may know no schema.
+ * Returns the capabilities of a model. An unknown model of a vendor is treated as a newer one, which refuses sampling
+ * settings; one of another server as an open model, which accepts them but may not support JSON schemas.
  */
 function capabilitiesOf({ provider, model, capabilities, ...settings }: ModelConfig): Capabilities {
   const { vendor, compatibleServer } = capabilityTable.otherModels;
@@ -170,7 +170,7 @@ function capabilitiesOf({ provider, model, capabilities, ...settings }: ModelCon
   return { ...(known?.capabilities ?? other), ...capabilities };
 }
 
-/** A checkpoint's card as far as the configuration tells; its manifest fills in the rest when a run is resolved. */
+/** Returns a checkpoint's card as configured; its manifest fills in the rest when a run is resolved. */
 function policyCard(config: Extract<ConductorConfig, { readonly provider: 'policy' }>): ConductorCard {
   const { baseUrl = null, checkpoint, timeout, price } = config;
   return {
@@ -192,15 +192,15 @@ function policyCard(config: Extract<ConductorConfig, { readonly provider: 'polic
   };
 }
 
-/** `from` (`YYYY-MM-DD`) is absent where a price held when the table was made. */
+/** Prices by endpoint and model; `from` (`YYYY-MM-DD`) is absent if a price was valid when the table was made. */
 type PriceTable = Readonly<
   Record<string, Readonly<Record<string, readonly { from?: string; price: Price }[]>>>
 >;
 const BUNDLED: PriceTable = priceTable.endpoints;
 
 /**
- * Price of a model and its source, both null if unknown: the card's own price, else nothing for a
- * local model, else the bundled price of exactly this model at exactly this endpoint on this day.
+ * Returns the price of a model and its source, both null if unknown: the card's own price, else zero for a local model,
+ * else the bundled price of exactly this model at exactly this endpoint on this day.
  */
 export function priceOf(config: ModelConfig, day: Date): Pick<ModelCard, 'price' | 'priceVersion'> {
   if (config.price !== undefined) return { price: config.price, priceVersion: 'card' };
@@ -212,20 +212,20 @@ export function priceOf(config: ModelConfig, day: Date): Pick<ModelCard, 'price'
   return row ? { price: row.price, priceVersion: priceTable.version } : { price: null, priceVersion: null };
 }
 
-/** Each vendor's own endpoint, and the variable its own tools read the key from. */
+/** Each vendor's endpoint, and the variable from which the vendor's own tools read the key. */
 export const VENDORS = {
   openai: { endpoint: 'https://api.openai.com', apiKeyEnv: 'OPENAI_API_KEY' },
   anthropic: { endpoint: 'https://api.anthropic.com', apiKeyEnv: 'ANTHROPIC_API_KEY' },
   google: { endpoint: 'https://generativelanguage.googleapis.com', apiKeyEnv: 'GEMINI_API_KEY' },
 } as const;
 
-/** Name in messages: `the Conductor (openai my-model)`, `worker beta (workflow research)`. */
+/** Names a card in messages: `the Conductor (openai my-model)`, `worker beta (workflow research)`. */
 export function nameOf(card: ConductorCard | RunWorker): string {
   const what = 'provider' in card ? `${card.provider} ${card.model}` : `${card.kind} ${card.type}`;
   return 'id' in card ? `worker ${card.id} (${what})` : `the Conductor (${what})`;
 }
 
-/** Every Conductor of a configuration, by its place there: `conductor`, and `conductors.NAME` for each further one. */
+/** Returns every Conductor of a configuration with its place there: `conductor`, or `conductors.NAME` for others. */
 export function conductorsOf({ conductor, conductors }: Config): [place: string, ConductorConfig][] {
   const named = Object.entries(conductors).map(([name, each]): [string, ConductorConfig] => {
     return [`conductors.${name}`, each];
@@ -233,7 +233,7 @@ export function conductorsOf({ conductor, conductors }: Config): [place: string,
   return [['conductor', conductor], ...named];
 }
 
-/** Names the writer of plans for commands: `openai gpt-6-sol`, `policy nightly/000040`. */
+/** Names a Conductor in command output: `openai gpt-6-sol`, `policy nightly/000040`. */
 export function describeConductor(conductor: ConductorConfig): string {
   return conductor.provider === 'policy'
     ? `policy ${conductor.checkpoint ?? '(the checkpoint that serves)'}`

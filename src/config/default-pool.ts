@@ -4,7 +4,7 @@ import type { ConfigInput } from './schema';
 
 type WorkerInput = ConfigInput['workers'][number];
 
-/** Current models of November 2026, the likeliest Conductor first. */
+/** Vendors' models as of November 2026; the first vendor with a key provides the Conductor. */
 const OFFERS = [
   { vendor: 'OpenAI', provider: 'openai', strong: 'gpt-6.1-sol', cheap: 'gpt-6-luna' },
   { vendor: 'Anthropic', provider: 'anthropic', strong: 'claude-sonnet-5-5', cheap: 'claude-haiku-5-5' },
@@ -12,7 +12,7 @@ const OFFERS = [
 ] as const;
 type Offer = (typeof OFFERS)[number];
 
-/** Thinking counts as output, so a Conductor that thinks needs more room than its plan alone. */
+/** Output limits for models that think: thinking tokens count as output, on top of the plan or answer. */
 const THINKING_CONDUCTOR_TOKENS = 8192;
 const THINKING_WORKER_TOKENS = 16_384;
 
@@ -20,11 +20,11 @@ const MOST_LOCAL_WORKERS = 4;
 
 interface DefaultConfig {
   readonly config: ConfigInput;
-  /** What was found in the place of a file, in a sentence. */
+  /** Sentence on what is used in place of a file. */
   readonly notice: string;
 }
 
-/** The vendors whose key is in the environment, else a server on this machine, else a small model in this process. */
+/** Uses the vendors whose keys are in the environment, else a local server, else a small model in this process. */
 export async function defaultConfig(env: NodeJS.ProcessEnv, probe?: Probe): Promise<DefaultConfig> {
   const vendors = vendorsOf(env);
   if (vendors !== null) return vendors;
@@ -32,13 +32,13 @@ export async function defaultConfig(env: NodeJS.ProcessEnv, probe?: Probe): Prom
   return server === null ? smallPool() : serverPool(server);
 }
 
-/** All that this machine has keys and servers for, to be written down; null where it has none. */
+/** Returns a pool of all vendors with a key and a local server, to be written to a file; null if there is neither. */
 export async function findPool(env: NodeJS.ProcessEnv, probe?: Probe): Promise<ConfigInput | null> {
   const [vendors, server] = [vendorsOf(env)?.config, await findLocalServer(probe)];
   const served = server === null ? undefined : serverPool(server).config;
   const first = vendors ?? served;
   if (first === undefined) return null;
-  // A server that stands in front of vendors may offer models by the vendors' names.
+  // A proxy in front of vendors may offer models under the vendors' names.
   const taken = new Set(vendors?.workers.map(({ id }) => id));
   const others = served?.workers.filter(({ id }) => !taken.has(id)) ?? [];
   return { ...first, workers: vendors === undefined ? others : [...vendors.workers, ...others] };
@@ -79,7 +79,7 @@ function serverPool({ baseUrl, models }: LocalServer): DefaultConfig {
     provider: 'openai',
     baseUrl,
     price: 0,
-    // Ollama, llama.cpp, vLLM and LM Studio all hold an output to a schema; small models need it.
+    // Ollama, llama.cpp, vLLM and LM Studio all constrain output to a schema, which small models need.
     capabilities: { jsonSchema: true },
   } as const;
   const named = new Map(models.map((model) => [idOf(model), model]));
@@ -93,7 +93,7 @@ function serverPool({ baseUrl, models }: LocalServer): DefaultConfig {
   };
 }
 
-/** `library/model:tag` has characters that ids must not have. */
+/** Makes an id of a model's name: `library/model:tag` has characters that ids must not have. */
 function idOf(model: string): string {
   return model.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '');
 }
@@ -101,11 +101,11 @@ function idOf(model: string): string {
 function smallPool(): DefaultConfig {
   const id = 'smollm2';
   const small = { provider: 'local', model: 'smollm2' } as const;
-  // Where an answer is cut, more room would only lengthen it.
+  // The capability prevents retries of a truncated answer with more room, which would only lengthen it.
   const brief = { maxOutputTokens: 256, capabilities: { maxOutputTokens: 256 } };
   return {
     config: {
-      // Tried out: with these words even so small a model answers the simplest questions, and seldom spoils its draft.
+      // Wording found by trial: even so small a model answers the simplest questions and seldom spoils its draft.
       conductor: {
         ...small,
         temperature: 0,
@@ -133,13 +133,13 @@ function smallPool(): DefaultConfig {
   };
 }
 
-/** Ids of the models a server offers; null where nothing answers that speaks OpenAI's protocol. */
+/** Returns the ids of the models a server offers, or null if nothing there speaks OpenAI's protocol. */
 export type Probe = (baseUrl: string) => Promise<readonly string[] | null>;
 
 /** Default addresses of Ollama, llama.cpp, vLLM and LM Studio. */
 const USUAL_ADDRESSES = [11434, 8080, 8000, 1234].map((port) => `http://127.0.0.1:${port}/v1`);
 
-/** A server on this machine is either there at once or not at all. */
+/** Probe timeout; a server on this machine answers at once if it runs. */
 const PATIENCE_MS = 500;
 
 const modelListSchema = z.object({ data: z.array(z.object({ id: z.string().min(1) })) });
@@ -149,7 +149,7 @@ export interface LocalServer {
   readonly models: readonly [string, ...string[]];
 }
 
-/** The first of some addresses, else of the usual ones, that offers a model; null if there is none. */
+/** Returns the first server, at the given or else the usual addresses, that offers a model, or null. */
 export async function findLocalServer(
   probe: Probe = listModels,
   addresses: readonly string[] = USUAL_ADDRESSES,
@@ -158,7 +158,7 @@ export async function findLocalServer(
     addresses.map(async (baseUrl) => ({ baseUrl, ids: await probe(baseUrl) })),
   );
   for (const { baseUrl, ids } of answers) {
-    // Servers list embedding models beside the others; they cannot answer.
+    // Servers also list embedding and reranking models, which cannot answer.
     const [first, ...rest] = (ids ?? []).filter((model) => !/embed|rerank/i.test(model));
     if (first !== undefined) return { baseUrl, models: [first, ...rest] };
   }
@@ -171,7 +171,7 @@ async function listModels(baseUrl: string): Promise<readonly string[] | null> {
     const list = modelListSchema.parse(await response.json());
     return list.data.map(({ id }) => id);
   } catch {
-    // Nothing listens there, or no model server.
+    // Nothing listens there, or it is not a model server.
     return null;
   }
 }

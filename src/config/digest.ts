@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import type { ConfigDigest } from '../protocol/activity-contract';
 import type { Config } from './schema';
 
-/** Settings that two processes need not agree on: how a run is found, and what commands adapt to a server. */
+/** Settings in which two processes may differ: how a run is found, and what commands adapt to a server. */
 const OF_THE_PLACE = ['temporal.taskQueue', 'temporal.namespace', 'temporal.heartbeat'];
 
-/** Tells one version of a configuration from another, on whatever machine it is read. */
+/** Returns hashes that tell versions of a configuration apart and are the same on every machine. */
 export function digestOf(config: Config): ConfigDigest {
   const parts = Object.entries(partsOf(config)).filter(([name]) => !OF_THE_PLACE.includes(name));
   return Object.fromEntries(parts);
@@ -19,11 +19,11 @@ export function solvingDigestOf(config: Config): ConfigDigest {
 export function differencesOf(one: ConfigDigest, other: ConfigDigest): string[] {
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   const different = names.filter((name) => one[name] !== other[name]);
-  // Leaves out the list of workers if one of them is named.
+  // Omits `workers` itself if one of the workers is named.
   return different.filter((name) => !different.some((each) => each.startsWith(`${name}.`)));
 }
 
-/** A short hash of each setting that people would name, and of the order of the workers, which gives them their ordinals. */
+/** Returns a short hash of each setting that people would name, and of the workers' order (their ordinals). */
 function partsOf(config: Config): Record<string, string> {
   const parts = Object.entries(config).flatMap(([name, section]): [string, unknown][] => {
     if (!OPENED.includes(name)) return [[name, section]];

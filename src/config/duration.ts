@@ -4,9 +4,9 @@ import { MAX_WALL_CLOCK_MS } from '../protocol/messages';
 
 const SHORTEST_MS = 1000;
 
-/** Whether a text is a duration in the notation of Temporal's own SDK, from one second to 24 days. */
+/** Whether a text is a duration in the notation of Temporal's SDK, from one second to 24 days. */
 export function isDuration(text: string): boolean {
-  // The notation also takes bare numbers as milliseconds, which is not what `wallClock: 30` is meant to say.
+  // The notation also accepts bare numbers as milliseconds, which `wallClock: 30` is not meant to say.
   if (text.length > 100 || !/[a-z]$/i.test(text)) return false;
   try {
     const length = durationMs(text);
@@ -16,7 +16,7 @@ export function isDuration(text: string): boolean {
   }
 }
 
-/** The milliseconds of a duration that was checked. */
+/** Converts a valid duration to milliseconds. */
 export function durationMs(duration: string): number {
   return msToNumber(duration as Duration);
 }

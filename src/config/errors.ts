@@ -4,15 +4,15 @@ import { briefly } from '../plan/plan-error';
 import { withoutPassword } from './store-url';
 
 /**
- * A configuration, or a choice among what it configures, cannot be used. The message names file, place, value and what was
- * expected, and never holds a key. Trying again does not help; commands exit with 2.
+ * Thrown if a configuration, or a choice from it, cannot be used. The message names the file, the place, the value and
+ * what was expected, and never contains a key. Retrying does not help; commands exit with 2.
  */
 export class ConfigError extends ConductorError {
   override name = 'ConfigError';
   readonly code: string = 'Configuration';
 }
 
-/** The key of a card is not in the environment of the process that needs it. */
+/** Thrown if a card's key is not in the environment of the process that needs it. */
 export class MissingKeyError extends ConfigError {
   override name = 'MissingKeyError';
   override readonly code = 'MissingKey';
@@ -20,17 +20,17 @@ export class MissingKeyError extends ConfigError {
 
 const MAX_NAMES = 10;
 
-/** Values at these places may be a key put there by mistake: they are never repeated. */
+/** Settings whose value may be a key put there by mistake: messages never repeat it. */
 const SECRET_PLACES = new Set(['apiKeyEnv', 'baseUrl', 'keyEnv']);
 
-/** Joins the first few of a list of any length, and says how many more there are. */
+/** Joins the first `MAX_NAMES` of a list and says how many more there are. */
 export function someOf(names: readonly string[], separator = ', '): string {
   const more = names.length - MAX_NAMES;
   const rest = more > 0 ? [`and ${more.toLocaleString('en-US')} more`] : [];
   return [...names.slice(0, MAX_NAMES), ...rest].join(separator);
 }
 
-/** One finding of the schema as one sentence, e.g. `workers[1].price.input is "cheap": expected number, …`. */
+/** Explains a schema issue in one sentence, e.g. `workers[1].price.input is "cheap": expected number, …`. */
 export function explainIssue(
   issue: z.core.$ZodIssue,
   content: unknown,
@@ -54,7 +54,7 @@ function explainKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, settings:
   return `${someOf(named)} ${keys.length === 1 ? 'is not a setting' : 'are not settings'}: remove or rename`;
 }
 
-/** The names of all settings that a schema knows, at whatever place. */
+/** Returns the names of all settings in a schema, at any depth. */
 export function settingsOf(schema: z.core.$ZodType): string[] {
   const names = new Set<string>();
   const collect = (part: unknown): void => {
@@ -95,11 +95,11 @@ function expectationOf(issue: z.core.$ZodIssue, content: unknown): string {
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
   if (choices !== undefined && issue.code === 'invalid_union')
     return `expected one of ${someOf(choices)}${hint}`;
-  // The library's own sentences begin with a verdict that ours give already.
+  // zod's messages begin with a verdict that `stateOf` already gives.
   return issue.message.replace(/^(Invalid|Too)( \w+)+: /, '') + hint;
 }
 
-/** The words of a list that may have been meant, the likeliest first; the word itself is right somewhere else. */
+/** Returns the words that may have been meant, likeliest first. Skips the word itself, which is valid elsewhere. */
 export function closeTo(word: string, words: readonly string[]): string[] {
   const near = words
     .filter((other) => other !== word)
@@ -109,12 +109,12 @@ export function closeTo(word: string, words: readonly string[]): string[] {
   return near.map(({ other }) => other);
 }
 
-/** `max_output_tokens` and `MaxOutputTokens` are no mistakes in typing. */
+/** Ignores case and separators: `max_output_tokens` is no typing error for `maxOutputTokens`. */
 function plainly(word: string): string {
   return word.slice(0, 64).toLowerCase().replace(/[_-]/g, '');
 }
 
-/** Letters to insert, to leave out or to replace: https://en.wikipedia.org/wiki/Levenshtein_distance */
+/** Returns the Levenshtein distance: https://en.wikipedia.org/wiki/Levenshtein_distance */
 function distanceOf(one: string, other: string): number {
   const at = (row: readonly number[], index: number): number => row[index] ?? 0;
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);

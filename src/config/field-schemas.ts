@@ -3,12 +3,12 @@ import { isDuration } from './duration';
 
 const A_DURATION = 'expected a duration from 1s to 24d, e.g. 90s, 30m or 2h';
 
-/** A duration as people write it, in the notation of Temporal's own SDK: from one second to 24 days. */
+/** Duration in the notation of Temporal's SDK, from one second to 24 days. */
 export const durationSchema = z.string({ error: A_DURATION }).refine(isDuration, { error: A_DURATION });
 
 export const tokens = z.int().positive().max(10_000_000);
 
-/** Effort levels of all vendors, lowest first; a model's capabilities tell which of them it has. */
+/** Effort levels of all vendors, lowest first; a model's capabilities say which of them it supports. */
 export const effortSchema = z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
 
 const rate = z.number().nonnegative().max(10_000);
@@ -27,7 +27,7 @@ const ratesSchema = z.strictObject(
 
 type Rates = z.output<typeof ratesSchema>;
 
-/** In USD per million tokens; 0 for a model that costs nothing, such as one on this machine. */
+/** Price in USD per million tokens; 0 for a model that costs nothing, such as a local one. */
 export const priceSchema = z.preprocess(
   (price) => (price === 0 ? { input: 0, output: 0 } : price),
   ratesSchema,
@@ -41,13 +41,13 @@ export const capabilitiesSchema = z.strictObject({
   maxOutputTokens: tokens.nullable().exactOptional(),
 });
 
-/** The name of an environment variable. A key put here by mistake has another shape, and no error repeats it. */
+/** Name of an environment variable. A key put here by mistake has another shape, and errors do not repeat it. */
 export const keyNameSchema = z.string().regex(/^[A-Z_][A-Z0-9_]{0,63}$/, {
   error:
     'expected the name of an environment variable, e.g. OPENAI_API_KEY; a key itself never belongs in this file',
 });
 
-/** Address of a server that speaks a vendor's protocol. It travels through Temporal, so no secret may be in it. */
+/** Address of a server that speaks a vendor's protocol. It is sent through Temporal, so it must contain no secret. */
 export const baseUrlSchema = z.string().refine(isPlainHttpUrl, {
   error:
     'expected a plain http or https address such as http://127.0.0.1:8000/v1, without user name or query',
@@ -62,13 +62,13 @@ function isPlainHttpUrl(text: string): boolean {
 
 const count = z.int().positive();
 
-/** How one worker process paces its calls of a model. */
+/** Rate limits of one worker process for its calls of a model. */
 export const pacing = {
   rate: z
     .strictObject({ requestsPerMinute: count.exactOptional(), tokensPerMinute: count.exactOptional() })
     .exactOptional(),
   concurrency: count.exactOptional(),
-  /** The model is left alone for a while after so many failures in a row; false: never. */
+  /** Circuit breaker: pauses calls after `failures` consecutive failures; false: never. */
   circuit: z
     .union(
       [
@@ -82,7 +82,7 @@ export const pacing = {
 
 const perSecond = z.number().positive().exactOptional();
 
-/** By provider: calls that Temporal starts in a second, over all worker processes. */
+/** Most calls per second that Temporal starts for each provider, across all worker processes. */
 export const callsPerSecondSchema = z.strictObject({
   openai: perSecond,
   anthropic: perSecond,

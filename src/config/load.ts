@@ -13,9 +13,9 @@ const FILE_NAME = 'conductor.yaml';
 export interface LoadedConfig<Settings extends Config = Config> {
   readonly config: Settings;
   readonly path: string | null;
-  /** What was found in the place of a file, in sentences. */
+  /** Sentences on what is used in place of a file. */
   readonly notices: readonly string[];
-  /** Limits that cannot be enforced, since a price is unknown, in sentences. */
+  /** Sentences on limits that cannot be enforced and costs that are not booked, since a price is unknown. */
   readonly unpriced: readonly string[];
 }
 
@@ -23,20 +23,20 @@ export interface LoadConfigOptions {
   readonly path?: string;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** How a local server is asked for its models. @default by HTTP */
+  /** Lists the models of a local server. @default by HTTP */
   readonly probe?: Probe;
 }
 
-/** Turns files and objects into a checked configuration, or throws a ConfigError that names every place at fault. */
+/** Turns files and objects into a valid configuration, or throws a ConfigError that names the places at fault. */
 export interface ConfigReader<Input, Settings extends Config> {
-  /** The named file, else `CONDUCTOR_CONFIG`, else `./conductor.yaml`, else the embedded default of this machine. */
+  /** Reads the named file, else `CONDUCTOR_CONFIG`, else `./conductor.yaml`, else makes a default for this machine. */
   readonly load: (options: LoadConfigOptions) => Promise<LoadedConfig<Settings>>;
   readonly parse: (content: Input) => Settings;
-  /** Reads a path or a content from a program, else the file that a command would read. */
+  /** Reads the given path or content, else the file that a command would read. */
   readonly readGiven: (given: string | Input | undefined) => Settings;
 }
 
-/** @param complete fills in what was written before it is checked, for an add-on with a section of its own */
+/** @param complete fills in the written content before validation, for an add-on with its own section */
 export function createConfigReader<Input, Settings extends Config>(
   schema: z.ZodType<Settings>,
   complete: (written: unknown) => unknown,
@@ -77,17 +77,17 @@ export function createConfigReader<Input, Settings extends Config>(
   };
 }
 
-/** Line 9 before line 10. */
+/** Sorts line 9 before line 10. */
 const byPlace = new Intl.Collator('en', { numeric: true });
 
-// Named, since the type that is inferred is written out in full, and a user's stricter compiler refuses it.
+// Explicit type: declarations would spell out the inferred one in full, which a user's stricter compiler rejects.
 type Reader = ConfigReader<ConfigInput, Config>;
 const reader: Reader = createConfigReader(configSchema, (written) => written, noticesOf);
 export const loadConfig: Reader['load'] = reader.load;
 export const parseConfig: Reader['parse'] = reader.parse;
 export const readGivenConfig: Reader['readGiven'] = reader.readGiven;
 
-/** The file that a command reads its configuration from; it need not exist. */
+/** Returns the path from which a command reads its configuration; the file need not exist. */
 export function configPath({ path, env, cwd }: Omit<LoadConfigOptions, 'probe'>): string {
   return resolve(cwd, path ?? env.CONDUCTOR_CONFIG ?? FILE_NAME);
 }
@@ -105,18 +105,18 @@ function read(file: string): string {
   }
 }
 
-/** Far more than a person writes. What the parser needs grows with the square of a text: a megabyte takes minutes. */
+/** Far more than a person writes. The parser takes quadratic time: a megabyte takes minutes. */
 const MAX_CHARACTERS = 64 * 1024;
 
-/** A parsed YAML text, and `line:column`, from 1, of the value at a path or of the nearest one around it. */
+/** Parsed YAML text, and `line:column` (from 1) of the value at a path or of the nearest one around it. */
 export interface YamlSource {
   readonly content: unknown;
   readonly placeOf: (path: readonly PropertyKey[]) => string;
 }
 
 /**
- * @param name what errors call the text, e.g. its path
- * @throws ConfigError with the place, and without the line itself, which may hold a key put there by mistake
+ * @param name name of the text in errors, e.g. its path
+ * @throws ConfigError with the place but without the line itself, which may contain a key put there by mistake
  */
 export function readYaml(text: string, name: string): YamlSource {
   if (text.length > MAX_CHARACTERS) {
@@ -142,18 +142,18 @@ export function readYaml(text: string, name: string): YamlSource {
     throw new ConfigError(`${name}:${placeAt(error.pos[0])}: this is not valid YAML: ${verdictOf(error)}`);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    // The text is nested deeper than the parser's stack, or multiplies by aliases.
+    // The text is nested deeper than the parser's stack, or its aliases expand too far.
     throw new ConfigError(`${name} cannot be read: ${verdictOf(error)}`);
   }
 }
 
-/** Takes the parser's finding without the quoted piece of text, which may be a key. */
+/** Returns the parser's message without the quoted piece of text, which may be a key. */
 function verdictOf(error: unknown): string {
   const sentence = reasonOf(error);
   return sentence.split(/(?<=\S): /)[0] ?? sentence;
 }
 
-/** Walks as far as the path goes: where a key is missing, the map that should hold it is the place to look at. */
+/** Returns the offset of the deepest node on the path: if a key is missing, that of the map that should contain it. */
 function offsetOf(contents: unknown, path: readonly PropertyKey[]): number {
   let node = contents;
   let offset = startOf(contents) ?? 0;
@@ -161,7 +161,7 @@ function offsetOf(contents: unknown, path: readonly PropertyKey[]): number {
     const entry = isMap(node)
       ? node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key))
       : undefined;
-    // The place of a map's entry is its key.
+    // A map entry is located by its key.
     const marker = isSeq(node) ? node.items[Number(key)] : entry?.key;
     if (marker === undefined) break;
     offset = startOf(marker) ?? offset;

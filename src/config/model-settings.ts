@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { tokens } from './field-schemas';
 
-/** Tokens of an answer where the card says nothing. */
+/** Defaults of `maxOutputTokens`. */
 export const CONDUCTOR_TOKENS = 1024;
 export const WORKER_TOKENS = 4096;
 
-/** How a model draws its tokens. What its API lacks is left out, and the trace says so. */
+/** Sampling settings. Those that a model's API lacks are dropped, and the trace says so. */
 export const sampling = {
   temperature: z.number().min(0).max(2).exactOptional(),
   topP: z.number().min(0).max(1).exactOptional(),
@@ -13,7 +13,7 @@ export const sampling = {
   presencePenalty: z.number().min(-2).max(2).exactOptional(),
 };
 
-/** Most tokens of thought before an answer. */
+/** Budget of thinking tokens before an answer. */
 export const thinking = z
   .union([z.literal('off'), tokens], { error: 'expected off, or a number of tokens, e.g. 2048' })
   .exactOptional();
@@ -26,17 +26,17 @@ export const noThinking = z
   })
   .exactOptional();
 
-/** What a request says, what it may cost, and how its answer is read: settings of a card, or ours. */
+/** Request fields that we set: content, cost and response format. `extraBody` must not override them. */
 const OURS: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'input', 'instructions', 'system', 'contents', 'systemInstruction'],
   ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens', 'n', 'candidateCount'],
   ...['best_of', 'service_tier', 'serviceTier', 'stream', 'stream_options', 'store', 'background'],
 ]);
 
-/** Several pages: it travels with each request, through every history. */
+/** Most characters of JSON, several pages: they are sent with each request and stored in every history. */
 const MAX_EXTRA = 4000;
 
-/** Fields of a request that no setting stands for, sent as they are. */
+/** Request fields that have no setting, sent as they are. */
 export const extraBody = z
   .record(z.string(), z.unknown())
   .superRefine((body, context) => {
@@ -64,10 +64,10 @@ interface Thinker {
 
 type Fault = readonly [setting: keyof Thinker, message: string];
 
-/** Anthropic keeps no budget below this. */
+/** Smallest thinking budget that Anthropic accepts, in tokens. */
 const LEAST_ANTHROPIC = 1024;
 
-/** What Anthropic refuses beside a budget of thoughts; better now than with every request. */
+/** Finds settings that Anthropic refuses together with a thinking budget; otherwise every request would fail. */
 function faultsOfAnthropic({ thinking: budget = 'off', temperature = 1, topP = 1, topK }: Thinker): Fault[] {
   if (budget === 'off') return [];
   const faults: (Fault | false)[] = [
@@ -84,7 +84,7 @@ function faultsOfGoogle({ thinking: budget, effort }: Thinker): Fault[] {
   return [['effort', 'Google takes an effort or a thinking budget; remove one of them']];
 }
 
-/** A check of settings whose answers have `usualTokens` where they do not say. */
+/** Returns a check of thinking settings; `usualTokens` is their default for `maxOutputTokens`. */
 export function checkThinking(provider: 'anthropic' | 'google', usualTokens: number) {
   return (settings: Thinker, context: z.RefinementCtx): void => {
     const { thinking: budget = 'off', maxOutputTokens = usualTokens } = settings;

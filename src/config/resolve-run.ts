@@ -9,8 +9,8 @@ import type { Config, ConductorConfig } from './schema';
 import { durationMs, isDuration } from './duration';
 
 /**
- * Cards and limits that a run keeps from start to end, every default filled in; `day` is when prices must hold.
- * @throws ConfigError for an unknown worker or Conductor, an empty pool, a wall clock that is no duration or an impossible plan
+ * Returns the cards and limits that a run keeps from start to end, every default filled in; prices are those of `day`.
+ * @throws ConfigError for an unknown worker or Conductor, an empty pool, an invalid duration or an impossible plan
  */
 export function resolveRun(
   config: Config,
@@ -34,7 +34,7 @@ export function resolveRun(
   return run;
 }
 
-/** The Conductor of a name, else the unnamed one, with its place in the configuration. @throws ConfigError */
+/** Returns the named Conductor, else the unnamed one, with its place in the configuration. @throws ConfigError */
 function findConductor(config: Config, name: string | undefined): [string, ConductorConfig] {
   const all = conductorsOf(config);
   const found = all.find(([place]) => place === (name === undefined ? 'conductor' : `conductors.${name}`));
@@ -44,7 +44,7 @@ function findConductor(config: Config, name: string | undefined): [string, Condu
   throw new ConfigError(`there is no Conductor ${quoteBriefly(name ?? '')}: ${remedy}`);
 }
 
-/** Narrows a run to some of its workers and to other limits; throws as `resolveRun`. */
+/** Restricts a run to some of its workers and changes its limits; throws as `resolveRun`. */
 export function narrowRun(
   run: ResolvedRun,
   { pool, limits = {} }: Pick<SolveInput, 'pool' | 'limits'>,
@@ -110,17 +110,17 @@ function askedMs(name: 'wallClock' | 'approval', asked: string): number {
   );
 }
 
-/** For a checkpoint whose card has no price. */
+/** Notice for a checkpoint whose card has no price. */
 export const FREE_TOKENS =
   'Tokens of a trained Conductor are booked at no cost: say what they cost by a "price:" where "conductor:" or "conductors:" ' +
   'names it. A GPU at $2 an hour that takes and writes 1,000 tokens a second makes $0.56 per million.';
 
-/** Whether calls of a card are booked at no cost because nobody said what they cost. */
+/** Whether calls of a card are booked at no cost because no price is configured. */
 export function isFreeOfCharge({ provider, priceVersion }: ConductorCard): boolean {
   return provider === 'policy' && priceVersion !== 'card';
 }
 
-/** Sentences on what a configuration asks for and cannot have, or leaves out of what things cost. */
+/** Returns sentences on costs that are not booked and a cost limit that cannot be enforced. */
 export function noticesOf(config: Config): string[] {
   const { costUsd } = config.limits;
   const runs = [undefined, ...Object.keys(config.conductors)].map((name) =>
@@ -136,7 +136,7 @@ export function noticesOf(config: Config): string[] {
   ];
 }
 
-/** A worker, or the Conductor (null), whose calls have an unknown cost, and the setting of the price that it lacks. */
+/** A worker, or the Conductor (`worker` is null), whose calls have an unknown cost, and the price setting it lacks. */
 export interface Unpriced {
   readonly name: string;
   readonly worker: string | null;
@@ -156,7 +156,7 @@ export function isPriced(card: ConductorCard | RunWorker): boolean {
   return 'price' in card && card.price !== null;
 }
 
-/** The setting of a card's price, with its unit. */
+/** Returns the setting of a card's price, with its unit. */
 export function priceSettingOf(card: ConductorCard | RunWorker): string {
   return 'provider' in card
     ? '"price: { input, output }", in USD per million tokens'

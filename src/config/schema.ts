@@ -26,7 +26,7 @@ import {
 } from './model-settings';
 import { DEFAULT_STORE, readStoreUrl, STORE_URL_FORMS } from './store-url';
 
-/** Temporal refuses names of queues and activities that are longer. */
+/** Non-empty name; Temporal refuses longer names of queues and activities. */
 const name = z.string().min(1).max(1000);
 
 const model = {
@@ -48,9 +48,9 @@ const remote = {
   ...model,
   baseUrl: baseUrlSchema.exactOptional(),
   apiKeyEnv: keyNameSchema.exactOptional(),
-  /** Whether answers are sent as they are written. */
+  /** Whether responses are streamed. */
   stream: z.boolean().default(true),
-  /** The longest silence in a stream: reasoning models may be silent for minutes. */
+  /** Longest pause in a stream: reasoning models may be silent for minutes. */
   idleTimeout: durationSchema.default('5m'),
   extraBody,
 };
@@ -59,19 +59,19 @@ const openai = {
   provider: z.literal('openai'),
   api: z.enum(['chat', 'responses']).exactOptional(),
   ...remote,
-  /** Answers are written at the vendor while no one waits, and survive the process that asked for them. */
+  /** The vendor generates responses without an open request, so that they survive the process that asked for them. */
   background: z.boolean().exactOptional(),
 };
 const anthropic = { provider: z.literal('anthropic'), ...remote, thinking };
 const google = { provider: z.literal('google'), ...remote, thinking };
 const local = { provider: z.literal('local'), ...model };
 
-/** A checkpoint trained here; how it is asked is a matter of its manifest. */
+/** Checkpoint trained here; its manifest says how to call it. */
 const policy = {
   provider: z.literal('policy'),
-  /** Address that serves it, if not the one it was published at. */
+  /** Address that serves it, if not the one where it was published. */
   baseUrl: baseUrlSchema.exactOptional(),
-  /** The one to ask instead of the promoted one. */
+  /** Checkpoint to call instead of the promoted one. */
   checkpoint: z
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,62}\/[a-z0-9][a-z0-9-]{0,62}$/, {
@@ -95,7 +95,7 @@ interface OpenAiAddress {
   readonly background?: boolean;
 }
 
-/** The API a configuration names, else the newer one at OpenAI itself and the widely known one at other servers. */
+/** Returns the configured API, else Responses for OpenAI itself and the widely supported Chat Completions elsewhere. */
 export function openAiApiOf({ api, baseUrl }: OpenAiAddress): 'chat' | 'responses' {
   return api ?? (baseUrl === undefined ? 'responses' : 'chat');
 }
@@ -112,10 +112,10 @@ const member = {
     error: 'expected letters, digits, ".", "_" and "-", the first one a letter or digit',
   }),
   notes: name.exactOptional(),
-  /** Ids of workers that stand in, in this order. */
+  /** Ids of workers that stand in for this one, in this order. */
   fallback: z.array(z.string()).default([]),
 };
-/** Several pages: they travel with each request of the worker, through every history. */
+/** Most characters, several pages: they are sent with each request of the worker and stored in every history. */
 const MAX_INSTRUCTIONS = 4000;
 
 const worker = {
@@ -158,12 +158,12 @@ const verifierSchema = z.discriminatedUnion('provider', [
 const limitsSchema = z.strictObject({
   steps: z.int().min(1).max(MAX_STEPS).default(5),
   wallClock: durationSchema.default('30m'),
-  /** How deep the Conductor may call itself; null: no limit but the others. */
+  /** How deep the Conductor may call itself; null: only the other limits apply. */
   depth: z.int().min(0).nullable().default(0),
   costUsd: z.number().min(0).max(MAX_COST_USD).nullable().default(1),
   calls: z.int().min(1).max(MAX_CALLS).default(40),
   tokens: z.int().min(1).nullable().default(null),
-  /** How long a plan waits for approval where a run asks for one. */
+  /** How long a plan waits for approval if a run asks for it. */
   approval: durationSchema.default('1h'),
 });
 
@@ -171,7 +171,7 @@ const temporalSchema = z
   .strictObject({
     taskQueue: name.default(DEFAULT_TASK_QUEUE),
     namespace: name.default('default'),
-    /** Calls of a model go to `<taskQueue>-<provider>`, which every worker of this configuration polls too. */
+    /** Sends model calls to `<taskQueue>-<provider>`, which every worker of this configuration polls as well. */
     queuePerProvider: z.boolean().default(false),
     callsPerSecond: callsPerSecondSchema.exactOptional(),
     heartbeat: durationSchema.default('30s'),
@@ -182,13 +182,13 @@ const temporalSchema = z
       'a rate by provider is kept by the queue of that provider; set queuePerProvider: true or remove it',
   });
 
-/** Names that methods of evaluations and keys in the store can hold; none can be taken for a depth or a checkpoint. */
+/** Names that fit into evaluation methods and store keys, and cannot be mistaken for a depth or a checkpoint. */
 const conductorNameSchema = z.string().regex(/^[a-z][a-z0-9-]{0,62}$/);
 const CONDUCTOR_NAME = 'expected a name of small letters, digits and dashes, which begins with a letter';
 
 const sections = z.strictObject({
   conductor: conductorSchema,
-  /** Further Conductors, for runs and methods of evaluations that name one. */
+  /** Further Conductors, for runs and evaluation methods that name one. */
   conductors: z
     .record(conductorNameSchema, conductorSchema, {
       error: ({ code }) => (code === 'invalid_key' ? CONDUCTOR_NAME : undefined),
@@ -198,7 +198,7 @@ const sections = z.strictObject({
     .array(workerSchema)
     .min(1, { error: 'expected at least one worker' })
     .superRefine(checkWorkers('workers')),
-  /** Workers that no plan may name: evaluations hold the Conductor against them. */
+  /** Workers that no plan may name: evaluations compare the Conductor with them. */
   baselines: z.array(workerSchema).default([]).superRefine(checkWorkers('baselines')),
   limits: limitsSchema.prefault({}),
   recursion: z.enum(['review', 'worker', 'both', 'never']).default('both'),
@@ -207,23 +207,23 @@ const sections = z.strictObject({
     .string()
     .refine((url) => readStoreUrl(url) !== null, { error: `expected ${STORE_URL_FORMS}` })
     .default(DEFAULT_STORE),
-  /** Encrypts what goes to Temporal and into the store with the keys in this variable. */
+  /** Encrypts everything sent to Temporal or stored, with the keys in this variable. */
   encryption: z
     .strictObject({
       keyEnv: keyNameSchema,
       /** Refuses plaintext instead of passing it on. */
       strict: z.boolean().exactOptional(),
-      /** A worker may mount a codec of its user's own in the place of ours, unchecked. */
+      /** Lets a worker mount the user's own codec instead of ours, unchecked. */
       codec: z.literal('own').exactOptional(),
     })
     .exactOptional(),
-  /** Judges answers to questions that say `verify: true`, where rules do not take them for right. */
+  /** Model that judges answers to questions with `verify: true` if the grader's rules reject them. */
   verifier: verifierSchema.exactOptional(),
-  /** How a Conductor is trained: read by `temporal-conductor/training`, and passed on unread here. */
+  /** Training settings, checked by `temporal-conductor/training` and not here. */
   training: z.unknown().optional(),
 });
 
-/** The content of a `conductor.yaml`. What this version cannot do is refused or reported as a notice, never ignored. */
+/** Content of a `conductor.yaml`. Unsupported settings are refused or reported as a notice, never ignored. */
 export const configSchema = sections.superRefine(({ workers, baselines }, context) => {
   for (const [index, { id }] of baselines.entries()) {
     if (workers.every((worker) => worker.id !== id)) continue;
@@ -232,16 +232,16 @@ export const configSchema = sections.superRefine(({ workers, baselines }, contex
   }
 });
 
-/** As a program or a person writes it, defaults left out. */
+/** Configuration as a program or a person writes it, without defaults. */
 export type ConfigInput = z.input<typeof configSchema>;
 
-/** Checked and with its defaults; what depends on a model or vendor is not resolved yet. */
+/** Valid configuration with its defaults; settings that depend on a model or vendor are not resolved yet. */
 export type Config = z.output<typeof configSchema>;
 export type ConductorConfig = Config['conductor'];
 export type WorkerConfig = Config['workers'][number];
 export type ModelConfig = Extract<ConductorConfig | WorkerConfig, { readonly model: string }>;
 
-/** Checks what no worker can be judged by alone: that ids differ, and that every fallback is another worker. */
+/** Checks workers against each other: ids must differ, and every fallback must be another worker. */
 function checkWorkers(list: 'workers' | 'baselines') {
   return (workers: readonly z.output<typeof workerSchema>[], context: z.RefinementCtx): void => {
     const report = (path: readonly PropertyKey[], message: string): void => {
@@ -250,7 +250,7 @@ function checkWorkers(list: 'workers' | 'baselines') {
     const ids = workers.map(({ id }) => id);
     for (const [index, { id, fallback }] of workers.entries()) {
       const earlier = ids.indexOf(id);
-      // In traces, the Conductor's own calls carry this id.
+      // Traces use this id for the Conductor's own calls.
       if (id === CONDUCTOR_ID) report([index, 'id'], 'this id is reserved for the Conductor; choose another');
       if (earlier < index) report([index, 'id'], `${list}[${earlier}] has this id already; choose another`);
       for (const [position, other] of fallback.entries()) {

@@ -5,16 +5,16 @@ export type StorePlace =
   | {
       readonly kind: 'postgres';
       readonly url: string;
-      /** For `pg`; may hold a password. */
+      /** Connection string for `pg`; may contain a password. */
       readonly connection: string;
       readonly schema: string;
       /** `postgres://HOST[:PORT]`, or the folder of a socket in place of the host. */
       readonly server: string;
-      /** The URL brings the password, and names no certificate of this machine. */
+      /** Whether the URL contains the password and names no certificate files of this machine. */
       readonly bringsPassword: boolean;
     };
 
-/** Bucket names as AWS rules them: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
+/** Bucket names by AWS's rules: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 export const STORE_URL_FORMS =
@@ -38,7 +38,7 @@ function readS3Url(url: string): StorePlace | null {
   return isKey(prefix) ? { kind: 's3', bucket, prefix: `${prefix}/` } : null;
 }
 
-/** Options as PostgreSQL's own programs take them; a mode that may fall back to no encryption is not among them. */
+/** `schema`, and options of PostgreSQL's own programs without the `sslmode`s that may fall back to no encryption. */
 const POSTGRES_OPTIONS: Readonly<Record<string, RegExp>> = {
   schema: /^[a-z_][a-z0-9_]{0,62}$/,
   host: /^\/./,
@@ -58,9 +58,9 @@ function readPostgresUrl(url: string): StorePlace | null {
   options.delete('schema');
   const hasFiles = [...options.keys()].some((name) => /^ssl(?!mode)/.test(name));
   const mode = isThisMachine(host) && !hasFiles ? 'disable' : 'verify-full';
-  // Always named, since `pg` would take PGSSLMODE else.
+  // Always set, since `pg` would otherwise use PGSSLMODE.
   options.set('sslmode', options.get('sslmode') ?? mode);
-  // Modes then mean what they mean to PostgreSQL's own programs.
+  // Gives the modes the meaning that they have in PostgreSQL's own programs.
   options.set('uselibpqcompat', 'true');
   return {
     kind: 'postgres',
@@ -76,7 +76,7 @@ function hostOf({ hostname, searchParams }: URL): string {
   return searchParams.get('host') ?? hostname;
 }
 
-/** An option stands there once: of two, `pg` would take another one than is read here. */
+/** Whether a URL is complete. An option must not repeat: `pg` would use another occurrence than is read here. */
 function isComplete(url: URL): boolean {
   const { pathname, hash, searchParams: options } = url;
   const fit = [...options].every(([name, value]) => POSTGRES_OPTIONS[name]?.test(value));
@@ -84,14 +84,14 @@ function isComplete(url: URL): boolean {
   return POSTGRES_HOST.test(hostOf(url)) && /^\/[^/]+$/.test(pathname) && hash === '' && fit && isOnce;
 }
 
-/** One host, in the letters of names and addresses: nothing that `pg` would decode, or read PGHOST for. */
+/** One host name, address or socket folder: nothing that `pg` would decode or replace by PGHOST. */
 const POSTGRES_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\]|\/.+)$/i;
 
 function isThisMachine(host: string): boolean {
   return /^(?:\/.*|localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i.test(host);
 }
 
-/** The URL of a store, or what was meant to be one, as it may be shown: too little of it rather than too much. */
+/** Returns a store's URL, valid or not, without its password for display; may remove more than the password. */
 export function withoutPassword(url: string): string {
   if (!/^postgres(?:ql)?:/.test(url)) return url;
   return url.replace(/^([^/]*\/\/[^:/?@]*):.*@/s, '$1@').replace(/([?&]password=)[^&]*/, '$1…');
@@ -99,7 +99,7 @@ export function withoutPassword(url: string): string {
 
 const KEY_PART = /^[A-Za-z0-9][A-Za-z0-9._=-]*$/;
 
-/** Whether a key means a place below the store's root, whatever the driver: no part is empty, dotted or otherwise unusual. */
+/** Whether a key is a place below the store's root for every driver: no part is empty, dotted or otherwise unusual. */
 export function isKey(key: string): boolean {
   return key.split('/').every((part) => KEY_PART.test(part) && part.length <= 128);
 }

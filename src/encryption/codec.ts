@@ -11,7 +11,7 @@ const ENCRYPTED = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 const BOUND_TO = 'encryption-bound-to';
 
-/** A payload was altered, an id stands for two keys, or (strict) it is not for its reader. */
+/** Thrown if a payload was altered, an id stands for two keys, or (strict) a payload is not for its reader. */
 export class AlteredPayloadError extends ConductorError {
   override readonly name = 'AlteredPayloadError';
   readonly code = 'AlteredPayload';
@@ -21,14 +21,14 @@ export class AlteredPayloadError extends ConductorError {
  * Encrypts all that a worker and its clients send to Temporal: inputs, results, failure details, summaries, queries.
  *
  * An encrypted payload has `metadata.encoding` = `binary/encrypted`, the id of its key in
- * `metadata['encryption-key-id']`, and as `data` 12 random bytes of nonce, the AES-256-GCM ciphertext of the whole
+ * `metadata['encryption-key-id']`, and as `data` a random nonce of 12 bytes, the AES-256-GCM ciphertext of the whole
  * payload (its protobuf form), and the tag of 16 bytes. The AES key is HKDF-SHA-256 (no salt, `info` =
- * `temporal-conductor payload`, 32 bytes) of the secret. Random nonces bear 2³² payloads under one key (NIST SP
- * 800-38D, 8.3): change it before. If the SDK names the workflow of a payload, `metadata['encryption-bound-to']` says
- * `NAMESPACE/WORKFLOW_ID`, and those bytes are authenticated too.
+ * `temporal-conductor payload`, 32 bytes) of the secret. With random nonces, one key may encrypt 2³² payloads (NIST SP
+ * 800-38D, 8.3): change it before. If the SDK names a payload's workflow, `metadata['encryption-bound-to']` is
+ * `NAMESPACE/WORKFLOW_ID`, which is authenticated too.
  *
- * A payload that is not encrypted is passed on, so that runs that started before the keys came can end. With `strict`
- * it is refused, since it could be forged, and so is one that is not bound to its workflow, since it could be copied.
+ * Unencrypted payloads are passed on, so that runs from before the encryption can end. With `strict` they are refused,
+ * since they could be forged; so are payloads not bound to their workflow, since they could be copied.
  * @throws UnknownKeyError and AlteredPayloadError from `decode`
  */
 export function encryptionCodec(keys: KeyRing, { strict = false }: Strictness = {}): PayloadCodec {
@@ -46,7 +46,7 @@ class EncryptionCodec implements PayloadCodec {
     private readonly leavesOut = false,
   ) {}
 
-  /** Leaves out what it refuses of messages to a workflow, instead of failing its task. */
+  /** Returns a codec that replaces refused payloads in messages to a workflow by `undefined`, instead of throwing. */
   forWorker(): EncryptionCodec {
     return new EncryptionCodec(this.keys, this.strict, true);
   }
@@ -72,7 +72,7 @@ class EncryptionCodec implements PayloadCodec {
 /** Temporal's payload for `undefined`. */
 const NOTHING: Payload = { metadata: { encoding: Buffer.from('binary/null') } };
 
-/** Why a strict process does not take a payload that it reads for a workflow; null where it does. */
+/** Returns why a strict process refuses a payload, or null if it accepts it. */
 function faultOf(payload: Payload, binding: string): string | null {
   if (wordOf(payload, 'encoding') !== ENCRYPTED) {
     return (
@@ -88,11 +88,11 @@ function faultOf(payload: Payload, binding: string): string | null {
   );
 }
 
-/** Workflows that a schedule starts: it appends the time that each was due at to the id that their input is encrypted for. */
+/** Ids of scheduled workflows. The schedule appends the due time to the id that the input was encrypted for. */
 const SCHEDULED = /^(?:nightly|scheduled)-/;
 const DUE_TIME = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
-/** Workflow that payloads and those of its activities are bound to; empty if the SDK does not know. */
+/** Returns the workflow that payloads, its activities' included, are bound to; empty if the SDK does not know it. */
 function bindingOf(context: SerializationContext | undefined): string {
   const { namespace = '', workflowId = '' } = context ?? {};
   if (workflowId === '') return '';
@@ -126,20 +126,20 @@ function wordOf({ metadata }: Payload, name: string): string {
   return Buffer.from(metadata?.[name] ?? []).toString('utf8');
 }
 
-/** `temporal.api.common.v1.Payload` (github.com/temporalio/api), as far as a codec meets it, for any SDK to read. */
+/** `temporal.api.common.v1.Payload` (github.com/temporalio/api), with the fields that a codec needs, for any SDK. */
 const PAYLOAD = new Type('Payload')
   .add(new MapField('metadata', 1, 'string', 'bytes'))
   .add(new Field('data', 2, 'bytes'));
 
 /**
- * Module of the failure converter that puts messages and stack traces where a codec reaches them; without it they travel
- * in the clear. A bundle of workflows must be built with it: `bundleWorkflowCode({ failureConverterPath })`.
+ * Path of the failure converter that puts messages and stack traces where a codec encrypts them; without it they
+ * travel in the clear. Workflow bundles must be built with it: `bundleWorkflowCode({ failureConverterPath })`.
  */
 export const failureConverterPath = require.resolve('../workflows/encoded-failures');
 
 /**
- * A data converter that encrypts, for `Client`, `Worker` and all else that takes one. With a converter of your own, take
- * its parts: `encryptionCodec` as the last of your codecs, and `failureConverterPath`.
+ * Returns a data converter that encrypts, for `Client`, `Worker` and everything else that takes one. If you have your
+ * own converter, add the parts: `encryptionCodec` as the last of your codecs, and `failureConverterPath`.
  *
  * @example
  * const keys = readEncryptionKeys('CONDUCTOR_KEYS');
@@ -156,9 +156,7 @@ export function encryptionConverter(
   return { payloadCodecs: [encryptionCodec(keys, strictness)], failureConverterPath };
 }
 
-/**
- * A strict worker leaves out what it refuses of a message to a workflow: to throw would fail its tasks again and again.
- */
+/** Makes a strict worker leave out refused parts of messages to a workflow: throwing would fail its tasks forever. */
 export function forWorker(dataConverter: DataConverter): DataConverter {
   const payloadCodecs = dataConverter.payloadCodecs?.map((codec) =>
     codec instanceof EncryptionCodec && codec.strict ? codec.forWorker() : codec,
@@ -167,8 +165,8 @@ export function forWorker(dataConverter: DataConverter): DataConverter {
 }
 
 /**
- * Refuses a worker that would send in the clear, or accept, what its configuration wants encrypted. A codec of another
- * make passes only where the configuration says `codec: own`.
+ * Refuses a worker that would send in the clear, or accept unencrypted, what its configuration wants encrypted. A
+ * codec of another make is accepted only if the configuration says `codec: own`.
  */
 export function checkEncrypted(
   dataConverter: DataConverter | undefined,

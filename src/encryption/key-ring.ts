@@ -6,16 +6,16 @@ import { ConductorError } from '../errors';
 const KEY_BYTES = 32;
 
 /**
- * One secret, known by its id, and a key derived from it for each purpose (HKDF-SHA-256, RFC 5869, without salt, `info`
- * = `temporal-conductor PURPOSE`). Key objects, not bytes: to log one is to log no secret.
+ * Secret with an id, and a key derived from it for each purpose (HKDF-SHA-256, RFC 5869, without salt, `info` =
+ * `temporal-conductor PURPOSE`). Holds key objects, not bytes, so that logging one reveals no secret.
  */
 export class EncryptionKey {
-  /** AES-256-GCM of what travels through Temporal. */
+  /** AES-256-GCM key of payloads that travel through Temporal. */
   readonly payload: KeyObject;
-  /** AES-256-GCM of what lies in the store, and HMAC-SHA-256 of its nonces. */
+  /** AES-256-GCM key of contents in the store, and HMAC-SHA-256 key of their nonces. */
   readonly content: KeyObject;
   readonly contentNonce: KeyObject;
-  /** AES-256-CTR of digests in the names of stored objects, and HMAC-SHA-256 of its counters. */
+  /** AES-256-CTR key of digests in the names of stored objects, and HMAC-SHA-256 key of its counters. */
   readonly name: KeyObject;
   readonly nameCounter: KeyObject;
 
@@ -35,22 +35,22 @@ export class EncryptionKey {
   }
 }
 
-/** Something was encrypted with a key that this process does not hold. Another process may. */
+/** Thrown for data encrypted with a key that this process does not hold; another process may hold it. */
 export class UnknownKeyError extends ConductorError {
   override readonly name = 'UnknownKeyError';
   readonly code = 'UnknownKey';
 }
 
 /**
- * The keys of one process. The first encrypts and all of them decrypt, which is how keys are changed without a pause:
+ * Keys of one process. The first encrypts and all of them decrypt, so that keys can be changed without a pause:
  *
- * 1. put the new key second, everywhere: from here on, every process can read what it will encrypt;
- * 2. put it first, everywhere;
- * 3. take the old one out once nothing is left that it encrypted: runs within the server's retention, stored texts and
- *    answers (`store gc`), and the ledger, whose rows stay for good.
+ * 1. add the new key in second place, everywhere: from then on, every process can read what it will encrypt;
+ * 2. move it to first place, everywhere;
+ * 3. remove the old key once nothing that it encrypted is left: runs within the server's retention, stored texts and
+ *    answers (`store gc`), and the ledger, whose rows are never removed.
  */
 export class KeyRing {
-  /** @param source where the keys came from, for messages: the name of an environment variable */
+  /** @param source name of the environment variable that held the keys, for messages */
   constructor(
     readonly all: readonly [first: EncryptionKey, ...others: EncryptionKey[]],
     private readonly source: string,
@@ -75,8 +75,8 @@ const ENTRY = /^([A-Za-z0-9][A-Za-z0-9_-]{0,15}):([A-Za-z0-9+/_-]+={0,2})$/;
 const HOW = `a key is ${KEY_BYTES} random bytes in base64, e.g. of "openssl rand -base64 ${KEY_BYTES}"`;
 
 /**
- * Reads the keys from an environment variable: `id:key`, or several with commas between them. The first one encrypts,
- * and all of them decrypt. An id is no secret, and must never be used again for another key.
+ * Reads the keys from an environment variable: `id:key`, or several separated by commas. The first one encrypts, and
+ * all of them decrypt. An id is not secret, and must never be reused for another key.
  * @throws ConfigError that names the variable and the entry at fault, and never shows any of its content
  */
 export function readEncryptionKeys(variable: string, env: NodeJS.ProcessEnv = process.env): KeyRing {
@@ -103,13 +103,13 @@ function readKey(entry: string, place: string): EncryptionKey {
   const [, id = '', encoded = ''] = ENTRY.exec(entry) ?? [];
   const secret = Buffer.from(encoded, 'base64');
   if (secret.length === KEY_BYTES) return new EncryptionKey(id, secret);
-  // The entry may be a key in the wrong place, so nothing of it is repeated.
+  // The entry may be a key in the wrong place, so the message repeats none of it.
   throw new ConfigError(
     `${place} is not "id:key": an id is 1 to 16 letters, digits, "_" and "-", and ${HOW}`,
   );
 }
 
-/** The keys that a configuration asks to encrypt with; undefined for one that does not. Throws as `readEncryptionKeys`. */
+/** Returns the keys that a configuration encrypts with; undefined if none. Throws as `readEncryptionKeys` does. */
 export function configuredKeys(
   { encryption }: Pick<Config, 'encryption'>,
   env: NodeJS.ProcessEnv = process.env,

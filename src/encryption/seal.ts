@@ -2,14 +2,14 @@ import { createCipheriv, createDecipheriv, createHmac, type KeyObject } from 'no
 import { ConductorError } from '../errors';
 import type { EncryptionKey, KeyRing } from './key-ring';
 
-/** The length that AES-GCM is made for (NIST SP 800-38D, 5.2.1.1). */
+/** Nonce length that AES-GCM is designed for (NIST SP 800-38D, 5.2.1.1). */
 export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
 
 /**
- * Encrypts with AES-256-GCM into nonce, ciphertext and tag, which open with the same key and binding alone. A nonce must
- * never meet two different texts or bindings under one key.
+ * Encrypts with AES-256-GCM into nonce, ciphertext and tag. Only the same key and binding open the result. Never use
+ * one nonce with two different texts or bindings under one key.
  */
 export function seal(plain: Uint8Array, key: KeyObject, nonce: Uint8Array, binding = ''): Buffer {
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
@@ -17,7 +17,7 @@ export function seal(plain: Uint8Array, key: KeyObject, nonce: Uint8Array, bindi
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Opens what `seal` made; null where a single bit was altered, or key or binding are others. */
+/** Opens what `seal` made. Returns null if a single bit was altered, or if the key or the binding differs. */
 export function unseal(sealed: Uint8Array, key: KeyObject, binding = ''): Buffer | null {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return null;
   const nonce = sealed.subarray(0, NONCE_BYTES);
@@ -41,12 +41,12 @@ class AlteredContentError extends ConductorError {
 }
 
 /**
- * The bytes that lie in the store for a key: `TCE1`, the length of the encryption key's id in one byte, that id, a nonce
- * of 12 bytes, the AES-256-GCM ciphertext, and the tag of 16 bytes. It opens under its own store key alone, so that
- * no object can be put in the place of another.
+ * Returns the stored bytes of a key: `TCE1`, the length of the encryption key's id in one byte, that id, a nonce of 12
+ * bytes, the AES-256-GCM ciphertext, and the tag of 16 bytes. They open only under their own store key, so that no
+ * object can replace another.
  *
- * The nonce is an HMAC of store key and content: equal contents have equal bytes, whichever process writes them, and no
- * nonce ever meets two contents. So it shows whether a content is the same as before, and nothing else.
+ * The nonce is an HMAC of store key and content. Equal contents give equal bytes, whichever process writes them, and
+ * two contents do not share a nonce. The bytes thus reveal whether a content is the same as before, and its length.
  */
 export function sealContent(plain: Uint8Array, storeKey: string, key: EncryptionKey): Buffer {
   const binding = Buffer.from(storeKey);
@@ -58,14 +58,14 @@ export function sealContent(plain: Uint8Array, storeKey: string, key: Encryption
   return Buffer.concat([MARK, Buffer.of(id.length), id, sealed]);
 }
 
-/** The id of the encryption key that content names; null where it is not encrypted. */
+/** Returns the id of the encryption key that content names, or null if it is not encrypted. */
 function keyIdOf(bytes: Buffer): string | null {
   const start = MARK.length + 1;
   if (!bytes.subarray(0, MARK.length).equals(MARK)) return null;
   return bytes.subarray(start, start + (bytes[MARK.length] ?? 0)).toString('utf8');
 }
 
-/** @throws UnknownKeyError, or AlteredContentError where a single bit was altered, or it was never encrypted */
+/** @throws UnknownKeyError, or AlteredContentError if a single bit was altered or the content was never encrypted */
 export function openContent(bytes: Buffer, storeKey: string, keys: KeyRing): Buffer {
   const id = keyIdOf(bytes);
   if (id === null) {
@@ -86,21 +86,21 @@ export function openContent(bytes: Buffer, storeKey: string, keys: KeyRing): Buf
 
 const COUNTER_BYTES = 16;
 
-/** A SHA-256 in a key, with its first two letters as a folder before it, where they are. */
+/** SHA-256 in a key, with the folder of its first two letters before it, if there is one. */
 const DIGEST = /(?<=^|\/)(?:(?<fan>[0-9a-f]{2})\/(?=\k<fan>))?(?<digest>[0-9a-f]{64})(?=$|[./])/g;
-/** Encrypted content: the id of the encryption key, then counter and ciphertext. */
+/** Encrypted digest: the id of the encryption key, then counter and ciphertext. */
 const SEALED =
   /(?<=^|\/)(?:(?<fan>[0-9a-f]{2})\/(?=[^/.]+\.\k<fan>))?(?<id>[A-Za-z0-9][\w-]{0,15})\.(?<sealed>[0-9a-f]{96})(?=$|[./])/g;
-/** Two letters that may be such a folder, in a prefix that ends before the digest which would tell, and what follows. */
+/** Possible folder of that kind in a prefix that ends before the digest would confirm it, and all that follows it. */
 const OPEN_FAN = /(?<=^|\/)(?<fan>[0-9a-f]{2})\/(?!\k<fan>[0-9a-f]{62}(?:$|[./])).*$/s;
 
 /**
- * The name under which an encrypted store keeps what belongs to a key.
+ * Returns the name under which an encrypted store keeps the entry of a key.
  *
- * A digest in a name proves a guess of the text right, and short texts are guessed. So every SHA-256 in a key is
+ * A digest in a name confirms a guess of the text, and short texts can be guessed. So every SHA-256 in a key is
  * encrypted, and `texts/ab/abc…` becomes `texts/7f/KEYID.7f0…`; the rest of a key stays readable, for `list`. The name
- * is the same each time (AES-256-CTR whose first counter is an HMAC of the digest), and `keyOfName` reverses it; but for a
- * key in which two other letters stand before a digest, which none of ours has, and which an encrypted one may begin with.
+ * is deterministic (AES-256-CTR whose first counter is an HMAC of the digest), and `keyOfName` reverses it. For a key
+ * with two other letters before a digest, this could fail; no key of ours is like that.
  */
 export function nameOfKey(storeKey: string, key: EncryptionKey): string {
   return storeKey.replace(DIGEST, (...found) => {
@@ -110,12 +110,12 @@ export function nameOfKey(storeKey: string, key: EncryptionKey): string {
   });
 }
 
-/** A folder that holds the names of all keys with that prefix, under one encryption key, and maybe of others. */
+/** Returns a folder that holds all names of keys with that prefix under one encryption key, and maybe other names. */
 export function folderOfPrefix(prefix: string, key: EncryptionKey): string {
   return nameOfKey(prefix.replace(OPEN_FAN, ''), key);
 }
 
-/** The key that a name stands for; null for a name that no encrypted store made. @throws UnknownKeyError */
+/** Returns the key that a name stands for, or null if no encrypted store made the name. @throws UnknownKeyError */
 export function keyOfName(name: string, keys: KeyRing): string | null {
   let isGenuine = name.search(DIGEST) === -1;
   const storeKey = name.replace(SEALED, (...found) => {
@@ -128,7 +128,7 @@ export function keyOfName(name: string, keys: KeyRing): string | null {
   return isGenuine ? storeKey : null;
 }
 
-/** The named groups, which `replace` hands on as the last of its arguments. */
+/** Returns the named groups, which `replace` passes as its last argument. */
 function groupsOf(found: readonly unknown[]): Readonly<Partial<Record<string, string>>> {
   return found.at(-1) as Partial<Record<string, string>>;
 }

@@ -5,7 +5,7 @@ import type { Manifest } from './results';
 
 type Models = Pick<Manifest, 'run' | 'conductors' | 'baselines' | 'verifier'>;
 
-/** The Conductor that writes a method's plans: a further one by its name, else that of the run. */
+/** Returns the Conductor that writes a method's plans: the additional one of that name, else the run's. */
 export function conductorFor(
   { run, conductors = {} }: Pick<Models, 'run' | 'conductors'>,
   named = '',
@@ -13,7 +13,7 @@ export function conductorFor(
   return conductors[named] ?? run.conductor;
 }
 
-/** Workers that a plan is carried out by: the pool, or where it is about a worker from outside, the baselines. */
+/** Returns the workers that carry out a plan: the baselines if `worker` is one of them, else the pool. */
 export function workersFor(
   { run, baselines = [] }: Pick<Models, 'run' | 'baselines'>,
   worker: string | undefined,
@@ -21,7 +21,7 @@ export function workersFor(
   return baselines.some(({ id }) => id === worker) ? baselines : run.workers;
 }
 
-/** Models of an evaluation beside its run's Conductor and pool, each with its role. */
+/** Returns the models of an evaluation besides its run's Conductor and pool, each with its role. */
 export function modelsBeside({
   conductors = {},
   baselines = [],
@@ -34,7 +34,7 @@ export function modelsBeside({
   ];
 }
 
-/** Names of the further Conductors and ids of the baselines that methods ask. */
+/** Returns the names of the additional Conductors and the ids of the baselines that methods use. */
 export function askedBeside(
   methods: readonly string[],
   cast: Cast,

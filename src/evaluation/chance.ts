@@ -1,6 +1,6 @@
 /**
- * A hash of its parts in 31 bits, which every sampling server takes as a seed: FNV-1a with the last mix of MurmurHash3, since
- * workflow code has no cryptography.
+ * Returns a 31-bit hash of the parts, a size that every sampling server accepts as a seed. It is FNV-1a with the
+ * final mix of MurmurHash3, since workflow code has no cryptography.
  */
 export function seedOf(...parts: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;
@@ -12,7 +12,7 @@ export function seedOf(...parts: readonly (string | number)[]): number {
   return (hash ^ (hash >>> 16)) >>> 1;
 }
 
-/** Gives evenly spread numbers in [0, 1), the same ones for the same parts (mulberry32). */
+/** Returns a generator of uniform numbers in [0, 1), seeded by the parts (mulberry32). */
 export function randomFrom(...parts: readonly (string | number)[]): () => number {
   let state = seedOf(...parts);
   return () => {

@@ -2,23 +2,23 @@ import { resampleMean } from './resample';
 import { scoreInterval, scoreTest, smallestFound, type Study } from './score-test';
 import { type Interval, meanOf, RISK, smallestGain, spreadOf } from './statistics';
 
-// Two methods on the same questions. Interval and p come from one test each time, so that they cannot contradict each other.
+// Compares two methods on the same questions. Interval and p always come from one test, so that they cannot disagree.
 
 /** One method compared with another on the questions that both were judged on. */
 export interface Comparison {
   readonly against: string;
-  /** Questions, however often each was tried. */
+  /** Number of questions, each counted once however often it was tried. */
   readonly pairs: number;
   readonly gain: number;
   readonly interval: Interval;
   readonly p: number;
-  /** The smallest difference found four times out of five; null with too few questions. */
+  /** Smallest difference that is detected with a power of 80 %; null with too few questions. */
   readonly smallestGain: number | null;
 }
 
 /**
- * Compares by the differences of scores, a list for each question with one value for each try. Tried once, verdicts differ by
- * 1 or not at all, and Tango's score interval fits; tried more often, questions are resampled.
+ * Compares by score differences: a list for each question, with a value for each try. With one try each, verdicts
+ * differ by 1 or not at all, and Tango's score interval applies; with more tries, questions are resampled.
  */
 export function compareTries(
   against: string,
@@ -58,8 +58,8 @@ export function clamp([low, high]: Interval, least: number, most: number): Inter
 }
 
 /**
- * Holm's adjustment (1979): with it, the chance that any of several methods which are no better has a p below 0.05 is at most
- * that, however they depend on each other.
+ * Adjusts p values by Holm's method (1979): the chance that any of several methods without a real difference gets a p
+ * below 0.05 is at most 0.05, however the methods depend on each other.
  */
 export function adjustByHolm(ps: readonly number[]): number[] {
   const ranked = ps.map((p, place) => ({ p, place })).sort((one, other) => one.p - other.p);

@@ -2,7 +2,7 @@ import { UsageError } from '../errors';
 import type { Manifest } from './results';
 import { bestWorker, isAlone, type Summary } from './summarize';
 
-/** What `--fail-if` says: one score is below another one, or below a number, by more than a margin. */
+/** Condition of `--fail-if`: a score is below another one, or below a number, by more than a margin. */
 export interface Condition {
   readonly text: string;
   readonly method: string;
@@ -16,7 +16,7 @@ const FORM = new RegExp(String.raw`^(\S+)\s*<\s*(${NUMBER}|[^\s<]+)(?:\s+-\s+(${
 
 const BEST = 'worker:best';
 
-/** Reads `conductor < worker:best - 0.05`. @throws UsageError, also for a method that is not tried */
+/** Parses e.g. `conductor < worker:best - 0.05`. @throws UsageError, also for a method that is not tried */
 export function readCondition(text: string, tried: Tried): Condition {
   const [, method = '', bound = '', margin = '0'] = FORM.exec(text.trim()) ?? [];
   if (method === '') {
@@ -42,7 +42,7 @@ function checkTried(names: readonly string[], { methods, workers }: Tried): void
   );
 }
 
-/** Whether it holds, in a sentence with the figures. What could not be judged at all counts as a failure. */
+/** Evaluates a condition and states the figures; a score that could not be judged counts as a failure. */
 export function checkCondition(
   { text, method, bound, margin }: Condition,
   { methods, workers }: Summary,
@@ -52,7 +52,7 @@ export function checkCondition(
     typeof bound === 'number' ? { name: 'the number', score: bound } : scoreOf(bound, { methods, workers });
   if (own.score === null || other.score === null)
     return { holds: true, sentence: `Failed: "${text}" cannot be decided, since no answer could be judged.` };
-  // Scores are shares, and a margin that they meet exactly must not fail by a rounding.
+  // The tolerance keeps a rounding error from failing a difference that equals the margin.
   const holds = other.score - own.score > margin + 1e-9;
   const less = margin === 0 ? '' : `, less ${margin}`;
   const figures = `${own.name} has ${own.score.toFixed(3)}, and ${other.name} ${other.score.toFixed(3)}${less}`;

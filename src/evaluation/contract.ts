@@ -4,7 +4,7 @@ import type { Conversation, LimitsInput, SolveInput } from '../protocol/input';
 import type { Text } from '../protocol/text';
 import type { Manifest, MethodRecord } from './results';
 
-// An evaluation's workflows and activities. Their names are written into histories: never change one.
+// Names of an evaluation's workflows and activities. They are written into histories: never change one.
 
 export const EVALUATE_WORKFLOW = 'conductorEvaluate';
 export const QUESTION_WORKFLOW = 'conductorEvaluateQuestion';
@@ -16,7 +16,7 @@ export const GRADE_ANSWERS = 'conductor.evaluate.gradeAnswers';
 export const COMPARE_ANSWERS = 'conductor.evaluate.compareAnswers';
 export const KEEP_RESULT = 'conductor.evaluate.keepResult';
 
-/** Evaluations give way to people who wait: Temporal's last priority. */
+/** Temporal's lowest priority, so that evaluations yield to people who wait for an answer. */
 export const EVALUATION_PRIORITY = 5;
 
 export interface QuestionRef {
@@ -24,10 +24,10 @@ export interface QuestionRef {
   readonly index: number;
 }
 
-/** Answers, or outputs of steps; null for one that is none. */
+/** Answers, or outputs of steps; null for a missing one. */
 export type Answers = readonly (Text | null)[];
 
-/** The grade where there is no answer. */
+/** Grade of a missing answer. */
 export const NO_ANSWER: Grade = {
   verdict: 'wrong',
   extracted: null,
@@ -35,42 +35,42 @@ export const NO_ANSWER: Grade = {
   graderVersion: 'none',
 };
 
-/** A rule's grade; with what the verifier is asked where that is to have the last word. */
+/** Grade by a rule, with the verifier's prompt if the verifier decides instead. */
 export interface RuleGrade extends Grade {
   readonly verification?: Judging;
-  /** The place of the first answer that the grader holds equal, where it judged several; null where this settles on nothing. */
+  /** Index of the first equal answer, if several were judged; null if this answer states no result. */
   readonly sameAs?: number | null;
 }
 
-/** What a model from outside the pool is asked about answers, and the words that its reply may end with. */
+/** Prompt for a model outside the pool that judges answers, and the words with which its reply may end. */
 export interface Judging {
   readonly prompt: Text;
-  /** For right and wrong of one answer; of two for the first, the second, and neither. */
+  /** For one answer: right, wrong. For two answers: first, second, neither. */
   readonly words: readonly string[];
 }
 
-/** A solve of the log: what the Conductor made of its question, and what that cost. */
+/** Result and cost of solving a question, without its grade; of a logged solve or of one just made. */
 export type LoggedSolve = Omit<
   MethodRecord,
   'evaluation' | 'method' | 'question' | 'index' | 'topic' | 'judging' | 'preference' | keyof Grade
 >;
 
-/** A question of an evaluation's set: of a file or of the log, where hardly any has a right answer. */
+/** Question of an evaluation's set, from a file or from the log; few logged ones have a known right answer. */
 export type EvaluatedQuestion = (
   Question | (Pick<Question, 'id' | 'question' | 'conversation' | 'topic'> & { readonly grader: 'none' })
 ) & {
   readonly solved?: LoggedSolve;
-  /** Id of the worker that the learned router chose; absent where none did. */
+  /** Id of the worker that the learned router chose; absent without a learned router. */
   readonly routed?: string;
-  /** How many tries of the same question come before it; absent for the first. */
+  /** Number of earlier tries of the same question; absent for the first. */
   readonly repeat?: number;
 };
 
-/** The activity of the user's that judges the answers to a question. */
+/** User-defined activity that judges the answers to a question. */
 export interface CustomGrader {
   readonly activity: string;
   readonly taskQueue: string;
-  /** For one answer, all attempts together. */
+  /** Timeout for one answer, over all attempts. */
   readonly timeoutMs: number;
   readonly right: string;
 }
@@ -96,11 +96,11 @@ interface EvaluationSettings extends Readonly<Pick<Manifest, Settings>> {
 
 export interface EvaluateInput extends EvaluationSettings, Readonly<Pick<Manifest, 'set' | 'questions'>> {
   readonly window: number;
-  /** Set by the workflow itself where it goes on in a new run. */
+  /** Set by the workflow itself when it continues as new. */
   readonly carried?: EvaluationProgress;
 }
 
-/** How far an evaluation is, as its query tells it. */
+/** Progress of an evaluation, as its query reports it. */
 export interface EvaluationProgress {
   readonly begun: number;
   readonly done: number;
@@ -118,7 +118,7 @@ export interface QuestionInput extends EvaluationSettings {
 export interface QuestionOutcome {
   /** Verdicts by method, in order; null if the budget ran out before it. */
   readonly verdicts: readonly (Verdict | null)[];
-  /** By this run of the workflow; what is unknown counted at its maximum. */
+  /** Spent by this run of the workflow; an unknown cost counts at its maximum. */
   readonly spentNanoUsd: number;
 }
 
@@ -131,18 +131,18 @@ export interface AskedQuestion {
 
 export interface OpenedQuestion
   extends AskedQuestion, Pick<EvaluatedQuestion, 'solved' | 'routed' | 'repeat'> {
-  /** What a solve of it is asked. */
+  /** Input for a solve of the question. */
   readonly asked: Pick<SolveInput, 'question' | 'messages'>;
   readonly known: readonly MethodRecord[];
-  /** Whether there is a right answer to judge by; absent: yes. */
+  /** Set if no right answer is known. */
   readonly isOpen?: true;
 }
 
-// Where evaluations keep what in the store.
+// Store keys of evaluations.
 
 export const questionSetKey = (sha256: string): string => `questions/${sha256}.jsonl`;
 
-/** The SHA-256 of the questions that lie under a key; null where that is no set's. */
+/** Returns the SHA-256 in the key of a question set; null for any other key. */
 export function readQuestionSetKey(key: string): string | null {
   return /^questions\/([0-9a-f]{64})\.jsonl$/.exec(key)?.[1] ?? null;
 }
@@ -155,14 +155,14 @@ export const manifestKey = (evaluation: string): string => `${folder(evaluation)
 
 export const isManifestKey = (key: string): boolean => /^evaluations\/[^/]+\/evaluation\.json$/.test(key);
 
-/** A record for each method and question, or for each method on one question, and nothing else. */
+/** Returns the folder that holds only result records, for the whole evaluation or for one question. */
 export const resultsFolder = (evaluation: string, index?: number): string =>
   `${folder(evaluation)}results/${index === undefined ? '' : `${String(index).padStart(6, '0')}/`}`;
 
 export const resultKey = (evaluation: string, index: number, method: string): string =>
   `${resultsFolder(evaluation, index)}${slugOf(method)}.json`;
 
-/** A method as a part of keys and workflow ids: `vote:gpt` is `vote-gpt`, and `conductor:a/b:1` is `conductor-a_b.1`. */
+/** Returns a method for keys and workflow ids: `vote-gpt` for `vote:gpt`, `conductor-a_b.1` for `conductor:a/b:1`. */
 export function slugOf(method: string): string {
   return method
     .replace('/', '_')

@@ -3,7 +3,7 @@ import type { Plan } from '../plan/plan';
 
 export interface JudgedRound {
   readonly plan: Plan | null;
-  /** By step, as if its output had been the answer; null, or absent, where that is not known. */
+  /** Verdict on each step's output as if it were the answer; null or absent if unknown. */
   readonly outputs: readonly (Verdict | null)[];
   readonly answer: Verdict | null;
 }
@@ -11,11 +11,11 @@ export interface JudgedRound {
 export interface JudgedRun {
   readonly rounds: readonly JudgedRound[];
   readonly answer: Verdict;
-  /** The whole pool, with what each worker makes of the question alone; null where that is not known. */
+  /** Verdict on the answer of each worker of the pool alone; null if unknown. */
   readonly pool: Readonly<Record<string, Verdict | null>>;
 }
 
-/** Kinds of failure, in the order in which pictures show them. */
+/** Kinds of failure, in the order in which charts and tables show them. */
 export const FAILURES = [
   'format',
   'spoilt',
@@ -29,14 +29,14 @@ export const FAILURES = [
 export type Failure = (typeof FAILURES)[number];
 
 /**
- * By what a run failed; null where it did not, or where that is not known. The first of these that holds:
+ * Returns the reason a run failed, or null if it did not fail or was not graded. The first match wins:
  *
- * - `format`: there was no plan, or the answer settles on nothing;
+ * - `format`: there was no plan, or the answer is unparseable;
  * - `spoilt`: the answer was right before a review;
- * - `lost`: the output of a step was right, and the answer is not;
- * - `one worker`: two or more steps were all one worker's, and another might have been right alone;
- * - `wrong worker`: a worker of the pool is right alone and had no step;
- * - `vain review`: there was a review;
+ * - `lost`: the output of a step was right, but the answer is not;
+ * - `one worker`: two or more steps all went to one worker, and another one alone might have been right;
+ * - `wrong worker`: a worker of the pool is right alone but had no step;
+ * - `vain review`: a review did not help;
  * - `unsolved`: anything else.
  */
 export function failureOf(run: JudgedRun): Failure | null {

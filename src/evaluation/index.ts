@@ -1,3 +1,3 @@
-/** The door of evaluations: a worker that evaluates. Their workflows have a door of their own. */
+/** Entry point for workers that evaluate; `temporal-conductor/evaluation/workflows` has the workflows. */
 export { EvaluationPlugin } from './plugin';
 export type { CustomGradeRequest } from './contract';

@@ -5,8 +5,8 @@ import { WorkerPlugin } from '../worker/worker-plugin';
 import { createEvaluationActivities } from './activities';
 
 /**
- * Turns any Temporal worker into one that solves and evaluates. It is mounted instead of `ConductorPlugin`, since what an
- * evaluation tries are the very calls of a solve. `TrainingPlugin` evaluates, too.
+ * Turns any Temporal worker into one that solves and evaluates. Use it instead of `ConductorPlugin`, since an
+ * evaluation runs ordinary solves. `TrainingPlugin` also evaluates.
  *
  * @example
  * // workflows.ts

@@ -19,7 +19,7 @@ export type Spent = z.infer<typeof spentSchema>;
 /** One plan for a question that was carried out and judged. */
 export const attemptSchema = z.object({
   plan,
-  /** What the prompted Conductor wrote, where its plan is to be imitated. */
+  /** Reply of the prompted Conductor; present if its plan is to be imitated. */
   reply: textSchema.exactOptional(),
   problem: z.string().nullable(),
   answer: textSchema.nullable(),
@@ -29,9 +29,9 @@ export const attemptSchema = z.object({
   reason: z.string().exactOptional(),
   graderVersion: z.string().exactOptional(),
   usage: z.object({ calls: z.number(), inputTokens: z.number(), outputTokens: z.number() }),
-  /** 10⁻⁹ USD; null where a price is unknown. */
+  /** 10⁻⁹ USD; null if a price is unknown. */
   nanoUsd: z.number().nullable(),
-  /** Why it says nothing about its plan, and is `ungraded`: a provider or a grader failed, or a limit was reached; else null. */
+  /** Why an attempt is `ungraded` and does not count: provider or grader failure, or a limit was reached; else null. */
   invalidBecause: z.string().nullable(),
 });
 export type Attempt = Readonly<z.infer<typeof attemptSchema>>;
@@ -39,7 +39,7 @@ export type Attempt = Readonly<z.infer<typeof attemptSchema>>;
 /** Judge's preference between two answers to a question without a known right answer, asked in both orders. */
 const preferenceSchema = z.object({
   over: z.string(),
-  /** `tied` too where the judge took the one that stood first, or second, both times. */
+  /** `tied` also if the judge chose the same position in both orders. */
   outcome: z.enum(['won', 'lost', 'tied', 'unjudged']),
   reason: z.string(),
 });
@@ -50,7 +50,7 @@ export const methodRecordSchema = z.object({
   evaluation: z.string(),
   method: z.string(),
   question: z.string(),
-  /** Its line in the set, from 0. */
+  /** Line of the question in the set, from 0. */
   index: z.int().nonnegative(),
   topic: z.string().nullable(),
   verdict: verdictSchema,
@@ -58,25 +58,25 @@ export const methodRecordSchema = z.object({
   reason: z.string(),
   graderVersion: z.string().nullable(),
   answer: textSchema.nullable(),
-  /** Workflow ids of the solves that it took: `temporal-conductor trace <id>` shows each. */
+  /** Workflow ids of its solves: `temporal-conductor trace <id>` shows each. */
   runs: z.array(z.string()),
   spent: spentSchema,
-  /** Calls that are not in it: lost in a crash or a time-out, at a cost that is unknown. */
+  /** Calls missing from `spent`: lost in a crash or a timeout, at an unknown cost. */
   lost: z.int().nonnegative(),
-  /** Further cost of judging it; absent if no model was asked. */
+  /** Cost of judging, in addition to `spent`; absent if no model was asked. */
   judging: spentSchema.exactOptional(),
   preference: preferenceSchema.exactOptional(),
-  /** The part of it that wrote plans. */
+  /** Part of `spent` that paid for writing plans. */
   planning: spentSchema,
-  /** From the start of the first solve to the end of the last, waits in queues included. */
+  /** Total duration of its solves, waits in queues included. */
   latencyMs: z.int().nonnegative(),
   workers: z.record(z.string(), z.int()),
   plan,
-  /** The checkpoint that wrote its plans; absent where none did, and in older records. */
+  /** Checkpoint that wrote its plans; absent if none did, and in older records. */
   checkpoint: z.string().exactOptional(),
-  /** Verdicts on the outputs of the steps, round by round, where a rule found the answer wrong; attempts are one round. */
+  /** Verdicts on step outputs by round, if a rule found the answer wrong; attempts count as one round. */
   outputs: z.array(z.array(verdictSchema)).exactOptional(),
-  /** Plans that were carried out, corrections included. */
+  /** Number of plans carried out, corrections included. */
   rounds: z.int().nonnegative(),
   degraded: z.boolean(),
   stoppedBy: z.string().nullable(),
@@ -90,7 +90,7 @@ const logSchema = z.object({
 });
 export type LogFacts = z.infer<typeof logSchema>;
 
-/** Source of a learned router: answers of workers alone, in an earlier evaluation. */
+/** Training data of a learned router: answers of workers alone in an earlier evaluation. */
 const learnedSchema = z.object({
   from: z.string(),
   questions: z.int().positive(),
@@ -103,10 +103,10 @@ export type Learned = z.infer<typeof learnedSchema>;
 const madeWithSchema = z.object({
   version: z.string(),
   node: z.string(),
-  /** SHA-256 of what the Conductor, and a worker, is told beside the question. */
+  /** SHA-256 of the prompts of the Conductor and of a worker, without the question. */
   prompts: z.object({
     conductor: z.string(),
-    /** Hashes for the prompted Conductors of `conductors`, by name. Evaluations of earlier versions have none. */
+    /** Hashes for the prompted Conductors among `conductors`, by name; absent in earlier versions. */
     conductors: z.record(z.string(), z.string()).exactOptional(),
     worker: z.string(),
   }),
@@ -118,24 +118,24 @@ export const manifestSchema = z.object({
   id: z.string(),
   file: z.string(),
   set: z.string(),
-  /** Lines of the set: each question as often as it is tried. */
+  /** Number of lines of the set, which has a line for each try of a question. */
   questions: z.int().positive(),
   /** Tries of each question by each method; absent: one. */
   repeats: z.int().positive().exactOptional(),
-  /** The method whose comparison was named as the one that counts, before anything was tried. */
+  /** Method whose comparison was declared primary before the run. */
   primary: z.string().exactOptional(),
   methods: z.array(z.string()),
   workers: z.array(z.string()),
   seed: z.int(),
   startedAt: z.string(),
   run: runSchema,
-  /** Further Conductors that methods ask for, by name. */
+  /** Additional Conductors that methods use, by name. */
   conductors: z.record(z.string(), conductorSchema).exactOptional(),
-  /** Workers outside the pool that methods ask. */
+  /** Workers outside the pool that methods use. */
   baselines: z.array(workerSchema).readonly().exactOptional(),
   verifier: modelSchema.exactOptional(),
   compares: z.boolean().exactOptional(),
-  /** Absent where the questions are those of a file alone. */
+  /** Present if the questions were drawn from the log. */
   log: logSchema.exactOptional(),
   learned: learnedSchema.exactOptional(),
   madeWith: madeWithSchema.exactOptional(),

@@ -2,7 +2,7 @@ import { type Interval, MISSED, RISK, smallestGain, tQuantile, tTail } from './s
 
 /** Verdicts of two methods on the same questions. */
 export interface Study {
-  /** Questions on which the one alone is right, and the other alone. */
+  /** Questions that only the first method answered correctly; `worse`: only the second. */
   readonly better: number;
   readonly worse: number;
   readonly questions: number;
@@ -12,9 +12,9 @@ const POWER = 1 - MISSED;
 const BISECTIONS = 50;
 
 /**
- * Tango's score interval for a difference of paired shares (Statistics in Medicine 17, 1998): all differences that the score
- * test would not refuse. Student's t distribution takes the place of the normal one, with which the interval of few questions
- * is a little too narrow.
+ * Returns Tango's score interval for a difference of paired proportions (Statistics in Medicine 17, 1998): all
+ * differences that the score test does not reject. Student's t distribution replaces the normal one, with which the
+ * interval is slightly too narrow for few questions.
  */
 export function scoreInterval(study: Study): Interval {
   if (study.questions < 2) return [-1, 1];
@@ -33,9 +33,9 @@ function boundTowards(end: number, observed: number, study: Study): number {
   return outside;
 }
 
-/** How many standard errors the observed difference is away from a supposed one. */
+/** Returns the distance of the observed difference from a supposed one, in standard errors. */
 function scoreOf({ better, worse, questions }: Study, supposed: number): number {
-  // Likeliest share of questions on which the other alone is right, given the supposed difference.
+  // Maximum-likelihood share of questions that only the second method gets right, given `supposed`.
   const b = (2 * questions - better + worse) * supposed - better - worse;
   const c = -worse * supposed * (1 - supposed);
   const share = (Math.sqrt(Math.max(0, b ** 2 - 8 * questions * c)) - b) / (4 * questions);
@@ -44,23 +44,23 @@ function scoreOf({ better, worse, questions }: Study, supposed: number): number 
   return variance > 0 ? distance / Math.sqrt(variance) : distance === 0 ? 0 : Math.sign(distance) * Infinity;
 }
 
-/** So many standard errors away, a difference is still taken for chance. */
+/** Returns the distance in standard errors up to which a difference counts as chance. */
 function furthest(questions: number): number {
   return tQuantile(RISK / 2, questions - 1);
 }
 
-/** McNemar's test: the score test of no difference, which belongs to the interval above. */
+/** Returns the p of McNemar's test, the score test of no difference, which agrees with the interval above. */
 export function scoreTest(study: Study): number {
   if (study.questions < 2) return 1;
   return Math.min(1, Math.max(0, 2 * tTail(Math.abs(scoreOf(study, 0)), study.questions - 1)));
 }
 
-/** Beyond, the normal distribution is as good, and sums over all outcomes take long. */
+/** With more questions, `smallestGain` is as accurate, and sums over all outcomes take long. */
 const MOST_SUMMED = 2_000;
 
 /**
- * The smallest difference that the test above finds four times out of five, where both differ on this share of the questions:
- * by the chances of all outcomes. null: so few questions show none.
+ * Returns the smallest difference that the test above detects with a power of 80 % if the methods differ on this
+ * share of the questions, summed over all outcomes; null if so few questions cannot show any difference.
  */
 export function smallestFound(questions: number, discordant: number): number | null {
   // With no discordant pairs, assume a rate of 3/n (rule of three).
@@ -76,7 +76,7 @@ export function smallestFound(questions: number, discordant: number): number | n
   return high;
 }
 
-/** Chance that the test finds a gain, where methods differ on a share of the questions. */
+/** Returns the probability that the test detects a gain if the methods differ on a share of the questions. */
 export function powerOf(questions: number, share: number, gain: number): number {
   const isBetter = (share + gain) / (2 * share);
   const most = furthest(questions);
@@ -89,7 +89,7 @@ export function powerOf(questions: number, share: number, gain: number): number 
   return power;
 }
 
-/** Counts within seven standard deviations, with the chance of each by the binomial distribution. */
+/** Returns the counts within seven standard deviations of the mean, each with its binomial probability. */
 function likelyCounts(trials: number, share: number): (readonly [count: number, chance: number])[] {
   if (share >= 1 || share <= 0) return [[share >= 1 ? trials : 0, 1]];
   const reach = 7 * Math.sqrt(trials * share * (1 - share)) + 2;

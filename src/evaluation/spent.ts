@@ -6,7 +6,7 @@ import { sumOfAll, tally } from './statistics';
 
 export const NOTHING_SPENT: Spent = { calls: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
 
-/** Sums up calls but for lost ones: a crash must not change how many attempts another method is given. */
+/** Sums up calls except lost ones, since a crash must not change how many attempts another method may make. */
 export function spentOn(calls: readonly Call[]): Spent {
   const spent = calls
     .filter((call) => !isLost(call))
@@ -17,7 +17,7 @@ export function spentOn(calls: readonly Call[]): Spent {
   return spent.reduce(addSpent, NOTHING_SPENT);
 }
 
-/** Whether a call may have been billed, and no one knows how much, since its answer never came. */
+/** Whether a call may have been billed an unknown amount, since its answer never came. */
 function isLost({ usage, nanoUsd }: Call): boolean {
   return usage === null && nanoUsd === null;
 }
@@ -31,7 +31,7 @@ export function addSpent(one: Spent, other: Spent): Spent {
   };
 }
 
-/** Chooses the unit of equal cost: money, or tokens if none is paid or a price is unknown. */
+/** Chooses the unit for equal cost: money, or tokens if nothing was paid or a price is unknown. */
 export function unitOf({ nanoUsd }: Spent): (spent: Spent) => number {
   const tokens = ({ inputTokens, outputTokens }: Spent): number => inputTokens + outputTokens;
   return nanoUsd === null || nanoUsd === 0 ? tokens : (spent) => spent.nanoUsd ?? 0;

@@ -1,13 +1,13 @@
 // Statistics of evaluations and of the nightly gate; a library would bring two hundred packages for these few functions.
 
-/** Bounds that hold a value with 95 % confidence. */
+/** 95 % confidence interval. */
 export type Interval = readonly [low: number, high: number];
 
-/** Two-sided risk of an interval, and of all judgements on one set of questions together. */
+/** Two-sided significance level of an interval, and of all gate decisions on one held-out set together. */
 export const RISK = 0.05;
-/** A difference that exists is missed one time out of five. */
+/** Type II error rate: a real difference is missed one time out of five. */
 export const MISSED = 0.2;
-/** Fewer values do not tell how much of their mean is chance, least of all when they happen to agree. */
+/** With fewer values, chance cannot be estimated, least of all if they happen to agree. */
 export const FEWEST_VALUES = 5;
 
 export function meanOf(values: readonly number[]): number | null {
@@ -54,30 +54,30 @@ export function sharesOf(counts: Readonly<Record<string, number>>): Record<strin
   return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, count / sum]));
 }
 
-/** Standard deviation of a sample, for at least two values. */
+/** Returns the sample standard deviation of at least two values. */
 export function spreadOf(values: readonly number[]): number {
   const mean = meanOf(values) ?? 0;
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   return Math.sqrt(squares / (values.length - 1));
 }
 
-/** The value below which a share of the values lies, by the nearest rank; null without values. */
+/** Returns the value below which a share of the values lies, by nearest rank; null without values. */
 export function percentile(values: readonly number[], share: number): number | null {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;
 }
 
 /**
- * Risk of the n-th judgement on one set of questions. The risks of any number of them add up to at most 5 %, however the
- * judgements depend on each other (Bonferroni, with weights 1/n(n + 1)).
+ * Returns the significance level of the n-th gate decision on one held-out set. The levels of any number of decisions
+ * add up to at most 5 %, however the decisions depend on each other (Bonferroni, with weights 1/n(n + 1)).
  */
 export function riskOf(judgement: number): number {
   return RISK / (judgement * (judgement + 1));
 }
 
 /**
- * One-sided lower bound of a mean by Student's t distribution, wrong with probability `risk`; null with too few values.
- * Values that are all equal are their own bound.
+ * Returns the one-sided lower bound of a mean by Student's t distribution, wrong with probability `risk`; null with
+ * too few values. If all values are equal, the bound is that value.
  */
 export function lowerBound(values: readonly number[], risk: number): number | null {
   const mean = meanOf(values);
@@ -91,7 +91,7 @@ export function upperBound(values: readonly number[], risk: number): number | nu
   return bound === null ? null : -bound;
 }
 
-/** The smallest mean difference that this many questions show four times out of five; null with too few questions. */
+/** Returns the smallest mean difference detected with a power of 80 %; null with too few questions. */
 export function smallestGain(questions: number, spread: number, risk: number): number | null {
   if (questions < FEWEST_VALUES) return null;
   const degrees = questions - 1;
@@ -100,7 +100,7 @@ export function smallestGain(questions: number, spread: number, risk: number): n
 
 const BISECTIONS = 60;
 
-/** The value that Student's t distribution exceeds with probability `risk`, which is below a half. */
+/** Returns the value that Student's t distribution exceeds with probability `risk`, which must be below ½. */
 export function tQuantile(risk: number, degrees: number): number {
   let [low, high] = [0, 1];
   while (tTail(high, degrees) > risk) [low, high] = [high, 2 * high];
@@ -112,7 +112,7 @@ export function tQuantile(risk: number, degrees: number): number {
   return high;
 }
 
-/** Probability of a value above `t`, for whole degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4). */
+/** Returns the probability of a value above `t`, for whole degrees (Abramowitz and Stegun 26.7.3 and 26.7.4). */
 export function tTail(t: number, degrees: number): number {
   const angle = Math.atan(t / Math.sqrt(degrees));
   const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
@@ -129,7 +129,7 @@ export function tTail(t: number, degrees: number): number {
 
 const Z = 1.959964;
 
-/** Wilson's score interval of a share of right answers, scores of 0 or 1 (Wilson 1927); null without any. */
+/** Returns Wilson's score interval (1927) of a share of right answers, as scores of 0 or 1; null without any. */
 export function shareInterval(scores: readonly number[]): Interval | null {
   const mean = meanOf(scores);
   if (mean === null) return null;
@@ -140,7 +140,7 @@ export function shareInterval(scores: readonly number[]): Interval | null {
   return [Math.max(0, centre - half), Math.min(1, centre + half)];
 }
 
-/** Interval of a mean by Student's t distribution; null with fewer than two values. */
+/** Returns the interval of a mean by Student's t distribution; null with fewer than two values. */
 export function meanInterval(values: readonly number[]): Interval | null {
   const mean = meanOf(values);
   if (mean === null || values.length < 2) return null;
@@ -148,11 +148,11 @@ export function meanInterval(values: readonly number[]): Interval | null {
   return [mean - half, mean + half];
 }
 
-/** The two-sided sign test. */
+/** Returns the p of the two-sided sign test. */
 export function signTest(better: number, worse: number): number {
   const count = better + worse;
   let tail = 0;
-  // Logarithms, as binomial coefficients of a few hundred questions overflow.
+  // Uses logarithms, since binomial coefficients of a few hundred questions overflow.
   let logTerm = -count * Math.LN2;
   for (let wins = 0; wins <= Math.min(better, worse); wins += 1) {
     tail += Math.exp(logTerm);
@@ -161,7 +161,7 @@ export function signTest(better: number, worse: number): number {
   return Math.min(1, 2 * tail);
 }
 
-/** With its sign, to three places. */
+/** Formats a number with its sign, to three decimal places. */
 export function signed(value: number): string {
   return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
 }

@@ -22,14 +22,14 @@ import {
 
 type Records = readonly MethodRecord[];
 
-/** What a method found, on the questions that every method was tried on. */
+/** Results of a method on the questions that every method was tried on. */
 export interface MethodSummary extends ReturnType<typeof summarizeMethod> {
-  /** p of its comparison, adjusted for the number of methods; null for the primary one, and where there is one alone. */
+  /** Holm-adjusted p of its comparison; null for the primary one, and with fewer than two comparisons. */
   readonly adjustedP: number | null;
 }
 
 export interface Preferences extends Readonly<Record<Preference['outcome'], number>> {
-  /** How often chance alone would prefer one of both as often as this: the sign test, two-sided. */
+  /** Two-sided p of the sign test on `won` and `lost`. */
   readonly p: number;
 }
 
@@ -39,18 +39,18 @@ type Evaluated = Pick<
 >;
 
 export interface Summary extends Omit<Evaluated, 'methods'> {
-  /** Tries of questions that every method made: those that are compared. */
+  /** Number of tries that every method completed; only these are compared. */
   readonly complete: number;
   readonly reference: string;
   readonly methods: readonly MethodSummary[];
-  /** The Conductor against the worker that was best alone on these very questions; null where either is missing. */
+  /** Conductor compared with the best worker alone on these questions; null if either is missing. */
   readonly againstBestWorker: Comparison | null;
   readonly usd: number | null;
-  /** Calls that are not in it: lost in crashes and time-outs. */
+  /** Calls missing from `usd`: lost in crashes and timeouts. */
   readonly lost: number;
 }
 
-/** Sums up what was found, on the questions that every method was tried on. */
+/** Sums up the results on the questions that every method was tried on. */
 export function summarize(manifest: Evaluated, records: Records): Summary {
   const { id, file, seed, workers, questions, methods, log, learned, repeats, primary } = manifest;
   const byQuestion = groupBy(records, ({ index }) => index);
@@ -61,7 +61,7 @@ export function summarize(manifest: Evaluated, records: Records): Summary {
   const setting = { workers, byQuestion, reference, references: of(reference) };
   const found = methods.map((method) => summarizeMethod(method, of(method), setting));
   const summaries = adjust(found, primary);
-  // Leaves out the log, which was paid before.
+  // Leaves out logged solves, which were paid for earlier.
   const paid = log === undefined ? records : records.filter(({ method }) => method !== REFERENCE);
   const judged = records.flatMap(({ judging }) => judging ?? []);
   const nanoUsd = sumOfAll([...paid.map(({ spent }) => spent), ...judged].map((each) => each.nanoUsd));
@@ -96,7 +96,7 @@ function compareWithBest(
 interface Setting {
   readonly workers: readonly string[];
   readonly byQuestion: ReadonlyMap<number, Records>;
-  /** The Conductor, or the first method where that is not among them, with its records. */
+  /** The Conductor, or the first method if the Conductor is not tried; `references` are its records. */
   readonly reference: string;
   readonly references: Records;
 }
@@ -120,19 +120,19 @@ function summarizeMethod(
     questions: records.length,
     correct: count('correct'),
     ...judged,
-    /** With unjudged answers counted as wrong; null where there are none. */
+    /** Result with unjudged answers counted as wrong; null if there are none. */
     strict: count('ungraded') === 0 ? null : judge(records, others, strictScoreOf),
     unparseable: count('unparseable'),
     ungraded: count('ungraded'),
     costGain: method === reference ? null : compareCosts(records, references),
     preferences: countPreferences(records),
-    /** Means of a question, as are `tokens` and `calls`. */
+    /** Mean per question, as are `tokens` and `calls`. */
     usd: nanoUsd && nanoUsd / 1e9,
     tokens: mean(({ spent }) => spent.inputTokens + spent.outputTokens),
     calls: mean(({ spent }) => spent.calls),
-    /** Questions on which it made `MOST_ATTEMPTS`, though the Conductor's cost would have paid for more. */
+    /** Questions on which it stopped at `MOST_ATTEMPTS`, though the Conductor's cost allowed more. */
     capped: isSampled ? countCapped(records, references) : 0,
-    /** Share of tries in which another stood in for the Conductor or a worker. */
+    /** Share of tries in which a fallback replaced the Conductor or a worker, or a step failed. */
     degraded: meanOf(records.map(({ degraded }) => Number(degraded))),
     steps: meanOf(records.flatMap(({ plan }) => (plan === null ? [] : [plan.steps.length]))),
     latencyMs: { median: percentile(latencies, 0.5) ?? 0, p95: percentile(latencies, 0.95) ?? 0 },
@@ -142,7 +142,7 @@ function summarizeMethod(
   };
 }
 
-/** More attempts would have fitted where as much again as one of them cost was left. */
+/** Counts questions on which the Conductor's cost would have paid for one more attempt of average cost. */
 function countCapped(own: Records, others: Records): number {
   const paid = new Map(others.map(({ index, spent }) => [index, spent]));
   return own.filter(({ index, spent }) => {
@@ -176,7 +176,7 @@ function failureIn(
 
 type Score = (record: MethodRecord) => number | null;
 
-/** Right answers of those that could be judged, and how they compare; nulls where none could. */
+/** Scores the answers that could be judged, and compares them; fields are null if none could. */
 function judge(
   records: Records,
   others: { readonly reference: string; readonly references: Records } | null,
@@ -192,14 +192,14 @@ function judge(
   return {
     /** pass@1: the mean over questions of the share of right tries. */
     score: meanOf(means),
-    /** Over questions; null where each was tried once, and the interval tells it. */
+    /** Standard error over questions; null if each was tried once, since `interval` is enough then. */
     standardError: resampled?.standardError ?? null,
     interval: resampled ? clamp(resampled.interval, 0, 1) : shareInterval(means),
     comparison: others && compare(records, others.reference, others.references, score),
   };
 }
 
-/** Adjusts p of all comparisons together, but for the one that was named before. */
+/** Adjusts the p values of all comparisons together, except the primary one. */
 function adjust(
   found: readonly ReturnType<typeof summarizeMethod>[],
   primary: string | undefined,
@@ -215,13 +215,13 @@ function strictScoreOf({ verdict }: MethodRecord): number {
   return Number(verdict === 'correct');
 }
 
-/** An answer that settles on nothing is not right; what could not be judged counts neither way. */
+/** Scores an unparseable answer as wrong; an ungraded one counts neither way. */
 function scoreOf({ verdict }: MethodRecord): number | null {
   if (verdict === 'ungraded') return null;
   return verdict === 'correct' ? 1 : 0;
 }
 
-/** Compares try by try, with all tries of a question together. */
+/** Compares two methods try by try, grouping the tries of each question. */
 function compare(own: Records, against: string, others: Records, score: Score = scoreOf): Comparison | null {
   const theirs = new Map(others.map((record) => [record.index, score(record)]));
   const tries = own.flatMap((record) => {
@@ -233,7 +233,7 @@ function compare(own: Records, against: string, others: Records, score: Score = 
   return compareTries(against, differences);
 }
 
-/** Saving against another method, question by question; null if a price is unknown. */
+/** Returns the mean extra cost over another method, question by question; null if a price is unknown. */
 function compareCosts(own: Records, others: Records) {
   const theirs = new Map(others.map(({ index, spent }) => [index, spent.nanoUsd]));
   const gains = own.flatMap(({ index, spent }) => {
@@ -245,7 +245,7 @@ function compareCosts(own: Records, others: Records) {
   return { usd, interval: meanInterval(gains) ?? ([usd, usd] as const) };
 }
 
-/** How often a judge preferred it to the Conductor, where no right answer is known; null where none was asked. */
+/** Counts how often a judge preferred its answer to the Conductor's; null if no judge was asked. */
 function countPreferences(records: Records): Preferences | null {
   const outcomes = records.flatMap(({ preference }) => preference?.outcome ?? []);
   if (outcomes.length === 0) return null;
@@ -253,13 +253,13 @@ function countPreferences(records: Records): Preferences | null {
   return { won, lost, tied, unjudged, p: signTest(won, lost) };
 }
 
-/** Whether a method is a worker of the pool alone, in whatever form it is asked. */
+/** Whether a method asks one worker of the pool alone, in either form. */
 export function isAlone(method: string, pool: readonly string[]): boolean {
   const [name, id = ''] = method.split(':');
   return name === 'worker' && pool.includes(id);
 }
 
-/** The worker of the pool with the highest score alone; of equals the first. */
+/** Returns the pool's worker with the highest score alone; the first one on a tie. */
 export function bestWorker(
   summaries: readonly MethodSummary[],
   pool: readonly string[],

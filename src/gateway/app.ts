@@ -21,17 +21,17 @@ import { countRequests } from './count-requests';
 import { addDocument } from './openapi';
 import { openPage, PAGE } from './page';
 
-/** Beyond a question of 1 MiB in JSON's longest spelling. */
+/** Body limit: a question of 1 MiB fits, even with each character escaped in JSON. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
-/** A browser is signed in for what the page needs alone. */
+/** Paths that need a key. A browser session opens only those that the page uses. */
 const KEYED = [
   ['/v1/*', 'key'],
   ['/metrics', 'key'],
   ['/api/*', 'key or session'],
 ] as const;
 
-/** The gateway's routes, before anything listens. @param host the name that it is reached by; null: any */
+/** Adds the gateway's routes to a new app; does not listen. @param hosts names that it is reached by; null: any */
 export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App {
   const app: App = new OpenAPIHono<Env>({
     defaultHook: (result) => {

@@ -11,20 +11,20 @@ import { BudgetSpentError } from './access/day-budget';
 import type { Gateway } from './gateway';
 import { Refusal } from './refusal';
 
-/** Errors of the product's own that are the caller's to put right. */
+/** The product's own errors that the caller can fix, with their statuses. */
 const CALLERS: readonly (readonly [abstract new (...args: never[]) => Error, ContentfulStatusCode])[] = [
   [PolicyError, 404],
   [RefusedError, 409],
   ...[BadCursorError, BadRetryError, ConfigError, PlanError].map((kind) => [kind, 400] as const),
 ];
 
-/** What a caller is told of an error. @param say takes what is none of its business */
+/** Returns the refusal that a caller gets for an error. @param say logs errors that do not concern the caller */
 export function asRefusal(error: unknown, say: Gateway['say']): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof HTTPException && error.status < 500) {
     return new Refusal(400, `the request cannot be read: ${error.message}`, { reason: 'bad_request' });
   }
-  // The word that OpenAI's clients know.
+  // OpenAI's clients know this code.
   if (error instanceof BudgetSpentError)
     return new Refusal(402, error.message, { reason: 'insufficient_quota' });
   const status = CALLERS.find(([kind]) => error instanceof kind)?.[1];

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import type { Env, Gateway } from './gateway';
 
-/** Counts what was answered, and streams for as long as they are open. */
+/** Counts responses, and event streams while they are open. */
 export function countRequests({ metrics }: Gateway): MiddlewareHandler<Env> {
   return async (c, next) => {
     await next();

@@ -4,32 +4,32 @@ import type { Env } from './gateway';
 
 /** Longest silence of a stream: proxies close a connection that is idle for a minute. */
 const KEEP_ALIVE_MS = 10_000;
-/** How often one of a vendor's own events must be sent: clients count those, not comments, and give up after 120 s. */
+/** Number of silences per vendor event: clients ignore comments, and time out after 120 s. */
 const SILENCES_PER_EVENT = 4;
-/** How long a client may leave what was sent unread. */
+/** How long a client may leave sent data unread. */
 const UNREAD_MS = 60_000;
 
 interface Framed {
-  /** Frames as they are sent, each with its blank line. */
+  /** Frames ready to send, each with its blank line. */
   readonly frames: AsyncIterator<string>;
-  /** A frame of the vendor's that says nothing. */
+  /** Returns a vendor's frame without content. */
   readonly nothing: () => string;
-  /** The vendor's frame for a failure that came too late for a status. */
+  /** Returns the vendor's frame for a failure after the status was sent. */
   readonly failed: (error: unknown) => string;
-  /** Called once where the client has gone before the last frame. */
+  /** Called once if the client leaves before the last frame. */
   readonly onGone: () => void;
 }
 
 const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
-  // nginx would keep a stream back until its buffer is full.
+  // Keeps nginx from buffering the stream.
   'x-accel-buffering': 'no',
 };
 
 /**
- * Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), as fast as the client reads them: the
- * first bytes at once, a comment wherever nothing was said for ten seconds. A client that leaves them unread is cut off.
+ * Sends server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), as fast as the client
+ * reads: the first bytes at once, a keep-alive after ten seconds of silence. Cuts off a client that stops reading.
  */
 export function streamEvents(
   c: Context<Env>,
@@ -37,7 +37,7 @@ export function streamEvents(
   headers: Readonly<Record<string, string>>,
 ): Response {
   const encoder = new TextEncoder();
-  // The server cancels the body of a response that is destroyed.
+  // Destroying the response makes the server cancel this body.
   const unread = new Watch(UNREAD_MS, () => c.env.outgoing.destroy());
   let next: Promise<IteratorResult<string>> | null = null;
   let silences = 0;
@@ -71,7 +71,7 @@ export function streamEvents(
     cancel: () => {
       unread.end();
       onGone();
-      // Nobody will ask for the next frame, in which they would see that they are to end.
+      // The generator gets no further `next` call, so it must be ended here.
       void frames.return?.().catch(() => undefined);
     },
   });
@@ -95,7 +95,7 @@ class Watch {
   }
 }
 
-/** `event: NAME`, where there is one, and `data: JSON`. */
+/** Returns a frame: `event` and `id`, if given, and `data` as JSON. */
 export function frameOf(data: object | string, event?: string, id?: string): string {
   const lines = [
     ...(event === undefined ? [] : [`event: ${event}`]),

@@ -11,19 +11,19 @@ import type { Sessions } from './access/passes';
 import type { RequestRates } from './access/request-rate';
 import type { Workers } from './workers';
 
-/** What a gateway is given. */
+/** Dependencies that a gateway is given. */
 export interface Place {
   readonly conductor: ConductorClient;
   readonly temporal: Client;
   readonly config: Config;
   readonly store: Store;
-  /** Where Temporal's own page shows the workflows of the namespace, if that is known. */
+  /** The namespace's workflows page in Temporal's web UI, if known. */
   readonly workflowsPage?: string | undefined;
-  /** Takes a line on what went wrong here, which is no caller's business. */
+  /** Logs an error that concerns no caller. */
   readonly say: (line: string) => void;
 }
 
-/** What every route of the gateway works with. */
+/** Dependencies of all routes. */
 export interface Gateway extends Place {
   readonly keys: KeyChecker;
   readonly sessions: Sessions;
@@ -33,7 +33,7 @@ export interface Gateway extends Place {
   readonly metrics: Metrics;
 }
 
-/** The environment of Hono's contexts: the caller's key is known wherever a route is reached. */
+/** Environment of Hono's contexts; `key` is set on all routes that need a key. */
 export interface Env {
   Bindings: HttpBindings;
   Variables: { readonly key: Key };

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 type Sample = readonly [value: number, labels?: Readonly<Record<string, string | number>>];
 
-/** Counts what this process does, in Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
+/** Metrics of this process in Prometheus format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
 export class Metrics {
   solvesStarted = 0;
   streamsOpen = 0;
@@ -13,7 +13,7 @@ export class Metrics {
     this.delay.enable();
   }
 
-  /** @param route as it is declared, such as `/api/solves/:id`: paths of requests would have no end */
+  /** @param route as declared, such as `/api/solves/:id`: request paths would give unbounded label values */
   countRequest(method: string, route: string, status: number): void {
     const labels = { method, route, status: String(status) };
     const name = Object.values(labels).join(' ');
@@ -50,7 +50,7 @@ function family(name: string, type: 'counter' | 'gauge', help: string, samples: 
   return [`# HELP ${full} ${help}`, `# TYPE ${full} ${type}`, ...lines].map((line) => `${line}\n`).join('');
 }
 
-/** JSON's escapes of quotes and backslashes are those of the format. */
+/** JSON escapes quotes and backslashes as the format requires. */
 function describeLabels(labels: Readonly<Record<string, string | number>>): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(String(value))}`);
   return `{${pairs.join(',')}}`;

@@ -1,7 +1,7 @@
 import { readVersion } from '../version';
 import type { App } from './gateway';
 
-/** The OpenAPI document of all routes that an app has; `docs/openapi.json` is a copy of it. */
+/** Returns the OpenAPI document of an app's routes; `docs/openapi.json` is a copy of it. */
 export function documentOf(app: App): ReturnType<App['getOpenAPI31Document']> {
   return app.getOpenAPI31Document({
     openapi: '3.1.0',
@@ -17,7 +17,7 @@ export function documentOf(app: App): ReturnType<App['getOpenAPI31Document']> {
   });
 }
 
-/** Serves the document to whoever asks: it tells nothing that is not public. */
+/** Serves the document without a key: all of it is public. */
 export function addDocument(app: App): void {
   app.openAPIRegistry.registerComponent('securitySchemes', 'key', {
     type: 'http',

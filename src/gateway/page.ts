@@ -3,7 +3,7 @@ import { extname, join, relative, sep } from 'node:path';
 import type { Context } from 'hono';
 import type { Env } from './gateway';
 
-/** Where the build puts the page: beside this file's own folder, in `lib/`. */
+/** Folder of the built page: `lib/web`, whether this file runs from `src` or from `lib`. */
 export const PAGE = join(__dirname, '..', '..', 'lib', 'web');
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Nothing but the gateway's own files is loaded, no text of a model's can become code, and no other page may frame this one. */
+/** Content security policy: only the gateway's own files load, text from a model cannot run, no page may frame it. */
 const POLICY = [
   "default-src 'none'",
   ...['script', 'style', 'img', 'connect'].map((kind) => `${kind}-src 'self'`),
@@ -30,7 +30,7 @@ interface PageFile {
   readonly gzipped: Buffer<ArrayBuffer> | null;
 }
 
-/** Answers with a file of the page, or null; a path that nothing has is one of the page's own where a browser asks for a document. */
+/** Returns a handler that gives a file of the page, its index for other paths in a browser, or null. */
 export function openPage(folder: string): (c: Context<Env>) => Response | null {
   const files = readPage(folder);
   const index = files.get('/index.html');
@@ -38,7 +38,7 @@ export function openPage(folder: string): (c: Context<Env>) => Response | null {
     const { method, path } = c.req;
     if (index === undefined || method !== 'GET') return null;
     const file = files.get(path);
-    // Its name holds a digest of what it is.
+    // Names of assets contain a digest of their content.
     const caching = path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
     if (file !== undefined) return answerFile(c, file, caching);
     const isDocument = !isForPrograms(path) && c.req.header('accept')?.includes('text/html') === true;
@@ -61,7 +61,7 @@ function answerFile(c: Context<Env>, { type, bytes, gzipped }: PageFile, caching
   });
 }
 
-/** Files of the page by their paths; none where it was not built. The build leaves a gzipped copy beside each. */
+/** Reads the page's files by path; none if it was not built. The build leaves a gzipped copy beside each. */
 function readPage(folder: string): Map<string, PageFile> {
   const files = new Map<string, PageFile>();
   const names = listPage(folder);

@@ -4,15 +4,15 @@ import { FAILURES } from '../protocol/failures';
 import type { Problem, SolveResult } from '../protocol/solve';
 
 interface RefusalFacts {
-  /** For programs, e.g. `model_not_found`. */
+  /** Code for programs, e.g. `model_not_found`. */
   readonly reason: string;
-  /** The field of the request that is wrong, where it is one. */
+  /** The invalid field of the request, if it is one field. */
   readonly param?: string;
-  /** When to come back. Without it, the same request would be refused again, and clients are told not to repeat it. */
+  /** Delay before a retry. Without it, a retry would be refused again, and clients are told not to retry. */
   readonly retryAfterSeconds?: number;
 }
 
-/** What a request is answered with in place of what it asked for; each surface writes it in its vendor's form. */
+/** Error response to a request; each surface encodes it in its vendor's format. */
 export class Refusal extends ConductorError {
   override readonly name = 'Refusal';
   readonly code: string;
@@ -31,7 +31,7 @@ export class Refusal extends ConductorError {
     this.retryAfterSeconds = retryAfterSeconds ?? null;
   }
 
-  /** Headers that OpenAI's and Anthropic's clients decide by whether to repeat a request. */
+  /** Headers by which OpenAI's and Anthropic's clients decide whether to retry. */
   get headers(): Record<string, string> {
     const seconds = this.retryAfterSeconds;
     if (seconds === null) return { 'x-should-retry': 'false' };
@@ -43,7 +43,7 @@ export function badRequest(message: string, param: string, reason = 'invalid_val
   return new Refusal(400, message, { reason, param });
 }
 
-/** Names of OpenAI's error types; Anthropic's are below. https://platform.openai.com/docs/guides/error-codes */
+/** OpenAI's error types by status (https://platform.openai.com/docs/guides/error-codes). */
 const OPENAI_TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   402: 'insufficient_quota',
@@ -67,7 +67,7 @@ export function toOpenAiError({ status, message, code, param }: Refusal): OpenAi
   return { error: { message, type: OPENAI_TYPES[status] ?? usual, param, code } };
 }
 
-/** https://docs.anthropic.com/en/api/errors */
+/** Anthropic's error types by status (https://docs.anthropic.com/en/api/errors). */
 const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   402: 'billing_error',
@@ -91,7 +91,7 @@ export function toAnthropicError({ status, message }: Refusal): AnthropicError {
 
 const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = {
   [FAILURES.badInput]: 400,
-  // The caller's own: where the Conductor writes no plan, the run goes on without one.
+  // Only the caller's plan: if the Conductor's is invalid, the run goes on with a stand-in.
   [FAILURES.planInvalid]: 400,
   [FAILURES.costLimit]: 402,
   [FAILURES.callLimit]: 402,
@@ -101,7 +101,7 @@ const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = {
   [FAILURES.wallClock]: 504,
 };
 
-/** A solve that ended without an answer, as its caller is told. */
+/** Returns the error response for a solve that ended without an answer. */
 export function refusalOfRun({ id, status, error }: Pick<SolveResult, 'id' | 'status' | 'error'>): Refusal {
   const problem: Problem = error ?? {
     type: FAILURES.cancelled,
@@ -111,7 +111,7 @@ export function refusalOfRun({ id, status, error }: Pick<SolveResult, 'id' | 'st
   return new Refusal(STATUS_OF[problem.type] ?? 502, message, { reason: problem.type });
 }
 
-/** A text that was sent cannot be taken back: a client that showed it would show two answers. */
+/** Error for sent text that turned out void: it cannot be taken back, and a client would show two answers. */
 export function givenUp(id: string): Refusal {
   const message = `solve ${id} writes its answer anew, and what was sent of it does not hold: send the request again, or read it at /api/solves/${id}`;
   return new Refusal(502, message, { reason: 'answer_restarted', retryAfterSeconds: 1 });

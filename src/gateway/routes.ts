@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 
-// Parts of the OpenAPI document that many routes share.
+// Parts of the OpenAPI document that routes share.
 
 interface Json<Schema> {
   readonly content: { readonly 'application/json': { readonly schema: Schema } };
@@ -27,7 +27,7 @@ export function jsonOf<Schema extends z.ZodType>(
   return { content: { 'application/json': { schema } }, description };
 }
 
-/** An answer that is one JSON object, or, where a client asks for a stream, its server-sent events. */
+/** A response of one JSON object or, if the client asks for a stream, of server-sent events. */
 export function jsonOrEventsOf<Schema extends z.ZodType>(
   schema: Schema,
   description: string,
@@ -54,10 +54,10 @@ export const refusals = {
   '5XX': jsonOf(openAiErrorSchema, 'What failed'),
 } as const;
 
-/** Security of a route that takes no key. */
+/** Security of a route that needs no key. */
 export const UNKEYED: Record<string, string[]>[] = [];
 
-/** Puts a schema that the product has already into the document under a name; answers are not checked against it. */
+/** Adds an existing schema to the document under a name; responses are not validated against it. */
 export function documented<Value>(name: string, schema: z.ZodType<Value>): z.ZodType<Value> {
   const json: object = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
   return z.custom<Value>().openapi(name, { ...json, $schema: undefined } as object);

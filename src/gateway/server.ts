@@ -17,15 +17,15 @@ import { forgetTranscripts } from './solve/transcript';
 export interface Address {
   readonly port: number;
   readonly host: string;
-  /** Names that requests may have in their header `Host`; none: those of this machine, or any on another address. */
+  /** Names accepted in the header `Host`, besides loopback names on a loopback address; elsewhere, none means any. */
   readonly allowHosts: readonly string[];
 }
 
-/** How long a client may take to send a request; its answer may take as long as it takes. */
+/** Timeout for receiving a request; the response may take any time. */
 const REQUEST_MS = 60_000;
 const TIDY_MS = 60 * 60 * 1000;
 
-/** Answers OpenAI's and Anthropic's clients over HTTP until it is closed. */
+/** Starts the HTTP server for OpenAI's and Anthropic's clients, which runs until it is closed. */
 export async function startGateway(place: Place, { port, host, allowHosts }: Address): Promise<Listening> {
   const isLoopback = LOOPBACK_HOSTS.includes(host.includes(':') ? `[${host}]` : host);
   const known = isLoopback ? [...LOOPBACK_HOSTS, ...allowHosts] : allowHosts;
@@ -35,7 +35,7 @@ export async function startGateway(place: Place, { port, host, allowHosts }: Add
     requestTimeout: REQUEST_MS,
     headersTimeout: REQUEST_MS,
     connectionsCheckingInterval: 5_000,
-    // The place in the stream of a solve with many steps, which a client sends when it comes back.
+    // A reconnecting client sends a stream cursor, which is long for a solve with many steps.
     maxHeaderSize: 128 * 1024,
   };
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });

@@ -3,14 +3,14 @@ import type { Client } from '@temporalio/client';
 import { isPolled } from '../client/pollers';
 import { Refusal } from './refusal';
 
-/** What was found, or was not, is believed for so long. */
+/** How long a found worker is assumed to poll, and how long a miss limits `require` to one attempt. */
 const BELIEVED_MS = 10_000;
-/** A worker that has just been started is waited for, with looks in between. */
+/** Attempts to find a worker, as one may have just been started. */
 const LOOKS = 10;
 const LOOK_MS = 300;
 const BACK_SECONDS = 5;
 
-/** Knows whether a worker is there to do what is asked, without a look for each request. */
+/** Checks whether a worker polls the task queue; a cache spares most requests the lookup. */
 export class Workers {
   #seenAt = -Infinity;
   #missedAt = -Infinity;
@@ -27,7 +27,7 @@ export class Workers {
     return true;
   }
 
-  /** @throws Refusal where none is there for some seconds: a request would wait for no one knows how long */
+  /** @throws Refusal if no worker appears within a few seconds: the request would wait indefinitely */
   async require(): Promise<void> {
     const isMissed = Date.now() - this.#missedAt < BELIEVED_MS;
     for (let looks = isMissed ? 1 : LOOKS; looks > 0; looks -= 1) {

@@ -8,10 +8,10 @@ const MOST_CHARACTERS = 10_000;
 const MOST_ITEMS = 100;
 
 /**
- * Judges free text by rule: a number with its unit, per cent sign or currency, a list in any order, or else the same text
- * but for case, blanks, typesetting and an article before it.
+ * Grades free text by rules: a number with its unit, per cent sign or currency; a list in any order; or else the same
+ * text, apart from case, blanks, typesetting and a leading article.
  *
- * @param tolerance of a quantity, as a share of the right one
+ * @param tolerance relative to the right quantity
  */
 export function gradeFreeForm(right: string, reply: string, tolerance = 0): Grade {
   const say = gradeOf.bind(null, 'freeform/4');
@@ -33,7 +33,7 @@ export function gradeFreeForm(right: string, reply: string, tolerance = 0): Grad
     : say('wrong', answer, `it is another quantity than ${shown(right)}`);
 }
 
-/** Whether there is anything that an answer could be compared with. */
+/** Returns whether answers can be compared with a right answer. */
 export function isFreeForm(right: string): boolean {
   return plain(right) !== '' && right.length <= MOST_CHARACTERS;
 }
@@ -54,7 +54,7 @@ function isSameItem(right: string, answer: string): boolean {
   return wanted?.isAll === true && found?.isAll === true && isSameQuantity(wanted, found);
 }
 
-/** Where a list is divided; a comma before three digits sets thousands apart. */
+/** Separators of a list; a comma before three digits separates thousands. */
 const BETWEEN = /[;\n]|,(?!\d{3}(?!\d))|\s(?:and|&)\s/;
 
 function itemsOf(text: string): string[] {
@@ -77,7 +77,7 @@ function plain(text: string): string {
 interface Quantity {
   readonly number: Rational;
   readonly unit: Unit | null;
-  /** Whether the text consists of it: `about 5 km away` does not. */
+  /** Whether the text consists of the quantity, unlike `about 5 km away`. */
   readonly isAll: boolean;
 }
 
@@ -85,7 +85,7 @@ const WORDS = 'zero one two three four five six seven eight nine ten eleven twel
 const SCALES: Readonly<Record<string, bigint>> = { thousand: 3n, million: 6n, billion: 9n, trillion: 12n };
 const CURRENCY = /(us\$|[$€£¥₹]|\b(?:usd|eur|gbp|jpy|inr))\s?$/i;
 
-/** The last number in a text with its unit, per cent sign or currency; null where there is none. */
+/** Reads the last number in a text with its unit, per cent sign or currency. Returns null if there is none. */
 function readQuantity(text: string): Quantity | null {
   const word = WORDS.indexOf(text.trim().toLowerCase());
   const inDigits = word === -1 ? text : String(word);
@@ -100,7 +100,7 @@ function readQuantity(text: string): Quantity | null {
   const currency = CURRENCY.exec(signed)?.[1];
   const { scale, unit, isShort } = readBehind(found.behind);
   const number = { ...found.number, ten: found.number.ten + scale };
-  // The sign of `-$5`: a number does not reach over a currency.
+  // The sign of `-$5`, which a currency separates from its number.
   const isNegative = currency !== undefined && /-\s?$/.test(signed.slice(0, -currency.length));
   return {
     number: isNegative ? negative(number) : number,
@@ -109,7 +109,7 @@ function readQuantity(text: string): Quantity | null {
   };
 }
 
-/** Reads a word for the size and a unit behind a number; `isShort`: whether that is all, but for two words. */
+/** Reads a scale word and a unit after a number; `isShort` means that at most two further words follow. */
 function readBehind(behind: string): { scale: bigint; unit: Unit | null; isShort: boolean } {
   const near = behind.slice(0, 60).trim();
   const [scaleWord = ''] = /^[a-z]{1,9}\b/i.exec(near) ?? [];
@@ -125,14 +125,14 @@ function unitAtStart(text: string): Unit | null {
   const [first = ''] = words;
   const whole = readUnit(text.replace(/[.,;!]$/, '')) ?? readUnit(words.slice(0, 2).join(' '));
   if (whole !== null) return whole;
-  // Short ones are words as well: `5 in total`.
+  // Short units can also be ordinary words, as in `5 in total`.
   const isLast = words.length === 1 || /[.,;!]$/.test(first);
   return /^[a-z]{1,2}$/i.test(first) && !isLast ? null : readUnit(first.replace(/[.,;!]$/, ''));
 }
 
 const CONVERTED = 1e-9;
 
-/** @param tolerance as a share of the right one */
+/** @param tolerance relative to the right quantity */
 function isSameQuantity(right: Quantity, answer: Quantity, tolerance = 0): boolean {
   return comparableAs(right.unit, answer.unit).some((way) =>
     way === 'written'

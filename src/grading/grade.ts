@@ -16,8 +16,8 @@ export type { Grade, Verdict } from './verdict';
 export type RightAnswer = { readonly [Grader in Question['grader']]: Graded<Grader> }[Question['grader']];
 
 /**
- * Judges what stands in the last `<answer>` tag of a reply, else the whole reply, by the rules of its question's grader. It
- * never throws: where a grader fails, or takes too long, the answer is `ungraded`.
+ * Grades the text in the last `<answer>` tag of a reply, or else the whole reply, by the rules of its question's
+ * grader. Never throws: if a grader fails or takes too long, the verdict is `ungraded`.
  *
  * @example
  * await grade({ grader: 'math', answer: '\\frac{3}{4}' }, 'It must be <answer>0.75</answer>.'); // verdict: 'correct'
@@ -85,7 +85,7 @@ function gradeChoice({ answer: right, options }: Graded<'choice'>, reply: string
     : say('wrong', found.letter, `the right option is ${wanted}`);
 }
 
-/** What keeps this machine from judging, and how to mend it; null: nothing. @param secrets files that no program may see */
+/** Returns why this machine cannot grade, with a remedy, or null. @param secrets files that no program may see */
 export async function graderProblem(
   questions: readonly Pick<RightAnswer, 'grader'>[],
   secrets: readonly string[] = [],
@@ -116,10 +116,10 @@ async function sandboxProblem(secrets: readonly string[]): Promise<string | null
   }
 }
 
-/** Comparisons of mathematics may take seconds each; whatever is left then counts by its text alone. */
+/** Time limit of all comparisons, since one of mathematics may take seconds; the rest compare by text only. */
 const MAX_COMPARISON_MS = 5 * 60_000;
 
-/** The place of the first answer that the grader holds equal to each one; null where an answer settles on nothing. */
+/** Returns the index of the first answer that the grader finds equal to each one; null if none was extracted. */
 export async function groupSame(question: RightAnswer, grades: readonly Grade[]): Promise<(number | null)[]> {
   const end = Date.now() + MAX_COMPARISON_MS;
   const groups: (number | null)[] = [];

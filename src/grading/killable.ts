@@ -1,9 +1,9 @@
 import { Turns, within } from '../turns';
 
-/** A thread or process that answers one request after the other. */
+/** A thread or process that answers one request at a time. */
 export interface Helper {
   post(request: unknown): void;
-  /** Its words, the first of which says that it is ready; they end, or throw, when it does. */
+  /** Messages; the first one says that the helper is ready. The iterator ends, or throws, when the helper ends. */
   readonly answers: AsyncIterator<unknown>;
   kill(): void;
 }
@@ -13,12 +13,12 @@ export class HelperError extends Error {
   override readonly name = 'HelperError';
 }
 
-/** It goes, with its memory, where nothing was asked for so long. */
+/** Idle time after which a helper is stopped to free its memory. */
 const IDLE_MS = 60_000;
 
 /**
- * Asks a helper that may never answer: whoever takes too long is ended, and the next request gets a new one. Requests
- * wait for one another, and their time counts from when they are sent.
+ * Asks a helper that may never answer: one that takes too long is killed, and the next request starts a new one.
+ * Requests run one at a time, and the timeout of each starts when it is sent.
  */
 export class Killable {
   private readonly turns = new Turns(1);
@@ -27,7 +27,7 @@ export class Killable {
 
   constructor(
     private readonly start: () => Helper,
-    /** Until its first message, which says that it is ready, and for one answer. */
+    /** Timeouts for the first message, which says that the helper is ready, and for one answer. */
     private readonly limits: { readonly startMs: number; readonly answerMs: number },
   ) {}
 

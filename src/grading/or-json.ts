@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A value that may come as JSON: in some exports of a data set, in a cell of CSV, from a server. */
+/** Accepts a value that may arrive as JSON text: in some exports of a data set, in a CSV cell, from a server. */
 export function orJson<Schema extends z.ZodType>(schema: Schema): z.ZodPreprocess<Schema> {
   return z.preprocess(fromJson, schema);
 }

@@ -15,26 +15,26 @@ const row = {
     error: 'expected 1 to 128 characters in one line, without blanks around them',
   }),
   question: z.string().refine((text) => text.trim() !== '', { error: 'expected a question' }),
-  /** The turns before it; a row of a file has `messages` in place of both. */
+  /** Turns before the question; a row of a file has `messages` instead of both. */
   conversation: conversationSchema.exactOptional(),
-  // For tables and splits by any of these; training ignores them.
+  // Used for tables and splits; training ignores them.
   topic: z.string().min(1).exactOptional(),
   level: z.string().min(1).exactOptional(),
   source: z.string().min(1).exactOptional(),
-  /** Whether only what stands in an `<answer>` tag is an answer, as the question then says. */
+  /** Whether only text in an `<answer>` tag counts as an answer; the question then says so. */
   tagged: z.boolean().exactOptional(),
-  /** When it was first put, for questions that a model may have seen. */
+  /** Date of the question's first publication, for questions that a model may have seen. */
   date: z.iso.date().exactOptional(),
 };
 
-/** A right answer that its own grader can read; a number need not be quoted. */
+/** Returns the schema of a right answer that its own grader can read; a number need not be quoted. */
 function answer(isReadable: (text: string) => boolean, expected: string) {
   return z
     .union([z.string(), z.number().transform(String)], { error: `expected ${expected}` })
     .refine(isReadable, { error: `expected ${expected}` });
 }
 
-/** The largest difference, as a share of the right answer; without it none. */
+/** Largest difference, relative to the right answer; none is allowed by default. */
 const tolerance = z.number().min(0).max(1).exactOptional();
 
 const CHOICE = 'a letter from A to J, or the text of one of the options';
@@ -43,7 +43,7 @@ const CHOICE = 'a letter from A to J, or the text of one of the options';
 export const questionSchema = z.discriminatedUnion('grader', [
   z.strictObject({
     ...row,
-    /** Compares texts, but for case, blanks, typesetting and a full stop at its end. */
+    /** Compares texts, ignoring case, blanks, typesetting and a final full stop. */
     grader: z.literal('exact'),
     answer: answer((text) => normalizeText(text) !== '', 'the right answer, as text or number'),
     caseSensitive: z.boolean().exactOptional(),
@@ -53,19 +53,19 @@ export const questionSchema = z.discriminatedUnion('grader', [
     grader: z.literal('number'),
     answer: answer((text) => readNumber(text) !== null, 'a number, or text that ends with one'),
     tolerance,
-    /** Whether only a whole number in a box, `\boxed{204}`, is an answer, as AIME's is. */
+    /** Whether only a whole number in a box, `\boxed{204}`, counts as an answer, as in AIME. */
     boxed: z.boolean().exactOptional(),
   }),
   z
     .strictObject({
       ...row,
-      /** Compares options of a multiple choice, by letter, its number from 1, or its text. */
+      /** Compares multiple-choice options by their letter, their number from 1, or their text. */
       grader: z.literal('choice'),
       answer: answer((text) => text !== '', CHOICE),
       /** Texts of A, B and so on, for answers that repeat an option instead of its letter. */
       options: z.array(z.string().min(1)).min(2).max(10).readonly().exactOptional(),
     })
-    // A number is refused: some sets count options from 0.
+    // A number is refused here, since some sets count options from 0.
     .refine(({ answer: right, options }) => readRightChoice(right, options) !== null, {
       error: `expected ${CHOICE}`,
       path: ['answer'],
@@ -75,9 +75,9 @@ export const questionSchema = z.discriminatedUnion('grader', [
     /** A quantity with its unit, per cent sign or currency, a list in any order, or the same text. */
     grader: z.literal('freeform'),
     answer: answer(isFreeForm, 'a quantity, a list or a text'),
-    /** For a quantity alone. */
+    /** Applies only to a quantity. */
     tolerance,
-    /** Where that says no, the model that the configuration names as `verifier` is asked. */
+    /** Whether the configured `verifier` model is asked if the rules say no. */
     verify: z.boolean().exactOptional(),
   }),
   z.strictObject({
@@ -94,7 +94,7 @@ export const questionSchema = z.discriminatedUnion('grader', [
         .string()
         .regex(/^[A-Za-z_]\w*$/, { error: 'expected the name of a function' })
         .exactOptional(),
-      /** Input and output of a program; for a function its arguments, one JSON value a line, and what it returns. */
+      /** Input and output of a program; for a function its arguments, one JSON value a line, and its return value. */
       tests: z
         .array(z.strictObject({ input: z.string(), output: z.string() }))
         .min(1, { error: 'expected at least one test' })
@@ -112,7 +112,7 @@ export const questionSchema = z.discriminatedUnion('grader', [
     }),
   z.strictObject({
     ...row,
-    /** Any Temporal activity, which is given a `CustomGradeRequest` and returns a verdict. */
+    /** Any Temporal activity that takes a `CustomGradeRequest` and returns a verdict. */
     grader: z.literal('custom'),
     activity: z.string().min(1),
     taskQueue: z.string().min(1),
@@ -124,7 +124,7 @@ export const questionSchema = z.discriminatedUnion('grader', [
 
 export type Question = z.output<typeof questionSchema>;
 
-/** A question's part that its grader needs. */
+/** The part of a question that its grader needs. */
 export type Graded<Grader extends Question['grader']> = Omit<
   Extract<Question, { readonly grader: Grader }>,
   'id' | 'question' | 'conversation' | 'topic' | 'level' | 'source' | 'date'
@@ -132,7 +132,7 @@ export type Graded<Grader extends Question['grader']> = Omit<
 
 export type AskedWhole = Pick<Question, 'question' | 'conversation'>;
 
-/** A question after the turns before it, as one text to compare and to judge by. */
+/** Returns the turns and the question as one text, for comparison and grading. */
 export function wholeQuestion({ question, conversation = [] }: AskedWhole): string {
   return [...conversation.map(({ role, content }) => `${role}: ${content}`), question].join('\n\n');
 }

@@ -1,16 +1,16 @@
-/** An exact number, `over / under × 10^ten`: however large an exponent is, it takes no digits. */
+/** An exact number, `over / under × 10^ten`, so that a large exponent needs no digits. */
 export interface Rational {
   readonly over: bigint;
   readonly under: bigint;
   readonly ten: bigint;
 }
 
-/** Powers with more bits are not worked out. */
+/** Powers with more bits are not computed. */
 const MOST_BITS = 200_000;
 
 const DECIMAL = /^([-+]?)(\d*)(?:\.(\d*))?(?:e([-+]?\d+))?$/i;
 
-/** Reads `-1.5e6`; null where there is no digit, or anything else. */
+/** Reads a decimal number such as `-1.5e6`. Returns null for anything else. */
 export function decimal(text: string): Rational | null {
   const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
   const digits = whole + fraction;
@@ -30,12 +30,12 @@ export function isSameRational(one: Rational, other: Rational): boolean {
   return apart < 0n ? isShifted(right, -apart, left) : isShifted(left, apart, right);
 }
 
-/** Whether `digits × 10^zeros` is `whole`, without writing down zeros that it cannot have. */
+/** Returns whether `digits × 10^zeros` is `whole`, without computing more zeros than `whole` can have. */
 function isShifted(digits: bigint, zeros: bigint, whole: bigint): boolean {
   return zeros <= bitsOf(whole) && digits * 10n ** zeros === whole;
 }
 
-/** The nearest double; Infinity where none is large enough. */
+/** Returns the nearest double, or Infinity if none is large enough. */
 export function toDouble({ over, under, ten }: Rational): number {
   return Number(`${over}e${ten}`) / Number(under);
 }
@@ -52,7 +52,7 @@ function product(one: Rational, other: Rational): Rational {
   return { over: one.over * other.over, under: one.under * other.under, ten: one.ten + other.ten };
 }
 
-/** null for a division by zero. */
+/** Returns null for a division by zero. */
 export function quotient(one: Rational, other: Rational): Rational | null {
   if (other.over === 0n) return null;
   const over = one.over * other.under;
@@ -63,7 +63,7 @@ export function quotient(one: Rational, other: Rational): Rational | null {
 
 const ONE: Rational = { over: 1n, under: 1n, ten: 0n };
 
-/** null for a power of zero that is none, and for one with too many digits. */
+/** Returns null for zero to a power of zero or less, and for a power with too many digits. */
 function power(base: Rational, exponent: bigint): Rational | null {
   if (isZero(base) && exponent <= 0n) return null;
   const times = exponent < 0n ? -exponent : exponent;
@@ -83,8 +83,8 @@ const FRACTION = /^([-+]?)\s?\\frac\{([^{}]+)\}\{([^{}]+)\}$/;
 const POWER = /^([-+]?)\s?([\d.]+(?:e[-+]?\d+)?)(?:\^\{?([-+]?\d+)\}?)?$/i;
 
 /**
- * The exact value of normalised LaTeX: of a number, a power of one, a fraction, a mixed number, or a product of these.
- * null for anything else, and for a power with too many digits.
+ * Reads the exact value of normalised LaTeX: a number, a power, a fraction, a mixed number, or a product of these.
+ * Returns null for anything else, and for a power with too many digits.
  */
 export function readRational(latex: string): Rational | null {
   let total: Rational | null = ONE;

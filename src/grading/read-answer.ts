@@ -1,30 +1,30 @@
 /**
- * What a text settles on, before any grader looks at it. The texts are a model's and may be hostile: no run of blanks or
- * of marks is longer than a few when a pattern meets it, and every pattern is linear in what is left.
+ * Extracts the final answer from a text for all graders. Texts come from a model and may be hostile: long runs of
+ * blanks or combining marks are shortened before a pattern reads them, and every pattern is linear in the rest.
  */
 
 /**
- * The part of a reply that is graded: what stands in its last `<answer>` tag, else the whole of it. A tag that was never
- * closed reaches to the end, so that an answer cut at its length limit is judged by what is there.
+ * Returns the part of a reply that is graded: the text in its last `<answer>` tag, or else the whole reply. An
+ * unclosed tag reaches to the end, so that an answer cut off at its length limit is graded by what is there.
  */
 export function answerTextOf(reply: string): string {
   const [, ...tagged] = reply.split(/<answer>/i);
   return (tagged.at(-1)?.split(/<\/answer>/i)[0] ?? reply).trim();
 }
 
-/** Whether a reply says in a tag what its answer is. */
+/** Returns whether a reply contains an `<answer>` tag. */
 export function isTagged(reply: string): boolean {
   return /<answer>/i.test(reply);
 }
 
-/** What stands in the last `\boxed{…}` of an answer, else behind its last `answer is` on that line, else all of it. */
+/** Returns the text in the last `\boxed{…}`, else the rest of the line after the last `answer is`, else everything. */
 export function finalAnswerOf(reply: string): string {
   const text = answerTextOf(reply);
   return boxedIn(text) ?? statementsIn(text).findLast((stated) => stated !== '') ?? text;
 }
 
 const BOX = '\\boxed';
-/** Longer ones are no answer to anything, and no brace is looked for further away. */
+/** Longest text read from a box; its closing brace is not searched for further away. */
 const MOST_BOXED = 10_000;
 
 export function boxedIn(text: string): string | null {
@@ -36,7 +36,7 @@ export function boxedIn(text: string): string | null {
   return rest.slice(1, closingOf(rest, 0, '{}') ?? rest.length).trim();
 }
 
-/** Where the bracket at a place is closed; null where it never is. What a backslash precedes is none. */
+/** Returns the index at which a bracket is closed, or null. A character after a backslash is not a bracket. */
 export function closingOf(text: string, from: number, brackets: '{}' | '()'): number | null {
   const [open, close] = brackets;
   let depth = 0;
@@ -53,14 +53,14 @@ export function closingOf(text: string, from: number, brackets: '{}' | '()'): nu
 
 const STATED = /\banswer\s{0,2}(?:is\b|:|=)\s{0,2}:?/gi;
 
-/** Finds the text behind each `answer is` or `answer:`, up to the end of its line or the next of them, without remarks. */
+/** Returns the text after each `answer is` or `answer:`, up to the line's end or the next one, without remarks. */
 export function statementsIn(text: string): string[] {
   const plain = shortenBlanks(withoutRemarks(text)).replace(/\*\*/g, '');
   const [, ...stated] = plain.split(STATED);
   return stated.map((each) => each.split('\n', 1)[0]?.trim() ?? '');
 }
 
-/** Drops what stands in brackets behind bold text, unless it is another answer: `**Answer: 204** (Checked with 3 methods.)`. */
+/** Drops a remark in brackets after bold text: `**Answer: 204** (Checked with 3 methods.)`, but not `(or 205)`. */
 export function withoutRemarks(text: string): string {
   return text.replace(/(?<=[^\s:*])\*\* {1,2}\((?!or\b)[^()\n]*\)/gi, '**');
 }
@@ -71,7 +71,7 @@ export function plainTextOf(text: string): string {
   return /^\\(?:boxed|text|textbf|mathrm)\s*\{([^{}]*)\}\.?$/.exec(plain)?.[1]?.trim() ?? plain;
 }
 
-/** A text for comparison: without typesetting, quotation marks and a last full stop, in lower case unless case counts. */
+/** Strips typesetting, quotation marks and a final full stop, and converts to lower case unless case counts. */
 export function normalizeText(text: string, caseSensitive = false): string {
   const plain = composed(plainTextOf(text))
     .replace(/[‘’]/g, "'")
@@ -84,12 +84,12 @@ export function normalizeText(text: string, caseSensitive = false): string {
   return caseSensitive ? plain : plain.toLowerCase();
 }
 
-/** In NFC, which takes quadratic time over a run of marks: 30 are as many as UAX 15, section 13, allows. */
+/** Converts to NFC, which takes quadratic time over a run of marks: keeps 30, the limit of UAX 15, section 13. */
 export function composed(text: string): string {
   return text.replace(/\p{M}+/gu, (marks) => Array.from(marks).slice(0, 30).join('')).normalize('NFC');
 }
 
-/** Leaves at most two blanks in a row, a line break among them where there was one. */
+/** Shortens runs of blanks to two, both of them line breaks if the run has any. */
 export function shortenBlanks(text: string): string {
   return text.replace(/\s{3,}/g, (blanks) => (/[\n\r\u2028\u2029]/.test(blanks) ? '\n\n' : '  '));
 }

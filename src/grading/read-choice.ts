@@ -2,16 +2,16 @@ import { answerTextOf, normalizeText, plainTextOf, shortenBlanks, withoutRemarks
 
 const LETTERS = 'ABCDEFGHIJ';
 
-/** `A` and `I` are words, too: they count in brackets, or where no further word follows them. */
+/** `A` and `I` are also words: they count in brackets, or if no ordinary word follows. */
 const NO_WORD = String.raw`(?=\s{0,2}(?:$|[)\].,:;!—–\-\n<}/&]|(?:or|and|because|since|as|for)\b))`;
 const LETTER = String.raw`(?:\([A-J]\)|[B-HJ]\b|[AI]\b${NO_WORD})`;
 const FIRST = new RegExp(`^${LETTER}`);
-/** Two letters in one breath, as in `A or B`. */
+/** Two letters in a row, as in `A or B`. */
 const SEVERAL = new RegExp(
   String.raw`^${LETTER}\)?\s{0,2}(?:(?:,|/|&|or\b|and\b)\s{0,2}${LETTER}|\(?[A-J]\)?\s{0,2}\.?$)`,
 );
 
-/** Patterns before a letter within more text, most binding first; of each the last match counts. */
+/** Patterns that precede a letter within longer text, strongest first; the last match of each counts. */
 const BEFORE = [
   /\\boxed\s{0,2}\{\s{0,2}(?:\\(?:text|textbf|mathrm)\s{0,2}\{\s{0,2})?/g,
   /(?:[Aa]nswer|ANSWER)\s{0,2}(?:is\b|:|=)?\s{0,2}:?\s{0,2}(?:[Oo]ption|[Cc]hoice)?\s{0,2}/g,
@@ -21,13 +21,13 @@ const REACH = 400;
 
 const LETTER_ON_A_LINE = /^\s{0,2}\(?([A-J])\)?[.:]?\s{0,2}$/gm;
 
-/** The letter that a text consists of, `(b)` and `B.` included; null for any other text. */
+/** Reads a text that is only a letter, such as `(b)` or `B.`. Returns null for any other text. */
 function readLetter(text: string): string | null {
   const letter = /^(?:(?:option|choice)\s{1,2})?\(?([A-J])\)?[.:]?$/i.exec(plainTextOf(text))?.[1];
   return letter?.toUpperCase() ?? null;
 }
 
-/** The letter of a right answer, which is a letter, or the text of one option; null for any other. */
+/** Reads a right answer that is a letter or the text of one option. Returns null for any other. */
 export function readRightChoice(answer: string, options: readonly string[] = []): string | null {
   const letter = readLetter(answer);
   if (letter !== null) return within(letter, options).letter;
@@ -37,9 +37,9 @@ export function readRightChoice(answer: string, options: readonly string[] = [])
 type ReadChoice = { readonly letter: string } | { readonly letter: null; readonly reason: string };
 
 /**
- * The letter that an answer settles on. In this order: the answer is a letter, the text of an option, or its number from 1;
- * it holds `\boxed{B}` or `answer is B`, or an option's text there; a line is a letter; it begins with its letter, as in
- * `B. Paris`. What names two options settles on none, and so does a letter beside another option's text.
+ * Reads the letter that an answer settles on. Tried in order: the answer is a letter, an option's text or its number
+ * from 1; it holds `\boxed{B}` or `answer is B`, or an option's text there; a line is a letter; the answer begins with
+ * one, as in `B. Paris`. An answer that names two options, or a letter with another option's text, settles on none.
  */
 export function readChoice(reply: string, options: readonly string[] = []): ReadChoice {
   const answer = answerTextOf(reply);
@@ -51,7 +51,7 @@ export function readChoice(reply: string, options: readonly string[] = []): Read
   return boxed ?? named ?? onALine(text, texts) ?? first(answer, texts) ?? nothing('it names no option');
 }
 
-/** Reads the options named behind the last such place that names any. */
+/** Reads the option after the last match that names any. */
 function lastBehind(before: RegExp, text: string, texts: readonly string[]): ReadChoice | null {
   const places: number[] = [];
   for (const match of text.matchAll(before)) {
@@ -90,7 +90,7 @@ function first(answer: string, texts: readonly string[]): ReadChoice | null {
     : (namedFirst(`${letter}${rest}`, texts) ?? withText(letter, rest, texts));
 }
 
-/** A letter with what follows it, which must not be the text of another option. */
+/** Returns a letter, unless what follows it is the text of another option. */
 function withText(letter: string, rest: string, texts: readonly string[]): ReadChoice {
   const other = letterOfText(rest.replace(/^[\s).:—–-]{1,4}/, ''), texts) ?? letter;
   return other === letter
@@ -111,7 +111,7 @@ function normalizeAll(options: readonly string[]): readonly string[] {
   return options.map((option) => normalizeText(option));
 }
 
-/** Null if no option has this text, and where two have it. */
+/** Returns the letter of the option with this text, or null if none or more than one has it. */
 function letterOfText(text: string, texts: readonly string[]): string | null {
   if (texts.length === 0) return null;
   const wanted = normalizeText(text);
@@ -119,7 +119,7 @@ function letterOfText(text: string, texts: readonly string[]): string | null {
   return at === -1 || at !== texts.lastIndexOf(wanted) ? null : (LETTERS[at] ?? null);
 }
 
-/** Where options are numbers themselves, a number is a text. */
+/** Reads an option's number. Returns null if any option begins with a number, since a number may then be its text. */
 function letterOfNumber(answer: string, texts: readonly string[]): string | null {
   const number = /^(?:(?:option|choice)\s{1,2})?\(?(\d{1,2})\)?[.:]?$/i.exec(plainTextOf(answer))?.[1];
   if (number === undefined || texts.some((text) => /^\W{0,4}\d/.test(text))) return null;

@@ -1,7 +1,7 @@
 import { isSameRational, quotient, type Rational, readRational, toDouble } from './rational';
 import { answerTextOf, boxedIn, shortenBlanks, statementsIn } from './read-answer';
 
-/** Thousands may be set apart by commas or by blanks that never end a line. */
+/** Digits, with thousands separated by commas or no-break spaces. */
 const DIGITS = String.raw`(?:\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+`;
 const EXPONENT = String.raw`\^(?:\{\s?[-+]?\d+\s?\}|[-+]?\d+)`;
 /** A sign that follows a letter or digit is a hyphen or a subtraction. */
@@ -9,10 +9,10 @@ const NUMBER = String.raw`(?:(?<![\w.)])[-+]\s?)?(?:${DIGITS})(?:e[-+]?\d+)?(?:$
 const FRACTION_OR_NUMBER = new RegExp(String.raw`(${NUMBER})(?:\s{0,2}[/⁄]\s{0,2}(${NUMBER}))?`, 'gi');
 const POWER_OF_TEN =
   /\s{0,2}(?:×|\\times|\\cdot|\*|x)\s{0,2}10\s{0,2}\^\s{0,2}\{?\s{0,2}([-+]?\d+)\s{0,2}\}?/g;
-/** The exponent of a unit or of an unknown is no number of its own. */
+/** Exponent of a unit or of an unknown, which is not a number of its own. */
 const EXPONENT_OF_LETTER = new RegExp(String.raw`([a-z}])${EXPONENT}`, 'gi');
 
-/** A number within a text, with what stands before and behind it. */
+/** A number within a text, with the text before and after it. */
 interface FoundNumber {
   readonly number: Rational;
   readonly text: string;
@@ -21,8 +21,8 @@ interface FoundNumber {
 }
 
 /**
- * The number that a reply settles on: in its last `\boxed{…}`; else behind the last `answer is` or `answer:` that a number
- * stands behind; else its last one. null where there is none.
+ * Returns the number that a reply settles on: in its last `\boxed{…}`; else after the last `answer is` or `answer:`
+ * that has one; else the last in the reply. Returns null if there is none.
  */
 export function readFinalNumber(reply: string): FoundNumber | null {
   const text = answerTextOf(reply);
@@ -35,18 +35,18 @@ export function readFinalNumber(reply: string): FoundNumber | null {
   return readNumber(text);
 }
 
-/** The whole number in the last `\boxed{…}`; null where there is no box, or something else in it. */
+/** Reads the whole number in the last `\boxed{…}`. Returns null if there is no box, or if it holds anything else. */
 export function readBoxedInteger(reply: string): Pick<FoundNumber, 'number' | 'text'> | null {
   const found = readStated(boxedIn(answerTextOf(reply)) ?? '');
   const digits = found?.text.replace(/,/g, '') ?? '';
   if (found === null || !/^[-+]?\d+$/.test(digits)) return null;
-  // Leading zeros aside, so that equal votes have equal texts.
+  // Drops leading zeros, so that equal votes have equal texts.
   return { number: found.number, text: digits.replace(/^([-+]?)0+(?=\d)/, '$1') };
 }
 
 const MOST_LINKS = 100;
 
-/** The first number of `120, found in 2 steps`; of a chain such as `f(3) = 3 + 4 = 7` that behind its last sign. */
+/** Reads the first number, as in `120, found in 2 steps`, or the one after the last `=`, as in `f(3) = 3 + 4 = 7`. */
 function readStated(statement: string): FoundNumber | null {
   let found: FoundNumber | null = null;
   for (const part of statement.split('=', MOST_LINKS)) {
@@ -58,15 +58,15 @@ function readStated(statement: string): FoundNumber | null {
   return found;
 }
 
-/** Whether nothing but a formula stands between a number and the sign of equality behind it. */
+/** Returns whether only a formula stands between a number and the `=` after it. */
 function goesOn(behind: string): boolean {
   const isInBrackets = behind.lastIndexOf('(') > behind.lastIndexOf(')');
   return !isInBrackets && !/[,;]|\.\s|[a-z]{2}/i.test(behind.replace(/\\[a-z]+/gi, ''));
 }
 
 /**
- * The last number in a text; null where there is none. It reads signs, decimals, thousands separators, exponents, powers and
- * fractions, and ignores currency, units and the per cent sign: 50 % is 50.
+ * Reads the last number in a text, with signs, decimals, thousands separators, exponents, powers and fractions.
+ * Ignores currency, units and the per cent sign: 50 % is 50. Returns null if there is none.
  */
 export function readNumber(text: string): FoundNumber | null {
   const plain = spelt(text);
@@ -75,7 +75,7 @@ export function readNumber(text: string): FoundNumber | null {
   return last === undefined ? null : numberAt(plain, last);
 }
 
-/** In one of the ways that there are to write numbers. */
+/** Rewrites the different spellings of numbers to one. */
 function spelt(text: string): string {
   return shortenBlanks(text)
     .replace(/−/g, '-')
@@ -98,16 +98,16 @@ function numberOf(text: string): Rational | null {
   return readRational(text.replace(/[,\s+]/g, ''));
 }
 
-/** Share of the right number by which rounding may miss a tolerance's bound. */
+/** Rounding error allowed beyond a tolerance, relative to the right number. */
 const ROUNDING = 1e-12;
 
-/** Whether an answer is the right number, but for `tolerance` as a share of the right one. */
+/** Returns whether an answer is the right number, within a `tolerance` relative to it. */
 export function isSameNumber(right: Rational, answer: Rational, tolerance = 0): boolean {
   if (isSameRational(right, answer)) return true;
   return tolerance > 0 && isNear(toDouble(right), toDouble(answer), tolerance);
 }
 
-/** Nothing is near zero, or near what is too large or too small for a double. */
+/** Returns whether two doubles differ by at most a relative `tolerance`. Nothing is near zero. */
 export function isNear(right: number, answer: number, tolerance: number): boolean {
   return right !== 0 && Math.abs(answer - right) <= (tolerance + ROUNDING) * Math.abs(right);
 }

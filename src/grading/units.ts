@@ -3,7 +3,7 @@ export interface Unit {
   readonly factor: number;
 }
 
-/** By dimension: the ways to write each unit, and its size. */
+/** Spellings and size of each unit, by dimension. */
 const UNITS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   share: { '% percent pct percentage': 0.01 },
   angle: { 'rad radian': 1, '° deg degree': Math.PI / 180 },
@@ -71,7 +71,7 @@ const BY_NAME = new Map(
 const WORD_BEFORE = /^(square|sq\.?|cubic)\s(.{1,20})$/;
 const MARK_BEHIND = /^(.{1,20}?)\s?(?:\^\{?([23])\}?|([²³]))$/;
 
-/** The unit that a word means; `cm^2`, `square metres` and plurals included. null for any other word. */
+/** Reads a unit, including `cm^2`, `square metres` and plurals. Returns null for any other word. */
 export function readUnit(word: string): Unit | null {
   const name = word
     .slice(0, 60)
@@ -96,8 +96,8 @@ function namedUnit(name: string): Unit | null {
 }
 
 /**
- * How two quantities can be compared: as they are written, converted to one unit, or both; not at all where they measure
- * different things. A missing unit is taken for the other's; a share may be a mere number, and so may an angle in radians.
+ * Returns how two quantities can be compared: as written, converted to one unit, or both; not at all if they measure
+ * different things. A missing unit counts as the other's; a share or an angle in radians may also be a plain number.
  */
 export function comparableAs(right: Unit | null, answer: Unit | null): readonly ('written' | 'converted')[] {
   if (right !== null && answer !== null) {

@@ -1,6 +1,6 @@
 /**
- * Verdict on an answer. `unparseable`: it settles on nothing, or on two things. `ungraded`: it could not be judged, by
- * the grader's own failure, and counts neither for nor against what answered.
+ * Verdict on an answer. `unparseable`: it settles on nothing, or on two things. `ungraded`: the grader could not
+ * judge it, so it counts neither for nor against the model.
  */
 export type Verdict = 'correct' | 'wrong' | 'unparseable' | 'ungraded';
 
@@ -9,13 +9,13 @@ export interface Grade {
   readonly extracted: string | null;
   /** One sentence for a person who doubts the verdict. */
   readonly reason: string;
-  /** The grader and the version of its rules, and of each library that had a say: `math/2 compute-engine/0.140.0`. */
+  /** Grader and version of its rules, and of each library that was asked: `math/3 compute-engine/0.140.0`. */
   readonly graderVersion: string;
 }
 
 const MOST_SHOWN = 200;
 
-/** A text of a reply as it may stand in a sentence or a grade: one line of at most 200 characters. */
+/** Shortens a text from a reply for a sentence or a grade: one line, cut after 200 characters. */
 export function shown(text: string): string {
   const start = text.trim().slice(0, MOST_SHOWN).replace(/\s/g, ' ');
   return text.trim().length > MOST_SHOWN ? `${start}…` : start;

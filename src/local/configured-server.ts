@@ -3,27 +3,27 @@ import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/e
 import { isOurImage } from '../start-program';
 import { reasonOf } from '../errors';
 
-/** Takes one plain sentence for the person who waits, e.g. to print it on stderr. */
+/** Reports one plain sentence to the person who waits, e.g. prints it on stderr. */
 export type Say = (line: string) => void;
 
-/** The Temporal server a command uses until it calls `stop`. */
+/** Temporal server that a command uses until it calls `stop`. */
 export interface TemporalServer {
   readonly address: string;
   readonly namespace: string;
   /** Address, TLS and API key, for `Connection.connect` and `NativeConnection.connect`. */
   readonly connection: ClientConnectConfig['connectionOptions'];
   readonly uiAddress: string | null;
-  /** Whether it is the folder's own, not one that Temporal's environment configuration names. */
+  /** Whether it is the folder's own server, not one from Temporal's environment configuration. */
   readonly embedded: boolean;
-  /** Whether its runs are this user's, and not those of a folder that someone else made. */
+  /** Whether its runs are this user's, and not from a folder that someone else made. */
   readonly isOwn: boolean;
   readonly source: string;
-  /** Leaves the server. An embedded one is stopped by the last that leaves it; safe to call twice. */
+  /** Leaves the server; safe to call twice. The last to leave an embedded server stops it. */
   stop(): Promise<void>;
 }
 
 /**
- * The server that `TEMPORAL_ADDRESS` or a profile of Temporal's names, if any. @throws Error where it does not answer
+ * Returns the server that `TEMPORAL_ADDRESS` or a Temporal profile names, if any. @throws Error if it does not answer
  */
 export async function configuredServer(namespace: string, env = process.env): Promise<TemporalServer | null> {
   const config = readEnvironment(env);
@@ -48,7 +48,7 @@ export async function configuredServer(namespace: string, env = process.env): Pr
   };
 }
 
-/** Reads Temporal's own variables and files. An empty variable counts as none: containers pass unset ones so. */
+/** Reads Temporal's own variables and files. Ignores empty variables: containers pass unset ones as empty. */
 function readEnvironment(env: NodeJS.ProcessEnv): ClientConnectConfig {
   const named = Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1]));
   try {
@@ -67,17 +67,17 @@ function readEnvironment(env: NodeJS.ProcessEnv): ClientConnectConfig {
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** Enough for a busy machine. */
+/** Timeout for one answer, long enough for a busy machine. */
 const ANSWER_MS = 5_000;
 
-/** Asks a server one thing, once. @throws what it answers, or why no connection comes about */
+/** Sends one request to a server, without retries. @throws the server's error, or why the connection failed */
 export async function askServer(
   options: ConnectionOptions,
   ask: (service: Connection['workflowService']) => Promise<unknown>,
 ): Promise<void> {
   const connection = Connection.lazy({
     ...options,
-    // Leaves out the one that tries again, and channels that have just failed and wait.
+    // Leaves out the interceptor that retries, and does not reuse channels that have just failed and wait.
     interceptors: [],
     channelArgs: { 'grpc.use_local_subchannel_pool': 1 },
   });
@@ -90,13 +90,13 @@ export async function askServer(
 
 function reasonOfRefusal(error: unknown): string {
   if (!isGrpcServiceError(error)) return reasonOf(error);
-  // The words of grpc-js, whose note on resolution is empty.
+  // Reads the wording of grpc-js, whose resolution note is empty.
   const [told = '', last = told] =
     error.details.split(/\. Resolution note: ?/)[0]?.split('Last error: ') ?? [];
   return oneLine(last.replace(/^Error(?: \[\w+\])?: /, '')).replace(/:$/, '');
 }
 
-/** Reasons as Node and Temporal's native part word them, and what to do. */
+/** Reasons as worded by Node and by Temporal's native part, with their remedies. */
 const TLS_REMEDIES: readonly (readonly [RegExp, string])[] = [
   [
     /NativeCertsNotFound/,
@@ -123,7 +123,7 @@ export function remedyOfTls(reason: string): string | null {
   return TLS_REMEDIES.find(([pattern]) => pattern.test(reason))?.[1] ?? null;
 }
 
-/** The namespace that Temporal's own environment configuration names for its server. */
+/** Returns the namespace that Temporal's own environment configuration names for its server. */
 export function configuredNamespace(): string | undefined {
   const { connectionOptions, namespace } = readEnvironment(process.env);
   return connectionOptions.address === undefined ? undefined : namespace;

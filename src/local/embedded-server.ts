@@ -17,12 +17,12 @@ import { databasePath, isOwnDatabase } from './own-database';
 import { findTemporalCli } from './downloads';
 
 /**
- * The one embedded server of a folder, running or new: a second one on the same SQLite file would break both. Locks of the
- * operating system tell what goes on, so that nothing is left behind by a process that was killed:
+ * Returns the one embedded server of a folder, running or new: a second one on the same SQLite file would break both.
+ * Operating system locks show the state, so that a killed process leaves nothing behind:
  * - `commands.lock`: a command is finding, starting or stopping the server.
  * - `server.json`: the server, which inherits the lock from its starter, runs where the file says.
  * - `users.lock`, shared: a command uses the server. The last one to leave stops it.
- * - `up.lock`, shared: one of them runs until it is stopped.
+ * - `up.lock`, shared: one of these commands runs until it is stopped.
  */
 export async function embeddedServer({
   folder,
@@ -39,7 +39,7 @@ export async function embeddedServer({
 }): Promise<TemporalServer> {
   const home = resolve(folder);
   makeOwnFolder(home);
-  // It may have been made by something else; a folder of another user stays as its owner wants it.
+  // Something else may have made the folder; a folder of another user stays as its owner wants it.
   await chmod(home, 0o700).catch(() => undefined);
   return withFolderLock(home, say, async () => {
     const isOwn = await isOwnDatabase(home, say);
@@ -72,20 +72,20 @@ export async function embeddedServer({
   });
 }
 
-/** Whether a command that runs until it is stopped, as `up` does, uses the folder's server. */
+/** Whether a command that runs until it is stopped, such as `up`, uses the folder's server. */
 export async function isUpHere(folder: string, say: Say): Promise<boolean> {
   return existsSync(folder) && withFolderLock(folder, say, () => isLocked(join(folder, 'up.lock')));
 }
 
 const serverRecordSchema = z.object({
-  // Accepts this machine alone, since what lies in a folder may be forged.
+  // Accepts only this machine, since files in a folder may be forged.
   address: z.string().regex(/^127\.0\.0\.1:\d{1,5}$/),
   uiAddress: z.string().regex(/^http:\/\/127\.0\.0\.1:\d{1,5}$/),
-  /** Never 1: the group that is killed would be every process. */
+  /** Never 1: a kill of that process group would reach every process. */
   pid: z.int().min(2),
 });
 
-/** The folder's running server, or the last, whose ports are used again. */
+/** The folder's running server, or the last one, whose ports are used again. */
 type ServerRecord = z.infer<typeof serverRecordSchema>;
 
 const recordPath = (folder: string): string => join(folder, 'server.json');
@@ -99,7 +99,7 @@ async function readRecord(folder: string): Promise<ServerRecord | null> {
   }
 }
 
-/** The folder's server if its process runs; null when it is to be started. */
+/** Returns the folder's server if its process runs; null if it must be started. */
 export async function runningServer(folder: string): Promise<ServerRecord | null> {
   return (await isRunning(folder)) ? readRecord(folder) : null;
 }
@@ -112,12 +112,12 @@ async function isRunning(folder: string): Promise<boolean> {
 }
 
 /**
- * Ends of a server that another start may not meet: a program took its port after it was found free, or it panicked, as
- * Temporal's server was once seen to do on a busy machine.
+ * Start failures that a second attempt may avoid: a program took the port after it was found free, or the server
+ * panicked, as Temporal's was once seen to do on a busy machine.
  */
 const PASSING = /address already in use|^it ended at once: panic: /;
 
-/** Starts the folder's server, on the ports it had before where they are free. The caller holds the folder's lock. */
+/** Starts the folder's server, on its earlier ports if they are free. The caller holds the folder's lock. */
 async function startServer(
   folder: string,
   namespace: string,
@@ -175,26 +175,26 @@ function serverArguments(folder: string, namespace: string, [port, uiPort]: Port
   return [
     ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
     ...['--namespace', namespace, '--db-filename', databasePath(folder)],
-    // A commit is then safe from a killed process, not from a loss of power, and costs no wait for the disk.
+    // A commit then survives a killed process, but not a power loss, and does not wait for the disk.
     ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
-    // Keeps every other server from the file, whoever starts it.
+    // Locks every other server out of the file, whoever starts it.
     ...['--sqlite-pragma', 'locking_mode=EXCLUSIVE'],
-    // One partition a task queue, not four: priorities order the calls of a partition, and one machine needs no more.
+    // One partition per task queue instead of four: priorities order calls within a partition; one is enough here.
     ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
     ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
     ...['--log-level', 'warn'],
   ];
 }
 
-/** The process writes where it is before it becomes the server, so that the next command can use and stop it. */
+/** The process writes its address before it becomes the server, so that the next command can use and stop it. */
 const START =
   'umask 077; printf \'{"address":"127.0.0.1:%d","uiAddress":"http://127.0.0.1:%d","pid":%d}\' "$1" "$2" $$ >&3; shift 2; exec "$@"';
 
-/** A busy machine may need so long to start the server, to let it answer or to end it. */
+/** Timeout for the server's start, its answer and its end, long enough for a busy machine. */
 const PATIENCE_MS = 20_000;
 const PAUSE_MS = 50;
 
-/** Waits until the folder's server answers for a namespace, which takes its database, too; false if it ends instead. */
+/** Waits until the folder's server answers for a namespace, which needs its database. False if the server ends. */
 async function serves(folder: string, { address, pid }: ServerRecord, namespace: string): Promise<boolean> {
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -214,15 +214,15 @@ async function serves(folder: string, { address, pid }: ServerRecord, namespace:
 }
 
 /**
- * Kills the folder's server and waits until it is gone. Every change is committed before it is answered, so nothing is
- * lost; asked to stop, it would hold its callers for a second more (server 1.32, `service/frontend/service.go`).
+ * Kills the folder's server and waits until it is gone. Nothing is lost: every change is committed before its reply. A
+ * graceful stop would hold callers for one more second (server 1.32, `service/frontend/service.go`).
  */
 export async function stopServer(folder: string): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   const running = await runningServer(folder);
   if (running === null) return;
   const { pid } = running;
-  // Its whole group, since the CLI may be started by a script.
+  // The whole process group, since a script may start the CLI.
   process.kill(-pid, 'SIGKILL');
   while (await isRunning(folder)) {
     if (Date.now() > deadline) throw new Error(`The Temporal server does not end: see "ps -p ${pid}".`);
@@ -232,17 +232,17 @@ export async function stopServer(folder: string): Promise<void> {
 
 const REASON_LENGTH = 300;
 
-/** The one line that matters in what the server wrote until it ended: it adds the stacks of all its threads. */
+/** Returns the one line that matters of the server's last output, which also holds the stacks of all its threads. */
 export function readLastWord(log: string): string {
   const lines = log.trim().split('\n');
   const line = lines.findLast((each) => /^(?:Error|panic): /.test(each)) ?? lines.at(-1) ?? '';
-  // Errors of Go end with their cause.
+  // Go's error messages end with their cause.
   const reason = line.length > REASON_LENGTH ? `… ${line.slice(-REASON_LENGTH)}` : line;
   const remedy = 'another server has it open: stop that one, or set TEMPORAL_ADDRESS to it';
   return line.includes('database is locked') ? `${reason} (${remedy})` : reason || 'it wrote nothing';
 }
 
-/** Two free TCP ports of 127.0.0.1: those of the last server if they are free. Held together, so that they differ. */
+/** Returns two free TCP ports of 127.0.0.1, the last server's if possible. Holds both at once, so that they differ. */
 async function freePorts(last: ServerRecord | null): Promise<Ports> {
   const portOf = (place = ''): number => Number(place.split(':').at(-1));
   const hold = (port: number): Promise<Listening> => listen(createServer(), port, '127.0.0.1');

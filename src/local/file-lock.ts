@@ -4,9 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { tryLock } from 'fs-native-extensions';
 import type { Say } from './configured-server';
 
-// The operating system holds the locks: they end with their process, and one that is stopped (Ctrl-Z) keeps them.
+// The operating system holds the locks: they end with their process, and a stopped process (Ctrl-Z) keeps them.
 
-/** Locks a file until its handle is closed, alone or with others; null where another process of this machine has it. */
+/** Locks a file until its handle is closed, exclusively or shared. Returns null if another handle has the lock. */
 export async function lockFile(path: string, { shared = false } = {}): Promise<FileHandle | null> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const file = await open(path, 'a+', 0o600);
@@ -21,7 +21,7 @@ export async function lockFile(path: string, { shared = false } = {}): Promise<F
   return file;
 }
 
-/** Number of the process that has a file locked for itself. */
+/** Returns the id of the process that holds the exclusive lock on a file. */
 export function holderOf(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(() => 'unknown');
 }
@@ -32,10 +32,10 @@ export async function isLocked(path: string): Promise<boolean> {
   return file === null;
 }
 
-/** Contention is short, unless the other command downloads. */
+/** Attempts without a message: contention is short, unless the other command downloads. */
 const QUIET_ATTEMPTS = 20;
 
-/** Runs `action` while no other process of this machine runs one on the same folder, and says so where it must wait. */
+/** Runs `action` while no other process of this machine runs one on the same folder, and says so if it must wait. */
 export async function withFolderLock<T>(folder: string, say: Say, action: () => Promise<T>): Promise<T> {
   const path = join(folder, 'commands.lock');
   let file = await lockFile(path);

@@ -1,4 +1,4 @@
 declare module 'fs-native-extensions' {
-  /** Takes the lock on an open file, by default the exclusive one; false where another open file holds it. */
+  /** Locks an open file, by default exclusively. Returns false if another open file holds a conflicting lock. */
   export function tryLock(fd: number, options?: { readonly shared?: boolean }): boolean;
 }

@@ -6,16 +6,16 @@ import { z } from 'zod';
 import { reasonOf } from '../errors';
 import type { Say } from './configured-server';
 
-// A stranger's folder may bring a database, whose open runs would go on with this user's keys. So each folder has a
-// random id, and this user's state says which file (its inode) was the database of that id: a copy is another file. The
-// device is left out, since some file systems change its number at restarts.
+// A folder from someone else may bring a database, whose open runs would continue with this user's keys. So each
+// folder has a random id, and this user's state records the inode of the database for that id: a copy has another
+// inode. The device is left out, since some file systems change its number at restarts.
 
-/** By the id of a folder: the inode of its database; null from before the database is made. */
+/** Record by the id of a folder: the inode of its database; null before the database is made. */
 function recordOf(id: string): Memory<{ inode: string | null }> {
   return { file: join('databases', `${id}.json`), schema: z.object({ inode: z.string().nullable() }) };
 }
 
-/** Whether this user made the folder's database on this machine, or vouched for it. One that is yet to be made is. */
+/** Whether this user made the folder's database on this machine or vouched for it. If none exists yet, claims it. */
 export async function isOwnDatabase(folder: string, say: Say): Promise<boolean> {
   const inode = await inodeOf(folder);
   if (inode === null) {
@@ -30,7 +30,7 @@ export async function isOwnDatabase(folder: string, say: Say): Promise<boolean> 
   return true;
 }
 
-/** Has the folder's database, as it is or is about to be, count as this user's own. */
+/** Marks the folder's database, whether it exists or is about to be made, as this user's own. */
 export async function claimDatabase(folder: string, say: Say, id: string = randomUUID()): Promise<void> {
   try {
     await keep(recordOf(id), { inode: await inodeOf(folder) });
@@ -58,20 +58,20 @@ async function inodeOf(folder: string): Promise<string | null> {
   return found && String(found.ino);
 }
 
-/** What commands remember of this user in every folder. */
+/** State that commands keep of this user across all folders. */
 interface Memory<Value> {
   readonly file: string;
   readonly schema: z.ZodType<Value>;
 }
 
-/** Outside of every folder that could bring its own. */
+/** Returns a path outside of every folder that could bring its own file. */
 function pathOf({ file }: Memory<unknown>): string {
   const state = process.env.XDG_STATE_HOME ?? '';
-  // A relative one counts as none, as the XDG Base Directory Specification demands.
+  // The XDG Base Directory Specification demands that a relative path is ignored.
   return join(isAbsolute(state) ? state : join(homedir(), '.local', 'state'), 'temporal-conductor', file);
 }
 
-/** Null if nothing is there, or not the whole of it. */
+/** Returns null if the file is missing or incomplete. */
 export async function recall<Value>(memory: Memory<Value>): Promise<Value | null> {
   try {
     return memory.schema.parse(JSON.parse(await readFile(pathOf(memory), 'utf8')));

@@ -6,11 +6,10 @@ import { ORDINAL } from './reply/reader';
 import { checkCount, type Locate, validatePlan } from './validate';
 
 /**
- * Reads the plan out of a Conductor's reply, in time linear in its length: reasoning in any form, then three labelled
+ * Parses the plan in a Conductor's reply, in time linear in its length: reasoning in any form, then three labelled
  * lists (`model_id`, `subtasks`, `access_list`) as Python, JSON, bullets or numbered lines, or the JSON of
- * `planOutputSchema`. All that is readable without guessing at its meaning is read; of several plans, the last complete
- * one counts.
- * @throws PlanError and nothing else, for any text
+ * `planOutputSchema`. Accepts every form whose meaning is unambiguous; of several plans, the last complete one counts.
+ * @throws PlanError only, whatever the text
  */
 export function parsePlan(text: string, context: PlanContext): Plan {
   const written = pairSteps(chooseLists(text), text);
@@ -18,7 +17,7 @@ export function parsePlan(text: string, context: PlanContext): Plan {
     const entry = written[step]?.[list];
     return entry && { text, at: entry.at };
   };
-  // Before "all" is resolved: of 100,000 steps it would be 5 billion numbers.
+  // Checked before "all" is expanded: for 100,000 steps that would be 5 billion numbers.
   checkCount(written.length, context, locate);
   const steps = written.map(({ model_id, subtasks, access_list }, index) => ({
     worker: workerOf(model_id, text, context.workers),
@@ -41,7 +40,7 @@ function pairSteps(chosen: ChosenLists, text: string): WrittenStep[] {
   const [ids, subtasks, access] = chosen.lists;
   const workers = itemsOf(ids);
   const instructions = itemsOf(subtasks);
-  // "all" alone, without brackets, speaks for every step.
+  // A lone "all" without brackets applies to every step.
   const sights = access.kind === 'text' ? workers.map(() => access) : itemsOf(access);
   if (workers.length !== instructions.length || workers.length !== sights.length) {
     const { at } = workers.length === instructions.length ? access : subtasks;
@@ -59,7 +58,7 @@ function itemsOf(value: Literal): readonly Literal[] {
   return value.kind === 'list' ? value.items : [value];
 }
 
-/** Names of a step's fields: our own first, then those of the three lists. */
+/** Accepted names of a step's fields: our own first, then those of the three lists. */
 const FIELDS: Readonly<Record<ListName, readonly [string, ...string[]]>> = {
   model_id: ['worker', 'model_id'],
   subtasks: ['subtask', 'subtasks'],
@@ -75,7 +74,7 @@ function fieldOf(step: Literal, list: ListName, text: string): Literal {
   throw new PlanError('missing_list', list, problem, { text, at: step.at });
 }
 
-/** An ordinal names the worker at that place of the prompt's list. The ids may be a secret from the Conductor. */
+/** Returns the worker for an ordinal in the prompt's list, or for an id. Errors list no ids, which may be hidden. */
 function workerOf(id: Literal, text: string, workers: readonly string[]): string {
   if (id.kind !== 'text' || id.text === '') {
     const problem = 'Each entry of model_id is the number of one worker, without brackets.';

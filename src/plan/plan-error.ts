@@ -1,6 +1,6 @@
 import { ConductorError } from '../errors';
 
-/** The three lists of a plan as the Conductor writes them, in the order it is asked for. */
+/** The three lists of a plan, in the order in which the Conductor is asked to write them. */
 export const LIST_NAMES = ['model_id', 'subtasks', 'access_list'] as const;
 export type ListName = (typeof LIST_NAMES)[number];
 
@@ -12,7 +12,7 @@ export type PlanErrorCode =
   | 'unclosed_thinking'
   | 'nested_too_deep'
   | 'unequal_lengths'
-  /** An empty plan where there is no earlier answer to accept. */
+  /** The plan is empty, but there is no earlier answer to accept. */
   | 'nothing_to_accept'
   | 'too_many_steps'
   | 'unknown_worker'
@@ -24,15 +24,15 @@ export type PlanErrorCode =
   | 'bad_shape';
 
 /**
- * The one error of the plan language. The Conductor is shown its message to repair its reply: what is wrong, what to
- * write instead, and a caret into the line at fault.
+ * The only error of the plan language. The Conductor is shown its message to repair its reply: what is wrong, what to
+ * write instead, and a caret below the position at fault.
  */
 export class PlanError extends ConductorError {
   override readonly name = 'PlanError';
 
   constructor(
     readonly code: PlanErrorCode,
-    /** The list at fault; null where it is no single one. */
+    /** List at fault, or null if it is not one list alone. */
     readonly list: ListName | null,
     problem: string,
     place?: Place,
@@ -43,11 +43,11 @@ export class PlanError extends ConductorError {
 
 export interface Place {
   readonly text: string;
-  /** Index of a UTF-16 code unit; the text's length stands for its end. */
+  /** Index of a UTF-16 code unit; the text's length means its end. */
   readonly at: number;
 }
 
-/** The line around a place, clipped to 60 characters before it and 40 after, with a caret below that points at it. */
+/** Returns the line around a place, clipped to 60 characters before it and 40 after, with a caret below it. */
 function underline({ text, at }: Place): string {
   const lineStart = at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
   const nextLine = text.indexOf('\n', at);
@@ -59,12 +59,12 @@ function underline({ text, at }: Place): string {
   return `  ${before}${after}\n  ${' '.repeat(Array.from(before).length)}^`;
 }
 
-/** Control characters, tabs and lone surrogates would move the caret or break a message: each becomes a dot. */
+/** Replaces control characters, tabs and lone surrogates, which would move the caret or break a message, by dots. */
 function printable(text: string): string {
   return text.replace(/\p{C}/gu, '·');
 }
 
-/** A text as a message may show it: in quotes, on one line, and never long. */
+/** Quotes a text for a message: on one line, clipped to 60 characters. */
 export function quoteBriefly(text: string): string {
   return JSON.stringify(briefly(text));
 }

@@ -1,22 +1,22 @@
-/** The vocabulary of the plan language. It imports nothing, so that every other file may import it. */
+/** Types and constants of the plan language. Imports nothing, so that every other file may import it. */
 
-/** One step of a plan: who does what, and which earlier outputs they may see. */
+/** One step of a plan: its worker, its subtask, and the earlier steps whose outputs it may see. */
 export interface Step {
   readonly worker: string;
   readonly subtask: string;
-  /** Indices of earlier steps, ascending and without repeats. */
+  /** Indices of earlier steps, ascending and without duplicates. */
   readonly sees: readonly number[];
 }
 
-/** Decision of the Conductor. No steps at all means: the previous answer stands. */
+/** Decision of the Conductor. A plan without steps accepts the previous answer. */
 export interface Plan {
   readonly steps: readonly Step[];
 }
 
-/** The Conductor as a worker of its own plans. Reserved: no worker of a pool may have this id. */
+/** Id of the Conductor as a worker of its own plans. Reserved: no worker of a pool may have it. */
 export const CONDUCTOR_ID = 'conductor';
 
-/** The longest subtask a plan may hold, in bytes as JSON: several pages, yet a history stays small. */
+/** Longest subtask in bytes of JSON: room for several pages, small enough for workflow histories. */
 export const MAX_SUBTASK_BYTES = 8 * 1024;
 
 export function utf8Bytes(text: string): number {
@@ -24,41 +24,41 @@ export function utf8Bytes(text: string): number {
 }
 
 /**
- * Bytes of a value as JSON in a payload of Temporal's, without the quotes around a text: a control character is one byte
- * of UTF-8, and six as JSON.
+ * Returns the size in bytes of a value as JSON in a Temporal payload, without the quotes around a text. A control
+ * character is one byte of UTF-8 but six bytes of JSON.
  */
 export function jsonBytes(value: unknown): number {
   return utf8Bytes(JSON.stringify(value)) - (typeof value === 'string' ? 2 : 0);
 }
 
-/** Facts that a plan is judged by. */
+/** Facts that plans are validated against. */
 export interface PlanContext {
-  /** Ids of the workers in the order of the prompt: the index is the ordinal that the Conductor writes. */
+  /** Ids of the workers in prompt order: the index is the ordinal that the Conductor writes. */
   readonly workers: readonly string[];
   readonly maxSteps: number;
   /** 0 for the first plan of a run. Only a later plan may be empty, which accepts the answer so far. */
   readonly round: number;
-  /** How a reply may say what a step sees. A person's plan is data and not bound by it. @default 'any' */
+  /** How a reply may say what a step sees. Does not apply to a person's plan, which is data. @default 'any' */
   readonly access?: Access;
-  /** false: a reply's subtasks are read as `GENERIC_SUBTASK`, whatever stands there. @default true */
+  /** false: a reply's subtasks are read as `GENERIC_SUBTASK`, whatever they say. @default true */
   readonly subtasks?: boolean | undefined;
 }
 
 /** Every worker's subtask in the paper's ablation of subtasks (its table 9). */
 export const GENERIC_SUBTASK = 'Solve the user question.';
 
-/** How the Conductor says what a step sees: all earlier steps or none, as in the paper, or any of them by number. */
+/** How the Conductor says what a step sees: all earlier steps or none, as in the paper, or any steps by number. */
 export const ACCESS_MODES = ['binary', 'any'] as const;
 export type Access = (typeof ACCESS_MODES)[number];
 
 /**
- * What the Conductor is told of each worker: its number alone (as the paper trains, so that names carry no prejudice), its id, its
- * notes, or its notes and its price.
+ * What the Conductor is told about each worker: only its number (as in the paper's training, so that names cause no
+ * bias), its id, its notes, or its notes and its price.
  */
 export const DESCRIBE_MODES = ['ordinals', 'names', 'notes', 'notes+price'] as const;
 export type Describe = (typeof DESCRIBE_MODES)[number];
 
-/** The wave of each step, for people: a run does not wait for whole waves. */
+/** Returns the wave of each step, for display: a run does not wait for whole waves. */
 export function planWaves({ steps }: Plan): number[] {
   const waves: number[] = [];
   for (const { sees } of steps) waves.push(Math.max(-1, ...sees.map((seen) => waves[seen] ?? -1)) + 1);
@@ -66,8 +66,8 @@ export function planWaves({ steps }: Plan): number[] {
 }
 
 /**
- * The steps whose prompts should be kept in, or read from, their provider's cache: each that begins when an earlier step
- * of the same worker is over, and the first of those. Steps that begin together find nothing of each other's.
+ * Returns the steps whose prompts should be written to, or read from, the provider's prompt cache: each step that must
+ * wait for an earlier one of the same worker, and the first such earlier step. Steps that start together cannot share.
  */
 export function stepsSharingPrompts({ steps }: Plan): ReadonlySet<number> {
   const sharing = new Set<number>();
@@ -78,7 +78,7 @@ export function stepsSharingPrompts({ steps }: Plan): ReadonlySet<number> {
   return sharing;
 }
 
-/** All that must be over before a step begins, by step, ascending. */
+/** Returns for each step the steps that must end before it starts, ascending. */
 function stepsBefore({ steps }: Plan): number[][] {
   const before: number[][] = [];
   for (const { sees } of steps) {
@@ -88,33 +88,33 @@ function stepsBefore({ steps }: Plan): number[][] {
   return before;
 }
 
-/** One message of a conversation with a model, in no vendor's dialect. */
+/** One message of a conversation with a model, independent of vendors' formats. */
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant';
   readonly text: string;
 }
 
-/** How a worker is shown its part: in one tagged message, as turns of a chat, or as turns without any tags. */
+/** Form of a worker's prompt: one tagged message, the turns of a chat, or turns without any tags. */
 export const LAYOUTS = ['tagged', 'chat', 'plain'] as const;
 export type Layout = (typeof LAYOUTS)[number];
 
-/** Examples that the Conductor is shown: everyday subjects, the paper's tasks, some of both, or none. */
+/** Built-in examples for the Conductor: everyday subjects, the paper's tasks, some of both, or none. */
 export const EXAMPLE_SET_NAMES = ['out-of-domain', 'in-domain', 'mixed', 'none'] as const;
 export type ExampleSet = (typeof EXAMPLE_SET_NAMES)[number];
 
-/** Examples of one prompt, and their bytes as JSON: they travel with each group of a night. */
+/** Most examples in one prompt, and most bytes of them as JSON: they are sent with each group of a night. */
 export const MAX_EXAMPLES = 16;
 export const MAX_EXAMPLES_BYTES = 32 * 1024;
 
-/** A question, and the plan that the Conductor should have written for it. */
+/** Question with the plan that the Conductor should have written for it. */
 export interface Example {
   readonly question: string;
   readonly reasoning: string;
-  /** Its workers are ordinals. */
+  /** Names its workers by ordinals. */
   readonly plan: Plan;
 }
 
-/** A JSON schema (2020-12 subset: objects, arrays, strings, integers) with the name vendors ask for. */
+/** JSON schema (2020-12 subset: objects, arrays, strings, integers) with the name that vendors require. */
 export interface OutputSchema {
   readonly name: string;
   readonly schema: Readonly<Record<string, unknown>>;

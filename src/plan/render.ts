@@ -3,7 +3,7 @@ import { PlanError, quoteBriefly } from './plan-error';
 
 /**
  * Writes a plan as the three lists that the Conductor itself writes; `parsePlan` reads back the same plan.
- * @throws PlanError where a step's worker is not among `workers`, which are in the order of the prompt
+ * @throws PlanError if a step's worker is not among `workers`, which must be in the order of the prompt
  */
 export function renderPlan({ steps }: Plan, workers: readonly string[]): string {
   return [
@@ -22,7 +22,7 @@ function ordinalOf(worker: string, workers: readonly string[]): number {
 
 const SPELLED_OUT: Readonly<Record<string, string>> = { '\\b': '\\u0008', '\\f': '\\u000c' };
 
-/** JSON's spelling, but for the two escapes that the parser leaves alone because of LaTeX. */
+/** Quotes a text as JSON, except for the two escapes that the parser keeps as they are because of LaTeX. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(/\\./g, (escape) => SPELLED_OUT[escape] ?? escape);
 }
@@ -31,7 +31,7 @@ function accessOf({ sees }: Step, index: number): string {
   return index > 0 && sees.length === index ? '["all"]' : JSON.stringify(sees);
 }
 
-/** Writes a plan as the JSON that a Conductor held to `planOutputSchema` would have replied. */
+/** Writes a plan as the JSON that a Conductor constrained to `planOutputSchema` would reply. */
 export function renderPlanAsJson(
   { steps }: Plan,
   workers: readonly string[],
@@ -46,14 +46,14 @@ export function renderPlanAsJson(
   return JSON.stringify({ reasoning, steps: written });
 }
 
-/** The longest texts that a grammar allows, in characters: without a bound a small model may never close its quotes. */
+/** Longest texts that a grammar allows, in characters: without a limit, a small model may never close its quotes. */
 const GRAMMAR_REASONING = 200;
 const GRAMMAR_SUBTASK = 400;
 
 /**
- * A JSON schema for a Conductor whose output can be held to one; `parsePlan` reads what it produces. With binary access,
- * all that a `grammar` allows is a valid plan; no grammar keeps a list of steps to earlier ones. `vendor` leaves out
- * bounds that strict modes of hosted APIs refuse.
+ * Returns a JSON schema for a Conductor whose output can be constrained; `parsePlan` reads that output. With binary
+ * access, everything a `grammar` allows is a valid plan; no grammar can limit a list of steps to earlier ones. `vendor`
+ * leaves out bounds that the strict modes of hosted APIs refuse.
  */
 export function planOutputSchema(
   { workers, maxSteps, round, access = 'any' }: PlanContext,

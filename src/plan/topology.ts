@@ -1,6 +1,6 @@
 import { CONDUCTOR_ID, type Plan } from './plan';
 
-/** Kinds of plans by their graph, in the order in which pictures show them, with their names for people. */
+/** Kinds of plans by their graph, in the order in which charts show them, with their display names. */
 export const TOPOLOGY_NAMES = {
   single: 'one shot',
   chain: 'a chain',
@@ -16,18 +16,18 @@ export type Topology = keyof typeof TOPOLOGY_NAMES;
 export const TOPOLOGIES = Object.keys(TOPOLOGY_NAMES) as readonly Topology[];
 
 /**
- * The kind of a plan by its graph, without what a step sees through a step that it sees. The first of these that holds:
+ * Returns the kind of a plan by its graph, ignoring links that a longer path implies. The first match wins:
  *
- * - `recursion`: a step is the Conductor's own;
+ * - `recursion`: the Conductor itself is the worker of a step;
  * - `single`: one step;
  * - `parallel`: no step sees another;
- * - `chain`: each step after the first builds on the one right before it;
+ * - `chain`: each step after the first sees the one right before it;
  * - `aggregate`: the last step sees all others, which see nothing;
- * - `verify`: plan, execute, verify: all goes out from one step, and comes together in the last;
- * - `tree`: every output but the last goes into exactly one later step, and somewhere several come together;
- * - `other`: anything else, such as an output that no step uses.
+ * - `verify`: plan, execute, verify: a single first step feeds all others, which lead to the last;
+ * - `tree`: every output but the last is seen by exactly one later step, and some step sees several;
+ * - `other`: anything else, such as an output that no step sees.
  *
- * Null for a plan without steps, which accepts the answer that is there.
+ * Returns null for a plan without steps, which accepts the existing answer.
  */
 export function topologyOf({ steps }: Plan): Topology | null {
   if (steps.length === 0) return null;
@@ -47,7 +47,7 @@ function kindOf(links: readonly (readonly number[])[]): Topology {
   return uses.every((count) => count === 1) ? 'tree' : 'other';
 }
 
-/** For each step the ones it sees and does not see through another one already. */
+/** Returns for each step the steps that it sees, except those that it also reaches through another one. */
 function directLinks(sees: readonly (readonly number[])[]): number[][] {
   const reach: Set<number>[] = [];
   for (const seen of sees)

@@ -1,7 +1,7 @@
 import { jsonBytes, MAX_SUBTASK_BYTES, type Plan, type PlanContext, type Step } from './plan';
 import { type ListName, type Place, PlanError, quoteBriefly } from './plan-error';
 
-/** Where an entry of a step stands in the text it was read from, if any. */
+/** Returns the place of a step's entry in the text it was read from, if any. */
 export type Locate = (list: ListName, step: number) => Place | undefined;
 
 interface Written {
@@ -11,8 +11,8 @@ interface Written {
 }
 
 /**
- * Checks a plan and returns it in normal form. A plan is untrusted, written by a model or edited by a person: it can
- * choose a worker of this pool and nothing else.
+ * Checks a plan and returns it in normal form. A plan is untrusted input from a model or a person: it can choose
+ * workers of this pool and nothing else.
  * @throws PlanError
  */
 export function validatePlan(
@@ -33,13 +33,13 @@ export function validatePlan(
   });
 }
 
-/** A valid plan as it runs: what a step sees ascending and without repeats. */
+/** Sorts and deduplicates what each step of a valid plan sees. */
 export function inNormalForm({ steps }: Plan): Plan {
   const ascending = (sees: Step['sees']): number[] => [...new Set(sees)].sort((one, other) => one - other);
   return { steps: steps.map((step) => ({ ...step, sees: ascending(step.sees) })) };
 }
 
-/** Why a value has not the shape of a plan, or null. Plain code: the sandbox must not load zod. */
+/** Says why a value does not have the shape of a plan, or null. Without zod, which the sandbox must not load. */
 export function findShapeProblem(value: unknown, firstStep: 0 | 1 = 0): string | null {
   if (!isRecord(value)) return 'the value is no object';
   const stray = Object.keys(value).find((key) => key !== 'steps');
@@ -68,7 +68,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** @throws PlanError where a plan has too many steps, or none in the first round */
+/** @throws PlanError if a plan has too many steps, or none in the first round */
 export function checkCount(count: number, { maxSteps, round }: PlanContext, locate: Locate): void {
   if (count === 0 && round === 0) {
     const problem =

@@ -14,40 +14,40 @@ import type { Background, Conversation, ReviewedRound, SolveInput } from './inpu
 import type { ConductorCard, ResolvedRun, RunLimits, RunWorker } from './cards';
 import type { Text } from './text';
 
-/** How many requests one model call may make; the workflow has set aside what they cost at worst. */
+/** Number of requests that one model call may make; the workflow has reserved their worst-case cost. */
 export interface Allowance {
   readonly requests: number;
-  /** Those that may be billed: one, and one for each time the process may be lost in mid-request. */
+  /** How many of them may be billed: the answered one, and one per process that may be lost mid-request. */
   readonly billable: number;
 }
 
-/** A short hash of each part of a configuration, by the name of the part, e.g. `limits.costUsd`. */
+/** Short hash of each part of a configuration, by the part's name, e.g. `limits.costUsd`. */
 export type ConfigDigest = Readonly<Record<string, string>>;
 
-/** What a run was asked, as it is shown to the Conductor and to workers. */
+/** Task of a run, as it is shown to the Conductor and to workers. */
 export interface Asked {
   readonly question: Text;
   readonly conversation?: Conversation;
-  /** JSON of the schema that the answer must fit. A worker is shown it where its step gives the answer. */
+  /** JSON of the schema that the answer must fit. Of the workers, only the one that writes the answer is shown it. */
   readonly answerSchema?: Text;
 }
 
 export interface ResolveRunResult extends Asked {
   readonly run: ResolvedRun;
-  /** Tells which configuration it was resolved from; absent where the caller gave the run. */
+  /** Identifies the configuration that it was resolved from; absent if the caller gave the run. */
   readonly config?: ConfigDigest;
 }
 
-/** A reply that was no plan, a plan that a person rejected, or an answer that does not fit; shown again with the reason. */
+/** Reply that was not a plan, rejected plan, or answer that does not fit, shown again with the reason. */
 export interface FailedReply {
   readonly reply: Text;
   readonly problem: Problem;
 }
 
-/** The part of a run that the Conductor's prompt and the reading of its reply depend on. */
+/** Subset of a run that the Conductor's prompt and the parsing of its reply depend on. */
 export interface PlanningRun {
   readonly conductor: ConductorCard;
-  /** With their prices where the Conductor is told them. */
+  /** Includes prices if the Conductor is told them. */
   readonly workers: readonly (Pick<RunWorker, 'id' | 'notes'> & Partial<Pick<RunWorker, 'price'>>)[];
   readonly limits: Pick<RunLimits, 'steps'>;
 }
@@ -60,16 +60,16 @@ export interface WritePlanRequest extends Asked {
   readonly repairs: readonly FailedReply[];
   readonly run: PlanningRun;
   readonly seed?: number;
-  /** The Conductor may be given steps itself: it is the last ordinal. */
+  /** The Conductor may be given steps itself; it is then the last ordinal. */
   readonly mayCallItself?: boolean;
   readonly background?: readonly Background[];
-  /** Set where an earlier answer is to be accepted or improved. */
+  /** Set if an earlier answer is to be accepted or improved. */
   readonly review?: ReviewedRound;
   readonly hints?: readonly string[];
 }
 
 export interface WritePlanResult {
-  /** null when the reply was no valid plan; `problem` then says why. */
+  /** null if the reply was not a valid plan; `problem` then says why. */
   readonly plan: Plan | null;
   readonly problem: Problem | null;
   readonly reply: Text;
@@ -86,29 +86,29 @@ export interface VisibleStep {
 
 export interface WorkerRequest extends Asked {
   readonly rootId: string;
-  /** With round, step and worker names the call in place of Temporal's ids, so that it is the same call in every run. */
+  /** With round, step and worker, identifies the call in place of Temporal's ids: it is the same in every run. */
   readonly identity?: string;
   readonly subtask: string;
   readonly sees: readonly VisibleStep[];
   readonly round: number;
   readonly step: number;
   readonly worker: RunWorker;
-  /** Set where its text goes to the stream log as it is written. */
+  /** Set if its text goes to the stream log as it is written. */
   readonly live?: true;
   readonly fallbackFor?: string;
-  /** Another worker stands in should this one fail, so it need not be waited for while its circuit is open. */
+  /** Another worker takes over if this one fails, so the call does not wait while this worker's circuit is open. */
   readonly hasFallback?: true;
-  /** Set for models: other steps of this worker begin with the same texts, which a prompt cache may keep. */
+  /** Set for models if other steps of this worker begin with the same texts, which a prompt cache may keep. */
   readonly sharesPrompt?: true;
-  /** Raised after a length stop, lowered to `maxAnswerTokens`; otherwise the card's own limit holds. */
+  /** Raised after a length stop, lowered to `maxAnswerTokens`; if absent, the card's own limit holds. */
   readonly maxOutputTokens?: number;
-  /** Set for a model that writes the answer, where the run has such a limit. */
+  /** Set for a model that writes the answer, if the run has such a limit. */
   readonly maxAnswerTokens?: number;
-  /** Counts the calls of a user's own activity or workflow for one step; absent for the first. */
+  /** Number of the call of a user's own activity or workflow for this step; absent for the first. */
   readonly attempt?: number;
   readonly seed?: number;
   readonly background?: readonly Background[];
-  /** Set where the worker's last answer did not fit `answerSchema`. */
+  /** Set if the worker's last answer did not fit `answerSchema`. */
   readonly failed?: FailedReply;
 }
 
@@ -129,18 +129,18 @@ export interface WorkerResult {
   readonly endedAt: string;
 }
 
-/** The side effects of a solve, by activity type. */
+/** Side effects of a solve, by activity type. */
 export interface ConductorActivities {
-  /** Local: it runs within the first workflow task. Checks the input, which any client may have written. */
+  /** Local: runs within the first workflow task. Checks the input, which any client may have written. */
   [RESOLVE_RUN](input: SolveInput): Promise<ResolveRunResult>;
-  /** Refuses a run, or cards beside it, of another shape, and what the configuration does not name. Local, too. */
+  /** Refuses a run or cards of an invalid shape, or a run with names that are not in the configuration. Local, too. */
   [CHECK_RUN](run: ResolvedRun, cards?: readonly RunWorker[]): Promise<void>;
   [WRITE_PLAN](request: Reserved<WritePlanRequest>): Promise<WritePlanResult>;
   [CALL_WORKER](request: Reserved<WorkerRequest>): Promise<WorkerResult>;
   [BOOK_CALL](booked: BookedCall): Promise<void>;
-  /** Gives the result of a user's own activity or workflow back where it fits `answerSchema`, or throws `Answer.Invalid`. */
+  /** Returns the result of a user's activity or workflow if it fits `answerSchema`, else throws `Answer.Invalid`. */
   [CHECK_ANSWER](checked: WorkerRequest & { readonly result: WorkerResult }): Promise<WorkerResult>;
-  /** @param inlineBytes what is longer as JSON goes to the store. Default: `INLINE_BYTES` */
+  /** @param inlineBytes longer texts (as JSON) go to the store. Default: `INLINE_BYTES` */
   [KEEP_TEXT](text: string, inlineBytes?: number): Promise<Text>;
   [READ_TEXT](text: Text): Promise<string>;
 }

@@ -3,21 +3,21 @@ import { ACCESS_MODES, DESCRIBE_MODES, EXAMPLE_SET_NAMES, LAYOUTS, MAX_EXAMPLES 
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS, MAX_WALL_CLOCK_MS } from './messages';
 import { planSchema } from './solve';
 
-// What a run knows of its models and workers. Workflows import the types alone: their sandbox must not load zod.
+// Models and workers as a run knows them. Workflows import only the types: their sandbox must not load zod.
 
 const milliseconds = z.int().min(1).max(MAX_WALL_CLOCK_MS);
 const count = z.int().min(1);
-/** Far beyond any model: sums must stay exact. */
+/** Bound far beyond any model's rate, so that sums stay exact. */
 const rate = z.number().min(0).max(1e6);
 
 const ratesSchema = z.object({
   input: rate,
   output: rate,
-  /** For input that the provider had cached; absent where that costs the same. */
+  /** For input that the provider had cached; absent if it costs the same. */
   cachedInput: rate.optional(),
-  /** For input that it wrote to its cache; absent where that costs the same. */
+  /** For input written to the provider's cache; absent if it costs the same. */
   cacheWrite: rate.optional(),
-  /** For what it writes to be kept for an hour; absent where that costs as much as other writes. */
+  /** For cache writes kept for an hour; absent if they cost as much as other writes. */
   hourCacheWrite: rate.optional(),
 });
 export type Rates = z.infer<typeof ratesSchema>;
@@ -28,34 +28,34 @@ const tierSchema = ratesSchema.extend({
 });
 
 const priceSchema = tierSchema.extend({
-  /** By service tier: a factor on the rates, or a price. One that is not listed is unknown; with no list, all are alike. */
+  /** By service tier: a factor on the rates, or a price. Unlisted tiers are unknown; without a list, all are alike. */
   tiers: z.record(z.string(), z.union([rate, tierSchema])).optional(),
 });
 export type Price = z.infer<typeof priceSchema>;
 
-/** Settings that a model's API takes. One that it lacks is left out of the request and recorded as dropped. */
+/** Settings that a model's API takes. Others are left out of the request and recorded as dropped. */
 const capabilitiesSchema = z.object({
   sampling: z.boolean(),
-  /** Effort levels, lowest first; empty where the model has no such setting. */
+  /** Effort levels, lowest first; empty if the model has no such setting. */
   effort: z.array(z.string()).readonly(),
   /** A budget of thinking tokens. @default false */
   thinking: z.boolean().optional(),
   jsonSchema: z.boolean(),
-  /** The most output tokens one request may ask for; null where unknown. */
+  /** Most output tokens that one request may ask for; null if unknown. */
   maxOutputTokens: count.nullable(),
 });
 export type Capabilities = z.infer<typeof capabilitiesSchema>;
 
 const settings = {
-  /** `policy`: a checkpoint that was trained here; only a Conductor can be one. */
+  /** `policy`: a checkpoint trained here, which only a Conductor can be. */
   provider: z.enum(['openai', 'anthropic', 'google', 'local', 'policy']),
   model: z.string(),
-  /** Which of OpenAI's two APIs to speak; null for the other vendors. */
+  /** Which of OpenAI's two APIs to use; null for the other vendors. */
   api: z.enum(['responses', 'chat']).nullable(),
-  /** Answers are written at the vendor while no one waits (Responses API only); absent where the connection is held. */
+  /** The vendor writes answers while no one waits (Responses API only); absent if the connection is held open. */
   background: z.literal(true).optional(),
   baseUrl: z.string().nullable(),
-  /** Name of the environment variable that holds the key; null where the server wants none. */
+  /** Name of the environment variable that holds the key; null if the server needs none. */
   apiKeyEnv: z.string().nullable(),
   maxOutputTokens: count,
   temperature: z.number().nullable(),
@@ -63,24 +63,24 @@ const settings = {
   topP: z.number().optional(),
   topK: z.number().optional(),
   presencePenalty: z.number().optional(),
-  /** Most tokens of thought, which count towards `maxOutputTokens`; 0: none, absent: as the model likes. */
+  /** Most thinking tokens, which count towards `maxOutputTokens`; 0: none, absent: up to the model. */
   thinking: z.int().min(0).optional(),
-  /** Fields of a request that no setting stands for. */
+  /** Request fields for which there is no setting. */
   extraBody: z.record(z.string(), z.unknown()).readonly().optional(),
   timeoutMs: milliseconds,
-  /** The longest silence in a stream; absent where answers are asked for whole. */
+  /** Longest silence in a stream; absent if answers are not streamed. */
   idleTimeoutMs: milliseconds.optional(),
   capabilities: capabilitiesSchema,
   /** null: unknown, so costs of this card are unknown too. */
   price: priceSchema.nullable(),
-  /** Where the price came from: `card`, or the bundled table's version. */
+  /** Source of the price: `card`, or the bundled table's version. */
   priceVersion: z.string().nullable(),
 };
 
 const member = {
   id: z.string(),
   notes: z.string().nullable(),
-  /** Ids of workers that stand in when this one has failed for good. */
+  /** Ids of workers to use after this one has failed for good. */
   fallback: z.array(z.string()).readonly(),
 };
 
@@ -94,7 +94,7 @@ export const modelSchema = z.object({
 export type ModelCard = z.infer<typeof modelSchema>;
 export type ModelProvider = ModelCard['provider'];
 
-/** A worker that is any Temporal activity or workflow: takes a `WorkerRequest`, returns an `ExternalAnswer`. */
+/** Worker that is any Temporal activity or workflow: takes a `WorkerRequest`, returns an `ExternalAnswer`. */
 const externalSchema = z.object({
   kind: z.enum(['activity', 'workflow']),
   ...member,
@@ -123,24 +123,24 @@ export const conductorSchema = z.object({
   /** false: every worker is sent the same subtask, whatever the Conductor writes. @default true */
   subtasks: z.boolean().optional(),
   /**
-   * `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved where the
-   * configuration names none.
+   * `<training run>/<name>` of the checkpoint to use. Absent for a prompted Conductor, and before the run is resolved
+   * if the configuration names no checkpoint.
    */
   checkpoint: z.string().optional(),
-  /** How much it is told beside the question, see `ConductorPrompt`. @default 'full' */
+  /** How much the Conductor is told besides the question, see `ConductorPrompt`. @default 'full' */
   prompt: z.enum(['full', 'compact']).optional(),
-  /** Shown in a full prompt: a set of ours, or those that a checkpoint was trained with. @default 'out-of-domain' */
+  /** Examples in a full prompt: a bundled set, or those that a checkpoint was trained with. @default 'out-of-domain' */
   examples: z
     .union([z.enum(EXAMPLE_SET_NAMES), z.array(exampleSchema).max(MAX_EXAMPLES).readonly()])
     .optional(),
-  /** The first plan of every solve, for which no model is asked. */
+  /** First plan of every solve, for which no model is asked. */
   plan: planSchema.optional(),
 });
 export type ConductorCard = z.infer<typeof conductorSchema>;
 
 const limitsSchema = z.object({
   steps: z.int().min(1).max(MAX_STEPS),
-  /** How deep the Conductor may call itself; 0: not at all, null: as deep as the other limits let it. */
+  /** How deep the Conductor may call itself; 0: not at all, null: as deep as the other limits allow. */
   depth: z.int().min(0).nullable(),
   calls: z.int().min(1),
   /** Input and output; null: no limit. */
@@ -152,10 +152,10 @@ const limitsSchema = z.object({
 });
 export type RunLimits = z.infer<typeof limitsSchema>;
 
-/** What a run keeps to its end, whatever changes on disk. Keys are never in it, only names of environment variables. */
+/** Settings that a run keeps to its end, whatever changes on disk. Holds names of environment variables, never keys. */
 export const runSchema = z.object({
   conductor: conductorSchema,
-  /** The workers this run may use, in the order of the configuration: the index is the plan's ordinal. */
+  /** Workers that this run may use, in the order of the configuration: the index is the plan's ordinal. */
   workers: z.array(workerSchema).min(1).readonly(),
   limits: limitsSchema,
   /** How the Conductor may call itself while depth remains: to review an answer, as a worker of its plan, or both. */
@@ -166,7 +166,7 @@ export const runSchema = z.object({
 });
 export type ResolvedRun = z.infer<typeof runSchema>;
 
-/** The run of one solve: a result that lists more calls would not fit a payload. */
+/** Run of one solve. Its calls are bounded, since a result that lists more would not fit a payload. */
 export const solveRunSchema = runSchema.extend({
   limits: limitsSchema.extend({ calls: z.int().min(1).max(MAX_CALLS) }),
 });

@@ -9,10 +9,10 @@ export interface ExternalAnswer {
   readonly usage?: Pick<Usage, 'inputTokens' | 'outputTokens'> & Partial<Usage>;
 }
 
-/** Beyond any model: the sums of a run must stay exact. */
+/** Bound beyond any model's counts, so that the sums of a run stay exact. */
 const MAX_TOKENS = 1e9;
 
-/** Reads what such a worker returned, or throws what is wrong with it. By hand, for the reason given in `input.ts`. */
+/** Parses what such a worker returned, without zod (see `input.ts`). @throws Error that says what is wrong */
 export function readExternalResult(
   result: unknown,
   { kind, type }: ExternalCard,
@@ -40,7 +40,7 @@ export function readExternalResult(
   };
 }
 
-/** Cost of a call to a user's own activity or workflow; null if no price is known. */
+/** Returns the cost of a call to a user's own activity or workflow; null if no price is known. */
 export function nanoUsdOfCall({ price }: Pick<ExternalCard, 'price'>): number | null {
   return price === undefined ? null : Math.round(price.perCall * 1e9);
 }

@@ -2,13 +2,13 @@ import type { Call, Problem } from './solve';
 import type { Text } from './text';
 
 /**
- * Failure types by the boundary that was crossed, each with who tries again.
+ * Failure types by the boundary that was crossed, each with the party that retries it.
  *
- * "Temporal" types surely cost nothing and are retried by the server behind the workflow's back. "Workflow" types
- * may have been billed: they come back to the workflow, which decides. "No one" types would fail again.
+ * "Temporal" types are certain to cost nothing, and the server retries them without the workflow. "Workflow" types may
+ * have been billed: the workflow decides. "No one" types would fail again.
  */
 export const FAILURES = {
-  /** 429. Temporal, after the delay the provider asked for. */
+  /** 429. Temporal, after the delay that the provider asked for. */
   rateLimited: 'Provider.RateLimited',
   /** Connection refused, 500, 503, 529: no completion was made. Temporal, with back-off. */
   unavailable: 'Provider.Unavailable',
@@ -38,9 +38,9 @@ export const FAILURES = {
   planInvalid: 'Plan.Invalid',
   /** The answer does not fit the schema that came with the question. Workflow, once, with the reason. */
   answerInvalid: 'Answer.Invalid',
-  /** A person wants another plan. Workflow, by asking the Conductor anew. */
+  /** A person wants another plan. Workflow, by asking the Conductor again. */
   planRejected: 'Plan.Rejected',
-  /** The store did not do what it was asked to: a full disk, no connection, no permission. Temporal, with back-off. */
+  /** A store operation failed: full disk, no connection, no permission. Temporal, with back-off. */
   storeUnavailable: 'Store.Unavailable',
   /** A text over the store's cap. No one. */
   textTooLarge: 'Store.TextTooLarge',
@@ -48,7 +48,7 @@ export const FAILURES = {
   textNotFound: 'Store.NotFound',
   /** The configuration of the worker process cannot serve this run. No one. */
   configuration: 'Configuration.Invalid',
-  /** The run's time was used up before the call could be made. No one. */
+  /** The run's time was used up before the call was made or had ended. No one. */
   wallClock: 'Limit.WallClock',
   /** The next call could exceed what may be spent. No one; the run ends with the best answer so far. */
   callLimit: 'Limit.Calls',
@@ -56,15 +56,15 @@ export const FAILURES = {
   costLimit: 'Limit.Cost',
   /** No one approved the plan in time. No one. */
   approvalLimit: 'Limit.Approval',
-  /** Calls of this process would exceed a rate of the card's. Temporal, when there is room; no request was sent. */
+  /** Calls of this process would exceed a rate on the card. Temporal, when there is room; no request was sent. */
   throttled: 'Worker.Throttled',
-  /** The worker failed too often lately and is not asked for a while. Workflow, by a fallback; without, Temporal. */
+  /** The worker has failed too often lately and is paused. Workflow, by a fallback; if there is none, Temporal. */
   circuitOpen: 'Worker.CircuitOpen',
-  /** Processes were lost in mid-call as often as was set aside for. Workflow. */
+  /** Processes were lost mid-call as often as the reservation allows. Workflow. */
   workerLost: 'Worker.Lost',
-  /** A message to a run that does not fit what it is doing, e.g. an approval where no plan waits for one. No one. */
+  /** A message that does not fit the state of a run, e.g. an approval when no plan waits. No one. */
   badMessage: 'Solve.BadMessage',
-  /** Input of a run that no run can be made of. No one. */
+  /** Input that is invalid for a run. No one. */
   badInput: 'Solve.BadInput',
   /** Every step failed: no answer is left. The run fails with its trace as details. */
   noAnswer: 'Solve.NoAnswer',
@@ -72,13 +72,13 @@ export const FAILURES = {
 
 export type FailureType = (typeof FAILURES)[keyof typeof FAILURES];
 
-/** Whether a failure comes again whatever is asked, until a person changes the configuration or pays. */
+/** Whether every call would fail this way until a person changes the configuration or pays. */
 export function isMisconfigured({ type }: Problem): boolean {
   const { authentication, notFound, quotaExceeded, configuration } = FAILURES;
   return [authentication, notFound, quotaExceeded, configuration].some((each) => each === type);
 }
 
-/** What the workflow must still learn from a failed model call. */
+/** Facts that a failed model call reports to the workflow. */
 export interface CallFailureDetails {
   readonly calls: readonly Call[];
   /** Text that arrived before a length stop, if any. */

@@ -6,22 +6,22 @@ import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from './messages';
 import { runSchema, solveRunSchema } from './cards';
 import { INLINE_BYTES, isText, MAX_INLINE_QUESTION_BYTES, type Text } from './text';
 
-// Checked in the local activity that every run begins with: the sandbox imports types alone, since zod would double its
-// bundle and cost each run's context 8 ms of processor time to load.
+// The local activity that every run begins with checks inputs. The sandbox imports only types, since zod would double
+// its bundle and cost each run's context 8 ms of processor time to load.
 
 const text = z.custom<Text>((value) => isText(value), {
   error: `expected a text of at most ${INLINE_BYTES} bytes, or a reference to one in the store`,
 });
 
-/** An earlier text that every call of a child may see: an output that its parent's plan showed it, or the first answer. */
+/** Earlier text that every call of a child may see: an output that the parent's plan showed it, or the first answer. */
 const backgroundSchema = z.object({
-  /** null for the answer that a review is about. */
+  /** null for the answer under review. */
   subtask: z.union([z.string(), text]).nullable(),
   output: text,
 });
 export type Background = z.infer<typeof backgroundSchema>;
 
-/** One turn of a conversation, its text whole. */
+/** One turn of a conversation, with its whole text. */
 export const conversationTurnSchema = z.strictObject({
   role: z.enum(['system', 'user', 'assistant']),
   content: z.string(),
@@ -42,11 +42,11 @@ export type ReviewedRound = z.infer<typeof reviewedSchema>;
 const parentSchema = z.object({
   rootId: z.string(),
   depth: z.int().min(1),
-  /** Number of the child's first plan: 0 for a step, one more than the reviewed round's for a review. */
+  /** Number of the child's first plan: 0 for a step; for a review, the reviewed round's number plus one. */
   round: z.int().min(0),
   /** Index of the step of the parent's plan that the child is for; absent for a review. */
   step: z.int().min(0).optional(),
-  /** The resolved configuration, its limits cut to what the child may use. */
+  /** Resolved configuration, with limits cut to what the child may use. */
   run: runSchema,
   background: z.array(backgroundSchema).readonly(),
   conversation: conversationSchema.optional(),
@@ -75,9 +75,9 @@ export const limitsInputSchema = z.strictObject({
 });
 export type LimitsInput = z.infer<typeof limitsInputSchema>;
 
-/** In what the Conductor of one run differs from the configured one. */
+/** Settings in which a run's Conductor differs from the configured one. */
 const conductorChangeSchema = z.strictObject({
-  /** Which of the configuration's `conductors` it is; absent: its `conductor`. */
+  /** Entry of the configuration's `conductors` to use; absent: its `conductor`. */
   name: z.string().optional(),
   /** `<training run>/<name>` of the checkpoint that writes its plans. */
   checkpoint: z.string().optional(),
@@ -96,7 +96,7 @@ export type Turn = z.infer<typeof turnSchema>;
 export type AnswerSchema = Readonly<Record<string, unknown>>;
 
 const MAX_SCHEMA_BYTES = 64 * 1024;
-/** Counts objects and lists alike. */
+/** Nesting of objects and lists alike. */
 const MAX_SCHEMA_DEPTH = 64;
 
 export const answerSchemaSchema = z.custom<AnswerSchema>(isAnswerSchema, {
@@ -105,7 +105,7 @@ export const answerSchemaSchema = z.custom<AnswerSchema>(isAnswerSchema, {
 
 const solveFields = z.strictObject({
   question: questionSchema.optional(),
-  /** A conversation in place of the question, which is its last turn. */
+  /** Conversation in place of the question, which is its last turn. */
   messages: z
     .array(turnSchema)
     .refine((turns) => turns.at(-1)?.role === 'user', {
@@ -115,31 +115,31 @@ const solveFields = z.strictObject({
     .optional(),
   /** JSON Schema (2020-12, or draft 7 by its `$schema`) that the answer must fit. */
   answerSchema: answerSchemaSchema.optional(),
-  /** The most output tokens of the call that writes the answer: text that is cut off there is the answer. */
+  /** Most output tokens of the call that writes the answer. An answer cut off there still counts as the answer. */
   maxAnswerTokens: z.int().min(1).optional(),
   pool: poolSchema.optional(),
   limits: limitsInputSchema.optional(),
   conductor: conductorChangeSchema.optional(),
-  /** Whether a person sees a plan before any of it is run: the first one, or those of children too. */
+  /** Whether a person must approve a plan before it runs: only the first one, or those of children too. */
   approval: z.enum(['plan', 'all']).optional(),
   /** 1 is served first, 5 last; Temporal's default is 3. */
   priority: z.int().min(1).max(5).optional(),
-  /** Whose run it is, where task queues must be fair between several: Temporal's fairness key. */
+  /** Owner of the run, for fair task queues between several: Temporal's fairness key. */
   tenant: z.string().min(1).max(64).optional(),
-  /** A plan to run as it is, and for each step the output that is kept, or null if the step is to be run. */
+  /** Plan to run as it is, with an output to keep for each step, or null for a step that must run. */
   given: z
     .strictObject({ plan: planSchema, outputs: z.array(text.nullable()).readonly() })
     .refine(({ plan, outputs }) => plan.steps.length === outputs.length, {
       error: 'expected one output, or null, for each step of the plan',
     })
     .optional(),
-  /** Settings as they were resolved before, which hold whatever is configured now. */
+  /** Settings resolved earlier, which override the present configuration. */
   run: solveRunSchema.optional(),
-  /** Only in a solve that another one started: a client that sends it is refused. */
+  /** Only set by a solve that starts another; a client that sends it is refused. */
   parent: parentSchema.optional(),
-  /** Sent to models that take one. */
+  /** Sent to models that accept a seed. */
   seed: z.int().optional(),
-  /** Texts are told as they are written: see `ConductorClient.stream`. */
+  /** Streams texts as they are written: see `ConductorClient.stream`. */
   live: z.literal(true).optional(),
 });
 
@@ -163,7 +163,7 @@ function isQuestion(value: unknown): boolean {
   return isText(value, MAX_INLINE_QUESTION_BYTES) && !(typeof value === 'string' && value.trim() === '');
 }
 
-/** Whether a run can be made of an unchecked input. */
+/** Whether an unchecked input is valid for a run. */
 export function isSolveInput(input: unknown): input is SolveInput {
   return solveInputSchema.safeParse(input).success;
 }

@@ -2,21 +2,21 @@ import { utf8Bytes } from '../plan/plan';
 import { REJECT_PLAN_UPDATE, SET_LIMITS_UPDATE } from './names';
 import { findFault, findFaultOfChange, isString, number, orNull, type Rule, whole } from './rules';
 
-// Accepted messages must not stop the run: they fit a payload (2 MB), a timer and Temporal's fields.
+// Bounds so that no accepted message can stop a run: it must fit a payload (2 MB), a timer and Temporal's fields.
 
 /** Model requests of one run, children included. Its result lists them all and must fit 2 MB, at about 6 KB a call. */
 export const MAX_CALLS = 200;
 
-/** Each step brings its subtask and an output into the result. */
+/** Most steps: each adds its subtask and an output to the result. */
 export const MAX_STEPS = 50;
 
-/** 24 days: beyond them, a timer of Node fires at once. */
+/** 24 days: with a longer delay, a Node timer fires at once. */
 export const MAX_WALL_CLOCK_MS = 24 * 24 * 60 * 60 * 1000;
 
-/** The highest cost limit: in nano-USD it must stay an exact integer. */
+/** Highest cost limit: it must stay an exact integer in nano-USD. */
 export const MAX_COST_USD = 1_000_000;
 
-/** Hints, and reasons for rejections, travel whole with every later call of the Conductor. */
+/** Hints, and reasons for rejections, are part of every later call of the Conductor. */
 const MAX_HINT_BYTES = 2048;
 export const MAX_HINTS = 50;
 
@@ -29,7 +29,7 @@ export interface SpendingLimits {
   readonly nanoUsd: number | null;
 }
 
-/** Update `setLimits`: what is named changes, the rest stays; null lifts a limit. */
+/** Update `setLimits`: named limits change, the others stay; null lifts a limit. */
 export interface LimitsChange {
   readonly steps?: number;
   readonly depth?: number | null;
@@ -40,15 +40,15 @@ export interface LimitsChange {
   readonly wallClockMs?: number;
 }
 
-/** What now holds, which is never less than what is spent or promised to calls under way. */
+/** Limits that hold now, never below what is spent or reserved for running calls. */
 export interface HeldLimits extends Required<LimitsChange> {
   /** Milliseconds left of the wall clock, without the time that plans waited for a person. */
   readonly remainingMs: number;
-  /** When the run ends if nobody decides on the plan that waits; null where none does. ISO 8601. */
+  /** When the run ends if nobody decides on the waiting plan (ISO 8601); null if none waits. */
   readonly approvalEndsAt: string | null;
 }
 
-/** Shown to the Conductor before it writes another plan. */
+/** Reason shown to the Conductor before it writes another plan. */
 export interface PlanRejection {
   readonly reason: string;
 }
@@ -73,7 +73,7 @@ export const LIMIT_RULES = {
   },
 } as const satisfies Readonly<Record<keyof LimitsChange, Rule>>;
 
-/** A change of no limit at all is a question: what holds? */
+/** Returns what is wrong with a change, or null. An empty change is valid: it asks for the present limits. */
 export function findLimitsProblem(change: unknown): string | null {
   return findFaultOfChange(SET_LIMITS_UPDATE, change, LIMIT_RULES);
 }

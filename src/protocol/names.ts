@@ -1,7 +1,7 @@
 // Names that cross process borders. They are written into histories: never rename one.
 
 export const SOLVE_WORKFLOW = 'conductorSolve';
-/** A solve within a run of ours, such as a review: a type of its own, so that lists can leave it out. */
+/** Solve within one of our runs, such as a review. It has a type of its own, so that lists can leave it out. */
 export const SOLVE_PART_WORKFLOW = 'conductorSolvePart';
 
 export const STATE_QUERY = 'state';
@@ -11,7 +11,7 @@ export const LIMITS_QUERY = 'limits';
 export const SET_MAX_DEPTH_SIGNAL = 'setMaxDepth';
 export const ADD_HINT_SIGNAL = 'addHint';
 
-// Updates: checked before they are accepted, and answered.
+// Updates: validated before they are accepted, and answered.
 export const SET_LIMITS_UPDATE = 'setLimits';
 export const APPROVE_PLAN_UPDATE = 'approvePlan';
 export const EDIT_PLAN_UPDATE = 'editPlan';
@@ -19,7 +19,7 @@ export const REJECT_PLAN_UPDATE = 'rejectPlan';
 
 export { CONDUCTOR_ID } from '../plan/plan';
 
-// Activity types carry a prefix, since plugins on one worker share one name space.
+// Activity types carry a prefix, since plugins on one worker share one namespace.
 export const RESOLVE_RUN = 'conductor.resolveRun';
 export const CHECK_RUN = 'conductor.checkRun';
 export const WRITE_PLAN = 'conductor.writePlan';
@@ -29,10 +29,10 @@ export const CHECK_ANSWER = 'conductor.checkAnswer';
 export const KEEP_TEXT = 'conductor.keepText';
 export const READ_TEXT = 'conductor.readText';
 
-/** Task queue of runs and calls where the configuration names no other. */
+/** Task queue of runs and calls unless the configuration names another. */
 export const DEFAULT_TASK_QUEUE = 'conductor';
 
-/** Where calls of a provider's models wait, if each provider has a queue of its own. Never change how it is formed. */
+/** Returns the task queue of a provider's models, if each provider has its own. Never change the format. */
 export function providerQueue(taskQueue: string, provider: string): string {
   return `${taskQueue}-${provider}`;
 }

@@ -7,7 +7,7 @@ import type { SolveInput } from './input';
 import type { ResolvedRun, RunLimits, RunWorker } from './cards';
 import { isText, MAX_INLINE_QUESTION_BYTES, type Text } from './text';
 
-// What an input and a configuration say about the plans of a run: the workflow and readers of its history must agree.
+// Rules that follow from input and configuration: the workflow and readers of its history must agree on them.
 
 /** Whether the Conductor may be given steps of its own plan, or review its answer, at this depth. */
 export function isRecursionAllowed(
@@ -19,7 +19,7 @@ export function isRecursionAllowed(
   return (recursion === how || recursion === 'both') && isDepthLeft;
 }
 
-/** Context that judges a plan of a run; the Conductor, if it may be given steps, is the last ordinal. */
+/** Returns the rules for plans of a run. If the Conductor may be given steps, it is the last ordinal. */
 export function planContextOf(
   { workers, limits }: Pick<PlanningRun, 'workers' | 'limits'>,
   round: number,
@@ -29,7 +29,7 @@ export function planContextOf(
   return { workers: mayCallItself ? [...ids, CONDUCTOR_ID] : ids, maxSteps: limits.steps, round };
 }
 
-/** The plan that runs when the Conductor wrote none: the first worker answers alone. */
+/** Returns the plan to run if the Conductor wrote none: the first worker answers alone. */
 export function standInPlan({
   workers: [best],
 }: {
@@ -39,9 +39,9 @@ export function standInPlan({
 }
 
 /**
- * The outputs of an earlier run that hold for a plan, by step; null for a step to be run. A person may have changed the
- * plan that was given: a step keeps its output only as it was, seeing what was kept. An answer that must fit a schema is
- * written, and checked, anew.
+ * Returns the outputs of an earlier run that remain valid for a plan, by step; null for a step that must run. A person
+ * may have changed the given plan: a step keeps its output only if it is unchanged and sees only kept outputs. An
+ * answer that must fit a schema is always written and checked again.
  */
 export function keptOutputs(
   { given, answerSchema }: Pick<SolveInput, 'given' | 'answerSchema'>,
@@ -73,7 +73,7 @@ export function asksApproval({ approval }: Pick<SolveInput, 'approval'>, depth: 
   return approval === 'all' || (approval === 'plan' && depth === 0);
 }
 
-/** The question of an unchecked input, which may be the last turn of a conversation; empty where it has none. */
+/** Returns the question of an unchecked input, maybe the last turn of a conversation; empty if there is none. */
 export function questionOf(input: unknown): Text {
   const { question, messages }: Record<string, unknown> = isRecord(input) ? input : {};
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
@@ -81,13 +81,13 @@ export function questionOf(input: unknown): Text {
   return isText(asked, MAX_INLINE_QUESTION_BYTES) ? asked : '';
 }
 
-/** Whether a plan is that of the configuration, which the Conductor is not asked for: the first one, in no review. */
+/** Whether the configuration gives the plan, so that the Conductor is not asked: the first one, except in a review. */
 export function takesConfigured(request: Pick<WritePlanRequest, 'run' | 'repairs' | 'review'>): boolean {
   const { run, repairs, review } = request;
   return run.conductor.plan !== undefined && review === undefined && repairs.length === 0;
 }
 
-/** Purpose of a call of the Conductor. A plan that a person rejected is written anew, not repaired. */
+/** Returns the purpose of a Conductor call. After a person's rejection it is a new plan, not a repair. */
 export function purposeOf({ repairs, review }: Pick<WritePlanRequest, 'repairs' | 'review'>): CallPurpose {
   if (repairs.at(-1)?.problem.type === FAILURES.planInvalid) return 'repair';
   return review === undefined ? 'plan' : 'review';

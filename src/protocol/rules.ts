@@ -1,18 +1,18 @@
 import { briefly, quoteBriefly } from '../plan/plan-error';
 import { isRecord } from '../plan/validate';
 
-// Rules for messages, and for inputs of evaluations: workflow code that trusts a field throws in every task anew. Plain
-// code, since zod would double the bundle and cost each run's context 8 ms of processor time to load.
+// Rules for messages and for inputs of evaluations: workflow code that trusts a wrong field fails every task again. No
+// zod, since it would double the bundle and cost each run's context 8 ms of processor time to load.
 
 export interface Rule {
   readonly isMet: (value: unknown) => boolean;
   readonly expected: string;
 }
 
-/** A rule for each field of an object: a missing one does not compile. */
+/** One rule for each field of an object; a missing rule does not compile. */
 export type Rules<Checked> = { readonly [Name in keyof Checked]-?: Rule };
 
-/** Finds the fault of what a workflow or an update is given, in a sentence; null: none. Other fields are left alone. */
+/** Returns a sentence on the first fault of a workflow's or update's input, or null. Ignores other fields. */
 export function findFault<Checked>(receiver: string, input: unknown, rules: Rules<Checked>): string | null {
   const tell = (place: string, value: unknown, expected: string): string =>
     `${place} of ${receiver} is ${show(value)}: it must be ${expected}`;
@@ -23,7 +23,7 @@ export function findFault<Checked>(receiver: string, input: unknown, rules: Rule
   return null;
 }
 
-/** As `findFault`, for a change: each field may be left out, and there are no others. */
+/** Checks a change as `findFault` does, but each field may be left out, and unknown ones are faults. */
 export function findFaultOfChange<Checked>(
   receiver: string,
   change: unknown,
@@ -47,7 +47,7 @@ export function optional({ isMet, expected }: Rule): Rule {
   return { isMet: (value) => value === undefined || isMet(value), expected: `${expected}, or left out` };
 }
 
-/** @param what describes the null */
+/** @param what describes null */
 export function orNull({ isMet, expected }: Rule, what: string): Rule {
   return { isMet: (value) => value === null || isMet(value), expected: `${expected}, or ${what}` };
 }
@@ -85,7 +85,7 @@ export function isString(value: unknown): value is string {
 
 export const flag: Rule = { isMet: (value) => typeof value === 'boolean', expected: 'true or false' };
 
-/** Checked by `conductor.checkRun`, or by the solve that it is passed to. */
+/** Checked by `conductor.checkRun`, or by the solve that receives it. */
 export const given: Rule = { isMet: isRecord, expected: 'one object' };
 
 export const givenModel: Rule = {

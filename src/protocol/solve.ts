@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Text } from './text';
 
-// The trace of a run, with its plans and calls. Workflows import the types alone: their sandbox must not load zod.
+// Trace of a run, with its plans and calls. Workflows import only the types: their sandbox must not load zod.
 
 const stepSchema = z.strictObject({
   worker: z.string().min(1),
@@ -14,15 +14,15 @@ export const planSchema = z.strictObject({ steps: z.array(stepSchema).readonly()
 export const problemSchema = z.object({ type: z.string(), message: z.string() });
 export type Problem = z.infer<typeof problemSchema>;
 
-/** Tokens as the provider counted them; cached, written and reasoning tokens are parts of input and output. */
+/** Tokens as the provider counted them; cached, written and reasoning tokens are included in input and output. */
 const usageSchema = z.object({
   inputTokens: z.int(),
   outputTokens: z.int(),
   cachedInputTokens: z.int(),
   reasoningTokens: z.int(),
-  /** Input written to the provider's cache, which may cost more than other input; absent where none was. */
+  /** Input written to the provider's cache, which may cost more than other input; absent if there was none. */
   cacheWriteTokens: z.int().exactOptional(),
-  /** The part of those that Anthropic keeps for an hour instead of five minutes. */
+  /** Part of those that Anthropic keeps for an hour instead of five minutes. */
   hourCacheWriteTokens: z.int().exactOptional(),
   /** The vendor's word for how it served the request, e.g. `flex`, `batch`; absent for the usual tier. */
   serviceTier: z.string().exactOptional(),
@@ -46,7 +46,7 @@ export const callSchema = z.object({
   error: problemSchema.nullable(),
   /** null while unknown: the request may have been billed, but nothing says how much. */
   usage: usageSchema.nullable(),
-  /** 10⁻⁹ USD; null while unknown, 0 only where nothing was billed. */
+  /** 10⁻⁹ USD; null while unknown, 0 only if nothing was billed. */
   nanoUsd: z.int().nullable(),
   /** Charge reported by the provider, if it was too low to be believed and the price was booked. */
   reportedNanoUsd: z.int().exactOptional(),
@@ -54,7 +54,7 @@ export const callSchema = z.object({
 export type Call = z.infer<typeof callSchema>;
 export type CallPurpose = Call['purpose'];
 
-/** The longest question accepted, in UTF-8 bytes: far beyond any model's context, well below a payload's limit. */
+/** Longest accepted question in UTF-8 bytes: far beyond any model's context, well below a payload's limit. */
 export const MAX_QUESTION_BYTES = 1024 * 1024;
 
 export const textSchema: z.ZodType<Text> = z.union([
@@ -72,14 +72,14 @@ function traceSchema<T extends z.ZodType>(text: T) {
     worker: z.string(),
     model: z.string().nullable(),
     output: text.nullable(),
-    /** The output was cut off at `maxAnswerTokens`; absent where it was not. */
+    /** The output was cut off at `maxAnswerTokens`; absent if it was not. */
     cut: z.literal(true).exactOptional(),
     error: problemSchema.nullable(),
     childId: z.string().nullable(),
-    /** The planned worker's id where a fallback answered. */
+    /** The planned worker's id if a fallback answered. */
     fallbackFor: z.string().nullable(),
     dropped: z.array(z.string()).readonly(),
-    /** Workers that came before this one, in order, and why each gave no answer; absent where none did. */
+    /** Workers tried before this one, in order, and why each gave no answer; absent if there were none. */
     skipped: z.array(z.object({ worker: z.string(), error: problemSchema })).exactOptional(),
     startedAt: z.string().nullable(),
     endedAt: z.string().nullable(),
@@ -88,10 +88,10 @@ function traceSchema<T extends z.ZodType>(text: T) {
     round: z.int(),
     depth: z.int(),
     childId: z.string().nullable(),
-    /** The configuration or the input gave the plan, and nobody was asked for it. */
+    /** The configuration or the input gave the plan, so no model was asked for it. */
     isGiven: z.literal(true).exactOptional(),
     plan: planSchema.nullable(),
-    /** Why the Conductor wrote no plan, so that a worker stands in for it, or why a review came to nothing; else absent. */
+    /** Why the Conductor wrote no plan, so that a worker stands in for it, or why a review failed; otherwise absent. */
     error: problemSchema.exactOptional(),
     steps: z.array(step),
     answer: text.nullable(),
@@ -103,7 +103,7 @@ function traceSchema<T extends z.ZodType>(text: T) {
     status: z.enum(['running', 'completed', 'failed', 'cancelled']),
     question: text,
     answer: text.nullable(),
-    /** The answer was cut off at `maxAnswerTokens`; absent where it was not. */
+    /** The answer was cut off at `maxAnswerTokens`; absent if it was not. */
     answerCut: z.literal(true).exactOptional(),
     /** Something failed for good on the way: a plan, a step, or a worker that a fallback stood in for. */
     degraded: z.boolean(),
@@ -114,24 +114,24 @@ function traceSchema<T extends z.ZodType>(text: T) {
     calls: z.array(callSchema),
     usage: z.object({ inputTokens: z.int(), outputTokens: z.int(), calls: z.int() }),
     costUsd: z.number(),
-    /** True when some call's cost is unknown: the real sum is at least `costUsd`. */
+    /** True if some call's cost is unknown: the real sum is at least `costUsd`. */
     costIsLowerBound: z.boolean(),
-    /** Amount counted against the limits: all that is known, and the worst case of the rest. */
+    /** Amount counted against the limits: known spending, and the worst case of unknown spending. */
     spentAtMost: amountSchema.exactOptional(),
     /** Most that the plan may cost, known before its first step; `nanoUsd` null if a price is unknown. */
     estimate: amountSchema
       .extend({ nanoUsd: z.int().nullable(), ownSteps: z.int().exactOptional() })
       .exactOptional(),
-    /** Set while a plan waits for a person; by the run itself, too, while a step waits until it fits the limits. */
+    /** Set while a plan waits for a person, and by the run itself while a step waits until it fits the limits. */
     waitsFor: z.enum(['approval', 'limit']).exactOptional(),
   });
 }
 
-/** The result of a solve as people and programs get it: every text whole. */
+/** Result of a solve for people and programs: every text whole. */
 export const solveResultSchema = traceSchema(z.string());
 export type SolveResult = z.infer<typeof solveResultSchema>;
 
-/** A trace as it travels through Temporal: long texts by reference. */
+/** Trace as it travels through Temporal: long texts by reference. */
 export const solveTraceSchema = traceSchema(textSchema);
 export type SolveTrace = z.infer<typeof solveTraceSchema>;
 export type RoundTrace = SolveTrace['rounds'][number];

@@ -1,16 +1,16 @@
 import { jsonBytes } from '../plan/plan';
 import { isRecord } from '../plan/validate';
 
-/** The largest text, in bytes as JSON, that travels inline through Temporal; a longer one goes to the store. */
+/** Longest text, in bytes as JSON, that travels inline through Temporal; longer ones go to the store. */
 export const INLINE_BYTES = 4096;
 
-/** A longer question lies in the store: with the answer it must fit a result. */
+/** Longest inline question: question and answer together must fit a result. Longer ones go to the store. */
 export const MAX_INLINE_QUESTION_BYTES = 128 * 1024;
 
-/** The longest text that the store keeps: far beyond any model's output. */
+/** Longest text that the store keeps, far beyond any model's output. */
 export const MAX_TEXT_BYTES = 32 * 1024 * 1024;
 
-/** Stands for a text that lies in the store under its content address. */
+/** Reference to a text in the store by its content address. */
 export interface TextRef {
   /** `sha256-<64 hex digits>` of the UTF-8 bytes. */
   readonly ref: string;
@@ -18,14 +18,14 @@ export interface TextRef {
   readonly preview: string;
 }
 
-/** A question, an output or an answer: itself when short, otherwise a reference into the store. */
+/** Question, output or answer: the text itself if short, otherwise a reference into the store. */
 export type Text = string | TextRef;
 
 export function previewOf(text: Text): string {
   return typeof text === 'string' ? text : `${text.preview}…`;
 }
 
-/** Whether a value is a text that is short enough to travel, or a reference as the store gives it. */
+/** Whether a value is a text short enough to travel inline, or a reference as the store returns it. */
 export function isText(value: unknown, inlineBytes = INLINE_BYTES): value is Text {
   if (typeof value === 'string') return jsonBytes(value) <= inlineBytes;
   if (!isRecord(value)) return false;
@@ -41,5 +41,5 @@ export function isText(value: unknown, inlineBytes = INLINE_BYTES): value is Tex
   );
 }
 
-/** A reference, or a preview, has about half as many. */
+/** Bound on the characters of a reference or preview, about twice what they have. */
 const MAX_REFERENCE_CHARACTERS = 256;

@@ -1,24 +1,24 @@
 import { type LedgerRow, readRow, streamRowKeys } from './ledger';
 import { type CostLine, type Day, eachInParallel, type Store, type SummedBy } from './store';
 
-/** A workflow is a solve that a person asked for, with everything it called; a key is the gateway's that asked. */
+/** `workflow`: a solve that a person requested, with all that it called; `key`: the gateway key that requested it. */
 export const COST_GROUPS = ['day', 'worker', 'workflow', 'model', 'key', 'day-worker'] as const;
 
 export type CostGroup = (typeof COST_GROUPS)[number];
 
 export interface CostQuery {
   readonly by: CostGroup;
-  /** Only calls that started from this day on, and up to that one, both included. */
+  /** First and last day on which the counted calls started, both included. */
   readonly since?: Day;
   readonly until?: Day;
   readonly zone: Zone;
-  /** Beginning of the names of the groups that count. */
+  /** Prefix of the group names to include. */
   readonly prefix?: string;
 }
 
 export interface CostReport {
   readonly by: CostGroup;
-  /** Days, and their workers, in order of time, else the most expensive first. A group without a call has no line. */
+  /** Days, and their workers, in order of time; other groups by falling cost. A group without a call has no line. */
   readonly lines: readonly CostLine[];
   readonly total: CostLine;
 }
@@ -32,18 +32,18 @@ const FIELDS = {
   'day-worker': 'startedAtWorker',
 } as const satisfies Record<CostGroup, SummedBy>;
 
-/** Groups all spending without an API key: the command line, nights and evaluations. */
+/** Group of all spending without an API key: the command line, nights and evaluations. */
 const NO_KEY = 'no key';
 
 /**
- * Sums what the calls in a ledger cost: by a query where the store can, else by reading every row, counted by `onRow`.
+ * Sums the costs of the calls in a ledger: by a query if the store can, else by reading every row, counted by `onRow`.
  */
 export async function sumCosts(
   store: Store,
   { by, since, until, zone, prefix = '' }: CostQuery,
   onRow: (count: number) => void = () => undefined,
 ): Promise<CostReport> {
-  // Texts that are before and after all times.
+  // Strings that sort before and after all timestamps.
   const [from, end] = [since?.begins ?? '', until?.ends ?? '~'];
   const dayOf = dayNames(zone);
   const sums = new Map<string, CostLine>();
@@ -69,7 +69,7 @@ export async function sumCosts(
   return { by, lines, total: lines.reduce(add, { name: 'total', ...EMPTY }) };
 }
 
-/** The group of a field's value. The id of a solve that the gateway started begins with that of its key. */
+/** Maps a field's value to its group. The id of a solve that the gateway started begins with that of its key. */
 function nameOf(by: CostGroup, value: string, dayOf: (instant: string) => string): string {
   if (by === 'key') return /^gw-([0-9a-z]{10})-/.exec(value)?.[1] ?? NO_KEY;
   if (!by.startsWith('day')) return value;
@@ -86,14 +86,14 @@ function byName(one: CostLine, other: CostLine): number {
 }
 
 function dayNames(zone: Zone): (instant: string) => string {
-  // Instants are written in UTC.
+  // Timestamps are stored in UTC.
   if (zone === 'utc') return (instant) => instant.slice(0, 10);
-  // Sweden writes dates as ISO 8601 does.
+  // The Swedish locale writes dates as ISO 8601 does.
   const format = new Intl.DateTimeFormat('sv-SE');
   return (instant) => format.format(new Date(instant));
 }
 
-/** A line with its amounts in USD beside the exact ones. */
+/** Adds the amounts in USD to a line, beside the exact ones. */
 export function withUsd(line: CostLine): CostLine & PlainUsd {
   const { nanoUsd, savedNanoUsd, unknown } = line;
   return { ...line, costUsd: nanoUsd / 1e9, costIsLowerBound: unknown > 0, savedUsd: savedNanoUsd / 1e9 };
@@ -127,24 +127,24 @@ function add(line: CostLine, other: CostLine): CostLine {
   return sum;
 }
 
-/** Days begin at midnight in this machine's time zone (`TZ`), or in UTC. */
+/** Time zone of the midnights that begin the days: this machine's (`TZ`), or UTC. */
 export type Zone = 'local' | 'utc';
 
-/** The UTC date of a time in milliseconds, `YYYY-MM-DD`. */
+/** Returns the UTC date of a time in milliseconds, `YYYY-MM-DD`. */
 export function dateOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
-/** Reads a date, `YYYY-MM-DD`; null for one that no calendar has. */
+/** Parses a date, `YYYY-MM-DD`. Returns null if it does not exist in the calendar. */
 export function readDay(name: string, zone: Zone): Day | null {
   const midnight = Date.parse(`${name}T00:00:00Z`);
   if (!/^\d{4}-\d\d-\d\d$/.test(name) || Number.isNaN(midnight) || dateOf(midnight) !== name) return null;
-  // Days in which clocks are put forward or back are not 24 hours long: each ends where the next begins.
+  // Days on which the clocks change are not 24 hours long, so each day ends when the next begins.
   const next = dateOf(midnight + 24 * 60 * 60 * 1000);
   return { name, begins: beginOf(name, zone), ends: beginOf(next, zone) };
 }
 
-/** ECMAScript takes a date and time without an offset for local. */
+/** Returns the instant at which a day begins. ECMAScript reads a date and time without an offset as local. */
 function beginOf(name: string, zone: Zone): string {
   return new Date(`${name}T00:00:00${zone === 'utc' ? 'Z' : ''}`).toISOString();
 }

@@ -3,13 +3,13 @@ import { folderOfPrefix, keyOfName, nameOfKey, openContent, sealContent } from '
 import type { SharedStates, Store, StoredEntry } from './store';
 
 /**
- * A store around another that keeps everything encrypted: contents, and every digest in a name. Equal contents under
- * one key have equal bytes, so a text is there once however often it is kept. After a change of keys everything is still
- * found under the old one; an equal text that is written again lies there twice until `store gc` takes the first away.
+ * Store around another one that encrypts contents and every digest in a name. Equal contents under one key give equal
+ * bytes, so a text is stored once however often it is kept. After a change of keys, everything is still found under
+ * the old one; an equal text that is written again is stored twice until `store gc` removes the first.
  */
 export class EncryptedStore implements Store {
   readonly url: string;
-  /** Counts under digests of names: nothing to hide. */
+  /** Passed through as they are: counts under hashed names, which need no secrecy. */
   readonly rates: SharedStates | undefined;
   readonly append: Store['append'];
   readonly onAppend: Store['onAppend'];
@@ -88,7 +88,7 @@ export class EncryptedStore implements Store {
     return removed.reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** The entry written last under a key, by its name: during a change of keys, processes may differ in the first one. */
+  /** Returns the last entry written under a key, with its stored name: processes may differ in their first key. */
   private async newest(key: string): Promise<StoredEntry | null> {
     const found = await Promise.all(this.namesOf(key).map((name) => this.inner.stat(name)));
     return found.reduce((best, entry) => {

@@ -4,16 +4,16 @@ import { readJson, type Store } from './store';
 import { holdsText } from './texts';
 
 /**
- * A payment that was, or may have been, made: one row per request to a model, and per call of an activity or workflow
- * that has a price, written before it is sent and never removed. A row whose process died stays as it was opened:
- * `nanoUsd: null`, which makes every sum "at least", or the price of such a call.
+ * Payment that was, or may have been, made. There is one row per request to a model, and per call of an activity or
+ * workflow that has a price. A row is written before the call and never removed. If the process dies, the row stays as
+ * it was opened: with `nanoUsd: null`, which makes every sum a lower bound, or with the price of such a call.
  */
 export interface LedgerRow extends Call {
   readonly rootId: string;
   readonly workflowId: string;
   readonly runId: string;
   readonly priceVersion: string | null;
-  /** By how much the provider's prompt cache made it cheaper (10⁻⁹ USD), or dearer; absent where it did neither. */
+  /** Amount that the provider's prompt cache saved (10⁻⁹ USD), negative if it cost more; absent if zero. */
   readonly savedNanoUsd?: number;
   readonly startedAt: string;
   /** Stays null if the process of the request died. */
@@ -23,7 +23,7 @@ export interface LedgerRow extends Call {
 /** Fields that all rows of one call share while they are open. */
 export type OpenRow = Omit<LedgerRow, 'attempt' | 'startedAt'>;
 
-/** The part of a row that the run's own trace shows. */
+/** Picks the fields of a row that the run's own trace shows. */
 export function callOf(row: LedgerRow): Call {
   const { callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd } = row;
   const call = { callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd };
@@ -31,7 +31,7 @@ export function callOf(row: LedgerRow): Call {
   return reportedNanoUsd === undefined ? call : { ...call, reportedNanoUsd };
 }
 
-/** Opens the row of one attempt; false where a live attempt has that number already. */
+/** Opens the row of one attempt. Returns false if that attempt has a row already. */
 export function createRow(store: Store, row: LedgerRow): Promise<boolean> {
   return store.create(keyOf(row), Buffer.from(JSON.stringify(row)));
 }
@@ -58,14 +58,14 @@ export function rowPlace(key: string): Pick<LedgerRow, 'runId' | 'callId' | 'att
   return { runId, callId, attempt: parseInt(attempt, 10) };
 }
 
-/** The key of every row, as the store finds them: there may be millions. */
+/** Yields the key of every row as the store finds it: there may be millions. */
 export async function* streamRowKeys(store: Store): AsyncGenerator<string> {
   let run = '';
   let seen = new Set<string>();
   for await (const { key } of store.entries('ledger/')) {
     const [, runId = ''] = key.split('/');
     if (runId !== run) [run, seen] = [runId, new Set()];
-    // During a change of encryption keys, an object may lie there twice, both times in the folder of its run.
+    // During a change of encryption keys, an object may exist twice, both times in the folder of its run.
     if (!seen.has(key)) yield key;
     seen.add(key);
   }
@@ -79,7 +79,7 @@ function callFolder({ runId, callId }: Pick<LedgerRow, 'runId' | 'callId'>): str
   return `ledger/${runId}/${callId}/`;
 }
 
-/** A usable answer of a model, with the completed row of its attempt, kept before it is reported to the workflow. */
+/** Usable answer of a model with the completed row of its attempt, kept before it is reported to the workflow. */
 export interface KeptAnswer {
   readonly output: Text;
   readonly cut?: true;
@@ -88,8 +88,8 @@ export interface KeptAnswer {
 }
 
 /**
- * Keeps an answer under its call id: from then on, no crash can have the call bought again. The first to be kept is the
- * call's for good, and is returned: it may be of another attempt that was under way as well.
+ * Keeps an answer under its call id, so that the call is not paid for again after a crash. The first answer kept is
+ * final and is returned; it may come from another attempt that ran at the same time.
  */
 export async function keepAnswer(store: Store, answer: KeptAnswer): Promise<KeptAnswer> {
   const { callId } = answer.row;
@@ -101,7 +101,7 @@ export async function keepAnswer(store: Store, answer: KeptAnswer): Promise<Kept
   return first ?? answer;
 }
 
-/** The answer that an earlier attempt of this call was given, if its text is still there. */
+/** Returns the answer that an earlier attempt of this call received, if its text still exists. */
 export async function findAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
   const answer = await readAnswer(store, callId);
   return answer !== null && (await holdsText(store, answer.output)) ? answer : null;
@@ -113,17 +113,17 @@ export async function readAnswer(store: Store, callId: string): Promise<KeptAnsw
 
 export interface BegunAnswer {
   readonly callId: string;
-  /** Attempt whose ledger row pays for it. It is over when that row is completed. */
+  /** Attempt whose ledger row pays for the answer. The answer is over when that row is completed. */
   readonly attempt: number;
   readonly id: string;
 }
 
-/** Keeps the id under its call id: from then on, a crash loses the wait for an answer and not the answer. */
+/** Keeps the id of a background answer under its call id, so that a crash loses only the wait for the answer. */
 export function keepBegun(store: Store, begun: BegunAnswer): Promise<void> {
   return store.write(answerKey('background', begun.callId), Buffer.from(JSON.stringify(begun)));
 }
 
-/** The last answer that was started for this call; it may be over. */
+/** Returns the last background answer started for this call; it may be over. */
 export async function findBegun(store: Store, callId: string): Promise<BegunAnswer | null> {
   return (await readJson(store, answerKey('background', callId))) as BegunAnswer | null;
 }

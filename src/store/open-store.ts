@@ -13,11 +13,11 @@ import { SqliteStore } from './sqlite-store';
 import type { Store } from './store';
 
 export interface StoreOptions {
-  /** Keeps everything encrypted: contents, and the digests in names. Default: as it is. */
+  /** Encrypts everything: contents, and the digests in names. Default: no encryption. */
   readonly keys?: KeyRing;
 }
 
-/** Opens a store by its URL; a relative path is taken from `folder`. Nothing is read or written yet. */
+/** Opens a store by its URL; `folder` is the base of relative paths. Reads and writes nothing yet. */
 export function openStore(url: string, folder: string, { keys }: StoreOptions = {}): Store {
   const place = readStoreUrl(url);
   if (place === null) {
@@ -32,12 +32,12 @@ function openPlace(place: StorePlace, folder: string): Store {
   return place.kind === 'postgres' ? new PostgresStore(place) : new SqliteStore(resolve(folder, place.path));
 }
 
-/** The store that a configuration names, encrypted where it says so. */
+/** Returns the store that a configuration names, encrypted if the configuration says so. */
 export function configuredStore(config: Config): Store {
   return openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
 }
 
-/** Makes sure that this process can use a store, and writes nothing. Throws ConfigError with reason and remedy. */
+/** Checks that this process can use a store, without writing. @throws ConfigError with reason and remedy */
 export async function checkStore(url: string): Promise<void> {
   const place = readStoreUrl(url);
   try {
@@ -52,7 +52,7 @@ export async function checkStore(url: string): Promise<void> {
   }
 }
 
-/** @throws Error where a database cannot be made in a folder, which may have to be made first */
+/** @throws Error if no database can be created in a folder, which itself may not exist yet */
 async function checkFolder(folder: string): Promise<void> {
   let place = folder;
   while (!existsSync(place)) place = dirname(place);

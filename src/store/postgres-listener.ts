@@ -2,14 +2,14 @@ import type { Client } from 'pg';
 
 export const CHANNEL = 'temporal_conductor';
 
-/** Each folder in a notification of its own, all in one commit: a payload holds less than 8000 bytes. */
+/** Statement that notifies each folder separately, all in one commit: a payload must be shorter than 8000 bytes. */
 export const NOTIFY = "SELECT pg_notify($1, folder) FROM unnest(string_to_array($2, ' ')) AS folder";
 
 const AGAIN_MS = 1000;
 
 /**
- * Wakes the readers of a process over one connection of its own, which is there while there are readers. Without it, as
- * behind a pooler that breaks LISTEN, their timers serve: its errors concern nobody.
+ * Wakes the readers of a process over one connection of its own, which is open while there are readers. Its errors are
+ * ignored: without it, e.g. behind a pooler that breaks LISTEN, the readers' timers suffice.
  */
 export class PostgresListener {
   readonly #wakes = new Map<string, Set<() => void>>();
@@ -55,7 +55,7 @@ export class PostgresListener {
       await client.end();
       throw error;
     }
-    // What came before, nobody was told.
+    // Notifications from before LISTEN were missed, so all readers are woken.
     for (const wakes of this.#wakes.values()) this.#wake(wakes);
     return client;
   }

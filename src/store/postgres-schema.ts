@@ -2,9 +2,9 @@ import type { ClientBase } from 'pg';
 import { refusal } from './sql-store';
 
 /**
- * Statements that bring a schema (`$schema`: its quoted name) from each version to the next; one that was published
- * never changes. What `cost` sums is taken out of the rows of the ledger by the database itself as they are written: a
- * row that is no JSON counts as open. PostgreSQL's JSON knows no `\u0000`.
+ * Statements that migrate a schema (`$schema`: its quoted name) from each version to the next; a published one never
+ * changes. A trigger extracts what `cost` sums from the ledger's rows as they are written; a row that is not JSON
+ * counts as open. `\u0000` is replaced, since PostgreSQL's JSON rejects it.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -59,7 +59,7 @@ const MIGRATIONS: readonly string[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** @throws Error where this program cannot use the schema as it is, or there is none */
+/** @throws Error if there is no schema, or this program cannot use its version */
 export async function checkSchema(client: Asked, schema: string): Promise<void> {
   const { rows } = await client.query<{ version: number }>(`SELECT version FROM "${schema}".version`);
   refuseOther(rows[0]?.version ?? 0);
@@ -80,9 +80,9 @@ function refuseOther(version: number): void {
 }
 
 /**
- * Brings a schema to the version of this program, all of it or nothing; of several that do so at once, one does.
- * @returns the version it was of; null where there was none
- * @throws Error where a newer program made it
+ * Migrates a schema to the version of this program in one transaction. Of concurrent callers, one does the work.
+ * @returns the version before, or null if there was no schema
+ * @throws Error if a newer program made the schema
  */
 export async function migrateSchema(client: ClientBase, schema: string): Promise<number | null> {
   await client.query('BEGIN');
@@ -99,7 +99,7 @@ export async function migrateSchema(client: ClientBase, schema: string): Promise
   return was;
 }
 
-/** The schema may be there: a role that may not create one is given it. */
+/** Creates an empty schema of version 0. It may exist already, made for a role that may not create one. */
 async function createSchema(client: ClientBase, schema: string): Promise<void> {
   const { rows } = await client.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
   if (rows.length === 0) await client.query(`CREATE SCHEMA "${schema}"`);
@@ -114,7 +114,7 @@ async function versionOf(client: ClientBase, schema: string): Promise<number | n
   return rows[0]?.version ?? null;
 }
 
-/** A standby is in recovery, and a role may have no writes either. */
+/** Query for a server or role that takes no writes (a standby is in recovery), and for missing rights. */
 export const RIGHTS = `
   SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly",
     (SELECT string_agg(privilege || ' ' || name, ', ')

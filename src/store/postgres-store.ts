@@ -8,19 +8,19 @@ import type { Migration } from './store';
 
 type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>;
 
-/** Few, since every worker process has as many, and a statement takes a millisecond. */
+/** Connections per pool: few, since every worker process has as many, and a statement takes a millisecond. */
 const CONNECTIONS = 8;
-/** A text of 32 MiB takes a second. */
+/** Statement timeout; a text of 32 MiB takes a second. */
 const STATEMENT_MS = 60_000;
-/** For a new connection, or until one of the others is free. */
+/** Timeout for a new connection, or for one of the pool's to become free. */
 const CONNECT_MS = 30_000;
-/** Beyond the server's own limit: for a server that is silent. */
+/** Client-side timeout, longer than the server's own, for a server that does not respond. */
 const SILENCE_MS = STATEMENT_MS + 10_000;
 
 /**
- * A store in a PostgreSQL database, for workers on several machines. What was confirmed is there after a loss of power,
- * where the server's own `fsync` and `synchronous_commit` are on.
- * @throws Error, from each method, in one sentence: no way to the server, no rights, another schema
+ * Store in a PostgreSQL database, for workers on several machines. Confirmed writes survive a power loss if the
+ * server's `fsync` and `synchronous_commit` are on.
+ * @throws Error, from each method, in one sentence: server out of reach, missing rights, or another schema version
  */
 export class PostgresStore extends SqlStore {
   readonly url: string;
@@ -51,7 +51,7 @@ export class PostgresStore extends SqlStore {
   protected readonly changes = async (sql: string, ...values: readonly Value[]): Promise<boolean> =>
     (await this.query(`${sql} RETURNING 1 AS one`, ...values)).length === 1;
 
-  /** Makes sure that this user may do what a worker does, and that the server takes writes. */
+  /** Checks that this user has a worker's rights, and that the server accepts writes. */
   async check(): Promise<void> {
     const sql = RIGHTS.replaceAll('$schema', `"${this.place.schema}"`);
     const [found] = await this.query<{ isReadOnly: boolean; missing: string | null }>(sql);
@@ -74,7 +74,7 @@ export class PostgresStore extends SqlStore {
     });
   }
 
-  /** Wakes readers of these folders by one notification each, apart from the write: it would hold up all others that notify. */
+  /** Notifies each folder's readers after the write: within it, the notification would block all others that notify. */
   override async append(entries: Parameters<SqlStore['append']>[0]): Promise<void> {
     await super.append(entries);
     const folders = new Set(entries.map(([key]) => key.split('/', 2).join('/')));
@@ -94,10 +94,10 @@ export class PostgresStore extends SqlStore {
   }
 }
 
-/** One for all stores of a process in one schema. */
+/** Pools by schema and connection URL; all stores of a process share them. */
 const POOLS = new Map<string, Promise<Sdk.Pool>>();
 
-/** One for all stores of a process in one database. */
+/** Listeners by connection URL; all stores of a process share them. */
 const LISTENERS = new Map<string, PostgresListener>();
 
 function listenerOf(place: PostgresPlace): PostgresListener {
@@ -126,7 +126,7 @@ async function openPool(place: PostgresPlace): Promise<Sdk.Pool> {
     query_timeout: SILENCE_MS,
     allowExitOnIdle: true,
   });
-  // A connection that breaks is gone from the pool, and whoever asked is told: nothing else is to be done.
+  // The pool drops a broken connection, and its caller gets the error: nothing else is to be done.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   try {
@@ -138,12 +138,12 @@ async function openPool(place: PostgresPlace): Promise<Sdk.Pool> {
   }
 }
 
-/** A server that asks for the password itself gets it over TLS alone: every other way of asking reveals none of it. */
+/** Returns a client that sends a cleartext password over TLS only; other authentication methods reveal none of it. */
 function discreetClient({ Client }: typeof Sdk): typeof Sdk.Client {
   return class extends Client {
     constructor(config?: string | Sdk.ClientConfig) {
       super(config);
-      // Before the listener that would answer, which `connect` adds.
+      // Registered before the listener that would answer, which `connect` adds.
       this.connection.on('authenticationCleartextPassword', () => {
         const { stream } = this.connection;
         if ('encrypted' in stream) return;
@@ -174,12 +174,12 @@ function importSdk(): Promise<typeof Sdk> {
   });
 }
 
-/** An error for the rules below. */
+/** Returns an error with a code that the rules below match. */
 function coded(code: string, reason: string): Error {
   return Object.assign(new Error(reason), { code });
 }
 
-/** Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html, and those of Node. */
+/** Codes of https://www.postgresql.org/docs/current/errcodes-appendix.html, and those of Node. */
 const RULES: readonly Rule[] = [
   [/^REFUSED/, (store, { reason }) => `${store} ${reason}`],
   [/^(?:42P01|3F000)/, (store) => `${store} has no schema yet: run "temporal-conductor store migrate"`],

@@ -5,7 +5,7 @@ import { eachInParallel, type Store } from './store';
 
 // Small JSON records in the store, which several processes read and change.
 
-/** Thrown for a record that is gone, was altered, or is of another version. It must not be taken for one that never was. */
+/** Thrown for a record that is gone, altered or of another version. Never treat it as one that did not exist. */
 export class RecordError extends ConductorError {
   override readonly name = 'RecordError';
   readonly code = 'TextNotFound';
@@ -13,12 +13,12 @@ export class RecordError extends ConductorError {
 
 type Readable = Pick<Store, 'url' | 'read'>;
 
-/** The record under a key; null where there is none. @throws RecordError for one that cannot be read */
+/** Returns the record under a key, or null if there is none. @throws RecordError if it cannot be read */
 export async function readRecord<T>(store: Readable, key: string, schema: z.ZodType<T>): Promise<T | null> {
   return parseRecord(store, key, schema, await store.read(key));
 }
 
-/** All records of a folder, in the order of their keys. @throws RecordError for one that cannot be read */
+/** Returns all records of a folder in the order of their keys. @throws RecordError if one cannot be read */
 export async function readRecords<T>(store: Store, folder: string, schema: z.ZodType<T>): Promise<T[]> {
   const records: (T | null)[] = [];
   await eachInParallel((await store.list(folder)).entries(), async ([at, key]) => {
@@ -38,7 +38,7 @@ function parseRecord<T>(store: Readable, key: string, schema: z.ZodType<T>, byte
   );
 }
 
-/** No record is null. */
+/** Returns null for invalid JSON: no record is null. */
 function valueOf(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
@@ -51,14 +51,14 @@ export async function writeRecord(store: Pick<Store, 'write'>, key: string, reco
   await store.write(key, bytesOf(record));
 }
 
-/** How a record is kept, for those who write it by other methods of the store. */
+/** Serialises a record, for callers that write it with other methods of the store. */
 export function bytesOf(record: object): Buffer {
   return Buffer.from(JSON.stringify(record));
 }
 
 /**
- * Changes a record by compare and set, again from its start where another process was quicker. `change` gets null where there
- * is none yet; it gives the next record, or null to leave this one, and a result for the caller.
+ * Changes a record by compare-and-set, and starts again if another process was quicker. `change` receives the record,
+ * or null if there is none. It returns the next record, or null to leave this one, and a result for the caller.
  */
 export async function changeRecord<T extends object, Result>(
   store: Store,

@@ -10,10 +10,10 @@ const refusedSchema = z.object({ refused: z.array(z.string()) });
 const keyOf = ({ provider, baseUrl, model }: Card): string =>
   `refusals/${hash('sha256', JSON.stringify([provider, baseUrl, model]))}.json`;
 
-/** Models that were noted, so that each process notes one once. */
+/** Models already noted, so that each process notes a model once. */
 const NOTED = new WeakMap<Store, Set<string>>();
 
-/** Notes for `doctor` what a server refused of streaming. A store that fails costs the note alone. */
+/** Notes for `doctor` the streaming settings that a server refused. If the store fails, only the note is lost. */
 export async function noteRefused(store: Store, card: Card, dropped: readonly string[]): Promise<void> {
   const refused = dropped.filter((setting) => setting.startsWith('stream'));
   const noted = NOTED.get(store) ?? new Set();
@@ -24,7 +24,7 @@ export async function noteRefused(store: Store, card: Card, dropped: readonly st
   await store.write(key, Buffer.from(JSON.stringify({ refused }))).catch(() => noted.delete(key));
 }
 
-/** Settings that a model's server was seen to refuse; none where nothing is known. */
+/** Returns the settings that a model's server was seen to refuse; empty if none are known. */
 export async function readRefused(store: Store, card: Card): Promise<readonly string[]> {
   return refusedSchema.safeParse(await readJson(store, keyOf(card))).data?.refused ?? [];
 }

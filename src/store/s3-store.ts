@@ -7,10 +7,10 @@ import { Turns } from '../turns';
 import { checkKey, keysOf, type Store, type StoredEntry } from './store';
 
 /**
- * A store in a bucket of Amazon S3 or of a server that speaks its API: one object a key, below a prefix.
+ * Store in a bucket of Amazon S3 or of a server that speaks its API: one object per key, below a prefix.
  *
- * S3 shows an object when all of it is there, and at once to every reader
- * (https://docs.aws.amazon.com/AmazonS3/latest/userguide/Welcome.html#ConsistencyModel), which is what a store promises.
+ * S3 shows an object once all of it is there, and then at once to every reader
+ * (https://docs.aws.amazon.com/AmazonS3/latest/userguide/Welcome.html#ConsistencyModel), as a store must.
  * @throws Error, from each method, in one sentence: no such bucket, no access, no region, no way to the endpoint
  */
 export class S3Store implements Store {
@@ -35,13 +35,13 @@ export class S3Store implements Store {
     await this.ask((s3) => s3.putObject({ ...at, Body: bytes }));
   }
 
-  /** Servers of other vendors may ignore the condition; with the look before, only two writes at one moment can meet. */
+  /** Other vendors' servers may ignore the condition; due to the check before, only simultaneous writes collide. */
   async create(key: string, bytes: Uint8Array): Promise<boolean> {
     if ((await this.stat(key)) !== null) return false;
     return this.putIf(key, bytes, { IfNoneMatch: '*' });
   }
 
-  /** Also `create`, if a server ignores the condition. */
+  /** Has the same race as `create` if a server ignores the condition. */
   async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
     const at = this.placeOf(key);
     const found = await this.ask(async (s3) => {
@@ -54,8 +54,8 @@ export class S3Store implements Store {
   }
 
   /**
-   * If the answer to a request is lost, the SDK sends it again, and the server refuses what it has already. So each
-   * object carries a mark of the write that made it: contents alone could be another process's.
+   * If the response to a request is lost, the SDK retries, and the server refuses what it already has. So each object
+   * carries a mark of the write that made it: equal contents could come from another process.
    */
   private async putIf(
     key: string,
@@ -73,10 +73,10 @@ export class S3Store implements Store {
         return true;
       } catch (error) {
         const { status, code } = factsOf(error);
-        // 404: what was to be replaced is gone.
+        // 404: the object to be replaced is gone.
         if (![404, 409, 412].includes(status) || code === 'NoSuchBucket') throw explainS3(error, this.url);
         if (status !== 409 || attempt === MOST_CONFLICTS) break;
-        // Another such request for the key is under way; it may be this one's own, sent before.
+        // Another conditional write of the key is in progress, maybe an earlier attempt of this one.
         await pause(CONFLICT_PAUSE_MS * attempt);
       }
     }
@@ -108,7 +108,7 @@ export class S3Store implements Store {
         ContinuationToken = NextContinuationToken;
         for (const { Key = '', Size, LastModified } of Contents) {
           const key = Key.slice(this.place.prefix.length);
-          // Consoles show folders by empty objects whose names end with a slash.
+          // Consoles represent folders by empty objects whose names end with a slash.
           if (isKey(key)) yield entryOf(key, Size, LastModified);
         }
       } while (ContinuationToken !== undefined);
@@ -118,8 +118,8 @@ export class S3Store implements Store {
   }
 
   /**
-   * A write between the look and the removal is lost: milliseconds, where a folder has none. S3 can tie a removal to an
-   * object's hash, but a text that is kept again has the hash it had before.
+   * A write between the check and the removal (milliseconds) is lost, unlike in a folder. S3 can tie a removal to an
+   * object's hash, but a text that is kept again has the same hash as before.
    */
   async removeOlder(key: string, than: Date): Promise<number> {
     const entry = await this.stat(key);
@@ -148,7 +148,7 @@ export class S3Store implements Store {
   }
 }
 
-/** Requests under way. The SDK has room for 50, and takes the wait of any further one for a server out of reach. */
+/** Most concurrent requests. The SDK allows 50, and reports a further one that waits as an unreachable server. */
 const AT_ONCE = 32;
 
 const MARK = 'conductor-write';
@@ -163,26 +163,26 @@ function entryOf(key: string, bytes: number | undefined, modifiedAt: Date | unde
 }
 
 /**
- * Opens a client that is set up by AWS's own environment and profiles alone: region, credentials, endpoint, number of
- * attempts (https://docs.aws.amazon.com/sdkref/latest/guide/environment-variables.html). The SDK's own retries are kept:
- * to read or write once more costs nothing.
+ * Opens a client that only AWS's own environment and profiles configure: region, credentials, endpoint, number of
+ * attempts (https://docs.aws.amazon.com/sdkref/latest/guide/environment-variables.html). The SDK's own retries stay
+ * on, since repeating a read or write costs nothing.
  */
 async function openS3Client(): Promise<Sdk.S3> {
   const { S3 } = await import('@aws-sdk/client-s3').catch((cause: unknown) => {
     throw new Error(needsPackages('a store in S3', ['@aws-sdk/client-s3@3'], reasonOf(cause)), { cause });
   });
   return new S3({
-    // Servers of other vendors rarely have a host name for each bucket.
+    // Servers of other vendors rarely have a host name per bucket.
     forcePathStyle: Boolean(process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL),
-    // The SDK's own default is to wait without end.
+    // By default the SDK waits without limit.
     requestHandler: { connectionTimeout: 5_000, socketTimeout: 60_000 },
   });
 }
 
-/** Not every server states 403. */
+/** Errors that deny access; not every server responds with 403 to all of them. */
 const DENIED = /^(?:ExpiredToken|AccessDenied|RequestTimeTooSkewed) |^\S+ 40[13] /;
 
-/** Codes of Node. Where the SDK has wrapped an error, only its message holds the code. */
+/** Error codes of Node. If the SDK has wrapped an error, only its message holds the code. */
 const NETWORK =
   /\b(?:ECONN[A-Z]{1,20}|EAI_[A-Z]{1,20}|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|CERT_\w{1,40}|ERR_TLS\w{1,40})\b|^TimeoutError/;
 

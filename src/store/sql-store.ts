@@ -10,21 +10,21 @@ import {
 
 export type Value = string | number | Uint8Array;
 
-/** Runs one statement, whose parameters are written `$1`, `$2` …, and gives its rows. */
+/** Runs one statement with parameters `$1`, `$2` … and returns its rows. */
 export type Query = <Row>(sql: string, ...values: readonly Value[]) => Promise<readonly Row[]>;
 
 /** Parts in which the statements of SQLite and PostgreSQL differ. */
 export interface Dialect {
   readonly schema: string;
-  /** By the database's own clock, as it is stored. */
+  /** Expression for the current time by the database's own clock, as it is stored. */
   readonly now: string;
   readonly millisecondsOf: (time: string) => string;
   readonly timeOf: (milliseconds: string) => string;
-  /** `FROM` and `WHERE` of the rows of the ledger between the instants `$1` and `$2`. */
+  /** `FROM` and `WHERE` of the ledger's rows from the instant `$1` until before `$2`. */
   readonly rows: string;
 }
 
-/** Cut to quarters of an hour, of which the days of every time zone are made. */
+/** Start time cut to the quarter of an hour: the days of every time zone consist of whole quarters. */
 const QUARTER =
   "substr(started_at, 1, 14) || substr('00153045', 1 + CAST(substr(started_at, 15, 2) AS integer) / 15 * 2, 2) || 'Z'";
 
@@ -45,7 +45,7 @@ const SUMS = Object.entries({
   nanoUsd: 'coalesce(sum(nano_usd), 0)',
   savedNanoUsd: 'coalesce(sum(saved_nano_usd), 0)',
 })
-  // Doubles become numbers in JavaScript, exact up to 2⁵³; PostgreSQL's drivers give larger integers as texts.
+  // Doubles become JavaScript numbers, exact up to 2⁵³; PostgreSQL's driver returns larger integers as strings.
   .map(([name, sum]) => `CAST(${sum} AS float8) AS "${name}"`)
   .join(', ');
 
@@ -57,13 +57,13 @@ interface Found {
   readonly modified: number;
 }
 
-/** A store in a database: all entries lie in one table, whose columns that `cost` sums the database fills in itself. */
+/** Store in a database. All entries are in one table; the database itself fills in the columns that `cost` sums. */
 export abstract class SqlStore implements Store {
   abstract readonly url: string;
   protected abstract readonly query: Query;
-  /** Runs a statement that changes one row at most, and tells whether it did. */
+  /** Runs a statement that changes at most one row, and returns whether it did. */
   protected abstract readonly changes: (sql: string, ...values: readonly Value[]) => Promise<boolean>;
-  /** Whether there is a database: what is read is no reason to make one. */
+  /** Whether the database exists: a read must not create one. */
   protected abstract isThere(): boolean;
   protected readonly insert: string;
   private readonly find: string;
@@ -71,7 +71,7 @@ export abstract class SqlStore implements Store {
   protected constructor(private readonly dialect: Dialect) {
     const { schema, now, millisecondsOf } = dialect;
     this.insert = `INSERT INTO ${schema}entries (key, modified, bytes) VALUES ($1, ${now}, $2)`;
-    // The length of bytes is known without reading them.
+    // The length is known without reading the bytes.
     this.find = `SELECT key, length(bytes) AS bytes, ${millisecondsOf('modified')} AS modified FROM ${schema}entries`;
   }
 
@@ -94,7 +94,7 @@ export abstract class SqlStore implements Store {
     return this.changes(`${this.insert} ON CONFLICT (key) DO NOTHING`, key, bytes);
   }
 
-  /** In one statement, and so in one commit. */
+  /** Inserts all entries in one statement, and so in one commit. */
   async append(entries: readonly (readonly [key: string, bytes: Uint8Array])[]): Promise<void> {
     for (const [key] of entries) checkKey(key);
     if (entries.length === 0) return;
@@ -122,10 +122,10 @@ export abstract class SqlStore implements Store {
     return keysOf(this.entries(prefix));
   }
 
-  /** Page by page in ascending order: no lock and no connection is held in between. */
+  /** Yields entries in ascending order, page by page. No lock or connection is held between pages. */
   async *entries(prefix: string): AsyncGenerator<StoredEntry> {
     if (prefix !== '') checkKey(prefix.replace(/\/$/, ''));
-    // No key ends with a slash, and a zero is what follows one; nothing of a key is after a tilde.
+    // No key ends with a slash, and "0" is the character after it. Every character of a key sorts before "~".
     const end = prefix === '' ? '~' : prefix.replace(/\/$/, '0');
     const sql = `${this.find} WHERE key > $1 AND key < $2 ORDER BY key LIMIT ${PAGE}`;
     let page: readonly Found[];
@@ -145,7 +145,7 @@ export abstract class SqlStore implements Store {
     return gone?.bytes ?? 0;
   }
 
-  /** Times are ISO 8601, UTC; `from` is included and `until` is not. */
+  /** Takes ISO 8601 times in UTC; `from` is inclusive, `until` exclusive. */
   async sums(by: SummedBy, from: string, until: string): Promise<readonly CostLine[]> {
     return this.look(`SELECT ${SUMMED[by]} AS name, ${SUMS} ${this.dialect.rows} GROUP BY 1`, from, until);
   }
@@ -153,7 +153,7 @@ export abstract class SqlStore implements Store {
   readonly rates: SharedStates = {
     read: async (name) => {
       const { schema, now, millisecondsOf } = this.dialect;
-      // The joined row gives the time even where there is no state.
+      // The left join returns the time even if there is no state.
       const [found] = await this.query<Awaited<ReturnType<SharedStates['read']>>>(
         `SELECT state AS text, CAST(coalesce(version, 0) AS float8) AS version, ${millisecondsOf(now)} AS now
            FROM (SELECT 1) AS one LEFT JOIN ${schema}rates ON name = $1`,
@@ -182,7 +182,7 @@ function entryOf({ key, bytes, modified }: Found): StoredEntry {
   return { key, bytes, modifiedAt: new Date(modified) };
 }
 
-/** An error of ours, whose message goes on where the URL of the store ends. */
+/** Returns an error whose message continues the sentence after the store's URL. */
 export function refusal(sentence: string): Error {
   return Object.assign(new Error(sentence), { code: 'REFUSED' });
 }

@@ -10,12 +10,12 @@ import { checkKey } from './store';
 
 const SCHEMA_VERSION = 1;
 
-/** Tells our databases from those of other programs: "TCS1". */
+/** Marks our databases, to tell them from those of other programs: "TCS1". */
 const APPLICATION_ID = 0x54435331;
 
 /**
- * SQLite itself takes what `cost` sums out of the rows of the ledger as they are written, into an index that alone is
- * read (columns that are not stored would not be read from there). A row that is no JSON counts as open.
+ * SQLite extracts what `cost` sums from the ledger's rows as they are written, into an index that a sum reads alone.
+ * The columns are STORED, since virtual ones would not be read from the index. A row that is not JSON counts as open.
  */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS entries (
@@ -43,12 +43,12 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS rates (name TEXT PRIMARY KEY, version INTEGER NOT NULL, state TEXT NOT NULL);
 `;
 
-/** Other processes write for some milliseconds; one that is longer away is stopped, or its disk is. */
+/** Timeout for the database lock. Writes take milliseconds; a longer lock means a stopped process or a stuck disk. */
 const BUSY_MS = 30_000;
 
 /**
- * A store in a SQLite database of this machine, which many processes may open at once. A write is over when the disk has
- * it. Each method throws an Error in one sentence: no access, a damaged or newer database.
+ * Store in a SQLite database of this machine, which many processes may open at once. A write returns once it is on
+ * disk. Each method throws an Error in one sentence: no access, or a damaged or newer database.
  */
 export class SqliteStore extends SqlStore {
   readonly url: string;
@@ -61,14 +61,14 @@ export class SqliteStore extends SqlStore {
       now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
       millisecondsOf: (time) => time,
       timeOf: (milliseconds) => milliseconds,
-      // Only the index is read, which holds some hundred bytes a row.
+      // Reads only the index, which holds some hundred bytes per row.
       rows: 'FROM entries INDEXED BY ledger WHERE is_row = 1 AND started_at >= $1 AND started_at < $2',
     });
     this.path = resolve(path);
     this.url = `sqlite:${path}`;
   }
 
-  /** By removing what lies under no key: SQLite then does all that it does for a write, and changes nothing. */
+  /** Removes an entry that cannot exist: SQLite then takes every step of a write and changes nothing. */
   async check(): Promise<void> {
     await this.query("DELETE FROM entries WHERE key = ''");
   }
@@ -77,7 +77,7 @@ export class SqliteStore extends SqlStore {
     return this.opened !== undefined || existsSync(this.path);
   }
 
-  /** Tells by the constraint, since `changes` would cost each call of a model two statements more. */
+  /** Detects an existing key by the constraint, since `changes` would cost two more statements per call of a model. */
   override async create(key: string, bytes: Uint8Array): Promise<boolean> {
     checkKey(key);
     return this.inTurn(async (query) => {
@@ -93,7 +93,7 @@ export class SqliteStore extends SqlStore {
 
   protected readonly query: Query = (sql, ...values) => this.inTurn((query) => query(sql, ...values));
 
-  /** Asks for the count afterwards: a statement that returns rows would be committed on the event loop. */
+  /** Asks for the count afterwards: a statement that returns rows would commit on the event loop. */
   protected readonly changes = (sql: string, ...values: readonly Value[]): Promise<boolean> =>
     this.inTurn(async (query) => {
       await query(sql, ...values);
@@ -113,25 +113,25 @@ export class SqliteStore extends SqlStore {
   private open(): Promise<Connection> {
     if (this.opened === undefined) {
       this.opened = openDatabase(this.path);
-      // The next call tries again: things may have been mended.
+      // The next call tries again, since the cause may be fixed by then.
       this.opened.catch(() => (this.opened = undefined));
     }
     return this.opened;
   }
 }
 
-/** Does something with a database while nothing else does. */
+/** Runs work on a database while no other work on this connection runs. */
 type Connection = <T>(work: (query: Query) => Promise<T>) => Promise<T>;
 
 /**
- * Opens a database, or makes one for its owner alone. Statements run one after another, off the event loop as far as the
- * driver can: its `run` and `get` block the process while SQLite works or waits for its lock, and `all` does so from the
- * first row on, commit included.
+ * Opens a database, or creates one for its owner alone. Statements run one after another, off the event loop as far as
+ * the driver can: its `run` and `get` block the process while SQLite works or waits for its lock, and `all` does so
+ * from the first row on, commit included.
  */
 export async function openDatabase(path: string): Promise<Connection> {
   if (!existsSync(path)) {
     makeOwnFolder(dirname(path));
-    // SQLite gives the files that it lays beside this one the same rights.
+    // SQLite gives the files that it creates beside this one the same permissions.
     await (await open(path, 'a', 0o600)).close();
   }
   const { default: Libsql } = await import('libsql/promise');
@@ -172,16 +172,16 @@ async function prepare(database: Database, query: Query): Promise<void> {
   }
   if (version < SCHEMA_VERSION) {
     await whileLocked(() => database.exec('PRAGMA journal_mode = WAL'));
-    // Others may do the same at this moment: whoever comes second finds it done.
+    // Other processes may do the same at this moment; the later one finds it done.
     await database.exec(`BEGIN IMMEDIATE; ${SCHEMA}
       PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
   }
-  // A commit waits until the disk has the log; macOS has to be asked to empty the disk's own cache, too.
+  // A commit waits until the log is on disk; macOS must also be told to flush the disk's own cache.
   await database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
   await database.exec('PRAGMA journal_size_limit = 16777216');
 }
 
-/** SQLite waits by itself, save where it would wait for itself: two connections that change the kind of a log. */
+/** Retries in the one case in which SQLite does not wait by itself: two connections change the journal mode. */
 async function whileLocked(work: () => unknown): Promise<void> {
   const until = Date.now() + BUSY_MS;
   for (;;) {
@@ -209,7 +209,7 @@ const RULES: readonly Rule[] = [
       `${store} is damaged, or no SQLite database (${code}): put back a copy, or name another file in "store"`,
   ],
   [
-    // The driver gives SQLite's code for a database that cannot even be opened in its message alone.
+    // If a database cannot even be opened, the driver gives SQLite's code in the message alone.
     /^(?:SQLITE_(?:READONLY|CANTOPEN|PERM|AUTH)|EACCES|EPERM|EROFS|ENOTDIR|EISDIR|EEXIST)|: 14\W*$/,
     (store, { code }) =>
       `${store} cannot be opened or written (${code === 'Error' ? 'SQLITE_CANTOPEN' : code}): it must be a file that this user may write, in a folder that they may write; ` +

@@ -8,58 +8,58 @@ export interface StoredEntry {
 }
 
 /**
- * Keeps everything too long or too precious for a workflow history: texts, finished answers and the ledger.
+ * Keeps everything too long or too valuable for a workflow history: texts, finished answers and the ledger.
  *
- * `write`, `create` and `replace` are atomic: a reader sees the old bytes, the new ones or nothing, whatever process dies
- * when. They return when the disk has what they wrote: no loss of power takes it.
+ * `write`, `create` and `replace` are atomic: a reader sees the old bytes, the new bytes or nothing, even if a process
+ * dies. They return once the data is on disk, so that it survives a power loss.
  */
 export interface Store {
   /** For messages and traces, e.g. `sqlite:.conductor/store.db`. */
   readonly url: string;
   read(key: string): Promise<Buffer | null>;
   write(key: string, bytes: Uint8Array): Promise<void>;
-  /** Writes only where nothing lies under the key: of many that do so at once, one is told `true`. */
+  /** Writes only if the key has no entry. Of concurrent calls, at most one returns `true`. */
   create(key: string, bytes: Uint8Array): Promise<boolean>;
-  /** Writes only where exactly `was`, as `read` gave it, lies under the key: of many at once, one is told `true`. */
+  /** Writes only if the key still holds exactly `was`, as `read` returned it. Of concurrent calls, at most one wins. */
   replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean>;
   stat(key: string): Promise<StoredEntry | null>;
-  /** Every key below `prefix`, a folder-like path that ends with `/`, or ''; in ascending order. */
+  /** Lists every key below `prefix` (a folder-like path that ends with `/`, or ''), in ascending order. */
   list(prefix: string): Promise<string[]>;
-  /** Every entry below `prefix` with size and age, folder by folder, as it is found: there may be millions. */
+  /** Streams every entry below `prefix` with size and age, folder by folder: there may be millions. */
   entries(prefix: string): AsyncIterable<StoredEntry>;
-  /** Removes what lies under the key, unless it was written at `than` or later; gives the bytes that are gone, or 0. */
+  /** Removes the entry under the key unless it was written at `than` or later. Returns the bytes removed, or 0. */
   removeOlder(key: string, than: Date): Promise<number>;
-  /** Writes new entries, all at once, if a store of this kind is quick enough for texts as they are written. */
+  /** Writes new entries in one batch. Present if a store of this kind is fast enough for texts as models write them. */
   append?(entries: readonly (readonly [key: string, bytes: Uint8Array])[]): Promise<void>;
   /**
-   * Calls `wake` soon after entries were appended below `prefix`, `live/<digest>/`, if a store of this kind can; what it
-   * misses a timer must find. Ends when the function that it gives is called.
+   * Calls `wake` soon after entries were appended below `prefix` (`live/<digest>/`). Present if a store of this kind
+   * can notify. It may miss some, so callers also need a timer. The returned function ends the subscription.
    */
   onAppend?(prefix: string, wake: () => void): () => void;
-  /** A line for each value of a field of the ledger's rows, in any order, where a store of this kind can sum them. */
+  /** Cost lines, one per value of a field of the ledger's rows, in any order. Absent if the store cannot sum. */
   sums?(by: SummedBy, from: string, until: string): Promise<readonly CostLine[]>;
-  /** Rates of models that all processes share, if a store of this kind can keep them. */
+  /** State of the models' rate limiters, shared by all processes, if a store of this kind can keep it. */
   readonly rates?: SharedStates | undefined;
-  /** Makes sure that this process may read and write, and writes nothing; where that says more than reading. */
+  /** Checks that this process may read and write, without writing anything. Absent if only a read can be tested. */
   check?(): Promise<void>;
-  /** Makes the tables of a store, or brings them to this version, where that is not done by itself. */
+  /** Creates the store's tables, or upgrades them to this version. Absent if the store does so by itself. */
   migrate?(): Promise<Migration>;
 }
 
-/** The part of a store that artifacts need: what trainer and workers hand each other, in a folder or a bucket. */
+/** Subset of a store that artifacts need: files passed between trainer and workers, in a folder or a bucket. */
 export type Files = Pick<Store, 'url' | 'read' | 'write' | 'stat' | 'list' | 'entries' | 'removeOlder'>;
 
-/** Versions of the tables; null: there were none. */
+/** Versions of the tables; `from` is null if there were none. */
 export interface Migration {
   readonly from: number | null;
   readonly to: number;
 }
 
-/** The sums of calls of a day, worker, workflow or model; `total` for all of them. */
+/** Sums over the calls of one day, worker, workflow or model; the line of all calls is named `total`. */
 export interface CostLine {
   readonly name: string;
   readonly calls: number;
-  /** Calls that are not over: under way, or of a process that died. */
+  /** Calls that have not ended: still running, or lost with their process. */
   readonly open: number;
   /** Calls whose cost is unknown, open ones included: the real sum is at least `nanoUsd`. */
   readonly unknown: number;
@@ -67,31 +67,31 @@ export interface CostLine {
   readonly outputTokens: number;
   /** 10⁻⁹ USD; exact up to 9 million USD. */
   readonly nanoUsd: number;
-  /** By how much the prompt caches of providers made it cheaper; below 0 where more was written than read. */
+  /** Amount saved by the providers' prompt caches; negative if writing to them cost more than reading saved. */
   readonly savedNanoUsd: number;
 }
 
-/** A day of the calendar, from the instant `begins` (ISO 8601, UTC) until before `ends`. */
+/** Calendar day: from the instant `begins` (ISO 8601, UTC) until before `ends`. */
 export interface Day {
   readonly name: string;
   readonly begins: string;
   readonly ends: string;
 }
 
-/** Field of the ledger's rows, or two with a space between; of `startedAt` only the quarter of an hour. */
+/** Field of the ledger's rows, or two joined by a space; `startedAt` is cut to the quarter of an hour. */
 export type SummedBy = 'startedAt' | 'worker' | 'rootId' | 'model' | 'startedAtWorker';
 
-/** A small text that several processes change, and the time in milliseconds by the clock that they share. */
+/** Small text that several processes change, and the current time in milliseconds by the clock that they share. */
 export interface SharedState {
   readonly text: string | null;
   readonly version: number;
   readonly now: number;
 }
 
-/** None is ever locked: whoever is stopped in between holds up nobody. */
+/** Lock-free states: a process that stops midway blocks no other. */
 export interface SharedStates {
   read(name: string): Promise<SharedState>;
-  /** Writes where nobody else has since that version: of many that do so at once, one is told `true`. */
+  /** Writes unless another process has written since that version. Of concurrent calls, at most one returns `true`. */
   swap(name: string, text: string, version: number): Promise<boolean>;
 }
 
@@ -102,7 +102,7 @@ export function checkKey(key: string): void {
   );
 }
 
-/** The JSON under a key, or null. A store writes an entry whole or not at all: what is no JSON was altered. */
+/** Returns the JSON under a key, or null. Entries are written whole or not at all: invalid JSON was altered. */
 export async function readJson(store: Store, key: string): Promise<unknown> {
   const bytes = await store.read(key);
   if (bytes === null) return null;
@@ -124,8 +124,8 @@ export interface Swept {
 }
 
 /**
- * Removes from folders of a store what was written before a time and is not live; a dry run only counts. Entries written
- * while it runs stay: the age is looked at once more right before the removal.
+ * Removes entries in the given folders that were written before `than` and are not live; a dry run only counts.
+ * Entries written meanwhile stay: their age is checked again right before the removal.
  */
 export async function sweep(
   store: Pick<Store, 'entries' | 'removeOlder'>,
@@ -147,10 +147,10 @@ export async function sweep(
   return { removed, live };
 }
 
-/** Enough to hide the latency of a distant store or server, and few enough to be no burden to it. */
+/** Concurrency that hides the latency of a distant store or server without burdening it. */
 const AT_ONCE = 16;
 
-/** Does one thing for each item as it comes, 16 at a time. The first failure ends it. */
+/** Runs `work` for each item as it arrives, at most 16 at a time. Rejects with the first failure. */
 export async function eachInParallel<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   work: (item: Item) => Promise<void>,

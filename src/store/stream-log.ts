@@ -6,23 +6,23 @@ export interface LiveText {
   readonly workflowId: string;
   readonly round: number;
   readonly step: number;
-  /** The attempt of the call that wrote it, as its ledger row says. */
+  /** Attempt of the call that wrote it, as in its ledger row. */
   readonly callId: string;
   readonly attempt: number;
   readonly startedAt: string;
-  /** UTF-16 units of this attempt before it. */
+  /** UTF-16 code units of this attempt's text before this piece. */
   readonly offset: number;
   readonly text: string;
 }
 
 export const LIVE_FOLDER = 'live/';
 
-/** Folder of the log of a run and of all runs below it; the name of a run may hold anything. */
+/** Returns the folder of the log of a run and all runs below it, hashed since a run's name may contain anything. */
 function folderOf(rootId: string): string {
   return `${LIVE_FOLDER}${hash('sha256', rootId)}/`;
 }
 
-/** Tells whether a key belongs to the log of one of these runs, or to no log of ours. */
+/** Returns a test of whether a key belongs to the log of one of these runs, or to no log of ours. */
 export function isLogOf(rootIds: Iterable<string>): (key: string) => boolean {
   const folders = new Set(Array.from(rootIds, folderOf));
   return (key) => {
@@ -31,7 +31,7 @@ export function isLogOf(rootIds: Iterable<string>): (key: string) => boolean {
   };
 }
 
-/** Names of the processes that have written to a log; each writes its batches below its own, counted from 0. */
+/** Returns the folder of the writers' names. Each process writes its batches below its own name, counted from 0. */
 function writersOf(rootId: string): string {
   return `${folderOf(rootId)}writers/`;
 }
@@ -40,10 +40,10 @@ function batchOf(rootId: string, writer: string, index: number): string {
   return `${folderOf(rootId)}${writer}/${index}.json`;
 }
 
-/** Runs whose batches a writer counts at most, however many a process serves. */
+/** Most runs whose batches a writer counts, however many its process serves. */
 const MOST_RUNS = 2000;
 
-/** Writes pieces of texts of any runs at once, for one process. */
+/** Writes pieces of text for any number of runs at once, for one process. */
 export class LiveWriter {
   #name = randomUUID();
   readonly #counts = new Map<string, number>();
@@ -57,7 +57,7 @@ export class LiveWriter {
     try {
       await this.store.append?.([...batches].flatMap(([rootId, batch]) => this.#entriesOf(rootId, batch)));
     } catch (error) {
-      // The store may have them or not: under another name, no batch is missing in between.
+      // The store may or may not have them. A new name leaves no gap between batches.
       this.#begin();
       throw error;
     }
@@ -76,12 +76,12 @@ export class LiveWriter {
   }
 }
 
-/** Batches that a reader holds at once, of a log that is far ahead of it. */
+/** Most batches that a reader loads at once when it is far behind the log. */
 const MOST_AT_ONCE = 16;
 
-/** Reads what has been written of a run's texts since the last time; a look costs what is new. */
+/** Reads what was written of a run's texts since the last read. Each read costs only what is new. */
 export class LiveReader {
-  /** Batches read of each writer. */
+  /** Number of batches read from each writer. */
   readonly #counts = new Map<string, number>();
 
   constructor(
@@ -89,17 +89,17 @@ export class LiveReader {
     private readonly rootId: string,
   ) {}
 
-  /** Whether nobody tells when there is something new. */
+  /** Whether the store does not notify of new pieces, so that readers must poll. */
   get isPolled(): boolean {
     return this.store.append !== undefined && this.store.onAppend === undefined;
   }
 
-  /** Calls `wake` when there may be new pieces, where the store tells; it may miss some. */
+  /** Calls `wake` when there may be new pieces, if the store can notify; it may miss some. */
   watch(wake: () => void): (() => void) | undefined {
     return this.store.onAppend?.(folderOf(this.rootId), wake);
   }
 
-  /** New pieces, some at a time, each attempt's in order. */
+  /** Yields new pieces, some at a time, in order within each attempt. */
   async *read(): AsyncGenerator<LiveText[]> {
     if (this.store.append === undefined) return;
     for (const key of await this.store.list(writersOf(this.rootId))) {

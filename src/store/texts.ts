@@ -6,7 +6,7 @@ import type { Store } from './store';
 
 const PREVIEW_CHARACTERS = 120;
 
-/** An older text is written anew when it is kept again, so that `store gc`, which takes what is older than a day, spares it. */
+/** Age from which a text kept again is rewritten: `store gc` removes texts that are older than a day. */
 const REFRESH_AFTER_MS = 60 * 60 * 1000;
 
 export class TextTooLargeError extends ConductorError {
@@ -17,7 +17,7 @@ export class TextTooLargeError extends ConductorError {
   }
 }
 
-/** A reference points to nothing: the store was emptied, or is not the one that was written to. */
+/** Thrown for a reference to a missing text: the store was emptied, or is not the one that was written to. */
 export class TextNotFoundError extends ConductorError {
   override readonly name = 'TextNotFoundError';
   readonly code = 'TextNotFound';
@@ -28,7 +28,7 @@ export class TextNotFoundError extends ConductorError {
   }
 }
 
-/** Puts a long text into the store, once however often it is kept; a short one is its own reference. */
+/** Stores a long text, once however often it is kept, and returns its reference. A short text is returned as it is. */
 export async function keepText(store: Store, text: string, inlineBytes = INLINE_BYTES): Promise<Text> {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= inlineBytes && jsonBytes(text) <= inlineBytes) return text;
@@ -43,7 +43,7 @@ export async function keepText(store: Store, text: string, inlineBytes = INLINE_
   return { ref: `sha256-${digest}`, bytes: bytes.length, preview };
 }
 
-/** @throws TextNotFoundError, or Error where the bytes are not those that the reference names */
+/** @throws TextNotFoundError, or Error if the bytes do not match the digest in the reference */
 export async function readText(store: Store, text: Text): Promise<string> {
   if (typeof text === 'string') return text;
   const digest = digestOf(text.ref);
@@ -63,7 +63,7 @@ function digestOf(ref: string): string | undefined {
   return /^sha256-([0-9a-f]{64})$/.exec(ref)?.[1];
 }
 
-/** Every reference to a text within a value, whatever its shape, also within longer strings. */
+/** Yields every reference to a text within a value of any shape, including those inside longer strings. */
 export function* refsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') yield* value.match(/sha256-[0-9a-f]{64}/g) ?? [];
   else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
@@ -71,13 +71,13 @@ export function* refsIn(value: unknown): Generator<string> {
   }
 }
 
-/** The reference to the text that lies under a key; null where that is no text's. */
+/** Returns the reference to the text under a key, or null if the key is not that of a text. */
 export function refAt(key: string): string | null {
   const digest = /^texts\/[0-9a-f]{2}\/([0-9a-f]{64})$/.exec(key)?.[1];
   return digest === undefined ? null : `sha256-${digest}`;
 }
 
-/** Keeps values as JSON lines under a key made of their digest, so that equal ones are there once. */
+/** Stores values as JSON lines under a key made of their digest, so that equal lists are stored once. */
 export async function keepLines(
   store: Pick<Store, 'write'>,
   values: readonly unknown[],

@@ -28,7 +28,7 @@ export function findLookup(method: string, path: string): Lookup | null {
 
 const FREE = { usage: null, nanoUsd: 0 };
 
-/** OpenAI's responses in the background: queued while their model is held, then in progress for its latency. */
+/** OpenAI's background responses: queued while their model is held, then in progress for its latency. */
 export class BackgroundResponses {
   readonly #known = new Map<string, Known>();
 
@@ -92,7 +92,7 @@ export class BackgroundResponses {
   }
 }
 
-/** A function, since the compiler takes a status for unchanged after a wait. */
+/** A function, since the compiler assumes that a status stays the same during an `await`. */
 function isOver({ status }: Known): boolean {
   return status === 'over';
 }

@@ -20,17 +20,17 @@ import type { WholeReply, Wire } from './wire/wire';
 
 type Send = (response: ServerResponse) => void;
 
-/** An answer made ready for one request. */
+/** A prepared answer to one request. */
 export interface Delivery {
   readonly outcome: RequestOutcome;
   readonly usage: Usage | null;
   readonly delayMs: number;
-  /** Final response in the background; null if none is started, since the request itself goes wrong. */
+  /** Final background response; null if none is started, since the request itself fails. */
   readonly written: object | null;
   readonly send: Send | null;
 }
 
-/** Lets a model answer; an answering function that throws is the test's mistake, and the client gets a 400. */
+/** Lets a model answer. If an answering function throws, the test is wrong, and the client gets a 400. */
 export function prepareAnswer(wire: Wire, request: SimulatedRequest, model: SimulatedModel): Delivery {
   try {
     const answer = model.next(request);
@@ -61,7 +61,7 @@ export function sendJson(
   response.end(bytes);
 }
 
-/** Makes one fault ready; `own` is what the model would say otherwise. */
+/** Prepares a fault; `own` is what the model would answer otherwise. */
 export function deliverFault(wire: Wire, request: SimulatedRequest, fault: Fault, own: Reply): Delivery {
   const kind = fault.fault;
   if (isIn(ERRORS, kind)) return deliverError(wire, request, kind, fault);
@@ -128,7 +128,7 @@ function deliverError(
   };
 }
 
-/** Faults that come before an answer is written, so nothing is billed. */
+/** Faults that occur before an answer is written, so nothing is billed. */
 const UNWRITTEN: ReadonlySet<BrokenFaultKind> = new Set(['hang', 'reset', 'html']);
 
 function deliverBroken(wire: Wire, request: SimulatedRequest, kind: BrokenFaultKind): Delivery {
@@ -140,7 +140,7 @@ function deliverBroken(wire: Wire, request: SimulatedRequest, kind: BrokenFaultK
   return { ...UNBILLED, outcome: `fault:${kind}`, usage, send: kind === 'hang' ? null : send };
 }
 
-/** The vendors that name their events give an error the name, too. */
+/** Vendors that name their events name the error as well. */
 function failedMidway(wire: Wire, { streams }: SimulatedRequest, whole: WholeReply): Payload {
   const { body } = wire.encodeError('overloaded', 'The model is overloaded.', null);
   if (streams === undefined) return jsonPayload(body);
@@ -150,10 +150,10 @@ function failedMidway(wire: Wire, { streams }: SimulatedRequest, whole: WholeRep
   return streamPayload([...events.slice(0, events.length / 2), error]);
 }
 
-/** Anthropic's least for a prefix that is kept. */
+/** Anthropic's minimum for a cached prefix. */
 const LEAST_KEPT_TOKENS = 1024;
 
-/** Writes the part of a prompt that is to be kept to the model's cache, or reads it there. */
+/** Writes a prompt's cacheable prefix to the model's cache, or reads it from there. */
 function cacheUsage({ keptPrefix = '' }: SimulatedRequest, model: SimulatedModel): Partial<Usage> {
   const tokens = countTokens(keptPrefix);
   if (tokens < LEAST_KEPT_TOKENS) return {};
@@ -174,14 +174,14 @@ function wholeReply({ model, sequence, text: prompt }: SimulatedRequest, reply: 
   return { model, sequence, text, finish, refusal: declined, usage, stated: usage };
 }
 
-/** Four characters a token: no tokenizer's count, but the same count each time. */
+/** Counts four characters as a token: not a tokenizer's count, but always the same one. */
 function countTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
 const PIECES = 20;
 
-/** Sends a body piece by piece, the last one after `ms` milliseconds, for as long as it is read. */
+/** Sends a body in pieces, the last one after `ms` milliseconds, until the client closes the connection. */
 async function drip(response: ServerResponse, payload: Payload, ms = 1000): Promise<void> {
   begin(response, payload);
   const { bytes } = payload;

@@ -3,8 +3,8 @@ import type { Usage } from '../protocol/solve';
 import { begin, type Payload } from './stream';
 
 /**
- * When to come back, as vendors say it: the header `retry-after-ms` (OpenAI), `retry-after` in whole seconds or as a
- * date (RFC 9110, section 10.2.3), or Gemini's `google.rpc.RetryInfo`, which the other vendors leave out.
+ * Retry delay in a vendor's format: the header `retry-after-ms` (OpenAI), `retry-after` in whole seconds or as a date
+ * (RFC 9110, section 10.2.3), or Gemini's `google.rpc.RetryInfo`, which the other vendors leave out.
  */
 export interface RetryAfter {
   readonly ms: number;
@@ -24,8 +24,8 @@ const BAD_REQUEST = 'invalid_request_error';
 const COUNTRY = 'unsupported_country_region_territory';
 
 /**
- * Faults that a vendor states in its own error body: their status, type and code at OpenAI, type at Anthropic, and status
- * at Google. Where no money or quota is left, Anthropic says 402; to a wrong key Gemini says 400.
+ * Faults that a vendor reports in its own error body: the status, OpenAI's type and code, Anthropic's type and
+ * Google's status. Two statuses differ: Anthropic's is 402 if no quota is left, Gemini's is 400 for an invalid key.
  */
 export const ERRORS = {
   'bad-request': [400, BAD_REQUEST, null, BAD_REQUEST, 'INVALID_ARGUMENT'],
@@ -45,43 +45,43 @@ export const ERRORS = {
   overloaded: [529, 'server_error', null, 'overloaded_error', 'UNAVAILABLE'],
 } as const;
 
-/** Faults below the vendor's protocol: a connection or a body that breaks. */
+/** Faults below the vendor's protocol: a broken connection or body. */
 export const BREAKAGES = {
-  /** A half-open socket: the connection was accepted, and stays silent. */
+  /** A half-open socket: the connection is accepted, then stays silent. */
   hang: () => undefined,
-  /** Headers, then silence; in a stream after half of it. */
+  /** Headers, then silence; in a stream, silence after half of it. */
   stall: (response, body) => {
     begin(response, body);
     if (body.type === 'text/event-stream') response.write(halfOf(body));
     else response.flushHeaders();
   },
   reset: (response) => response.socket?.resetAndDestroy(),
-  /** Headers and half of the body, then a plain close: a reset could overtake the bytes already sent. */
+  /** Headers and half of the body, then a regular close: a reset could overtake the bytes already sent. */
   'cut-mid-body': (response, body) => {
     begin(response, body);
     response.write(halfOf(body), () => response.socket?.destroy());
   },
-  /** Half of the JSON, which its `content-length` calls whole; of a stream, which never has one. */
+  /** Half of the JSON, with a `content-length` that matches; half of a stream, which never has one. */
   truncated: (response, body) => {
     begin(response, { ...body, bytes: halfOf(body) });
     response.end(halfOf(body));
   },
-  /** Half of it in a chunked body that ends as if whole. */
+  /** Half of the body, chunked, which ends as if it were whole. */
   'truncated-chunked': (response, body) => {
     response.writeHead(200, { 'content-type': body.type });
     response.write(halfOf(body));
     response.end();
   },
-  /** An error in place of the rest: in a stream after half of its events, else as the whole of the body. */
+  /** An error in place of the rest: after half of a stream's events, or as the whole JSON body. */
   'failed-midway': (response, body) => {
     begin(response, body);
     response.end(body.bytes);
   },
-  /** 200 with the sign-in page of a network: the request never left it. */
+  /** 200 with the sign-in page of a network, which the request never left. */
   html: (response) => {
     sendPage(response, 200, 'Sign in', 'Please sign in to use this network.');
   },
-  /** 502 with a proxy's page of HTML: the answer was lost behind the proxy. */
+  /** 502 with a proxy's HTML page: the answer was lost behind the proxy. */
   'html-bad-gateway': (response) => {
     sendPage(response, 502, '502 Bad Gateway', 'The proxy got no valid answer from the server behind it.');
   },
@@ -100,14 +100,14 @@ function sendPage(response: ServerResponse, status: number, title: string, text:
 
 const HUGE_BYTES = 2 * 1024 * 1024;
 
-/** Well-formed replies that are of no use to the caller; their tokens are billed. */
+/** Well-formed replies that are useless to the caller; their tokens are billed. */
 export const SPOILED = {
   empty: { text: '' },
   refusal: { text: '', finish: 'refusal' },
-  /** A safety filter stopped it, which each vendor reports in another place than a refusal. */
+  /** Stopped by a safety filter, which OpenAI and Google report elsewhere than a refusal. */
   filtered: { text: '', finish: 'filtered' },
   length: { text: 'This answer ends in the middle of a', finish: 'length' },
-  /** Reasoning used up the output limit: no text at all. */
+  /** Reasoning used up the output limit, so there is no text. */
   'length-without-text': { text: '', finish: 'length' },
   huge: { text: 'words '.repeat(HUGE_BYTES / 6 + 1).slice(0, HUGE_BYTES) },
 } as const;
@@ -118,33 +118,33 @@ const tokens = (inputTokens: number, outputTokens: number): Usage => ({
   cachedInputTokens: 0,
   reasoningTokens: 0,
 });
-/** More than any text of a test has: a factor would leave an empty text at zero. */
+/** Counts above those of any test's text; multiples of an empty text's counts would be zero. */
 const ABSURD = tokens(12_345, 24_690);
 
-/** The model's own answer, whole and billed, with a flaw in how it arrives or in its token counts. */
+/** The model's own answer, whole and billed, with a flaw in its delivery or its token counts. */
 export const FLAWS = {
   drip: {},
   'usage-missing': { stated: null },
-  /** Zeros, as from servers that do not count; the tokens are billed all the same. */
+  /** Zeros, as from servers that do not count; the tokens are billed nevertheless. */
   'usage-zero': { stated: tokens(0, 0) },
-  /** Numbers far from the texts, which the provider bills. */
+  /** Counts far from the texts; the provider bills them. */
   'usage-wrong': { usage: ABSURD, stated: ABSURD },
 } as const;
 
-/** The name of a fault: in a script as `{ fault: kind }`, in the log as `fault:kind`. */
+/** Name of a fault: `{ fault: kind }` in a script, `fault:kind` in the log. */
 export type FaultKind = ErrorFaultKind | BrokenFaultKind | keyof typeof SPOILED | keyof typeof FLAWS;
 export type ErrorFaultKind = keyof typeof ERRORS;
 export type BrokenFaultKind = keyof typeof BREAKAGES;
 
 export interface Fault {
   readonly fault: FaultKind;
-  /** When to come back. With this and the next two: a fault that the vendor states. */
+  /** Retry delay. This and the next two fields apply only to faults in `ERRORS`. */
   readonly retryAfter?: RetryAfter;
-  /** Instead of the standing sentence: for a vendor that repeats a key, say. */
+  /** Replaces the default message, for example by one in which a vendor repeats a key. */
   readonly message?: string;
-  /** In the background: the response starts, and fails with this in the end. */
+  /** In the background: the response starts, and eventually fails with this error. */
   readonly late?: true;
-  /** With `drip`, from the first byte to the last, in milliseconds; default 1000. */
+  /** For `drip`: milliseconds from the first byte to the last; default 1000. */
   readonly ms?: number;
 }
 

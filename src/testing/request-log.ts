@@ -4,11 +4,11 @@ import type { Usage } from '../protocol/solve';
 import type { FaultKind } from './faults';
 import type { Protocol } from './wire/wire';
 
-/** How a request ended. `rejected`: the vendor would not accept such a request, and it got a 400. */
+/** How a request ended. `rejected`: a 400, as the vendor would send, or a 404 for an unknown background response. */
 export type RequestOutcome =
   'answered' | 'rejected' | 'closed-by-client' | 'cancelled' | `fault:${FaultKind}`;
 
-/** One request, keys included, kept up to date until it ends. A response in the background has one record. */
+/** One request, API keys included, updated until it ends. A background response is one request, a lookup another. */
 export interface RequestRecord {
   readonly sequence: number;
   readonly protocol: Protocol;
@@ -18,23 +18,23 @@ export interface RequestRecord {
   readonly body: string;
   /** When the last byte of the request was read, in epoch milliseconds with fractions. */
   readonly receivedAt: number;
-  /** When the response was handed to the socket; null while open or where there was none. */
+  /** When the response was passed to the socket; null if there is none, or while the request is open. */
   readonly respondedAt: number | null;
   readonly outcome: RequestOutcome | null;
-  /** Usage that the provider bills, whatever its reply said; null if it bills nothing, and while the request is open. */
+  /** Usage that the provider bills, whatever its reply states; null if nothing is billed or the request is open. */
   readonly usage: Usage | null;
-  /** Bill in nano-USD, 0 if it bills nothing; null while the request is open or if its model has no price. */
+  /** Bill in nano-USD, 0 if nothing is billed; null while the request is open or if its model has no price. */
   readonly nanoUsd: number | null;
 }
 
-/** Called at each change, before the client can know of it. */
+/** Called at each change, before the client can know about it. */
 export type RequestObserver = (event: 'received' | 'finished', record: RequestRecord) => void;
 
 type Ending = Pick<RequestRecord, 'usage' | 'nanoUsd'> & { readonly outcome: RequestOutcome };
 
 /**
- * Every request in the order of arrival. An end is noted before its first byte is sent: when the process is killed, a
- * request without an end was not billed, and one with an end was.
+ * All requests in order of arrival. An end is logged before the first byte of the response is sent: if the process is
+ * killed, requests without an end were not billed, and those with an end were.
  */
 export class RequestLog {
   readonly records: RequestRecord[] = [];
@@ -68,7 +68,7 @@ export class RequestLog {
     this.#changed('finished', record);
   }
 
-  /** Resolves with the first value that `look` finds, now or after a later change; rejects with what it throws. */
+  /** Resolves with the first value that `look` returns, now or after a change; rejects with what it throws. */
   async waitFor<T>(look: () => T | undefined): Promise<T> {
     for (;;) {
       const found = look();

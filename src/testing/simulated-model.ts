@@ -5,30 +5,30 @@ import type { Price } from '../protocol/cards';
 import type { Fault } from './faults';
 import type { Prompt, Protocol } from './wire/wire';
 
-/** A well-formed answer of a simulated model. */
+/** A well-formed answer from a simulated model. */
 export interface Reply {
   readonly text: string;
   /** Default `stop`. `refusal`: the model declined; `filtered`: a safety filter stopped it. */
   readonly finish?: 'stop' | 'length' | 'refusal' | 'filtered';
   readonly refusal?: string;
-  /** Counts that are left out come from the texts; cached and reasoning tokens default to 0. */
+  /** Counts that are left out are derived from the texts; cached and reasoning tokens default to 0. */
   readonly usage?: Partial<Usage>;
   readonly delayMs?: number;
 }
 
-/** Answer to one request. A string stands for a reply of that text. */
+/** Answer to one request. A string stands for a reply with that text. */
 export type Answer = string | Reply | Fault;
 
 /** A request as an answering function sees it. */
 export interface SimulatedRequest extends Prompt {
   readonly sequence: number;
   readonly protocol: Protocol;
-  /** From the header `X-Client-Request-Id`; null where there is none. */
+  /** From the header `X-Client-Request-Id`; null if there is none. */
   readonly callId: string | null;
   readonly text: string;
 }
 
-/** Answers each request by what it asks; the same request should get the same answer. */
+/** Answers each request by its content; the same request should always get the same answer. */
 export type AnswerFunction = (request: SimulatedRequest) => Answer;
 
 export interface ModelBehaviour {
@@ -36,17 +36,17 @@ export interface ModelBehaviour {
   readonly answer?: Answer | AnswerFunction;
   readonly script?: readonly Answer[];
   readonly delayMs?: number;
-  /** Which share of the unscripted requests gets which answer, drawn from the seed and the prompt, in any order. */
+  /** Answers by their share of the unscripted requests; drawn from the seed and the prompt, whatever the order. */
   readonly schedule?: readonly { readonly share: number; readonly answer: Answer }[];
-  /** USD per million tokens, for the amounts in the log: the price on the caller's card. */
+  /** USD per million tokens, for the amounts in the log; the same as the price on the caller's card. */
   readonly price?: Price;
 }
 
-/** One model of the simulation: what it answers next, and the gates that hold it back. */
+/** One simulated model: its next answers, and the gates that hold them back. */
 export class SimulatedModel {
   readonly delayMs: number;
   readonly script: Answer[];
-  /** Faults of the next look-ups of its responses in the background. */
+  /** Faults of the next lookups of its background responses. */
   readonly lookupFaults: Fault[] = [];
   answer: Answer | AnswerFunction;
   readonly #gates = new Set<Promise<void>>();
@@ -76,24 +76,24 @@ export class SimulatedModel {
     await Promise.all(this.#gates);
   }
 
-  /** The script first, then what the schedule draws, then the standing answer. */
+  /** Returns the next answer of the script, else one that the schedule draws, else the standing answer. */
   next(request: SimulatedRequest): Answer {
     return this.script.shift() ?? this.#drawScheduled(request) ?? this.#standingAnswer(request);
   }
 
-  /** The standing answer, or a plain one where that is a fault. */
+  /** Returns the standing answer, or a plain one if that is a fault. */
   ownReply(request: SimulatedRequest): Reply {
     const standing = this.#standingAnswer(request);
     if (typeof standing === 'string') return { text: standing };
     return 'fault' in standing ? { text: plainAnswer(request) } : standing;
   }
 
-  /** Whether that beginning of a prompt is new to its cache, which then keeps it. */
+  /** Adds a prompt's prefix to the model's cache, and returns whether it is new. */
   keep(prefix: string): boolean {
     return this.#kept.size < this.#kept.add(prefix).size;
   }
 
-  /** Nano-USD; null where its price is unknown. */
+  /** Returns a bill in nano-USD; null if the model's price is unknown. */
   charge(usage: Usage | null): number | null {
     if (usage === null) return 0;
     const { price } = this.behaviour;
@@ -118,7 +118,7 @@ function plainAnswer({ model, text }: SimulatedRequest): string {
   return `${model} answers ${hash('sha256', text).slice(0, 12)}`;
 }
 
-/** A number in [0, 1) that depends on its arguments alone, evenly spread: the first 48 bits of their SHA-256. */
+/** Returns a uniform number in [0, 1) that depends only on the arguments: the first 48 bits of their SHA-256. */
 export function draw(...key: readonly (string | number)[]): number {
   const digest = hash('sha256', JSON.stringify(key), 'buffer');
   return digest.readUIntBE(0, 6) / 2 ** 48;

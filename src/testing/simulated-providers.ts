@@ -11,12 +11,12 @@ import { decodePrompt, findRoute, listModels, type Route } from './wire/route';
 import { encodeOpenAiError } from './wire/wire';
 
 export interface Simulation {
-  /** Decides what a `schedule` gives to which request; default 0. */
+  /** Seed for the draws of each `schedule`; default 0. */
   readonly seed?: number;
   readonly models?: Readonly<Record<string, ModelBehaviour>>;
   readonly fallback?: ModelBehaviour;
   readonly port?: number;
-  /** Number of the first request, for providers that go on where others were killed; default 1. */
+  /** Number of the first request, for providers that continue where others were killed; default 1. */
   readonly firstSequence?: number;
   readonly observe?: RequestObserver;
 }
@@ -47,7 +47,7 @@ export class SimulatedProviders {
       Object.entries(models).map(([name, behaviour]) => [name, new SimulatedModel(behaviour, seed)]),
     );
     this.#background = new BackgroundResponses(this.#log);
-    // Closing an idle connection that a client keeps, under its next request, would be a fault that no test asked for.
+    // Closing an idle connection while the client sends its next request would be a fault that no test asked for.
     this.#server.keepAliveTimeout = 0;
   }
 
@@ -55,17 +55,17 @@ export class SimulatedProviders {
     this.#listening = await listen(this.#server, this.simulation.port ?? 0, '127.0.0.1');
   }
 
-  /** Without a path. OpenAI's base URL is this with `/v1`; Anthropic's and Google's is this. */
+  /** URL without a path. OpenAI's base URL has `/v1` appended; Anthropic's and Google's is this one. */
   get url(): string {
     return this.#listening?.url ?? '';
   }
 
-  /** Answers the next requests for a model, one each, before it goes back to its behaviour. */
+  /** Queues answers for a model's next requests, one each; afterwards its usual behaviour applies. */
   script(model: string, answers: readonly Answer[]): void {
     this.#model(model).script.push(...answers);
   }
 
-  /** Lets the next requests about a model's responses in the background go wrong, one each. */
+  /** Queues faults for the next lookups of a model's background responses, one each. */
   scriptLookups(model: string, faults: readonly Fault[]): void {
     this.#model(model).lookupFaults.push(...faults);
   }
@@ -79,7 +79,7 @@ export class SimulatedProviders {
     return this.#model(model).hold();
   }
 
-  /** The first request, logged already or still to come, that fits. */
+  /** Waits for the first request that fits, logged already or still to come. */
   waitForRequest(fits: (record: RequestRecord) => boolean): Promise<RequestRecord> {
     return this.#log.waitFor(() => this.log.find(fits));
   }
@@ -98,7 +98,7 @@ export class SimulatedProviders {
     });
   }
 
-  /** Closes the server and every connection; open waits fail. */
+  /** Closes the server and every connection; pending waits fail. */
   async close(): Promise<void> {
     this.#log.close();
     await this.#listening?.close();
@@ -126,12 +126,12 @@ export class SimulatedProviders {
     }
   }
 
-  /** Chooses the answer on arrival, in the order of a script, and writes the log before a client knows of it. */
+  /** Chooses the answer on arrival, in script order, and writes the log before a client can know about it. */
   async #answerPrompt(route: Route, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { wire, path } = route;
     const { headers } = request;
     const body = await readText(request).catch(() => null);
-    // The client left in the middle of its own request: no provider would have read it.
+    // The client left before its request was complete, so no provider would have read it.
     if (body === null) return;
 
     const prompt = decodePrompt(route, body);

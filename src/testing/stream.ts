@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 
-/** A response's body. The length of a stream is not announced. */
+/** Body of a response. A stream's length is not announced. */
 export interface Payload {
   readonly type: 'application/json' | 'text/event-stream';
   readonly bytes: Buffer;
 }
 
-/** An event of a stream; the vendors that name events repeat the name in the data. */
+/** Event of a stream; vendors that name events repeat the name in the data. */
 export interface StreamEvent {
   readonly name?: string;
   readonly data: object | '[DONE]';
@@ -45,7 +45,7 @@ export function begin(response: ServerResponse, { type, bytes }: Payload): void 
   response.writeHead(200, { 'content-type': type, ...(!isStream && { 'content-length': bytes.length }) });
 }
 
-/** Sends a stream in chunks of one size, which end anywhere in an event or a character; `share` in [0, 1) gives the size. */
+/** Sends a stream in chunks of one size, which may end within an event or a character; `share` in [0, 1) sets it. */
 export function sendStream(response: ServerResponse, payload: Payload, share: number): void {
   begin(response, payload);
   const { bytes } = payload;
@@ -55,6 +55,6 @@ export function sendStream(response: ServerResponse, payload: Payload, share: nu
   response.end();
 }
 
-/** About an event: as many chunks come as events. */
+/** About the length of an event, so that there are about as many chunks as events. */
 const LEAST_CHUNK = 128;
 const MOST_CHUNKS = 2000;

@@ -36,14 +36,14 @@ export function describeEnd(trace: SolveTrace): string {
   );
 }
 
-/** `$0.0012`, `$1.50`, `$0.000024`: with as many digits as matter, so that nothing that was paid looks free. */
+/** `$0.0012`, `$1.50`, `$0.000024`: with enough digits that no amount paid looks free. */
 export function describeUsd(usd: number): string {
   const isTiny = usd > 0 && usd < 0.00005;
   const digits = usd >= 1 || usd === 0 ? 2 : isTiny ? Math.min(9, 2 - Math.ceil(Math.log10(usd))) : 4;
   return `$${usd.toFixed(digits)}`;
 }
 
-/** `at most 9 calls, 40,000 tokens, $0.1200`: what a plan may come to, known before its first step. */
+/** `at most 9 calls, 40,000 tokens, $0.1200`: the most that a plan may use, known before its first step. */
 export function describeEstimate(estimate: NonNullable<SolveTrace['estimate']>): string {
   const { calls, tokens, nanoUsd, ownSteps = 0 } = estimate;
   const amount = describeTokens({ usage: { calls, inputTokens: tokens, outputTokens: 0 } });
@@ -55,7 +55,7 @@ export function describeEstimate(estimate: NonNullable<SolveTrace['estimate']>):
 
 type Limit = NonNullable<SolveTrace['stoppedBy']>;
 
-/** Limits on spending look ahead: a reader must see why a stopped run has not reached its limit. */
+/** Spending limits look ahead; this explains why a stopped run has not reached its limit. */
 const WORST_CASE =
   'A call starts only where its worst case still fits, so a run stops before a limit, never behind it.';
 
@@ -67,7 +67,7 @@ const EXPLANATIONS: Readonly<Record<Limit, readonly [what: string, setting: stri
   approval: ['deadline of approval', 'limits.approval', 'No one approved its plan in time.'],
 };
 
-/** Which limit ended a run, why it may have done so early, and what to do: three sentences. */
+/** Returns three sentences: which limit ended a run, why it may have done so early, and what to do. */
 export function explainStop(stoppedBy: Limit, { id, rounds }: RunTree): readonly [string, string, string] {
   const [what, setting, why] = EXPLANATIONS[stoppedBy];
   const [orOption, option] = stoppedBy === 'cost' ? [', or --max-cost', ' --max-cost USD'] : ['', ''];
@@ -81,7 +81,7 @@ export function howToApprove(id: string): string {
   return `temporal-conductor approve ${id} [--edit FILE | --reject REASON]`;
 }
 
-/** A failed step may still be tried again, by its worker or by another. */
+/** State of a step; a failed one may still be retried, by its worker or by another. */
 export type StepState = 'waiting' | 'running' | 'done' | 'failed';
 
 export const MARKS = { waiting: '·', running: '▸', done: '✓', failed: '✗' } as const;
@@ -96,7 +96,7 @@ export function isKept({ startedAt, output }: Pick<StepTrace, 'startedAt' | 'out
   return startedAt === null && output !== null;
 }
 
-/** `850 ms`, `3.2 s`, `1 min 4 s`: between two times in ISO 8601; to `now` where the second is missing. */
+/** `850 ms`, `3.2 s`, `1 min 4 s`: between two times in ISO 8601, or to `now` if the second is missing. */
 export function describeDuration(startedAt: string, endedAt: string | null, now = startedAt): string {
   return describeMs(Math.max(0, Date.parse(endedAt ?? now) - Date.parse(startedAt)));
 }
@@ -108,7 +108,7 @@ export function describeMs(milliseconds: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** `12 s`, `3 min`, `5 h`, `12 days`: how long ago something was, for a glance. */
+/** `12 s`, `3 min`, `5 h`, `12 days`: how long ago something was, roughly. */
 export function describeAge(milliseconds: number): string {
   const minutes = milliseconds / 60_000;
   if (minutes < 1) return `${Math.max(0, Math.floor(minutes * 60))} s`;
@@ -116,7 +116,7 @@ export function describeAge(milliseconds: number): string {
   return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 60 / 24)} days`;
 }
 
-/** Steps are counted from 0 in data and from 1 for people: `sees 1, 2`; empty where a step sees nothing. */
+/** `sees 1, 2`, or empty if a step sees nothing. Steps are counted from 0 in data and from 1 for people. */
 export function describeSees(sees: readonly number[]): string {
   return sees.length === 0 ? '' : `sees ${sees.map((step) => step + 1).join(', ')}`;
 }
@@ -125,7 +125,7 @@ export function describeWorker({ worker, fallbackFor }: Pick<StepTrace, 'worker'
   return fallbackFor === null ? worker : `${worker} for ${fallbackFor}`;
 }
 
-/** Rounds too: `Round 2 · review · depth 1 · accepted`, or `answered` where no one has reviewed it. */
+/** `Round 2 · review · depth 1 · accepted`, or `answered` without a review. Rounds, too, count from 1 for people. */
 export function describeRound(round: RoundTrace): string {
   const depth = round.depth > 0 && `depth ${round.depth}`;
   const end = round.decision ?? (round.answer !== null && 'answered');
@@ -139,7 +139,7 @@ export function describeSteps({ steps }: Plan, shown: (subtask: string) => strin
   });
 }
 
-/** Where the plan of a round comes from, until it is there. */
+/** Says where the plan of a round comes from, while there is none yet. */
 export function describePlanning(round: Pick<RoundTrace, 'childId' | 'isGiven'>): string {
   if (round.isGiven === true) return 'the plan was given, so nobody writes it';
   return isReview(round) ? 'the Conductor is reviewing the answer' : 'the Conductor is writing a plan';
@@ -150,13 +150,13 @@ export function describePlan({ plan, decision }: Pick<RoundTrace, 'plan' | 'deci
   return plan.steps.length === 0 ? 'accepts the answer' : counted(plan.steps.length, 'step');
 }
 
-/** Why a run is degraded: a line for each thing that failed for good, with its place in the tree. */
+/** Returns why a run is degraded: a line for each permanent failure, with its place in the tree. */
 export function whyDegraded(trace: SolveTrace): string[] {
   if (!trace.degraded) return [];
   return linesOf(trace, (round) => [...standInsOf(round), ...round.steps.flatMap(failureOf)]);
 }
 
-/** Who stands in for whom, and which review came to nothing. */
+/** Returns who stands in for whom, and which reviews failed. */
 export function whoStandsIn(trace: SolveTrace): string[] {
   return linesOf(trace, standInsOf);
 }
@@ -171,7 +171,7 @@ function standInsOf(round: RoundTrace): string[] {
   return [...planOf(round), ...round.steps.flatMap(fallbackOf)];
 }
 
-/** A plan beside an error is that of a stand-in; while there is none, the Conductor may still be asked again. */
+/** Reads a plan beside an error as a stand-in; while there is no plan, the Conductor may still be asked again. */
 function planOf(round: RoundTrace): string[] {
   const { plan, error, decision } = round;
   if (error === undefined) return [];

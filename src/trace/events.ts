@@ -26,29 +26,29 @@ export interface StepAddress {
   readonly step: number;
 }
 
-/** What can happen to a run, recorded by the workflow as it goes and read back from a history. */
+/** Events of a run, recorded by the workflow as it goes and read back from a history. */
 interface EventFields {
-  /** `isGiven` where the configuration or the input has the plan, so that nobody writes it. */
+  /** `isGiven`: the configuration or the input has the plan, so that nobody writes it. */
   'plan-asked': { round: number; depth: number; isGiven?: boolean };
-  /** With the checkpoint that was asked, where the Conductor is one; `problem` is null where it wrote a plan. */
+  /** `checkpoint`: the one that was asked, if the Conductor is one; `problem`: null if it wrote a plan. */
   'conductor-called': { round: number; problem: Problem | null; calls: readonly Call[]; checkpoint?: string };
   /** `degraded` marks the stand-in plan of one step, when the Conductor wrote none. */
   planned: { round: number; plan: Plan; degraded: boolean };
   estimated: { estimate: NonNullable<SolveTrace['estimate']> };
   /** A plan waits for a person; the wait ends with a plan, a step or the run. */
   'approval-asked': object;
-  /** With the child workflow of a step that the Conductor was given itself. */
+  /** `childId`: child workflow of a step that was given to the Conductor itself. */
   'step-started': StepAddress &
     Pick<StepTrace, 'worker' | 'model' | 'fallbackFor'> & { childId?: string; at: string };
   'step-kept': StepAddress & { output: Text };
   'step-answered': StepAddress & WorkerResult;
-  /** `output` is what arrived before the failure: all there will be, unless another attempt does better. */
+  /** `output` is what arrived before the failure; it stays unless another attempt does better. */
   'step-failed': StepAddress & Omit<WorkerResult, 'startedAt'> & { problem: Problem };
   answered: { round: number; answer: Text };
-  /** A child reads the round's answer, and may replace it by a round of its own. */
+  /** A child reviews the round's answer, and may replace it by a round of its own. */
   'review-started': { round: number; depth: number; childId: string };
   'child-ended': ChildOutcome & { childId: string };
-  /** Null if a review failed: the answer stands, and no one has accepted it. */
+  /** `decision` is null if a review failed: the answer stands, and no one has accepted it. */
   decided: { round: number; decision: RoundTrace['decision'] };
   ended: Pick<SolveTrace, 'answer' | 'error' | 'stoppedBy' | 'spentAtMost'> & {
     status: Exclude<SolveTrace['status'], 'running'>;
@@ -58,10 +58,10 @@ interface EventFields {
 export type EventOf<Kind extends keyof EventFields> = Readonly<{ kind: Kind } & EventFields[Kind]>;
 export type RunEvent = { [Kind in keyof EventFields]: EventOf<Kind> }[keyof EventFields];
 
-/** A call that a workflow knows only from outside counts, with an unknown cost: no sum claims more than is known. */
+/** Fields of a call that a workflow cannot see into; its cost is unknown, so that no sum claims more than is known. */
 const UNACCOUNTED = { attempt: 1, usage: null, nanoUsd: null };
 
-/** Begins the id of a call to a model that failed without a word about what was sent: the ledger knows. */
+/** Prefix of the id of a model call that failed without reporting what was sent; only the ledger knows. */
 const PRESUMED = 'presumed/';
 
 /** A cancelled model call that reports no requests sent none. */
@@ -116,13 +116,13 @@ export function stepFailed(
 
 export function unaccountedCall(request: WorkerRequest, error: Problem | null, usage: Usage | null): Call {
   const { round, step, worker, attempt = 1 } = request;
-  // The ledger has no slash in a call id.
+  // Call ids in the ledger have no slash.
   const callId =
     worker.kind === 'model'
       ? `${PRESUMED}${round}/${step}/${worker.id}`
       : `external.${round}.${step}.${worker.id}`;
   const of = { callId, round, step, worker: worker.id, model: modelOf(worker) };
-  // One that failed may have been repeated, and paid for, by what it called.
+  // The activity or workflow may have retried, and paid for, a call that failed.
   const nanoUsd = worker.kind === 'model' || error !== null ? null : nanoUsdOfCall(worker);
   return { ...of, purpose: 'step', error, ...UNACCOUNTED, attempt, usage, nanoUsd };
 }
@@ -146,7 +146,7 @@ export function ownStepStarted(step: StepAddress & { childId: string; model: str
   return { kind: 'step-started', worker: CONDUCTOR_ID, fallbackFor: null, ...step };
 }
 
-/** Such a step has ended. Its calls are in its child's trace. */
+/** Returns the end of a step that was given to the Conductor itself; its calls are in its child's trace. */
 export function ownStepEnded(
   { startedAt, ...step }: StepAddress & { startedAt: string; endedAt: string },
   { trace, problem }: ChildOutcome,
@@ -166,7 +166,7 @@ function planOf({ trace }: ChildOutcome, round: number): RoundTrace['plan'] {
   return (trace && ownRound(trace, round)?.plan) ?? null;
 }
 
-/** The answer of a review's corrective plan; null where the reviewed answer stands, which an empty plan accepts. */
+/** Returns the answer of a review's corrective plan; null if the reviewed answer stands. An empty plan accepts it. */
 export function revisionIn(outcome: ChildOutcome, round: number): Text | null {
   const { trace, problem } = outcome;
   if (trace === null || problem !== null) return null;
@@ -176,11 +176,11 @@ export function revisionIn(outcome: ChildOutcome, round: number): Text | null {
 /** Failure of an activity or child, in its own words. */
 export interface CallFailure {
   readonly problem: Problem;
-  /** null for a failure that is not ours, e.g. a time-out set by the server. */
+  /** null for a failure that is not ours, e.g. a timeout set by the server. */
   readonly details: (Pick<CallFailureDetails, 'calls'> & Partial<CallFailureDetails>) | null;
 }
 
-/** @param who the worker, for messages of failures that carry none of our own */
+/** @param who the worker, for messages of failures that have none of our own */
 export function readFailure(error: unknown, who: string): CallFailure {
   const wrapped = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;
   const cause = wrapped ? error.cause : error;
@@ -197,7 +197,7 @@ export function readFailure(error: unknown, who: string): CallFailure {
 }
 
 /**
- * A call that no worker took in time sent nothing but by attempts before it: the server keeps the last one's reason.
+ * If no worker took a call in time, only earlier attempts can have sent anything; the server keeps the last error.
  */
 function timedOutCall({ cause, timeoutType }: TimeoutFailure, who: string): CallFailure {
   const fail = (message: string, details: CallFailure['details']): CallFailure => ({

@@ -3,10 +3,10 @@ import { joinFacts, type StepState } from './describe';
 
 /** Lines and trees of text for a terminal. Workflow code must not import this file: its library is for Node. */
 
-/** Text that wraps itself to a number of columns, a string a line. */
+/** Text that wraps itself to a number of columns, one string per line. */
 export type Line = (columns: number) => readonly string[];
 
-/** Free text: one line, clipped where it is too long. Ids, figures and sentences are wrapped instead. */
+/** Returns free text as one line, clipped if it is too long. Ids, figures and sentences are wrapped instead. */
 export function plainLine(text: string): Line {
   return (room) => [oneLine(text, room)];
 }
@@ -15,7 +15,7 @@ export function wrapped(text: string): Line {
   return (room) => wrap([text], room);
 }
 
-/** A name, and facts beside it, or below where there is no room. */
+/** Returns a name with facts beside it, or below if there is no room. */
 export function headLine(paint: Paint, name: string, facts: readonly string[]): Line {
   return (room) => {
     const rest = joinFacts(...facts);
@@ -27,7 +27,7 @@ export function headLine(paint: Paint, name: string, facts: readonly string[]): 
   };
 }
 
-/** Facts with a dot between them, where they do not fit one line in several. */
+/** Joins facts with dots, in several lines if they do not fit one. */
 export function wrapFacts(facts: readonly (string | false | null | undefined)[], columns: number): string[] {
   return wrap(facts.filter((fact) => typeof fact === 'string' && fact !== '') as string[], columns, ' · ');
 }
@@ -37,16 +37,16 @@ const UNSEEN = /[\s\p{Cc}\u200E\u200F\u202A-\u202E\u2066-\u2069]+/gu;
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** No line shown is longer. */
+/** Most characters of a line. */
 const MOST_CHARACTERS = 1000;
 
-/** A text as one harmless line of at most `columns` columns, ended by `…` where it was clipped. */
+/** Returns a text as one harmless line of at most `columns` columns, ending with `…` if it was clipped. */
 export function oneLine(text: string, columns: number): string {
   const start = text.slice(0, 2 * MOST_CHARACTERS).replace(UNSEEN, ' ');
   const line = start.trim().slice(0, MOST_CHARACTERS);
   let shown = '';
   let width = 0;
-  // Takes as much as fits beside the ellipsis.
+  // Longest start that leaves room for the ellipsis.
   let clipped = '';
   for (const { segment } of graphemes.segment(line)) {
     width += widthOf(segment);
@@ -57,10 +57,10 @@ export function oneLine(text: string, columns: number): string {
   return shown;
 }
 
-/** No sentence of ours, and no id, is longer. */
+/** Most characters of a wrapped text; our sentences and ids are shorter. */
 const MOST_WRAPPED = 2000;
 
-/** Texts as harmless lines, whole: a line ends between two texts, else between words, else within one. */
+/** Wraps whole texts into harmless lines: a line ends between two texts, else between words, else within one. */
 export function wrap(texts: readonly string[], columns: number, glue = ' '): string[] {
   const lines: string[] = [];
   for (const text of texts) {
@@ -87,14 +87,14 @@ function broken(text: string, columns: number): string[] {
   return [...lines, line];
 }
 
-/** A text beside a label of so many columns; what is too long for a line goes on below. */
+/** Returns a text beside a label of `width` columns; a text that is too long continues below. */
 export function beside(label: string, width: number, text: string, columns: number): string[] {
   const lines = wrap([text], Math.max(NARROWEST, columns - width));
   return lines.map((line, index) => (index === 0 ? label : '').padEnd(width) + line);
 }
 
 export function widthOf(line: string): number {
-  // Nearly every line is printable ASCII, which the library would take a hundred times as long to measure.
+  // Nearly every line is printable ASCII, which the library takes a hundred times as long to measure.
   return /^[ -~]*$/.test(line) ? line.length : stringWidth(line);
 }
 
@@ -107,10 +107,10 @@ export interface Branch {
 
 const INDENT = 3;
 
-/** However deep a branch is, words beside it can be read. */
+/** Least room for a branch, so that it can be read however deep it is. */
 const NARROWEST = 20;
 
-/** Draws a tree with box characters, one string a line, none of them wider than `columns` where it is not too deep. */
+/** Draws a tree with box characters, one string per line, none wider than `columns` unless the tree is too deep. */
 export function drawTree({ line, notes = [], branches = [] }: Branch, columns: number): string[] {
   const trunk = branches.length === 0 ? '   ' : '│  ';
   const room = Math.max(NARROWEST, columns - INDENT);
@@ -129,7 +129,7 @@ export function drawTree({ line, notes = [], branches = [] }: Branch, columns: n
 
 type Stroke = (text: string) => string;
 
-/** A renderer knows meanings, the terminal knows colours. */
+/** Styles by meaning; the terminal maps them to colours. */
 export interface Paint {
   readonly strong: Stroke;
   readonly faint: Stroke;

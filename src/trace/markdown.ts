@@ -16,7 +16,7 @@ import {
 } from './describe';
 import { waitingRuns } from './run-tree';
 
-/** The trace as markdown: what Temporal's UI shows of a run, and `trace --format markdown` prints. */
+/** Renders the trace as Markdown, for Temporal's UI and `trace --format markdown`. */
 export function renderMarkdown(trace: SolveTrace): string {
   const { status, degraded, answerCut, checkpoint, question, estimate, rounds, answer, error, stoppedBy } =
     trace;
@@ -25,7 +25,7 @@ export function renderMarkdown(trace: SolveTrace): string {
     joinFacts(`**${status}**`, lost, describeTokens(trace), describeCost(trace)),
     previewOf(question).replace(/^/gm, '> '),
     ...(checkpoint === null ? [] : [`Conductor: checkpoint \`${checkpoint}\``]),
-    // Beside what it came to, what it might have come to would only confuse.
+    // Beside the final cost, an estimate would only confuse.
     ...(estimate === undefined || status !== 'running' ? [] : [`Plan: ${describeEstimate(estimate)}`]),
     ...whoStandsIn(trace).map((line) => `**Degraded**: ${line}`),
     ...waitingRuns(trace).map((run) => `**Waits for approval**: \`${howToApprove(run)}\``),
@@ -56,7 +56,7 @@ function renderPlan(round: RoundTrace): string {
   return [header, '|---|---|---|---|---|---|', ...rows].join('\n');
 }
 
-/** With a no-break space in each cell: Temporal's page sets the columns of a table without a gap. */
+/** Adds a no-break space to each cell: Temporal's UI sets the columns of a table without a gap. */
 function rowOf(cells: readonly (string | number)[]): string {
   return `| ${cells.map((value) => `${cell(value)}\u00a0`).join(' | ')} |`;
 }

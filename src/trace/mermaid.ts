@@ -4,7 +4,7 @@ import { describePlan, describeWorker, stateOf } from './describe';
 import { oneLine } from './lines';
 import { roundsOf } from './run-tree';
 
-/** The run as a Mermaid flowchart. A step that sees no other has an arrow from the question, or the reviewed answer. */
+/** Renders a run as a Mermaid flowchart. A step that sees no other follows the question, or the reviewed answer. */
 export function renderMermaid(trace: SolveTrace): string {
   const { lines, last } = drawRounds(trace, trace.id, 'question');
   const { question, answer } = trace;
@@ -27,13 +27,13 @@ interface Drawing {
   readonly last: string | null;
 }
 
-/** The rounds of one run; `from` is the node that the first steps are given, null inside of a child's box. */
+/** Draws the rounds of one run; `from` is the node that its first steps are given, null inside a child's box. */
 function drawRounds(trace: SolveTrace, id: string, from: string | null): Drawing {
   const lines: string[] = [];
   for (const round of roundsOf(trace, id)) {
     const drawing = drawRound(trace, round, from);
     lines.push(...drawing.lines);
-    // Nothing hangs on a round that failed: the answer before it stands.
+    // A failed round has no successor: the answer before it stands.
     if (round.decision !== 'failed') from = drawing.last ?? from;
   }
   return { lines, last: from };
@@ -63,7 +63,7 @@ function drawStep(trace: SolveTrace, round: RoundTrace, step: StepTrace, node: s
   return [`subgraph ${node}[${text}]`, ...inside.map(indent), 'end', `class ${node} ${stateOf(step)}`];
 }
 
-/** Why a step failed, or why it is all there is of a plan. */
+/** Returns why a step failed, or why it stands in for a plan. */
 function reasonOf({ steps, error: planError }: RoundTrace, { error }: StepTrace): string[] {
   const problem = error ?? (steps.length === 1 ? planError : undefined);
   return problem === undefined ? [] : [problem.message];
@@ -77,8 +77,8 @@ function label(...lines: string[]): string {
   return `"${lines.map((line) => escape(oneLine(line, 60))).join('<br/>')}"`;
 }
 
-// All that Mermaid or the Markdown inside its labels could read as syntax. The colon is among them since Mermaid takes
-// `style …: … #…;` for a style, and the beginnings of lists since it refuses to draw them.
+// Everything that Mermaid, or the Markdown inside its labels, could read as syntax. The colon is included since Mermaid
+// takes `style …: … #…;` for a style, and list markers at the start since it refuses to draw lists.
 const SYNTAX = /[^\p{L}\p{M}\p{N} ,.!?'/=%+*_…-]|^[-+*]|(?<=^\d{1,9})\./gu;
 
 function escape(line: string): string {

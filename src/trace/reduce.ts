@@ -21,7 +21,7 @@ export function emptyTrace(run: { id: string; runId: string; question: Text }): 
 
 /** The trace after one more event. Pure: the same events always make the same trace. */
 export function applyEvent(trace: SolveTrace, event: RunEvent): SolveTrace {
-  // The compiler does not see that the two have one kind.
+  // The compiler does not see that the two have the same kind.
   const change = CHANGES[event.kind] as (trace: SolveTrace, event: RunEvent) => SolveTrace;
   return change(trace, event);
 }
@@ -39,7 +39,7 @@ const CHANGES: {
     return {
       ...withCalls(told, calls),
       checkpoint: checkpoint ?? trace.checkpoint,
-      // Nothing else of a run can have failed before it has a plan.
+      // A plan clears `degraded`: before its first step, only a missing plan can have degraded a run.
       degraded: problem !== null && trace.degraded,
     };
   },
@@ -72,14 +72,14 @@ const CHANGES: {
     const failed = trace.rounds.some((each) => isOwn(each) && each.steps.some((step) => step.error !== null));
     return { ...answered, degraded: trace.degraded || failed };
   },
-  // Until the child has something to show, its round stands there empty.
+  // The round stays empty until the child has something to show.
   'review-started': (trace, { round, depth, childId }) => ({
     ...trace,
     rounds: [...trace.rounds, emptyRound(round, depth, childId)],
   }),
   'child-ended': (trace, { childId, trace: child, problem }) => {
     if (child !== null && child.rounds.length > 0) {
-      // A child that a limit ended carries `stoppedBy`, and is no loss.
+      // A child that a limit ended has `stoppedBy`, and does not degrade the run.
       const isLost = child.status === 'failed' && child.stoppedBy === null;
       return withChild({ ...trace, degraded: trace.degraded || isLost }, childId, child);
     }
@@ -139,7 +139,7 @@ function passedOver({ worker, error, skipped = [] }: Omit<StepTrace, 'startedAt'
   return error === null ? {} : { skipped: [...skipped, { worker, error }] };
 }
 
-/** @param problem why they failed, where they do not say so themselves */
+/** @param problem reason for rounds that have no error of their own */
 function failRounds(
   trace: SolveTrace,
   fails: (round: RoundTrace) => boolean,
@@ -162,7 +162,7 @@ function endWait(trace: SolveTrace): SolveTrace {
   return waitsFor === undefined ? trace : running;
 }
 
-/** A given plan that is rejected is written anew by the Conductor. */
+/** Marks a round as given, or not: if a given plan is rejected, the Conductor writes another. */
 function asGiven({ ...round }: RoundTrace, isGiven: boolean): RoundTrace {
   delete round.isGiven;
   return isGiven ? { ...round, isGiven } : round;
@@ -178,8 +178,8 @@ function isOwn({ childId }: RoundTrace): boolean {
 }
 
 /**
- * The trace of a run with what is now known of one of its children, under the child's id. The run's own rounds come
- * first, then children in the order of their steps, and the review last.
+ * Merges what is now known of a child into the trace of its run, under the child's id. The run's own rounds come first,
+ * then children in the order of their steps, and the review last.
  */
 export function withChild(trace: SolveTrace, childId: string, child: SolveTrace): SolveTrace {
   const order = trace.rounds
@@ -192,7 +192,7 @@ export function withChild(trace: SolveTrace, childId: string, child: SolveTrace)
   const isFailed = (round: RoundTrace): boolean => isOwn(round) && round.decision === 'failed';
   const explained = failRounds(child, isFailed, child.error).rounds;
   const known = explained.map((round) => ({ ...round, childId: round.childId ?? childId }));
-  // Nothing is planned yet: what the run itself says of the child stands.
+  // If the child has no round yet, the run's own record of it stands.
   const rounds = known.length === 0 ? trace.rounds : [...trace.rounds.filter(isForeign), ...known];
   const made = child.calls.map((call) => ({ ...call, childId: call.childId ?? childId }));
   const calls = inOrder([...trace.calls.filter(isForeign), ...made]);
@@ -211,14 +211,14 @@ interface OfChild {
   readonly childId?: string | null;
 }
 
-/** 0 for what is the run's own; a child of no step is a review, and comes last. */
+/** Returns 0 for the run's own entries; a child without a step is a review, and comes last. */
 function rank(id: string | null | undefined, order: readonly string[]): number {
   if (id === null || id === undefined) return 0;
   const position = order.findIndex((childId) => isWithin(id, childId));
   return position === -1 ? order.length + 1 : position + 1;
 }
 
-/** Adds calls up. What is unknown of a call counts as nothing, and makes the cost a lower bound. */
+/** Sums calls. Unknown amounts count as 0; an unknown cost makes the sum a lower bound. */
 export function totalOf(calls: readonly Call[]): Pick<SolveTrace, 'usage' | 'costUsd' | 'costIsLowerBound'> {
   const sum = (amountOf: (call: Call) => number): number =>
     calls.reduce((total, call) => total + amountOf(call), 0);

@@ -1,19 +1,19 @@
 import type { Call, RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 
 /**
- * Tells which round of a trace's flat list belongs to which run, by workflow ids: `<parent>-r0s2` was started for the
- * second step of its parent's first round, `<parent>-review` for a look at its parent's answer.
+ * Trace whose flat list of rounds is assigned to runs by workflow ids: `<parent>-r0s2` was started for the second step
+ * of its parent's first round, `<parent>-review` to review its parent's answer.
  */
 export type RunTree = Pick<SolveTrace, 'id' | 'rounds'>;
 
 const REVIEWS = /(?<!-review)(?:-review)+$/;
 
-/** Whether an id is that of a run or of a run below it; what has no id belongs to the run of the trace itself. */
+/** Returns whether an id is `ancestor` or a run below it; false without an id, which means the trace's own run. */
 export function isWithin(id: string | null | undefined, ancestor: string): boolean {
   return id === ancestor || (id ?? '').startsWith(`${ancestor}-`);
 }
 
-/** The rounds of one run as a person counts them: its own, that of its review, that of the review's review … */
+/** Returns the rounds of one run as a person counts them: its own, its review's, the review's review's, and so on. */
 export function roundsOf<Round extends Pick<RoundTrace, 'childId'>>(
   { id: root, rounds }: { readonly id: string; readonly rounds: readonly Round[] },
   id = root,
@@ -22,14 +22,14 @@ export function roundsOf<Round extends Pick<RoundTrace, 'childId'>>(
   return rounds.filter(({ childId }) => (childId ?? root).replace(REVIEWS, '') === line);
 }
 
-/** The last step of the plan whose answer stands: the run's own, or that of the review that revised it last. */
+/** Returns the last step of the plan whose answer stands: the run's own, or that of the last review that revised it. */
 export function answeringStep(tree: RunTree): StepTrace | undefined {
   return roundsOf(tree)
     .find(({ decision }) => decision !== 'revised')
     ?.steps.at(-1);
 }
 
-/** A run's own round of this number; those of its children are in the same list. */
+/** Returns the run's own round of this number; those of its children are in the same list. */
 export function ownRound({ rounds }: Pick<SolveTrace, 'rounds'>, number: number): RoundTrace | undefined {
   return rounds.find(({ childId, round }) => childId === null && round === number);
 }
@@ -38,7 +38,7 @@ export function isReview({ childId }: Pick<RoundTrace, 'childId'>): boolean {
   return childId?.endsWith('-review') ?? false;
 }
 
-/** Where in the tree a round is: `` for the run's own, `round 2 › ` in a review, `step 3 › ` in the child of a step. */
+/** Returns the path of a round: `` for the run's own, `round 2 › ` in a review, `step 3 › ` in the child of a step. */
 export function pathOf({ id, rounds }: RunTree, { childId, round }: RoundTrace): string {
   if (childId === null || childId === id) return '';
   const ofStep = childId.replace(REVIEWS, '');
@@ -53,7 +53,7 @@ export function callsOfPlan(calls: readonly Call[], round: RoundTrace): Call[] {
   return calls.filter((call) => isCallOf(call, round, null));
 }
 
-/** All calls of a step: its worker's, or those of the child that it was given to and of all runs below. */
+/** Returns all calls of a step: its worker's, or those of its child and of all runs below. */
 export function callsOfStep(calls: readonly Call[], round: RoundTrace, step: StepTrace): Call[] {
   const { index, childId } = step;
   const isBelow = (call: Call): boolean => childId !== null && isWithin(call.childId, childId);
@@ -72,7 +72,7 @@ export function waitingRounds(trace: Pick<SolveTrace, 'rounds' | 'waitsFor'>): R
   return trace.waitsFor === 'approval' ? trace.rounds.filter(isUnbegun) : [];
 }
 
-/** The runs with a step that could have begun: something holds it back, or it begins at this moment. */
+/** Returns the runs with a step that could start: something holds it back, or it is about to start. */
 export function stalledRuns({ id, rounds, waitsFor }: RunTree & Pick<SolveTrace, 'waitsFor'>): string[] {
   const isStalled = ({ plan, steps }: RoundTrace): boolean =>
     steps.some(({ index, startedAt, output }) => {
@@ -84,7 +84,7 @@ export function stalledRuns({ id, rounds, waitsFor }: RunTree & Pick<SolveTrace,
   return [...new Set(stalled.map(({ childId }) => childId ?? id))];
 }
 
-/** A plan is there, and nothing of it has started. */
+/** Returns whether a round has a plan of which no step has started. */
 export function isUnbegun({ plan, steps, decision }: RoundTrace): boolean {
   const isUntouched = steps.every((step) => step.startedAt === null);
   return plan !== null && plan.steps.length > 0 && decision === null && isUntouched;

@@ -36,7 +36,7 @@ import {
 import { totalOf } from './reduce';
 import { callsOfPlan, callsOfStep, roundsOf, waitingRuns } from './run-tree';
 
-/** The story of a run for a terminal, a child's below its step. Whole texts are in the JSON format. */
+/** Renders a run as a tree for a terminal, a child's rounds below its step. Whole texts are in the JSON format. */
 export function renderTree(
   trace: SolveTrace,
   { paint = PLAIN, columns = 160 }: { paint?: Paint; columns?: number } = {},
@@ -126,7 +126,7 @@ class TreeText {
     ];
   }
 
-  /** Lists failures on the way, repeated reasons once: `attempt 2-5`. */
+  /** Lists failed attempts, consecutive equal reasons once: `attempt 2-5`. */
   private failures(calls: readonly Call[], toldBelow?: string): Line[] {
     const reasons = calls.map(({ error }) =>
       error === null || error.message === toldBelow ? '' : `${error.type} ${error.message}`,
@@ -159,13 +159,13 @@ class TreeText {
     ];
   }
 
-  /** Free text: as much of it as fits one line. */
+  /** Returns free text, clipped to one line. */
   private note(label: string, text: string | null | undefined): Line[] {
     if (!text) return [];
     return [(room) => [`${this.paint.faint(label)} ${oneLine(text, room - label.length - 1)}`]];
   }
 
-  /** All of it, in as many lines as it takes. */
+  /** Returns a fact in full, in as many lines as it takes. */
   private fact(label: string, text: string | null | undefined): Line[] {
     if (!text) return [];
     return [

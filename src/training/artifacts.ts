@@ -11,7 +11,7 @@ import { S3Store } from '../store/s3-store';
 import { trainingOf } from './config/resolve';
 import type { TrainableConfig } from './config/schema';
 
-/** A file a key, which appears whole, by a rename once the disk has it. The trainer writes the same way, see `artifacts.py`. */
+/** Keeps a file per key, synced and then renamed into place, so that it appears whole; so does `artifacts.py`. */
 export class ArtifactFolder implements Files {
   readonly url: string;
 
@@ -59,7 +59,7 @@ export class ArtifactFolder implements Files {
     }
   }
 
-  /** Moved aside before its age is looked at: what is written meanwhile stays. */
+  /** Moves the file aside before it checks the age again, so that a concurrent write is kept. */
   async removeOlder(key: string, than: Date): Promise<number> {
     const entry = await this.stat(key);
     if (entry === null || entry.modifiedAt >= than) return 0;
@@ -109,7 +109,7 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
 
 export type SealedFiles = Pick<Files, 'write'>;
 
-/** The artifacts of a configuration, encrypted where it says so. @throws ConfigError where it has no `training:` */
+/** Opens a configuration's artifacts for writing, encrypted if it says so. @throws ConfigError without `training:` */
 export function openSealed(config: TrainableConfig): SealedFiles {
   const files = openFiles(trainingOf(config).artifacts);
   const first = configuredKeys(config)?.first;

@@ -5,7 +5,7 @@ import type { TrainingSettings } from './config/resolve';
 import type { NightInput } from './inputs';
 import type { InitRequest, WarmStartRequest } from './trainer-contract';
 
-// What training's workflows and activities hand each other.
+// Types that training's workflows and activities exchange.
 
 export interface TrainInput extends NightInput {
   readonly carried?: CarriedNight | undefined;
@@ -45,7 +45,7 @@ export interface NightBudget {
 export interface GroupRound {
   readonly key: string;
   readonly rewards: readonly (number | null)[];
-  /** The baseline that each reward is compared with; absent where the round has a single one. */
+  /** Baseline that each reward is compared with; absent if the round has a single one. */
   readonly baselines?: readonly (string | undefined)[];
 }
 
@@ -55,7 +55,7 @@ export interface GroupResult {
   readonly spentNanoUsd: number;
   readonly spans: readonly Span<GroupPart>[];
   readonly stoppedBy: string | null;
-  /** Mean reward of its answers, reviewed ones in place of those that were; null where none could be graded. */
+  /** Mean reward of its final answers, after reviews; null if none could be graded. */
   readonly score: number | null;
 }
 
@@ -67,11 +67,11 @@ export interface OpenedNight extends Pick<NightRecord, 'done' | 'train' | 'heldO
   readonly writer: CheckpointRef | null;
   readonly init: InitRequest;
   readonly warmStart: WarmStartRequest | null;
-  /** Mean cost of a rollout in the run's last cycle, in 10⁻⁹ USD; null where none is known. */
+  /** Mean cost of a rollout in the run's last cycle, in 10⁻⁹ USD; null if unknown. */
   readonly rolloutNanoUsd: number | null;
 }
 
-/** A policy, and the store keys of the groups by which it was tried: one for each question and round. */
+/** Policy, and the store keys of the groups by which it was tried: one for each trial and round. */
 export interface Tried<Policy extends PolicyRef = PolicyRef> {
   readonly policy: Policy;
   readonly groups: readonly string[];
@@ -81,22 +81,22 @@ export interface GateDecision {
   readonly promoted: boolean;
   readonly isLoss: boolean;
   /**
-   * How many gate decisions used this held-out set, this one included, and trials by which `continueFrom: best` chooses; each
-   * later one needs stronger evidence.
+   * How many gate decisions used this held-out set, this one included, plus trials by which `continueFrom: best` chose;
+   * each later one needs stronger evidence.
    */
   readonly judgement: number;
   readonly pairs: number;
   readonly gain: number | null;
   readonly lowerBound: number | null;
-  /** The smallest gain that would have been found, four times out of five; null with too few pairs. */
+  /** Smallest gain that would have been detected four times out of five; null with too few pairs. */
   readonly smallestGain: number | null;
-  /** Mean cost of the candidate's rollouts in those of the baseline; null where a price is unknown. */
+  /** Mean cost of the candidate's rollouts relative to the baseline's; null if a price is unknown. */
   readonly costRatio: number | null;
   readonly sentence: string;
 }
 
 export interface CanaryGaps {
-  /** From the promoted checkpoint, and from the one that it was made of; null where that is gone. */
+  /** Gaps to the promoted checkpoint and to its parent, for each group; null if the parent is gone. */
   readonly own: readonly number[];
   readonly parent: readonly number[] | null;
   readonly tolerance: number;

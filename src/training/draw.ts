@@ -14,9 +14,9 @@ interface QuestionSource extends Pick<TrainingSettings, 'seed' | 'questions'> {
 }
 
 /**
- * The first `draws` draws of a cycle, as indices into the set; more draws only add to them. The first `questions` go through
- * the set epoch by epoch, and topics take turns: one that a cycle left out would be forgotten. Further ones are others in
- * an order of the cycle's own, so that they depend on the seed alone, and not on what other cycles had to top up.
+ * Returns a cycle's first `draws` draws as indices into the set; more draws only append. The first `questions` go
+ * through the set epoch by epoch with topics in turn, so that no topic is forgotten. Further draws prefer other
+ * questions, in an order of the cycle's own: they depend on the seed alone, not on the top-ups of other cycles.
  */
 export function drawQuestions(source: QuestionSource, draws: number): number[] {
   const regular = regularDraws(source);
@@ -45,7 +45,7 @@ function regularDraws({ seed, topics, questions, cycle }: QuestionSource): numbe
   return drawn;
 }
 
-/** Spreads the questions of each topic evenly over the whole, in a random order. */
+/** Returns all questions in a random order that spreads each topic evenly. */
 function orderOf(topics: readonly number[], ...key: readonly (string | number)[]): number[] {
   const random = randomFrom(...key);
   let first = 0;
@@ -58,7 +58,7 @@ function orderOf(topics: readonly number[], ...key: readonly (string | number)[]
   return placed.sort((one, other) => one.place - other.place).map(({ index }) => index);
 }
 
-/** Questions topic by topic, and how many there are of each: those without one are a topic, too. */
+/** Sorts questions by topic and counts each topic's; questions without a topic form one of their own. */
 export function sortByTopic<Row extends { readonly topic?: string | undefined }>(
   questions: readonly Row[],
 ): { readonly questions: readonly Row[]; readonly topics: readonly number[] } {
@@ -68,7 +68,7 @@ export function sortByTopic<Row extends { readonly topic?: string | undefined }>
 
 export const CANARY_QUESTIONS = 20;
 
-/** Held-out questions that a checkpoint is tried on again after its promotion, the same in every night. */
+/** Returns the held-out questions for the check after a promotion, the same every night. */
 export function canaryQuestions(set: string, count: number): readonly QuestionRef[] {
   const stride = Math.max(1, Math.floor(count / CANARY_QUESTIONS));
   const places = [...Array(Math.min(count, CANARY_QUESTIONS)).keys()];
@@ -76,7 +76,7 @@ export function canaryQuestions(set: string, count: number): readonly QuestionRe
 }
 
 /**
- * Asks each question of all workers; a policy of an adaptive pool also of a drawn team, the same each night. The draws of
+ * Pairs each question with all workers; with an adaptive pool also with a drawn team, the same every night. Draws of
  * teams are numbered after the `count` questions of the whole held-out set.
  */
 export function drawTrials(
@@ -94,8 +94,8 @@ export function drawTrials(
 }
 
 /**
- * The workers of a group, in the order of its prompt, by which plans number them. With `adaptive`, each size from `least` on
- * is as likely, and each subset of it (paper section 3.2 leaves that open); a team that is held out is drawn again.
+ * Draws the workers of a group, in the prompt order by which plans number them. With `adaptive`, all sizes from `least`
+ * up, and all subsets of a size, are equally likely (paper section 3.2 leaves it open); held-out teams are redrawn.
  */
 export function drawWorkers(
   workers: readonly RunWorker[],
@@ -125,10 +125,10 @@ function isHeldOut(team: readonly RunWorker[], { heldOut }: Pool): boolean {
 }
 
 /**
- * Dynamic sampling (DAPO): groups that teach nothing are dropped, and others drawn. A draw is started only when it is needed
- * even if all under way turn out well, so an interrupted cycle equals an undisturbed one. `keep` are draws to learn from.
+ * Applies dynamic sampling (DAPO): groups that teach nothing are replaced. A draw starts only if it is needed even when
+ * all under way turn out well, so an interrupted cycle equals an undisturbed one. `keep`: draws to learn from.
  *
- * @param spreads of each draw that was started: whether its group can be learned from; null while it is under way
+ * @param spreads for each started draw, whether its group can be learned from; null while it is under way
  */
 export function chooseGroups(
   { questions, maxDraws }: Pick<TrainingSettings, 'questions' | 'maxDraws'>,
@@ -146,10 +146,10 @@ export function samplingSeed(
   return seedOf(group.seed, group.purpose, group.cycle, group.draw, group.round);
 }
 
-/** The part of a group's input that does not hold for a whole night. */
+/** Part of a group's input that differs between the groups of a night. */
 export type GroupOptions = Pick<GroupInput, 'purpose' | 'cycle' | 'draw' | 'question' | 'writer' | 'workers'>;
 
-/** The input of a group, within its own limits and what else it may use. Only plans to learn from are not sampled as served. */
+/** Builds a group's input, within its own and the given limits. Only training plans use the training temperature. */
 export function groupInput(
   { trainRun, seed, policy, reward, window, recursion, run, verifier, gate, groupSize }: TrainingSettings,
   options: GroupOptions,
@@ -181,7 +181,7 @@ export function groupInput(
   };
 }
 
-/** Whether a group's share of a common budget was too small, though its own limits would have allowed more. */
+/** Whether a group's share of a common budget ran out although its own limits would have allowed more. */
 export function lackedMoney(settings: TrainingSettings, { run }: GroupInput, result: GroupResult): boolean {
   return result.stoppedBy === 'cost' && run.limits.nanoUsd !== settings.run.limits.nanoUsd;
 }

@@ -14,16 +14,16 @@ import { gainsOf, type Pair, pairUp, type ScoredPolicy } from './rewards';
 import { describePolicy } from './names';
 
 export interface GateRule {
-  /** Highest cost of a candidate in costs of its baseline; null: any. */
+  /** Highest allowed cost of a candidate relative to its baseline; null: any. */
   readonly maxCostRatio: number | null;
   readonly margin: number;
   readonly judgement: number;
 }
 
 /**
- * Whether a candidate may serve in place of its baseline: if its reward is higher, or it is cheaper and its reward not lower by
- * `margin`; and if it costs no more than `maxCostRatio` allows. Beyond chance: by one-sided bounds of the paired t
- * distribution over questions, at the risk that `riskOf` allows.
+ * Decides whether a candidate may replace its baseline: its reward must be higher, or, if it is cheaper, not lower by
+ * `margin`; and it may cost no more than `maxCostRatio` allows. Each comparison must hold beyond chance: by one-sided
+ * bounds of the paired t distribution over questions, at the risk that `riskOf` allows.
  */
 export function decideGate(candidate: ScoredPolicy, baseline: ScoredPolicy, rule: GateRule): GateDecision {
   const pairs = pairUp(candidate.scores, baseline.scores);
@@ -55,7 +55,7 @@ export function decideGate(candidate: ScoredPolicy, baseline: ScoredPolicy, rule
 
 type Figures = Omit<GateDecision, 'promoted' | 'isLoss' | 'sentence'>;
 
-/** Two that cost nothing cost the same; null where some price is unknown. */
+/** Candidate's mean cost relative to the baseline's, 1 if both are free; null if a price is unknown. */
 function costRatioOf(pairs: readonly Pair[]): number | null {
   const candidate = meanOfAll(pairs.map((pair) => pair.candidate.nanoUsd));
   const baseline = meanOfAll(pairs.map((pair) => pair.baseline.nanoUsd));
@@ -105,10 +105,10 @@ function describe(
   ].join(', ');
 }
 
-/** Planned power of a held-out set: this gain, through so many nights, if its gains have this spread. */
+/** Planned power: a set of `questions` detects `gain` throughout `nights` if gains spread by `spread`. */
 const PLANNED = { gain: 0.05, nights: 50, spread: 0.2, questions: 400 } as const;
 
-/** Says what a set of held-out questions is too small for; null if it is large enough. */
+/** Describes the power of a set with too few held-out questions; null if it has enough. */
 export function describeSmallSet(questions: number): string | null {
   const { gain, nights, spread } = PLANNED;
   const [first, last] = [1, nights].map((night) =>
@@ -121,10 +121,10 @@ export function describeSmallSet(questions: number): string | null {
   );
 }
 
-/** Answers of the held-out questions may be longer than those seen. */
+/** Safety factor, since answers to held-out questions may be longer than those seen. */
 const GATE_SPARE = 1.5;
 
-/** Money that a night keeps for its gate: half of the budget at most, a quarter while no cost of a rollout is known. */
+/** Returns the money reserved for the gate: half of the budget at most, a quarter while no rollout's cost is known. */
 export function costOfGate(budget: number, rollouts: number, nanoUsdEach: number | null): number {
   if (nanoUsdEach === null) return Math.floor(budget / 4);
   return Math.min(Math.floor(budget / 2), Math.ceil(GATE_SPARE * rollouts * nanoUsdEach));
@@ -132,12 +132,12 @@ export function costOfGate(budget: number, rollouts: number, nanoUsdEach: number
 
 const CANARY_RISK = 0.05;
 
-/** Weights that hardly differ from their parent's must not be taken for these by chance. */
+/** Lower risk: weights that hardly differ from their parent's must not count as stale by chance. */
 const STALE_RISK = 0.001;
 
 /**
- * Whether a promotion is taken back: where the servers have other weights, where nothing can be graded although what was
- * replaced can, and where it is worse beyond chance. Twenty questions find what is broken; the rest was the gate's matter.
+ * Decides whether to undo a promotion: if the servers have other weights, if only the replaced policy's answers can be
+ * graded, or if it is worse beyond chance. Twenty questions detect what is broken; the gate judged the rest.
  */
 export function decideCanary(
   promoted: ScoredPolicy,
@@ -168,7 +168,7 @@ function complaintsOf(gaps: CanaryGaps | null): string[] {
   const further = parent === null ? [] : own.map((gap, at) => gap - (parent[at] ?? gap));
   const isStale = (lowerBound(further, STALE_RISK) ?? 0) > 0;
   return [
-    // Written so that NaN complains.
+    // A NaN fails this comparison, and so counts as a complaint.
     ...((meanOf(own) ?? 0) <= tolerance ? [] : ['the servers have other weights than were trained']),
     ...(isStale ? ['the servers answer with the weights before these'] : []),
   ];

@@ -3,18 +3,18 @@ import { groupBy } from '../evaluation/statistics';
 import type { ImitationSettings } from './config/schema';
 import type { Example, RightPlans, Rollout } from './records';
 
-// The first cycles of a run may imitate its own right plans instead of learning from rewards: where most groups hold no
-// right plan, GRPO learns above all to avoid replies that are no plan. Later ones may do so again, since right plans of
-// thousands of questions teach more than the rewards of one cycle. This is filtered imitation, as in STaR (arXiv 2203.14465)
-// and ReST (arXiv 2308.08998); the paper has GRPO alone.
+// The first cycles of a run may imitate its own right plans instead of learning from rewards: if most groups hold no
+// right plan, GRPO mainly learns to avoid malformed replies. Later cycles may imitate again, since right plans of
+// thousands of questions teach more than the rewards of one cycle. This is filtered imitation, as in STaR (arXiv
+// 2203.14465) and ReST (arXiv 2308.08998); the paper uses GRPO alone.
 
-/** Questions with right plans from which on topics count alike. */
+/** Number of questions with right plans that a topic needs to be drawn as often as any other. */
 const ENOUGH = 20;
 
-/** Questions with right plans that are drawn from, the latest ones: earlier plans are those of a poorer policy. */
+/** Number of latest questions with right plans to draw from; earlier plans are those of a poorer policy. */
 export const LATEST = 4000;
 
-/** Optimizer steps by which a cycle of a run imitates; 0 where it learns from rewards. */
+/** Returns the optimizer steps by which a cycle imitates; 0 if it learns from rewards. */
 export function imitationSteps(imitation: ImitationSettings | undefined, cycle: number): number {
   if (imitation === undefined) return 0;
   const { cycles, steps, again } = imitation;
@@ -22,7 +22,7 @@ export function imitationSteps(imitation: ImitationSettings | undefined, cycle: 
   return again !== undefined && (cycle - cycles) % again.every === 0 ? again.steps : 0;
 }
 
-/** The right plans of a group that earned most: where length or cost counts, the shorter or cheaper ones. */
+/** Returns a group's right plans with the highest reward: the shortest or cheapest, if length or cost counts. */
 export function bestRight<Each extends Pick<Rollout, 'verdict' | 'reward'>>(group: readonly Each[]): Each[] {
   const right = group.filter(({ verdict }) => verdict === 'correct');
   const most = Math.max(...right.map(({ reward }) => reward ?? 0));
@@ -30,12 +30,12 @@ export function bestRight<Each extends Pick<Rollout, 'verdict' | 'reward'>>(grou
 }
 
 /**
- * Draws the examples of a cycle. For each of the run's own, a topic is drawn first, then a question of it, then one of its
- * right plans: a hard topic counts as much as an easy one. While few questions of a topic had right plans, these may be luck,
- * and the topic is drawn less often. In the first cycles, examples of the warm start keep the policy trying other plans.
+ * Draws the examples of a cycle. For each of the run's own, a topic is drawn first, then one of its questions, then one
+ * of its right plans, so a hard topic counts as much as an easy one. A topic with few such questions is drawn less
+ * often: their right plans may be luck. In the first cycles, warm-start examples keep the policy exploring.
  *
  * @param warm examples of the warm start
- * @param seed of the run
+ * @param seed seed of the training run
  */
 export function drawExamples(
   own: readonly RightPlans[],
@@ -47,7 +47,7 @@ export function drawExamples(
   const random = randomFrom('imitation', seed, cycle);
   const { cycles, batch, warmStartShare } = imitation;
   const topics = [...groupBy(own.slice(-LATEST), ({ topic }) => topic).values()];
-  // A topic has one place for each of its questions, up to the bound.
+  // Repeats each topic once per question, up to `ENOUGH` times.
   const places = topics.flatMap((topic) => topic.slice(0, ENOUGH).map(() => topic));
   const count = imitationSteps(imitation, cycle) * batch;
   const kept = cycle <= cycles ? Math.round(count * warmStartShare) : 0;

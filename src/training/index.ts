@@ -1,4 +1,4 @@
-/** The door of training: a worker that trains and serves checkpoints, nights by hand or by a schedule. */
+/** Public API of training: a worker that trains and serves checkpoints; nights started by hand or on a schedule. */
 export { TrainingPlugin, type TrainingPluginOptions } from './plugin';
 export {
   TrainingClient,

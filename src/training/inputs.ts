@@ -7,8 +7,8 @@ import { trainerMessages, trainRunSchema } from './trainer-contract';
 import { isTimeZone, MAX_CYCLE, MOST, readCheckpointId } from './names';
 import { groupIdSchema } from './records';
 
-// What workflows are asked, checked by the first activity of each: any client may have written it, and what a workflow trips
-// over fails its tasks over and over. The sandbox imports the types alone.
+// Inputs of workflows, checked by the first activity of each: any client may have written one, and a workflow that
+// trips over its input fails its tasks again and again. The sandbox imports only the types.
 
 const MAX_WORKERS = 256;
 
@@ -24,7 +24,7 @@ export const trainInputSchema = z.object({
   carried: z.unknown().optional(),
   /** Default, here and below: as configured. */
   trainRun: trainRunSchema.optional(),
-  /** Local calendar date; default: of the time that it was scheduled for. */
+  /** Local calendar date. Default: that of the scheduled time, or else of the start. */
   date: nightDateSchema.optional(),
   /** Time zone of `date`, by its IANA name; default UTC. */
   timeZone: z
@@ -36,7 +36,7 @@ export const trainInputSchema = z.object({
     .string()
     .refine((id) => readCheckpointId(id) !== null, { error: 'expected a checkpoint such as nightly/000040' })
     .optional(),
-  /** The version of the configuration that it was asked for by: no other is trained by. */
+  /** Version of the configuration that the night was requested with; it is not trained with any other. */
   config: z.record(z.string(), z.string().min(1).max(16)).optional(),
 });
 export type NightInput = Readonly<Omit<z.infer<typeof trainInputSchema>, 'carried'>>;
@@ -92,7 +92,7 @@ export const groupInputSchema = groupIdSchema.omit({ question: true }).extend({
   }),
   workers: z.array(workerSchema).min(1).max(MAX_WORKERS).readonly(),
   verifier: modelSchema.optional(),
-  /** Its limits are those of the whole group; `steps` is of one plan. */
+  /** Its limits apply to the whole group, except `steps`, which applies to one plan. */
   run: runSchema,
 });
 export type GroupInput = Readonly<z.infer<typeof groupInputSchema>>;

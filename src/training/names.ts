@@ -1,4 +1,4 @@
-// Names of training that cross process borders. They are written into histories: never rename one.
+// Training names that cross process boundaries. Workflow histories contain them: never rename one.
 
 export const TRAIN_WORKFLOW = 'conductorTrain';
 export const NIGHTLY_WORKFLOW = 'conductorTrainNightly';
@@ -41,22 +41,22 @@ export const EXPORT = 'conductor.trainer.export';
 
 export const TRAINER_TASK_QUEUE = 'conductor-trainer';
 
-/** The most that a night, a cycle and a group may have; beyond, an input is taken for a mistake. */
+/** Upper bounds for nights, cycles and groups; an input beyond them is rejected as a mistake. */
 export const MOST = { cycles: 10_000, questions: 1_000, draws: 10_000, plans: 1_024 } as const;
 
 export const MAX_CYCLE = 999_999;
 
-/** One id for all nights of a training run, so that no two are ever under way together. */
+/** Workflow id that all nights of a training run share, so that two never run at once. */
 export const nightWorkflowId = (trainRun: string): string => `train-${trainRun}`;
 
 export const nightlyWorkflowId = (trainRun: string): string => `nightly-${trainRun}`;
 
 export const scheduleIdOf = (trainRun: string): string => `train-${trainRun}`;
 
-/** Nights give way to people who wait: Temporal's last priority (https://docs.temporal.io/develop/task-queue-priority-fairness). */
+/** Lowest priority: waiting users go first (https://docs.temporal.io/develop/task-queue-priority-fairness). */
 export const NIGHT_PRIORITY = 5;
 
-/** Task queue of groups, if nights have slots of their own. Never change how it is formed. */
+/** Task queue of groups if nights have their own slots. Never change its format. */
 export const groupQueue = (taskQueue: string): string => `${taskQueue}-nights`;
 
 interface DrawnGroup {
@@ -90,12 +90,12 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** The local date, e.g. `2026-11-21`, which names a night: whatever the clock's change repeats means the same one. */
+/** Local date that names a night, e.g. `2026-11-21`; an hour that a clock change repeats stays in the same night. */
 export function nightDate(at: Date, timeZone: string): string {
   return at.toLocaleDateString('sv', { timeZone });
 }
 
-/** Names the calls of a rollout, with their place in its plan: those of an interrupted run as of an undisturbed one. */
+/** Identifies a rollout; with a step's place in the plan it names each call, unchanged after an interruption. */
 export function rolloutIdentity({ trainRun, purpose, cycle, question, draw, rollout }: RolloutId): string {
   return JSON.stringify([trainRun, purpose, cycle, question, draw, rollout]);
 }
@@ -109,7 +109,7 @@ export function checkpointId({ trainRun, name }: CheckpointRef): string {
   return `${trainRun}/${name}`;
 }
 
-/** Writer of plans: a checkpoint, or the prompted Conductor of `conductor.yaml`, which is no checkpoint. */
+/** Writer of plans: a checkpoint, or the prompted Conductor of `conductor.yaml`. */
 export type PolicyRef = CheckpointRef | 'prompted';
 
 /** Name of a policy in sentences and records: `<training run>/<name>`, or `the prompted Conductor`. */
@@ -117,11 +117,11 @@ export function describePolicy(policy: PolicyRef): string {
   return policy === 'prompted' ? 'the prompted Conductor' : checkpointId(policy);
 }
 
-/** Reads what `checkpointId` writes; null for anything else. Both parts are fit for a key of the store. */
+/** Parses what `checkpointId` returns; null for anything else. Both parts are valid in store keys. */
 export function readCheckpointId(text: string): CheckpointRef | null {
   const [, trainRun, name] = /^([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9-]{0,62})$/.exec(text) ?? [];
   return trainRun === undefined || name === undefined ? null : { trainRun, name };
 }
 
-/** Sorts as the number does; a cycle's names the checkpoint that its update makes. */
+/** Zero-padded number, which sorts numerically; a cycle's names the checkpoint that its update makes. */
 export const sixDigits = (number: number): string => String(number).padStart(6, '0');

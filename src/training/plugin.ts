@@ -17,8 +17,8 @@ export interface TrainingPluginOptions {
 }
 
 /**
- * Turns any Temporal worker into one that solves, trains and serves checkpoints; mounted instead of `ConductorPlugin`. With
- * `training.slots`, a worker for the queue of groups runs beside yours, and ends with it.
+ * Turns any Temporal worker into one that solves, trains and serves checkpoints; use it instead of `ConductorPlugin`.
+ * With `training.slots`, a worker for the queue of groups runs beside yours and ends with it.
  *
  * @example
  * // workflows.ts
@@ -51,11 +51,11 @@ export class TrainingPlugin extends WorkerPlugin {
   }
 }
 
-/** Workflows too: what a group does waits where the group does. */
+/** Adapts a worker's options to the queue of groups, which gets their workflows as well as their activities. */
 function forGroups(options: WorkerOptions, slots: number): WorkerOptions {
   const adapted = { ...options };
   delete adapted.nexusServices;
-  // It would decide on the slots, and they are given.
+  // The SDK refuses a tuner beside a fixed number of slots.
   delete adapted.tuner;
   return { ...adapted, maxConcurrentActivityTaskExecutions: slots };
 }

@@ -5,7 +5,7 @@ import { updateMetricsSchema } from './trainer-contract';
 const checkpoint = z.object({ trainRun: z.string(), name: z.string() });
 const questions = z.object({ set: z.string(), count: z.int().positive() });
 
-/** How far a training run has come, all its nights together. One object in the store, replaced as a whole. */
+/** Progress of a training run over all its nights. One object in the store, replaced as a whole. */
 export const runRecordSchema = z.object({
   schema: z.literal(1),
   trainRun: z.string(),
@@ -17,7 +17,7 @@ export const runRecordSchema = z.object({
 });
 export type RunRecord = z.infer<typeof runRecordSchema>;
 
-/** One night. One object in the store, replaced as a whole. */
+/** Record of one night. One object in the store, replaced as a whole. */
 export const nightRecordSchema = z.object({
   schema: z.literal(1),
   trainRun: z.string(),
@@ -27,7 +27,7 @@ export const nightRecordSchema = z.object({
   done: z.int().nonnegative(),
   checkpoint: checkpoint.nullable(),
   begun: checkpoint.nullable(),
-  /** `topics`: how many there are of each topic, which lie together. */
+  /** `topics`: number of questions of each topic; those of one topic lie together. */
   train: questions.extend({ topics: z.array(z.int().positive()).readonly() }),
   heldOut: questions,
   openedAt: z.string(),
@@ -38,10 +38,10 @@ export type NightRecord = z.infer<typeof nightRecordSchema>;
 
 const rolloutSchema = attemptSchema.extend({
   index: z.int().nonnegative(),
-  /** In a second round: the rollout of the first that it reviews; else its own index. */
+  /** In a second round: index of the first-round rollout that it reviews; else its own index. */
   root: z.int().nonnegative(),
   tokens: z.number(),
-  /** null: outside its group's baseline, with advantage 0. */
+  /** null: excluded from its group's baseline, with advantage 0. */
   reward: z.number().nullable(),
   /** Rollouts of a group are compared with those of the same baseline; absent: with all of them. */
   baseline: z.string().optional(),
@@ -49,16 +49,16 @@ const rolloutSchema = attemptSchema.extend({
 
 export const groupIdSchema = z.object({
   trainRun: z.string(),
-  /** To learn from, to try a policy on held-out questions, to try once more what was promoted, or for examples to imitate. */
+  /** Training, a trial on held-out questions, a check after a promotion, or examples to imitate. */
   purpose: z.enum(['training', 'evaluation', 'canary', 'examples']),
-  /** Counts upwards over all nights of a training run, from 1; examples are of none, 0. */
+  /** Counts up over all nights of a training run, from 1; 0 for examples. */
   cycle: z.int().nonnegative(),
   question: z.string(),
-  /** Which draw of the cycle it was, from 0; a question may be drawn more than once. For examples: a digest of the question and the settings. */
+  /** Number of the draw in its cycle, from 0; questions may repeat. For examples: digest of question and settings. */
   draw: z.int().nonnegative(),
 });
 
-/** The rollouts of one question in one cycle. Fields that a later version adds are left out. */
+/** Rollouts of one question in one cycle. Fields that a later version adds are left out. */
 export const groupRecordSchema = groupIdSchema.extend({
   round: z.int().nonnegative(),
   topic: z.string().optional(),
@@ -74,33 +74,33 @@ export type SampledPlan = Pick<Rollout, 'plan' | 'problem' | 'tokens'>;
 export type GroupId = Readonly<z.infer<typeof groupIdSchema>>;
 export type GroupRecord = Readonly<z.infer<typeof groupRecordSchema>>;
 
-/** What a policy reads, markers included, and what it is to write, without the marker at its end. */
+/** Prompt as a policy reads it, markers included, and the reply that it is to write, without the end marker. */
 export const exampleSchema = z.strictObject({ prompt: z.string().min(1), completion: z.string().min(1) });
 export type Example = z.infer<typeof exampleSchema>;
 
-/** The different right plans that the policy wrote for one question of a cycle, as the model reads and writes them. */
+/** Distinct right plans that the policy wrote for one question of a cycle, as the model reads and writes them. */
 export const rightPlansSchema = z.array(
   z.object({ topic: z.string(), prompt: z.string(), completions: z.array(z.string()).readonly() }),
 );
 export type RightPlans = Readonly<z.infer<typeof rightPlansSchema>[number]>;
 
-/** Milliseconds for which each part of a cycle was under way; groups overlap, so they add up to more than the whole. */
+/** Milliseconds for which each part of a cycle was under way; groups overlap, so the sum may exceed the whole. */
 const cycleTimesSchema = z.object({
   sampling: z.number(),
   rollouts: z.number(),
   grading: z.number(),
   update: z.number(),
   publish: z.number(),
-  /** None of these: groups were started and summed up, the batch written, held-out questions tried. */
+  /** Time in none of these: starting and summing up groups, writing the batch, trying held-out questions. */
   between: z.number(),
   whole: z.number(),
 });
 export type CycleTimes = z.infer<typeof cycleTimesSchema>;
 
-/** Metrics of a topic's plans. A shape is how many steps there are, and who sees whom. */
+/** Metrics of a topic's plans. A shape is the number of steps, and what each of them sees. */
 const topicMetricsSchema = z.object({
   plans: z.number(),
-  /** Counts of these plans by shape: for each step the ones that it sees, as JSON. */
+  /** Counts of these plans by shape: for each step the steps that it sees, as JSON. */
   shapes: z.record(z.string(), z.number()),
   graded: z.number(),
   right: z.number(),
@@ -116,11 +116,11 @@ const cycleFiguresSchema = z.object({
   verdicts: z.record(verdictSchema, z.number()),
   draws: z.number(),
   planLength: z.number(),
-  /** Entropy, in nats, of the first plans of a question, by workers and what they see; mean over the questions. */
+  /** Mean over questions of the entropy, in nats, of their first plans, by workers and what these see. */
   planEntropy: z.number(),
   workerShares: shares,
   topologyShares: shares,
-  /** First plans of each topic, by its name; `''`: of questions that name none. */
+  /** First plans by topic; `''`: questions without a topic. */
   topics: z.record(z.string(), topicMetricsSchema),
   failureShares: shares,
   workerTokens: z.number(),
@@ -134,12 +134,12 @@ export const cycleMetricsSchema = cycleFiguresSchema.extend({
   trainRun: z.string(),
   cycle: z.int().positive(),
   night: z.string(),
-  /** Checkpoint that it made, or where it learned nothing, began with: `<training run>/<name>`. */
+  /** Checkpoint that the cycle made, or began with if it learned nothing: `<training run>/<name>`. */
   checkpoint: z.string(),
   weightsSha256: z.string().nullable(),
   at: z.string(),
   dropped: z.number(),
-  /** Why the policy seems to have stopped to try things before it was good at them; null where it does not. */
+  /** Why the policy seems to have stopped exploring before it was good; null if it has not. */
   collapse: z.string().nullable(),
   /** Figures of the GRPO update; null if the cycle made none. */
   update: z.object(updateMetricsSchema.shape).nullable(),
@@ -150,7 +150,7 @@ export const cycleMetricsSchema = cycleFiguresSchema.extend({
 });
 export type CycleMetrics = z.infer<typeof cycleMetricsSchema>;
 
-/** Why a night's candidate serves, or does not. */
+/** Reasons why a night's candidate serves or does not. */
 export const gateRecordSchema = z.object({
   schema: z.literal(1),
   trainRun: z.string(),
@@ -173,5 +173,5 @@ export const gateRecordSchema = z.object({
 });
 export type GateRecord = Readonly<z.infer<typeof gateRecordSchema>>;
 
-/** What became of a promotion when it was tried once more as it serves. */
+/** Outcome of the check after a promotion, with the checkpoint as it serves. */
 export const canaryRecordSchema = z.object({ rolledBack: z.boolean(), sentence: z.string(), at: z.string() });

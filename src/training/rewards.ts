@@ -6,7 +6,7 @@ import type { RewardSettings } from './inputs';
 export interface QuestionScore {
   readonly question: string;
   readonly reward: number | null;
-  /** Mean cost of a rollout, all its rounds together, in 10⁻⁹ USD; null where a price is unknown. */
+  /** Mean cost of a rollout, all its rounds together, in 10⁻⁹ USD; null if a price is unknown. */
   readonly nanoUsd: number | null;
 }
 
@@ -17,7 +17,7 @@ export interface ScoredPolicy {
 
 export type Pair = Record<'candidate' | 'baseline', QuestionScore & { readonly reward: number }>;
 
-/** The questions on which both could be graded. One on which only one of them could counts for neither. */
+/** Pairs the scores of the questions on which both policies could be graded, and drops all others. */
 export function pairUp(candidate: readonly QuestionScore[], baseline: readonly QuestionScore[]): Pair[] {
   const others = new Map(baseline.map((score) => [score.question, score]));
   return candidate.flatMap((score) => {
@@ -31,7 +31,7 @@ export function gainsOf(pairs: readonly Pair[]): number[] {
   return pairs.map(({ candidate, baseline }) => candidate.reward - baseline.reward);
 }
 
-/** A score for each question that a policy was tried on; one that was asked of several teams counts as their mean. */
+/** Scores each question that a policy was tried on; several teams on one question count as their mean. */
 export function scoreQuestions(groups: readonly GroupRecord[]): QuestionScore[] {
   return Array.from(
     groupBy(groups, ({ question }) => question),
@@ -46,7 +46,7 @@ export function scoreQuestions(groups: readonly GroupRecord[]): QuestionScore[] 
   );
 }
 
-/** Sums up the rounds of one group: as when a policy serves, a reviewed answer counts no more, but is paid for. */
+/** Sums up a group's rounds as in serving: a reviewed answer no longer counts, but its cost does. */
 export function scoreRounds(rounds: readonly GroupRecord[]): Omit<QuestionScore, 'question'> {
   const [first, ...reviews] = rounds.toSorted((a, b) => a.round - b.round);
   const reviewing = reviews.flatMap(({ rollouts }) => rollouts);
@@ -61,8 +61,8 @@ export function scoreRounds(rounds: readonly GroupRecord[]): Omit<QuestionScore,
 }
 
 /**
- * Reward of a rollout (paper section 3.1); null if it could not be judged, or if a cost that counts is unknown. The weights
- * make right answers worth less the more they cost, but never less than a wrong one: it must always pay to be right.
+ * Returns a rollout's reward (paper section 3.1); null if it could not be judged, or if a cost that counts is unknown.
+ * The weights lower the reward of a right answer by cost and length, but never below a wrong one's.
  */
 export function rewardOf(
   { verdict, plan, nanoUsd }: Pick<Rollout, 'verdict' | 'plan' | 'nanoUsd'>,
@@ -78,15 +78,15 @@ export function rewardOf(
   return Math.max(correct - cost - length, Math.min(correct, parseable));
 }
 
-/** Reward of the first of two rounds, of which the second one's is a share (paper section A.1: 0.25). */
+/** Mixes the second round's reward into the first's, with weight `discount` (paper section A.1: 0.25). */
 export function rewardOfRoot(first: number | null, second: number | null, discount: number): number | null {
   return first === null || second === null ? null : (1 - discount) * first + discount * second;
 }
 
 /**
- * The parts of a group that are compared among themselves, as far as they belong into the batch: where all rewards are equal,
- * every advantage is 0. With `keepFlat` such a part stays, as in the paper, and its tokens count in the loss's denominator;
- * one without any reward never does.
+ * Splits a group into the parts whose rewards are compared, and keeps those that belong in the batch. If all rewards of
+ * a part are equal, all its advantages are 0: it is dropped unless `keepFlat`, as in the paper, lets its tokens count
+ * in the loss's denominator. A part without any reward is always dropped.
  */
 export function learnableParts<Each extends Compared>(
   group: readonly Each[],

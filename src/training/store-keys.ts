@@ -1,7 +1,7 @@
 import { checkpointId, type CheckpointRef, readCheckpointId, sixDigits } from './names';
 import type { GroupId } from './records';
 
-// Places in the store or among the artifacts; see `store/store.ts` for what a key may be made of.
+// Keys in the store and among the artifacts; see `store/store.ts` for the characters of a key.
 
 export const examplesKey = (sha256: string): string => `examples/${sha256}.jsonl`;
 export const tokenizerTextsKey = (sha256: string): string => `tokenizer-texts/${sha256}.jsonl`;
@@ -14,7 +14,7 @@ export const runKey = (trainRun: string): string => `${runFolder(trainRun)}run.j
 
 export const nightsFolder = (trainRun: string): string => `${runFolder(trainRun)}nights/`;
 
-/** A night's record, or what lies beside it. */
+/** Key of a night's record, or of a file beside it. */
 const ofNight =
   (end: string) =>
   (trainRun: string, date: string): string =>
@@ -28,7 +28,7 @@ export const checkpointsFolder = (trainRun: string): string => `${runFolder(trai
 export const manifestKey = (trainRun: string, name: string): string =>
   `${checkpointsFolder(trainRun)}${name}.json`;
 
-/** Which files each checkpoint is made of, as the trainer keeps them; nothing else. */
+/** Folder of the trainer's lists of each checkpoint's files; nothing else is in it. */
 export const weightsFolder = (trainRun: string): string => `${runFolder(trainRun)}weights/`;
 export const weightsKey = (trainRun: string, name: string): string =>
   `${weightsFolder(trainRun)}${name}.json`;
@@ -36,7 +36,7 @@ export const isWeightsKey = (key: string): boolean => /^training\/[^/]+\/weights
 
 export const WEIGHTS_FOLDER = 'weights/';
 
-/** Folder of unfinished writes, also those of killed writers. */
+/** Folder of unfinished writes, including those of killed writers. */
 export const UNFINISHED_FOLDER = 'unfinished/';
 
 export const metricsFolder = (trainRun: string): string => `${runFolder(trainRun)}metrics/`;
@@ -47,7 +47,7 @@ const cycleFolder = (trainRun: string, cycle: number): string =>
   `${runFolder(trainRun)}cycles/${sixDigits(cycle)}/`;
 export const batchKey = (trainRun: string, cycle: number): string =>
   `${cycleFolder(trainRun, cycle)}batch.jsonl.gz`;
-/** The right plans that the policy wrote in a cycle, for later ones to imitate. */
+/** Right plans that the policy wrote in a cycle, for this and later cycles to imitate. */
 export const rightPlansKey = (trainRun: string, cycle: number): string =>
   `${cycleFolder(trainRun, cycle)}right.json`;
 export const cycleExamplesKey = (trainRun: string, cycle: number): string =>
@@ -60,7 +60,7 @@ type Round = Omit<GroupId, 'question'> & { readonly round: number };
 
 const roundFile = ({ draw, round }: Round): string => `${sixDigits(draw)}-${round}.json`;
 
-/** A group. One by which a policy was tried lies apart, since several are tried on the same draws. */
+/** Returns a group's key. Trials have a folder per policy, since several policies are tried on the same draws. */
 export function groupKey(group: Round & { readonly checkpoint: string }): string {
   const { purpose, trainRun, cycle, checkpoint } = group;
   if (purpose === 'training') return groupsFolder(trainRun, cycle) + roundFile(group);
@@ -77,7 +77,7 @@ export function samplesKey(group: Round & { readonly checkpoint: CheckpointRef }
 
 export const isGateKey = (key: string): boolean => /^training\/[^/]+\/nights\/[\d-]+-gate\.json$/.test(key);
 
-/** Reads the key of a training run's record, or with a date of a night's; null for any other. */
+/** Parses the key of a training run's record (`date` is null) or of a night's; null for any other key. */
 export function readRecordKey(key: string): { trainRun: string; date: string | null } | null {
   const [, trainRun, date] = /^training\/([^/]+)\/(?:run|nights\/(\d{4}-\d\d-\d\d))\.json$/.exec(key) ?? [];
   return trainRun === undefined ? null : { trainRun, date: date ?? null };

@@ -31,7 +31,7 @@ export function summarizeCycle(groups: readonly GroupRecord[]): CycleFigures {
   };
 }
 
-/** By what the rollouts of a group failed that did; what workers had in between is not kept, nor what they know alone. */
+/** Classifies a group's failed rollouts, without step outputs and workers' own answers, which are not kept. */
 function failuresIn(group: GroupRecord, groups: readonly GroupRecord[]): Failure[] {
   const pool = Object.fromEntries(group.workers.map((worker) => [worker, null]));
   const first = groups.find(({ draw, round }) => draw === group.draw && round < group.round);
@@ -46,7 +46,7 @@ function failuresIn(group: GroupRecord, groups: readonly GroupRecord[]): Failure
   });
 }
 
-/** 0 where all plans of a question are one; subtasks, which hardly two plans share, do not count. */
+/** Returns the entropy of a question's plans: 0 if all are equal. Ignores subtasks, which plans hardly ever share. */
 function entropyIn({ rollouts }: GroupRecord): number {
   const plans = rollouts.flatMap(({ plan }) => plan ?? []);
   const drawn = plans.map(({ steps }) => JSON.stringify(steps.map(({ worker, sees }) => [worker, sees])));
@@ -69,7 +69,7 @@ function mean(numbers: readonly number[]): number {
   return meanOf(numbers) ?? 0;
 }
 
-/** Cycles that are judged together: a topic need not come up in each. */
+/** Number of cycles that are judged together, since a topic need not occur in each. */
 export const COLLAPSE_CYCLES = 5;
 
 const FEWEST_PLANS = 40;
@@ -79,7 +79,7 @@ const GOOD_SHARE = 0.8;
 
 type Figures = Pick<CycleMetrics, 'cycle' | 'topics' | 'update'>;
 
-/** Why a policy seems to try nothing more before it is good, by the last cycles; null where it does not. */
+/** Explains why the policy seems to have stopped exploring before it was good; null if it has not. */
 export function findCollapse(cycles: readonly Figures[]): string | null {
   if (cycles.length < COLLAPSE_CYCLES) return null;
   const sums = sumTopics(cycles.flatMap(({ topics }) => Object.entries(topics)));
@@ -97,7 +97,7 @@ export function findCollapse(cycles: readonly Figures[]): string | null {
   return `for ${counted(cycles.length, 'cycle')} the entropy of plans has been below ${LEAST_ENTROPY}: no more is tried${causeIn(cycles)}`;
 }
 
-/** In standard deviations: a single reply that differs from 17 equal ones. */
+/** In standard deviations: about the advantage of a single reply that differs from 17 equal ones. */
 const LARGE_ADVANTAGE = 4;
 
 function causeIn(cycles: readonly Figures[]): string {
@@ -137,7 +137,7 @@ export interface Span<Part extends string = string> {
   readonly to: number;
 }
 
-/** Notes when the parts of some work were under way, by the workflow's clock; parts may overlap. */
+/** Records when each part of the work was under way, by the workflow's clock; parts may overlap. */
 export class Stopwatch<Part extends string> {
   readonly spans: Span<Part>[] = [];
 
@@ -151,7 +151,7 @@ export class Stopwatch<Part extends string> {
   }
 }
 
-/** What was done before `from`, when the cycle began, was done ahead, in the cycle before. */
+/** Sums up the time per part. Work before `from`, the start of the cycle, was done ahead, in the cycle before. */
 export function cycleTimes(spans: readonly Span<CyclePart>[], from: number, to: number): CycleTimes {
   const of = (part: CyclePart): number => covered(spans.filter((span) => span.part === part));
   return {

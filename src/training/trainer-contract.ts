@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import * as names from './names';
 
-// Requests to the trainer and its answers: `npm run generate` writes them as JSON Schema into `trainer/`, where the Python
-// side checks every message against it. The shape is Tinker's, so that another backend fits behind it.
+// Requests to the trainer and its answers: `npm run generate` writes them as JSON Schema into `trainer/`, and the
+// Python side checks every message against it. Its shape is Tinker's, so that another backend fits behind it.
 
 const count = z.int().positive();
 const share = z.number().min(0).max(1);
@@ -12,7 +12,7 @@ export const trainRunSchema = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
   error: 'expected small letters, digits and "-", the first one a letter or digit, 63 at most',
 });
 
-/** A tiny Qwen2 of random weights with a byte-level tokenizer trained on texts. */
+/** Tiny Qwen2 with random weights and a byte-level tokenizer trained on texts. */
 export const tinySchema = z.strictObject({
   kind: z.literal('tiny'),
   vocabulary: z.int().min(300).default(400),
@@ -25,7 +25,7 @@ export const tinySchema = z.strictObject({
   initializerRange: z.number().positive().default(0.08),
 });
 
-/** Which weights a warm start changes: those that the run's tuning changes, or all. */
+/** Weights that a warm start changes: those that the run's tuning changes, or all. */
 export const warmedWeights = z.enum(['tuned', 'all']);
 
 export const tuningSchema = z.discriminatedUnion('kind', [
@@ -43,13 +43,13 @@ export const lossSchema = z
     name: z.enum(['dapo', 'grpo', 'bnpo', 'dr_grpo']).default('bnpo'),
     epsilon: share.gt(0).default(0.2),
     epsilonHigh: z.number().positive().default(0.2),
-    /** Clips each token's probability ratio, or one ratio per reply, its tokens' geometric mean (GSPO). */
+    /** Clipped probability ratio: one per token, or one per reply, its tokens' geometric mean (GSPO). */
     ratio: z.enum(['token', 'sequence']).default('token'),
-    /** Weight of the KL term against the run's first checkpoint, after its warm start; 0: none, and no such model. */
+    /** Weight of the KL term against the latest base, warm-start or imitation checkpoint; 0 loads no such model. */
     beta: z.number().nonnegative().default(0),
-    /** Weight of the entropy bonus, the mean entropy of a token in nats. */
+    /** Weight of the entropy bonus (mean entropy per token, in nats). */
     entropy: z.number().nonnegative().default(0),
-    /** How the sampler's probabilities are corrected for: importance weights, in TRL's words. */
+    /** Correction for the sampler's probabilities: importance weights, in TRL's terms. */
     correction: z
       .enum(['none', 'token_truncate', 'token_mask', 'sequence_truncate', 'sequence_mask'])
       .default('token_truncate'),
@@ -80,33 +80,33 @@ const parent = z.strictObject({ trainRun, name });
 const stored = z.strictObject({ key: z.string(), sha256 });
 
 const baseSchema = z.discriminatedUnion('kind', [
-  /** A folder with a Hugging Face model and its tokenizer, as the trainer's machine sees it. */
+  /** Folder with a Hugging Face model and its tokenizer, on the trainer's machine. */
   z.strictObject({ kind: z.literal('folder'), path: z.string() }),
   tinySchema.extend({ texts: stored }),
 ]);
 
-/** Everything that decides an update but the batch: the same for all cycles of a run. */
+/** Everything but the batch that decides an update; equal for all cycles of a run. */
 export const trainerConfigSchema = z.strictObject({
   seed: z.int().nonnegative(),
   device: z.enum(['cpu', 'cuda']),
   precision: z.enum(['float32', 'bfloat16']),
   tuning: tuningSchema,
   loss: lossSchema,
-  /** `totalSteps`: those of the whole training run, for schedules that end. */
+  /** `totalSteps` of the whole training run, for schedules that end. */
   optimizer: optimizerSchema.extend({ totalSteps: count }),
   scale: z.enum(['group', 'batch', 'none']),
-  /** No advantage is larger, or smaller than its negative; null: no bound. */
+  /** Bound on the absolute value of an advantage; null: none. */
   maxAdvantage: z.number().positive().nullable(),
-  /** Rollouts of a whole batch; a shorter one is padded. */
+  /** Rollouts of a full batch; a shorter one is padded. */
   rollouts: count,
   groupSize: z.int().min(2),
   microBatch: count,
-  /** Processes that make an update together, each on a GPU of its own; whole weights are shared out among them. */
+  /** Processes that make an update together, each on its own GPU; full weights are sharded among them. */
   processes: count,
   offload: z.boolean(),
   /** Passes over the batch. */
   iterations: count,
-  /** Optimizer steps of a pass, each on its part of the batch. */
+  /** Optimizer steps per pass, each on its own part of the batch. */
   minibatches: count,
   temperature: z.number().positive(),
   maxPromptTokens: count,
@@ -118,14 +118,14 @@ export const checkpointSchema = z.strictObject({
   trainRun,
   /** `base`, `warm`, or the cycle that made it as six digits. */
   name,
-  /** Folder that a policy server loads, below the one that it keeps checkpoints of the store in. */
+  /** Folder that a policy server loads, relative to its folder of checkpoints. */
   folder: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}\/[a-z0-9][a-z0-9-]{0,62}\/(?:model|adapter)$/),
   /** `model`: a whole Hugging Face model; `adapter`: a LoRA adapter of the base. */
   kind: z.enum(['model', 'adapter']),
-  /** Over the names, types and bytes of all tensors in ascending order of names. */
+  /** Digest over the names, types and bytes of all tensors, in ascending order of names. */
   weightsSha256: sha256,
   tokenizerSha256: sha256,
-  /** How many token ids the model knows, from 0 on. */
+  /** Number of the model's token ids, which start at 0. */
   vocabulary: count,
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
@@ -134,21 +134,21 @@ export const updateMetricsSchema = z.strictObject({
   loss: z.number(),
   gradNorm: z.number(),
   learningRate: z.number(),
-  /** Mean of p_train / p_sampled over the tokens, before the update. */
+  /** Mean of p_train / p_sampled over the tokens, in the first pass. */
   ratio: z.number(),
-  /** Mean |log p_train − log p_sampled| of a token, before the update. */
+  /** Mean |log p_train − log p_sampled| of a token, in the first pass. */
   samplerGap: z.number(),
-  /** Mean importance weight of a token, and the share of tokens whose weight was beyond its limit. */
+  /** Mean importance weight of a token, and the share of tokens whose weight exceeded its limit, in the first pass. */
   weight: z.number(),
   weightLimited: z.number(),
-  /** Mean |log p_train − log p_train before the update| of a token, over all steps: 0 with one step a batch. */
+  /** Mean |log p_train − log p_train in the first pass| of a token, over all passes: 0 with a single pass. */
   policyGap: z.number(),
-  /** Share of tokens whose p_train / p_train before the update was clipped, over all steps. */
+  /** Share of tokens whose p_train / p_train in the first pass was clipped, over all passes. */
   clipShare: z.number(),
-  /** Mean over tokens of the k3 estimate between the sampling and the trained policy, in nats. */
+  /** Mean over tokens of the k3 estimate between the sampling and the trained policy, in nats, over all passes. */
   kl: z.number(),
   entropy: z.number(),
-  /** Largest |log p_train − log p_sampled| at the first step: the two must be the same policy. */
+  /** Largest |log p_train − log p_sampled| in the first pass: small if the sampler had the same weights. */
   logprobGap: z.number(),
   /** Largest |advantage| of a reply. */
   largestAdvantage: z.number(),
@@ -159,11 +159,11 @@ export type UpdateMetrics = z.infer<typeof updateMetricsSchema>;
 
 const checkpointResult = z.strictObject({
   checkpoint: checkpointSchema,
-  /** True where it was there already, made from the same input. */
+  /** True if it existed already, made from the same input. */
   replayed: z.boolean(),
 });
 
-/** First line of a batch: gzip JSON lines, one rollout a line after it, in ascending order of `rolloutId`. */
+/** First line of a batch, gzipped JSON lines; one line per rollout follows, in ascending order of `rolloutId`. */
 export const batchHeaderSchema = z.strictObject({
   schema: z.literal(1),
   trainRun,
@@ -177,13 +177,13 @@ export const batchRowSchema = z.strictObject({
   rolloutId: z.string(),
   groupId: z.string(),
   round: z.int().nonnegative(),
-  /** Checkpoint that wrote it, `<training run>/<name>`: that one, or the one that it was made of. */
+  /** Checkpoint that wrote it, `<training run>/<name>`: the header's `policy`, or its parent. */
   policy: z.string(),
   promptTokenIds: z.array(z.int().nonnegative()).min(1),
   completionTokenIds: z.array(z.int().nonnegative()).min(1),
-  /** Log-probability of each completion token, by the policy that wrote it. */
+  /** Log-probability of each completion token under the policy that wrote it. */
   sampledLogprobs: z.array(z.number().max(0)),
-  /** null: outside the baseline, advantage 0. */
+  /** null: excluded from the baseline, with advantage 0. */
   reward: z.number().nullable(),
   finishReason: z.enum(['stop', 'length']),
 });
@@ -194,17 +194,17 @@ export const trainerMessages = {
     trainRun,
     parent,
     name,
-    /** One JSON object a line: `{ prompt, completion }`, both as the model reads and writes them, markers included. */
+    /** JSON lines of `{ prompt, completion }`, both as the model reads and writes them, markers included. */
     examples: stored,
     steps: count,
     batch: count,
     learningRate: z.number().positive(),
     warmupSteps: z.int().nonnegative(),
-    /** With `all`, the adapters of a run adapt what was made here. */
+    /** With `all`, the run's adapters adapt the model that was made here. */
     weights: warmedWeights,
     config: trainerConfigSchema,
   }),
-  /** Whether updates that go on from a checkpoint will fit into the memory of the trainer's machine. */
+  /** Asks whether updates from a checkpoint will fit into the memory of the trainer's machine. */
   preflightRequest: z.strictObject({ checkpoint: parent, config: trainerConfigSchema }),
   updateRequest: z.strictObject({
     trainRun,
@@ -213,7 +213,7 @@ export const trainerMessages = {
     batch: stored,
     config: trainerConfigSchema,
   }),
-  /** How far replies that servers gave are from what a checkpoint would have given. */
+  /** Compares the log-probabilities of served replies with those of a checkpoint. */
   scoreRequest: z.strictObject({
     checkpoint: parent,
     cycle: count,
@@ -229,21 +229,21 @@ export const trainerMessages = {
   }),
   retireRequest: z.strictObject({ trainRun, keep: z.array(name), servers: z.array(z.url()) }),
   collectRequest: z.strictObject({ trainRun, keep: z.array(name) }),
-  /** The directory, as the trainer's machine sees it, is not there yet, or empty. */
+  /** `directory` on the trainer's machine must be empty, or not exist yet. */
   exportRequest: z.strictObject({ checkpoint: parent, directory: z.string() }),
   checkpointResult,
   warmStartResult: checkpointResult.extend({ loss: z.number(), seconds: z.number() }),
   preflightResult: z.strictObject({}),
   updateResult: checkpointResult.extend({ metrics: updateMetricsSchema }),
   scoreResult: z.strictObject({
-    /** Mean |log p_checkpoint − log p_served| of a token, of each group of the batch, in ascending order. */
+    /** Mean |log p_checkpoint − log p_served| of a token, for each group of the batch, in ascending order of ids. */
     own: z.array(z.number().nonnegative()),
-    /** Gaps to the checkpoint that it was made of; null if that is not there. */
+    /** Gaps to its parent checkpoint; null if there is none. */
     parent: z.array(z.number().nonnegative()).nullable(),
   }),
   publishResult: z.strictObject({
     model: z.string(),
-    /** Largest difference of a log-probability on the probe, over all servers. */
+    /** Largest log-probability difference on the probe, over all servers. */
     logprobGap: z.number(),
   }),
   retireResult: z.strictObject({ retired: z.array(z.string()) }),

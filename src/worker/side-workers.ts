@@ -6,11 +6,11 @@ import { providerQueue } from '../protocol/names';
 export interface SideQueue {
   readonly taskQueue: string;
   readonly activities: object;
-  /** Turns the options of the worker beside it into those of its own. */
+  /** Turns the main worker's options into those of this queue's worker. */
   readonly adapt: (options: WorkerOptions) => WorkerOptions;
 }
 
-/** Options that a worker was mounted with, after the plugins before ours and before those after. */
+/** Options of a worker after the plugins before ours have changed them, and before those after ours do. */
 interface Mount {
   readonly options: WorkerOptions;
   readonly ours: WorkerPlugin;
@@ -18,7 +18,7 @@ interface Mount {
 
 /** Polls further queues beside each worker that a plugin is mounted on, with its connection, options and plugins. */
 export class SideWorkers {
-  /** By namespace and task queue. The options are without Temporal's defaults, which it would not take twice. */
+  /** By namespace and task queue. Options are without Temporal's defaults, which it would not accept a second time. */
   private readonly mounted = new Map<string, Mount>();
   private readonly running = new WeakSet<Worker>();
 
@@ -30,7 +30,7 @@ export class SideWorkers {
 
   async run(main: Worker, runMain: () => Promise<void>): Promise<void> {
     const mount = this.mounted.get(keyOf(main.options));
-    // A plugin of the connection is mounted on every worker there, on those beside one too.
+    // A connection's plugin is mounted on every worker of that connection, the side workers included.
     if (mount === undefined || this.running.has(main)) return runMain();
     this.running.add(main);
     const queues = this.queuesBeside(main.options.taskQueue);
@@ -56,7 +56,7 @@ function keyOf({ namespace = 'default', taskQueue }: Pick<WorkerOptions, 'namesp
   return JSON.stringify([namespace, taskQueue]);
 }
 
-/** The plugins but ours and the connection's. Those before ours have changed the options already, and only run it. */
+/** Returns all plugins but ours and the connection's. Those before ours already changed the options: they only run. */
 function pluginsBeside({ plugins = [], connection }: WorkerOptions, ours: WorkerPlugin): WorkerPlugin[] {
   const own = plugins.slice(0, plugins.length - (connection?.plugins ?? []).length);
   const place = plugins.indexOf(ours);
@@ -68,7 +68,7 @@ function pluginsBeside({ plugins = [], connection }: WorkerOptions, ours: Worker
   });
 }
 
-/** A queue for the calls of each provider, where a configuration keeps them apart. */
+/** Returns a queue for the calls of each provider, if the configuration keeps them apart. */
 export function providerQueues(
   config: Config,
   taskQueue: string,
@@ -79,7 +79,7 @@ export function providerQueues(
   const models = [...config.workers, ...config.baselines].flatMap((each) =>
     'model' in each ? each.provider : [],
   );
-  // A run may name a checkpoint, whatever its Conductor is by the configuration.
+  // A run may name a checkpoint, whatever Conductor the configuration has.
   const checkpoints = servesCheckpoints ? (['policy'] as const) : [];
   const conductors = conductorsOf(config).map(([, { provider }]) => provider);
   return [...new Set([...conductors, ...checkpoints, ...models])].map((provider) => ({
@@ -100,9 +100,9 @@ function forCalls(options: WorkerOptions, perSecond: number | undefined): Worker
 export type Runnable = Pick<Worker, 'run' | 'getState' | 'shutdown'>;
 
 /**
- * Runs workers as one: whichever of them ends first, whether asked to or broken down, ends them all.
- * @param first runs at once, by `run`, since its owner may stop it from the first moment on
- * @throws what the first to break down threw, once all have ended
+ * Runs workers as one: when the first of them ends, stopped or failed, all others are shut down.
+ * @param first runs at once, by `run`, since its owner may stop it at any time
+ * @throws the error of the first failed worker in the given order, once all have ended
  */
 export async function runTogether(
   first: Runnable,

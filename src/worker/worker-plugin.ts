@@ -14,21 +14,21 @@ import type { ConductorActivities } from '../protocol/activity-contract';
 import { CALL_WORKER } from '../protocol/names';
 import { providerQueues, type SideQueue, SideWorkers } from './side-workers';
 
-/** Parts that an add-on brings to a worker, beside those of a solve. */
+/** Parts that an add-on adds to a worker, besides those of a solve. */
 export interface AddOn {
   readonly activities: object;
-  /** Serves checkpoints; without one, the worker serves none. */
+  /** Serves checkpoints; without it, the worker serves none. */
   readonly policy?: PolicyProvider;
   queuesBeside?(taskQueue: string, solving: ConductorActivities): readonly SideQueue[];
 }
 
-/** Base of our plugins: brings activities, checks encryption, and polls further queues beside a worker. */
+/** Base of our plugins: adds activities, checks encryption and polls further queues beside a worker. */
 export abstract class WorkerPlugin extends SimplePlugin {
   private readonly encryption: Config['encryption'];
   private readonly solving: ConductorActivities;
   private readonly sideWorkers: SideWorkers;
 
-  /** @throws ConfigError where a Conductor is a checkpoint and the plugin serves none */
+  /** @throws ConfigError if a Conductor is a checkpoint and the plugin serves none */
   protected constructor(
     name: string,
     { config, store }: Pick<Dependencies, 'config' | 'store'>,
@@ -66,7 +66,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
     ]);
   }
 
-  /** @throws ConfigError where another plugin of ours is mounted on the worker: each would replace the other in part */
+  /** @throws ConfigError if another plugin of ours is mounted on the worker: each would partly replace the other */
   override configureWorker(options: WorkerOptions): WorkerOptions {
     const there: Partial<ConductorActivities> = { ...options.activities };
     if ((there[CALL_WORKER] ?? this.solving[CALL_WORKER]) !== this.solving[CALL_WORKER]) {

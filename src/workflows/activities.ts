@@ -12,11 +12,11 @@ import type { Text } from '../protocol/text';
 import type { Limits } from './limits';
 
 /**
- * The activities that call a model.
+ * Returns the activities that call a model.
  *
  * - `scheduleToCloseTimeout` is the run's remaining time, so that the wall-clock limit needs no timer.
- * - Retries are unlimited, since waiting as a provider asks would use up attempts: the activity caps its requests.
- * - A cancellation is waited for, so that a run ends as cancelled only after its HTTP calls are closed.
+ * - Retries are unlimited, since waits that a provider asks for would use up attempts; the activity caps its requests.
+ * - Cancellation waits for completion, so that a run ends as cancelled only after its HTTP calls are closed.
  * @param summary one line for Temporal's UI
  */
 export function modelActivities(
@@ -36,7 +36,7 @@ export function modelActivities(
 
 type ConfigurationActivities = Pick<ConductorActivities, typeof RESOLVE_RUN | typeof CHECK_RUN>;
 
-/** The local activities that read the configuration. A store that is away for a while does not end the run. */
+/** Returns the local activities that read the configuration. A store that is away for a while does not end the run. */
 export function configurationActivities<Activities = ConfigurationActivities>(
   summary: string,
 ): ActivityInterfaceFor<Activities> {
@@ -47,7 +47,7 @@ export function configurationActivities<Activities = ConfigurationActivities>(
   });
 }
 
-/** Two minutes are long to read or write the store; half an hour is enough to free a disk. */
+/** Returns activities that use the store. An attempt rarely takes two minutes; half an hour suffices to free a disk. */
 export function storeActivities<Activities = ConductorActivities>(
   summary: string,
   taskQueue?: string,
@@ -62,16 +62,16 @@ export function storeActivities<Activities = ConductorActivities>(
 }
 
 /**
- * Reads a text of a solve's trace whole, in a workflow of your own. Empty for null, which a failed step leaves.
- * @param taskQueue where workers with the plugin poll. @default the workflow's own
- * @throws ActivityFailure for a text over 1 MB, which no workflow should carry: read it in an activity, by `readText`
+ * Reads a whole text of a solve's trace, in a workflow of your own. Returns '' for null, which a failed step leaves.
+ * @param taskQueue polled by workers with the plugin. @default the workflow's own
+ * @throws ActivityFailure for a text over 1 MB, too long for a workflow: read it in an activity, with `readText`
  */
 export async function textOf(text: Text | null, taskQueue?: string): Promise<string> {
   if (text === null) return '';
   return typeof text === 'string' ? text : storeActivities('read a text', taskQueue)[READ_TEXT](text);
 }
 
-/** One line about a step for Temporal's UI. */
+/** Returns one line about a step for Temporal's UI. */
 export function stepSummary(step: number, subtask: string, ...who: readonly string[]): string {
   const start = subtask.slice(0, 80).replace(/\s+/g, ' ');
   return [`step ${step + 1}`, ...who, start].join(' · ');

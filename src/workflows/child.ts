@@ -28,7 +28,7 @@ import type { Share } from './limits';
 import { mayRecurse, type RunContext } from './run-context';
 import type { ChildSolve, Told } from './steering';
 
-/** Runs a step that the Conductor gave to itself as a solve, one level deeper; every call there sees what it sees. */
+/** Runs a step that the Conductor gave to itself as a solve one level deeper. All its calls see what the step sees. */
 export async function callItself(
   context: RunContext,
   step: number,
@@ -59,7 +59,7 @@ export async function callItself(
   recorder.record(ownStepEnded({ round, step, startedAt, endedAt: now() }, outcome));
 }
 
-/** Counts the parts that may still need a share of what is left: each step that is not done, and the review. */
+/** Counts the parts that may still need a share of what is left: each unfinished step, and the review. */
 function unfinishedParts(context: RunContext): number {
   const { recorder, round } = context;
   const isUnfinished = ({ endedAt, output }: StepTrace): boolean => endedAt === null && output === null;
@@ -68,9 +68,9 @@ function unfinishedParts(context: RunContext): number {
 }
 
 /**
- * Has the Conductor read the plan and its answer once more, one level deeper, and returns the answer that stands: the
- * child accepts it by an empty plan, or runs a plan that corrects it and reviews that answer in turn. A review that fails
- * keeps the earlier answer. (Paper section 3.2, which leaves an unreadable review open.)
+ * Has the Conductor review the plan and its answer, one level deeper, and returns the answer that stands. The child
+ * accepts the answer with an empty plan, or runs a plan that corrects it and has that answer reviewed in turn. A
+ * failed review keeps the earlier answer. (Paper section 3.2, which leaves an unreadable review open.)
  */
 export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text): Promise<Text> {
   const { recorder, round, depth, question, conversation, answerSchema, background, limits } = context;
@@ -79,7 +79,7 @@ export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text
     share = limits.share(1) ?? (await limits.waitFor(() => limits.share(1)));
   } catch (error) {
     if (isOwnCancellation(error)) throw error;
-    // Nothing is left for a review: the run reports which limit it was, and has its answer.
+    // Nothing is left for a review: the run reports which limit it was, and keeps its answer.
     return answer;
   }
   const childId = `${workflowInfo().workflowId}-review`;
@@ -110,8 +110,8 @@ interface ChildOptions
 }
 
 /**
- * Starts a child solve, passes on what the run receives meanwhile, waits for its end, and gives back what it left of its
- * share. It is asked to stop when its parent ends: no part of a tree spends after its root.
+ * Starts a child solve, forwards messages to it, waits for its end, and releases the rest of its share. The child is
+ * asked to stop when its parent ends, so that no part of a tree spends after its root.
  */
 async function runChild(context: RunContext, share: Share, options: ChildOptions): Promise<ChildOutcome> {
   const { limits, steering, recorder } = context;
@@ -129,7 +129,7 @@ async function runChild(context: RunContext, share: Share, options: ChildOptions
   return outcome;
 }
 
-/** The server refuses the whole workflow task for a longer id, again and again. */
+/** Longest id: for a longer one, the server would refuse the whole workflow task again and again. */
 const MAX_ID_BYTES = 1000;
 
 async function startSolve(

@@ -1,7 +1,7 @@
 import { DefaultFailureConverter } from '@temporalio/common';
 
 /**
- * Puts the message and the stack trace of every failure into a payload, where a codec encrypts them. Loaded by path, in
- * the sandbox and by clients and workers alike; the name of the export is Temporal's.
+ * Puts the message and the stack trace of every failure into a payload, which a codec can encrypt. The sandbox,
+ * clients and workers load it by path; Temporal prescribes the name of the export.
  */
 export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: true });

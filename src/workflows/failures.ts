@@ -16,18 +16,18 @@ export function checkPlan(plan: unknown, context: PlanContext): Plan {
   }
 }
 
-/** Whether an error is this run's own cancellation, which every caller must let pass. */
+/** Whether an error is this run's own cancellation, which every caller must rethrow. */
 export function isOwnCancellation(error: unknown): boolean {
   return isCancellation(error) && CancellationScope.current().consideredCancelled;
 }
 
-/** Reads a failed call; throws it on when it is this run's own cancellation. */
+/** Reads a failed call. Rethrows this run's own cancellation. */
 export function readCallFailure(error: unknown, who: string): CallFailure {
   if (isOwnCancellation(error)) throw error;
   return readFailure(error, who);
 }
 
-/** Waits for what a run cannot do without. @throws ApplicationFailure of the type that the activity failed with */
+/** Waits for a result that the run needs. @throws ApplicationFailure of the type that the activity failed with */
 export function orFail<Result>(asked: Promise<Result>): Promise<Result> {
   return asked.catch((error: unknown) => {
     const { problem } = readCallFailure(error, 'the worker');
@@ -42,7 +42,7 @@ const MAY_HAVE_BEEN_BILLED: ReadonlySet<string> = new Set([
   FAILURES.workerLost,
 ]);
 
-/** Failures that another try may mend, but that Temporal must not repeat by itself, since they may cost money. */
+/** Whether another attempt may help. Temporal must not retry these failures itself, since they may cost money. */
 export function mayRetryBilled({ type }: Problem): boolean {
   return MAY_HAVE_BEEN_BILLED.has(type);
 }
@@ -57,7 +57,7 @@ const TYPES: Readonly<Record<StoppedBy, FailureType>> = {
   approval: FAILURES.approvalLimit,
 };
 
-/** The failure of what a limit forbids. It says that no request was sent, so that nothing is counted for it. */
+/** Returns the failure of a call that a limit forbids. It lists no request, so that nothing is charged for it. */
 export function limitFailure(by: StoppedBy, message: string): ApplicationFailure {
   const at = now();
   const details: CallFailureDetails = { calls: [], startedAt: at, endedAt: at };
@@ -69,7 +69,7 @@ export function limitIn(type: string): StoppedBy | null {
   return names.find((by) => TYPES[by] === type) ?? null;
 }
 
-/** The time as traces hold it: ISO 8601 in UTC, deterministic inside a workflow. */
+/** Returns the time as traces hold it: ISO 8601 in UTC, deterministic inside a workflow. */
 export function now(): string {
   return new Date(Date.now()).toISOString();
 }

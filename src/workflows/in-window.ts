@@ -1,7 +1,7 @@
 /**
- * Does the work for each item, at most `window` at once, started in their order. All that was started is over when this
- * returns or throws, so a cancelled group leaves no call behind.
- * @throws the first failure, after which nothing is started
+ * Runs `work` for each item, at most `window` at once, started in order. All started work has ended when this returns
+ * or throws, so a cancelled group leaves no call behind.
+ * @throws the first failure, after which nothing more is started
  */
 export async function inWindow<Item, Result>(
   items: readonly Item[],

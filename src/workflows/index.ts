@@ -1,5 +1,5 @@
 /**
- * The sandbox-safe door: re-export it from your own workflows file.
+ * Entry point that is safe in the workflow sandbox: re-export it from your own workflows file.
  *
  * @example
  * export * from 'temporal-conductor/workflows';

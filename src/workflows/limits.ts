@@ -9,7 +9,7 @@ import { FAILURES } from '../protocol/failures';
 import type { RunLimits } from '../protocol/cards';
 import { limitFailure, type StoppedBy } from './failures';
 
-/** Amount set aside for one call of a model, to be settled once the call is over. */
+/** Amount set aside for one call of a model, to be settled when the call has ended. */
 export interface Reservation {
   readonly allowance: Allowance;
   settle(calls: readonly Call[]): void;
@@ -17,27 +17,27 @@ export interface Reservation {
 
 export interface Share {
   readonly limits: SpendingLimits;
-  /** @param spentAtMost null: the child left no trace */
+  /** @param spentAtMost null if the child left no trace */
   settle(spentAtMost: Amount | null): void;
 }
 
 /**
- * The limits of one solve, and whether one of them has ended it. A call or child that may fit once others give back what
- * they did not use waits for them; one that cannot fit any more stops the run, with the best answer so far.
+ * Limits of one solve, and whether one of them has stopped it. A call or child that may fit once others release what
+ * they did not use waits for them. One that can no longer fit stops the run, with the best answer so far.
  */
 export class Limits {
   private readonly account: Account;
   private taken = 0;
-  /** Counts what may let a waiting call fit. */
+  /** Counts events that may let a waiting call fit. */
   private changes = 0;
   private waitedMs = 0;
-  /** When a wait for a person ends without them, in milliseconds; null where none is under way. */
+  /** Deadline of the present wait for a person, in milliseconds since 1970; null if there is none. */
   personEndsAt: number | null = null;
-  /** Calls and children that wait until they fit. */
+  /** Number of calls and children that wait until they fit. */
   private waiting = 0;
   private stop: { readonly by: StoppedBy; readonly failure: ApplicationFailure } | null = null;
 
-  /** @param asked the limits that hold, even where more was set aside already */
+  /** @param asked the limits as they were set, even if more is set aside already */
   constructor(private asked: RunLimits) {
     this.account = new Account(asked);
   }
@@ -58,13 +58,13 @@ export class Limits {
     return { ...this.asked, ...this.account.limits };
   }
 
-  /** Time until the wall clock ends the run; waiting for a person does not count. */
+  /** Returns the time until the wall clock ends the run; time spent waiting for a person does not count. */
   remainingMs(): number {
     const end = workflowInfo().runStartTime.getTime() + this.asked.wallClockMs + this.waitedMs;
     return Math.max(0, end - Date.now());
   }
 
-  /** Waits for a person, at most as long as plans may wait, and takes the time off the run's account. */
+  /** Waits for a person, at most the time for approvals. The wait does not count towards the wall clock. */
   async waitForPerson(isAnswered: () => boolean): Promise<void> {
     const start = Date.now();
     this.personEndsAt = start + this.asked.approvalMs;
@@ -74,8 +74,8 @@ export class Limits {
   }
 
   /**
-   * Sets aside what a call may come to; null while it has to wait for what others give back.
-   * @throws ApplicationFailure of a `Limit.*` type when it cannot fit any more, or the run was stopped already
+   * Sets aside a call's worst case. Returns null if the call must wait until others release what they did not use.
+   * @throws ApplicationFailure of a `Limit.*` type if the call can no longer fit, or the run was stopped already
    */
   reserve(worst: WorstCase): Reservation | null {
     const key = String((this.taken += 1));
@@ -87,7 +87,7 @@ export class Limits {
     return allowance && { allowance, settle };
   }
 
-  /** Sets aside a part of what is left for a child; null and errors are those of `reserve`. */
+  /** Sets aside a part of what is left for a child. Returns null and throws as `reserve` does. */
   share(parts: number): Share | null {
     const key = String((this.taken += 1));
     const limits = this.grant(() => this.account.share(key, parts));
@@ -99,7 +99,7 @@ export class Limits {
   }
 
   /**
-   * Asks again each time that something may have come to fit. It is separate from the first try because most requests
+   * Asks again whenever something may have come to fit. This is separate from the first attempt because most requests
    * fit at once, and the SDK takes a stack trace of every promise that a workflow makes.
    */
   async waitFor<Granted>(ask: () => Granted | null): Promise<Granted> {
@@ -116,7 +116,7 @@ export class Limits {
     }
   }
 
-  /** Whether something of this size would exceed the cost limit; false where there is none, or no price. */
+  /** Whether spending this much more would exceed the cost limit; false if there is no limit or the cost is unknown. */
   isTooDear(nanoUsd: number | null): boolean {
     const limit = this.asked.nanoUsd;
     return nanoUsd !== null && limit !== null && this.spentAtMost.nanoUsd + nanoUsd > limit;
@@ -127,14 +127,14 @@ export class Limits {
     return this.stop?.failure ?? null;
   }
 
-  /** Notes that the time was used up while something was under way, and says so in its stead. */
+  /** Stops the run because its time ran out during a call, and returns the problem to report for that call. */
   outOfTime(): Problem {
     const message = `the run's ${this.asked.wallClockMs / 1000} s were used up before this was done; raise limits.wallClock`;
     this.stopBy('wallClock', message);
     return { type: FAILURES.wallClock, message };
   }
 
-  /** Ends the run by a limit: nothing more starts. The first reason stands. */
+  /** Stops the run by a limit, so that nothing more starts. The first reason wins. */
   stopBy(by: StoppedBy, message: string): ApplicationFailure {
     this.stop ??= { by, failure: limitFailure(by, message) };
     return this.stop.failure;

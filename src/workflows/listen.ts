@@ -39,27 +39,27 @@ import type { Limits } from './limits';
 import type { RunStart } from './run-context';
 import type { Verdict, WaitingPlan } from './steering';
 
-/** The live trace, long texts by reference, and whether a limit holds a step back. Answers on finished runs too. */
+/** Query: the live trace, long texts by reference, and whether a limit holds a step back. Finished runs answer, too. */
 export const stateQuery = defineQuery<SolveTrace>(STATE_QUERY);
 
-/** The limits that hold; null before the first call has resolved them. */
+/** Query: the limits that hold; null until the first call has resolved them. */
 export const limitsQuery = defineQuery<HeldLimits | null>(LIMITS_QUERY);
 
-/** How deep the Conductor may call itself from now on; null: as deep as the other limits let it. */
+/** Signal: how deep the Conductor may call itself from now on; null: as deep as the other limits allow. */
 export const setMaxDepthSignal = defineSignal<[number | null]>(SET_MAX_DEPTH_SIGNAL);
-/** Something for the Conductor to consider, shown to it from its next call on. */
+/** Signal: a hint, which the Conductor is shown from its next call on. */
 export const addHintSignal = defineSignal<[string]>(ADD_HINT_SIGNAL);
 
-/** Changes limits and returns what now holds. */
+/** Update: changes limits and returns those that now hold. */
 export const setLimitsUpdate = defineUpdate<HeldLimits, [LimitsChange]>(SET_LIMITS_UPDATE);
-/** Lets the plan run that waits for approval, and no other than the one that was seen. */
+/** Update: approves the waiting plan, but only if it is the plan that the person saw. */
 export const approvePlanUpdate = defineUpdate<null, [Plan]>(APPROVE_PLAN_UPDATE);
-/** Runs another plan instead, held to the same rules as one of the Conductor's; returns it in normal form. */
+/** Update: runs another plan instead, under the same rules as the Conductor's plans; returns it in normal form. */
 export const editPlanUpdate = defineUpdate<Plan, [Plan]>(EDIT_PLAN_UPDATE);
-/** Has the Conductor write another plan, and says why. */
+/** Update: has the Conductor write another plan, for the given reason. */
 export const rejectPlanUpdate = defineUpdate<null, [PlanRejection]>(REJECT_PLAN_UPDATE);
 
-/** Sets up every message that a run understands. To be done before anything is waited for. */
+/** Sets the handlers of all messages that a run understands. Must come before the first await. */
 export function listen(start: RunStart): void {
   setHandler(stateQuery, () => {
     const { trace } = start.recorder;
@@ -79,7 +79,7 @@ export function listen(start: RunStart): void {
   listenForVerdicts(start);
 }
 
-/** Signals cannot be refused: one that makes no sense is left alone, and the log says so. */
+/** Sets the signal handlers. Signals cannot be refused, so an invalid one is ignored and logged. */
 function listenForSignals({ steering }: RunStart): void {
   setHandler(setMaxDepthSignal, async (depth) => {
     if (isDepth(depth)) await steering.changeLimits({ depth });
@@ -96,10 +96,10 @@ function ignore(signal: string, expected: string): void {
   log.warn(`signal ${signal} ignored: expected ${expected}`);
 }
 
-/** A change holds at once. Its answer waits where the run has no limits yet: the first call resolves them soon. */
+/** Applies a change at once. Replies when the run has limits: the first call resolves them soon. */
 async function setLimits({ steering }: RunStart, change: LimitsChange): Promise<HeldLimits> {
   await steering.changeLimits(runLimitsOf(change));
-  // A cancellation does not reject the message: it is answered with what held, or once the run is over.
+  // A cancellation does not reject the update: the reply comes once limits are known or the run is over.
   await CancellationScope.nonCancellable(() => condition(() => steering.limits !== null || steering.isOver));
   const { limits } = steering;
   if (limits === null) throw badMessage('the run ended before it had any limits to change');
@@ -111,7 +111,7 @@ function refuseFor(problem: string | null): void {
 }
 
 function listenForVerdicts({ approval }: RunStart): void {
-  /** @param judge throws where the verdict is refused */
+  /** @param judge throws if it refuses the verdict */
   const hear = <Asked, Answer>(
     update: UpdateDefinition<Answer, [Asked]>,
     judge: (asked: Asked, waiting: WaitingPlan) => { readonly verdict: Verdict; readonly answer: Answer },
@@ -143,7 +143,7 @@ function listenForVerdicts({ approval }: RunStart): void {
   });
 }
 
-/** An approval names what it approves: it takes the run's key where it is encrypted, and holds for that plan alone. */
+/** Checks that an approved plan is the waiting one. To name an encrypted plan, the sender needs the run's key. */
 function checkSeen(seen: unknown, { steps }: Plan): void {
   const problem = findShapeProblem(seen);
   if (problem !== null) throw badMessage(`approvePlan wants the plan that was seen: ${problem}`);

@@ -14,16 +14,16 @@ import type { Reservation } from './limits';
 import { mayRecurse, type RunContext } from './run-context';
 import { type CallFailure, conductorCalled, readFailure } from '../trace/events';
 
-/** How often the Conductor is shown what was wrong with its plan before the run goes on without it. */
+/** How often the Conductor is shown the faults of its plan before the run continues without it. */
 const MAX_REPAIRS = 2;
-/** How often a Conductor call that may have been billed without an answer is made again. */
+/** How often a Conductor call that may have been billed without an answer is repeated. */
 const MAX_PAID_RETRIES = 1;
 
 /**
- * The plan that the run carries out: given with its input or written by the Conductor, and then approved, edited or
- * rejected by a person where the run asks for that.
- * @throws ApplicationFailure of type `Limit.Approval` when no one decided in time, `Limit.Cost` when the plan may cost
- *   more than the run was given, `Plan.Invalid` for a given plan that breaks a rule; others as `obtainPlan`
+ * Returns the plan that the run carries out. The input gives it, or the Conductor writes it; if the run asks for
+ * approval, a person then approves, edits or rejects it.
+ * @throws ApplicationFailure of type `Limit.Approval` if no one decided in time, `Limit.Cost` if the plan may cost
+ *   more than the run was given, `Plan.Invalid` if a given plan breaks a rule; otherwise as `obtainPlan`
  */
 export async function settlePlan(context: RunContext, review: ReviewedRound | undefined): Promise<Plan> {
   const { input, depth } = context;
@@ -89,7 +89,7 @@ function recordEstimate(context: RunContext, plan: Plan): void {
   recorder.record({ kind: 'estimated', estimate });
 }
 
-/** A cost limit that a person gave for this very run is held against the estimate, before anything of it is spent. */
+/** Compares a cost limit that a person set for this run with the estimate, before any of the plan is paid for. */
 function refuseIfTooDear({ input, limits, recorder }: RunContext): void {
   const { nanoUsd = null } = recorder.trace.estimate ?? {};
   if (typeof input.limits?.costUsd !== 'number' || !limits.isTooDear(nanoUsd)) return;
@@ -101,11 +101,11 @@ function refuseIfTooDear({ input, limits, recorder }: RunContext): void {
 }
 
 /**
- * Asks the Conductor for a plan, shows it its mistakes, and in the end does without it: one step for the first worker
- * of the pool, marked as degraded. A provider's failure is never counted as a bad plan.
+ * Asks the Conductor for a plan and shows it its mistakes. If all attempts fail, continues without it: one step for
+ * the first worker of the pool, marked as degraded. A provider's failure never counts as a bad plan.
  * @param rejected plans that a person rejected, oldest first
- * @throws ApplicationFailure of a `Limit.*` type, or `Configuration.Invalid` when the Conductor cannot be asked as it is
- *   configured; in a review, where there is an answer already, of the type that the last try failed with
+ * @throws ApplicationFailure of a `Limit.*` type, or `Configuration.Invalid` if the Conductor as configured cannot be
+ *   asked; in a review, where there is an answer already, of the type that the last attempt failed with
  */
 export async function obtainPlan(
   context: RunContext,
@@ -113,7 +113,7 @@ export async function obtainPlan(
   rejected: readonly FailedReply[] = [],
 ): Promise<ObtainedPlan> {
   const { recorder, run, round, depth, limits } = context;
-  /** Replies that the Conductor is shown again: rejected plans first, then those that were no plan. */
+  /** Replies to show the Conductor again: rejected plans first, then replies that were not plans. */
   const repairs = [...rejected];
   let paidRetries = 0;
   for (;;) {
@@ -139,7 +139,7 @@ function planIn(outcome: ConductorOutcome): ObtainedPlan | null {
   return { plan: outcome.plan, reply: outcome.reply };
 }
 
-/** A child goes on without a Conductor that is misconfigured, too: what its parent paid for is not given up. */
+/** Uses the stand-in plan. A child does so even if the Conductor is misconfigured, to save what its parent paid for. */
 function goWithout(
   { recorder, round, run, depth }: RunContext,
   review: ReviewedRound | undefined,

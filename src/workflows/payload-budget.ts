@@ -8,24 +8,24 @@ import { storeActivities } from './activities';
 import { isOwnCancellation } from './failures';
 
 /**
- * Shown texts that travel inline, all together, as JSON. Beyond, they travel by reference, or what begins in one workflow
- * task (4 MB) would grow with the square of the steps.
+ * Bytes of JSON that shown texts may take inline, all together. Beyond this they travel by reference: otherwise, what
+ * starts in one workflow task (4 MB) would grow with the square of the steps.
  */
 const SHOWN_INLINE_BYTES = 256 * 1024;
 
-/** A reference takes about as much. */
+/** Bytes below which a text stays inline, since a reference takes about as much. */
 const WORTH_A_REFERENCE = 256;
 
-/** Bytes of children's inputs that may begin in one workflow task: each holds the whole pool. */
+/** Bytes of child inputs that one workflow task may start with: each input holds the whole pool. */
 const STARTING_BYTES = 1_000_000;
 
-/** Keeps what one solve sends through Temporal within what Temporal takes. Each text is kept in the store once. */
+/** Keeps the payloads of one solve within Temporal's limits. Stores each text once. */
 export class PayloadBudget {
   private shown = 0;
   private starting = 0;
   private readonly kept = new Map<string, Promise<Text>>();
 
-  /** Whether these texts may travel inline; if so, they are counted. */
+  /** Whether these texts may travel inline; if so, they count towards the budget. */
   takesInline(texts: readonly Background[]): boolean {
     const shown = this.shown + jsonBytes(texts);
     if (shown > SHOWN_INLINE_BYTES) return false;
@@ -43,10 +43,10 @@ export class PayloadBudget {
     );
   }
 
-  /** Begins a child, if need be once the server has confirmed others: each time, another workflow task begins. */
+  /** Starts a child once there is room. When the server confirms an earlier start, another workflow task begins. */
   async start<Child>(bytes: number, begin: () => Promise<Child>): Promise<Child> {
     const hasRoom = (): boolean => this.starting === 0 || this.starting + bytes <= STARTING_BYTES;
-    // Waits again if another one took the room.
+    // Checks again, since another child may have taken the room.
     while (!hasRoom()) await condition(hasRoom);
     this.starting += bytes;
     try {
@@ -64,7 +64,7 @@ export class PayloadBudget {
   }
 }
 
-/** A text that cannot be kept travels as it is: it may still arrive. */
+/** Stores a text. If that fails, it travels inline, which may still work. */
 async function keepOrShow(text: string): Promise<Text> {
   try {
     return await storeActivities('keep a text that many steps see')[KEEP_TEXT](text, 0);
@@ -78,7 +78,7 @@ async function keepOrShow(text: string): Promise<Text> {
 const MAX_RESULT_BYTES = 1_900_000;
 const CLIPPED_CHARACTERS = 200;
 
-/** The trace as it is left; if it is too long, texts of children are clipped, then all: histories hold them whole. */
+/** Shortens a trace that is too long for a result: first children's texts, then all. Histories keep them whole. */
 export function fitResult(trace: SolveTrace): SolveTrace {
   if (jsonBytes(trace) <= MAX_RESULT_BYTES) return trace;
   const fitted = clipRounds(trace, ({ childId }) => childId !== null);

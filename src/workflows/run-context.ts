@@ -13,12 +13,12 @@ import type { RunEvent } from '../trace/events';
 
 export interface RunContext extends Asked {
   readonly input: SolveInput;
-  /** As it was resolved; the limits that hold now are in `limits`. */
+  /** Run as it was resolved; the limits that hold now are in `limits`. */
   readonly run: ResolvedRun;
   readonly limits: Limits;
   readonly steering: Steering;
   readonly recorder: Recorder;
-  /** 0 for the solve that a person asked for, one more for each child below it. */
+  /** Depth of this solve: 0 for the one that a person asked for, one more for each level of children. */
   readonly depth: number;
   readonly rootId: string;
   /** Number of this solve's own plan; above 0 for a review. */
@@ -26,13 +26,13 @@ export interface RunContext extends Asked {
   readonly background: readonly Background[];
   readonly approval: Approval;
   readonly payloads: PayloadBudget;
-  /** Begins the identity of each call, where calls have one: see `WorkerRequest`. */
+  /** Prefix of each call's identity, if calls have one: see `WorkerRequest`. */
   readonly identity?: string;
 }
 
 export type RunStart = Pick<RunContext, 'recorder' | 'steering' | 'approval'>;
 
-/** Whether the Conductor may be given steps of this solve's plan, or review its answer, as the limits are now. */
+/** Whether the present limits let the Conductor be given steps of this solve's plan, or review its answer. */
 export function mayRecurse(
   how: 'worker' | 'review',
   { run: { recursion }, limits, depth }: RunContext,
@@ -42,7 +42,7 @@ export function mayRecurse(
 
 /** Keeps the trace of a run, and shows it in Temporal's own UI as it grows. */
 export class Recorder {
-  /** @param show what is done with each new state; a run that is one of many in its workflow shows nothing */
+  /** @param show receives each new state; a run that is one of many in its workflow shows nothing */
   constructor(
     private current: SolveTrace,
     private readonly show = (trace: SolveTrace): void => {

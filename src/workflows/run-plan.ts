@@ -11,7 +11,7 @@ import { runStep } from './run-step';
  *
  * Laws: a step starts as soon as everything that it may see is done, and never before; it is shown exactly those
  * outputs; a step that fails for good leaves an empty output and stops no other step.
- * @param kept outputs that an earlier run had already, by step; null for a step that is to be run
+ * @param kept outputs of an earlier run, by step; null for a step that must run
  */
 export async function runPlan(
   context: RunContext,
@@ -37,25 +37,23 @@ export async function runPlan(
     };
     finished.push(needed.length === 0 ? run() : Promise.all(needed).then(run));
   }
-  // Settled, not just failed: a cancelled run waits until every call of it is closed.
+  // Waits for all steps, not only for the first failure: a cancelled run ends when every call of it is closed.
   const outcomes = await Promise.allSettled(finished);
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
-/**
- * The last output of a plan that is not empty, or null. A correction counts only if its last step came to something.
- */
+/** Returns the plan's last output that is not empty, or null. A correction counts only if its last step has one. */
 export function answerOf(context: RunContext): Text | null {
   const steps = stepsOf(context);
   const outputs = steps.map((step) => step.output);
-  // Nothing else was checked.
+  // Only the last output was checked against the schema.
   if (context.answerSchema !== undefined)
     return steps.at(-1)?.error === null ? (outputs.at(-1) ?? null) : null;
   const candidates = context.round === 0 ? outputs : outputs.slice(-1);
   return candidates.findLast((output) => output !== null && !isBlank(output)) ?? null;
 }
 
-/** The output of a plan's last step, even an empty one: what a rollout is judged by (paper section 3.1). */
+/** Returns the output of the last step, even an empty one: rollouts are judged by it (paper section 3.1). */
 export function lastOutputOf(context: RunContext): Text | null {
   return stepsOf(context).at(-1)?.output ?? null;
 }

@@ -31,7 +31,7 @@ import { mayRecurse, type RunContext } from './run-context';
 
 /** How often one worker is asked again after a call that may have been billed without an answer. */
 const MAX_PAID_RETRIES = 1;
-/** A cut answer is asked for once more with this much more room. */
+/** Factor on the output limit of the one repeated call after a cut answer. */
 const MORE_ROOM = 4;
 
 interface ReadyStep {
@@ -45,8 +45,8 @@ interface ReadyStep {
 }
 
 /**
- * Runs one step: its worker, then each of its fallbacks, until one answers; or a child workflow. Nothing is thrown but
- * the run's own cancellation: a step that fails for good is recorded with its reason and an empty output.
+ * Runs one step: its worker, then each of its fallbacks until one answers; or a child workflow. Throws only the run's
+ * own cancellation. A step that fails for good is recorded with its reason and an empty output.
  */
 export async function runStep(whole: RunContext, step: ReadyStep): Promise<void> {
   const { payloads } = whole;
@@ -63,7 +63,7 @@ export async function runStep(whole: RunContext, step: ReadyStep): Promise<void>
   for (const [index, worker] of workers.entries()) {
     const hasFallback = index < workers.length - 1;
     let request: WorkerRequest | null = requestFor(context, ready, worker, hasFallback);
-    // Not in a function of its own: the SDK takes a stack trace of each promise that a workflow makes.
+    // Not a function of its own: the SDK takes a stack trace of each promise that a workflow makes.
     for (let paidRetries = 0; request !== null; paidRetries += 1) {
       const failure = await makeCall(context, callOf(context, request, paidRetries));
       if (failure === null) return;
@@ -72,7 +72,7 @@ export async function runStep(whole: RunContext, step: ReadyStep): Promise<void>
   }
 }
 
-/** Each paid retry is a call of its own. */
+/** Makes each paid retry a call of its own. */
 function callOf({ identity }: RunContext, request: WorkerRequest, paidRetries: number): WorkerRequest {
   const isRepeated = paidRetries > 0 && request.worker.kind !== 'model';
   return {
@@ -82,7 +82,7 @@ function callOf({ identity }: RunContext, request: WorkerRequest, paidRetries: n
   };
 }
 
-/** The request to make after one that may have been billed; null where it would only fail again. */
+/** Returns the request to repeat after one that may have been billed, or null if it would only fail again. */
 function retryOf(request: WorkerRequest, { problem, details }: CallFailure): WorkerRequest | null {
   if (problem.type === FAILURES.answerInvalid) {
     return { ...request, failed: { reply: details?.partial ?? '', problem } };
@@ -99,8 +99,8 @@ function withMoreRoom(request: WorkerRequest, card: ModelCard): WorkerRequest | 
 }
 
 /**
- * The planned worker and its fallbacks, as far as this run may use them. If the depth was lowered since the plan was
- * written, the first worker stands in for the Conductor.
+ * Returns the planned worker and its fallbacks, as far as this run may use them. If the depth was lowered after the
+ * plan was written, the first worker stands in for the Conductor.
  */
 function candidates({ run }: RunContext, planned: string): readonly RunWorker[] {
   if (planned === CONDUCTOR_ID) return run.workers.slice(0, 1);
@@ -131,7 +131,7 @@ function requestFor(
   };
 }
 
-/** Makes one call and records its outcome; null if it was answered. */
+/** Makes one call and records its outcome. Returns null if it was answered. */
 async function makeCall(context: RunContext, request: WorkerRequest): Promise<CallFailure | null> {
   const { recorder, limits } = context;
   const worst = worstCaseOf(request.worker, workerPromptBytes(request), request.maxOutputTokens);
@@ -146,7 +146,7 @@ async function makeCall(context: RunContext, request: WorkerRequest): Promise<Ca
   } catch (error) {
     const failure = readFailure(error, request.worker.id);
     const isCancelled = isOwnCancellation(error);
-    // A call that the run's end cut off looks like a slow worker; the reason is the limit.
+    // A call cut off by the end of the run looks like a slow worker; the real reason is the limit.
     const isCutOff = reservation !== null && limits.remainingMs() === 0 && !isCancelled;
     const reported = isCutOff ? { ...failure, problem: limits.outOfTime() } : failure;
     const event = stepFailed(request, reported, now());
@@ -157,7 +157,7 @@ async function makeCall(context: RunContext, request: WorkerRequest): Promise<Ca
   }
 }
 
-/** How often Temporal repeats an external activity that fails; its own failures may say "never". */
+/** How often Temporal attempts an external activity that fails; the activity can mark a failure as non-retryable. */
 const EXTERNAL_ATTEMPTS = 3;
 
 function callWorker(context: RunContext, request: Reserved<WorkerRequest>): Promise<WorkerResult> {
@@ -183,7 +183,7 @@ async function callExternalWorker(
   return storeActivities('check the answer')[CHECK_ANSWER]({ ...request, result });
 }
 
-/** Makes a priced call with a row in the ledger, opened before it. The row stays open where it cannot be completed. */
+/** Makes a priced call, with a ledger row opened before it. The row stays open if it cannot be completed. */
 async function booked<Result extends { readonly usage: Usage | null }>(
   request: WorkerRequest,
   worker: ExternalCard,
@@ -223,7 +223,7 @@ async function runExternal(
       taskQueue,
       workflowExecutionTimeout: timeout,
       cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-      // An agent may have to tidy up: it is asked to stop, never cut off.
+      // An agent may have to clean up: it is asked to stop, never terminated.
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
       staticSummary: summary,
     });
@@ -239,7 +239,7 @@ async function runExternal(
 }
 
 async function keepIfLong(text: string): Promise<Text> {
-  // At most three UTF-8 bytes per UTF-16 unit: short enough without counting.
+  // UTF-16 units take at most three UTF-8 bytes each: short enough without counting.
   if (text.length * 3 <= INLINE_BYTES) return text;
   return storeActivities('keep a long output')[KEEP_TEXT](text);
 }

@@ -29,12 +29,12 @@ import { answerOf, runPlan } from './run-plan';
 import { Approval, Steering } from './steering';
 import type { RunEvent } from '../trace/events';
 
-/** A longer answer is not asked for: it would not fit the result. */
+/** Longer answers stay references: they would not fit the result. */
 const WHOLE_ANSWER_BYTES = 900_000;
 
 /**
  * Workflow `conductorSolve`: question → plan → steps → answer → review.
- * @returns the trace of the run, its `answer` whole wherever it fits a payload
+ * @returns the trace of the run, with the whole `answer` if it fits a payload
  * @throws ApplicationFailure of type `Solve.NoAnswer`, `Answer.Invalid`, `Solve.BadInput`, `Configuration.Invalid` or
  *   `Limit.*`, with the trace in its details
  */
@@ -47,26 +47,26 @@ export async function conductorSolve(input: SolveInput): Promise<SolveTrace> {
     refuseUnfit(input);
     const answer = await findAnswer(input, start);
     end(start, { status: 'completed', answer, error: null });
-    // An answer does not show what was lost on the way: the worker's log does. A failure is logged by the SDK.
+    // An answer does not show what failed on the way, so the worker's log does. The SDK logs a failed run itself.
     const lost = input.parent === undefined ? whyDegraded(recorder.trace) : [];
     for (const line of lost) log.warn(`degraded: ${line}`);
     return fitResult(recorder.trace);
   } catch (error) {
     throw endedBy(error, start);
   } finally {
-    // Every message is answered, also by a run that was cancelled.
+    // A cancelled run, too, answers every message.
     start.steering.isOver = true;
     if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   }
 }
 
-/** Everything else is checked where the run is resolved. */
+/** Refuses input that the rest cannot read. The activity that resolves the run checks everything else. */
 function refuseUnfit(input: unknown): void {
   if (!isRecord(input)) {
     const hint = 'encryption.strict leaves out one that is not encrypted for this run';
     throw badInput(`the input of conductorSolve must be one object, { question, … } (${hint})`);
   }
-  // A parent of ours sends what it has checked itself, and no client can be one.
+  // A parent solve sends input that it has checked itself, and a client cannot be a parent.
   if (input.parent !== undefined && workflowInfo().parent === undefined) {
     throw badInput('"parent" is for a solve that another solve starts: leave it out');
   }
@@ -78,7 +78,7 @@ function badInput(problem: string): ApplicationFailure {
 
 async function findAnswer(input: SolveInput, start: RunStart): Promise<Text> {
   const { parent } = input;
-  // A child is given by its parent what holds for the run; any other run has the configuration resolved.
+  // A child takes its run from its parent; any other run has the configuration resolved.
   const resolved =
     parent === undefined
       ? await orFail(configurationActivities('resolve the configuration')[RESOLVE_RUN](input))
@@ -103,7 +103,7 @@ function openRun(
 ): RunContext {
   const { parent } = input;
   const limits = new Limits(run.limits);
-  // A signal may have come before: what the parent knew is older.
+  // Signals may have come before; the parent's hints are older.
   start.steering.hints.unshift(...(parent?.hints ?? []));
   start.steering.attachLimits(limits);
   const { rootId, depth, round, background } = parent ?? {
@@ -117,14 +117,14 @@ function openRun(
   return { ...start, input, ...asked, run, limits, payloads, rootId, depth, round, background };
 }
 
-/** Checks a run that came with an input, by its shape and what it names: any client may have written it. */
+/** Checks a run from an input by its shape and the names in it, since any client may have written it. */
 export async function checkGiven(run: ResolvedRun, ...cards: readonly RunWorker[]): Promise<void> {
   await orFail(configurationActivities('check what was given')[CHECK_RUN](run, cards));
 }
 
 /**
- * @throws ApplicationFailure of type `Solve.NoAnswer` or `Answer.Invalid`, or of the limit that stopped the run before there
- *   was an answer
+ * @throws ApplicationFailure of type `Solve.NoAnswer` or `Answer.Invalid`, or of the limit that stopped the run before
+ *   there was an answer
  */
 function answerFound(context: RunContext): Text {
   const { recorder, round } = context;
@@ -140,7 +140,7 @@ async function wholeAnswer(found: TextRef): Promise<Text> {
     return await storeActivities('load the answer')[READ_TEXT](found);
   } catch (error) {
     if (isOwnCancellation(error)) throw error;
-    // Answers by reference if it cannot be copied, rather than lose what was paid for.
+    // Answers by reference if the text cannot be loaded, rather than lose what was paid for.
     return found;
   }
 }
@@ -158,7 +158,7 @@ function noAnswer({ rounds }: SolveTrace): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`no step gave an answer. ${reasons.join('; ')}`, FAILURES.noAnswer);
 }
 
-/** Closes the trace, and gives a failure the trace to carry: `trace` needs no worker then. */
+/** Closes the trace and puts it into the failure, so that reading it needs no worker. */
 function endedBy(error: unknown, start: RunStart): unknown {
   if (isOwnCancellation(error)) {
     end(start, { status: 'cancelled', answer: null, error: null });
@@ -173,11 +173,11 @@ function endedBy(error: unknown, start: RunStart): unknown {
 
 type End = Pick<Extract<RunEvent, { kind: 'ended' }>, 'status' | 'answer' | 'error'>;
 
-/** Prefers the run's own reason to end to that of a child. */
+/** Records the end of a run. Its own reason to stop wins over a child's. */
 function end({ recorder, steering: { limits } }: RunStart, how: End): void {
   const stoppedBy = limits?.stoppedBy ?? recorder.trace.stoppedBy;
   const spent = limits === null ? {} : { spentAtMost: limits.spentAtMost };
   recorder.record({ kind: 'ended', ...how, stoppedBy, ...spent });
-  // Parts of a run are told by its own line.
+  // The line of the whole run covers its parts.
   if (workflowInfo().workflowType === SOLVE_WORKFLOW) log.info(describeEnd(recorder.trace));
 }

@@ -19,14 +19,14 @@ interface LiveChild {
   known: Told;
 }
 
-/** What a run receives while it runs, passed on to its children, or made up for once they can be signalled. */
+/** Messages that a run receives, passed on to its children, at the latest once they can be signalled. */
 export class Steering {
   readonly hints: string[] = [];
-  /** Whether the run has ended: it is no use to wait for anything of it. */
+  /** Whether the run has ended, so that waiting for it is pointless. */
   isOver = false;
   private readonly children = new Set<LiveChild>();
   limits: Limits | null = null;
-  /** What was received before the run had limits to change. */
+  /** Changes received before the run had limits to change. */
   private early: Partial<RunLimits> = {};
 
   attachLimits(limits: Limits): void {
@@ -39,14 +39,14 @@ export class Steering {
     await this.notifyAll();
   }
 
-  /** Live children learn of another depth; what was set aside for them stays. */
+  /** Changes limits. Live children learn of a new depth; what was set aside for them stays. */
   async changeLimits(change: Partial<RunLimits>): Promise<void> {
     if (this.limits === null) this.early = { ...this.early, ...change };
     else this.limits.change(change);
     await this.notifyAll();
   }
 
-  /** Starts a child, with what holds at this moment, and keeps it informed until it has ended. */
+  /** Starts a child with the current depth and hints, and keeps it informed until it has ended. */
   async runChild(limits: Limits, start: (known: Told) => Promise<ChildSolve>): Promise<SolveTrace> {
     const known = this.toldBy(limits);
     const child: LiveChild = { handle: await start(known), known };
@@ -77,22 +77,22 @@ export class Steering {
       if (now.depth !== known.depth) await handle.signal(SET_MAX_DEPTH_SIGNAL, now.depth);
       for (const hint of now.hints.slice(known.hints.length)) await handle.signal(ADD_HINT_SIGNAL, hint);
     } catch {
-      // A child that has just ended needs no message, and neither does one that is being cancelled with this run: thrown
-      // from a handler, or before the child's end was awaited, the cancellation would end the run with calls still open.
+      // A child that has just ended needs no message, and neither does one that is cancelled with this run. If thrown
+      // from a handler, or before the child's end is awaited, the cancellation would end the run with open calls.
     }
   }
 }
 
-/** A person's verdict: the plan to run, changed or not, or why there must be another. */
+/** Verdict of a person: the plan to run, changed or not, or why another one is needed. */
 export type Verdict = { readonly plan: Plan } | { readonly reason: string };
 
-/** A plan, and what another one in its place is judged by, as the limits are now. */
+/** Plan that waits, and the rules that a replacement must meet, under the present limits. */
 export interface WaitingPlan {
   readonly plan: Plan;
   readonly context: PlanContext;
 }
 
-/** Where a plan waits for a person, one at a time. */
+/** Holds a plan that waits for a person, one at a time. */
 export class Approval {
   private asked: { readonly plan: Plan; readonly rules: () => PlanContext } | null = null;
   private verdict: Verdict | null = null;
@@ -106,7 +106,7 @@ export class Approval {
     this.verdict = verdict;
   }
 
-  /** Waits for a verdict; null when no one gave one in time. */
+  /** Waits for a verdict. Returns null if no one gave one in time. */
   async ask(plan: Plan, rules: () => PlanContext, limits: Limits): Promise<Verdict | null> {
     this.asked = { plan, rules };
     this.verdict = null;

@@ -20,7 +20,7 @@ const Evaluations = lazy(() => import('./evaluations/evaluations'));
 const Evaluation = lazy(() => import('./evaluations/evaluation'));
 const Money = lazy(() => import('./money/money'));
 
-/** Once, whatever draws the page again: a link that was used does not work a second time. */
+/** Sign-in by link, at module level so that it runs once: a link works only once. */
 const signedIn = signInByLink().then(
   () => null,
   (error: unknown) => reasonOf(error),
@@ -62,7 +62,7 @@ function SignedIn({ linkProblem }: { readonly linkProblem: string | null }): Rea
 
 const ME = hashKey(KEYS.me);
 
-/** Any other question that is refused for want of a session has the page ask who it is. */
+/** Resets all queries, which leads to the sign-in page, when any query except `me` fails with status 401. */
 function WatchSession(): null {
   const client = useQueryClient();
   useEffect(

@@ -23,7 +23,7 @@ export function Header({ me }: { readonly me: Me }): ReactElement {
   };
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
-    // On a phone not all places have room at once.
+    // A phone is too narrow to show all links at once.
     nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [path]);
   const isHere = (place: string): boolean =>

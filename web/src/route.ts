@@ -15,7 +15,7 @@ function listen(listener: () => void): () => void {
   };
 }
 
-/** The path of the place that is shown. */
+/** Returns the current path. */
 export function usePath(): string {
   return useSyncExternalStore(listen, () => window.location.pathname);
 }
@@ -39,7 +39,7 @@ export function pathOfEvaluation(id: string): string {
   return `/evaluations/${encodeURIComponent(id)}`;
 }
 
-/** What a path names behind that of a place: a solve, two beside each other, an evaluation; else nothing. */
+/** Returns the ids after a place in a path: of a solve, two solves to compare, or an evaluation; empty if none. */
 export function namesBehind(place: '/solves' | '/evaluations', path: string): readonly string[] {
   if (!path.startsWith(`${place}/`)) return [];
   const names = path.slice(place.length + 1).split('/');

@@ -1,6 +1,6 @@
 import { request } from './api/request';
 
-/** Signs in by the link that the page was opened with, if it was. What stands behind the `#` is gone from the address first. */
+/** Signs in if the page was opened by a sign-in link, after removing the link's secret from the address. */
 export async function signInByLink(): Promise<void> {
   const link = /^#link=(.+)$/.exec(window.location.hash)?.[1];
   if (link === undefined) return;

@@ -9,7 +9,7 @@ interface SignInProps {
   readonly onDone: () => void;
 }
 
-/** Asks for a key, where no link signed the browser in. */
+/** Asks for a key if no link signed the browser in. */
 export function SignIn({ problem, onDone }: SignInProps): ReactElement {
   const [key, setKey] = useState('');
   const [refusal, setRefusal] = useState(problem);

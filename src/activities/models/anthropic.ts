@@ -34,7 +34,7 @@ const usageSchema = z
   })
   .transform((usage) =>
     toUsage({
-      // Anthropic counts what was read from and written to the cache beside the input, not within it.
+      // Anthropic reports cache reads and writes separately from the input, not as part of it.
       inputTokens: usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens,
       outputTokens: usage.output_tokens,
       cachedInputTokens: usage.cache_read_input_tokens,
@@ -76,7 +76,7 @@ const eventSchema = z.object({
   usage: z.looseObject({}).nullish(),
 });
 
-/** Counts of usage grow from event to event; one that is left out stays as it was. The first count of output is no count. */
+/** Usage counts are cumulative; a missing one keeps its value. The first output count is only a placeholder. */
 function messageAssembly(): Assembly {
   let text = '';
   let message: object = {};
@@ -120,12 +120,12 @@ export const listAnthropic: ListModels = async (place) => {
   return data.map(({ id }) => id);
 };
 
-/** No model keeps fewer tokens than 1024, and no token has less than a character. */
+/** Smallest prefix that any model caches, in tokens; used for characters, since a token has at least one. */
 const LEAST_KEPT = 1024;
 
 /**
- * The turns, the one in which what other calls begin with ends in two blocks, where that is worth keeping. A cache write
- * costs a quarter more than other input: it is asked for only where that price is known, and one reading saves more than it.
+ * Converts the turns. If caching the shared prefix pays, splits the turn in which it ends into two blocks. A cache
+ * write costs a quarter more than other input: it pays if its price is known and one read saves more than that.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
  */
 function toMessages({ card, messages, sharedCharacters = 0 }: ModelRequest): Anthropic.MessageParam[] {

@@ -6,9 +6,9 @@ import { causesOf, type HttpError, type NetworkFault, readNetworkFault, Transpor
 export type ProviderFailureType = Extract<FailureType, `Provider.${string}`>;
 
 export interface Consequence {
-  /** True where Temporal tries again behind the workflow's back. */
+  /** True if Temporal retries without the workflow knowing. */
   readonly retryable: boolean;
-  /** Whether the provider charges for it. Never `unknown` or `yes` where Temporal tries again. */
+  /** Whether the provider charges for it. Always `no` for provider failures that Temporal retries. */
   readonly billed: 'no' | 'unknown' | 'yes';
   readonly remedy: string;
 }
@@ -17,7 +17,7 @@ export interface Diagnosis extends Partial<Pick<Consequence, 'billed' | 'remedy'
   readonly type: ProviderFailureType;
   /** Verb phrase with the provider as its subject: `answered 401`. */
   readonly happened: string;
-  /** In the provider's or the system's own words: may hold a key. */
+  /** Message of the provider or the system; may contain a key. */
   readonly reason: string;
   readonly nextRetryDelayMs?: number | null;
 }
@@ -31,7 +31,7 @@ function final(billed: Consequence['billed'], remedy: string): Consequence {
   return { retryable: false, billed, remedy: all };
 }
 
-/** The law of `protocol/failures.ts` as a table. */
+/** Consequences of each failure type, as `protocol/failures.ts` describes them. */
 export const CONSEQUENCES: Readonly<Record<ProviderFailureType, Consequence>> = {
   [FAILURES.rateLimited]: retried('Wait, send less at once, or ask the provider for a higher rate.'),
   [FAILURES.unavailable]: retried(
@@ -51,19 +51,19 @@ export const CONSEQUENCES: Readonly<Record<ProviderFailureType, Consequence>> = 
   [FAILURES.quotaExceeded]: final('no', "Add credit or raise the account's limit, then start again."),
 };
 
-/** Thrown by a provider of an add-on, which knows best what its own failures come to. */
+/** Error that brings its own diagnosis, e.g. from an add-on's provider or a broken stream. */
 export abstract class DiagnosedError extends ConductorError {
   abstract readonly diagnosis: Diagnosis;
 }
 
-/** Judges whatever an SDK threw, except for a cancellation and our own time-out. */
+/** Diagnoses whatever an SDK threw, except a cancellation and our own timeout. */
 export function diagnose(error: unknown): Diagnosis {
   if (error instanceof DiagnosedError) return error.diagnosis;
   const causes = causesOf(error);
   const thrown = causes.find((link) => link instanceof TransportError);
   const problem = thrown?.problem ?? readNetworkFault(error);
   if (problem !== null) return 'status' in problem ? diagnoseHttp(problem) : diagnoseNetwork(problem);
-  // Thrown by us; the SDKs pass on what JSON.parse throws.
+  // UnreadableReply is ours; the SDKs pass on the SyntaxError of JSON.parse.
   const unreadable = causes.find((link) => link instanceof UnreadableReply || link.name === 'SyntaxError');
   if (unreadable !== undefined) {
     const { message: reason } = unreadable;
@@ -79,7 +79,7 @@ function diagnoseNetwork({ sent, reason }: NetworkFault): Diagnosis {
     : { type: FAILURES.unavailable, happened: 'could not be reached', reason };
 }
 
-/** The beginning of an error's body, which holds all that is looked for in it. */
+/** Characters of an error's body that are searched. */
 const MOST_READ = 16_384;
 
 function diagnoseHttp({ status, headers, body }: HttpError): Diagnosis {
@@ -93,24 +93,24 @@ function diagnoseHttp({ status, headers, body }: HttpError): Diagnosis {
   };
 }
 
-/** Failures that the vendors' codes and words tell more about than the status; the first that fits. */
+/** Failures that a vendor's code or message identifies better than the status; the first match wins. */
 const NAMED: readonly (readonly [words: RegExp, type: ProviderFailureType])[] = [
-  // An account without money: OpenAI under 429, Anthropic under 400 by words alone. Gemini says "quota" for its limits
-  // per minute too; only the name of the quota tells them from a day's.
+  // Account without credit: OpenAI sends 429, Anthropic 400 with only a message. Gemini also says "quota" for its
+  // limits per minute; only the name of the quota distinguishes them from those per day.
   [
     /"(?:insufficient_quota|billing_\w{1,100}|insufficient_credits)"|"\w{0,100}PerDay|credit balance is too low/i,
     FAILURES.quotaExceeded,
   ],
-  // Gemini rejects a key with 400.
+  // Gemini rejects an invalid key with 400.
   [/"(?:api_key_invalid|invalid_api_key)"/i, FAILURES.authentication],
-  // A model that is not there under 400: OpenRouter, Mistral and DeepSeek by words alone.
+  // Unknown model under 400; OpenRouter, Mistral and DeepSeek say so only in the message.
   [
     /"(?:model_not_found"|invalid_model"|invalid model\b|model not (?:exist|found))|is not a valid model/i,
     FAILURES.notFound,
   ],
 ];
 
-/** Other statuses: below 500 the request is wrong, from 500 on a gateway lost the answer. */
+/** Failure types by status. For any other, the request is wrong below 500; from 500 on, a gateway lost the answer. */
 const TYPES: Readonly<Record<number, ProviderFailureType>> = {
   401: FAILURES.authentication,
   402: FAILURES.quotaExceeded,
@@ -123,7 +123,7 @@ const TYPES: Readonly<Record<number, ProviderFailureType>> = {
   529: FAILURES.unavailable,
 };
 
-/** The server's own sentence in the body of an error, whichever field it is in; else the body itself. */
+/** Returns the server's message from the body of an error, whichever field it is in, or else the body itself. */
 export function reasonIn(body: string): string {
   if (body.trimStart().startsWith('<')) return 'a web page';
   const { error, message, detail } = fieldsOf(readJson(body));
@@ -135,7 +135,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return Object(value) as Readonly<Record<string, unknown>>;
 }
 
-/** The value that a text spells; null where it spells none, a bare `NaN` among it, which Python writes and JSON lacks. */
+/** Parses JSON. Returns null if that fails, e.g. for a bare `NaN`, which Python writes and JSON lacks. */
 export function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -144,12 +144,12 @@ export function readJson(text: string): unknown {
   }
 }
 
-/** No provider is waited for longer: the run's own wall clock is worth more than a far date. */
+/** Longest wait for a provider; the run's own time limit matters more than a distant date. */
 const LONGEST_MS = 10 * 60 * 1000;
 
 /**
- * When the provider wants to be asked again, in milliseconds from now, at most 10 minutes: by `retry-after-ms` (OpenAI),
- * by `retry-after` in seconds or as a date (RFC 9110), or by Google's `RetryInfo`; null where it does not say.
+ * Returns the wait in milliseconds that the provider asks for, at most 10 minutes: by `retry-after-ms` (OpenAI), by
+ * `retry-after` in seconds or as a date (RFC 9110), or by Google's `RetryInfo`. Returns null if it does not say.
  */
 export function retryDelayIn({ headers, body }: Pick<HttpError, 'headers' | 'body'>): number | null {
   const after = headers.get('retry-after') ?? '';

@@ -1,19 +1,19 @@
 /**
- * Takes a stream of server-sent events apart (html.spec.whatwg.org/multipage/server-sent-events.html) in time linear in
- * its length, wherever its chunks are cut. Only data counts: each vendor repeats the name of an event in it, if it has one.
+ * Parses a stream of server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html) in time linear in
+ * its length, wherever its chunks are cut. Only data is read: vendors repeat an event's name, if any, in it.
  */
 export class EventReader {
   readonly #decoder = new TextDecoder();
-  /** Pieces of a line whose end has not come. */
+  /** Pieces of a line whose end has not arrived. */
   #line: string[] = [];
   #data: string[] = [];
   #endedInReturn = false;
 
-  /** The data of each event that ends in this chunk, but for those without any: they keep a connection alive. */
+  /** Returns the data of each event that ends in this chunk, except keep-alive events, which have none. */
   push(chunk: Uint8Array): string[] {
     const text = this.#decoder.decode(chunk, { stream: true });
     if (text === '') return [];
-    // A line feed after the return of the last chunk ends no further line.
+    // A line feed right after the last chunk's carriage return belongs to the same line end.
     const from = this.#endedInReturn && text.startsWith('\n') ? 1 : 0;
     this.#endedInReturn = text.endsWith('\r');
     const [first = '', ...others] = text.slice(from).split(/\r\n|\n|\r/);

@@ -28,13 +28,13 @@ export interface Answered {
 export interface Failed {
   readonly kind: 'failed';
   readonly failure: CallFailure;
-  /** Reply that came all the same: a refusal, a cut or an empty answer, or usage alone. */
+  /** Reply that arrived despite the failure: a refusal, a cut or empty answer, or only usage. */
   readonly reply: ModelReply | null;
 }
 
 export type Asked = Pick<ModelRequest, 'card' | 'apiKey' | 'signal' | 'timeoutMs' | 'maxAnswerTokens'>;
 
-/** Maps whatever a provider's SDK threw to our failure types; null for a cancelled run, which is no failure of its. */
+/** Maps whatever a provider's SDK threw to our failure types. Returns null if the run was cancelled. */
 export function toProviderFailure(error: unknown, asked: Asked): CallFailure | null {
   const { signal } = asked;
   if (!signal.aborted) return describeFailure(diagnose(error), asked);
@@ -46,7 +46,7 @@ export function tooLate(asked: Asked): CallFailure {
   return describeFailure({ type: FAILURES.timeout, happened, reason: '' }, asked);
 }
 
-/** Puts a diagnosis into one sentence, without the key, and adds what follows from its type. */
+/** Puts a diagnosis into one sentence, without the key, and adds the consequences of its type. */
 export function describeFailure(diagnosis: Diagnosis, { card, apiKey }: Asked): CallFailure {
   const { type, happened, reason, nextRetryDelayMs = null } = diagnosis;
   const { remedy, retryable, billed } = { ...CONSEQUENCES[type], ...diagnosis };
@@ -60,14 +60,14 @@ export function describeFailure(diagnosis: Diagnosis, { card, apiKey }: Asked): 
   };
 }
 
-/** A failure beside what there was of a reply: usage that the vendor reports is billed, whatever the failure. */
+/** Returns a failure with the reply so far. Usage that the vendor reports is billed, whatever the failure. */
 export function failedWith(failure: CallFailure, reply: ModelReply | null): Failed {
   return { kind: 'failed', failure: reply?.usage ? { ...failure, billed: 'yes' } : failure, reply };
 }
 
 /**
- * Decides whether a reply is an answer. A refusal and an empty one are not, nor is one that was cut off, except at
- * `maxAnswerTokens`; all were billed.
+ * Decides whether a reply is an answer. A refusal, an empty reply or one that was cut off is not, unless it was cut
+ * off at `maxAnswerTokens`. All of them were billed.
  */
 export function judgeReply(reply: ModelReply, asked: Asked): Ended {
   const { text, finish, refusal } = reply;

@@ -57,7 +57,7 @@ const responseSchema = z.object({
 
 const REFUSALS = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION', 'LANGUAGE']);
 
-/** `CONTINUATION` is Gemini's limit per request, which may lie below the one asked for. */
+/** `CONTINUATION` is Gemini's limit per request, which may be lower than the requested one. */
 const LENGTH_STOPS = new Set(['MAX_TOKENS', 'CONTINUATION']);
 
 export const completeGoogle: Complete = async (request) => {
@@ -76,7 +76,7 @@ export const completeGoogle: Complete = async (request) => {
   };
 };
 
-/** Has the SDK send the request, and reads the answer beneath it, since the SDK hands out no response. */
+/** Sends a request through the SDK, but reads the answer in its `fetch`, since the SDK returns no response. */
 async function ask(
   { models }: GoogleGenAI,
   request: ModelRequest,
@@ -99,7 +99,7 @@ async function ask(
 
 const chunkSchema = responseSchema.extend({ usageMetadata: z.unknown().optional() });
 
-/** Each event is a response with the next part of the text. Its usage counts all so far. */
+/** Each event is a response with the next part of the text. Its usage is cumulative. */
 function candidateAssembly(): Assembly {
   let text = '';
   let last: Omit<z.output<typeof chunkSchema>, 'candidates'> = { usageMetadata: null };
@@ -131,7 +131,7 @@ export const listGoogle: ListModels = async (place) => {
   return page.map(({ name = '' }) => name.replace(/^models\//, ''));
 };
 
-/** Another address or Vertex AI, which the SDK would read from the environment, is switched off. */
+/** Sets the address and switches off Vertex AI, since the SDK would read both from the environment. */
 const openClient = oneForEachPlace(async ({ card, apiKey }) => {
   const { GoogleGenAI } = await import('@google/genai');
   const baseUrl = card.baseUrl ?? 'https://generativelanguage.googleapis.com/';
@@ -174,7 +174,7 @@ function toParameters(
   };
 }
 
-/** Gemini declines a question in one place and withholds an answer in another, whose words its SDK leaves out. */
+/** Gemini reports a declined question in `promptFeedback`, and a withheld answer by `finishReason`. */
 function endOf(response: z.output<typeof responseSchema>): Pick<ModelReply, 'finish' | 'refusal'> {
   const { blockReason, blockReasonMessage } = response.promptFeedback ?? {};
   if (blockReason) return { finish: 'refusal', refusal: blockReasonMessage ?? blockReason };

@@ -7,14 +7,14 @@ import type { Complete, ListModels } from './model';
 import { completeOpenAI, listOpenAI } from './openai';
 import { withoutRefused } from './refusals';
 
-/** Asks the model that a request's card names. A vendor's SDK, or the local engine, is loaded by the first request to it. */
+/** Returns a function that calls the model of a request's card. Each SDK and the local engine load on first use. */
 export function createComplete(fetchSmolLm2: () => Promise<string>): Complete {
   const providers: Readonly<Record<ModelProvider, Complete>> = {
     openai: withoutRefused(completeOpenAI),
     anthropic: withoutRefused(completeAnthropic),
     google: withoutRefused(completeGoogle),
     local: createCompleteLocal(fetchSmolLm2),
-    // The configuration is checked where the worker is set up; a card may still come from elsewhere.
+    // The setup of a worker checks its configuration, but a card may still come from elsewhere.
     policy: ({ card }) => {
       const problem = `this worker serves no checkpoint, and ${card.model} is one: mount TrainingPlugin on it`;
       return Promise.reject(new ConfigError(problem));

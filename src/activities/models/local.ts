@@ -19,20 +19,20 @@ import {
 
 const SMOLLM2 = 'smollm2';
 
-/** As SmolLM2 was trained with. */
+/** Context length that SmolLM2 was trained with. */
 const MAX_CONTEXT_TOKENS = 8192;
 
-/** Tried out: with less of it, or with fewer tokens to look back on, a small model repeats one sentence. */
+/** Found by experiment: with a lower penalty or fewer tokens to look back on, a small model repeats one sentence. */
 const REPEAT_PENALTY = { penalty: 1.15, lastTokens: 256 };
 
-/** One core stays free for the rest of this process: its threads spin, and would starve heartbeats. */
+/** Leaves one core free for the rest of this process: the engine's threads spin, and would starve heartbeats. */
 const THREADS = Math.max(1, availableParallelism() - 1);
 
 /**
- * Models that run inside this process, on the CPU, by `node-llama-cpp`. A card's `model` is `smollm2`, a path of a GGUF
- * file, or an address the engine downloads from, e.g. `hf:user/repository:Q4_K_M`. One request runs at a time, since the
- * engine keeps every core it is given busy; it ends as soon as its signal is aborted.
- * @param fetchSmolLm2 downloads the weights of `smollm2`, unless they are there, and returns the path of their GGUF file
+ * Returns a function that runs models in this process, on the CPU, with `node-llama-cpp`. A card's `model` is
+ * `smollm2`, the path of a GGUF file, or an address to download from, e.g. `hf:user/repository:Q4_K_M`. One request
+ * runs at a time, since the engine keeps all its cores busy; it ends as soon as its signal is aborted.
+ * @param fetchSmolLm2 downloads the weights of `smollm2`, if missing, and returns the path of their GGUF file
  */
 export function createCompleteLocal(fetchSmolLm2: () => Promise<string>): Complete {
   const turns = new Turns(1);
@@ -62,7 +62,7 @@ async function loadModel({ code, llama }: StartedEngine, file: string, name: str
   const model = await llama.loadModel({ modelPath: file });
   const context = await model.createContext({ contextSize: { max: MAX_CONTEXT_TOKENS }, threads: THREADS });
   const sequence = context.getSequence();
-  // The engine finds this out by itself, in half a second of the processor's time.
+  // Saves the engine's own detection, which takes half a second of CPU time.
   const chatWrapper = name === SMOLLM2 ? new code.ChatMLChatWrapper() : 'auto';
   const chat = new code.LlamaChat({ contextSequence: sequence, chatWrapper });
   return { llama, model, context, sequence, chat };
@@ -80,14 +80,14 @@ async function answer(
   );
   const promptTokens = countTokens(chat, model, history);
   const room = context.contextSize - promptTokens;
-  // The engine would rather drop the beginning of the prompt, and with it the question.
+  // Otherwise the engine would drop the beginning of the prompt, and with it the question.
   if (room <= 0) {
     throw new Error(
       `the prompt has ${promptTokens} tokens and the model's context holds ${context.contextSize}; ` +
         'ask a shorter question, or give the step to a worker with a longer context',
     );
   }
-  // Clears the context of the previous request: it would save reading but, by rounding, change the answer.
+  // Clears the previous request's context: reusing it would save time, but rounding would change the answer.
   await sequence.clearHistory();
   const grammar = outputSchema === null ? undefined : await grammarOf(llama, outputSchema);
   const before = sequence.tokenMeter.getState();
@@ -97,7 +97,7 @@ async function answer(
     temperature: temperature ?? 0,
     ...withoutNulls({ topP, topK, seed }),
     maxTokens: Math.min(maxOutputTokens, room),
-    // JSON repeats its keys.
+    // No penalty for JSON, which must repeat its keys.
     repeatPenalty: outputSchema === null ? REPEAT_PENALTY : undefined,
     grammar,
   });
@@ -113,7 +113,7 @@ async function answer(
   };
 }
 
-/** The engine's types only fit a schema that is written in place, and it knows a part of JSON Schema. */
+/** Returns undefined if the engine does not support the schema. Its types only fit a literal one. */
 function grammarOf(llama: Engine.Llama, { schema }: OutputSchema): Promise<Engine.LlamaGrammar | undefined> {
   return llama.createGrammarForJsonSchema(schema as GbnfJsonObjectSchema).catch(() => undefined);
 }
@@ -124,7 +124,7 @@ function countTokens({ chatWrapper }: LlamaChat, model: LlamaModel, history: Cha
   return contextText.tokenize(model.tokenizer).length;
 }
 
-/** Starts the engine on the CPU, silent, with its prebuilt binary: a worker process is no place for a compiler. */
+/** Starts the engine on the CPU, silent, with its prebuilt binary: a worker process must not run a compiler. */
 async function startEngine(): Promise<{ code: typeof Engine; llama: Engine.Llama }> {
   const code = await importEngine();
   const llama = await code.getLlama({
@@ -144,7 +144,7 @@ export function howToGetEngine(): string {
     : '"npm install node-llama-cpp@3" installs it';
 }
 
-/** Whether the engine lies where it would be loaded from. */
+/** Returns whether the engine is installed in a folder that it would be loaded from. */
 export function hasEngine(): boolean {
   const folders = require.resolve.paths('node-llama-cpp') ?? [];
   return folders.some((folder) => existsSync(join(folder, 'node-llama-cpp', 'package.json')));
@@ -159,10 +159,10 @@ async function importEngine(): Promise<typeof Engine> {
   }
 }
 
-/** An address begins with a scheme of two letters at least: a single one is a drive. */
+/** Scheme of an address, at least two letters long: a single letter is a drive of Windows. */
 const ADDRESS = /^[a-z]{2,20}:/i;
 
-/** The path of a model's GGUF file, downloaded first where `model` is an address. */
+/** Returns the path of a model's GGUF file; downloads it first if `model` is an address. */
 async function findModelFile(model: string, signal: AbortSignal): Promise<string> {
   if (ADDRESS.test(model)) {
     const { resolveModelFile } = await importEngine();

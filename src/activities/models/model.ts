@@ -5,26 +5,26 @@ import type { Diagnosis } from './diagnose';
 
 export type { Message, OutputSchema };
 
-/** One request to one model, in no vendor's dialect. */
+/** One request to one model, independent of the vendor. */
 export interface ModelRequest {
   readonly card: ModelCard | ConductorCard;
   readonly messages: readonly Message[];
-  /** How many characters at the start of its turns other calls share with it: a cache may keep them. */
+  /** Number of characters at the start of the turns that other calls share; a prompt cache may keep them. */
   readonly sharedCharacters?: number;
   readonly maxOutputTokens: number;
-  /** Set where that is what the asker wants, and no smaller limit binds: text that is cut off there is an answer. */
+  /** Set if the run has this limit and no smaller one applies: text that is cut off there is an answer. */
   readonly maxAnswerTokens?: number;
   readonly outputSchema?: OutputSchema;
   readonly seed?: number;
   readonly apiKey: string | null;
-  /** Equal for each attempt of one call. */
+  /** Shared by all attempts of a call. */
   readonly callId?: string;
-  /** Aborts the HTTP request: by a `TimeoutError` when `timeoutMs` are over, else because it was cancelled. */
+  /** Aborts the HTTP request: with a `TimeoutError` after `timeoutMs`, or because it was cancelled. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** Hears each piece of the answer's text as it comes, where the model streams. */
+  /** Receives each piece of the answer's text as it arrives, if the model streams. */
   readonly onText?: (text: string) => void;
-  /** Set where the server knows no `stream_options`: a stream then brings no usage. */
+  /** Set if the server does not support `stream_options`: a stream then reports no usage. */
   readonly withoutStreamOptions?: true;
 }
 
@@ -34,7 +34,7 @@ export type FinishReason = 'stop' | 'length' | 'refusal';
 export interface ModelReply {
   readonly text: string;
   readonly finish: FinishReason;
-  /** The model's own words on why it refused, if it gave any. */
+  /** The model's reason for refusing, if it gave one. */
   readonly refusal: string | null;
   readonly usage: Usage | null;
   readonly reportedNanoUsd: number | null;
@@ -42,7 +42,7 @@ export interface ModelReply {
   readonly dropped: readonly string[];
 }
 
-/** The verb behind every provider: sends exactly one HTTP request, and throws whatever the SDK throws. */
+/** Operation of every provider: sends one HTTP request, or more if the server refuses a feature. Throws as the SDK. */
 export type Complete = (request: ModelRequest) => Promise<ModelReply>;
 
 export type ModelPlace = Pick<ModelRequest, 'card' | 'apiKey' | 'signal'>;
@@ -50,8 +50,8 @@ export type ModelPlace = Pick<ModelRequest, 'card' | 'apiKey' | 'signal'>;
 type Place = Omit<ModelPlace, 'signal'>;
 
 /**
- * Keeps one client of an SDK for each endpoint and key: making one takes a third of a millisecond, and Google's may print
- * a warning. Clients hold no sockets, so there is nothing to close.
+ * Caches one SDK client per endpoint and key: creating one takes a third of a millisecond, and Google's may print a
+ * warning. Clients hold no sockets, so none needs closing.
  */
 export function oneForEachPlace<Client>(
   make: (place: Place) => Promise<Client>,
@@ -68,33 +68,33 @@ export function oneForEachPlace<Client>(
   };
 }
 
-/** The ids of the models at a place, at most one page of them; free of charge. Throws whatever the SDK throws. */
+/** Lists the ids of the models at an endpoint, at most one page; free of charge. Throws whatever the SDK throws. */
 export type ListModels = (place: ModelPlace) => Promise<readonly string[]>;
 
-/** An answer that a vendor writes in the background. */
+/** Status of an answer that a vendor writes in the background. */
 export type Progress =
   | { readonly status: 'running' }
   | { readonly status: 'answered'; readonly reply: ModelReply }
-  /** The reply holds what there was of text and usage; null where the vendor knows of no such answer any more. */
+  /** The reply holds the text and usage so far; null if the vendor no longer knows the answer. */
   | { readonly status: 'failed'; readonly reply: ModelReply | null; readonly diagnosis: Diagnosis };
 
 /**
- * The verbs behind a provider that goes on writing while no one waits: any process that knows the id may come for the
- * answer. Each sends exactly one HTTP request and throws whatever the SDK throws.
+ * Operations of a provider that writes answers in the background: any process that knows the id may fetch the answer.
+ * Each sends exactly one HTTP request and throws whatever the SDK throws.
  */
 export interface BackgroundCalls {
-  /** Starts an answer: the only one of the three that buys something. */
+  /** Starts an answer; the only one of the three that costs money. */
   readonly begin: (request: ModelRequest) => Promise<{ readonly id: string; readonly progress: Progress }>;
   readonly look: (request: ModelRequest, id: string) => Promise<Progress>;
-  /** Has the vendor stop; what it wrote until then may be billed. An answer that is over stays as it is. */
+  /** Asks the vendor to stop; what it wrote until then may be billed. A finished answer stays as it is. */
   readonly cancel: (request: ModelRequest, id: string) => Promise<Progress>;
 }
 
 type Turn = Message & { readonly role: 'user' | 'assistant' };
 
 /**
- * A conversation in the shape every vendor accepts: one system text, which may be empty, then turns that alternate, since
- * many chat templates behind OpenAI-compatible servers refuse repeated roles.
+ * Converts messages to a shape that every vendor accepts: one system text, which may be empty, then alternating turns,
+ * since many chat templates behind OpenAI-compatible servers refuse repeated roles.
  */
 export function toConversation(messages: readonly Message[]): { system: string; turns: readonly Turn[] } {
   const system: string[] = [];
@@ -108,7 +108,7 @@ export function toConversation(messages: readonly Message[]): { system: string; 
   return { system: system.join('\n\n'), turns };
 }
 
-/** Settings of one request beyond its messages; null where nothing is asked. */
+/** Settings of one request beyond its messages; null means not set. */
 export interface Settings<Effort extends string> {
   readonly maxOutputTokens: number;
   readonly temperature: number | null;
@@ -117,13 +117,13 @@ export interface Settings<Effort extends string> {
   readonly presencePenalty: number | null;
   readonly seed: number | null;
   readonly effort: Effort | null;
-  /** 0: no thoughts. */
+  /** Thinking budget in tokens; 0 disables thinking. */
   readonly thinking: number | null;
   readonly outputSchema: OutputSchema | null;
   readonly dropped: readonly string[];
 }
 
-/** Whether OpenAI's strict mode takes a schema: each object lists all of its properties as required, and has no others. */
+/** Returns whether OpenAI's strict mode accepts a schema: each object requires all its properties, and no others. */
 export function isStrict({ schema }: OutputSchema): boolean {
   const isFit = (part: unknown): boolean => {
     if (typeof part !== 'object' || part === null) return true;
@@ -138,13 +138,13 @@ export function isStrict({ schema }: OutputSchema): boolean {
   return schema.type === 'object' && isFit(schema);
 }
 
-/** Fields of a request, but for those that are not asked for. */
+/** Returns the fields of a request that are not null. */
 export function withoutNulls<Of extends object>(fields: Of): { [Name in keyof Of]?: NonNullable<Of[Name]> } {
   const asked = Object.entries(fields).filter(([, value]) => value !== null);
   return Object.fromEntries(asked) as { [Name in keyof Of]?: NonNullable<Of[Name]> };
 }
 
-/** Narrows a request to what both the model, by its card, and the vendor's API (`api`) can be asked for. */
+/** Narrows a request to the settings that both the model's card and the vendor's API (`api`) support. */
 export function chooseSettings<Effort extends string>(
   { card, seed, outputSchema, maxOutputTokens }: ModelRequest,
   api: { readonly lacks?: readonly Drawn[]; readonly efforts: readonly Effort[] },
@@ -162,7 +162,7 @@ export function chooseSettings<Effort extends string>(
     presencePenalty: drawn('presencePenalty'),
     seed: drawn('seed'),
     effort: api.efforts.find((level) => level === effort && levels.includes(level)) ?? null,
-    // A run may leave less room for an answer than its card, and thoughts must fit into it.
+    // A run may allow fewer output tokens than the card, and thinking must fit into them.
     thinking: thinks === true && thinking !== undefined && thinking < room ? thinking : null,
     outputSchema: jsonSchema ? (outputSchema ?? null) : null,
   };
@@ -171,5 +171,5 @@ export function chooseSettings<Effort extends string>(
   return { ...given, maxOutputTokens: room, dropped };
 }
 
-/** Settings of how tokens are drawn, which a model takes all or none of, and an API some. */
+/** Sampling settings. A model supports all or none of them; an API may support only some. */
 type Drawn = 'temperature' | 'topP' | 'topK' | 'presencePenalty' | 'seed';

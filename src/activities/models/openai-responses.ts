@@ -20,10 +20,10 @@ type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
-/** Header for an id to look for in the logs of OpenAI, or of a gateway before it. */
+/** Header with an id to search for in the logs of OpenAI, or of a gateway in front of it. */
 export const REQUEST_ID = 'X-Client-Request-Id';
 
-/** Options of one request. Where it has no id, the SDK must send none that it found in its environment. */
+/** Returns the options of one request. Without an id, null keeps the SDK from sending one from its environment. */
 export function optionsFor({ signal, callId = null }: Asked): OpenAI.RequestOptions {
   return { signal, headers: { [REQUEST_ID]: callId } };
 }
@@ -33,7 +33,7 @@ interface Asked {
   readonly callId?: string | null | undefined;
 }
 
-/** Only messages have text of ours, the rest is reasoning and tools. */
+/** Output item. Only messages hold text of the answer; other items are reasoning and tools. */
 const itemSchema = z.object({
   type: z.string(),
   content: z
@@ -49,11 +49,11 @@ const responseSchema = z.object({
   usage: responsesUsageSchema.nullish().catch(null),
 });
 
-/** One request to the Responses API. Nothing is left with the vendor (`store: false`): the run keeps its own texts. */
+/** Sends one request to the Responses API. The vendor stores nothing (`store: false`): the run keeps its own texts. */
 export async function completeResponse(client: OpenAI, request: ModelRequest): Promise<ModelReply> {
   const { body, dropped } = bodyOf(request);
   const stream = request.card.idleTimeoutMs !== undefined;
-  // Read here and not by the SDK, which trips over a body that is no response before we could say so.
+  // Read here, since the SDK fails on a body that is no response before we can report it.
   const response = await client.responses
     .create({ ...body, store: false, ...(stream && { stream }) }, optionsFor(request))
     .asResponse();
@@ -144,8 +144,8 @@ const backgroundSchema = responseSchema.extend({
 const UNFINISHED = new Set<unknown>(['queued', 'in_progress']);
 
 /**
- * Starts a response in OpenAI's background mode (developers.openai.com/api/docs/guides/background) and brings its id at
- * once. Without `store: true` an answer is gone after some ten minutes, and a lost worker may need longer.
+ * Starts a response in OpenAI's background mode (developers.openai.com/api/docs/guides/background) and returns its id
+ * at once. Without `store: true` an answer is deleted after some ten minutes; a lost worker may need longer.
  */
 export async function beginResponse(
   client: OpenAI,
@@ -169,13 +169,13 @@ export async function lookAtResponse(client: OpenAI, request: ModelRequest, id: 
   }
 }
 
-/** By the guide, cancelling what is over changes nothing and returns it as it ended. */
+/** Cancels a response. According to the guide, cancelling a finished one changes nothing and returns it as it is. */
 export async function cancelResponse(client: OpenAI, request: ModelRequest, id: string): Promise<Progress> {
   const response = await client.responses.cancel(id, optionsFor(request)).asResponse();
   return progressOf(readReply(backgroundSchema, await response.json()), bodyOf(request).dropped);
 }
 
-/** What each of the vendor's codes would have been on a held connection. */
+/** Failure types of the vendor's codes, as they would be on an open connection. */
 const FAILED: Readonly<Record<string, ProviderFailureType>> = {
   rate_limit_exceeded: FAILURES.rateLimited,
   server_error: FAILURES.unavailable,
@@ -203,7 +203,7 @@ function progressOf(response: z.output<typeof backgroundSchema>, dropped: readon
 }
 
 function diagnoseFailed(error: z.output<typeof backgroundSchema>['error'], { usage }: ModelReply): Diagnosis {
-  // Temporal must not repeat a failure that was billed after all.
+  // Temporal must not retry a failure that was billed after all.
   const type = usage === null ? FAILED[error?.code ?? ''] : undefined;
   return {
     type: type ?? FAILURES.badResponse,

@@ -4,25 +4,25 @@ import { partSchema, type tierSchema, tokensSchema, toUsage } from './reply';
 
 const MAX_USD = 1e6;
 
-/** An amount that makes no sense is one that was not reported. */
+/** An implausible amount counts as not reported. */
 const amountUpTo = (max: number) => z.number().nonnegative().max(max).nullish().catch(null);
 
 const detailsSchema = z
   .object({ cached_tokens: partSchema, cache_write_tokens: partSchema, reasoning_tokens: partSchema })
   .nullish();
 
-/** Usage as the Responses API reports it; Chat Completions has the same under the names of `chatUsageSchema`. */
+/** Usage as the Responses API reports it; `chatUsageSchema` renames the fields of Chat Completions to these. */
 const tokensOfUsage = z.object({
   input_tokens: tokensSchema,
   output_tokens: tokensSchema,
   total_tokens: tokensSchema.nullish().catch(null),
   input_tokens_details: detailsSchema,
   output_tokens_details: detailsSchema,
-  /** DeepSeek's name of cached tokens (api-docs.deepseek.com/guides/kv_cache). */
+  /** DeepSeek's name for cached tokens (api-docs.deepseek.com/guides/kv_cache). */
   prompt_cache_hit_tokens: partSchema,
   /** USD (OpenRouter: openrouter.ai/docs/use-cases/usage-accounting). */
   cost: amountUpTo(MAX_USD),
-  /** OpenRouter asked with the user's own key of the vendor: `cost` is its fee alone. */
+  /** OpenRouter used the user's own vendor key, so `cost` is only its fee. */
   is_byok: z.boolean().nullish().catch(null),
   cost_details: z
     .object({ upstream_inference_cost: amountUpTo(MAX_USD) })
@@ -34,7 +34,7 @@ const tokensOfUsage = z.object({
 
 type Reported = z.output<typeof tokensOfUsage>;
 
-/** A request's tokens and charge by the server's account, in the words of the Responses API. */
+/** A request's tokens and charge as the server reports them, under the names of the Responses API. */
 export const responsesUsageSchema = tokensOfUsage.transform((usage) => ({
   tokens: tokensIn(usage),
   // Servers that do not count report 0.
@@ -53,8 +53,8 @@ export const chatUsageSchema = z.preprocess((usage) => {
 }, responsesUsageSchema);
 
 /**
- * Output is all that is billed. Most servers count reasoning as a part of it. xAI (docs.x.ai) and Gemini's
- * OpenAI-compatible API count it beside, and only the total, or a part larger than the whole, shows that.
+ * Returns the tokens as billed. Most servers count reasoning as part of the output. xAI (docs.x.ai) and Gemini's
+ * OpenAI-compatible API count it separately, which shows only in the total, or if it exceeds the output.
  */
 function tokensIn(usage: Reported) {
   const { input_tokens: inputTokens, output_tokens: output, total_tokens: total } = usage;
@@ -75,9 +75,9 @@ function usdOf(charge: Reported): number | null {
   const { cost, is_byok: isByok, cost_details: details, cost_in_usd_ticks: ticks } = charge;
   if (cost == null) return ticks == null ? null : ticks / 1e10;
   const upstream = details?.upstream_inference_cost ?? null;
-  // Without the user's own key, the upstream's price is a part of the cost, and never more than all of it.
+  // Without the user's own key, the upstream price is part of the cost, and never exceeds it.
   if (!(isByok ?? (upstream ?? 0) > cost)) return cost;
-  // The vendor bills the user, and nothing says how much.
+  // The vendor bills the user directly, and the amount is unknown.
   return upstream === null ? null : cost + upstream;
 }
 
@@ -93,7 +93,7 @@ export function usageOf(reply: Counted): Pick<ModelReply, 'usage' | 'reportedNan
 }
 
 /**
- * Named in every request to OpenAI's own endpoint, since the cost limits calculate with its price: one that names none is
- * served in the tier of its project's settings (developers.openai.com/api/docs/guides/priority-processing).
+ * Service tier that every request to OpenAI's own endpoint names, since the cost limits use its price. A request
+ * without one gets the tier of its project's settings (developers.openai.com/api/docs/guides/priority-processing).
  */
 export const USUAL_TIER = 'default';

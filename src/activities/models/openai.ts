@@ -28,7 +28,7 @@ import { chatUsageSchema, usageOf, USUAL_TIER } from './openai-usage';
 import { type Assembly, endAfter, failedMidway, readAnswer } from './stream';
 import { NO_TIMEOUT_MS, sendWith } from './transport';
 
-/** OpenAI, and every server that speaks one of its two APIs: vLLM, llama.cpp, Ollama, OpenRouter and others. */
+/** Calls OpenAI, or a server that speaks one of its two APIs: vLLM, llama.cpp, Ollama, OpenRouter and others. */
 export const completeOpenAI: Complete = async (request) => {
   const client = await openClient(request);
   return request.card.api === 'responses' ? completeResponse(client, request) : completeChat(client, request);
@@ -42,14 +42,14 @@ export const backgroundOpenAI: BackgroundCalls = {
 
 export const listOpenAI: ListModels = async (place) => {
   const { data } = await (await openClient(place)).models.list(optionsFor(place));
-  // llama.cpp answers to any name with the one model that it has.
+  // llama.cpp serves its only model under any name, so its list does not count.
   return data.flatMap(({ id, owned_by: owner }) => (owner === 'llamacpp' ? [] : [id]));
 };
 
 const openClient = oneForEachPlace(async ({ card, apiKey }) => {
   const { OpenAI } = await import('openai');
   return new OpenAI({
-    // null, where the card names none, keeps the SDK from another address in the environment.
+    // null, if the card names none, keeps the SDK from reading another address from the environment.
     baseURL: card.baseUrl,
     apiKey: apiKey ?? 'none',
     maxRetries: 0,
@@ -75,7 +75,7 @@ const completionSchema = z.object({
 
 async function completeChat(client: OpenAI, request: ModelRequest): Promise<ModelReply> {
   const settings = chooseSettings(request, {
-    // Other servers of its protocol have it.
+    // Other servers of this protocol support it.
     lacks: request.card.baseUrl === null ? ['topK'] : [],
     efforts: EFFORTS,
   });
@@ -95,7 +95,7 @@ async function completeChat(client: OpenAI, request: ModelRequest): Promise<Mode
   };
 }
 
-/** Ends of servers that could not go on: vLLM's, OpenRouter's and DeepSeek's. */
+/** Finish reasons of servers that could not go on: vLLM, OpenRouter and DeepSeek. */
 const BROKEN_OFF: ReadonlySet<string> = new Set(['abort', 'error', 'insufficient_system_resource']);
 
 const chunkSchema = z.object({
@@ -111,7 +111,7 @@ const chunkSchema = z.object({
   service_tier: z.unknown().optional(),
 });
 
-/** Usage counts all so far wherever it comes more than once (SGLang, Gemini): the last one holds. */
+/** Usage is cumulative if it arrives more than once (SGLang, Gemini), so the last one counts. */
 function chatAssembly(): Assembly {
   let [content, refusal] = ['', ''];
   let reason = '';

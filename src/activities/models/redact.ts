@@ -1,8 +1,8 @@
-/** Characters of a provider's own words that are looked at, and that a failure repeats. */
+/** Characters of a provider's message that are searched, and that a failure repeats. */
 const MOST_READ = 4096;
 const LONGEST = 300;
 
-/** Anyone's credentials: providers repeat keys, whole or in part. Only short texts are searched. */
+/** Patterns of anyone's credentials: providers repeat keys, whole or in part. Only short texts are searched. */
 const CREDENTIALS = [
   /(?<!\w)bearer\s{1,20}(?=[^\s\d*]{0,4096}[\d*])[\w.~+/=*-]{6,4096}/gi,
   /\b(?:sk|pk|rk|gsk|xai|hf|nvapi)[-_][\w*-]{6,4096}/gi,
@@ -11,8 +11,8 @@ const CREDENTIALS = [
 ];
 
 /**
- * Makes a provider's words fit for a history that many may read: one line of at most 300 characters, without the key or
- * anything that looks like one, and without a full stop at its end.
+ * Makes a provider's message safe for a history that many may read: one line of at most 300 characters, without the
+ * key or anything that looks like one, and without a full stop at its end.
  */
 export function redact(text: string, secret: string | null): string {
   const hidden = secret === null || secret === '' ? text : text.replaceAll(secret, '[key]');
@@ -22,15 +22,15 @@ export function redact(text: string, secret: string | null): string {
     '',
   );
   if (clean.length <= LONGEST) return clean;
-  // By characters: half of a surrogate pair could not be stored.
+  // Cuts between characters, since half of a surrogate pair could not be stored.
   const characters = Array.from(clean.slice(0, LONGEST * 2));
   return `${characters.slice(0, LONGEST - 1).join('')}…`;
 }
 
-/** A beginning of the key this long gives it away, even inside a word, where no pattern looks. */
+/** Length from which a prefix of the key is hidden, even inside a word, where no pattern matches. */
 const TELLING_START = 12;
 
-/** Hides every beginning of the key that is long enough to tell, with what hangs on it. */
+/** Hides every prefix of the key of that length, with the characters attached to it. */
 function hideStarts(text: string, secret: string): string {
   if (secret.length <= TELLING_START) return text;
   const [head = '', ...tails] = text.split(secret.slice(0, TELLING_START));

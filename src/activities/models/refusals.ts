@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import { causesOf, TransportError } from './transport';
 import type { Complete, ModelReply, ModelRequest } from './model';
 
-/** What a server may refuse: to stream, to send the usage at the end of a stream, or to hold its output to a schema. */
+/** Features that a server may refuse: streaming, usage at the end of a stream, or a schema for the output. */
 type Refusal = 'stream' | 'stream_options' | 'outputSchema';
 
 /**
- * Asks without what a server refuses, and remembers it as long as the process lives. The reply lists it among what was
- * dropped. The request that was refused cost nothing; prompts say by themselves what the output must be like.
+ * Retries a request without the features that a server refuses, and remembers them for the life of the process. The
+ * reply lists them as dropped. A refused request costs nothing, and prompts describe the required output themselves.
  */
 export function withoutRefused(complete: Complete): Complete {
   const refused = new Map<string, readonly Refusal[]>();
@@ -32,7 +32,7 @@ export function withoutRefused(complete: Complete): Complete {
   };
 }
 
-/** One schema may be refused where another one is taken. */
+/** Returns the key of remembered refusals. A server may refuse one schema and accept another. */
 function placeOf({ card: { provider, api, baseUrl, model }, outputSchema }: ModelRequest): string {
   return hash('sha256', JSON.stringify([provider, api, baseUrl, model, outputSchema]));
 }
@@ -48,7 +48,7 @@ function leaveOut({ card, ...request }: ModelRequest, without: readonly Refusal[
 
 const REFUSING: ReadonlySet<number> = new Set([400, 404, 405, 415, 422, 501]);
 
-/** Servers refuse in words of their own, but name the field or the method. */
+/** Finds the refused feature. Each server words a refusal differently, but names the field or the method. */
 function refusalIn(error: unknown, { card, outputSchema }: ModelRequest): Refusal | null {
   const words = wordsOfRefusal(error);
   const [streaming] = card.idleTimeoutMs === undefined ? [] : (/\bstream(?:_options)?/i.exec(words) ?? []);
@@ -56,12 +56,12 @@ function refusalIn(error: unknown, { card, outputSchema }: ModelRequest): Refusa
   return outputSchema !== undefined && NAMES_SCHEMA.test(words) ? 'outputSchema' : null;
 }
 
-/** The body of a response that refuses a request; empty for any other error. */
+/** Returns the body of a response that refuses a request, or an empty text for any other error. */
 function wordsOfRefusal(error: unknown): string {
   const problem = causesOf(error).find((cause) => cause instanceof TransportError)?.problem;
   const isRefusal = problem !== undefined && 'status' in problem && REFUSING.has(problem.status);
   return isRefusal ? problem.body.slice(0, 16_384) : '';
 }
 
-/** Fields of the vendors' that carry a schema, and their word for it. */
+/** Vendors' names for the fields that carry a schema, and the word itself. */
 const NAMES_SCHEMA = /schema|response_?format|output_config|output_format/i;

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import type { Usage } from '../../protocol/solve';
 
-/** A 2xx whose body is not what the vendor's API promises. It may have been billed. */
+/** A 2xx response whose body is not what the vendor's API promises. It may have been billed. */
 export class UnreadableReply extends Error {
   override readonly name = 'UnreadableReply';
 }
 
-/** Beyond any model; what is more was not counted, and sums of what is stay exact. */
+/** Token count. The maximum is beyond any model, so a larger count is an error, and sums stay exact. */
 export const tokensSchema = z.int().nonnegative().max(1e9);
 
 export const partSchema = tokensSchema.nullish().transform((count) => count ?? 0);
 
 const MAX_TIER_CHARACTERS = 40;
 
-/** The service tier, in the vendor's word. One that is cut is as unknown as it was. */
+/** Service tier, as the vendor names it. A name that is cut here was unknown anyway. */
 export const tierSchema = z
   .string()
   .transform((tier) => tier.slice(0, MAX_TIER_CHARACTERS))
@@ -22,7 +22,7 @@ export const tierSchema = z
 
 /**
  * Reads the parts of a reply that matter here: the SDKs check nothing, and a proxy's web page arrives as a string.
- * @throws UnreadableReply naming the error that came in place of a reply, or the first part that is amiss
+ * @throws UnreadableReply naming the error that came in place of a reply, or the first invalid part
  */
 export function readReply<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   const result = schema.safeParse(body);
@@ -30,7 +30,7 @@ export function readReply<Schema extends z.ZodType>(schema: Schema, body: unknow
   if (typeof body === 'string') {
     throw new UnreadableReply(`no JSON but text that begins "${body.slice(0, 80)}"`);
   }
-  // OpenRouter fails so once it has started to answer.
+  // OpenRouter reports failures this way once it has started to answer.
   const { data: failed } = failedSchema.safeParse(body);
   if (failed) throw new UnreadableReply(`an error in place of a reply: ${failed.error.message}`);
   const [issue] = result.error.issues;
@@ -43,12 +43,12 @@ const failedSchema = z.object({ error: z.object({ message: z.string() }) });
 
 export const noErrorSchema = z.null().optional();
 
-/** Vendors' names of the tier that their plain price is for. */
+/** Vendors' names for the tier with the standard price. */
 const USUAL_TIERS = new Set(['default', 'standard', 'on_demand', 'auto', 'unspecified']);
 
 /**
- * A usage without what did not happen: few requests write to a cache or are served in a tier of their own. Null if no
- * input was counted: no prompt is empty, so a server that says 0 does not count, and the cost is unknown, not free.
+ * Returns a usage without fields that do not apply: few requests write to a cache or use a special tier. Returns null
+ * if no input was counted: no prompt is empty, so a server that reports 0 does not count, and the cost is unknown.
  */
 export function toUsage({
   cacheWriteTokens = 0,

@@ -5,17 +5,17 @@ import type { ModelRequest } from './model';
 import { UnreadableReply } from './reply';
 import { isEventStream, MAX_RESPONSE_BYTES, NO_TIMEOUT_MS, tooLong } from './transport';
 
-/** Puts the events of one vendor's stream together. */
+/** Assembles the events of one vendor's stream. */
 export interface Assembly {
   /** Takes an event and returns what it adds to the text of the answer. */
   readonly add: (event: object) => string;
-  /** The body as it would have come whole; null before the event that says that the answer is. */
+  /** Returns the body as it would be without streaming, or null before the event that marks the answer as complete. */
   readonly body: () => object | null;
-  /** Whether nothing more can follow, though the connection may stay open. */
+  /** Returns whether nothing more can follow, though the connection may stay open. */
   readonly isOver: () => boolean;
 }
 
-/** How an answer ends, by what was known and what an event names beside its text: relays name ends that text follows. */
+/** Returns the finish reason after an event. Text without a reason clears it, since relays may send one too early. */
 export function endAfter(known: string, named: string | null | undefined, text: string): string {
   if (named) return named;
   return text === '' ? known : '';
@@ -32,10 +32,9 @@ class BrokenStream extends DiagnosedError {
 }
 
 /**
- * Reads what a model answers: a body that comes whole, as a string where it is no JSON, or the events of a stream, as the
- * body that they come to. The SDKs are not given streams to read: they end quietly wherever the connection does, and some
- * take minutes for one long line.
- * @throws UnreadableReply, BrokenStream, or what `fetch` throws for a connection that breaks
+ * Reads a model's answer: a whole body, as a string if it is not JSON, or a stream, as the body that its events form.
+ * The SDKs do not read streams here: they end silently with the connection, and some take minutes for one long line.
+ * @throws UnreadableReply, BrokenStream, or what `fetch` throws for a broken connection
  */
 export async function readAnswer(
   response: Response,
@@ -53,7 +52,7 @@ export async function readAnswer(
     failure = error;
   }
   const body = assembly.body();
-  // Once the last event came, the answer is whole, however the connection ends.
+  // After the last event, the answer is complete, however the connection ends.
   if (body === null) throw failure;
   return body;
 }
@@ -74,7 +73,7 @@ async function takeEvents(
   }
 }
 
-/** The data of a stream's events, as many at a time as arrive together. */
+/** Yields the data of a stream's events, in batches as they arrive. */
 async function* eventsOf(response: Response, idleTimeoutMs: number): AsyncGenerator<readonly string[]> {
   const body: ReadableStream<Uint8Array> | null = response.body;
   if (body === null) return;
@@ -104,7 +103,7 @@ async function* eventsOf(response: Response, idleTimeoutMs: number): AsyncGenera
 
 const LEAVE_MS = 1000;
 
-/** Lets a connection be used again where the server has nothing more to send, and closes it where it has. */
+/** Leaves a connection reusable if the server has nothing more to send, and closes it otherwise. */
 function leave(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   const close = (): void => void reader.cancel().catch(() => undefined);
   const clock = setTimeout(close, LEAVE_MS).unref();
@@ -115,7 +114,7 @@ function leave(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   left.catch(() => undefined);
 }
 
-/** @throws UnreadableReply where it is no JSON; BrokenStream where it tells of a failure, in any of the vendors' ways */
+/** @throws UnreadableReply if it is not a JSON object; BrokenStream if it reports a failure, in any vendor's format */
 function eventIn(data: string): object {
   const event = readJson(data);
   if (typeof event !== 'object' || event === null) {
@@ -126,7 +125,7 @@ function eventIn(data: string): object {
   return event;
 }
 
-/** A failure that a vendor states where its answer should go on; in its words. */
+/** Returns the error for a failure that a vendor reports in the middle of an answer, with its message. */
 export function failedMidway(reason: string): Error {
   return new BrokenStream({
     type: FAILURES.interrupted,

@@ -2,18 +2,18 @@ import { UnreadableReply } from './reply';
 
 type Dispatcher = NonNullable<RequestInit['dispatcher']>;
 
-/** Where Node keeps the dispatcher of its own `fetch`, and where a user's proxy agent is put. */
+/** Key under which Node keeps the dispatcher of its own `fetch`, which may be a user's proxy agent. */
 const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 
 const MAX_RESPONSE_MIB = 64;
 
-/** Decoded: twice the longest text that the store takes. */
+/** Size limit of a decoded response: twice the longest text that the store accepts. */
 export const MAX_RESPONSE_BYTES = MAX_RESPONSE_MIB * 1024 * 1024;
 
-/** For an SDK's own clock, which must not run out before a request's signal. Without one, Anthropic's refuses large limits. */
+/** Timeout for the SDKs, so that a request's signal fires first. Without one, Anthropic's refuses large limits. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** A response other than 2xx. Its body is in the provider's own words: it may hold a key. */
+/** A response other than 2xx. The provider's body may contain a key. */
 export interface HttpError {
   readonly status: number;
   readonly headers: Pick<Headers, 'get'>;
@@ -27,8 +27,8 @@ export interface NetworkFault {
 }
 
 /**
- * A request without a 2xx response, thrown into the SDKs: each would describe it in a way of its own, and drop some of it.
- * OpenAI's and Anthropic's take every error whose text mentions a time-out for one of theirs.
+ * Error of a request without a 2xx response, thrown through the SDKs, since each would describe it differently and
+ * drop parts of it. OpenAI's and Anthropic's take every error whose text mentions a timeout for one of theirs.
  */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
@@ -39,9 +39,9 @@ export class TransportError extends Error {
 }
 
 /**
- * The `fetch` under an SDK, with the only headers that leave. The SDK's own are dropped: it adds what it finds in
- * variables such as `OPENAI_CUSTOM_HEADERS`, which are other people's secrets at the address of a card.
- * @param ofRequest name of the header that may differ from request to request
+ * Returns the `fetch` for an SDK, which sends only these headers. The SDK's own are dropped: it adds those in
+ * variables such as `OPENAI_CUSTOM_HEADERS`, whose secrets must not reach the address of a card.
+ * @param ofRequest name of the one header that may differ from request to request
  */
 export function sendWith(headers: Readonly<Record<string, string | null>>, ofRequest?: string): typeof fetch {
   const all = new Headers({
@@ -61,7 +61,7 @@ export function sendWith(headers: Readonly<Record<string, string | null>>, ofReq
   };
 }
 
-/** Whether a response is written as it is sent. */
+/** Returns whether a successful response is a stream of server-sent events. */
 export function isEventStream({ ok, headers }: Response): boolean {
   return ok && /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
 }
@@ -71,9 +71,9 @@ export function tooLong(): Error {
 }
 
 /**
- * One request goes out, and a response that does not end is broken off; a stream is left to be read. Redirects are not
- * followed: they would be a second request, which takes a key in any header but `Authorization` to another host.
- * @throws TransportError for what breaks below HTTP
+ * Sends one request and reads the response, up to a size limit; leaves a stream to the caller. Redirects are not
+ * followed: they would be a second request, which carries a key in any header but `Authorization` to another host.
+ * @throws TransportError for a fault below HTTP
  */
 export async function sendOnce(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const dispatcher = patientDispatcher();
@@ -87,7 +87,7 @@ export async function sendOnce(input: string | URL | Request, init?: RequestInit
   }
 }
 
-/** Counted as it is decoded: a few kilobytes of gzip may stand for gigabytes. */
+/** Reads a response up to a size limit, counted after decoding: a few kilobytes of gzip may expand to gigabytes. */
 async function readBounded(response: Response): Promise<Response> {
   const { body, status, statusText, headers, ok } = response;
   const arriving: AsyncIterable<Uint8Array> | readonly Uint8Array[] = body ?? [];
@@ -100,15 +100,15 @@ async function readBounded(response: Response): Promise<Response> {
       chunks.push(chunk);
     }
   } catch (error) {
-    // An error is told by its status, however much of its text came.
+    // An error response needs only its status, however much of its body arrived.
     if (ok) throw error;
   }
-  // Takes a status unknown to HTTP for a server's failure; a response cannot be made with it.
+  // Treats a status above 599 as a server failure, since `Response` does not accept it.
   const known = Math.min(status, 599);
   return new Response(body && Buffer.concat(chunks), { status: known, statusText, headers });
 }
 
-/** Node's dispatcher gives up after 300 s without headers, and a model may think for longer: the card's limit rules. */
+/** Returns a dispatcher without timeouts: Node's gives up after 300 s without headers, but a model may take longer. */
 function patientDispatcher(): Dispatcher | undefined {
   const shared: unknown = Reflect.get(globalThis, GLOBAL_DISPATCHER);
   if (!isDispatcher(shared)) return undefined;
@@ -126,12 +126,12 @@ const BEFORE_SENDING =
 const IN_BETWEEN =
   /^(?:ECONN[A-Z]{1,20}|EPIPE|ETIMEDOUT|EHOST[A-Z]{1,20}|ENET[A-Z]{1,20}|EADDRNOTAVAIL|UND_ERR_\w{1,50}|HPE_\w{1,50})$/;
 
-/** Finds what broke below HTTP in an error, its causes and its parts; null where nothing there did. */
+/** Finds a fault below HTTP in an error, its causes and its parts. Returns null if there is none. */
 export function readNetworkFault(error: unknown): NetworkFault | null {
   for (const { code, syscall, message: reason } of causesOf(error)) {
     if (BEFORE_SENDING.test(String(code))) return { sent: false, reason };
     if (IN_BETWEEN.test(String(code))) return { sent: syscall !== 'connect', reason };
-    // fetch's own word for a body that broke off.
+    // Message of `fetch` for a body that broke off.
     if (reason === 'terminated') return { sent: true, reason };
   }
   return null;
@@ -139,19 +139,19 @@ export function readNetworkFault(error: unknown): NetworkFault | null {
 
 type Cause = Error & Readonly<Partial<Record<'code' | 'syscall' | 'errors', unknown>>>;
 
-/** Innermost first: `fetch failed` and the SDKs' wrappers say less than what they wrap. */
+/** Returns an error and its causes, innermost first: `fetch failed` and the SDKs' wrappers say less than these. */
 export function causesOf(error: unknown): Cause[] {
   const chain: Cause[] = [];
   let link = error;
   while (isError(link) && !chain.includes(link)) {
     chain.unshift(link);
-    // The first of several addresses, all of which failed.
+    // Takes the first of several addresses that all failed.
     link = Array.isArray(link.errors) ? link.errors[0] : link.cause;
   }
   return chain;
 }
 
-/** By shape: `instanceof` fails between realms, and fetch's errors come from another than a test's. */
+/** Checks the shape: `instanceof` fails across realms, and in tests the errors of `fetch` come from another one. */
 function isError(value: unknown): value is Cause {
   return typeof value === 'object' && value !== null && 'name' in value && 'message' in value;
 }

@@ -1,16 +1,16 @@
-/** A model is left alone after so many failures in a row, for so long the first time. */
+/** Failures in a row that open a model's circuit, and the length of its first pause. */
 export interface CircuitSettings {
   readonly failures: number;
   readonly pauseMs: number;
 }
 
-/** No pause is longer, unless it was configured so: a provider that is back must not be waited for all day. */
+/** Longest pause, unless a longer one is configured, so that a provider that recovers is soon called again. */
 const LONGEST_MS = 10 * 60_000;
 
 /**
- * A circuit breaker: closed while a model answers, open after too many failures in a row. When the pause is over one
- * call may probe. An answer closes the circuit, a failure opens it for twice as long; a probe that shows neither, or
- * never ends, leaves room for another after one more pause. The caller says what time it is, in milliseconds.
+ * A circuit breaker: closed while a model answers, open after too many failures in a row. After the pause one call
+ * may probe: an answer closes the circuit, a failure reopens it for twice as long. If the probe shows neither or
+ * never ends, another may follow after a first pause. The caller passes the current time in milliseconds.
  */
 export class Circuit {
   private failures = 0;
@@ -18,12 +18,12 @@ export class Circuit {
 
   constructor(private readonly settings: CircuitSettings) {}
 
-  /** Milliseconds until the model may be asked; 0: now. */
+  /** Returns the milliseconds until the model may be called; 0 means now. */
   waitAt(now: number): number {
     return this.open === null ? 0 : Math.max(0, this.open.until - now);
   }
 
-  /** Notes that a call, allowed by `waitAt`, goes through; true when it is the probe. */
+  /** Records a call that `waitAt` allowed. Returns whether it is the probe. */
   pass(now: number): boolean {
     if (this.open !== null) this.open = { ...this.open, until: now + this.settings.pauseMs };
     return this.open !== null;

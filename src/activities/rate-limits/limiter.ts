@@ -21,30 +21,30 @@ export interface Report {
   readonly health: 'good' | 'bad' | 'unknown';
 }
 
-/** A request that was let through, to be released when it is over. */
+/** Permission for one request, to be released when the request ends. */
 export interface Permit {
-  /** Called right before the request is sent, which is counted anew if that is late. Says why it may not be sent, or null. */
+  /** Called right before the request is sent; renews a stale reservation. Returns why it may not be sent, or null. */
   confirm(): Promise<string | null>;
   release(report: Report): void;
 }
 
-/** While it is unknown how long this model takes. */
+/** Assumed duration of a call until one has been measured. */
 const GUESSED_CALL_MS = 1_000;
 const [SHORTEST_MS, LONGEST_MS] = [100, 30_000];
-/** Calls that wait for a circuit come within this part of a pause after its end: first the probe, then the rest. */
+/** Share of a pause over which waiting calls are spread after its end: first the probe, then the rest. */
 const CIRCUIT_SPREAD = 1 / 4;
 
 /**
- * Limits the calls of one model. No request waits in it: one that cannot pass is told when to come again, at the pace
- * at which there will be room. Rates and concurrency are counted beside other processes where the states are those of a
- * database; each process leaves a failing model alone by itself.
+ * Limits the calls of one model. Requests do not queue: one that cannot pass is told when to retry, at the pace at
+ * which room becomes free. Rates and concurrency are shared with other processes if the states are in a database;
+ * each process has its own circuit breaker.
  */
 export class RateLimiter {
   private readonly process = randomUUID();
   private readonly circuit: Circuit;
   private readonly turns = new Turns(1);
   private lastCallMs = GUESSED_CALL_MS;
-  /** When those who were turned away come again. */
+  /** Times at which refused requests will retry. */
   private expected: number[] = [];
   private held = 0;
   private renewal: NodeJS.Timeout | undefined;
@@ -59,8 +59,8 @@ export class RateLimiter {
   }
 
   /**
-   * @param tokens all that the request may come to
-   * @throws what the store throws in which the calls are counted: nothing is known then, and nothing may be sent
+   * @param tokens most tokens that the request may use
+   * @throws the error of the store that holds the counts; without them nothing may be sent
    */
   async acquire(tokens: number): Promise<Permit | RateRefusal> {
     const now = performance.now();
@@ -102,12 +102,12 @@ export class RateLimiter {
     };
   }
 
-  /** Where that fails, more is counted than there is, for a minute at most. */
+  /** Updates the shared window. If that fails, too much stays counted, for at most a minute. */
   private tellOthers(work: (window: RateWindow) => void): void {
     this.change(work).catch(() => undefined);
   }
 
-  /** The next room, and a time after it in which those turned away before will have had theirs. */
+  /** Returns when there will be room, plus a random share of the time that requests refused earlier need. */
   private comeAgain({ reason, waitMs: roomMs }: RateRefusal, tokens: number): RateRefusal {
     const now = performance.now();
     const { requestsPerMinute, tokensPerMinute, concurrency } = this.settings;
@@ -120,7 +120,7 @@ export class RateLimiter {
     return { reason, waitMs };
   }
 
-  /** Changes the window that all processes share, and again where another one was quicker. */
+  /** Changes the window that all processes share; retries if another process changed it first. */
   private change<T>(work: (window: RateWindow) => T): Promise<T> {
     return this.turns.take(async () => {
       for (let conflicts = 0; ; conflicts += 1) {
@@ -137,7 +137,7 @@ export class RateLimiter {
     });
   }
 
-  /** While calls are under way, others are told that this process lives. */
+  /** Renews the lease of this process while it has running calls. */
   private renew(): void {
     if (this.held > 0 && this.settings.concurrency < Infinity) {
       this.renewal ??= setInterval(() => {

@@ -11,13 +11,13 @@ import { toError } from '../as-failure';
 import { type Permit, RateLimiter, type RateLimiterSettings } from './limiter';
 import type { RateRefusal } from './window';
 
-/** A model that this process's configuration does not name is not limited. */
+/** Permit for a model that this process's configuration does not name, which is not limited. */
 const UNLIMITED: Permit = { confirm: () => Promise.resolve(null), release: () => undefined };
 
 /**
- * The limiters of one worker process: one for each model of its configuration, whichever cards and runs share it. They
- * count together with all other processes of a store that can share rates. Limits are the process's own, as keys are,
- * and not the run's: a worker that is started with other ones keeps them at once.
+ * Creates the rate limiters of one worker process: one per model of its configuration, whichever cards and runs share
+ * it. They count together with all other processes of a store that can share rates. Limits belong to the process, as
+ * keys do, and not to the run: a worker that is started with other limits applies them at once.
  */
 export function createPacing(config: Config, { rates }: Pick<Store, 'rates'>): Pacing {
   const ownStates = new OwnStates();
@@ -33,7 +33,7 @@ export function createPacing(config: Config, { rates }: Pick<Store, 'rates'>): P
     const limiter = limiters.get(nameInStore(call.card));
     if (limiter === undefined) return UNLIMITED;
     const permit = await limiter.acquire(tokensOf(call)).catch((error: unknown) => {
-      // While it is unknown what others send, nothing is sent: Temporal makes the call again, later each time.
+      // While the requests of other processes are unknown, nothing is sent; Temporal retries with back-off.
       const message = `whether there is room for ${nameOf(call.card)} cannot be told, and no request was sent: ${reasonOf(error)}`;
       throw toError({ type: FAILURES.storeUnavailable, message, retryable: true }, earlier);
     });
@@ -42,7 +42,7 @@ export function createPacing(config: Config, { rates }: Pick<Store, 'rates'>): P
   };
 }
 
-/** States of one process alone, by a clock that never goes back. */
+/** Rate-limiter states of a single process, with a monotonic clock. */
 export class OwnStates implements SharedStates {
   private readonly states = new Map<string, Omit<SharedState, 'now'>>();
 
@@ -71,7 +71,7 @@ function settingsByModel(config: Config): Map<string, RateLimiterSettings> {
     });
   };
   const today = new Date();
-  // A checkpoint is not known before a run is resolved, and its server has no rates that cost money.
+  // A checkpoint is unknown until a run is resolved, and no vendor limits the rate of its server.
   for (const [, conductor] of conductorsOf(config)) {
     if (conductor.provider !== 'policy') add(resolveConductor(conductor, today), conductor);
   }
@@ -82,14 +82,14 @@ function settingsByModel(config: Config): Map<string, RateLimiterSettings> {
   return settings;
 }
 
-/** Providers count by account and model, wherever a card is from. The digest says nothing to whoever reads the store. */
+/** Returns the key of a model's state. Providers count by account and model; the digest hides both in the store. */
 function nameInStore({ provider, baseUrl, apiKeyEnv, model }: ConductorCard | ModelCard): string {
   return hash('sha256', JSON.stringify([provider, baseUrl, apiKeyEnv, model]));
 }
 
 /**
- * By default a circuit opens after as many failures in a row as one call may have, so that a fault of a single question
- * hardly opens it. Thirty seconds outlast a restart or a failover, and a call that waits loses little.
+ * Returns a model's limits. By default a circuit opens after as many failures in a row as one call may have, so that
+ * one bad question rarely opens it. Thirty seconds outlast a restart or a failover, and waiting costs a call little.
  */
 function settingsOf({ rate = {}, concurrency = Infinity, circuit = {} }: ModelConfig): RateLimiterSettings {
   const { requestsPerMinute = Infinity, tokensPerMinute = Infinity } = rate;
@@ -97,16 +97,16 @@ function settingsOf({ rate = {}, concurrency = Infinity, circuit = {} }: ModelCo
   return { requestsPerMinute, tokensPerMinute, concurrency, failures, pauseMs: durationMs(pause) };
 }
 
-/** All that a call may come to: four bytes a token, as in English; a prompt in another language is corrected after. */
+/** Estimates the most tokens a call may use, at four bytes a token as in English; reported usage corrects it later. */
 function tokensOf({ messages, maxOutputTokens }: ModelCall): number {
   const bytes = messages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
   return Math.ceil(bytes / 4) + maxOutputTokens;
 }
 
 /**
- * The failure of a call that its limiter turned away: no request was sent and no row opened, so it is no attempt, and
- * Temporal makes it again when there is room. Only a worker that fails too often is not waited for where another one
- * stands in: there the failure is final, and the trace shows why the other one answered.
+ * Returns the failure of a call that its limiter refused. No request was sent and no row opened, so it does not count
+ * as an attempt, and Temporal retries when there is room. If the circuit is open and another worker stands in, the
+ * failure is final, and the trace shows why the other one answered.
  */
 function refused(call: ModelCall, { reason, waitMs }: RateRefusal, { settings }: RateLimiter, among: string) {
   const { requestsPerMinute: requests, tokensPerMinute: tokens, concurrency, failures } = settings;

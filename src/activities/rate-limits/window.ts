@@ -1,35 +1,35 @@
-/** Limits on the calls of one model; Infinity: none. `concurrency` counts the calls under way. */
+/** Limits on the calls of one model; Infinity means none. `concurrency` limits the running calls. */
 export interface RateLimits {
   readonly requestsPerMinute: number;
   readonly tokensPerMinute: number;
   readonly concurrency: number;
 }
 
-/** A request that was counted: when, to half a second, and with how many tokens. */
+/** A counted request: its half-second slot and its tokens. */
 export interface Reservation {
   readonly at: number;
   readonly tokens: number;
-  /** By the clock of its process, which never goes back. */
+  /** Time by the monotonic clock of its process. */
   readonly takenAt: number;
 }
 
-/** Whether a request might reach its provider too late for its margin. */
+/** Returns whether a request could reach its provider after its margin. */
 export function isStale({ takenAt }: Reservation): boolean {
   return performance.now() - takenAt > MARGIN_MS / 2;
 }
 
-/** Why a request was turned away, and in how many milliseconds to come again. */
+/** Reason why a request was refused, and the milliseconds until it should retry. */
 export interface RateRefusal {
   readonly reason: 'rate' | 'concurrency' | 'circuit';
   readonly waitMs: number;
 }
 
 export const MINUTE_MS = 60_000;
-/** Requests are counted by half seconds, so that a window stays small however many there are. */
+/** Requests are counted in half-second slots, so that a window stays small however many there are. */
 const SLOT_MS = 500;
-/** How long after its reservation a request may reach its provider, whose own 60 seconds begin there. */
+/** Longest time from a reservation to the arrival at the provider, whose own 60 seconds begin then. */
 export const MARGIN_MS = 1_000;
-/** How long a silent process keeps its places: longer than a store or an event loop stalls. */
+/** Time for which a silent process keeps its slots; longer than a store or an event loop stalls. */
 export const LEASE_MS = 30_000;
 
 interface Content {
@@ -38,23 +38,23 @@ interface Content {
 }
 
 /**
- * The requests to one model within the last minute, and the calls under way: a value that the processes of a store hand
- * to one another, as one of them sees and changes it. The caller says what time it is, in milliseconds.
+ * The requests to one model within the last minute, and the running calls, as read from a value that the processes of
+ * a store share and replace in turn. The caller passes the current time in milliseconds.
  *
- * 1. No 60 seconds hold more requests than the rate, however long after its reservation, up to `MARGIN_MS`, each arrives.
- *    A sliding window and no bucket: a full bucket lets through twice its rate within its first minute, and vendors count.
- * 2. A request reserves all the tokens that it may come to, and settles for those it used: no 60 seconds hold more.
- * 3. A clock that is set back makes everything wait for a minute at most; one that is set forward is believed.
+ * 1. No 60 seconds contain more requests than the rate, even if each arrives up to `MARGIN_MS` after its reservation.
+ *    No token bucket is used: a full one lets through twice its rate in its first minute, and vendors count that.
+ * 2. A request reserves the most tokens that it may use, and settles for those it used: no 60 seconds contain more.
+ * 3. If the clock is set back, everything waits for at most a minute; if it is set forward, the new time is trusted.
  */
 export class RateWindow {
   begun = 0;
-  /** False where a request was turned away: nobody else needs to know. */
+  /** False if a request was refused, so that nothing needs to be written. */
   isChanged = true;
   private readonly sent: Content['sent'];
   private readonly processes: Content['processes'] = {};
   private readonly own: Content['processes'][string];
 
-  /** @param own the process that looks, and its calls under way */
+  /** @param own this process and its running calls */
   constructor(
     text: string | null,
     private readonly now: number,
@@ -75,11 +75,11 @@ export class RateWindow {
     return JSON.stringify({ sent: this.sent, processes: this.processes } satisfies Content);
   }
 
-  /** Counts a request where there is room. One that is larger than a whole minute may hold goes when the minute is empty. */
+  /** Counts a request if there is room. One over the limit of a whole minute passes when the minute is empty. */
   reserve(tokens: number, limits: RateLimits): Reservation | RateRefusal {
     const calls = Object.values(this.processes).reduce((sum, process) => sum + process.calls, 0);
     const isBusy = calls >= limits.concurrency;
-    // Nobody knows when a call will end.
+    // The end of a running call cannot be predicted.
     const waitMs = isBusy ? 0 : this.waitFor(tokens, limits);
     this.isChanged = !isBusy && waitMs === 0;
     if (!this.isChanged) return { reason: isBusy ? 'concurrency' : 'rate', waitMs };
@@ -88,7 +88,7 @@ export class RateWindow {
     return this.take(tokens);
   }
 
-  /** Counts a request anew that is only sent now; null where it is past, so that others may have its room. */
+  /** Moves a reservation to the current time. Returns null if it has expired, since others may have its room. */
   move({ at, tokens }: Reservation): Reservation | null {
     const slot = this.slotAt(at);
     if (slot === undefined) return null;
@@ -97,13 +97,13 @@ export class RateWindow {
     return this.take(tokens);
   }
 
-  /** Counts the tokens that a request used, for as long as it is counted. */
+  /** Replaces the reserved tokens by those used, if the request is still counted. */
   settle({ at, tokens }: Reservation, used: number): void {
     const slot = this.slotAt(at);
     if (slot !== undefined) slot.tokens += used - tokens;
   }
 
-  /** Milliseconds until so many tokens fit; 0: now. */
+  /** Returns the milliseconds until a request of so many tokens fits; 0 means now. */
   private waitFor(tokens: number, { requestsPerMinute, tokensPerMinute }: RateLimits): number {
     let requestsOver = this.sent.reduce((sum, { requests }) => sum + requests, 1) - requestsPerMinute;
     let tokensOver = this.sent.reduce((sum, slot) => sum + slot.tokens, tokens) - tokensPerMinute;
@@ -134,7 +134,7 @@ function slotOf(time: number): number {
   return Math.floor(time / SLOT_MS) * SLOT_MS;
 }
 
-/** When a slot is no longer within 60 seconds of anything. */
+/** Returns when a slot stops counting towards any 60 seconds. */
 function endOf(slot: number): number {
   return slot + SLOT_MS + MARGIN_MS + MINUTE_MS;
 }

@@ -15,7 +15,7 @@ import { ask, harmless, say } from '../terminal';
 import { readPlan, writePlanFile } from './plan-file';
 
 export interface Person {
-  /** Null if no one answers any more; rejects where the signal takes the question back. */
+  /** Returns null once input is closed; rejects if the signal withdraws the question. */
   ask(prompt: string, signal: AbortSignal): Promise<string | null>;
   tell(text: string): void;
   edit(text: string): Promise<string>;
@@ -29,9 +29,9 @@ export interface Asking {
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
 }
 
-/** Asks a person about the plans of a run that wait for one: each once, one at a time. */
+/** Asks a person about the waiting plans of a run: about each once, one at a time. */
 export class PlanQuestions {
-  /** The id of a run whose plan the person left for later; rejects with the first failure to ask or to decide. */
+  /** Resolves with the id of a run whose plan is left for later; rejects with the first failure to ask or decide. */
   readonly left: Promise<{ readonly left: string }>;
   private readonly asked = new Set<string>();
   private isClosed = false;
@@ -48,7 +48,7 @@ export class PlanQuestions {
     this.left.catch(() => undefined);
   }
 
-  /** Takes the newest trace: asks what is open, and takes back what someone else has decided meanwhile. */
+  /** Takes the newest trace: asks about a waiting plan, and withdraws a question that was decided elsewhere. */
   consider(trace: SolveResult): void {
     this.latest = trace;
     const waiting = waitingRounds(trace).map((round) => ({ round, about: keyOf(trace, round) }));
@@ -84,23 +84,23 @@ export class PlanQuestions {
   }
 }
 
-/** Tells a plan that waits from the next one of its run, even where that is the same again. */
+/** Identifies a waiting plan: a later plan of its run has another key, even if it is equal. */
 function keyOf(trace: SolveResult, round: RoundTrace): string {
   return JSON.stringify([round.childId, round.plan, callsOfPlan(trace.calls, round).length]);
 }
 
 const PREVIEW_COLUMNS = 200;
 
-/** The whole plan: no one must approve what they have not seen. */
+/** Describes the whole plan, so that nobody approves what they have not seen. */
 function describePlan(id: string, plan: Plan, { id: root, estimate, question }: SolveResult): string {
   const cost = estimate === undefined || id !== root ? '' : `, ${describeEstimate(estimate)}`;
   const title = `Run ${id} waits for approval of its plan${cost}:`;
-  // Indented below its step, a line of a subtask passes for no other step.
+  // A line of a subtask is indented below its step, so that it cannot pass for another step.
   const steps = describeSteps(plan, (subtask) => harmless(subtask).replaceAll('\n', '\n      '));
   return [oneLine(question, PREVIEW_COLUMNS), title, ...steps].join('\n');
 }
 
-/** Asks about a plan until the run has taken an answer; false for one that is left for later. An edited text is kept. */
+/** Asks about a plan until the run accepts a decision; false if it is left for later. Keeps an edited text. */
 export async function askVerdict(
   id: string,
   plan: Plan,
@@ -108,7 +108,7 @@ export async function askVerdict(
   signal: AbortSignal,
 ): Promise<boolean> {
   let draft: string | null = null;
-  /** Whether the run was told anything: an unchanged plan or an empty reason means a second thought. */
+  /** Returns whether a decision was sent; an unchanged plan or an empty reason means a second thought. */
   const decide = async (letter: string): Promise<boolean> => {
     if (letter === 'a') await decider.approvePlan(id, plan);
     else if (letter === 'e') {
@@ -137,7 +137,7 @@ export async function askVerdict(
   }
 }
 
-/** @throws UsageError where the editor fails */
+/** Opens a text in the person's editor. @throws UsageError if the editor fails */
 async function editText(text: string): Promise<string> {
   const { VISUAL, EDITOR } = process.env;
   const editor = [VISUAL, EDITOR].find(Boolean) ?? 'vi';
@@ -145,7 +145,7 @@ async function editText(text: string): Promise<string> {
   try {
     const file = join(folder, 'plan.yaml');
     await writeFile(file, text);
-    // By the shell, as git does it: the variable may hold arguments, e.g. "code --wait".
+    // Uses the shell, as git does: the variable may contain arguments, e.g. "code --wait".
     const setting = { cwd: folder, passes: 'all', shell: true, stdio: 'inherit' } as const;
     const [code] = (await once(startProgram(`${editor} "${file}"`, [], setting), 'close')) as [number | null];
     if (code === 0) return await readFile(file, 'utf8');

@@ -8,7 +8,7 @@ import { PlanError } from '../../plan/plan-error';
 import { validatePlan } from '../../plan/validate';
 import { UsageError } from '../../errors';
 
-/** A plan as a person edits it, steps counted from 1; `readPlan` reads it back. */
+/** Writes a plan as a person edits it, steps counted from 1; `readPlan` reads it back. */
 export function writePlanFile({ steps }: Plan, { workers }: Pick<PlanContext, 'workers'>): string {
   const notes = [
     '# Save and close to run this plan; leave it as it is to go back.',
@@ -20,11 +20,11 @@ export function writePlanFile({ steps }: Plan, { workers }: Pick<PlanContext, 'w
 }
 
 /**
- * Reads a plan in YAML (steps from 1), JSON (from 0, as in all JSON of ours) or the Conductor's three lists.
+ * Reads a plan in YAML (steps from 1), JSON (from 0, as in all our JSON) or the Conductor's three lists.
  * @throws UsageError with what is wrong, where, and what to write instead
  */
 export function readPlan(text: string, name: string, context: PlanContext): Plan {
-  // A subtask may speak of "model_id", too.
+  // A subtask may mention "model_id", too.
   const isLists = /\bmodel_ids?\b/.test(text) && !/^steps:/m.test(text);
   try {
     if (isLists) return parsePlan(text, context);

@@ -19,7 +19,7 @@ const NO_TOKEN = `none: anyone on this machine may ask; ${TOKEN} sets one`;
 const TOKEN_CHARACTERS = 16;
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
 
-/** `codec-server`: decrypts for Temporal's page and command line. */
+/** `codec-server`: decrypts payloads for Temporal's UI and command line. */
 export async function codecServer(options: CodecServerOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const { host, port, origin: origins } = options;
@@ -49,7 +49,7 @@ export async function codecServer(options: CodecServerOptions): Promise<ExitCode
   }
 }
 
-/** Null for none, where only this machine gets in. */
+/** Returns the token, or null if none is set and only this machine can connect. @throws UsageError if one is needed */
 function readToken(host: string): string | null {
   const token = process.env[TOKEN] ?? '';
   if (token.length >= TOKEN_CHARACTERS) return token;

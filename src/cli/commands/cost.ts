@@ -19,7 +19,7 @@ interface CostOptions extends WorkOptions {
   readonly json?: boolean;
 }
 
-/** `cost`: sums of what the ledger holds. Needs no server. */
+/** `cost`: prints sums of the ledger. Needs no server. */
 export async function cost(options: CostOptions): Promise<ExitCode> {
   const zone = options.utc ? 'utc' : 'local';
   const span = spanOf(options, zone);
@@ -40,7 +40,7 @@ export async function cost(options: CostOptions): Promise<ExitCode> {
   return EXIT.answered;
 }
 
-/** More rows than these may take some seconds. */
+/** Number of rows at which progress is reported: reading more may take some seconds. */
 const ROWS_IN_SILENCE = 5000;
 
 type Span = Pick<CostQuery, 'since' | 'until'>;
@@ -67,7 +67,7 @@ function renderJson({ by, lines, total }: CostReport, { since, until }: Span, zo
 
 const CSV_COLUMNS = 'calls,open_calls,calls_of_unknown_cost,input_tokens,output_tokens,cost_usd,saved_usd';
 
-/** A report as CSV (RFC 4180), without the sum, which a spreadsheet makes itself. Amounts are exact. */
+/** Renders a report as CSV (RFC 4180), without the total, which a spreadsheet can sum. Amounts are exact. */
 export function renderCsv({ by, lines }: CostReport): string {
   const rows = lines.map(({ name, calls, open, unknown, inputTokens, outputTokens, ...line }) => {
     const amounts = [exactUsd(line.nanoUsd), exactUsd(line.savedNanoUsd)];
@@ -76,7 +76,7 @@ export function renderCsv({ by, lines }: CostReport): string {
   return [`${by},${CSV_COLUMNS}`, ...rows].map((row) => `${row}\r\n`).join('');
 }
 
-/** Names come from anyone, so formulas are escaped (OWASP, "CSV Injection"). */
+/** Quotes a field. Names are untrusted, so formulas are escaped (OWASP, "CSV Injection"). */
 function csvText(text: string): string {
   const harmless = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
@@ -90,7 +90,7 @@ function exactUsd(nanoUsd: number): string {
 const GAP = '  ';
 const NARROWEST_NAME = 16;
 
-/** A report as a table for a terminal: names to the left, in several lines where they are long, the sum below. */
+/** Renders a report as a table for a terminal: names on the left, wrapped if they are long, and the total below. */
 export function renderTable(report: CostReport, paint: Paint, columns = Infinity): string[] {
   const { by, lines, total } = report;
   const least = lines.reduce((min, { nanoUsd }) => (nanoUsd > 0 ? Math.min(min, nanoUsd) : min), 1e9);
@@ -99,7 +99,7 @@ export function renderTable(report: CostReport, paint: Paint, columns = Infinity
   const decimals = decimalsFor(least);
   const sum = cellsOf(total, decimals);
   const head = [by, 'calls', 'input', 'output', 'cost'];
-  // No number is longer than that of the sum.
+  // No number is longer than that of the total.
   const widths = head.slice(1).map((title, column) => Math.max(title.length, widthOf(sum[column + 1] ?? '')));
   const numbers = widths.reduce((all, width) => all + GAP.length + width, 0);
   const names = Math.min(widest, Math.max(NARROWEST_NAME, columns - numbers));
@@ -129,13 +129,13 @@ function cellsOf(line: CostLine, decimals: number): string[] {
   ];
 }
 
-/** Enough decimals to show two digits of the least amount, a dollar at most: from cents to nano-dollars. */
+/** Returns enough decimals to show two digits of the smallest amount: from cents to nano-dollars. */
 function decimalsFor(leastNanoUsd: number): number {
   const wanted = Math.ceil(-Math.log10(leastNanoUsd / 1e9)) + 1;
   return Math.min(9, Math.max(2, wanted));
 }
 
-/** Compared with the price of these tokens without a cache. */
+/** Describes the saving, compared with the price of these tokens without a cache. */
 function explainSavings({ nanoUsd, savedNanoUsd }: CostLine): string[] {
   if (savedNanoUsd === 0) return [];
   const saved = Math.abs(savedNanoUsd);

@@ -20,14 +20,14 @@ import { checkTrust, foreignPlaces, loadFile, untrustedOf, type WorkOptions } fr
 import { columnsOf, paintFor, print } from '../terminal';
 import { errandOf, FOLDER, foreignKeys } from '../trust';
 
-/** Surroundings that a configuration is checked with. */
+/** Context in which a configuration is checked. */
 interface Place extends CheckedPlace {
   readonly cards: ReturnType<typeof configuredCards>;
-  /** Keys that must not be sent where the configuration says, as `NAME=place`. */
+  /** Credentials that may not be sent where the configuration says, as `NAME=place`. */
   readonly untrusted: readonly string[];
 }
 
-/** What a configuration needs. */
+/** Checks of a configuration, by the name of the finding. */
 const CONFIG_CHECKS: Readonly<Record<string, (place: Place) => Looked[] | Promise<Looked[]>>> = {
   Key: checkKeys,
   Trust: ({ untrusted }) =>
@@ -41,7 +41,7 @@ const CONFIG_CHECKS: Readonly<Record<string, (place: Place) => Looked[] | Promis
   'Local engine': checkLocalEngine,
 };
 
-/** `doctor`: what is installed, reachable and allowed here; fails if something that a solve needs is not there. */
+/** `doctor`: checks what is installed, reachable and allowed; fails if anything that a solve needs is missing. */
 export async function doctor(options: WorkOptions): Promise<ExitCode> {
   let loaded: LoadedConfig | undefined;
   const configuration = await find('Configuration', async () => {
@@ -105,7 +105,7 @@ function checkNode(): Looked[] {
   return [isNew ? fine(node) : broken(`${node} is too old: install 20.19 or newer`)];
 }
 
-/** Python serves to download two things; where they are already here, it is not needed. */
+/** Checks Python, which is needed only to download the Temporal CLI and the local model. */
 async function checkPython(): Promise<Looked[]> {
   if (isOurImage()) return [];
   try {
@@ -132,7 +132,7 @@ function checkLocalEngine({ cards }: Place): Looked[] {
   return [isNeeded ? broken(missing) : note(missing)];
 }
 
-/** The server that a command started now would use; none is started. */
+/** Finds the server that a command started now would use; starts none. */
 async function findServer(namespace: string): Promise<CheckedPlace['server'] & { readonly looked: Looked }> {
   const configured = await configuredServer(namespace);
   if (configured !== null) {
@@ -155,7 +155,7 @@ async function findStore({ config: { store }, isStoreTrusted }: Place): Promise<
   return [fine(`${withoutPassword(store)} answers`)];
 }
 
-/** What runs of this store found out: a server is asked for whole answers once it has refused to stream. */
+/** Reports servers that refused to stream in runs of this store: they are asked for whole answers. */
 async function findRefused({ config, cards, isStoreTrusted }: Place): Promise<Looked[]> {
   if (!isStoreTrusted) return [];
   const store = configuredStore(config);
@@ -175,7 +175,7 @@ function nameOfServer({ provider, model, baseUrl }: Place['cards'][number]): str
   return `${model} at ${baseUrl ?? provider}`;
 }
 
-/** Nothing where no rate is configured, and where it holds for all workers together. */
+/** Warns if rates are configured but the store cannot share them among all workers. */
 function checkRates({ config: { store, conductor, workers } }: Place): Looked[] {
   const isLimited = [conductor, ...workers].some((card) => 'rate' in card || 'concurrency' in card);
   const kind = readStoreUrl(store)?.kind;

@@ -19,7 +19,7 @@ import { fileOf, loadServable, type WorkOptions } from '../load-settings';
 import { configuredStore } from '../../store/open-store';
 import { paintFor, print, say } from '../terminal';
 
-/** `pool check`: calls each Conductor, worker and baseline once, a line each; fails if any of them does. */
+/** `pool check`: calls each Conductor, worker and baseline once, and prints a line for each; fails if a call does. */
 export async function checkPool(options: WorkOptions): Promise<ExitCode> {
   const config = await loadServable(options);
   const workers = [...resolveRun(config).workers, ...resolveBaselines(config)];
@@ -38,7 +38,7 @@ export async function checkPool(options: WorkOptions): Promise<ExitCode> {
       await report(bad('✗'), name, reasonOf(error));
     }
   };
-  // One after the other: a limit on requests at once must not look like a broken worker.
+  // Makes one call at a time: a concurrency limit must not look like a broken worker.
   for (const [place, section] of conductors) {
     await check(place, pingConductor(config, resolveConductor(section, new Date())));
   }
@@ -77,7 +77,7 @@ async function pingModel(card: ConductorCard | ModelCard, config: Config, ask = 
   );
 }
 
-/** Calls a Conductor once; where it is a checkpoint, the one that would write the next run's plan. */
+/** Calls a Conductor once; if it is a checkpoint, the one that would write the next run's plan. */
 async function pingConductor(config: Config, card: ConductorCard): Promise<string> {
   const [policyOf] = addOns.flatMap((addOn) => addOn.policyOf ?? []);
   if (card.provider !== 'policy' || policyOf === undefined) return pingModel(card, config);
@@ -86,10 +86,10 @@ async function pingConductor(config: Config, card: ConductorCard): Promise<strin
   return pingModel(conductor, config, policy.complete);
 }
 
-/** Lies beside the built package, see `scripts/write-schema.mjs`. */
+/** JSON Schema beside the built package, see `scripts/write-schema.mjs`. */
 const SCHEMA = join(__dirname, '..', '..', 'conductor.schema.json');
 
-/** `init`: writes a `conductor.yaml` from the keys and servers of this machine. No file is ever overwritten. */
+/** `init`: writes a `conductor.yaml` from the keys and servers of this machine. Never overwrites a file. */
 export async function init(options: WorkOptions): Promise<ExitCode> {
   const file = fileOf(options);
   const pool = await findPool(process.env);

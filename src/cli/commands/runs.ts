@@ -35,7 +35,7 @@ interface TraceOptions extends WorkOptions {
   readonly format: keyof typeof FORMATS;
 }
 
-/** `trace`: a run, running or ended, as it is now. */
+/** `trace`: prints the current trace of a run, running or ended. */
 export function trace(given: string, options: TraceOptions): Promise<ExitCode> {
   return withRun(given, options, 'look', async ({ conductor }, id) => {
     await print(FORMATS[options.format](await conductor.trace(id)), { painted: options.format === 'tree' });
@@ -71,7 +71,7 @@ async function cancelAndWait({ conductor }: Session, id: string): Promise<ExitCo
   throw new Error(`the history of run ${id} stopped without an end of the run: ask for its trace`);
 }
 
-/** `list`: runs that have not ended, and the last ones that have. */
+/** `list`: prints unfinished runs, and the last ended ones. */
 export async function list(options: ShowOptions & { readonly limit: number }): Promise<ExitCode> {
   const { limit, json } = options;
   return withSession(await loadSettings(options), options, { role: 'look', used: true }, async (session) => {
@@ -93,7 +93,7 @@ type Look = Pick<Frame, 'paint' | 'now'> & { readonly columns?: number | undefin
 
 const INDENT = '  ';
 
-/** A run's id with state, cost and age, as much of its question as fits a line, and what went wrong. */
+/** Renders each run: id, state, cost and age, as much of its question as fits on a line, and its problems. */
 export function renderList({ runs }: RunList, { paint, columns = 160, now }: Look): string {
   const room = columns - INDENT.length;
   const lines = runs.flatMap((run) => {
@@ -122,7 +122,7 @@ function markOf(run: ListedRun): StepState {
   return stateOf(run) === 'running' ? 'running' : 'waiting';
 }
 
-/** Advice about runs that do not continue by themselves. */
+/** Returns advice about runs that do not continue by themselves. */
 function explain({ runs, unlisted }: RunList): string[] {
   const states = runs.map(stateOf);
   const lines = [

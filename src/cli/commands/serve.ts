@@ -26,7 +26,7 @@ import { fileOf, loadServable, loadSettings, type WorkOptions } from '../load-se
 import { READY, STOP, superviseAll, type Supervised } from '../supervise';
 import { say } from '../terminal';
 
-/** How long calls under way may go on, since they are paid for. Kubernetes kills after 30 s unless configured otherwise. */
+/** Time for calls under way to finish, since they are paid for. Kubernetes kills after 30 s by default. */
 export const DRAIN_MS = 25_000;
 
 const WORK = { role: 'work', graceMs: DRAIN_MS, log: say } as const;
@@ -39,7 +39,7 @@ export function up(options: WorkOptions): Promise<ExitCode> {
   );
 }
 
-/** Keeps a server and a worker for this folder, and what else belongs beside them, until Ctrl-C. */
+/** Runs a server, a worker and the other parts of a command for this folder, until Ctrl-C. */
 export async function serveHere(
   options: WorkOptions,
   command: string,
@@ -58,10 +58,10 @@ export async function serveHere(
   });
 }
 
-/** Editors replace files, and shared folders report no change: so the file is polled. */
+/** Polling interval of the file: editors replace files, and shared folders report no change. */
 const POLL_MS = 500;
 
-/** Says so whenever the configuration changes, since the command goes on with what it read. */
+/** Reports each change of the configuration file, since the command continues with what it read. */
 export function watchConfig(options: WorkOptions, command: string): void {
   const file = fileOf(options);
   watchFile(file, { interval: POLL_MS, persistent: false }, ({ mtimeMs }, before) => {
@@ -70,7 +70,7 @@ export function watchConfig(options: WorkOptions, command: string): void {
   });
 }
 
-/** In a process group of its own, so that Ctrl-C in a terminal reaches only this process, which then decides. */
+/** Returns a part that runs in its own process group, so that Ctrl-C reaches only this process, which then decides. */
 function partProcess(name: string, command: string, config: Config, file: string | undefined): Supervised {
   const main = join(__dirname, '..', 'main.js');
   const named = file === undefined ? [] : ['--config', file];
@@ -82,7 +82,7 @@ function partProcess(name: string, command: string, config: Config, file: string
       detached: true,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
-    // Not read from the file again, which may have changed meanwhile. One that dies before it listens has an end of its own.
+    // Sends the configuration, since its file may have changed. Errors are ignored: the exit of the child is handled.
     child.send({ config, port }, () => undefined);
     return child.once('message', (ready: Ready) => {
       port = ready.port;
@@ -92,20 +92,20 @@ function partProcess(name: string, command: string, config: Config, file: string
   return { name, start };
 }
 
-/** Message of a part that works. The process that takes its place after a crash is given its port: clients find it again. */
+/** Message of a part that is ready. After a crash, its replacement gets the same port, so that clients find it. */
 interface Ready {
   readonly line: string;
   readonly port: number | null;
 }
 
 interface Part {
-  /** Port of the process whose place it takes. */
+  /** Port of the process that it replaces, if any. */
   readonly port: number | null;
   readonly sayReady: (ready: Ready) => void;
   readonly stop: AbortSignal;
 }
 
-/** `up-worker`: the process that works for `up`. */
+/** `up-worker`: the worker process of `up`. */
 export function upWorker(options: WorkOptions): Promise<ExitCode> {
   return asPart(options, WORK, async ({ worker, config }, { sayReady, stop }) => {
     sayReady({ line: `Worker      task queue ${config.temporal.taskQueue}`, port: null });
@@ -113,7 +113,7 @@ export function upWorker(options: WorkOptions): Promise<ExitCode> {
   });
 }
 
-/** Does a part's work in its own process, until the command that started it asks it to stop or is gone. */
+/** Runs a part in its own process, until the command that started it asks it to stop or is gone. */
 export async function asPart(
   options: WorkOptions,
   how: SessionOptions,
@@ -133,22 +133,22 @@ export async function asPart(
       return EXIT.answered;
     });
   } finally {
-    // An open channel would keep this process.
+    // An open channel would keep this process alive.
     if (process.connected) process.disconnect();
   }
 }
 
-/** A killed parent counts as a user of the server, which we must leave last, a moment longer than its channel is open. */
+/** Waits until a killed parent is gone, since we must leave the server last: its channel closes a moment earlier. */
 async function untilOrphaned(parent: number): Promise<void> {
   for (let waited = 0; process.ppid === parent && waited < 2_000; waited += 20) await pause(20);
 }
 
-/** `server`: Temporal alone, for programs of the user's; where one is given, for as long as that runs. */
+/** `server`: runs Temporal alone for the user's programs; if a program is given, only until that ends. */
 export async function server(command: readonly string[], options: WorkOptions): Promise<ExitCode> {
   const loaded = await loadSettings(options);
   return withSession(loaded, options, { role: 'look', stays: true }, async ({ server: temporal }) => {
     const { address, namespace, embedded } = temporal;
-    // Beside another server, the program runs with Temporal's own environment configuration unchanged.
+    // With a configured server, the program gets Temporal's environment configuration unchanged.
     const env = embedded ? { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } : {};
     if (command.length > 0) return runCommand(command, env);
     const interruption = listenForInterruption();
@@ -158,10 +158,10 @@ export async function server(command: readonly string[], options: WorkOptions): 
   });
 }
 
-/** Runs a program to its end. @throws UsageError where there is no such program */
+/** Runs a program to its end. @throws UsageError if there is no such program */
 async function runCommand([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv) {
   const shell = process.platform === 'win32';
-  // A path of the current folder is meant as it was written; a bare name is looked up in PATH alone.
+  // A relative path is resolved against the current folder; a bare name is looked up only in PATH.
   const file = !shell && program.includes('/') ? resolve(program) : program;
   try {
     const child = startProgram(file, args, {
@@ -171,7 +171,7 @@ async function runCommand([program = '', ...args]: readonly string[], env: NodeJ
       stdio: 'inherit',
       shell,
     });
-    // A terminal sends Ctrl-C to the program as well, which then ends in its own way.
+    // A terminal sends Ctrl-C to the program too, which decides how to end.
     process.on('SIGINT', () => undefined);
     process.on('SIGTERM', () => child.kill('SIGTERM'));
     const [code] = (await once(child, 'exit')) as [number | null];
@@ -181,7 +181,7 @@ async function runCommand([program = '', ...args]: readonly string[], env: NodeJ
   }
 }
 
-/** `worker`: what a production deployment runs, beside a server elsewhere. */
+/** `worker`: runs a worker for a server elsewhere, as in a production deployment. */
 export async function worker(options: WorkOptions & { readonly health?: number }): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const loaded = await loadServable(options);
@@ -199,7 +199,7 @@ export async function worker(options: WorkOptions & { readonly health?: number }
   });
 }
 
-/** Answers 200 while the worker polls for work, else 503 with the reason. @throws UsageError where the port is taken */
+/** Answers 200 while the worker polls for work, else 503 with the reason. @throws UsageError if the port is taken */
 export async function serveHealth(
   port: number,
   { status }: Pick<RunningWorker, 'status'>,

@@ -28,7 +28,7 @@ interface SolveOptions extends ShowOptions, AskedOptions, Pick<SolveRequest, 'se
   readonly maxDepth?: number | null;
   readonly maxCost?: number | null;
   readonly approve?: 'plan' | 'all';
-  /** Which of `conductors:` writes the plan; undefined: `conductor:`. */
+  /** Entry of `conductors:` that writes the plan; undefined: `conductor:`. */
   readonly conductor?: string;
 }
 
@@ -54,7 +54,7 @@ export async function solve(argument: string | undefined, options: SolveOptions)
     approval,
     priority,
     tenant,
-    // A terminal shows texts as they come, here or in `watch`.
+    // A terminal shows texts while they are written, here or in `watch`.
     ...((options.stream === true || isDrawn(process.stderr)) && { live: true as const }),
   };
   await checkStore(loaded.store);
@@ -77,7 +77,7 @@ export async function solve(argument: string | undefined, options: SolveOptions)
       await sayOtherVersion(session, id);
       return showRun(session, id, interruption, options);
     }
-    // Scripts read the id alone.
+    // Scripts read the id, so stdout has nothing else.
     await print(id);
     say(`Follow it with: ${watchOf(id, file)}`);
     if (await checkServed(session)) await sayOtherVersion(session, id);
@@ -88,17 +88,17 @@ export async function solve(argument: string | undefined, options: SolveOptions)
 /** `from` counts from 1. */
 type RetryOptions = ShowOptions & Pick<SolveOptions, 'maxCost'> & Omit<RetryRequest, 'limits'>;
 
-/** `retry`: goes on from a step of an earlier run as a new one, and shows that to its end. */
+/** `retry`: continues an earlier run from one of its steps as a new run, and shows that to its end. */
 export async function retry(given: string, options: RetryOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const { from, worker, subtask, maxCost: costUsd } = options;
   const loaded = await loadServable(options);
   if (typeof costUsd === 'number') checkCostLimit(resolveRun(loaded));
-  // Throws where there is no such worker; the Conductor is one of another kind.
+  // Throws if there is no such worker; the Conductor is not in the pool.
   if (worker !== undefined && worker !== CONDUCTOR_ID) resolveRun(loaded, { pool: { allow: [worker] } });
   await checkStore(loaded.store);
   return withSession(loaded, options, { role: 'work', used: true }, async (session) => {
-    // Without a limit of its own, the earlier run's holds.
+    // Without a limit of its own, the new run keeps the earlier one's.
     const limits = costUsd === undefined ? undefined : { costUsd };
     const id = await findRun(session, given);
     await sayResumed(session, id);
@@ -110,10 +110,10 @@ export async function retry(given: string, options: RetryOptions): Promise<ExitC
   });
 }
 
-/** A run is resolved in its first workflow task: where a worker is free, at once. */
+/** Timeout for the first workflow task, which resolves a run; a free worker takes it at once. */
 const PATIENCE_MS = 3_000;
 
-/** Says where the worker that began a run read another version of the configuration than this command. */
+/** Warns if the worker that began a run read another version of the configuration than this command. */
 async function sayOtherVersion({ temporal, config, file }: Session, id: string): Promise<void> {
   const theirs = await readVersion(temporal, id, AbortSignal.timeout(PATIENCE_MS)).catch(() => null);
   const different = theirs === null ? [] : differencesOf(theirs, solvingDigestOf(config));

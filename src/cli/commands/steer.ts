@@ -19,7 +19,7 @@ interface LimitsOptions extends WorkOptions, Pick<LimitsChange, 'calls' | 'token
   readonly wallClock?: number;
 }
 
-/** `depth`: how deep the Conductor may call itself; null: no limit. */
+/** `depth`: sets how deep the Conductor may call itself; null: no limit. */
 export function changeDepth(given: string, depth: number | null, options: WorkOptions): Promise<ExitCode> {
   return steerRun(given, options, async (conductor, id) => {
     await conductor.setMaxDepth(id, depth);
@@ -27,7 +27,7 @@ export function changeDepth(given: string, depth: number | null, options: WorkOp
   });
 }
 
-/** `hint`: something for the Conductor to consider. */
+/** `hint`: gives the Conductor something to consider. */
 export function addHint(given: string, text: string, options: WorkOptions): Promise<ExitCode> {
   return steerRun(given, options, async (conductor, id) => {
     await conductor.addHint(id, text);
@@ -35,7 +35,7 @@ export function addHint(given: string, text: string, options: WorkOptions): Prom
   });
 }
 
-/** `limits`: changes those that are named, and prints all that then hold. */
+/** `limits`: changes the given limits, and prints all current ones. */
 export function changeLimits(given: string, options: LimitsOptions): Promise<ExitCode> {
   const { maxCost: costUsd, calls, tokens, wallClock: wallClockMs, steps } = options;
   return steerRun(given, options, async (conductor, id) => {
@@ -62,7 +62,7 @@ export function changeLimits(given: string, options: LimitsOptions): Promise<Exi
 
 const NAME_COLUMNS = 8;
 
-/** Each limit with its name and its value, for a person. */
+/** Returns each limit with its name and formatted value. */
 function showLimits(held: HeldLimits): readonly (readonly [keyof LimitsChange, string, string])[] {
   const { costUsd, calls, tokens, wallClockMs, remainingMs, steps, depth } = held;
   return [
@@ -75,7 +75,7 @@ function showLimits(held: HeldLimits): readonly (readonly [keyof LimitsChange, s
   ];
 }
 
-/** `approve`: decides on the plan that waits, which may be replaced or rejected with a reason. */
+/** `approve`: approves the waiting plan, replaces it, or rejects it with a reason. */
 export async function approve(
   given: string,
   options: WorkOptions & { readonly edit?: string; readonly reject?: string },
@@ -103,7 +103,7 @@ function refuse(file: string): (cause: unknown) => never {
   };
 }
 
-/** Sends a message to a run, and says what to do where no process is there to go on with it. */
+/** Sends a message to a run; if no worker is there to continue the run, says what to do. */
 function steerRun(
   given: string,
   options: WorkOptions,

@@ -8,7 +8,7 @@ import { withSession } from '../session';
 import { loadSettings, type WorkOptions } from '../load-settings';
 import { print } from '../terminal';
 
-/** `store migrate`: makes the tables of a store that does not do so by itself. Needs no server. */
+/** `store migrate`: creates or migrates the tables of a store that does not do so by itself. Needs no server. */
 export async function migrate(options: WorkOptions): Promise<ExitCode> {
   const config = await loadSettings(options);
   await print(await outcomeOf(openStore(config.store, process.cwd())));
@@ -31,7 +31,7 @@ interface CollectOptions extends WorkOptions {
   readonly dryRun?: boolean;
 }
 
-/** `store gc`: removes what is old and of no use. It needs the server, which knows what is of use. */
+/** `store gc`: removes old, unused objects. Needs the server, which knows what is in use. */
 export async function collect(options: CollectOptions): Promise<ExitCode> {
   const { olderThan, dryRun = false } = options;
   const loaded = await loadSettings(options);

@@ -6,15 +6,15 @@ import type { Session } from '../session';
 import { columnsOf, harmless, paintFor, type Screen, setOnScreen } from '../terminal';
 
 interface Followed<State, Aside> {
-  /** Grows until what is followed has ended. */
+  /** Ends when the followed workflow has ended. */
   readonly states: AsyncIterator<State>;
   readonly view: Pick<View<State>, 'show' | 'close'>;
   readonly aside?: Promise<Aside>;
 }
 
 /**
- * Shows a workflow until it has ended, and says which workers it waits for. @returns its last state, or what came
- * aside; null after Ctrl-C
+ * Shows a workflow until it ends, and says which workers it waits for. @returns its last state, or the value of
+ * `aside`; null after Ctrl-C
  */
 export async function follow<State, Aside = never>(
   session: Session,
@@ -40,7 +40,7 @@ export async function follow<State, Aside = never>(
   }
 }
 
-/** Looks at something under way every second, until there is nothing more to see. */
+/** Polls a running job every second until it ends. */
 export async function* lookAgain<State>(
   look: () => Promise<State | null | undefined>,
 ): AsyncGenerator<State> {
@@ -54,16 +54,16 @@ export async function* lookAgain<State>(
 
 const NEVER = new Promise<never>(() => undefined);
 
-/** Rejects when a command's own worker breaks down; else it never settles. */
+/** Rejects when the command's own worker stops; otherwise never settles. */
 export async function breakdownOf(ended: Promise<void> = NEVER): Promise<never> {
   await ended;
   throw new Error('the worker of this command stopped working');
 }
 
-/** How something under way looks to a person. */
+/** Presentation of a running job. */
 export interface Look<State> {
   readonly draw: (state: State, frame: Frame) => readonly string[];
-  /** Tells what is new since the last look, a plain line an event: the view for logs and pipes. */
+  /** Describes what changed since the last look, one plain line per event, for logs and pipes. */
   readonly tell: (before: State | null, after: State) => readonly string[];
 }
 
@@ -77,18 +77,18 @@ export interface Frame {
 
 interface View<State> {
   readonly show: (state: State) => void;
-  /** Shows nothing meanwhile; the first line that is written takes a picture off the screen. */
+  /** Shows nothing while `work` runs; the first line written meanwhile erases a picture. */
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
-  /** Leaves the last picture standing, and the cursor below it. */
+  /** Leaves the last picture on the screen, with the cursor below it. */
   readonly close: () => void;
 }
 
-/** Opens a picture that redraws itself on a terminal, plain lines anywhere else. */
+/** Opens a picture that redraws itself on a terminal, or plain lines anywhere else. */
 export function openView<State>(screen: Screen, look: Look<State>): View<State> {
   return isDrawn(screen) ? openLiveView(screen, look) : openPlainView(screen, look);
 }
 
-/** Whether a view draws pictures there. */
+/** Returns whether a view draws pictures there. */
 export function isDrawn({ isTTY }: Pick<Screen, 'isTTY'>): boolean {
   return isTTY && process.env.TERM !== 'dumb';
 }
@@ -99,7 +99,7 @@ function openPlainView<State>(screen: Screen, { tell }: Look<State>): View<State
   let pauses = 0;
   const tellNews = (): void => {
     if (pauses > 0 || last === null) return;
-    // A line an event: no line end in foreign text may forge another one.
+    // One line per event: a line end in untrusted text must not forge another event.
     for (const line of tell(told, last)) screen.write(`${harmless(line).replaceAll(/\r?\n/g, ' ')}\n`);
     told = last;
   };
@@ -123,7 +123,7 @@ function openPlainView<State>(screen: Screen, { tell }: Look<State>): View<State
 const SPINNER = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'] as const;
 const TURN_MS = 120;
 
-/** A picture on a terminal that the next one replaces. What `say` writes meanwhile goes above it. */
+/** Opens a picture that is redrawn in place. Output of `say` goes above it. */
 function openLiveView<State>(screen: Screen, look: Look<State>): View<State> {
   const paint = paintFor(screen);
   let last: State | null = null;
@@ -139,7 +139,7 @@ function openLiveView<State>(screen: Screen, look: Look<State>): View<State> {
   const redraw = (): void => {
     if (pauses > 0 || drawn === '') return;
     const before = erase();
-    // A terminal that does not know its size says 0. What lies above its first row could not be erased.
+    // A terminal of unknown size reports 0. Lines above the first row could not be erased.
     const [columns, height] = [screen.columns || 80, (screen.rows || 24) - 1];
     const lines: string[] = [];
     for (const line of drawn.split('\n').reverse()) {
@@ -179,11 +179,11 @@ function openLiveView<State>(screen: Screen, look: Look<State>): View<State> {
     close: () => {
       clearInterval(turning);
       pauses = 0;
-      // Sets the picture apart from what was written in its place.
+      // Separates the picture from what was written in its place.
       if (rows === 0 && drawn !== '') screen.write('\n');
       draw();
       setOnScreen(null);
-      // Sets the next output, the answer or a message, apart.
+      // Separates the picture from the next output, the answer or a message.
       screen.write('\n');
     },
   };

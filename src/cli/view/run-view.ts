@@ -27,21 +27,21 @@ import { oneLine, strokeOf, widthOf, wrap, wrapFacts } from '../../trace/lines';
 import { isReview, isUnbegun, pathOf, roundsOf, waitingRuns } from '../../trace/run-tree';
 import type { Frame, Look } from './follow';
 
-/** A run as it is now. */
+/** Current state of a run. */
 interface RunNow {
   readonly trace: SolveTrace;
   readonly retries: readonly Retry[];
   readonly texts: TextsUnderWay;
 }
 
-/** How a run looks. @param isAsked a person is asked about plans that wait */
+/** Returns how a run is shown. @param isAsked whether a person is asked about waiting plans */
 export function lookOfRun(isAsked: boolean): Look<RunNow> {
   const toldOf = (trace: SolveTrace): SolveTrace => (isAsked ? withoutUnbegun(trace) : trace);
   return {
     draw: ({ trace, retries, texts }, frame) =>
       drawFrame(trace, trace.status === 'running' ? retries : [], { ...frame, texts }),
     tell: (before, after) => {
-      // Once it waits, the person has seen all of it.
+      // A waiting plan was shown in full to the person who is asked.
       const seen = before && (before.trace.waitsFor === undefined ? toldOf(before.trace) : before.trace);
       const known = before?.retries.map(describeRetry) ?? [];
       const retries = new Set(after.retries.map(describeRetry).filter((line) => !known.includes(line)));
@@ -54,7 +54,7 @@ type StepPlace = Pick<Extract<LiveEvent, { kind: 'text' }>, 'childId' | 'round' 
 
 const KEPT_CHARACTERS = 400;
 
-/** The ends of what the steps under way have written. */
+/** Last characters written by each running step. */
 export class TextsUnderWay {
   readonly #ends = new Map<string, string>();
 
@@ -62,7 +62,7 @@ export class TextsUnderWay {
     if (event.kind === 'restarted' || event.kind === 'stepEnded') this.#ends.delete(nameOfPlace(event));
     if (event.kind !== 'text') return;
     const text = this.of(event) + event.delta;
-    // A cut moves all line ends, so it is made seldom; it leaves no half of a word or character.
+    // A cut shifts all line ends, so it is made rarely; it drops what is left of a split word or character.
     const isLong = text.length > 2 * KEPT_CHARACTERS;
     const end = isLong ? text.slice(-KEPT_CHARACTERS).replace(/^(?:\S*\s|[\uDC00-\uDFFF])/, '') : text;
     this.#ends.set(nameOfPlace(event), end);
@@ -77,7 +77,7 @@ function nameOfPlace({ childId, round, step }: StepPlace): string {
   return `${childId ?? ''} ${round} ${step}`;
 }
 
-/** A plan that may have to wait is shown to the person who is asked about it, else once its first step begins. */
+/** Hides a plan that may need approval: a person is shown it when asked, else it appears once its first step begins. */
 function withoutUnbegun(trace: SolveTrace): SolveTrace {
   if (trace.status !== 'running') return trace;
   const rounds = trace.rounds.map((round) =>
@@ -87,7 +87,7 @@ function withoutUnbegun(trace: SolveTrace): SolveTrace {
   return { ...trace, rounds, estimate: isOwn ? undefined : trace.estimate };
 }
 
-/** Describes what is new since the last look at a run, a plain line an event: the view for logs and pipes. */
+/** Describes what changed since the last look at a run, one plain line per event, for logs and pipes. */
 export function describeChanges(before: SolveTrace | null, after: SolveTrace): string[] {
   const known = new Set(before === null ? [] : describeRun(before));
   return describeRun(after).filter((line) => !known.has(line));
@@ -145,12 +145,12 @@ interface RunFrame extends Frame {
   readonly texts?: TextsUnderWay;
 }
 
-/** One picture of the live view, a string a line. A step that a running child works on has its rounds below. */
+/** Draws one frame of the live view, one string per line. The rounds of a running child are below its step. */
 export function drawFrame(trace: SolveTrace, retries: readonly Retry[], frame: RunFrame): string[] {
   const { paint, columns } = frame;
   const { estimate, status, degraded, answerCut } = trace;
   const state = joinFacts(degraded ? `${status}, degraded` : status, answerCut && CUT);
-  // While money can still be saved.
+  // The estimate helps only while money can still be saved.
   const ahead = status === 'running' ? estimate : undefined;
   const whole = (text: string): string[] => wrap([text], columns);
   return [
@@ -197,7 +197,7 @@ function drawConductor(round: RoundTrace, { paint, columns, spinner }: Frame): s
   return `${'plan'.padEnd(WAVE_COLUMNS)}${mark} ${oneLine(text, columns - WAVE_COLUMNS - 2)}`;
 }
 
-/** Once it has ended, its output says enough. */
+/** Draws a running child's rounds; once it has ended, its output says enough. */
 function drawChild(trace: SolveTrace, step: StepTrace, frame: RunFrame): string[] {
   if (step.childId === null || stateOf(step) !== 'running') return [];
   const inside = { ...frame, columns: frame.columns - CHILD_INDENT };
@@ -205,7 +205,7 @@ function drawChild(trace: SolveTrace, step: StepTrace, frame: RunFrame): string[
   return lines.map((line) => ' '.repeat(CHILD_INDENT) + line);
 }
 
-/** A step's line: its text is shortened, but not why it failed; with a long name or reason, several lines. */
+/** Draws a step, its text clipped to one line; a long name or the reason of a failure takes several lines. */
 function drawStep(round: RoundTrace, step: StepTrace, nameColumns: number, frame: Frame): string[] {
   const { paint, columns, now, spinner } = frame;
   const state = stateOf(step);
@@ -225,7 +225,7 @@ function drawStep(round: RoundTrace, step: StepTrace, nameColumns: number, frame
 
 const TEXT_LINES = 2;
 
-/** The last lines of what a step under way has written. */
+/** Draws the last lines that a running step has written. */
 function drawText({ childId, round }: RoundTrace, step: StepTrace, frame: RunFrame): string[] {
   const text = frame.texts?.of({ childId, round, step: step.index }).trim() ?? '';
   if (text === '' || stateOf(step) !== 'running') return [];
@@ -238,7 +238,7 @@ function nameOf(step: StepTrace): string {
   return `${step.index + 1} ${describeWorker(step)}`;
 }
 
-/** The output or the reason why there is none; the task until then. */
+/** Returns a step's output, or the reason why there is none; until it ends, its task. */
 function textOf({ plan }: RoundTrace, { index, output, error }: StepTrace, state: StepState): string {
   if (state === 'failed') return error?.message ?? '';
   if (state === 'done') return previewOf(output ?? '');

@@ -18,18 +18,18 @@ import { verificationOf } from './verification';
 export interface GradeRequest {
   readonly question: QuestionRef;
   readonly answers: Answers;
-  /** Judged likewise where the first answer is wrong, and a rule judges it: what was found on the way to it. */
+  /** Outputs that led to the first answer; also graded if a rule finds that answer wrong. */
   readonly onTheWay?: Answers;
 }
 
 const CUSTOM_TIMEOUT_SECONDS = 600;
 
-/** The activity's own time-out is longer: what is not judged by then is `ungraded`, and the rest counts. */
+/** Less than the activity's timeout: answers not judged by then are `ungraded`, and the rest counts. */
 const MOST_GRADING_MS = 20 * 60_000;
 
 /**
- * Activity `conductor.evaluate.gradeAnswers`: judges each answer, equal ones once; null is wrong. Grades of what was found on
- * the way come behind them, by rules alone. Where an activity of the user's judges, its name comes back instead.
+ * Activity `conductor.evaluate.gradeAnswers`: grades each distinct answer once; a missing answer is wrong. Grades of
+ * `onTheWay` follow, by rule only. For a custom grader, it returns the activity to call instead.
  */
 export async function gradeAnswers(
   store: Store,
@@ -71,14 +71,14 @@ export async function gradeAnswers(
   }
 }
 
-/** Several answers are votes: those that the grader holds equal count as one. */
+/** Marks which of several answers the grader considers equal, so that they count as votes for one answer. */
 async function groupAnswers(question: EvaluatedQuestion, grades: RuleGrade[]): Promise<RuleGrade[]> {
   if (question.grader === 'none' || grades.length < 2) return grades;
   const groups = await groupSame(question, grades);
   return grades.map((each, place) => ({ ...each, sameAs: groups[place] ?? null }));
 }
 
-/** A grader that fails is asked once more. */
+/** Grades an answer unless `end` has passed; a failed grader is retried once. */
 async function gradeBefore(end: number, question: RightAnswer, text: string): Promise<Grade> {
   const late = `grading timed out after ${MOST_GRADING_MS / 60_000} minutes`;
   let found = gradeOf(question.grader, 'ungraded', null, late);

@@ -68,7 +68,7 @@ export function createEvaluationActivities(store: Store): EvaluationActivities {
   };
 }
 
-/** A question as the attempts at it within a workflow are shown it. */
+/** Stores a question's texts and returns it as attempts within a workflow get it. */
 export async function keepQuestion(
   store: Store,
   { id, topic, question, conversation }: Pick<Question, 'id' | 'topic'> & AskedWhole,
@@ -81,7 +81,7 @@ export async function keepQuestion(
   };
 }
 
-/** A question as a solve of its own is asked it. */
+/** Stores a question's texts and returns it as the input of a solve. */
 function askedOf(
   store: Store,
   { question, conversation = [] }: AskedWhole,

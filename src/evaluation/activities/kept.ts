@@ -2,21 +2,21 @@ import { readJson, type Store } from '../../store/store';
 import { EVALUATIONS, isManifestKey, manifestKey, resultsFolder } from '../contract';
 import { type Manifest, manifestSchema, type MethodRecord, methodRecordSchema } from '../results';
 
-/** Results of an evaluation, or of one of its questions, in their order; records of another version are skipped. */
+/** Reads the results of an evaluation, or of one of its questions, in order; skips records of other versions. */
 export async function readResults(store: Store, evaluation: string, index?: number): Promise<MethodRecord[]> {
   const keys = await store.list(resultsFolder(evaluation, index));
   const records = await Promise.all(keys.map((key) => readJson(store, key)));
   return records.flatMap((record) => methodRecordSchema.safeParse(record).data ?? []);
 }
 
-/** Null if there is no such evaluation. */
+/** Reads the manifest of an evaluation; null if there is no such evaluation. */
 export async function readManifest(store: Store, evaluation: string): Promise<Manifest | null> {
   const isId = /^[a-z0-9][a-z0-9-]{0,62}$/.test(evaluation);
   const manifest = isId ? await readJson(store, manifestKey(evaluation)) : null;
   return manifestSchema.safeParse(manifest).data ?? null;
 }
 
-/** Manifests of all evaluations, the newest first. */
+/** Reads the manifests of all evaluations, newest first. */
 export async function readManifests(store: Store): Promise<Manifest[]> {
   const keys = (await store.list(EVALUATIONS)).filter(isManifestKey);
   const manifests = await Promise.all(keys.map((key) => readManifest(store, key.split('/')[1] ?? '')));

@@ -5,16 +5,16 @@ import { quoteBriefly } from '../../plan/plan-error';
 import type { Store } from '../../store/store';
 import { type QuestionRef, readQuestionSetKey } from '../contract';
 
-/** Sets that a worker needs together: a night's own two, those of the night before, an evaluation's. */
+/** Number of cached sets, for the current night, the night before and an evaluation. */
 const KEPT_SETS = 4;
 
-/** Reads questions by reference. One for a process: it keeps the sets it read last, which never change. */
+/** Reads questions by reference. Each process has one; it caches the last sets, which never change. */
 export class QuestionSets<Row = Question> {
   private readonly sets = new Map<string, Promise<readonly Row[]>>();
 
   constructor(private readonly store: Store) {}
 
-  /** @throws ConfigError for a line that the set does not have; Error for a set that is not there */
+  /** @throws ConfigError for a line that the set does not have; Error for a missing or altered set */
   async read({ set, index }: QuestionRef): Promise<Row> {
     const questions = await (this.sets.get(set) ?? this.load(set));
     const question = questions[index];
@@ -30,7 +30,7 @@ export class QuestionSets<Row = Question> {
     return questions;
   }
 
-  /** A question may name an activity and a queue: nothing else in the store, which models also write to, is taken for one. */
+  /** Loads a set and checks its key and hash: questions may name an activity, and models also write to the store. */
   private async fetch(set: string): Promise<readonly Row[]> {
     const sha256 = readQuestionSetKey(set);
     if (sha256 === null) {

@@ -5,12 +5,12 @@ import type { Store } from '../../store/store';
 import { keepText } from '../../store/texts';
 import type { Judging } from '../contract';
 
-/** Longer ones settle on nothing, and are judged by rule alone. */
+/** Longer answers state no single result and are judged by rule alone. */
 const MOST_CHARACTERS = 8_000;
 
 /**
- * What a verifier is asked about an answer; null where it is asked nothing. The answer may address the verifier, or imitate
- * it: it stands between marks, and the verdict is a word that holds a hash of the answer, which no answer can contain.
+ * Returns the verifier's prompt about an answer; null if it is not asked. The answer may address or imitate the
+ * verifier, so it stands between marks, and a verdict is a word with a hash of the texts, which no answer can contain.
  */
 export async function verificationOf(
   store: Store,
@@ -33,7 +33,7 @@ export async function verificationOf(
   });
 }
 
-/** What a judge is asked about two answers where no right one is known, guarded as above; null where it is asked nothing. */
+/** Returns a prompt to compare two answers without a known right one, guarded as above; null if it is not asked. */
 export async function comparisonOf(
   store: Store,
   question: string,
@@ -60,7 +60,7 @@ interface Asked {
   readonly words: readonly string[];
 }
 
-/** The texts stand between marks, and the words to choose from come last, after all that others have written. */
+/** Builds a prompt with each text between marks; the words to choose from come last, after all texts of others. */
 async function judgingOf(store: Store, { task, texts, rule, words }: Asked): Promise<Judging> {
   const named = Object.entries(texts);
   const mark = hash('sha256', JSON.stringify(Object.values(texts))).slice(0, 12);

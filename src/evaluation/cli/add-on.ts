@@ -1,7 +1,7 @@
 import type { AddOn } from '../../cli/add-ons';
 import { EVALUATE_WORKFLOW } from '../contract';
 
-/** Loads what it needs only when it is asked for: every command begins with this file. */
+/** Add-on for evaluations. It loads its code on demand, since every command loads this file. */
 export const EVALUATION: AddOn = {
   pluginFor: async (solved) => {
     const { EvaluationPlugin } = await import('../plugin.js');

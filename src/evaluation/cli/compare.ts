@@ -10,7 +10,7 @@ import { showTable } from '../report/describe-summary';
 import { readQuestions } from '../report/details';
 import { findEvaluation } from './earlier';
 
-/** `eval --compare ID1 ID2`: what changed from one evaluation to another on the questions of both; asks no model. */
+/** Runs `eval --compare ID1 ID2`: shows what changed on the questions of both evaluations; calls no model. */
 export async function compareKept(
   ids: readonly string[],
   options: WorkOptions & { readonly json?: boolean },

@@ -10,7 +10,7 @@ import { EXIT, type ExitCode } from '../../cli/ending';
 import { UsageError } from '../../errors';
 import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 
-/** `data inspect`: what is in a file of questions; fails where a row of it cannot be used. */
+/** Runs `data inspect`: reports on a file of questions; fails if a row cannot be used. */
 export async function inspect(
   file: string,
   options: {
@@ -33,7 +33,7 @@ interface Options extends Omit<SplitOptions, 'parts'> {
   readonly part: SplitOptions['parts'];
 }
 
-/** `data split`: draws parts that repeat nothing of each other, for training and for judging by. */
+/** Runs `data split`: draws disjoint parts, for training and for evaluation. */
 export async function split(files: readonly string[], { part, ...options }: Options): Promise<ExitCode> {
   if (new Set(part.map(({ name }) => name)).size < part.length)
     throw new UsageError('--part: give each part a name of its own');

@@ -16,18 +16,18 @@ import type { LogFacts } from '../results';
 import { factsOf } from '../spent';
 
 export interface DrawOptions {
-  /** How many; undefined: all of a file, 100 of the log. */
+  /** Sample size; undefined: all questions of a file, 100 of the log. */
   readonly sample?: number;
   readonly seed: number;
   readonly grader?: PlainGrader;
 }
 
-/** Whether a model may be asked to judge answers to it. */
+/** Whether a model may be asked to judge answers to a question. */
 export function needsVerifier(question: EvaluatedQuestion): boolean {
   return question.grader === 'freeform' && question.verify === true;
 }
 
-/** The questions of a file, or a sample that the seed decides, in their order. @throws ConfigError for mistakes in the file */
+/** Reads a file's questions, or a sample by the seed, in file order. @throws ConfigError for mistakes in the file */
 export async function drawFromFile(
   file: string,
   { sample = Infinity, seed, grader }: DrawOptions,
@@ -48,15 +48,15 @@ async function readJudgeable(file: string, grader: PlainGrader | undefined): Pro
   return questions;
 }
 
-/** No more of the latest solves are drawn from. */
+/** Maximum number of solves, the latest ones, that a sample is drawn from. */
 const MOST_SOLVES = 10_000;
 const DEFAULT_SAMPLE = 100;
 
 /**
- * A sample of the solves that came to an answer, the same one for the same seed and log. Left out are those whose plan a
- * person gave, and those whose texts are gone.
+ * Draws a sample of the logged solves that have an answer, equal for an equal seed and log. Leaves out solves of a
+ * conversation or a given plan, and those whose texts are gone.
  *
- * @param file questions whose right answers are known, told by their text or by the id of the solve
+ * @param file questions with known right answers, matched by text or by the id of the solve
  */
 export async function drawFromLog(
   session: Session,
@@ -97,7 +97,7 @@ async function readRightAnswers(file: string | undefined, grader: PlainGrader | 
     byId.get(id) ?? byText.get(normalizeQuestion(question)) ?? ({ grader: 'none' } as const);
 }
 
-/** null for one that says nothing about the Conductor, or cannot be read any more. */
+/** Reads a logged solve; null if it says nothing about the Conductor, or can no longer be read. */
 async function readSolve(
   { temporal, store }: Session,
   id: string,

@@ -14,7 +14,7 @@ import type { Learned, Manifest } from '../results';
 import { groupBy, percentile, sumOfAll } from '../statistics';
 import { bestWorker, summarize } from '../summarize';
 
-/** Finds an evaluation by its id, a beginning of it that no other has, or `last`. @throws UsageError if there is no one */
+/** Finds an evaluation by its id, a unique prefix of it, or `last`. @throws UsageError unless exactly one matches */
 export async function findEvaluation(store: Store, given: string): Promise<Manifest> {
   const exact = await readManifest(store, given);
   if (exact !== null) return exact;
@@ -35,7 +35,7 @@ export async function findEvaluation(store: Store, given: string): Promise<Manif
   return found;
 }
 
-/** The best worker alone, as a method, by the latest evaluation that tried all of the pool. @throws UsageError if none did */
+/** Returns the best worker alone, as a method, by the latest evaluation of all workers. @throws UsageError if none */
 export async function requireBestWorker(store: Store, run: ResolvedRun): Promise<string> {
   const best = await findBestWorker(store, run);
   if (best !== null) return best;
@@ -63,8 +63,8 @@ async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<s
 }
 
 /**
- * Names of methods, with the best worker of an earlier evaluation in place of `:best`, and where none is named if an earlier
- * one tells it; it is asked in the form in which it was best. @throws UsageError if none tells what `:best` is
+ * Replaces `:best` in methods by the best worker of an earlier evaluation, in the form in which it was best. Methods
+ * without a worker also get it if it is known. @throws UsageError if `:best` is not known
  */
 export async function nameBest(store: Store, run: ResolvedRun, names: readonly string[]): Promise<string[]> {
   const isNamed = run.workers.some(({ id }) => id === 'best');
@@ -83,7 +83,7 @@ export async function nameBest(store: Store, run: ResolvedRun, names: readonly s
   return names.map((name) => (isOpen(name) ? nameWorker(name, found) : name));
 }
 
-/** Median seconds of a worker alone, in the latest evaluation that asked this very model; null where none did. */
+/** Returns a worker's median seconds alone, in the latest evaluation that used its settings; null if none did. */
 export async function secondsAlone(store: Store, worker: RunWorker): Promise<number | null> {
   const method = `worker:${worker.id}`;
   for (const { id, methods, run } of await readManifests(store)) {
@@ -98,7 +98,7 @@ export async function secondsAlone(store: Store, worker: RunWorker): Promise<num
   return null;
 }
 
-/** Another model under the same id is another worker, and so is one that is asked to think or to answer otherwise. */
+/** Whether a worker has the same model and settings as the earlier one with its id. */
 function isSame(worker: RunWorker, before: readonly RunWorker[]): boolean {
   const earlier = before.find(({ id }) => id === worker.id);
   return earlier !== undefined && isDeepStrictEqual(settingsOf(earlier), settingsOf(worker));
@@ -113,7 +113,7 @@ function settingsOf(worker: RunWorker): readonly unknown[] {
   return worker.kind === 'model' ? DECIDING.map((name) => worker[name]) : [worker.type];
 }
 
-/** Refuses a router that has nothing to learn from, and something to learn from that no method asks for. */
+/** Refuses `learned-router` without `--learn-from`, and `--learn-from` without `learned-router`. */
 export function checkLearning(methods: readonly string[], from: string | undefined): void {
   const learns = methods.includes('learned-router');
   if (learns && from === undefined) {
@@ -127,8 +127,8 @@ export function checkLearning(methods: readonly string[], from: string | undefin
 }
 
 /**
- * Chooses the worker that answers each question, by what an earlier evaluation found of the workers alone, but for questions
- * that are asked again now. @throws UsageError where it tells too little
+ * Chooses the worker that answers each question, from an earlier evaluation's results of workers alone; leaves out
+ * questions that are asked again now. @throws UsageError if a worker has no results there
  */
 export async function routeQuestions(
   store: Store,

@@ -11,15 +11,15 @@ import type { Manifest } from '../results';
 import { meanOfAll, sumOfAll } from '../statistics';
 import { needsVerifier } from './draw-questions';
 
-// Before anything is asked, lengths can only be assumed; what is spent is bounded by the budget, not by this.
+// Lengths are assumed, since no call was made yet; the budget limits the cost, not this estimate.
 
 const BYTES_A_TOKEN = 4;
 const PROMPT_TOKENS = { conductor: 1_000, worker: 150, verifier: 300 } as const;
 const ANSWER_TOKENS = 600;
-/** Steps of a plan, in the mean (paper, section 4). */
+/** Mean number of steps of a plan (paper, section 4). */
 const PLAN_STEPS = 3;
 
-/** A number of calls, and the price of each in USD; null if it is unknown. */
+/** Number of calls, and the price of each in USD; null if it is unknown. */
 type Calls = readonly [count: number, usd: number | null];
 
 /** Estimates the calls of all methods on all questions; `usd` is null if a price is unknown. */
@@ -32,7 +32,7 @@ export function estimateEvaluation(
   const cast = { workers: run.workers.map(({ id }) => id), conductors, baselines };
   const bytes = questions.reduce((sum, { question }) => sum + utf8Bytes(question), 0);
   const tokens = bytes / questions.length / BYTES_A_TOKEN;
-  // Leaves out the Conductor's part in questions of the log, which is paid already.
+  // Leaves out the Conductor's solves of logged questions, which are paid for already.
   const isLogged = questions.some(({ solved }) => solved);
   const tried = methods.filter((name) => !isLogged || name !== REFERENCE);
   const played = tried
@@ -80,7 +80,7 @@ function callsOf(
     case 'agreement':
       return [[run.workers.length, step]];
     case 'samples': {
-      // Attempts are made for as much as the Conductor costs.
+      // Attempts may cost as much as the Conductor's solve.
       const { calls, usd } = total(planned(PLAN_STEPS));
       const attempt = stepOf(cardOf(method.worker));
       const affordable = usd && attempt ? usd / attempt : calls;
@@ -94,7 +94,7 @@ function callsOf(
   }
 }
 
-/** USD of one call; null where no price is known. */
+/** Returns the USD of one call; null if the price is unknown. */
 function priceOf(card: RunWorker | ConductorCard | null | undefined, inputTokens: number): number | null {
   if (!card) return null;
   if (!('provider' in card)) return card.price?.perCall ?? null;

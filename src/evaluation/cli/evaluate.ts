@@ -49,7 +49,7 @@ interface EvaluateOptions extends WorkOptions, PlanOptions {
   readonly inspect?: boolean;
 }
 
-/** `eval`: tries methods on the questions of a file or of the log, and says which was right how often, at what cost. */
+/** Runs `eval`: tries methods on the questions of a file or of the log, and reports their scores and costs. */
 export async function evaluate(file: string | undefined, options: EvaluateOptions): Promise<ExitCode> {
   if (options.compare !== undefined) return compareKept(options.compare, options);
   const interruption = listenForInterruption();
@@ -86,7 +86,7 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
   });
 }
 
-/** @throws ConductorError for a condition on what was not tried */
+/** @throws UsageError for a condition on a method that was not tried */
 function judge(summary: Summary, { failIf }: EvaluateOptions): ExitCode {
   if (failIf === undefined) return EXIT.answered;
   const methods = summary.methods.map(({ method }) => method);
@@ -96,7 +96,7 @@ function judge(summary: Summary, { failIf }: EvaluateOptions): ExitCode {
   return holds ? EXIT.failed : EXIT.answered;
 }
 
-/** Finds the evaluation to go on with, or plans a new one: before a worker is started, unless the log is needed for it. */
+/** Finds the evaluation to resume, or plans a new one; before a worker starts, unless it needs the log. */
 async function prepareEvaluation(
   file: string | undefined,
   options: EvaluateOptions,
@@ -119,7 +119,7 @@ async function prepareEvaluation(
   return ({ store }) => keep(store);
 }
 
-/** An evaluation goes on with the models that it began with. @param makesCalls whether this process does */
+/** Checks that an evaluation can resume with its own models. @param makesCalls whether this process calls them */
 function checkConfiguration(manifest: Manifest, config: Config, makesCalls: boolean): void {
   const { id, run } = manifest;
   try {
@@ -135,7 +135,7 @@ function checkConfiguration(manifest: Manifest, config: Config, makesCalls: bool
   say(`Evaluation ${id} goes on with the models and limits that it began with.`);
 }
 
-/** Begins it, or goes on with one that stopped early, unless it runs. @returns false where nothing is left to be done */
+/** Starts or resumes an evaluation, unless it is running. @returns false if nothing is left to do */
 async function begin(
   session: Session,
   manifest: Manifest,
@@ -172,7 +172,7 @@ async function isRunning({ temporal }: Session, id: string): Promise<boolean> {
   return (await describeRun(temporal, id))?.status.name === 'RUNNING';
 }
 
-/** Prints what was found, and writes it to a folder; without pictures if ECharts is not installed. */
+/** Prints the results and writes them to a folder; without charts if ECharts is not installed. */
 async function showResults(
   { store }: Session,
   manifest: Manifest,
@@ -202,7 +202,7 @@ async function showResults(
   return summary;
 }
 
-/** Shows an evaluation on stderr until it has ended; null after Ctrl-C. @throws Error for one that failed */
+/** Shows the progress on stderr until an evaluation ends; null after Ctrl-C. @throws Error if it failed */
 function followEvaluation(
   session: Session,
   manifest: Manifest,
@@ -216,18 +216,18 @@ function followEvaluation(
   return follow(session, manifest.id, interruption, { states: progressOf(session, manifest.id), view });
 }
 
-/** Looks at an evaluation again and again, and at last at its result. */
+/** Polls the progress of an evaluation, and yields its result at the end. */
 async function* progressOf(session: Session, id: string): AsyncGenerator<EvaluationProgress> {
   const handle = session.temporal.workflow.getHandle(id);
   yield* lookAgain(async () => {
     if (!(await isRunning(session, id))) return null;
-    // Between two workers, none may answer.
+    // While workers restart, none may answer.
     return handle.query<EvaluationProgress>(PROGRESS_QUERY).catch(() => undefined);
   });
   yield (await handle.result()) as EvaluationProgress;
 }
 
-/** `12 of 100 questions`, `$0.12`, `about 3 min left`, `conductor 0.83`, `worker:gpt 0.71` */
+/** Returns e.g. `12 of 100 questions`, `$0.12`, `about 3 min left`, `conductor 0.83`, `worker:gpt 0.71`. */
 export function describeProgress(
   { questions, methods }: Pick<Manifest, 'questions' | 'methods'>,
   { done, spentNanoUsd, startedAt, scores }: EvaluationProgress,

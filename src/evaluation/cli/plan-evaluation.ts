@@ -25,7 +25,7 @@ import { estimateEvaluation } from './estimate';
 import { checkLearning, requireBestWorker, nameBest, routeQuestions } from './earlier';
 
 export interface PlanOptions extends DrawOptions {
-  /** Default: the Conductor and all workers; of the log, the best worker. */
+  /** Default: the Conductor and all workers; for the log, the best worker. */
   readonly methods?: readonly string[];
   readonly allow?: string[];
   readonly deny?: string[];
@@ -40,10 +40,10 @@ export interface PlanOptions extends DrawOptions {
   readonly failIf?: string;
 }
 
-/** Keeps a planned evaluation, so that it can be started. */
+/** Stores a planned evaluation, so that it can be started. */
 type Keep = (store: Store) => Promise<Manifest>;
 
-/** Reads what is to be tried, and says what it will probably cost. @throws UsageError before anything is started */
+/** Plans an evaluation of a file and prints its estimated cost. @throws UsageError before anything is started */
 export async function planForFile(file: string, options: PlanOptions, config: Config): Promise<Keep> {
   if (options.judge === true)
     throw new UsageError('--judge is for questions without a right answer: use it with --from-traces');
@@ -118,7 +118,7 @@ async function plan(
   };
 }
 
-/** Cards of the further Conductors and of the baselines that methods ask, and of no others. */
+/** Resolves the cards of the additional Conductors and the baselines that methods use, and of no others. */
 function resolveBeside(
   config: Config,
   pool: PoolFilter,
@@ -133,14 +133,14 @@ function resolveBeside(
   };
 }
 
-/** Every question once, then every question again: what a budget ends has tried as many questions as it could. */
+/** Repeats the whole list, so that a run that its budget stops has tried as many questions as possible. */
 function repeatQuestions(questions: readonly EvaluatedQuestion[], tries = 1): EvaluatedQuestion[] {
   return Array.from({ length: tries }, (_, repeat) =>
     questions.map((question) => (repeat === 0 ? question : { ...question, repeat })),
   ).flat();
 }
 
-/** The full name of the method whose comparison counts. @throws UsageError for one that is compared with nothing */
+/** Returns the full name of the primary method. @throws UsageError if it is not compared with the reference */
 function readPrimary(given: string | undefined, methods: readonly string[], cast: Cast): string | undefined {
   if (given === undefined) return undefined;
   const { name } = readMethod(given, cast);
@@ -152,7 +152,7 @@ function readPrimary(given: string | undefined, methods: readonly string[], cast
   );
 }
 
-/** The model that judges answers; undefined where none is needed. @throws UsageError where none is configured */
+/** Returns the model that judges answers; undefined if none is needed. @throws UsageError if none is configured */
 function verifierFor(
   questions: readonly EvaluatedQuestion[],
   compares: boolean | undefined,
@@ -169,7 +169,7 @@ function verifierFor(
   );
 }
 
-/** @throws UsageError where it will probably cost something, and nothing says how much it may */
+/** Prints the estimated cost. @throws UsageError if it is not zero and --max-cost is missing */
 function sayEstimate(
   methods: readonly string[],
   questions: readonly EvaluatedQuestion[],
@@ -186,7 +186,7 @@ function sayEstimate(
   );
 }
 
-/** @throws UsageError where a price is unknown that a budget needs */
+/** @throws UsageError if a price that the budget needs is unknown */
 export function checkBudget(
   evaluation: Pick<Manifest, 'run' | 'conductors' | 'baselines' | 'verifier'>,
   { maxCost }: Pick<PlanOptions, 'maxCost'>,

@@ -6,20 +6,20 @@ import { SETS } from './known-sets';
 import { asInPaper, type Prompts } from './task-prompts';
 import { type FileRecord, openDataFile } from './read-records';
 
-/** One row of a file: its question, why it is left out, or what is wrong with it. */
+/** Row of a file: its question, why it is left out, or its mistakes. */
 export type DataRow = Mapped & {
   readonly place: string;
-  /** null as long as no row could be read. */
+  /** Null until a row could be read. */
   readonly format: DataFormat | null;
 };
 
 /**
- * Opens a file of questions, of our own or of a data set that is known by its fields. It is read one row at a time (Parquet:
- * a group of rows).
+ * Opens a file of questions, in our own format or that of a data set recognised by its fields. Rows are read one at a
+ * time (Parquet: one row group at a time).
  *
- * @param grader of rows that name none
- * @param prompts in which form questions of known sets are asked
- * @throws ConfigError with what to do, while it is read as well
+ * @param grader for rows that name none
+ * @param prompts form in which questions of known sets are asked
+ * @throws ConfigError with a remedy, also while rows are read
  */
 export async function openDataSet(
   file: string,
@@ -53,12 +53,12 @@ function map(format: DataFormat, fields: Readonly<Record<string, unknown>>, plac
   try {
     return format.map(withQuestion(fields), place);
   } catch (error) {
-    // Only endless nesting lets a schema overflow.
+    // A RangeError is a stack overflow, which only deep nesting causes.
     return { problems: [error instanceof RangeError ? 'it is nested too deep to be read' : reasonOf(error)] };
   }
 }
 
-/** @throws ConfigError where the fields of the first record are those of no format */
+/** @throws ConfigError if the fields of the first record match no format, or `grader` contradicts it */
 function detectFormat(file: string, record: object, grader?: PlainGrader): DataFormat {
   const asked = 'messages' in record ? { question: null, ...record } : record;
   const hasAll = ({ fields }: DataFormat): boolean => fields.every((field) => field in asked);
@@ -77,13 +77,13 @@ function detectFormat(file: string, record: object, grader?: PlainGrader): DataF
   );
 }
 
-/** A value and where it stands, `file:line`; lines are counted from 1. */
+/** A value and its place, `file:line`; lines count from 1. */
 export interface Row<T> {
   readonly value: T;
   readonly place: string;
 }
 
-/** Reads all questions of a file, in any format. @throws ConfigError that names the place of each mistake */
+/** Reads all questions of a file, in any format. @throws ConfigError that names the first mistakes by place */
 export async function readQuestionFile(file: string, grader?: PlainGrader): Promise<Row<Question>[]> {
   const rows: Row<Question>[] = [];
   const mistakes: string[] = [];
@@ -96,7 +96,7 @@ export async function readQuestionFile(file: string, grader?: PlainGrader): Prom
   return rows;
 }
 
-/** @throws ConfigError that names the first of them, where there are any */
+/** @throws ConfigError that names the first mistakes, if there are any */
 export function refuseMistakes(mistakes: readonly string[]): void {
   if (mistakes.length > 0) throw new ConfigError(someOf(mistakes, '\n'));
 }

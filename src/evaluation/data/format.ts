@@ -7,16 +7,16 @@ import { fromJson } from '../../grading/or-json';
 import { type Question, questionSchema } from '../../grading/question';
 import type { PaperPrompt } from './task-prompts';
 
-/** Result of reading a record: a question, one that is left out on purpose, or one with a mistake. */
+/** Result of reading a record: a question, why it is left out on purpose, or its mistakes. */
 export type Mapped =
   { readonly question: Question } | { readonly leftOut: string } | { readonly problems: readonly string[] };
 
-/** How the records of a data set become questions. */
+/** Mapping from the records of a data set to questions. */
 export interface DataFormat {
   readonly name: string;
   readonly fields: readonly string[];
   readonly mapping: Readonly<Record<string, string>>;
-  /** Absent where the paper's form is the set's own, or not known. */
+  /** Absent if the paper's form is the set's own, or not known. */
   readonly paper?: PaperPrompt | undefined;
   /** @throws Error that says what is wrong with the record */
   readonly map: (record: Readonly<Record<string, unknown>>, place: string) => Mapped;
@@ -24,7 +24,7 @@ export interface DataFormat {
 
 interface KnownSet<Schema extends z.ZodObject> extends Pick<DataFormat, 'name' | 'mapping' | 'paper'> {
   readonly schema: Schema;
-  /** Fields that are renamed or converted. */
+  /** Returns the fields that need more than `mapping`, or why the record is left out. */
   readonly draft: (record: z.output<Schema>) => Record<string, unknown> | { readonly leftOut: string };
 }
 
@@ -58,8 +58,8 @@ function toQuestion(draft: unknown): Mapped {
 const messagesSchema = z.array(conversationTurnSchema).refine((turns) => turns.at(-1)?.role === 'user');
 
 /**
- * A record with a question, which may be the last of its `messages`.
- * @throws Error for messages that are no conversation
+ * Returns a record with a question, taken from the last of its `messages` if it has none.
+ * @throws Error for messages that are not a conversation
  */
 export function withQuestion(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { messages, ...fields } = record;
@@ -73,7 +73,7 @@ export function withQuestion(record: Readonly<Record<string, unknown>>): Readonl
   return { ...fields, question: last.content, ...(conversation.length > 0 && { conversation }) };
 }
 
-/** Fields of ours that a cell of CSV can hold as JSON alone. */
+/** Fields that a CSV cell can hold only as JSON. */
 const JSON_FIELDS = [
   'conversation',
   'options',
@@ -97,14 +97,14 @@ export const own: DataFormat = {
   },
 };
 
-/** Graders that judge by the right answer alone. */
+/** Graders that need only the right answer. */
 export type PlainGrader = Exclude<Question['grader'], 'code' | 'custom'>;
 
 const PAIR_FIELDS = [
   ...['id', 'question', 'conversation', 'answer', 'grader', 'topic', 'level', 'source', 'date', 'verify'],
 ];
 
-/** Rows that anybody would write: a question and its right answer. Other fields are left alone. */
+/** Returns the format of plain rows: a question and its right answer. Unknown fields are ignored. */
 export function pairs(grader: PlainGrader = 'freeform'): DataFormat {
   return {
     name: 'questions and answers',
@@ -117,19 +117,19 @@ export function pairs(grader: PlainGrader = 'freeform'): DataFormat {
   };
 }
 
-/** `questions-12` for line 12 of questions.jsonl: training data comes from several files. */
+/** Returns e.g. `questions-12` for line 12 of questions.jsonl, since training data comes from several files. */
 function idOf(place: string): string {
   const end = Math.max(place.lastIndexOf(':'), place.lastIndexOf(' '));
   const [stem = ''] = basename(place.slice(0, end).replace(', row', '')).split('.');
   return `${stem.trim().slice(0, 100) || 'line'}-${place.slice(end + 1)}`;
 }
 
-/** An id for a question that has none, equal in every file. */
+/** Returns an id for a question that has none, equal in every file. */
 export function idFrom(set: string, ...parts: readonly string[]): string {
   return `${set}-${hash('sha256', parts.join('\n')).slice(0, 12)}`;
 }
 
-/** Shuffles items in an order that the hashes of their keys decide. */
+/** Shuffles items by the hashes of their keys. */
 export function inHashOrder<Item>(items: readonly Item[], keyOf: (item: Item, at: number) => string): Item[] {
   const ranked = items.map((item, at) => ({ item, rank: hash('sha256', keyOf(item, at)) }));
   return ranked.sort((one, other) => (one.rank < other.rank ? -1 : 1)).map(({ item }) => item);

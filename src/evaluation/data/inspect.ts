@@ -5,7 +5,7 @@ import type { DataFormat, PlainGrader } from './format';
 import { type Copy, QuestionIndex } from './question-index';
 import type { Prompts } from './task-prompts';
 
-/** How many there are of each name, the most frequent first. */
+/** Count of each name, most frequent first. */
 export type Tally = Readonly<Record<string, number>>;
 
 export interface Some<Each> {
@@ -16,17 +16,17 @@ export interface Some<Each> {
 /** Findings of `data inspect`. A place is `file:line`, or `file, row number`. */
 export interface Inspection extends Pick<DataFormat, 'mapping'> {
   readonly file: string;
-  /** `JSON lines, packed by gzip`. */
+  /** For example `JSON lines, packed by gzip`. */
   readonly kind: string;
-  /** null if no row could be read. */
+  /** Null if no row could be read. */
   readonly format: string | null;
-  /** What its questions are asked for in the paper's form; null where that is not asked for or not known. */
+  /** Instruction or field that the paper's form uses; null if that form is not requested or not known. */
   readonly prompt: string | null;
   readonly questions: number;
   readonly graders: Tally;
   readonly topics: Tally;
   readonly levels: Tally;
-  /** The first and the last; null where no question has one. */
+  /** First and last date; null if no question has one. */
   readonly dates: readonly [string, string] | null;
   /** Rows that are left out on purpose, by reason. */
   readonly leftOut: Tally;
@@ -34,18 +34,18 @@ export interface Inspection extends Pick<DataFormat, 'mapping'> {
   readonly problems: Some<string>;
   readonly repeatedIds: Some<QuestionIndex['repeatedIds'][number]>;
   readonly copies: Some<Copy>;
-  /** Questions that repeat one of another file. */
+  /** Questions that repeat one of the file `against`. */
   readonly overlap: (Some<Copy> & { readonly file: string; readonly questions: number }) | null;
 }
 
-/** Reports what is in a file of questions. @param against another file, none of whose questions should be repeated */
+/** Inspects a file of questions. @param against another file, none of whose questions should be repeated */
 export async function inspectDataSet(
   file: string,
   { against, grader, prompts }: { against?: string; grader?: PlainGrader; prompts?: Prompts } = {},
 ): Promise<Inspection> {
   const other = against === undefined ? null : { file: against, index: await readIndex(against) };
   const { kind, rows } = await openDataSet(file, grader);
-  // A question's text and tests would fill the memory.
+  // Keeps only these fields, since texts and tests could fill the memory.
   const facts: Record<'grader' | 'topic' | 'level' | 'date', string | undefined>[] = [];
   const leftOut: string[] = [];
   const problems: string[] = [];

@@ -21,7 +21,7 @@ const level = textOrNumber.transform((value) => /^(?:Level )?(\d)$/.exec(value)?
 
 const A_RESULT = 'the final result alone, in LaTeX,';
 
-/** Hendrycks' MATH, whose right answers stand in its solutions alone. */
+/** Hendrycks' MATH, whose right answers are only in its solutions. */
 const math = defineSet({
   name: 'MATH',
   paper: inTags(A_RESULT),
@@ -51,7 +51,7 @@ const aimeAnswer = z
   })
   .transform(String);
 
-/** Without it, nobody would know where the answer is looked for. */
+/** Tells the model where the grader looks for the answer. */
 const IN_A_BOX = 'Give the final answer, a whole number from 0 to 999, in \\boxed{}.';
 
 const aime = defineSet({
@@ -93,7 +93,7 @@ const choices = z.object({
   'Incorrect Answer 3': text,
 });
 
-/** Its right answer comes first in each row, so the row's id decides the order of its options. */
+/** The right answer comes first in each row, so the options are shuffled by the row's id. */
 const gpqa = defineSet({
   name: 'GPQA',
   mapping: { id: 'Record ID', question: 'Question', answer: 'Correct Answer', topic: 'High-level domain' },
@@ -105,7 +105,7 @@ const gpqa = defineSet({
   },
 });
 
-/** A question with its options below it; an answer may repeat an option only where no other says the same. */
+/** Adds the options below a question; an answer may quote an option only if all options differ. */
 function toChoice(question: string, options: readonly string[], right: number): Record<string, unknown> {
   const letterOf = (index: number): string => String.fromCharCode(65 + index);
   const lines = options.map((option, index) => `${letterOf(index)}. ${option}`);
@@ -118,7 +118,7 @@ function toChoice(question: string, options: readonly string[], right: number): 
   };
 }
 
-/** Longer answers cannot be judged by rule, and are left out, as in the paper. */
+/** Longer answers cannot be judged by rule and are left out, as in the paper. */
 const MAX_CHARACTERS = 30;
 
 const message = z.object({ role: z.string(), content: z.string() });
@@ -157,7 +157,7 @@ const rlpr = defineSet({
   },
 });
 
-/** That of the paper's grader: a thousandth, and a millionth of what is below 1. null where the answer is no number. */
+/** Returns the relative tolerance of the paper's grader: 10⁻³, or 10⁻⁶ below 1; null if there is no number. */
 function toleranceFor(answer: string): number | null {
   const found = readNumber(answer);
   if (found === null) return null;
@@ -170,7 +170,7 @@ function graderFor(answer: string, type: string): 'math' | 'choice' | 'freeform'
   return isMath && !isNumber(answer) ? 'math' : 'freeform';
 }
 
-/** Whether it is a number and nothing else, which has a tolerance, also as a fraction. */
+/** Whether an answer is only a number, fractions included, so that it has a tolerance. */
 function isNumber(answer: string): boolean {
   const { before, behind } = readNumber(answer) ?? { before: answer, behind: '' };
   return /^[\s$]*$/.test(before + behind);
@@ -212,7 +212,7 @@ const liveCodeBench = defineSet({
   }),
 });
 
-/** In few words, since what many questions have in common makes them look alike. */
+/** Kept short, since text that many questions share makes them look like copies. */
 function taskFor(starter: string): string {
   if (starter.trim() === '')
     return 'Write a Python program for standard input and output, in a block of code.';
@@ -221,7 +221,7 @@ function taskFor(starter: string): string {
 
 const MAX_BYTES = 512 * 1024 * 1024;
 
-/** Tests as JSON, or as that text pickled, packed by zlib and written in base64. */
+/** Reads tests as JSON, or as JSON text that is pickled, compressed by zlib and encoded in base64. */
 function readHidden(packed: string): z.output<typeof testCases> {
   try {
     const json = packed.trimStart().startsWith('[')
@@ -234,12 +234,12 @@ function readHidden(packed: string): z.output<typeof testCases> {
   }
 }
 
-/** Instructions of Python's protocols 2 to 5 that make a text, and how many bytes say its length. */
+/** Opcodes of Python's pickle protocols 2 to 5 that push a string, with the bytes of its length field. */
 const TEXTS: Readonly<Record<number, 1 | 4 | 8>> = { 0x8c: 1, 0x58: 4, 0x8d: 8 };
 const [PROTOCOL, FRAME] = [0x80, 0x95];
 const MOST_BEHIND = 6;
 
-/** Reads the one text that a pickle of Python holds. A pickle is a program: nothing of it is executed. */
+/** Reads the only string in a Python pickle. A pickle is a program: none of it is executed. */
 export function unpickleText(pickle: Buffer): string {
   const at = pickle[2] === FRAME ? 11 : 2;
   const width = TEXTS[pickle[at] ?? 0];
@@ -247,21 +247,21 @@ export function unpickleText(pickle: Buffer): string {
   const start = at + 1 + width;
   if (start > pickle.length) throw new Error('this pickle is cut off');
   const length = width === 8 ? Number(pickle.readBigUInt64LE(at + 1)) : pickle.readUIntLE(at + 1, width);
-  // Behind the text stands one instruction to remember it, and the last.
+  // After the string come at most one memo opcode, and STOP.
   const behind = pickle.length - start - length;
   if (behind < 1) throw new Error('this pickle is cut off');
   if (behind > MOST_BEHIND) throw new Error('this is no pickled text alone');
-  // Python's `surrogatepass` writes bytes that are no UTF-8.
+  // Fatal, since Python's `surrogatepass` may write invalid UTF-8.
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   return utf8.decode(pickle.subarray(start, start + length));
 }
 
-/** The set itself holds a list as Python prints it. */
+/** The original set holds a list in Python notation. */
 const pythonList = z
   .string()
   .transform((list) => Array.from(list.matchAll(/'([^']+)'/g), ([, name = '']) => name));
 
-/** Its tests need a hundred packages, so a grader of one's own judges it. */
+/** Its tests need a hundred packages, so a custom grader judges it. */
 const bigCodeBench = defineSet({
   name: 'BigCodeBench',
   paper: { field: 'complete_prompt' },
@@ -284,7 +284,7 @@ const bigCodeBench = defineSet({
   }),
 });
 
-/** A format that has all fields of another comes before it. */
+/** Formats in order of detection: one that has all fields of another comes before it. */
 export const SETS: readonly DataFormat[] = [
   ...[gpqa, rlpr, liveCodeBench, bigCodeBench],
   ...[mmlu, math500, math, aime],

@@ -7,18 +7,18 @@ import { groupBy } from '../statistics';
 export interface Copy {
   readonly place: string;
   readonly of: string;
-  /** Share of its runs of 13 words that the other one has as well; 1 if they differ at most in case and blanks. */
+  /** Share of its runs of 13 words that the other one also has; 1 if they differ only in case and whitespace. */
   readonly share: number;
 }
 
-/** Questions share so many words in a row only if one repeats the other, or both begin with a common preamble. */
+/** Questions share this many words in a row only if one repeats the other, or both have a common preamble. */
 const RUN = 13;
-/** A run that this many questions have belongs to a preamble and is ignored. */
+/** A run that this many questions share belongs to a preamble and is ignored. */
 const PREAMBLE = 10;
 const LEAST_SHARE = 0.5;
-/** Only this much of a question is compared. */
+/** Maximum characters of a question from which runs are taken. */
 const MOST_CHARACTERS = 100_000;
-/** Some 400 MB. Questions that come later are compared with those before alone. */
+/** About 400 MB. Beyond it, new runs are not indexed, so that later questions are compared only with indexed ones. */
 const MOST_RUNS = 4 * 2 ** 20;
 
 interface Reading {
@@ -26,14 +26,14 @@ interface Reading {
   readonly runs: readonly number[];
 }
 
-/** Finds questions that repeat others: by id, in all but case and blanks, or in most of their runs of 13 words. */
+/** Finds questions that repeat others: by id, except for case and whitespace, or in half of their runs of 13 words. */
 export class QuestionIndex {
   readonly repeatedIds: { readonly place: string; readonly of: string; readonly id: string }[] = [];
   private readonly ids = new Map<string, string>();
   private readonly places: string[] = [];
   private readonly texts = new Map<number, number>();
   private readonly rowsWithRun = new Map<number, number[]>();
-  /** Possible copies, until all preambles are known. */
+  /** Possible copies, checked again once all preambles are known. */
   private readonly suspects: (Reading & { readonly row: number })[] = [];
 
   get size(): number {
@@ -62,7 +62,7 @@ export class QuestionIndex {
     });
   }
 
-  /** The added question that this one repeats most of, if any. */
+  /** Returns the added question that this one repeats most of, if any. */
   find(question: string): Omit<Copy, 'place'> | null {
     return this.nearest(read(question), Infinity);
   }
@@ -80,12 +80,12 @@ export class QuestionIndex {
   }
 }
 
-/** Two questions are the same where this is. */
+/** Returns a question's text for comparison: questions are the same if it is equal. */
 export function normalizeQuestion(question: string): string {
   return composed(question).trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
-/** Words, numbers and signs; marks between sentences count for nothing. */
+/** Words, numbers and signs, without punctuation. */
 const WORD = /[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}.,;:!?"'`]/gu;
 
 function read(question: string): Reading {
@@ -98,7 +98,7 @@ function read(question: string): Reading {
   return { text: hashOf(plain), runs: [...runs] };
 }
 
-/** 48 bits, which a number holds exactly. */
+/** Returns a hash of 48 bits, which a number holds exactly. */
 function hashOf(text: string): number {
   return hash('sha256', text, 'buffer').readUIntBE(0, 6);
 }

@@ -10,19 +10,19 @@ import { isRecord } from '../../plan/validate';
 
 type Read = { readonly fields: Readonly<Record<string, unknown>> } | { readonly problem: string };
 
-/** One record of a file, or what is wrong with it. A place is `file:line`, or `file, row number` in Parquet, from 1. */
+/** Record of a file, or its problem. A place is `file:line`, or `file, row number` in Parquet, counted from 1. */
 export type FileRecord = Read & { readonly place: string };
 
-/** A file of questions; its first bytes decide what it is, whatever it is called. */
+/** File of questions; its first bytes, not its name, decide its format. */
 interface DataFile {
-  /** `JSON lines, packed by gzip`. */
+  /** For example `JSON lines, packed by gzip`. */
   readonly kind: string;
   readonly records: AsyncIterable<FileRecord>;
 }
 
 type Chunks = AsyncIterable<Buffer>;
 
-/** Opens a file, relative to the folder of the process. @throws ConfigError where it is of no kind that is read */
+/** Opens a file, relative to the working directory. @throws ConfigError for an unsupported format */
 export async function openDataFile(file: string): Promise<DataFile> {
   const path = resolve(file);
   const raw = createReadStream(path);
@@ -33,13 +33,13 @@ export async function openDataFile(file: string): Promise<DataFile> {
   }
   if (start[0] !== 0x1f || start[1] !== 0x8b) return openText(file, start, chunks);
   const gunzip = createGunzip();
-  // An error ends the last stream, where it is thrown.
+  // Errors destroy the last stream, whose reader throws them.
   pipeline(Readable.from(chunks), gunzip, () => undefined);
   const { kind, records } = openText(file, ...(await peek(file, gunzip)));
   return { kind: `${kind}, packed by gzip`, records };
 }
 
-/** The first bytes, for a look, and all of them, to be read. */
+/** Returns the first chunk, to detect the format, and a stream of all chunks. */
 async function peek(file: string, source: Chunks): Promise<[start: Buffer, all: Chunks]> {
   const chunks = readable(file, source);
   const { value: start = Buffer.alloc(0) } = await chunks.next();
@@ -66,7 +66,7 @@ async function* readable(file: string, chunks: Chunks): AsyncGenerator<Buffer, u
   }
 }
 
-/** How other files begin, and what to do with them. */
+/** First bytes of unsupported files, and what to do with them. */
 const OTHERS: readonly (readonly [starts: readonly string[], what: string])[] = [
   [
     ['PK\x03\x04', '\x28\xb5\x2f\xfd', '\xfd7zXZ', 'BZh', 'PAR1'],
@@ -98,7 +98,7 @@ const NOT_UTF8 = 'this is not in UTF-8: save the file in it';
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 async function* readJsonLines(file: string, chunks: Chunks): AsyncGenerator<FileRecord> {
-  // Reads each byte as a character: one line that is not in UTF-8 spoils no other.
+  // Latin-1 keeps each byte, so that a line of invalid UTF-8 affects no other line.
   const input = Readable.from(chunks, { objectMode: false, encoding: 'latin1' });
   let number = 0;
   for await (const line of createInterface({ input, crlfDelay: Infinity })) {
@@ -119,7 +119,7 @@ function readLine(line: Buffer): Read | null {
   }
 }
 
-/** A quote that is never closed must not fill the memory. */
+/** Limit that keeps a quote that is never closed from filling the memory. */
 const MAX_ROW_BYTES = 64 * 1024 * 1024;
 
 async function* readCsv(file: string, chunks: Chunks): AsyncGenerator<FileRecord> {
@@ -151,7 +151,7 @@ function checkNames(file: string, names: readonly string[]): readonly string[] {
   throw new ConfigError(`${file} has two columns ${JSON.stringify(twice)}: give each a name of its own`);
 }
 
-/** An empty value counts as absent. */
+/** Reads a row of CSV; an empty value counts as absent. */
 function readRow(values: readonly string[], names: readonly string[]): Read {
   const [found, named] = [values.length, names.length];
   if (found !== named) {
@@ -185,7 +185,7 @@ async function* readParquet(file: string, path: string): AsyncGenerator<FileReco
   }
 }
 
-/** The libraries are optional peer dependencies: a worker reads no such files. */
+/** Returns a handler that names the missing packages, optional peer dependencies since workers read no such files. */
 function missing(file: string, kind: string, packages: readonly string[]): (cause: unknown) => never {
   return (cause) => {
     if (!String(codeOf(cause)).endsWith('MODULE_NOT_FOUND')) throw cause;

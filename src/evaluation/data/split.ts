@@ -10,19 +10,19 @@ import { QuestionIndex } from './question-index';
 import type { Prompts } from './task-prompts';
 
 export interface SplitOptions {
-  /** Each part's name, and how many questions it gets. */
+  /** Name of each part, and how many questions it gets. */
   readonly parts: readonly { readonly name: string; readonly count: number }[];
   readonly seed: number;
   readonly grader?: PlainGrader;
   readonly prompts?: Prompts;
-  /** The first and the last day of questions that have a date. */
+  /** First and last day of questions that have a date; others are always taken. */
   readonly since?: string;
   readonly until?: string;
   readonly out: string;
 }
 
 export interface Split {
-  /** By part: its file, and how many questions it got of each source. */
+  /** File of each part, and how many questions of each source it got. */
   readonly parts: readonly { readonly file: string; readonly sources: Readonly<Record<string, number>> }[];
   /** Questions that repeat another one, or have its id. */
   readonly copies: number;
@@ -30,8 +30,8 @@ export interface Split {
 }
 
 /**
- * Draws balanced parts from files of questions, and writes them as rows of our own. A question that repeats an earlier one,
- * in whatever file, is in none of them. The files are read twice, so that only what was drawn is kept in memory.
+ * Draws balanced parts from files of questions, and writes them in our own format. Questions that repeat an earlier
+ * one, in any file, are left out. The files are read twice, so that only drawn questions are kept in memory.
  */
 export async function splitDataSets(files: readonly string[], options: SplitOptions): Promise<Split> {
   const { parts, out, seed, grader, prompts } = options;
@@ -87,9 +87,9 @@ async function* rowsOf(files: readonly string[], grader: PlainGrader | undefined
 }
 
 /**
- * Names the part of each question that is drawn, by place. All parts together get as many of each source as of any other, and
- * within a source as many of each topic, as long as there are any left; each part gets its share of every topic. Seed and ids
- * alone decide, not the order of the questions.
+ * Assigns the drawn questions to parts, by place. All parts together get equally many questions of each source, and
+ * within a source of each topic, as long as there are any left; each part gets its share of every topic. Only seed
+ * and ids decide, not the order of the questions.
  */
 export function drawBalanced(
   candidates: readonly Candidate[],
@@ -104,7 +104,7 @@ export function drawBalanced(
     Array.from({ length: count }, (_, index) => ({ name, at: (index + 1) / count })),
   );
   const names = slots.sort((one, other) => one.at - other.at).map(({ name }) => name);
-  // Neighbours go to different parts.
+  // Spreads neighbours over the parts.
   const bySource = grouped(inTurn.slice(0, names.length), sourceOf);
   const drawn = bySource.flatMap((same) => grouped(same, topicOf).flat());
   return new Map(drawn.map(({ place }, index) => [place, names[index] ?? '']));

@@ -1,20 +1,20 @@
 import type { Question } from '../../grading/question';
 
-/** `plain`: a question as its set has it. `paper`: with what the paper asks for beside it, in our words. */
+/** Forms of a question. `plain`: as in its set. `paper`: with the paper's further instructions, in our words. */
 export const PROMPTS = ['plain', 'paper'] as const;
 export type Prompts = (typeof PROMPTS)[number];
 
-/** How the paper asks a question of a set: in words behind it, for an answer in a tag, or by another field of the row. */
+/** Paper's form of a question: with an instruction to answer in a tag, or from another field of the row. */
 export type PaperPrompt = { readonly asks: string } | { readonly field: string };
 
-/** What a question of the set is asked for in the paper's form. `result` says what belongs into the answer's tag. */
+/** Returns the paper's instruction to answer in tags. `result` says what belongs in the answer tag. */
 export function inTags(result: string): PaperPrompt {
   return {
     asks: `Write your work between <idea> and </idea>, then ${result} between <answer> and </answer>. Only what stands there counts.`,
   };
 }
 
-/** The question of a row in the paper's form. */
+/** Returns the question of a row in the paper's form. */
 export function asInPaper(
   question: Question,
   prompt: PaperPrompt,

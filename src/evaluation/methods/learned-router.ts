@@ -1,15 +1,15 @@
-/** A question that workers answered alone, and whether each was right; one that could not be judged is left out. */
+/** A question, and whether each worker answered it correctly alone; ungraded answers are left out. */
 export interface GradedExample {
   readonly text: string;
   readonly isRight: Readonly<Record<string, boolean>>;
 }
 
-/** How much an example counts that has nothing in common with the question. */
+/** Weight of an example that has nothing in common with the question. */
 const LEAST_WEIGHT = 0.001;
 
 /**
- * Learns which worker is most likely right about a question. An earlier question counts the more, the more words and pairs of
- * neighbouring words it shares with this one, rare ones above all; of equals, the worker that was right more often is chosen.
+ * Learns which worker is most likely right about a question. An earlier question weighs more the more words and pairs
+ * of neighbouring words it shares with this one, rare ones above all. On a tie, the worker right more often wins.
  */
 export function learnRouting(
   workers: readonly string[],
@@ -41,10 +41,10 @@ export function learnRouting(
 
 type Vector = ReadonlyMap<string, number>;
 
-/** A question may be as long as a book; its beginning tells what it is about. */
+/** Longer questions are cut, since the beginning shows what a question is about. */
 const MOST_WORDS = 2_000;
 
-/** Words and their neighbours, each once. Numbers are all alike. */
+/** Returns the distinct words and pairs of neighbouring words of a text; all numbers count as one word. */
 function featuresOf(text: string): Set<string> {
   const words = (text.toLowerCase().match(/\p{L}+|\p{N}+|[^\s\p{L}\p{N}]/gu) ?? [])
     .slice(0, MOST_WORDS)

@@ -4,26 +4,26 @@ import type { ConductorChange } from '../../protocol/input';
 
 export interface Team {
   readonly workers: readonly string[];
-  /** Gives numbers in [0, 1), the same ones for the same evaluation seed, question and method. */
+  /** Returns random numbers in [0, 1), seeded by evaluation seed, try, question and method. */
   readonly random: () => number;
 }
 
 /**
- * How the worker of a method without a Conductor is asked: by the question alone, as by anybody, or as a member of a team
- * with a subtask, as in plans.
+ * Form in which a method without a Conductor prompts its worker. `bare`: the question alone. `team`: as a member of a
+ * team with a subtask, as in plans.
  */
 export type Form = 'bare' | 'team';
 
 /**
- * One way to answer questions, compared with others by the same calls, ledger and limits.
+ * A way to answer questions. All methods use the same calls, ledger and limits, so that they can be compared.
  *
- * - `conductor`: the configured Conductor, or one that differs from it, writes the plan.
+ * - `conductor`: the configured Conductor, or a different one, writes the plan.
  * - `plan`: a plan that no model wrote.
- * - `rewrite`: the plan that the Conductor wrote for this very question, changed in one respect. Writing it counts for what
- *   such a method costs, and is not paid again.
- * - `routed`: the worker that was chosen for the question beforehand answers it.
- * - `agreement`: every worker answers, and the answer that most of them gave counts. No right answer decides whom to ask.
- * - `samples`: one worker is asked again and again, for as much as the Conductor cost on this question.
+ * - `rewrite`: the Conductor's plan for the same question, changed in one respect. The cost of writing it counts as a
+ *   cost of the method, but is not paid again.
+ * - `routed`: the worker chosen for the question beforehand answers it.
+ * - `agreement`: every worker answers, and the most frequent answer counts; no known right answers are needed.
+ * - `samples`: one worker is asked repeatedly, for as much as the Conductor cost on this question.
  */
 export type Method =
   | {
@@ -33,12 +33,12 @@ export type Method =
       /** Overrides the configured recursion. */
       readonly recursion?: ResolvedRun['recursion'];
       readonly change?: ConductorChange;
-      /** The name of a further one that writes the plan. */
+      /** Name of an additional Conductor that writes the plan. */
       readonly named?: string;
     }
   | {
       readonly kind: 'plan';
-      /** The one worker that it is about, and how that is asked. */
+      /** The only worker of the plan, and the form in which it is prompted. */
       readonly solo?: { readonly worker: string; readonly form: Form };
       readonly write: (team: Team, form: Form) => Plan;
     }

@@ -2,7 +2,7 @@ import { GENERIC_SUBTASK, type Plan, type Step } from '../../plan/plan';
 import { shuffled } from '../chance';
 import type { Form, Method, Team } from './method';
 
-/** The subtask of a worker that is given the whole question. */
+/** Subtask of a worker that answers the whole question. */
 const ANSWER = 'Answer the question completely.';
 
 export function alone(id: string, form: Form): Plan {
@@ -13,7 +13,7 @@ const TURNS = 5;
 const REFLECT =
   'Look for mistakes in your answers to the question so far, correct them, and answer the question completely.';
 
-/** One worker answers, and corrects itself four times with all its attempts before it (the paper's self-reflection × 5). */
+/** One worker answers and corrects itself four times, seeing its earlier attempts (paper: self-reflection × 5). */
 export function reflection(id: string, form: Form): Plan {
   const corrections = Array.from({ length: TURNS - 1 }, (_, last): Step => {
     return { worker: id, subtask: REFLECT, sees: [...Array(last + 1).keys()] };
@@ -25,9 +25,9 @@ const AGGREGATE =
   'Each member has answered the question. Weigh their answers, which may be wrong, and give the one right answer.';
 
 /**
- * Mixture of agents: every worker answers, in each further layer with all answers of the layer before, and one makes one
- * answer of the last ones.
- * @param aggregator '' for a random one
+ * Returns a mixture of agents: every worker answers, in each further layer with all answers of the layer before, and
+ * one worker combines the last answers.
+ * @param aggregator id of that worker; '' for a random one
  */
 export function mixture(team: Team, aggregator: string, layers: number): Plan {
   const { workers } = team;
@@ -45,7 +45,7 @@ function aggregating(sees: readonly number[]): Omit<Step, 'worker'> {
   return { subtask: AGGREGATE, sees };
 }
 
-/** Every worker answers on its own. */
+/** Returns a plan in which every worker answers independently. */
 export function everyone({ workers }: Team, formOf: (worker: string) => Form): Plan {
   return { steps: workers.flatMap((id) => alone(id, formOf(id)).steps) };
 }
@@ -56,7 +56,7 @@ function anyOf({ workers, random }: Team): string {
 
 const MOST_STEPS = 5;
 
-/** A plan by chance: 1 to 5 steps of any workers, which see all earlier ones or none. */
+/** Returns a random plan: 1 to 5 steps of any workers, each of which sees all earlier steps or none. */
 export function randomPlan(team: Team): Plan {
   const count = 1 + Math.floor(team.random() * MOST_STEPS);
   const steps = Array.from({ length: count }, (_, index): Step => {
@@ -66,19 +66,19 @@ export function randomPlan(team: Team): Plan {
   return { steps };
 }
 
-/** The paper's table 9, no subtasks. */
+/** Ablation of the paper's table 9: no subtasks. */
 export const generic = changing((step) => ({ ...step, subtask: GENERIC_SUBTASK }));
 
 export const silent = changing((step) => ({ ...step, sees: [] }));
 
-/** A plan with its structure kept and its choice of workers removed. */
+/** Keeps the structure of a plan and gives every step to one worker. */
 export function oneModel(worker: string): Method {
   return changing((step) => ({ ...step, worker }));
 }
 
 /**
- * Each id stands for another worker, anew for each question. To a Conductor that is told ordinals alone, every order of
- * the workers is the same prompt: this is what it would write for this order.
+ * Permutes the workers of a plan at random for each question. A Conductor that sees only ordinals gets the same
+ * prompt for every order of the workers, so this is the plan that it would write for the permuted order.
  */
 export const permuted: Method = {
   kind: 'rewrite',

@@ -5,20 +5,20 @@ import type { Plan } from '../../plan/plan';
 import type { Form, Method } from './method';
 import { alone, generic, mixture, oneModel, permuted, randomPlan, reflection, silent } from './plans';
 
-/** Whom methods may name. */
+/** Models that methods may name. */
 export interface Cast {
   /** Ids of the pool, in its order. */
   readonly workers: readonly string[];
   /** Workers outside the pool. */
   readonly baselines?: readonly { readonly id: string }[] | undefined;
-  /** Further Conductors, by name. */
+  /** Additional Conductors, by name. */
   readonly conductors?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What stands behind the colon of a method's name. */
+/** Argument after the colon of a method's name. */
 interface Argument {
   readonly expected: (cast: Cast) => string;
-  /** @returns its full form, '' for nothing; null for what is not understood */
+  /** @returns its full form, '' for none; null if it is not valid */
   readonly read: (text: string, cast: Cast) => string | null;
 }
 
@@ -31,7 +31,7 @@ function workerOr(unnamed: (workers: readonly string[]) => string | null): Argum
   };
 }
 
-/** A worker or a baseline, and `:team` behind it where it is asked as a member of one. */
+/** Accepts a worker or a baseline, and optionally `:team` after it. */
 function asked({ expected, read }: Argument): Argument {
   const all = ({ workers, baselines = [] }: Cast): Cast => {
     return { workers: [...workers, ...baselines.map(({ id }) => id)] };
@@ -56,7 +56,7 @@ const WORKER_OR_FIRST = workerOr(([first = null]) => first);
 const ASKED_WORKER = asked(workerOr(() => null));
 const ASKED_OR_FIRST = asked(WORKER_OR_FIRST);
 
-/** Every worker answers in each layer, and a plan has room for so many steps. */
+/** Every worker answers in each layer, so the maximum steps of a plan limit the number of layers. */
 const MIXTURE: Argument = {
   expected: ({ workers }) =>
     `one of ${workers.join(', ')} behind the colon, and behind another one up to ${mostLayers(workers)} layers`,
@@ -106,12 +106,12 @@ function oneOf(known: readonly string[], text: string): string | null {
 
 interface AskedPolicy {
   readonly checkpoint: string | null;
-  /** A Conductor by its name in the configuration. */
+  /** Name of a Conductor in the configuration. */
   readonly named: string | null;
   readonly depth: number;
 }
 
-/** Reads `1`, `frontier`, `nightly/000040` and `nightly/40:1`, where 40 is the number of a cycle; null for anything else. */
+/** Parses `1`, `frontier`, `nightly/000040` and `nightly/40:1` (40: number of a cycle); null for anything else. */
 export function readPolicy(argument: string): AskedPolicy | null {
   const found =
     /^(?:(?<run>[a-z0-9][a-z0-9-]{0,62})\/(?<name>[a-z0-9][a-z0-9-]{0,62})|(?<named>[a-z][a-z0-9-]{0,62}))?(?:(?:^|:)(?<depth>\d))?$/.exec(
@@ -125,7 +125,7 @@ export function readPolicy(argument: string): AskedPolicy | null {
 
 const MOST_TURNS = 5;
 
-/** Methods by the names of docs/evaluation.md. */
+/** Methods by name, as in docs/evaluation.md. */
 export const METHODS: Readonly<
   Record<string, { readonly argument: Argument; readonly make: (argument: string) => Method }>
 > = {
@@ -152,10 +152,10 @@ export const METHODS: Readonly<
       return { kind: 'plan', write: (team) => mixture(team, id, Number(layers)) };
     },
   },
-  // The Conductor's model chooses one worker for each question, and no more: what a prompted router does.
+  // The Conductor's model only chooses one worker for each question, as a prompted router does.
   router: { argument: NOTHING, make: () => ({ kind: 'conductor', depth: 0, steps: 1 }) },
-  // One step at a time, the next decided after its output was seen, until the Conductor accepts it: TRINITY's way, whose plans
-  // are not fixed before any evidence.
+  // One step at a time: the Conductor sees each output before it plans the next step or accepts, as in TRINITY
+  // (arXiv 2512.04695), which fixes no plan in advance.
   turns: {
     argument: NOTHING,
     make: () => ({ kind: 'conductor', depth: MOST_TURNS - 1, steps: 1, recursion: 'review' }),
@@ -167,12 +167,12 @@ export const METHODS: Readonly<
   silent: { argument: NOTHING, make: () => silent },
   'one-model': { argument: WORKER_OR_FIRST, make: oneModel },
   permuted: { argument: NOTHING, make: () => permuted },
-  // The Conductor, shown other examples of plans than usual, or none (the paper's ablation of few-shot examples).
+  // The Conductor with other example plans than usual, or none (the paper's ablation of few-shot examples).
   examples: {
     argument: EXAMPLES,
     make: (set) => ({ kind: 'conductor', depth: 0, change: { examples: set as ExampleSet } }),
   },
-  // The Conductor, told another way of saying what a step sees (the paper's ablation of finer access).
+  // The Conductor with another notation for what a step sees (the paper's ablation of finer access).
   access: {
     argument: ACCESS,
     make: (mode) => ({ kind: 'conductor', depth: 0, change: { access: mode as Access } }),
@@ -203,7 +203,7 @@ export function isOfAnyWorker(name: string): boolean {
   return argument === WORKER_OR_FIRST || argument === ASKED_OR_FIRST;
 }
 
-/** `vote:best`, or `vote`, with a worker that was tried as `worker:sol:team`: `vote:sol:team`, unless a form is named. */
+/** Fills in a worker: `vote` or `vote:best` and `worker:sol:team` give `vote:sol:team`, unless `text` has a form. */
 export function nameWorker(text: string, tried: string): string {
   const [name = '', , ...rest] = text.split(':');
   const [, id = '', ...form] = tried.split(':');
@@ -212,10 +212,10 @@ export function nameWorker(text: string, tried: string): string {
   return [name, id, ...(rest.length === 0 && hasForms ? form : rest)].join(':');
 }
 
-/** The method that others are held against: its plans are rewritten, and its cost is what samples may cost. */
+/** Method that others are compared with. Rewrites change its plans, and samples may cost as much as it did. */
 export const REFERENCE = 'conductor';
 
-/** The method that a name means, in its full form: `vote` is `vote:gpt` where the pool begins with it. @throws UsageError */
+/** Parses a method and completes its name: `vote` is `vote:gpt` if gpt is the first worker. @throws UsageError */
 export function readMethod(text: string, cast: Cast): { name: string; method: Method } {
   const [name = '', ...rest] = text.split(':');
   const entry = entryOf(name);
@@ -233,8 +233,8 @@ export function readMethod(text: string, cast: Cast): { name: string; method: Me
 }
 
 /**
- * The methods that a list of names means, each once: `workers` is every worker alone, `workers:team` asked as in a team. The
- * Conductor is among them where one needs what it did. @throws UsageError
+ * Parses a list of methods into distinct full names: `workers` is every worker alone, `workers:team` in team form.
+ * The Conductor is added if a method needs its result. @throws UsageError
  */
 export function readMethods(texts: readonly string[], cast: Cast): string[] {
   const everyone = (form: string): string[] => cast.workers.map((id) => `worker:${id}${form}`);

@@ -9,7 +9,7 @@ export interface Evaluation {
   readonly methods: readonly string[];
   readonly workers: readonly string[];
   readonly records: readonly MethodRecord[];
-  /** By place in the set. */
+  /** By index in the set. */
   readonly questions: readonly EvaluatedQuestion[];
 }
 
@@ -17,10 +17,10 @@ type Trait = 'source' | 'topic' | 'level';
 
 const TRAITS: Readonly<Record<Trait, string>> = { source: 'data set', topic: 'topic', level: 'level' };
 
-/** A table holds no more rows than these; the largest groups come first. */
+/** Maximum rows of a table; the largest groups come first. */
 const MOST_ROWS = 100;
 
-/** Scores by data set, topic and level, with steps and workers of the Conductor's plans; none where all are of one kind. */
+/** Returns tables of scores and plans by data set, topic and level, unless all questions are of one kind. */
 export function breakDown(evaluation: Evaluation): Table[] {
   const traits = Object.keys(TRAITS) as Trait[];
   const tables = [scoresBy, plansBy].flatMap((tableOf) => traits.map((trait) => tableOf(trait, evaluation)));
@@ -39,7 +39,7 @@ function scoresBy(trait: Trait, evaluation: Evaluation): Table | null {
   return { rows: [[TRAITS[trait], 'questions', ...methods], ...rows], numeric: true };
 }
 
-/** `0.750 ± 0.065`, with the standard error over questions; `–` where none could be judged. */
+/** Returns e.g. `0.750 ± 0.065`, with the standard error over questions; `–` if none could be judged. */
 function describeScore(records: readonly MethodRecord[]): string {
   const judged = records.filter(({ verdict }) => verdict !== 'ungraded');
   const byQuestion = [...groupBy(judged, ({ question }) => question).values()];
@@ -54,7 +54,7 @@ function describeScore(records: readonly MethodRecord[]): string {
   return mean.toFixed(3) + error;
 }
 
-/** The Conductor's plans by a trait: their mean length, and the share of their answered steps by worker. */
+/** Returns the Conductor's plans by a trait: their mean length, and the share of answered steps by worker. */
 function plansBy(trait: Trait, evaluation: Evaluation): Table | null {
   const records = evaluation.records.filter(({ method, plan }) => method === REFERENCE && plan !== null);
   const groups = groupsBy(trait, { ...evaluation, records });
@@ -72,7 +72,7 @@ function plansBy(trait: Trait, evaluation: Evaluation): Table | null {
   return { rows: [head, ...rows], numeric: true };
 }
 
-/** Records by a trait of their question, the most frequent first. */
+/** Groups records by a trait of their question, the most frequent first. */
 function groupsBy(trait: Trait, { records, questions }: Pick<Evaluation, 'records' | 'questions'>) {
   const traitOf = ({ index }: MethodRecord): string => {
     const question: Partial<Pick<Question, Trait>> = questions[index] ?? {};

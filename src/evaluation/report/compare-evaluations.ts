@@ -4,11 +4,11 @@ import { normalizeQuestion } from '../data/question-index';
 import type { Manifest, MethodRecord } from '../results';
 import { groupBy, meanOf, signed } from '../statistics';
 
-/** An evaluation with what it was asked. */
+/** Evaluation with its records and questions. */
 export interface Evaluated {
   readonly manifest: Pick<Manifest, 'id' | 'methods'>;
   readonly records: readonly MethodRecord[];
-  /** By place in the set. */
+  /** By index in the set. */
   readonly questions: readonly EvaluatedQuestion[];
 }
 
@@ -18,7 +18,7 @@ export interface MethodChange extends Comparison {
   readonly adjustedP: number;
 }
 
-/** What both evaluations tried, question by question: how much better each method is in the second. */
+/** Compares two evaluations question by question: how much each shared method changed in the second. */
 export function compareEvaluations(before: Evaluated, after: Evaluated): MethodChange[] {
   const shared = before.manifest.methods.filter((method) => after.manifest.methods.includes(method));
   const changes = shared.flatMap((method) => {
@@ -41,7 +41,7 @@ export function compareEvaluations(before: Evaluated, after: Evaluated): MethodC
   return changes.map((change, place) => ({ ...change, adjustedP: adjusted[place] ?? 1 }));
 }
 
-/** Mean score of each question that was judged, by its id and its text: another text under the same id is another one. */
+/** Returns the mean score of each judged question, by id and text, since a changed text is another question. */
 function scoresOf({ records, questions }: Evaluated, method: string): Map<string, number> {
   const judged = records.filter((record) => record.method === method && record.verdict !== 'ungraded');
   const byQuestion = groupBy(judged, ({ index, question }) =>
@@ -52,7 +52,7 @@ function scoresOf({ records, questions }: Evaluated, method: string): Map<string
   return new Map([...byQuestion].map(([question, tries]) => [question, meanScore(tries)]));
 }
 
-/** Rows for a table, the head first. */
+/** Returns the rows of a table, the head first. */
 export function tableOfChanges(before: string, after: string, changes: readonly MethodChange[]): string[][] {
   const places = (value: number): string => value.toFixed(3);
   const rows = changes.map(({ method, pairs, scores, gain, interval, p, adjustedP }) => [

@@ -18,7 +18,7 @@ import {
 } from './page';
 
 export interface Curve {
-  /** In the legend, unless it is empty. */
+  /** Name in the legend; an empty one is not shown there. */
   readonly name: string;
   readonly values: readonly (number | null)[];
   readonly colour?: string;
@@ -36,7 +36,7 @@ export interface Panel {
 export interface CurvesPage extends Heading {
   readonly file: string;
   readonly cycles: readonly number[];
-  /** First cycles of the nights, without that of the first night. */
+  /** First cycle of each night after the first. */
   readonly nightStarts: readonly number[];
   readonly panels: readonly Panel[];
 }
@@ -74,7 +74,7 @@ export function curvesChart(
     })),
     legend: drawn.map(({ form, curves, left, top }) => ({
       ...legend(left + width - MARGIN.right + 6, top + MARGIN.top),
-      // In the order of stacked areas, the topmost first.
+      // Lists stacked areas from top to bottom.
       data: (form === 'shares' ? curves.toReversed() : curves).flatMap(({ name, label }) =>
         name ? label : [],
       ),
@@ -112,7 +112,7 @@ export function curvesChart(
   return { file, ...heading, height: head + Math.ceil(panels.length / columns) * PANEL_HEIGHT, option };
 }
 
-/** The curves that have a value, each with a colour and a label that names its last value. */
+/** Returns the curves that have a value, each with a colour and a label with its last value. */
 function labelled({ curves, format }: Panel, index: number): (Curve & { readonly label: string })[] {
   return curves.flatMap((curve, place) => {
     const last = curve.values.findLast((value) => value !== null);

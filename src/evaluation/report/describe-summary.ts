@@ -10,7 +10,7 @@ import type { Comparison } from '../compare-pairs';
 import { signed } from '../statistics';
 import type { MethodSummary, Preferences, Summary } from '../summarize';
 
-/** @param details what stands below the table: breakdowns, settings, disagreements */
+/** @param details parts below the table: breakdowns, settings, disagreements */
 export function reportOf(
   summary: Summary,
   pictures: readonly Picture[],
@@ -50,13 +50,13 @@ function describeColumns({ reference, repeats = 1 }: Summary): string {
   );
 }
 
-/** Table and sentences for a terminal. @param columns undefined: there is none */
+/** Renders table and sentences for a terminal. @param columns undefined: no terminal */
 export function showSummary(summary: Summary, columns = Infinity): string {
   const findings = findingsOf(summary).flatMap((finding) => wrap([finding], columns));
   return [showTable(tableOf(summary), columns), '', ...findings].join('\n');
 }
 
-/** What was found, in sentences. */
+/** Returns the findings as sentences. */
 export function findingsOf(summary: Summary): string[] {
   const { complete, questions, methods, reference, againstBestWorker, usd, lost, learned, log } = summary;
   const { repeats = 1, primary } = summary;
@@ -87,7 +87,7 @@ export function findingsOf(summary: Summary): string[] {
   ].filter((sentence) => typeof sentence === 'string');
 }
 
-/** The comparison that was named before anything was tried: its p needs no adjustment. */
+/** Describes the primary comparison: it was named before the run, so that its p needs no adjustment. */
 function describePrimary({ methods }: Summary, primary: string): string | false {
   const found = methods.find(({ method }) => method === primary);
   if (!found?.comparison) return false;
@@ -114,7 +114,7 @@ function describeLearned({ from, questions, answers, repeated, nanoUsd }: Learne
   );
 }
 
-/** What a single model would have cost and found on questions of the log, a sentence each; nothing for a file's. */
+/** Describes the cost and quality of the other methods on logged questions; empty for questions of a file. */
 function findingsOfLog({ log, methods, reference, questions }: Summary): string[] {
   const logged = methods.find(({ method }) => method === reference);
   if (log === undefined || logged === undefined) return [];
@@ -147,7 +147,7 @@ function compareCosts({ usd }: MethodSummary, { usd: other, costGain }: MethodSu
   );
 }
 
-/** How the Conductor's cost differs, given what the other method costs more in USD. */
+/** Describes the difference of the Conductor's cost, given how much more the other method costs in USD. */
 function describeGain(more: number): string {
   return `${describeUsd(Math.abs(more))} ${more > 0 ? 'less' : 'more'}`;
 }
@@ -228,9 +228,9 @@ const COLUMNS: Readonly<Record<string, (method: MethodSummary) => string>> = {
   'not judged': ({ ungraded }) => String(ungraded),
 };
 
-/** A head and a row for each method: cells as text, without columns in which nothing stands. */
+/** Returns a head and a row for each method, without empty columns. */
 function tableOf({ methods, log }: Summary): string[][] {
-  // Questions of the log have no right answers to be counted against.
+  // Most logged questions have no known right answer, so unjudged answers do not count as wrong.
   const isStrict = log === undefined;
   const columns = Object.entries(COLUMNS)
     .map(([head, cellOf]) => [
@@ -254,7 +254,7 @@ const STRICT: ReadonlySet<string> = new Set([
   'could find',
 ]);
 
-/** A second line, where some answers could not be judged: with these counted as wrong. */
+/** Returns the cell of a second row that counts unjudged answers as wrong; empty if there are none. */
 function strictCells(
   head: string,
   method: MethodSummary,
@@ -269,7 +269,7 @@ export function describeChance(p: number): string {
   return p < 0.001 ? '< 0.001' : p.toFixed(3);
 }
 
-/** Scores differ by at most 1. */
+/** Describes the smallest difference that can be found; scores differ by at most 1. */
 function describeSmallest({ smallestGain }: Comparison): string {
   return smallestGain === null || smallestGain >= 1 ? 'none' : smallestGain.toFixed(3);
 }
@@ -280,7 +280,7 @@ function seconds(milliseconds: number): string {
 
 const INDENT = 2;
 
-/** A table too wide for the terminal becomes a paragraph for each row, with each cell beside the head of its column. */
+/** Renders a table; if it is too wide, each row becomes a paragraph, with the column's head beside each cell. */
 export function showTable(rows: readonly (readonly string[])[], columns: number): string {
   const [head = [], ...methods] = rows;
   const widths = head.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ''))));

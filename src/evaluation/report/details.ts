@@ -8,7 +8,7 @@ import { type Disagreements, findDisagreements, showDisagreements } from './disa
 import type { Report, Table } from './report';
 import { type CheckpointBinder, describeSetting, readWriters } from './setting';
 
-/** The one to disagree with: the best worker alone, else the next method. */
+/** Returns the method whose disagreements are shown: the best worker alone, else the first other method. */
 function otherMethod({ againstBestWorker, methods, reference }: Summary): string | undefined {
   return againstBestWorker?.against ?? methods.find(({ method }) => method !== reference)?.method;
 }
@@ -19,7 +19,6 @@ export interface Details {
   readonly disagreements: Disagreements | null;
 }
 
-/** What lies behind an evaluation's figures, question by question. */
 export async function readDetails(
   store: Store,
   manifest: Manifest,
@@ -36,7 +35,7 @@ export async function readDetails(
   };
 }
 
-/** What a report has below its table: scores by data set, topic and level, disagreements, and how it was made. */
+/** Returns a report's parts below the table: scores by data set, topic and level, disagreements, and settings. */
 export async function detailsOf(
   store: Store,
   manifest: Manifest,
@@ -50,7 +49,7 @@ export async function detailsOf(
   return [...tables, ...shown, ...describeSetting(manifest, records, writers)];
 }
 
-/** All lines of its set, by place. */
+/** Reads all lines of an evaluation's set, in order. */
 export async function readQuestions(
   store: Store,
   { set, questions: count }: Pick<Manifest, 'set' | 'questions'>,

@@ -5,11 +5,11 @@ import { groupBy } from '../statistics';
 import type { Evaluation } from './breakdown';
 import type { Report } from './report';
 
-/** Enough to read, and to see what kind of question decides. */
+/** Enough to see which kind of question decides, and few enough to read. */
 const MOST_SHOWN = 10;
 
 export interface Side extends Pick<MethodRecord, 'method' | 'verdict' | 'reason' | 'plan' | 'runs'> {
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly answer: string | null;
 }
 
@@ -20,7 +20,7 @@ export interface Disagreement {
   readonly sides: readonly [Side, Side];
 }
 
-/** Questions on which one of two methods alone is right; `shown` are half won and half lost, as far as there are any. */
+/** Questions on which only one of two methods is right; `shown` are half won and half lost, if there are enough. */
 export interface Disagreements {
   readonly methods: readonly [one: string, other: string];
   readonly won: number;
@@ -64,12 +64,12 @@ function isRight({ verdict }: Pick<MethodRecord, 'verdict'>): boolean {
 }
 
 async function sideOf(store: Store, { method, verdict, reason, plan, answer, runs }: MethodRecord) {
-  // A text that was collected is gone; the verdict on it stays.
+  // The text may have been garbage-collected; the verdict on it remains.
   const text = answer === null ? null : await readText(store, answer).catch(() => 'its text is gone');
   return { method, verdict, reason, plan, answer: text, runs };
 }
 
-/** Disagreements as parts of a report, each question whole. */
+/** Returns the disagreements as parts of a report, each question in full. */
 export function showDisagreements({ methods, won, lost, shown }: Disagreements): Report['parts'] {
   if (shown.length === 0) return [];
   const [one, other] = methods;

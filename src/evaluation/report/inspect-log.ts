@@ -10,13 +10,13 @@ import type { Manifest, MethodRecord } from '../results';
 import type { MethodSummary, Summary } from '../summarize';
 import { readQuestions } from './details';
 
-/** What `inspect view` opens: the log format of Inspect (https://inspect.aisi.org.uk), version 2, one file a method. */
+/** Log of one method for `inspect view`: version 2 of the format of Inspect (https://inspect.aisi.org.uk). */
 interface InspectLog {
   readonly file: string;
   readonly log: object;
 }
 
-/** @returns the folder that they are in */
+/** Writes an Inspect log for each method. @returns their folder */
 export async function writeInspectLogs(
   store: Store,
   manifest: Manifest,
@@ -34,7 +34,7 @@ export async function writeInspectLogs(
   return logs;
 }
 
-/** Letters by which Inspect tells correct and incorrect; what could not be judged has no score. */
+/** Inspect's letters for correct and incorrect; ungraded answers have no score. */
 const GRADES = { correct: 'C', wrong: 'I', unparseable: 'I' } as const;
 
 export async function toInspectLog(
@@ -73,14 +73,14 @@ export async function toInspectLog(
     },
     samples: await Promise.all(own.map((record) => toSample(store, record, questions[record.index]))),
   };
-  // Its viewer reads time, task and id from the name.
+  // Inspect's viewer reads time, task and id from the file name.
   const when = startedAt.replace(/[:.]/g, '-');
   return { file: `${when}_${slugOf(method)}_${idOf(id, method)}.json`, log };
 }
 
 async function toSample(store: Store, record: MethodRecord, question: EvaluatedQuestion | undefined) {
   const { verdict, extracted, reason, answer, spent, plan, runs, method, topic, latencyMs } = record;
-  // A text that was collected is gone; the verdict on it stays.
+  // The text may have been garbage-collected; the verdict on it remains.
   const text = answer === null ? '' : await readText(store, answer).catch(() => '');
   const { inputTokens: input_tokens, outputTokens: output_tokens } = spent;
   const usage = { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens };
@@ -100,7 +100,7 @@ async function toSample(store: Store, record: MethodRecord, question: EvaluatedQ
   };
 }
 
-/** Twenty-two letters and digits, as Inspect's own ids are; the same for the same parts. */
+/** Returns an id of 22 letters and digits, as Inspect's own ids are; equal for equal parts. */
 function idOf(...parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts)).slice(0, 22);
 }

@@ -2,7 +2,7 @@ import type { EChartsOption } from 'echarts' with { 'resolution-mode': 'import' 
 import { needsPackages, reasonOf } from '../../errors';
 import { oneLine } from '../../trace/lines';
 
-// What all charts of evaluations and training runs share.
+// Shared parts of all charts of evaluations and training runs.
 
 export interface Heading {
   readonly title: string;
@@ -15,16 +15,16 @@ export interface Chart extends Heading {
   readonly option: EChartsOption;
 }
 
-/** What a chart is drawn on: its width in pixels, and whether its heading is part of the picture. */
+/** Canvas of a chart: its width in pixels, and whether the heading is part of the picture. */
 export interface Sheet {
   readonly width: number;
   readonly isHeaded: boolean;
 }
 
-/** Pictures of reports are as wide as a README's column. */
+/** Canvas of pictures in reports, as wide as a README's column. */
 export const REPORT: Sheet = { width: 960, isHeaded: true };
 
-/** A sheet that is narrower, as a phone's, has less room for words. */
+/** Width in pixels below which labels are shorter, as on a phone. */
 export const NARROW = 600;
 
 /** The palette of Okabe and Ito, safe for colour-blind readers (https://jfly.uni-koeln.de/color/). */
@@ -39,7 +39,7 @@ const FONTS = 'Segoe UI, Helvetica Neue, Arial, Liberation Sans, DejaVu Sans, sa
 export const EDGE = 16;
 const HEAD = 72;
 
-/** Height of what stands above a plot. */
+/** Returns the height of the area above a plot, in pixels. */
 export function headOf({ isHeaded }: Sheet): number {
   return isHeaded ? HEAD : EDGE;
 }
@@ -65,7 +65,7 @@ export function headline({ title, subtitle }: Heading, fontSize: number, place: 
     subtext: oneLine(subtitle, 150),
     padding: 0,
     itemGap: 4,
-    // Else ECharts takes the height of a Chinese character, which a browser may have no font for.
+    // Without a line height, ECharts measures a Chinese character, for which a browser may have no font.
     textStyle: { fontSize, lineHeight: fontSize, fontWeight: 600, color: TEXT },
     subtextStyle: { fontSize: 11, lineHeight: 11, color: FAINT },
   };
@@ -75,7 +75,7 @@ export function colourOf(index: number): string {
   return HUES[index % HUES.length] ?? GREY;
 }
 
-/** ECharts identifies a series by its name: the key keeps equal names apart, and the legend leaves it out. */
+/** Makes a series name unique, since ECharts identifies series by name; the legend omits the key. */
 export function keyed(key: number, name: string): string {
   return `${key}:${name}`;
 }
@@ -99,7 +99,7 @@ export interface Picture {
   readonly svg: string;
 }
 
-/** @throws Error that says how to install ECharts, an optional peer dependency, if it cannot be loaded */
+/** Renders charts as SVG. @throws Error that says how to install ECharts, an optional peer dependency */
 export async function drawCharts(charts: readonly Chart[]): Promise<Picture[]> {
   const echarts = await import('echarts').catch((cause: unknown) => {
     throw new Error(needsPackages('a chart', ['echarts@6'], reasonOf(cause)), { cause });
@@ -115,7 +115,7 @@ export async function drawCharts(charts: readonly Chart[]): Promise<Picture[]> {
   });
 }
 
-// Numbers for people: three digits are enough.
+// Numbers for people have three significant digits.
 const DIGITS = { maximumSignificantDigits: 3 } as const;
 const compact = new Intl.NumberFormat('en', { ...DIGITS, notation: 'compact' });
 const share = new Intl.NumberFormat('en', { ...DIGITS, style: 'percent' });

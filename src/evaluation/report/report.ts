@@ -11,12 +11,12 @@ export interface Table {
   readonly numeric: boolean;
 }
 
-/** A text of a model or a question, shown line by line as it is. */
+/** Text of a model or a question, shown with its own line breaks. */
 export interface Quote {
   readonly quote: string;
 }
 
-/** Sentences as plain text, tables, quotes and pictures: `report.md` and `report.html` hold the same. */
+/** Content of both `report.md` and `report.html`: sentences as plain text, tables, quotes and pictures. */
 export interface Report {
   readonly title: string;
   readonly parts: readonly (string | Table | Quote | Picture)[];
@@ -35,12 +35,12 @@ export async function writeReport(report: Report, folder: string): Promise<strin
   return files.map(({ file }) => join(folder, file));
 }
 
-/** In characters: names in texts may come from strangers. */
+/** Limits in characters, since names in texts may come from strangers. */
 const MOST_OF_TEXT = 1000;
 const MOST_OF_CELL = 200;
 const MOST_OF_QUOTE = 20_000;
 
-/** Without characters that would steer a terminal or the direction of writing. */
+/** Returns a clipped quote without characters that control a terminal or the direction of writing. */
 function plainLines({ quote }: Quote): string {
   const shown = quote
     .slice(0, MOST_OF_QUOTE)
@@ -49,7 +49,7 @@ function plainLines({ quote }: Quote): string {
   return left > 0 ? `${shown}\n… and ${left.toLocaleString('en-US')} more characters` : shown;
 }
 
-/** As a block of code, within a fence that is longer than any in it. */
+/** Returns a block of code, within a fence that is longer than any in the text. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = '`'.repeat(longest + 1);
@@ -78,7 +78,7 @@ function markdownTable({ rows: [head = [], ...rows], numeric }: Table): string {
 
 const PAGE = join(__dirname, '../../../src/evaluation/report/report.html');
 
-/** One file that asks nothing of any server, which its policy forbids: no script, font or image from anywhere. */
+/** Renders a self-contained page: its content security policy forbids scripts, fonts and images. */
 export function renderHtml({ title, parts }: Report): string {
   const blocks = parts.map((part) => {
     if (typeof part === 'string') return `<p>${escapeHtml(part)}</p>`;

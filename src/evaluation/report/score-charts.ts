@@ -23,7 +23,7 @@ import {
   TEXT,
 } from './page';
 
-/** The charts of an evaluation for which there are data. */
+/** Returns the charts of an evaluation for which there are data. */
 export function chartsOf({ methods, workers, ...summary }: Summary, sheet: Sheet = REPORT): Chart[] {
   const headed = (title: string, note: string): Heading => ({
     title,
@@ -64,7 +64,7 @@ function isScored(method: MethodSummary): method is MethodSummary & Scored {
   return method.score !== null && method.interval !== null;
 }
 
-/** A label beside a plot: columns of text, and pixels. */
+/** Returns the width of labels beside a plot, in columns of text and in pixels. */
 function labelOn({ width }: Sheet): { readonly columns: number; readonly pixels: number } {
   return width < NARROW ? { columns: 15, pixels: 112 } : { columns: 28, pixels: 190 };
 }
@@ -87,17 +87,17 @@ function errorBars(
   };
 }
 
-/** In pixels: points that are nearer to each other stand so far apart. */
+/** Distances in pixels: points nearer than `NEAR` are drawn `APART` from each other. */
 const [NEAR, APART] = [5, 8];
 
-/** A point with its interval for each method. Cost is in USD, or in tokens if a price is unknown or nothing is paid. */
+/** Draws a point and its interval for each method. Cost is in USD, or in tokens if a price is unknown or zero. */
 export function scoreCostChart(heading: Heading, methods: readonly Scored[], sheet: Sheet = REPORT): Chart {
   const [head, label] = [headOf(sheet), labelOn(sheet)];
   const plotWidth = sheet.width - 64 - label.pixels;
   const inUsd = methods.every(({ usd }) => usd !== null && usd > 0);
   const costs = methods.map(({ usd, tokens }) => (inUsd ? (usd ?? 0) : tokens));
   const pixel = (1.05 * Math.max(...costs) || 1) / plotWidth;
-  // Methods of equal cost stand beside each other, so that every interval can be seen.
+  // Methods of equal cost are drawn side by side, so that every interval is visible.
   const points = methods.map(({ score, interval }, index) => {
     const cost = costs[index] ?? 0;
     const near = costs.slice(0, index).filter((other) => Math.abs(cost - other) < NEAR * pixel);
@@ -155,7 +155,7 @@ export function scoreCostChart(heading: Heading, methods: readonly Scored[], she
   };
 }
 
-/** A score with its interval for each depth, e.g. of `conductor:1`. */
+/** Draws a score and its interval for each depth, e.g. of `conductor:1`. */
 function scoreDepthChart(heading: Heading, methods: readonly Scored[], sheet: Sheet): Chart {
   const depthOf = ({ method }: Scored): string => method.split(':')[1] ?? '0';
   const points = methods.toSorted((one, other) => Number(depthOf(one)) - Number(depthOf(other)));
@@ -192,7 +192,7 @@ function scoreDepthChart(heading: Heading, methods: readonly Scored[], sheet: Sh
 
 const ROW = 26;
 
-/** A bar for each method, filled by its shares. @param parts keys of the shares and their names, as the legend has them */
+/** Draws a bar of shares for each method. @param parts keys of the shares, and their names in the legend */
 export function sharesChart(
   file: string,
   heading: Heading,

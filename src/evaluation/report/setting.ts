@@ -12,10 +12,10 @@ import type { MadeWith, Manifest, MethodRecord } from '../results';
 import { groupBy } from '../statistics';
 import type { Report } from './report';
 
-/** Versions, and hashes of the prompts, that an evaluation begins with. */
+/** Returns the versions and the prompt hashes that an evaluation begins with. */
 export function madeWith(run: ResolvedRun, conductors: Manifest['conductors'] = {}): MadeWith {
   const prompted = Object.entries(conductors).filter(([, { provider }]) => provider !== 'policy');
-  // Workers' own layouts and instructions are in the table.
+  // Hashes the default prompt: workers' own layouts and instructions are in the manifest.
   const sent = workerMessages({ question: '', subtask: '', sees: [], layout: 'tagged' });
   return {
     version: readVersion(),
@@ -48,20 +48,20 @@ function hashOfPrompt({ conductor, workers, limits }: ResolvedRun): string {
 
 type Models = Pick<Manifest, 'run' | 'workers' | 'conductors' | 'baselines' | 'verifier'>;
 
-/** A checkpoint that wrote plans, and for whom: `conductor`, `conductor:NAME`, or the method that names it. */
+/** Checkpoint that wrote plans, and its role: `conductor`, `conductor:NAME`, or the method that names it. */
 interface Writer {
   readonly role: string;
   readonly checkpoint: string;
-  /** A run as its manifest has it asked; null where that cannot be read. */
+  /** Run with the prompt settings of the checkpoint's manifest; null if that cannot be read. */
   readonly run: ResolvedRun | null;
 }
 
-/** Has a run asked as a checkpoint's manifest says. It throws ConfigError where that cannot be read. */
+/** Applies the prompt settings of a checkpoint's manifest to a run. Throws ConfigError if it cannot be read. */
 export interface CheckpointBinder {
   bind(run: ResolvedRun, checkpoint: string): Promise<ResolvedRun>;
 }
 
-/** Reads how the checkpoints that wrote plans were asked. */
+/** Reads the prompt settings of the checkpoints that wrote plans. */
 export async function readWriters(
   evaluation: Models,
   records: readonly MethodRecord[],
@@ -88,7 +88,7 @@ function nullIfGone(error: unknown): null {
   throw error;
 }
 
-/** What another person needs to have the same evaluation made again: models with their settings, prompts and versions. */
+/** Describes what is needed to reproduce an evaluation: models with their settings, prompts and versions. */
 export function describeSetting(
   evaluation: Models & Pick<Manifest, 'methods' | 'madeWith'>,
   records: readonly MethodRecord[],
@@ -129,7 +129,7 @@ export function describeSetting(
   ];
 }
 
-/** A row for each checkpoint that wrote a Conductor's plans, else one for its card. */
+/** Returns a row for the card and for each checkpoint that wrote its plans; with checkpoints, a policy has none. */
 function rowsOf(role: string, card: ConductorCard | RunWorker, writers: readonly Writer[]): string[][] {
   const own = writers.filter((writer) => writer.role === role).map(describeWriter);
   const isKnown = own.length > 0 && 'provider' in card && card.provider === 'policy';
@@ -140,7 +140,7 @@ function describeWriter({ role, checkpoint, run }: Writer): string[] {
   return [role, ...(run === null ? [checkpoint, 'policy', ...UNKNOWN] : describeModel(run.conductor))];
 }
 
-/** A sentence for each Conductor whose plans several checkpoints wrote. */
+/** Returns a sentence for each Conductor whose plans several checkpoints wrote. */
 function changesIn(writers: readonly Writer[]): string[] {
   return [...groupBy(writers, ({ role }) => role)].flatMap(([role, { length }]) =>
     length === 1
@@ -152,7 +152,7 @@ function changesIn(writers: readonly Writer[]): string[] {
   );
 }
 
-/** Hashes of the prompts, shortened: a checkpoint's prompt is its manifest's, not that of the configuration. */
+/** Returns shortened hashes of the prompts; a checkpoint's prompt is from its manifest, not the configuration. */
 function hashesOf({ prompts }: MadeWith, { conductor }: ResolvedRun, writers: readonly Writer[]): string {
   const hashes = [
     ...(conductor.provider === 'policy' ? [] : [['Conductor', prompts.conductor] as const]),
@@ -169,7 +169,7 @@ const FORMS =
   'Workers of worker, best-of, vote and reflection were sent the question alone, but for their own instructions and the number of ' +
   'an attempt; with :team behind the name, a subtask as members of a team.';
 
-/** Whether some method asks a checkpoint, and the configuration does not say what its tokens cost. */
+/** Whether a method uses a checkpoint without a configured price of its tokens. */
 export function asksForFree(methods: readonly string[], models: Omit<Models, 'workers'>): boolean {
   const cast = { ...models, workers: models.run.workers.map(({ id }) => id) };
   return methods.some((name) => {
@@ -180,7 +180,7 @@ export function asksForFree(methods: readonly string[], models: Omit<Models, 'wo
   });
 }
 
-/** Cells of a row behind the place that serves it. */
+/** Cells of a row after the column `served by`. */
 const UNKNOWN = Array<string>(5).fill('–');
 
 function describeModel(card: ConductorCard | RunWorker): string[] {
@@ -188,7 +188,7 @@ function describeModel(card: ConductorCard | RunWorker): string[] {
   const { model, provider, baseUrl, temperature, effort, maxOutputTokens, price } = card;
   const checkpoint = 'checkpoint' in card ? card.checkpoint : undefined;
   const unset = provider === 'policy' ? '–' : "the vendor's";
-  // An address may hold a key.
+  // Shows only the host, since a URL may contain a key.
   const place = baseUrl === null ? provider : `${provider}, ${new URL(baseUrl).host}`;
   return [
     checkpoint ?? model,
@@ -203,7 +203,7 @@ function describeModel(card: ConductorCard | RunWorker): string[] {
 
 function furtherSettings(card: ConductorCard | ModelCard): string {
   const { topP, topK, presencePenalty, thinking, extraBody } = card;
-  // How a checkpoint is asked, its manifest decides.
+  // For a checkpoint, its manifest decides these.
   const { describe, access } = 'describe' in card && card.provider !== 'policy' ? card : {};
   const settings = {
     describe,

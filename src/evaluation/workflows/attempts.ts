@@ -17,7 +17,7 @@ import type { AskedQuestion, QuestionRef } from '../contract';
 import type { Attempt } from '../results';
 import { sumOfAll } from '../statistics';
 
-/** A question, and what its attempts share. */
+/** A question, and the settings that its attempts share. */
 export interface Attempts {
   readonly ref: QuestionRef;
   readonly question: AskedQuestion;
@@ -30,7 +30,7 @@ export interface Attempts {
 
 export type Ungraded = Omit<Attempt, 'verdict'>;
 
-/** Carries out a plan that is given. Throws only the workflow's own cancellation. */
+/** Carries out a given plan. Throws only the workflow's own cancellation. */
 export async function playPlan(
   attempts: Attempts,
   plan: Plan,
@@ -43,8 +43,8 @@ export async function playPlan(
 }
 
 /**
- * Has the prompted Conductor plan and carries that out, as in a solve that is served; to be imitated, a plan that stands in
- * for the Conductor's is none.
+ * Has the prompted Conductor plan, and carries out the plan as in a served solve. With `isImitated`, a stand-in plan
+ * counts as none.
  */
 export async function playPrompted(
   attempts: Attempts,
@@ -59,7 +59,7 @@ export async function playPrompted(
     await runPlan(context, plan);
     return { ...outcomeOf(context, plan), ...(isImitated && { reply }) };
   } catch (error) {
-    // A limit of ours, and a Conductor that cannot be asked as configured, say nothing about a plan.
+    // Our own limits, and a Conductor that cannot be called as configured, say nothing about a plan.
     const type = error instanceof ApplicationFailure ? (error.type ?? '') : '';
     if (limitIn(type) === null && type !== FAILURES.configuration) throw error;
     return { ...NOT_PLAYED, invalidBecause: reasonOf(error), ...costOf(recorder.trace) };
@@ -75,7 +75,7 @@ export const NOT_PLAYED: Ungraded = {
   nanoUsd: 0,
 };
 
-/** An attempt as a run of its own; one that is shown an answer reviews it. */
+/** Returns the context of an attempt as a run of its own; with `reviewed`, it reviews that answer. */
 function contextOf(
   { question, run, limits, identityOf }: Attempts,
   attempt: number,
@@ -94,7 +94,7 @@ function contextOf(
 type Given = Pick<RunContext, 'question' | 'conversation' | 'run' | 'limits'> &
   Partial<Pick<RunContext, 'round' | 'background' | 'identity'>>;
 
-/** A run that is one of many in its workflow, carried out by the very code of a solve. */
+/** Returns the context of one of many runs in a workflow, each carried out by the code of a solve. */
 export function runWithin(name: string, given: Given): RunContext {
   const { workflowId, runId } = workflowInfo();
   const { question } = given;
@@ -126,7 +126,7 @@ function outcomeOf(context: RunContext, plan: Plan): Ungraded {
   return { plan, problem: null, answer, invalidBecause: foreignFailureIn(trace), ...costOf(trace) };
 }
 
-/** A reply that is no plan is the Conductor's own doing; a provider's failure is not. */
+/** Describes an attempt without a plan. An invalid reply counts against the Conductor, but no provider's failure. */
 function withoutPlan(trace: SolveTrace): Ungraded {
   const error = trace.calls.at(-1)?.error;
   const reason = error?.message ?? 'the Conductor wrote no plan';
@@ -134,10 +134,10 @@ function withoutPlan(trace: SolveTrace): Ungraded {
   return { ...NOT_PLAYED, ...(isOwn ? { problem: reason } : { invalidBecause: reason }), ...costOf(trace) };
 }
 
-/** Failures that a plan or a method may be judged by, since they are the models' own. */
+/** Failures that count against a plan or a method, since its models caused them. */
 const OWN_FAILURES: ReadonlySet<string> = new Set([FAILURES.truncated, FAILURES.refused]);
 
-/** A step's failure that says nothing about the plan: a provider failed, or a limit was reached. null: there is none. */
+/** Returns the first step failure that does not count against the plan (provider or limit); null if there is none. */
 export function foreignFailureIn({ rounds }: SolveTrace): string | null {
   const steps = rounds.flatMap((round): readonly StepTrace[] => round.steps);
   const failed = steps.find(({ error }) => error !== null && !OWN_FAILURES.has(error.type));

@@ -25,7 +25,7 @@ import {
 } from '../contract';
 import { readMethods } from '../methods/read-method';
 
-/** The most that one evaluation may have; beyond, an input is taken for a mistake. */
+/** Limits of one evaluation; a larger input is refused as a mistake. */
 const MOST = { questions: 1_000_000, methods: 64, workers: 256, name: 200, window: 64 } as const;
 
 const set: Rule = {
@@ -35,7 +35,7 @@ const set: Rule = {
 
 const name = text(MOST.name);
 
-/** Its shape is checked by `conductor.checkRun`. */
+/** Checks only the id; `conductor.checkRun` checks the rest. */
 const givenWorker: Rule = {
   isMet: (card) => isRecord(card) && isString(card.id),
   expected: 'the card of a worker, with its id',
@@ -64,7 +64,7 @@ const EVALUATION: Rules<EvaluateInput> = {
   set,
   questions: whole(1, MOST.questions),
   window: whole(1, MOST.window),
-  // It carries its state over by itself; nobody else may hand it one.
+  // Only the workflow itself may pass its state on, when it continues as new.
   carried: {
     isMet: (value) => value === undefined || workflowInfo().continuedFromExecutionRunId !== undefined,
     expected: 'left out: only an evaluation that goes on may have it',
@@ -81,7 +81,7 @@ const QUESTION: Rules<QuestionInput> = {
   },
 };
 
-/** @throws ApplicationFailure `Solve.BadInput`, not retryable, for what no evaluation can be made of */
+/** @throws ApplicationFailure `Solve.BadInput`, not retryable, for an invalid input */
 export function checkEvaluation(input: EvaluateInput): void {
   check(input, findFault(EVALUATE_WORKFLOW, input, EVALUATION));
 }

@@ -23,8 +23,8 @@ import { checkEvaluation } from './check-input';
 export const evaluationProgressQuery = defineQuery<EvaluationProgress>(PROGRESS_QUERY);
 
 /**
- * Workflow `conductorEvaluate`: tries every method on every question, a child workflow for each question, a window of them at
- * once. What was found lies in the store, where an evaluation of the same id that begins again finds it.
+ * Workflow `conductorEvaluate`: tries every method on every question, with a child workflow for each question and
+ * `window` of them at once. Results are in the store, so that an evaluation restarted with the same id reuses them.
  */
 export async function conductorEvaluate(input: EvaluateInput): Promise<EvaluationProgress> {
   checkEvaluation(input);
@@ -71,7 +71,7 @@ class Evaluation {
     }
   }
 
-  /** A question whose share does not last is asked about once more when all that is left is its own. */
+  /** Runs a question; if its share runs out, retries once with all of the remaining budget. */
   private async ask(index: number): Promise<void> {
     for (const isAlone of [false, true]) {
       const share = await this.takeShare(isAlone);
@@ -85,8 +85,8 @@ class Evaluation {
   }
 
   /**
-   * Sets money aside for a question: at least twice the most that one cost so far and one more run at its limit. Where less
-   * is left, it waits for others, and takes all that there is once they are over; null where that is nothing.
+   * Reserves money for a question: at least twice the highest cost of a question so far plus one run at its limit. If
+   * less is left, waits for the other questions to end and takes the rest; null if nothing is left.
    */
   private async takeShare(isAlone: boolean): Promise<BudgetShare | null> {
     const { budget, input } = this;
@@ -124,7 +124,7 @@ class Evaluation {
   }
 }
 
-/** Behind people who wait for an answer: the solves below inherit the priority. */
+/** Runs a question at the lowest priority, behind people who wait; its solves inherit the priority. */
 function askAbout(input: EvaluateInput, index: number, nanoUsd: number | null): Promise<QuestionOutcome> {
   const question: QuestionInput = { ...input, question: { set: input.set, index }, nanoUsd };
   return executeChild(QUESTION_WORKFLOW, {

@@ -18,7 +18,7 @@ import {
 import type { Attempt } from '../results';
 import { type Attempts, runGiven, runWithin, type Ungraded } from './attempts';
 
-/** Grades attempts. A provider's failure, or a limit of ours, is never counted against a plan. */
+/** Grades attempts. A provider's failure or a limit of ours never counts against a plan. */
 export async function gradeAttempts<Result extends Ungraded>(
   attempts: Attempts,
   played: readonly Result[],
@@ -55,13 +55,13 @@ function verifyAll(attempts: Attempts, grades: readonly RuleGrade[]): Promise<re
   });
 }
 
-/** By rule, or by the user's grader. @param onTheWay judged behind them where a rule finds the first answer wrong */
+/** Grades answers by rule or custom grader. @param onTheWay also graded if a rule finds the first answer wrong */
 export async function gradeAnswers(
   { ref, question, window }: Pick<Attempts, 'ref' | 'question' | 'window'>,
   answers: Answers,
   onTheWay: Answers = [],
 ): Promise<readonly RuleGrade[]> {
-  // Heartbeats tell a lost worker from a slow comparison.
+  // Heartbeats distinguish a lost worker from a slow comparison.
   const activities = proxyActivities<EvaluationActivities>({
     startToCloseTimeout: '30m',
     scheduleToCloseTimeout: '2h',
@@ -81,7 +81,7 @@ export async function gradeAnswers(
 
 const ATTEMPTS = 3;
 
-/** Has an activity of the user's judge an answer; `ungraded` where it fails for good, or returns none of our verdicts. */
+/** Has a custom activity judge an answer; `ungraded` if it fails for good or returns no known verdict. */
 async function askGrader(grader: CustomGrader, request: CustomGradeRequest): Promise<Grade> {
   const { activity, taskQueue, timeoutMs } = grader;
   const activities = proxyActivities<Record<string, (request: CustomGradeRequest) => Promise<unknown>>>({
@@ -100,7 +100,7 @@ async function askGrader(grader: CustomGrader, request: CustomGradeRequest): Pro
   }
 }
 
-/** Only a plan can be `unparseable`: an answer that settles on nothing is wrong. */
+/** Reads a custom verdict; `unparseable` counts as wrong, since for an attempt it means an invalid plan. */
 function readVerdict(activity: string, result: unknown): Grade {
   const said = typeof result === 'object' && result !== null && 'verdict' in result ? result.verdict : result;
   if (said === 'correct') return custom(said, `${activity} says so`);
@@ -114,15 +114,15 @@ function custom(verdict: Grade['verdict'], reason: string): Grade {
 }
 
 export interface VerifierReply {
-  /** Place of the word that it chose; null: none, by the problem. */
+  /** Index of the chosen word; null if there is none, for the reason in `problem`. */
   readonly chosen: number | null;
   readonly problem: string;
   readonly calls: readonly Call[];
 }
 
 /**
- * Has a model from outside the pool read a prompt, as the one step of a run that knows no other worker: its call is
- * reserved, retried, kept, booked and limited as every other one.
+ * Has a model outside the pool answer a prompt, as the only step of a run without other workers, so that its call is
+ * reserved, retried, kept, booked and limited like any other.
  */
 export async function askVerifier(
   { run, limits }: Pick<Attempts, 'run' | 'limits'>,
@@ -148,13 +148,13 @@ export async function askVerifier(
   return { chosen: place === -1 ? null : place, problem, calls };
 }
 
-/** The line where the verdict stands, without typesetting. */
+/** Returns the last line of a reply, which holds the verdict, without Markdown. */
 export function lastLineOf(reply: string): string {
   const line = reply.trimEnd().slice(-200).split('\n').at(-1) ?? '';
   return line.replace(/[`*.]/g, '').trim();
 }
 
-/** The grade of an answer that the verifier was asked about; `ungraded` where it failed, or said neither word. */
+/** Returns the grade of an answer by the verifier; `ungraded` if it failed or said neither word. */
 export function verifiedGrade(rule: Grade, { model }: ModelCard, { chosen, problem }: VerifierReply): Grade {
   const verdict = chosen === null ? 'ungraded' : chosen === 0 ? 'correct' : 'wrong';
   return {

@@ -1,6 +1,6 @@
 /**
- * The sandbox-safe door of evaluations, and of the solves that they are made of: re-export it from your own workflows file
- * instead of `temporal-conductor/workflows`.
+ * Sandbox-safe entry point for the workflows of evaluations and of their solves: re-export it from your own workflows
+ * file instead of `temporal-conductor/workflows`.
  *
  * @example
  * export * from 'temporal-conductor/evaluation/workflows';

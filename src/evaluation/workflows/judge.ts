@@ -16,8 +16,8 @@ type Verdict = Pick<MethodRecord, 'verdict' | 'extracted' | 'reason' | 'graderVe
 type Judgement = Verdict & Pick<MethodRecord, 'outputs'> & { readonly judging: Spent };
 
 /**
- * Judges a method's answer; null where the money did not last. A method that reaches its limit, or whose models gave none, was
- * not right: all have the same limits. A provider's failure says nothing about it.
+ * Judges a method's answer; null if the budget ran out. A method that reaches a limit or whose models give no answer
+ * is wrong, since all methods have the same limits. A provider's failure leaves it ungraded.
  */
 export async function judge(
   context: QuestionContext,
@@ -29,11 +29,11 @@ export async function judge(
   if (grade === null) return { ...withoutGrade(result), judging: NOTHING_SPENT };
   const { outputs, ...byRule } = grade;
   const verified = await verify(context, name, byRule);
-  // An answer that the verifier accepts was not lost on the way.
+  // If the verifier accepts the answer, no step's right output was lost.
   return verified && { ...verified, ...(verified.verdict === 'wrong' && outputs && { outputs }) };
 }
 
-/** The rule's verdict on an answer, or where that says no and the question asks for it, the verifier's. */
+/** Returns the rule's verdict, or the verifier's if the grade calls for one; null if the budget ran out. */
 async function verify(
   context: QuestionContext,
   name: string,
@@ -58,7 +58,7 @@ async function gradeWithSteps(
   return { ...grade, outputs };
 }
 
-/** Outputs of the steps, round by round; the attempts of several solves count as one round. */
+/** Returns the outputs of the steps by round; the attempts of several solves count as one round. */
 function outputsOf(runs: readonly SolveRun[]): readonly (readonly (Text | null)[])[] {
   const rounds = runs.flatMap(({ trace }) => (trace === null ? [] : roundsOf(trace)));
   const outputs = rounds.map(({ steps }) => steps.map(({ output }) => output));
@@ -75,7 +75,7 @@ function withoutGrade({ reason, runs }: MethodResult): Verdict {
   };
 }
 
-/** Whether it was a limit, or nothing but the models' own answers, that kept a solve from its own. */
+/** Whether a limit or its models' own failures, not a provider's, kept a solve from answering. */
 function isOwnFailure({ trace, problem }: SolveRun): boolean {
   if (limitIn(problem?.type ?? '') !== null) return true;
   const hasSteps = trace?.rounds.some(({ steps }) => steps.length > 0) ?? false;
@@ -84,7 +84,7 @@ function isOwnFailure({ trace, problem }: SolveRun): boolean {
 
 type Compared = Pick<MethodRecord, 'preference'> & { readonly judging: Spent };
 
-/** Which of two answers a judge prefers, where no right one is known; null where the money did not last. */
+/** Has a judge compare an answer with the reference's if no right one is known; null if the budget ran out. */
 export async function compare(
   context: QuestionContext,
   name: string,
@@ -99,7 +99,7 @@ export async function compare(
   return askInBothOrders(context, verifier, { name, answer, reference });
 }
 
-/** Each answer stands once in first place, and one is preferred only where it is both times. */
+/** Judges a pair in both orders; an answer is preferred only if it wins both times. */
 async function askInBothOrders(
   context: QuestionContext,
   verifier: ModelCard,
@@ -127,7 +127,7 @@ async function askInBothOrders(
     : preferred('tied', `${model} says ${own} in one order and ${again} in the other`, judging);
 }
 
-/** What a choice of the first or the second text, or of neither, says of the method's answer. */
+/** Maps the chosen text (first, second or neither) to the outcome for the method's answer. */
 function outcomeOf(chosen: number, [first, second]: ['won' | 'lost', 'won' | 'lost']): Preference['outcome'] {
   return [first, second][chosen] ?? 'tied';
 }

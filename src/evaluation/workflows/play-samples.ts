@@ -8,12 +8,12 @@ import type { MethodRecord } from '../results';
 import { spentOn, unitOf } from '../spent';
 import { type MethodResult, nothingOf, type QuestionContext, type SolveRun } from './question-context';
 
-/** Attempts that are made together: few enough for the limits of one run. */
+/** Attempts in one run: few enough for its limits. */
 const MOST_TOGETHER = 8;
 
 /**
- * Samples until one more, at the highest cost so far, would exceed the Conductor's cost, or until there are
- * `MOST_ATTEMPTS`. The first is made in any case. Null where the money did not last.
+ * Samples until one more attempt, at the highest cost so far, would exceed the Conductor's cost, or until there are
+ * `MOST_ATTEMPTS`. The first attempt is always made. Null if the budget ran out.
  */
 export async function playSamples(
   context: QuestionContext,
@@ -48,7 +48,7 @@ export async function playSamples(
     : chooseBest(context, name, { worker, form }, { runs, answers });
 }
 
-/** Every worker's answer, and the votes that they are for one another. Null where the money did not last. */
+/** Has every worker answer, and counts the answers as votes. Null if the budget ran out. */
 export async function playAgreement(
   context: QuestionContext,
   name: string,
@@ -68,7 +68,7 @@ function outputsOf({ trace }: SolveRun): Answers {
   return trace === null ? [] : (ownRound(trace, 0)?.steps.map(({ output }) => output) ?? []);
 }
 
-/** How many calls at the highest cost so far are paid for by what is left; none where nothing is known to cost. */
+/** Returns how many calls at the highest cost so far the rest pays for; 0 if no call had a known cost. */
 function fitting(left: number, costs: readonly number[]): number {
   const highest = Math.max(0, ...costs);
   return highest === 0 ? 0 : Math.floor(left / highest);

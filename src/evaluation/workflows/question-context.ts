@@ -34,15 +34,15 @@ export interface SolveRun {
   readonly latencyMs: number;
 }
 
-/** A rule's grade of an answer, and those of the outputs that led to it. */
+/** Grade of an answer by rule, with the verdicts on the outputs that led to it. */
 export type GradeWithSteps = RuleGrade & Pick<MethodRecord, 'outputs'>;
 
 export interface MethodResult {
   readonly runs: readonly SolveRun[];
   readonly answer: Text | null;
-  /** Set where the answer was graded on the way. */
+  /** Set if the answer was graded already, to count votes. */
   readonly grade?: GradeWithSteps | undefined;
-  /** Why there is nothing to be judged, though no solve of it failed. */
+  /** Why there is no answer to judge, though no solve failed. */
   readonly reason?: string;
 }
 
@@ -54,7 +54,7 @@ interface SolveOptions extends Pick<SolveInput, 'given' | 'conductor'> {
   readonly limits: LimitsInput;
   readonly form?: Form | undefined;
   readonly recursion?: ResolvedRun['recursion'] | undefined;
-  /** Which further Conductor writes the plan. */
+  /** Name of the additional Conductor that writes the plan. */
   readonly named?: string | undefined;
   readonly part?: number | undefined;
 }
@@ -63,7 +63,7 @@ interface GivenPlanOptions extends Pick<SolveOptions, 'part' | 'form'> {
   readonly outputs?: Answers;
 }
 
-/** Its models are sent what they are asked and nothing of a team, beside instructions of their own. */
+/** Returns the run with models that get only the question and their own instructions, without mention of a team. */
 function withPlainLayout(run: ResolvedRun): ResolvedRun {
   const workers = run.workers.map((card) =>
     card.kind === 'model' ? { ...card, layout: 'plain' as const } : card,
@@ -71,12 +71,12 @@ function withPlainLayout(run: ResolvedRun): ResolvedRun {
   return { ...run, workers };
 }
 
-/** Answers that a grader of the user's judges together. */
+/** Answers that a custom grader judges in parallel. */
 const AT_ONCE = 8;
 
-/** One question, on which methods are tried one after the other: its solves, its money and its grader. */
+/** A question on which methods are tried in turn, with its solves, budget and grader. */
 export class QuestionContext {
-  /** By this run of the workflow; what is unknown counted at its maximum. */
+  /** Spent by this run of the workflow; an unknown cost counts at its maximum. */
   spentNanoUsd = 0;
 
   constructor(
@@ -84,20 +84,20 @@ export class QuestionContext {
     readonly question: OpenedQuestion,
   ) {}
 
-  /** Another one for each try: models that take a seed would only repeat themselves. */
+  /** Differs for each try, since models that take a seed would otherwise repeat themselves. */
   get seed(): number {
     const { seed } = this.input;
     const { repeat } = this.question;
     return repeat === undefined ? seed : seedOf(seed, repeat);
   }
 
-  /** How a worker is asked; a user's own activity or workflow reads its subtask, and always has one. */
+  /** Returns how a worker is prompted: custom activities and workflows always get a subtask, as in a team. */
   formOf(worker: string, wanted: Form = 'bare'): Form {
     const card = workersFor(this.input, worker).find(({ id }) => id === worker);
     return card?.kind === 'model' ? wanted : 'team';
   }
 
-  /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
+  /** Solves the question in a child workflow; null if the question's budget ran out. */
   solve(
     method: string,
     { limits, part, form = 'team', recursion, named, ...options }: SolveOptions,
@@ -128,7 +128,7 @@ export class QuestionContext {
     });
   }
 
-  /** Solves the question by a given plan. `outputs` are known already, by step. */
+  /** Solves the question with a given plan. `outputs` are those already known, by step. */
   runPlan(
     method: string,
     plan: Plan,
@@ -138,11 +138,11 @@ export class QuestionContext {
     return this.solve(method, { given: { plan, outputs }, limits, ...how });
   }
 
-  /** Has the verifier judge; null where the money of the question did not last for it. */
+  /** Has the verifier judge; null if the question's budget ran out. */
   ask(verifier: ModelCard, judging: Judging, name: string): Promise<VerifierReply | null> {
     const { run } = this.input;
     return this.pay(async (most) => {
-      // The wall clock of one call, and not of the question.
+      // The time limit is for this call, not for the whole question.
       const elapsed = Date.now() - workflowInfo().runStartTime.getTime();
       const limits = new Limits({
         ...run.limits,
@@ -159,11 +159,11 @@ export class QuestionContext {
     return gradeAnswers({ ref: input.question, question, window: AT_ONCE }, answers, onTheWay);
   }
 
-  /** Pays for work, told its cost limit where less is left than a run may cost; null where the budget did not last. */
+  /** Runs paid work, with a cost limit if less is left than a run may cost; null if the budget ran out. */
   private async pay<Result>(
     work: (mostNanoUsd: number | null) => Promise<{
       readonly result: Result;
-      /** 10⁻⁹ USD; null where somebody ended it, and all that it was allowed counts. */
+      /** 10⁻⁹ USD; null if it left no trace, so that its full limit counts. */
       readonly spent: number | null;
       readonly stoppedBy: string | null;
     }>,

@@ -20,8 +20,8 @@ import { playAgreement, playSamples } from './play-samples';
 import { type MethodResult, nothingOf, QuestionContext, type SolveRun } from './question-context';
 
 /**
- * Workflow `conductorEvaluateQuestion`: tries every method on one question and keeps what came of each. The Conductor is the
- * first: some methods carry out its plan, or may cost as much as it did.
+ * Workflow `conductorEvaluateQuestion`: tries every method on one question and stores the results. The Conductor
+ * comes first, since some methods carry out its plan or may cost as much as it did.
  */
 export async function conductorEvaluateQuestion(input: QuestionInput): Promise<QuestionOutcome> {
   checkQuestion(input);
@@ -136,7 +136,7 @@ function solvedBy(
   reference: MethodRecord | null,
 ): LoggedSolve {
   const facts = factsOf(runs.flatMap(({ trace }) => trace ?? []));
-  // A changed plan had to be written all the same.
+  // A rewritten plan includes the cost of writing the original.
   const inherited = method.kind === 'rewrite' && reference !== null ? reference.planning : NOTHING_SPENT;
   return {
     ...facts,

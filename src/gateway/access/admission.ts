@@ -4,10 +4,10 @@ import type { Key } from './keys';
 import { Refusal } from '../refusal';
 import { sessionOf } from './browser';
 
-/** How a request may say whose it is: by a key in a header, of which OpenAI's clients and Anthropic's each have one, or by a cookie. */
+/** Accepted credentials: a key in a header (`Authorization: Bearer` or `x-api-key`), or a session cookie. */
 type Proof = 'key' | 'key or session';
 
-/** Lets a request in that proves its key, within the key's rate. */
+/** Requires a valid key and enforces its request rate. */
 export function requireKey(gateway: Gateway, proof: Proof): MiddlewareHandler<Env> {
   const { rates } = gateway;
   return async (c, next) => {
@@ -34,7 +34,7 @@ async function keyOf({ keys, sessions }: Gateway, c: Context<Env>, proof: Proof)
   return sessions.check(sessionOf(c) ?? '');
 }
 
-/** @throws Refusal for a key that may not do what concerns all keys */
+/** @throws Refusal unless the key is an admin key */
 export function requireAdmin({ isAdmin, name }: Key): void {
   if (isAdmin) return;
   const message = `key ${JSON.stringify(name)} is no admin key, which this takes: ask the operator for one`;

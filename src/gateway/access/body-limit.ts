@@ -3,22 +3,22 @@ import type { Env } from '../gateway';
 import { Refusal } from '../refusal';
 
 /**
- * Longest JSON that becomes one message to Temporal, which takes 2 MiB: a number may come to be written in four times as many
- * characters.
+ * Maximum length of JSON that becomes one message to Temporal, whose limit is 2 MiB: re-serialised, a number such as
+ * `1e20` can be about four times as long.
  */
 export const MOST_MESSAGE_BYTES = 512 * 1024;
 
 /**
- * Refuses a body that is too long. Hono's `bodyLimit` fails at bodies that come in chunks, unless the server has replaced the
+ * Refuses a body that is too long. Hono's `bodyLimit` fails on chunked bodies unless the server has replaced the
  * global `Request`.
  */
 export function limitBody(mostBytes: number): MiddlewareHandler<Env> {
   return async (c, next) => {
     const { raw } = c.req;
-    // A request whose length is given has no more than that.
+    // The HTTP parser reads no more than the stated length.
     if (Number(c.req.header('content-length')) > mostBytes) throw tooLong(mostBytes);
     const isChunked = c.req.header('transfer-encoding') !== undefined;
-    // Nothing reads the body of any other method.
+    // No route reads the body of a request with another method.
     if (isChunked && raw.method === 'POST' && raw.body !== null) {
       const { url, method, headers, signal } = raw;
       c.req.raw = new Request(url, { method, headers, signal, body: await readAtMost(raw.body, mostBytes) });
@@ -27,7 +27,7 @@ export function limitBody(mostBytes: number): MiddlewareHandler<Env> {
   };
 }
 
-/** @throws Refusal once more has come */
+/** @throws Refusal once the body exceeds the limit */
 async function readAtMost(body: AsyncIterable<Uint8Array>, mostBytes: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;

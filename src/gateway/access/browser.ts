@@ -3,18 +3,18 @@ import { getCookie, setCookie } from 'hono/cookie';
 import type { Env } from '../gateway';
 import { SESSION_SECONDS } from './passes';
 
-/** Browsers send a cookie to every port of a host: each gateway has a name of its own for it. */
+/** Returns a cookie name that includes the port, since browsers send a cookie to every port of a host. */
 function cookieName({ req }: Context<Env>): string {
   const port = /:(\d+)$/.exec(req.header('host') ?? '')?.[1];
   return port === undefined ? 'conductor-session' : `conductor-session-${port}`;
 }
 
-/** The secret of the session that a request belongs to; null for one that another page may have sent. */
+/** Returns a request's session secret, or null if there is none or another page may have sent the request. */
 export function sessionOf(c: Context<Env>): string | null {
   return isOfThisPage(c) ? (getCookie(c, cookieName(c)) ?? null) : null;
 }
 
-/** Gives a browser a session; an empty secret takes it back. */
+/** Sets the session cookie of a browser; an empty secret deletes it. */
 export function keepSession(c: Context<Env>, secret: string): void {
   setCookie(c, cookieName(c), secret, {
     httpOnly: true,
@@ -28,8 +28,8 @@ export function keepSession(c: Context<Env>, secret: string): void {
 const SAFE: readonly string[] = ['GET', 'HEAD'];
 
 /**
- * Whether a page of this very origin sent a request. Another port of this machine is the same site, so that SameSite alone
- * would let its pages act.
+ * Whether a page of this origin sent a request. Other ports of this machine are the same site, so SameSite alone
+ * would let their pages act.
  */
 export function isOfThisPage({ req }: Context<Env>): boolean {
   const [site, origin, host] = ['sec-fetch-site', 'origin', 'host'].map((name) => req.header(name));

@@ -11,9 +11,9 @@ import type { Key } from './keys';
 const daySchema = z.object({
   /** Cost of solves that have ended. */
   spentNanoUsd: z.int().min(0),
-  /** What each solve under way may still come to, by its id. */
+  /** Reservation of each running solve, by solve id: the most that it may cost, in nano-USD. */
   held: z.record(z.string(), z.int().min(0)),
-  /** What the last solves that ended were granted: a request that is repeated is no new one. */
+  /** Reservations of the latest solves that ended, so that a repeated request is recognized. */
   ended: z.record(z.string(), z.int().min(0)),
 });
 
@@ -29,17 +29,17 @@ export interface DaySpending {
 }
 
 const DAY_MS = 86_400_000;
-/** The days on which a solve that ends today may have begun, and one more. */
+/** Number of UTC days on which a solve that ends today may have started, plus one. */
 const DAYS_OF_A_SOLVE = Math.ceil(MAX_WALL_CLOCK_MS / DAY_MS) + 2;
-/** Each of them makes the document longer, which is written at each change. */
+/** Maximum number of entries in `ended`, since each change rewrites the whole document. */
 const MOST_ENDED = 200;
 
-/** A day is of use while a solve that began on it can run. */
+/** Folder and lifetime of day documents: each is needed as long as a solve that started on its day can run. */
 export const DAYS = { folder: 'gateway/days/', lifeMs: DAYS_OF_A_SOLVE * DAY_MS };
 
 const placeOf = (keyId: string, date: string): string => `${DAYS.folder}${keyId}/${date}.json`;
 
-/** What a key has spent and holds on the UTC day of a time. */
+/** Returns what a key has spent and reserved on the UTC day of a time. */
 export async function readSpending(store: Store, keyId: string, time: number): Promise<DaySpending> {
   return spendingOf(await readRecord(store, placeOf(keyId, dateOf(time)), daySchema));
 }
@@ -49,11 +49,11 @@ function spendingOf(day: Day | null): DaySpending {
   return { spentNanoUsd: day?.spentNanoUsd ?? 0, heldNanoUsd: held.reduce((sum, each) => sum + each, 0) };
 }
 
-/** A key's budget of the day has no room for the worst case of a solve. Trying again the next day helps. */
+/** Thrown if a key's day budget has no room for the maximum cost of a solve. A retry on the next day helps. */
 export class BudgetSpentError extends ConductorError {
   override readonly name = 'BudgetSpentError';
   readonly code = 'BudgetSpent';
-  /** Until the next day begins. */
+  /** Seconds until the next UTC day. */
   readonly secondsLeft: number;
 
   constructor(
@@ -82,17 +82,17 @@ export class BudgetSpentError extends ConductorError {
 }
 
 /**
- * Budgets of keys for each UTC day, in a document a day that all gateways of a store change by compare and set.
+ * Day budgets of keys (UTC), one document per key and day. All gateways of a store change it by compare-and-set.
  *
- * 1. A solve holds the most that it may cost, until it has ended and its cost is known: what is spent and held is never
- *    more than the budget, as long as no solve costs more than it was granted.
- * 2. It is held and spent on the day on which it was reserved.
- * 3. A gateway that dies leaves what it held: it is freed by `settle`, or when the day has no room left.
+ * 1. A solve reserves the most that it may cost until it has ended and its cost is known. The sum of costs and
+ *    reservations never exceeds the budget, as long as no solve costs more than its reservation.
+ * 2. The reservation and the cost both count towards the day of the reservation.
+ * 3. If a gateway dies, its reservations remain until `settle` releases them, or until the day has no room left.
  */
 export class DayBudgets {
   private readonly turns = new Map<string, Turns>();
 
-  /** @param costOf gives the cost of a solve that has ended, in nano-USD, and null or an error while it runs */
+  /** @param costOf returns the cost of an ended solve in nano-USD; null or an error if the solve is running */
   constructor(
     private readonly store: Store,
     private readonly costOf: (solveId: string) => Promise<number | null>,
@@ -100,8 +100,8 @@ export class DayBudgets {
   ) {}
 
   /**
-   * Holds what a solve may cost, and gives it: what was asked for, or all that is left where that is null. The second time
-   * for one solve, it gives what it gave the first time. A key without a budget gets what it asks for, and holds nothing.
+   * Reserves and returns what a solve may cost: the amount asked for, or all that is left if that is null. A second
+   * call for a solve returns the first result. Without a budget, returns the amount asked for and reserves nothing.
    * @throws BudgetSpentError
    */
   reserve(key: Spender, solveId: string, askedNanoUsd: number | null): Promise<number | null> {
@@ -110,7 +110,7 @@ export class DayBudgets {
     return this.inTurn(key, async () => {
       const now = this.now();
       const [today, yesterday] = [placeOf(key.id, dateOf(now)), placeOf(key.id, dateOf(now - DAY_MS))];
-      // A request that is repeated may be so after midnight.
+      // The first attempt of a repeated request may have been before midnight.
       const before = grantOf(await readRecord(this.store, yesterday, daySchema), solveId);
       if (before !== undefined) return before;
       for (;;) {
@@ -125,7 +125,7 @@ export class DayBudgets {
     });
   }
 
-  /** Turns what a solve holds into what it cost, on the day on which it was reserved; the second time, does nothing. */
+  /** Replaces a solve's reservation with its cost, on the day of the reservation; a second call does nothing. */
   async settle(key: Spender, solveId: string, nanoUsd: number): Promise<void> {
     if (key.usdPerDay === null) return;
     await this.inTurn(key, async () => {
@@ -154,7 +154,7 @@ export class DayBudgets {
     return costs;
   }
 
-  /** Requests of one key change its document one after another: within a process, none is in the way of another. */
+  /** Changes a key's documents one request at a time, so that requests of one process do not conflict. */
   private inTurn<Result>({ id }: Spender, work: () => Promise<Result>): Promise<Result> {
     const turns = this.turns.get(id) ?? new Turns(1);
     this.turns.set(id, turns);
@@ -180,7 +180,7 @@ function hold(
   if (before !== undefined) return [null, { granted: before, day }];
   const { spentNanoUsd, heldNanoUsd } = spendingOf(day);
   const left = budget - spentNanoUsd - heldNanoUsd;
-  // A solve that asked for no limit needs something at least.
+  // A solve without a limit needs at least 1 nano-USD, so it is refused once the budget is used up.
   const granted = askedNanoUsd ?? Math.max(left, 1);
   if (granted > left) return [null, { granted: null, day }];
   return [
@@ -189,7 +189,7 @@ function hold(
   ];
 }
 
-/** Whether any of these solves was held that day. */
+/** Books the costs of ended solves. The flag says whether any of them had a reservation that day. */
 function settle(day: Day, costs: ReadonlyMap<string, number>): readonly [Day | null, boolean] {
   const ended = Object.entries(day.held).filter(([solveId]) => costs.has(solveId));
   if (ended.length === 0) return [null, false];

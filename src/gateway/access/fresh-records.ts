@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { readRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 
-/** How long a record is believed: what another process changed is seen this much later at most. */
+/** Lifetime of a cached record; a change by another process is seen at most this much later. */
 const FRESH_MS = 5_000;
 
 interface Read<Value> {
@@ -10,7 +10,7 @@ interface Read<Value> {
   readonly at: number;
 }
 
-/** Records of a folder that are read for each request. Those that do not exist are forgotten at once: guesses take no memory. */
+/** Cache of a folder's records, read on each request. Missing records are not kept: guesses take no memory. */
 export class FreshRecords<Value> {
   private readonly known = new Map<string, Read<Value>>();
 
@@ -20,7 +20,7 @@ export class FreshRecords<Value> {
     private readonly schema: z.ZodType<Value>,
   ) {}
 
-  /** Requests that come together wait for one reading. */
+  /** Returns a record; concurrent requests share one read. */
   read(id: string): Promise<Value | null> {
     const now = performance.now();
     const before = this.known.get(id);

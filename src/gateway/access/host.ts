@@ -3,9 +3,9 @@ import type { Env } from '../gateway';
 import { Refusal } from '../refusal';
 
 /**
- * Refuses requests that name another host. A page of a stranger's may have its own name resolve to this machine (DNS
+ * Refuses requests for another host name. A malicious page can have its own name resolve to this machine (DNS
  * rebinding); the browser then sends that name.
- * @param hosts names that are this gateway's, without a port; null: any
+ * @param hosts this gateway's names, without ports; null: any
  */
 export function checkHost(hosts: readonly string[] | null): MiddlewareHandler<Env> {
   return async (c, next) => {
@@ -18,5 +18,5 @@ export function checkHost(hosts: readonly string[] | null): MiddlewareHandler<En
   };
 }
 
-/** A gateway that only this machine reaches has these names. */
+/** Host names of a gateway that only this machine can reach. */
 export const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];

@@ -14,16 +14,16 @@ const keySchema = z.object({
   name: z.string().min(1).max(64),
   /** May do what concerns all keys, such as promoting a checkpoint. */
   isAdmin: z.boolean(),
-  /** Names of models, or beginnings of names followed by `*`; null allows all. */
+  /** Names of models, or prefixes of names followed by `*`; null allows all. */
   models: z.array(z.string().min(1)).nullable(),
-  /** Budget of a UTC day; null for no limit. */
+  /** Budget per UTC day; null: no limit. */
   usdPerDay: z.number().min(0).max(MAX_COST_USD).nullable(),
-  /** Each gateway remembers the times of as many requests. */
+  /** Each gateway keeps the times of this many requests in memory, hence the maximum. */
   requestsPerMinute: z.int().min(1).max(60_000).nullable(),
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().nullable(),
   revokedAt: z.iso.datetime().nullable(),
-  /** SHA-256 of the secret. It has 32 random bytes, which nobody can guess, so a slow hash would add nothing. */
+  /** SHA-256 of the secret, whose 32 random bytes cannot be guessed: a slow hash would add nothing. */
   digest: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
@@ -36,7 +36,7 @@ const FOLDER = 'gateway/keys/';
 const placeOf = (id: string): string => `${FOLDER}${id}.json`;
 const SECRET = /^sk-tc-([0-9a-z]{10})-[\w-]{43}$/;
 
-/** Makes a key. Its secret is known to the caller alone. @throws UsageError where the name is taken */
+/** Creates a key; only the caller learns its secret. @throws UsageError if the name is taken */
 export async function createKey(store: Store, settings: KeySettings): Promise<{ key: Key; secret: string }> {
   const named = (await listKeys(store)).find(({ name, revokedAt }) => {
     return name === settings.name && revokedAt === null;
@@ -59,14 +59,14 @@ export async function createKey(store: Store, settings: KeySettings): Promise<{ 
   throw new Error(`the store ${store.url} has a key ${id} already: try again`);
 }
 
-/** All keys, also those that are revoked or expired, the oldest first. */
+/** Returns all keys, including revoked and expired ones, oldest first. */
 export async function listKeys(store: Store): Promise<Key[]> {
   const keys = await readRecords(store, FOLDER, keySchema);
   const orderOf = ({ createdAt, id }: Key): string => `${createdAt} ${id}`;
   return keys.sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
 }
 
-/** Revokes a key for good; one that is revoked stays as it is. @throws UsageError where none, or several, has the name */
+/** Revokes a key for good, unless it is revoked already. @throws UsageError if not exactly one key matches */
 export async function revokeKey(store: Store, idOrName: string): Promise<Key> {
   const { id } = find(await listKeys(store), idOrName, store);
   const revoked = await changeRecord(store, placeOf(id), keySchema, (key) => {
@@ -95,7 +95,7 @@ function find(keys: readonly Key[], idOrName: string, { url }: Store): Key {
   throw new UsageError(`more than one key is named ${asked}: give the id of one, ${ids}`);
 }
 
-/** Says which key a secret opens. A key that was revoked is refused five seconds later at most. */
+/** Finds the key that a secret belongs to. A revoked key is refused within five seconds. */
 export class KeyChecker {
   private readonly keys: FreshRecords<Key>;
 
@@ -103,21 +103,21 @@ export class KeyChecker {
     this.keys = new FreshRecords(store, placeOf, keySchema);
   }
 
-  /** The key of a secret; null for one that is malformed, unknown, wrong, expired or revoked. */
+  /** Returns the key of a secret; null if it is malformed, unknown, wrong, expired or revoked. */
   async check(secret: string): Promise<Key | null> {
     const id = SECRET.exec(secret)?.[1];
     const key = id === undefined ? null : await this.find(id);
     return key !== null && opens(secret, key) ? key : null;
   }
 
-  /** The key of an id; null for one that is unknown, expired or revoked. */
+  /** Returns the key of an id; null if it is unknown, expired or revoked. */
   async find(id: string): Promise<Key | null> {
     const key = await this.keys.read(id);
     return key !== null && isUsable(key) ? key : null;
   }
 }
 
-/** Compares in a time that does not depend on how much of a guess is right. */
+/** Compares in constant time: the duration does not depend on how much of a guess is right. */
 function opens(secret: string, { digest }: Key): boolean {
   return timingSafeEqual(hash('sha256', secret, 'buffer'), Buffer.from(digest, 'hex'));
 }

@@ -6,7 +6,7 @@ import type { Store } from '../../store/store';
 import { FreshRecords } from './fresh-records';
 import type { Key, KeyChecker } from './keys';
 
-// A pass stands for a key, so that a browser never holds the key: a link is spent by its first use, a session by signing out.
+// A pass stands for a key, so that a browser need not keep the key. A link works once; signing out ends a session.
 
 const passSchema = z.object({
   keyId: z.string(),
@@ -28,7 +28,7 @@ export const SESSION_SECONDS = PASSES.session.lifeMs / 1000;
 const SECRET = /^([0-9a-z]{10})\.[\w-]{43}$/;
 const placeOf = (kind: Kind, id: string): string => `${PASSES[kind].folder}${id}.json`;
 
-/** Makes a pass for a key, and gives its secret. */
+/** Creates a pass for a key and returns its secret. */
 export async function createPass(store: Store, kind: Kind, { id: keyId }: Pick<Key, 'id'>): Promise<string> {
   const id = randomPart(10);
   const secret = `${id}.${randomBytes(32).toString('base64url')}`;
@@ -38,7 +38,7 @@ export async function createPass(store: Store, kind: Kind, { id: keyId }: Pick<K
   throw new Error(`the store ${store.url} has a ${kind} ${id} already: try again`);
 }
 
-/** Ends a pass. @returns the id of its key; null where the pass does not hold: of many who use a link, one is told the key */
+/** Ends a pass. @returns its key's id; null if the pass is invalid. Only one of concurrent uses succeeds */
 async function endPass(store: Store, kind: Kind, secret: string): Promise<string | null> {
   const id = SECRET.exec(secret)?.[1];
   if (id === undefined) return null;
@@ -53,7 +53,7 @@ function holds({ digest, expiresAt, endedAt }: Pass, secret: string): boolean {
   return isRight && endedAt === null && Date.now() < Date.parse(expiresAt);
 }
 
-/** Knows which key a browser is signed in with. A session ends with its key. */
+/** Looks up the key that a browser is signed in with. A session ends with its key. */
 export class Sessions {
   readonly #passes: FreshRecords<Pass>;
 
@@ -64,7 +64,7 @@ export class Sessions {
     this.#passes = new FreshRecords(store, (id) => placeOf('session', id), passSchema);
   }
 
-  /** Opens a session with a link or a key. @returns its secret; null where neither holds */
+  /** Opens a session with a link or a key. @returns its secret; null if neither is valid */
   async open({
     link,
     key: secret,
@@ -77,7 +77,7 @@ export class Sessions {
     return key === null ? null : createPass(this.store, 'session', key);
   }
 
-  /** The key of a session; null where it does not hold. */
+  /** Returns the key of a session; null if the session is invalid. */
   async check(secret: string): Promise<Key | null> {
     const id = SECRET.exec(secret)?.[1];
     const pass = id === undefined ? null : await this.#passes.read(id);

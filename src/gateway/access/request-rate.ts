@@ -2,7 +2,7 @@ import type { Key } from './keys';
 
 const MINUTE_MS = 60_000;
 
-/** The times of a key's last requests, as many as a minute may hold: a ring, whose oldest entry is at `next`. */
+/** Ring buffer of a key's last request times, as many as it may send a minute; the oldest is at `next`. */
 interface Ring {
   readonly times: number[];
   next: number;
@@ -10,17 +10,17 @@ interface Ring {
 }
 
 /**
- * Counts the requests of each key in this process: no 60 seconds hold more than its `requestsPerMinute`. Keys without a
- * request in the last minute are forgotten.
+ * Limits the requests of each key in this process to `requestsPerMinute` in any 60 seconds. Keys without a request in
+ * the last minute are forgotten.
  */
 export class RequestRates {
-  /** In the order of their latest requests. */
+  /** Ordered by the latest request of each key. */
   private readonly rings = new Map<string, Ring>();
 
-  /** @param now milliseconds of a clock that never goes back */
+  /** @param now milliseconds of a monotonic clock */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Counts a request and gives null, or counts nothing and gives the whole seconds until one is allowed. */
+  /** Counts a request and returns null. Above the rate, counts nothing and returns the whole seconds to wait. */
   take({ id, requestsPerMinute }: Pick<Key, 'id' | 'requestsPerMinute'>): number | null {
     if (requestsPerMinute === null) return null;
     const now = this.now();

@@ -42,7 +42,7 @@ const route = createRoute({
   },
 });
 
-/** The ledger tells solves apart by their ids, and groups of other kinds not by whose solves they are. */
+/** Adds the cost route. The ledger shows a solve's key only by the workflow id, so other groups need an admin key. */
 export function addCost(app: App, { store }: Gateway): void {
   app.openapi(route, async (c) => {
     const { by, since, until } = c.req.valid('query');
@@ -54,7 +54,7 @@ export function addCost(app: App, { store }: Gateway): void {
   });
 }
 
-/** Names by ids; two keys may have had one name. */
+/** Returns display names by key id; they include the id, since two keys may have had one name. */
 async function keyNames(store: Store): Promise<Map<string, string>> {
   return new Map((await listKeys(store)).map(({ id, name }) => [id, `${name} (${id})`]));
 }

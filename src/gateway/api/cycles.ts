@@ -12,7 +12,7 @@ import { documented, jsonOf, refusals } from '../routes';
 
 const rolloutSchema = groupRecordSchema.shape.rollouts.unwrap().element;
 const groupSchema = groupRecordSchema.omit({ samples: true, rollouts: true }).extend({
-  /** Null where its set is gone. */
+  /** Null if its question set is gone. */
   text: z.string().nullable(),
   rollouts: z.array(rolloutSchema.extend({ answer: z.string().nullable() })).readonly(),
 });
@@ -21,7 +21,7 @@ const cycleSchema = documented(
   z.object({
     trainRun: z.string(),
     cycle: z.int(),
-    /** Null while it is under way. */
+    /** Null while the cycle is running. */
     metrics: cycleMetricsSchema.nullable(),
     groups: z.array(groupSchema).readonly(),
   }),
@@ -38,7 +38,7 @@ const cycleRoute = createRoute({
   },
 });
 
-/** Questions to learn from may be those of anybody's solves: only an admin key reads them. */
+/** Adds the cycle route. Questions may come from anyone's solves, so only an admin key may read them. */
 export function addCycles(app: App, { store }: Gateway): void {
   app.openapi(cycleRoute, async (c) => {
     requireAdmin(c.get('key'));
@@ -61,7 +61,7 @@ export function addCycles(app: App, { store }: Gateway): void {
   });
 }
 
-/** Texts of a cycle's questions by their ids, from the set of its night. */
+/** Returns the texts of a cycle's questions by id, from the question set of its night. */
 async function textsOf(store: Store, trainRun: string, cycle: number): Promise<Map<string, string>> {
   const nights = await readNights(store, trainRun);
   const night = nights.findLast(({ first, last }) => first <= cycle && cycle <= last);

@@ -46,7 +46,7 @@ const detailsRoute = createRoute({
   responses: { 200: jsonOf(detailsSchema, 'Tables, and pairs of answers with their plans'), ...refusals },
 });
 
-/** What evaluations found. Their questions may be those of anybody's solves: only an admin key reads them. */
+/** Adds the evaluation routes. Questions may come from anyone's solves, so details need an admin key. */
 export function addEvaluations(app: App, { store }: Gateway): void {
   app.openapi(listRoute, async (c) => {
     const listed = (await readManifests(store)).map((manifest) => {

@@ -42,7 +42,7 @@ export function addHealth(app: App, gateway: Gateway): void {
   });
 }
 
-/** Longer than either takes to answer where it is well. */
+/** Timeout of each check, longer than a healthy server or store takes to answer. */
 const TIMEOUT_MS = 3000;
 
 async function checkHealth({ workers, store }: Gateway): Promise<Health> {
@@ -54,7 +54,7 @@ async function checkHealth({ workers, store }: Gateway): Promise<Health> {
   return { temporal: polled !== null, store: read !== null, worker: polled === true };
 }
 
-/** Anyone may ask, as often as they like: the server and the store are asked once in so long. */
+/** Cache lifetime: the route needs no key, so calls to it must not each reach the server and the store. */
 const FRESH_MS = 2000;
 
 function remembering<Value>(ask: () => Promise<Value>): () => Promise<Value> {

@@ -8,8 +8,8 @@ import { mayTouch } from '../solve/start-solve';
 const SOLVES: readonly string[] = [SOLVE_WORKFLOW, SOLVE_PART_WORKFLOW];
 
 /**
- * Finds a solve of a key's, or a child of one, whose id begins with its parent's. Whether another key has a solve of this
- * id cannot be told: nothing is asked about it.
+ * Finds a solve that the key may use, or a child of one, whose id begins with its parent's. Other ids are refused
+ * without a lookup, so a caller cannot learn whether such a solve exists.
  * @throws Refusal
  */
 export async function requireSolve(

@@ -17,7 +17,7 @@ const meSchema = z
     name: z.string(),
     isAdmin: z.boolean(),
     usdPerDay: z.number().nullable(),
-    /** Where Temporal's own page shows workflows, to admins; `/<id>/<run id>` leads to one. */
+    /** Workflows page of Temporal's web UI, for admins only; append `/<id>/<run id>` for one workflow. */
     workflowsPage: z.string().nullable(),
     models: z.array(z.string()),
     workers: z.array(z.object({ id: z.string(), model: z.string() })),

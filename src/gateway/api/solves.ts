@@ -21,10 +21,10 @@ import { requireSolve } from './own-solve';
 const askedSchema = z
   .strictObject({
     question: z.string().optional(),
-    /** Id of a solve that was answered: the question goes on from there. */
+    /** Id of an answered solve whose conversation the question continues. */
     after: z.string().min(1).max(1000).optional(),
     messages: z.array(conversationTurnSchema).min(1).optional(),
-    /** A name of `GET /v1/models`. */
+    /** A name from `GET /v1/models`, or `conductor/` and the id of a checkpoint. */
     model: z.string().default(CONDUCTOR_MODEL),
     pool: poolSchema.optional(),
     limits: limitsInputSchema.optional(),
@@ -108,7 +108,7 @@ const promptRoute = createRoute({
   summary: 'Read what a step of a solve, or of a child of one, sent to its model',
   request: {
     params: idSchema,
-    /** Both are counted from 0. */
+    /** Both count from 0. */
     query: z.object({
       round: z.coerce.number().int().min(0).default(0),
       step: z.coerce.number().int().min(0).default(0),
@@ -230,7 +230,7 @@ async function requestOf(
   return {
     ...asked,
     ...rest,
-    // A model of one worker has no other pool.
+    // A model of one worker allows no other pool.
     pool: pool ?? rest.pool,
     limits: { ...rest.limits, ...limits, ...costLimit(config, rest.limits?.costUsd) },
     answerSchema: answerSchema && answerSchemaOf(format, answerSchema, 'answerSchema'),

@@ -57,13 +57,13 @@ interface Steer<Body, Answer> {
   readonly summary: string;
   readonly body: z.ZodType<Body>;
   readonly answer: z.ZodType<Answer>;
-  /** A signal is kept until a worker comes; all else waits for a worker's answer. */
+  /** False if the server keeps the request until a worker polls; true if a worker must answer it. */
   readonly needsWorker: boolean;
   readonly action?: AuditAction;
   readonly work: (asked: Steered<Body>) => Promise<Answer>;
 }
 
-/** What a key may do to a solve of its own, or a child of one, each by `POST /api/solves/{id}/<name>`. */
+/** Adds the changes that a key may make to its own solves and their children: `POST /api/solves/{id}/<name>`. */
 export function addSteering(app: App, gateway: Gateway): void {
   app.use('/api/solves/:id/*', limitBody(MOST_MESSAGE_BYTES));
   addSteer(app, gateway, 'hint', {
@@ -110,7 +110,7 @@ export function addSteering(app: App, gateway: Gateway): void {
     summary: 'Run another plan instead of the one that waits',
     body: z.strictObject({
       plan: planSchema,
-      /** Number of the first step in `sees`, and in what a refusal says. */
+      /** Number of the first step, in `sees` and in refusals. */
       firstStep: z.union([z.literal(0), z.literal(1)]).default(0),
     }),
     answer: z.object({ plan: planSchema }),
@@ -192,13 +192,13 @@ function addLimits(app: App, gateway: Gateway): void {
   });
 }
 
-/** @throws RefusedError for a solve that has ended */
+/** @throws RefusedError if the solve has ended */
 async function requireRunning(gateway: Gateway, key: Key, id: string): Promise<void> {
   const { isRunning } = await requireSolve(gateway, key, id);
   if (!isRunning) throw new RefusedError(`solve ${id} has ended already: nothing of it can be changed`);
 }
 
-/** A key whose day has a budget set aside what the solve held; any other may raise a cost as far as the operator allows. */
+/** Checks a new cost limit: keys with a budget keep to the reservation, non-admin keys to the operator's limit. */
 async function checkRaise({ gateway, key, id, body }: Steered<LimitsChange>): Promise<void> {
   const { costUsd } = body;
   const hasBudget = key.usdPerDay !== null;
@@ -226,7 +226,7 @@ function addRetry(app: App, gateway: Gateway): void {
     const { id: retryOf } = c.req.valid('param');
     await requireSolve(gateway, key, retryOf);
     const { limits, ...request } = c.req.valid('json');
-    // A key for single workers has no others.
+    // A key that allows single workers only must not choose another one.
     if (request.worker !== undefined) readModel(CONDUCTOR_MODEL, key, gateway.config);
     const wanted = {
       model: CONDUCTOR_MODEL,

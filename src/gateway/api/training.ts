@@ -163,7 +163,7 @@ function addServing(app: App, gateway: Gateway): void {
   });
 }
 
-/** @throws Refusal where another process was quicker */
+/** @throws Refusal if another process changed it first */
 async function told({ store }: Gateway, key: Key, action: AuditAction, change: ServingChange) {
   const { changed, overtaken, sentence, serving } = change;
   if (overtaken) throw new Refusal(409, sentence, { reason: 'overtaken' });

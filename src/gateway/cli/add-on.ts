@@ -1,4 +1,4 @@
 import type { AddOn } from '../../cli/add-ons';
 
-/** Loads nothing by itself: every command begins with this file. */
+/** Must load no modules, since every command loads this file. */
 export const GATEWAY: AddOn = { part: { name: 'gateway', command: 'up-gateway' } };

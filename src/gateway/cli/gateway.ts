@@ -28,7 +28,7 @@ type GatewayOptions = WorkOptions &
     readonly temporalUi?: string;
   };
 
-/** `gateway`: what a production deployment runs for clients of OpenAI and Anthropic, beside a server and workers elsewhere. */
+/** `gateway`: serves clients of OpenAI and Anthropic in production; the server and workers run elsewhere. */
 export async function gateway(options: GatewayOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const loaded = await loadSettings(options);
@@ -48,12 +48,12 @@ export async function gateway(options: GatewayOptions): Promise<ExitCode> {
   });
 }
 
-/** `up-gateway`: the gateway of `up`, until that asks it to stop or is gone. */
+/** `up-gateway`: runs the gateway of `up` until `up` asks it to stop or exits. */
 export function upGateway(options: WorkOptions): Promise<ExitCode> {
   return asPart(options, SESSION, async (session, { port, sayReady, stop }) => {
     const place = { port: port ?? GATEWAY_PORT, host: GATEWAY_HOST, allowHosts: [] };
     const listening = await serve(session, place).catch((error: unknown) => {
-      // Another folder's, as a rule: `up` works without this very port.
+      // The port is usually taken by another folder's gateway; `up` does not depend on this port.
       if (codeOf(error) !== 'EADDRINUSE') throw error;
       return serve(session, { ...place, port: 0 });
     });
@@ -81,7 +81,7 @@ async function describeGateway({ store, server }: Session, { url }: Listening): 
   const body = `{"model":"${CONDUCTOR_MODEL}","messages":[{"role":"user","content":"What is the capital of France?"}]}`;
   return [
     serves,
-    // What stands behind the `#` is sent to no server and kept in no log.
+    // Browsers send the part after the `#` to no server, so it appears in no log.
     `Page        ${url}/#link=${await createPass(store, 'link', key)} (signs in once)`,
     `Key         ${secret}`,
     `Try         curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' -d '${body}'`,
@@ -90,7 +90,7 @@ async function describeGateway({ store, server }: Session, { url }: Listening): 
 
 const OWN_KEY = 'this-folder';
 
-/** The key of this folder's own gateway: whoever can read the folder can read every answer in it. */
+/** Returns an admin key of this folder's own gateway: whoever can read the folder can read all its answers anyway. */
 async function ownKey(store: Store): ReturnType<typeof createKey> {
   makeOwnFolder(FOLDER);
   const file = join(FOLDER, 'gateway.key');

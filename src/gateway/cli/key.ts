@@ -10,7 +10,7 @@ import { type AuditEntry, COMMAND_LINE, noteAudit, readAudit } from '../access/a
 import { type DaySpending, readSpending } from '../access/day-budget';
 import { createKey, isUsable, type Key, listKeys, revokeKey } from '../access/keys';
 
-// Keys are made and revoked in the store, without a server and without a gateway.
+// Keys are created and revoked in the store, so neither a server nor a gateway has to run.
 
 interface JsonOptions extends WorkOptions {
   readonly json?: boolean;
@@ -29,7 +29,7 @@ async function openConfigured(options: WorkOptions): Promise<Store> {
   return configuredStore(await loadSettings(options));
 }
 
-/** `key create`: prints the secret alone, so that a program can read it. */
+/** `key create`: prints nothing but the secret to stdout (with --json, the key), for programs to read. */
 export async function create(name: string, options: CreateOptions): Promise<ExitCode> {
   const { models, usdPerDay = null, requestsPerMinute = null, expires = null, admin = false, json } = options;
   const store = await openConfigured(options);
@@ -48,7 +48,7 @@ export async function create(name: string, options: CreateOptions): Promise<Exit
   return EXIT.answered;
 }
 
-/** `key list`: all keys, with what each has spent and holds today (UTC). */
+/** `key list`: prints all keys, with what each has spent and reserved today (UTC). */
 export async function list(options: JsonOptions): Promise<ExitCode> {
   const store = await openConfigured(options);
   const keys = await listKeys(store);
@@ -61,7 +61,7 @@ export async function list(options: JsonOptions): Promise<ExitCode> {
   return EXIT.answered;
 }
 
-/** `key revoke`: gateways that know the key refuse it within seconds. */
+/** `key revoke`: revokes a key; running gateways refuse it within seconds. */
 export async function revoke(nameOrId: string, options: WorkOptions): Promise<ExitCode> {
   const store = await openConfigured(options);
   const { id, name } = await revokeKey(store, nameOrId);
@@ -77,7 +77,7 @@ interface LogOptions extends JsonOptions {
   readonly since?: string;
 }
 
-/** `key log`: the audit log, the oldest entry first. */
+/** `key log`: prints the audit log, oldest entry first. */
 export async function log(options: LogOptions): Promise<ExitCode> {
   const store = await openConfigured(options);
   const now = Date.now();
@@ -92,7 +92,7 @@ export async function log(options: LogOptions): Promise<ExitCode> {
   return EXIT.answered;
 }
 
-/** For JSON, which leaves out what is undefined. */
+/** Hides the digest: JSON leaves out undefined fields. */
 function shown(key: Key): Omit<Key, 'digest'> & { readonly digest: undefined } {
   return { ...key, digest: undefined };
 }

@@ -5,7 +5,7 @@ import { MAX_COST_USD, MAX_STEPS } from '../../protocol/messages';
 import { planSchema } from '../../protocol/solve';
 import { badRequest, type Refusal } from '../refusal';
 
-/** What the gateway knows beside the vendors' fields, under the one key `conductor` of a request. */
+/** The gateway's own fields, which a request carries beside the vendors' under the one key `conductor`. */
 export const extensionSchema = z
   .strictObject({
     max_cost_usd: z.number().min(0).max(MAX_COST_USD).optional(),
@@ -14,17 +14,17 @@ export const extensionSchema = z
     pool: z
       .strictObject({ allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() })
       .optional(),
-    /** `approve`: the plan waits until a person approves it; or a plan to run as it is. */
+    /** `approve`: the plan waits for a person's approval. A plan object: it runs as it is. */
     plan: z.union([z.enum(['auto', 'approve']), planSchema]).optional(),
-    /** What the answer says of how it was found. */
+    /** How much the answer says about how it was found. */
     trace: z.enum(['none', 'summary', 'full']).optional(),
-    /** What happens to the solve where the client leaves before its end. */
+    /** What happens to the solve if the client disconnects before its end. */
     on_disconnect: z.enum(['continue', 'cancel']).optional(),
   })
   .openapi('Conductor');
 export type Extension = z.infer<typeof extensionSchema>;
 
-/** A question as every surface hands it on, in the product's own words. */
+/** A question as every surface passes it on, in the product's own terms. */
 export interface Asked {
   readonly model: string;
   readonly messages: readonly ConversationTurn[];
@@ -33,16 +33,16 @@ export interface Asked {
   readonly seed?: number | undefined;
   readonly effort?: string | undefined;
   readonly extension: Extension;
-  /** Fields that do not count, each with a sentence. */
+  /** Fields that are ignored, a sentence for each. */
   readonly warnings: readonly string[];
 }
 
-/** Any JSON object; every object, where a vendor's `json_object` names no schema. */
+/** Schema for a vendor's `json_object`, which names none: any JSON object. */
 const ANY_OBJECT: AnswerSchema = { type: 'object' };
 
 export const FORMATS = ['text', 'json_object', 'json_schema'] as const;
 
-/** @throws Refusal for a schema that is none, or too large */
+/** @throws Refusal if the schema is invalid or too large */
 export function answerSchemaOf(
   format: { type: string } | null | undefined,
   schema: unknown,
@@ -55,7 +55,7 @@ export function answerSchemaOf(
   throw badRequest(`${param}: ${read.error.issues[0]?.message ?? 'expected a JSON Schema'}`, param);
 }
 
-/** How much thought a caller asks for, as limits of the solve. */
+/** Returns the limits of a solve that match the requested reasoning effort. */
 export function limitsOfEffort(effort: string | undefined, depth: number | null): LimitsInput {
   if (effort === undefined || effort === 'medium') return {};
   if (['none', 'minimal', 'low'].includes(effort)) return { depth: 0, steps: 2 };
@@ -65,24 +65,24 @@ export function limitsOfEffort(effort: string | undefined, depth: number | null)
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /**
- * Fields of a request that the gateway does not take. Those whose meaning would be lost are refused where they ask for
- * something; all others are ignored, and listed.
+ * Rules for the fields of a request that the gateway does not support. A field is refused if dropping it would change
+ * the meaning, unless its value asks for nothing. All others are ignored, and listed.
  */
 export interface UntakenFields {
   readonly taken: ReadonlySet<string>;
-  /** By name: the value that asks for nothing, and what to do instead. */
+  /** By name: whether a value asks for nothing, and what to do instead. */
   readonly refused: Readonly<
     Record<string, { readonly asksNothing: (value: unknown) => boolean; readonly instead: string }>
   >;
 }
 
-/** A header with the names of fields, comma-separated, that a client sends and can do without. */
+/** Header in which a client lists fields, comma-separated, that it sends but can do without. */
 export const IGNORE_HEADER = 'x-conductor-ignore';
 
 /**
- * @param ignored what the header says
- * @returns a sentence for each field that is ignored
- * @throws Refusal for one that cannot be
+ * @param ignored value of the header `IGNORE_HEADER`
+ * @returns a sentence for each ignored field
+ * @throws Refusal for a field that must not be ignored
  */
 export function checkFields(
   body: Readonly<Record<string, unknown>>,
@@ -96,7 +96,7 @@ export function checkFields(
     const rule = ruleOf(name, refused);
     if (rule !== undefined && !ignorable.has(name)) throw unsupported(name, rule.instead);
   }
-  // A made-up name may be of any length.
+  // An unknown name may have any length.
   return untaken.slice(0, MOST_WARNINGS).map(([name]) => `${name.slice(0, 64)} is ignored`);
 }
 

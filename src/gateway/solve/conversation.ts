@@ -4,7 +4,7 @@ import { readText } from '../../store/texts';
 import type { Gateway } from '../gateway';
 import { badRequest } from '../refusal';
 
-/** What was said in a solve: the turns that it was asked with, and its answer. */
+/** Conversation of a solve: the turns that it was asked with, and its answer. */
 export interface Conversation {
   readonly asked: readonly ConversationTurn[];
   readonly answer: string | null;
@@ -26,9 +26,9 @@ export async function readConversation(
 }
 
 /**
- * The turns that a next question comes after.
- * @param name of the field that asks for them, and what it says
- * @throws Refusal where there is no answer to go on from
+ * Returns the turns that a follow-up question continues.
+ * @param name the field that refers to the solve, and its value
+ * @throws Refusal if there is no answer to continue from
  */
 export function turnsOfConversation(
   { asked, answer, isRunning }: Conversation,

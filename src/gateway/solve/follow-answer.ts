@@ -12,14 +12,14 @@ interface Answered {
   readonly started: Pick<Started, 'id' | 'result' | 'isNew'>;
 }
 
-/** A client that has gone cancels nothing, unless it said so. */
+/** Handles a client's disconnect: cancels the solve only if the request said so. */
 export async function leave({ gateway, started }: Answered, { extension }: Asked): Promise<void> {
   if (extension.on_disconnect !== 'cancel') return;
   // The solve may have ended meanwhile.
   await gateway.conductor.cancel(started.id).catch(() => undefined);
 }
 
-/** Waits for the end of a solve, whose cost is then booked to the day of its key. */
+/** Waits for the end of a solve, then books its cost to its key's day budget. */
 export async function waitForResult(
   answered: Answered,
   asked: Asked,
@@ -36,10 +36,10 @@ export async function waitForResult(
 
 export type AnswerPart =
   | Exclude<Told, { kind: 'ended' }>
-  /** The last one. */
+  /** Always the last part. */
   | { readonly kind: 'result'; readonly result: SolveResult };
 
-/** Tells what happens in a solve until its end, and then the whole of it. */
+/** Yields what happens in a solve until its end, then its result. */
 export async function* followAnswer(answered: Answered, signal: AbortSignal): AsyncGenerator<AnswerPart> {
   const { gateway, key, started } = answered;
   const teller = new AnswerTeller();
@@ -53,7 +53,7 @@ export async function* followAnswer(answered: Answered, signal: AbortSignal): As
   yield { kind: 'result', result: await bookCost(gateway, key, result) };
 }
 
-/** A repeated request may come after the end: its log may hold texts of attempts that were lost, so the end alone is told. */
+/** Yields only the end if a repeated request comes after it: the log may hold texts of attempts that were lost. */
 async function* eventsOf({ gateway, started }: Answered, signal: AbortSignal): AsyncGenerator<LiveEvent> {
   const { conductor } = gateway;
   const before = started.isNew ? null : await conductor.trace(started.id);
@@ -61,14 +61,14 @@ async function* eventsOf({ gateway, started }: Answered, signal: AbortSignal): A
   else yield { kind: 'ended', cursor: '', ...before };
 }
 
-/** Books a solve whose caller does not wait for its end. What fails is booked when the key's day has no room left. */
+/** Books a solve whose caller does not wait for its end. On failure, it is booked when the day has no room left. */
 export async function bookLater({ gateway, key, started }: Answered): Promise<void> {
   if (key.usdPerDay === null) return;
   const booked = started.result().then((result) => bookCost(gateway, key, result));
   await booked.catch(() => undefined);
 }
 
-/** Books what a solve cost to the day of its key, where it is that key's own. */
+/** Books the cost of a solve to its key's day budget, if the solve is that key's own. */
 export async function bookCost({ budgets }: Gateway, key: Key, result: SolveResult): Promise<SolveResult> {
   if (!result.id.startsWith(prefixOf(key))) return result;
   await budgets.settle(key, result.id, Math.round(result.costUsd * 1e9));

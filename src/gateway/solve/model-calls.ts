@@ -14,7 +14,7 @@ interface RoundOfRun {
   readonly round: number;
 }
 
-/** What a step's model was sent last, in its words; null where no model was called for it. */
+/** Returns the messages last sent to a step's model; null if no model was called for the step. */
 export async function readSentPrompt(
   { temporal, store }: Place,
   { id, round, step }: RoundOfRun & { readonly step: number },
@@ -32,7 +32,7 @@ export async function readSentPrompt(
   return workerMessages(await readPrompt(store, { ...last, worker: last.worker }));
 }
 
-/** All that the Conductor wrote for a round, its thoughts included: the first reply, then its repairs and later plans. */
+/** Returns all that the Conductor wrote for a round, reasoning included: its first reply, repairs and later plans. */
 export async function readReplies(
   { temporal, store }: Place,
   { id, round }: RoundOfRun,

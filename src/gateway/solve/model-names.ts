@@ -5,7 +5,7 @@ import { readCheckpointId } from '../../training/names';
 import { allowsModel, type Key } from '../access/keys';
 import { Refusal } from '../refusal';
 
-/** What the name of a model asks for: who writes the plan, or a plan of one worker. */
+/** What a model's name stands for: the Conductor that writes the plan, or a plan of one worker. */
 export interface ModelChoice extends Pick<SolveInput, 'pool' | 'given' | 'conductor'> {
   readonly limits: LimitsInput;
 }
@@ -14,13 +14,13 @@ export const CONDUCTOR_MODEL = 'conductor';
 const CHECKPOINT = /^conductor\/(.+)$/;
 const WORKER = /^worker\/(.+)$/;
 
-/** Names of models that a key may ask for; checkpoints can be asked for as well, and are listed by `checkpointsOf`. */
+/** Returns the model names that a key may use, except those of checkpoints, which are not listed. */
 export function modelNames({ workers }: Config, key: Key): string[] {
   const names = [CONDUCTOR_MODEL, ...workers.map(({ id }) => `worker/${id}`)];
   return names.filter((name) => allowsModel(key, name));
 }
 
-/** @throws Refusal for a model that there is not, or that the key may not use */
+/** @throws Refusal if the model does not exist or the key may not use it */
 export function readModel(name: string, key: Key, config: Config): ModelChoice {
   const choice = allowsModel(key, name) ? choiceOf(name, config) : null;
   if (choice !== null) return choice;

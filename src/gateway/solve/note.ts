@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { SolveResult } from '../../protocol/solve';
 import type { Asked } from './asked';
 
-/** What an answer says of the solve that found it, under the key `conductor`: as much as the caller asked for. */
+/** Note in an answer, under the key `conductor`, on the solve that found it; the caller chooses its detail. */
 export const solveNoteSchema = z
   .looseObject({
     id: z.string(),
@@ -13,7 +13,7 @@ export const solveNoteSchema = z
   .openapi('SolveNote');
 type SolveNote = z.infer<typeof solveNoteSchema>;
 
-/** How much is told is the caller's choice. */
+/** The caller's choice of detail, and the warnings to pass on. */
 interface Choice {
   readonly extension: Pick<Asked['extension'], 'trace'>;
   readonly warnings: readonly string[];

@@ -9,7 +9,7 @@ import { type Asked, limitsOfEffort } from './asked';
 import type { ModelChoice } from './model-names';
 import { badRequest, Refusal } from '../refusal';
 
-/** The solve that a vendor's request asks for. */
+/** Returns the solve that a vendor's request asks for. */
 export function requestOf(config: Config, asked: Asked, choice: ModelChoice): SolveRequest {
   const { extension, messages, answerSchema, maxAnswerTokens, seed } = asked;
   const { plan, pool } = extension;
@@ -38,14 +38,14 @@ export function requestOf(config: Config, asked: Asked, choice: ModelChoice): So
   };
 }
 
-/** A caller may lower what the operator allows a question to cost, and not raise it. @param asked null: no limit */
+/** Caps a cost limit: callers may lower the operator's limit, not raise it. @param asked null: no limit */
 export function costLimit({ limits }: Config, asked: number | null | undefined): LimitsInput {
   if (asked === undefined) return {};
   const most = limits.costUsd;
   return { costUsd: most === null || asked === null ? (asked ?? most) : Math.min(asked, most) };
 }
 
-/** @throws Refusal for a question, a plan, a pool or limits that no run can have */
+/** @throws Refusal if the question, plan, pool or limits are invalid */
 export function checkRequest(config: Config, request: SolveRequest): void {
   const { pool, limits, given } = request;
   if (Buffer.byteLength(JSON.stringify({ pool, given })) > MOST_MESSAGE_BYTES) {

@@ -15,7 +15,7 @@ import { Refusal } from '../refusal';
 import { checkRequest, noPrice, requestOf } from './request-of';
 import { readLastAsked, noteAsked } from './retried';
 
-/** A request as it came, by which a repeated one is told from a new one. */
+/** A request as it was received, used to tell a repeated request from a new one. */
 export interface Sent {
   readonly body: string;
   readonly path: string;
@@ -23,7 +23,7 @@ export interface Sent {
 }
 
 export interface Started extends SolveHandle {
-  /** Whether this request started it; else it was under way, or over, and nothing more is paid. */
+  /** Whether this request started the solve. If not, it was running or over already, and costs nothing more. */
   readonly isNew: boolean;
 }
 
@@ -31,7 +31,7 @@ export async function sentBy({ req }: Context<Env>): Promise<Sent> {
   return { body: await req.text(), path: req.path, headers: req.raw.headers };
 }
 
-/** The start of the ids of a key's solves, by which a key is held to its own. */
+/** Returns the id prefix of a key's solves, which restricts the key to its own solves. */
 export function prefixOf({ id }: Pick<Key, 'id'>): string {
   return `gw-${id}-`;
 }
@@ -40,19 +40,19 @@ export function mayTouch(key: Key, solveId: string): boolean {
   return key.isAdmin || solveId.startsWith(prefixOf(key));
 }
 
-/** A run to be started, whoever asks for it in whatever words. */
+/** A run to start, independent of the API that asks for it. */
 interface Wanted extends Pick<SolveRequest, 'pool' | 'limits'> {
   readonly model: string;
   readonly start: (id: string, limits: LimitsInput, options: StartOptions) => Promise<SolveHandle>;
-  /** What the audit log says of it. */
+  /** Details for the audit log. */
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
 type Memo = Readonly<Record<string, unknown>>;
 
 /**
- * Starts the solve that a vendor's request asks for, or finds the one that an earlier attempt of the same request started.
- * @param memo kept with the run, for those who ask for it later
+ * Starts the solve that a vendor's request asks for, or finds the one that an earlier attempt of the request started.
+ * @param memo kept with the run, for later requests about it
  * @throws Refusal
  */
 export function startSolve(
@@ -67,7 +67,7 @@ export function startSolve(
   return startRequest(gateway, key, { model, request }, sent, memo);
 }
 
-/** `startSolve` for a request in the product's own words. */
+/** `startSolve` for a request in the product's own terms. */
 export async function startRequest(
   gateway: Gateway,
   key: Key,
@@ -82,7 +82,7 @@ export async function startRequest(
   return startRun(gateway, key, { model, pool, limits, start }, sent, memo);
 }
 
-/** Starts a run within its key's budget, once for each request however often that is sent. @throws Refusal */
+/** Starts a run within its key's budget, once per request however often it is sent. @throws Refusal */
 export async function startRun(
   gateway: Gateway,
   key: Key,
@@ -110,13 +110,13 @@ export async function startRun(
       const found = await find(gateway, id, digest);
       if (found !== null) return { ...found, isNew: false };
     }
-    // It was refused before anything was sent.
+    // The client refused the run before it sent anything.
     if (error instanceof ConductorError) await gateway.budgets.settle(key, id, 0);
     throw error;
   }
 }
 
-/** Sets aside what a solve may cost of its key's budget for the day. @returns what it may cost; null: no limit of the key's */
+/** Reserves a solve's maximum cost from its key's day budget. @returns that maximum; null: the key has no limit */
 async function reserve(
   gateway: Gateway,
   key: Key,
@@ -135,17 +135,17 @@ async function idOf(gateway: Gateway, key: Key, { headers }: Sent, digest: strin
   const given = headers.get('idempotency-key');
   if (given !== null)
     return { id: `${prefixOf(key)}${digestOf(key.id, given).slice(0, 24)}`, isRepeated: true };
-  // Clients that count their attempts say so from the first one on; others are never recognized.
+  // Clients that count attempts send this header on the first one as well; retries by others are not recognized.
   const retries = headers.get('x-stainless-retry-count');
   const last = Number(retries ?? 0) > 0 ? await readLastAsked(gateway.store, key, digest) : null;
   if (last !== null) return { id: last, isRepeated: true };
   const id = `${prefixOf(key)}${randomBytes(12).toString('hex')}`;
-  // Before anything is started: a repeated request finds it, whatever becomes of this one.
+  // Noted before the start, so that a retry finds the id whatever becomes of this request.
   if (retries !== null) await noteAsked(gateway.store, key, digest, id);
   return { id, isRepeated: false };
 }
 
-/** @throws Refusal where another request has the same idempotency key */
+/** @throws Refusal if the idempotency key was used for another request */
 async function find({ conductor }: Gateway, id: string, digest: string): Promise<SolveHandle | null> {
   const found = await conductor.attach(id).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;

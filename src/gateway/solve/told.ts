@@ -4,24 +4,24 @@ import { counted } from '../../trace/describe';
 
 export type Ended = Extract<LiveEvent, { kind: 'ended' }>;
 
-/** What a caller who waits for an answer is told of its solve. */
+/** What a caller that waits for an answer is told about its solve. */
 export type Told =
-  /** A line on what is being done, which is no part of the answer. */
+  /** A progress line, which is not part of the answer. */
   | { readonly kind: 'progress'; readonly line: string }
   | { readonly kind: 'delta'; readonly text: string }
-  /** What was shown of the answer does not hold; deltas begin anew. */
+  /** The text of the answer so far is void; deltas start again from the beginning. */
   | { readonly kind: 'dropped' }
   | { readonly kind: 'ended'; readonly end: Ended };
 
 const LINE_CHARACTERS = 200;
 
-/** Makes of a solve's events the answer as it is written, once it is known to be the answer, and lines on what comes before. */
+/** Turns a solve's events into the text of the answer as it is written, preceded by progress lines. */
 export class AnswerTeller {
   #plan: Plan = { steps: [] };
-  /** The answer as far as it was told. */
+  /** Text of the answer told so far. */
   #shown = '';
 
-  /** Another one that goes on from here. */
+  /** Returns a copy that continues from here. */
   copy(): AnswerTeller {
     const copy = new AnswerTeller();
     copy.#plan = this.#plan;
@@ -48,7 +48,7 @@ export class AnswerTeller {
     const isShown = 'step' in event && this.#isAnswer(event) && this.#shown !== '';
     if (isShown && event.kind === 'restarted') yield this.#drop();
     const line = lineOf(event, this.#plan);
-    // The answer itself tells that its step is done.
+    // The answer itself shows that its step is done.
     if (line !== null && !(isShown && event.kind === 'stepEnded')) yield { kind: 'progress', line };
   }
 
@@ -67,7 +67,7 @@ export class AnswerTeller {
     return { kind: 'dropped' };
   }
 
-  /** The output of a plan's last step answers its question. */
+  /** Whether a step is the last one of the plan, whose output is the answer. */
   #isAnswer({ childId, step }: { readonly childId: string | null; readonly step: number }): boolean {
     return childId === null && step === this.#plan.steps.length - 1;
   }

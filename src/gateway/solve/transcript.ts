@@ -7,7 +7,7 @@ import { bytesOf, readRecord } from '../../store/records';
 const FOLDER = 'gateway/streams/';
 
 const entrySchema = z.object({
-  /** Where the next entry goes on. */
+  /** Position from which the next entry continues. */
   cursor: z.string(),
   events: z.array(z.unknown()),
   isOver: z.boolean(),
@@ -21,23 +21,23 @@ interface Entry<Event> {
 
 export interface Happening<Event> {
   readonly cursor: string;
-  /** JSON; null: nothing that readers are told. */
+  /** JSON value; null if readers are told nothing. */
   readonly event: Event | null;
   readonly isLast: boolean;
 }
 
 interface Recorded<Event> {
   readonly store: Store;
-  /** Id of the solve that it is a transcript of. */
+  /** Id of the recorded solve. */
   readonly id: string;
-  /** What happens after a cursor, or from the beginning. Called once all events that are recorded were taken. */
+  /** Opens the events after a cursor, or from the beginning. Called once all recorded events were read. */
   readonly open: (after: string | undefined, signal: AbortSignal) => AsyncIterable<Happening<Event>>;
 }
 
-/** How often an entry is made at most. */
+/** Minimum interval between two entries. */
 const ENTRY_MS = 200;
 const MOST_EVENTS = 500;
-/** How often a reader looks for the entry of another one, and how long it leaves the next one to it. */
+/** Interval and number of a reader's polls for an entry of another reader, before it makes the entry itself. */
 const LOOK_MS = 100;
 const LOOKS = 20;
 
@@ -48,19 +48,19 @@ function keyOf(id: string, index: number): string {
 }
 
 /**
- * Tells the events of a solve in one order to all who ever read them, in whatever process. Each reader takes the entries that
- * are in the store, and makes the next one from what happens after the last; of several who do so, the store takes the
- * first, and the others tell that one. Nothing is told before it is in the store.
+ * Tells the events of a solve to all readers in one order, in any process and at any time. Each reader takes the
+ * stored entries, then makes the next one from what happens after the last. If several readers make it, the store
+ * keeps the first, which the others tell as well. No event is told before it is stored.
  */
 export class Transcript<Event> {
   #cursor: string | undefined;
-  /** Open while it is this reader that makes the entries. */
+  /** Open while this reader makes the entries. */
   #live: Live<Event> | null = null;
   #hasRivals = false;
 
   constructor(private readonly recorded: Recorded<Event>) {}
 
-  /** All events, from the first one to the last, or until the signal is aborted. */
+  /** Yields all events from the first to the last, or until the signal is aborted. */
   async *follow(signal: AbortSignal): AsyncGenerator<Event> {
     try {
       for (let index = 0; ; index += 1) {
@@ -76,7 +76,7 @@ export class Transcript<Event> {
     }
   }
 
-  /** Where another reader makes the entries, waits a while for the next one. */
+  /** Reads an entry. If another reader makes the entries, waits a while for it. */
   async #find(index: number, signal: AbortSignal): Promise<Entry<Event> | null> {
     for (let looks = this.#hasRivals ? LOOKS : 1; looks > 0 && !signal.aborted; looks -= 1) {
       const entry = await readEntry<Event>(this.recorded, index);
@@ -86,7 +86,7 @@ export class Transcript<Event> {
     return null;
   }
 
-  /** @returns the entry that the store has; null: the signal was aborted */
+  /** @returns the entry that the store has; null if the signal was aborted */
   async #make(index: number, signal: AbortSignal): Promise<Entry<Event> | null> {
     this.#live ??= new Live((own) => this.recorded.open(this.#cursor, own), signal);
     const entry = await this.#live.take();
@@ -112,7 +112,7 @@ async function readEntry<Event>(
   return (await readRecord(store, keyOf(id, index), entrySchema)) as Entry<Event> | null;
 }
 
-/** What happens, in parts that each hold all that is there at once. */
+/** Batches events into entries: each has the events until it is due, at most `MOST_EVENTS`. */
 class Live<Event> {
   readonly #gone = new AbortController();
   readonly #happenings: AsyncIterator<Happening<Event>>;
@@ -124,7 +124,7 @@ class Live<Event> {
     this.#next = this.#ask();
   }
 
-  /** Waits for something to tell. @returns null where there is no more: the signal was aborted */
+  /** Waits for events. @returns null if they end before the last one, since the signal was aborted */
   async take(): Promise<Entry<Event> | null> {
     const events: Event[] = [];
     let clock: Promise<null> | undefined;
@@ -154,7 +154,7 @@ class Live<Event> {
     return next;
   }
 
-  /** What comes after a silence is told at once. */
+  /** Waits until the next entry is due: at once after a silence, else `ENTRY_MS` after the last one. */
   async #untilNext(): Promise<null> {
     await pause(Math.max(0, this.#takenAt + ENTRY_MS - Date.now()));
     this.#takenAt = Date.now();
@@ -165,14 +165,14 @@ class Live<Event> {
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Removes transcripts that nothing was added to for a day: those that are whole, and those of solves that cannot run any more,
- * since an entry that is added where the earlier ones are gone would be told twice.
+ * Removes transcripts without a new entry for a day, if they are complete or their solve can no longer run. Otherwise
+ * a later entry, added after the earlier ones were removed, would be told twice.
  */
 export async function forgetTranscripts(store: Store): Promise<void> {
   const than = new Date(Date.now() - KEPT_MS);
   for (const [id, last] of await lastEntries(store)) {
     if (last.modifiedAt >= than || !(await isOver(store, id, last))) continue;
-    // The last ones first: what is left in between is a beginning.
+    // Removes the last entries first, so that an interruption leaves a valid beginning.
     for (let index = last.index; index >= 0; index -= 1) await store.removeOlder(keyOf(id, index), than);
   }
 }

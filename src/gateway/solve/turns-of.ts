@@ -6,7 +6,7 @@ interface Message {
   readonly content?: unknown;
 }
 
-/** Names of the roles of all surfaces, and the ones of a conversation. */
+/** Role of a conversation by the role names of all surfaces. */
 const ROLES: Readonly<Record<string, ConversationTurn['role']>> = {
   system: 'system',
   developer: 'system',
@@ -14,10 +14,10 @@ const ROLES: Readonly<Record<string, ConversationTurn['role']>> = {
   assistant: 'assistant',
 };
 
-/** Types of the parts of a message that are text. */
+/** Types of message parts that are text. */
 const TEXT_PARTS: ReadonlySet<unknown> = new Set(['text', 'input_text', 'output_text']);
 
-/** The turns of a conversation; turns without a word say nothing. @throws Refusal for what is no text */
+/** Returns the turns of a conversation without blank ones. @throws Refusal for a part that is not text */
 export function turnsOf(messages: readonly Message[], param: string): ConversationTurn[] {
   const turns = messages.map(({ role, content }, index) => {
     const place = `${param}[${index}]`;
@@ -32,7 +32,7 @@ export function turnsOf(messages: readonly Message[], param: string): Conversati
   return turns.filter(({ content }) => content.trim() !== '');
 }
 
-/** @param content a text, or parts that are all texts */
+/** @param content a string, or a list of text parts */
 export function textOf(content: unknown, place: string): string {
   if (typeof content === 'string') return content;
   if (content === null || content === undefined) return '';
@@ -43,7 +43,7 @@ export function textOf(content: unknown, place: string): string {
 function textOfPart(part: unknown, place: string): string {
   const { type, text, refusal } = Object(part) as Readonly<Record<string, unknown>>;
   if (TEXT_PARTS.has(type) && typeof text === 'string') return text;
-  // What a model said when it declined is a part of the conversation.
+  // A model's refusal is part of the conversation.
   if (type === 'refusal' && typeof refusal === 'string') return refusal;
   const kind = typeof type === 'string' ? JSON.stringify(type.slice(0, 40)) : 'of no known type';
   throw badRequest(

@@ -1,6 +1,6 @@
 import type { Call, SolveResult, Usage } from '../../protocol/solve';
 
-/** Tokens of a solve, all its calls together; the others are parts of the first two. */
+/** Token counts of a solve over all its calls; the other counts are parts of the first two. */
 export interface Tokens {
   readonly input: number;
   readonly output: number;
@@ -32,7 +32,7 @@ function sumOf(calls: readonly Call[], count: (usage: Usage) => number): number 
   return calls.reduce((sum, { usage }) => sum + (usage === null ? 0 : count(usage)), 0);
 }
 
-/** Whether the answer ends where the tokens did that the caller allowed. */
+/** Whether the answer was cut at the caller's token limit. */
 export function wasCut(result: SolveResult): boolean {
   return result.answerCut === true;
 }
@@ -42,13 +42,13 @@ interface Cost {
   readonly cost_details: { readonly is_lower_bound: boolean };
 }
 
-/** `cost` in USD, as OpenRouter has it; it is a lower bound where some call's cost is unknown. */
+/** Returns `cost` in USD, as OpenRouter does; it is a lower bound if the cost of a call is unknown. */
 export function costOf({ costUsd, costIsLowerBound }: SolveResult): Cost {
   return { cost: costUsd, cost_details: { is_lower_bound: costIsLowerBound } };
 }
 
 /**
- * Headers of an answer that is whole: the solve, and what LiteLLM books of a target that it passes requests to
+ * Returns the headers of a complete answer: the solve, and the amounts that LiteLLM books for a pass-through target
  * (https://docs.litellm.ai/docs/proxy/pass_through_cost_tracking).
  */
 export function headersOf(result: SolveResult): Record<string, string> {

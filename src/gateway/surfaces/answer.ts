@@ -9,23 +9,23 @@ import { type AnswerPart, followAnswer, leave, waitForResult } from '../solve/fo
 import { sentBy, startSolve } from '../solve/start-solve';
 import { headersOf, solveHeader } from '../solve/usage';
 
-/** A vendor's form of an answer. */
+/** A vendor's response format. */
 interface Form {
-  /** @throws Refusal for a solve without an answer */
+  /** @throws Refusal if the solve has no answer */
   readonly whole: (result: SolveResult) => object;
-  /** The form of an answer that is streamed; null where the caller wants it whole. */
+  /** Format of a streamed answer; null if the caller does not want a stream. */
   readonly pieces: ((solveId: string) => Pieces) | null;
 }
 
-/** A stream in a vendor's form, each string a frame. */
+/** A stream in a vendor's format; each string is a frame. */
 export interface Pieces {
   frames(parts: AsyncIterable<AnswerPart>): AsyncGenerator<string>;
-  /** Says that the stream lives, wherever there is nothing of the answer to say. */
+  /** Returns a keep-alive frame without content. */
   nothing(): string;
   error(refusal: Refusal): string;
 }
 
-/** Starts the solve that a conversation asks for, or finds it where it was asked for before, and tells its answer. */
+/** Starts the solve of a conversation, or finds the one of an earlier attempt, and responds with its answer. */
 export async function answer(c: Context<Env>, gateway: Gateway, asked: Asked, form: Form): Promise<Response> {
   const key = c.get('key');
   const started = await startSolve(gateway, key, asked, await sentBy(c));

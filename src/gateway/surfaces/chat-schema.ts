@@ -34,7 +34,7 @@ const takenFields = {
   conductor: extensionSchema.nullish(),
 };
 
-/** A chat completion request (https://platform.openai.com/docs/api-reference/chat/create), as far as it is taken. */
+/** Supported fields of a chat completion request (https://platform.openai.com/docs/api-reference/chat/create). */
 export const chatRequestSchema = z.looseObject(takenFields).openapi('ChatCompletionRequest');
 export type ChatRequest = z.infer<typeof chatRequestSchema>;
 
@@ -61,7 +61,7 @@ const FIELDS: UntakenFields = {
   },
 };
 
-/** @throws Refusal for what cannot be done */
+/** @throws Refusal for an unsupported request */
 export function askedOfChat(body: ChatRequest, ignored?: string): Asked {
   const { response_format: format } = body;
   return {

@@ -41,7 +41,7 @@ export function addChat(app: App, gateway: Gateway): void {
   });
 }
 
-/** Makes the chunks of one completion, each with the fields that clients cannot do without. */
+/** Makes the chunks of one completion, each with the fields that clients require. */
 class Chunks implements Pieces {
   readonly #base: object;
 

@@ -17,7 +17,7 @@ const takenFields = {
   conductor: extensionSchema.nullish(),
 };
 
-/** A request for a message (https://docs.anthropic.com/en/api/messages), as far as it is taken. */
+/** Supported fields of a message request (https://docs.anthropic.com/en/api/messages). */
 export const messagesRequestSchema = z.looseObject(takenFields).openapi('MessagesRequest');
 export type MessagesRequest = z.infer<typeof messagesRequestSchema>;
 
@@ -32,7 +32,7 @@ const FIELDS: UntakenFields = {
   },
 };
 
-/** @throws Refusal for what cannot be done */
+/** @throws Refusal for an unsupported request */
 export function askedOfMessages(body: MessagesRequest, ignored?: string): Asked {
   const system = textOf(body.system, 'system');
   const turns = turnsOf(body.messages, 'messages');

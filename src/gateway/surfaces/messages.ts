@@ -92,7 +92,7 @@ function messageOf(result: SolveResult, asked: Asked): Message {
     stop_reason: wasCut(result) ? 'max_tokens' : 'end_turn',
     stop_sequence: null,
     usage: {
-      // Anthropic counts what came from a cache, or was written to one, apart from other input.
+      // Anthropic counts tokens read from or written to a cache separately from other input.
       input_tokens: input - cached - cacheWritten,
       output_tokens: output,
       cache_creation_input_tokens: cacheWritten,

@@ -1,7 +1,7 @@
 import type { Told } from '../solve/told';
 import { type OutputItem, type ResponseBody, textPart } from './response-object';
 
-/** An event of OpenAI's stream of a response; clients throw on types that it does not have. */
+/** An event of OpenAI's response stream; clients throw on types that they do not know. */
 export interface ResponseEvent {
   readonly type: string;
   readonly sequence_number: number;
@@ -19,9 +19,9 @@ const END_TYPES: Readonly<Partial<Record<ResponseBody['status'], string>>> = {
 };
 
 /**
- * Makes the events of a response (https://platform.openai.com/docs/api-reference/responses-streaming): output items one after
- * another, lines on what is done as summaries of reasoning, and the answer as a message. While the answer is written, no
- * lines are told. A message that does not hold is left empty, and another item goes on.
+ * Encodes the events of a response (https://platform.openai.com/docs/api-reference/responses-streaming): output items
+ * one after another, progress lines as reasoning summaries, and the answer as a message. Progress is not told while
+ * the answer is written. If the text of a message turns out void, the message ends empty and another item follows.
  */
 export class ResponseEncoder {
   #count = 0;
@@ -32,7 +32,7 @@ export class ResponseEncoder {
 
   *begin(): Generator<ResponseEvent> {
     yield this.#event('response.created', { response: this.begun });
-    // Once: clients forget what they have when it comes again.
+    // Sent only once: clients drop what they have when it comes again.
     yield this.#event('response.in_progress', { response: this.begun });
   }
 
@@ -42,7 +42,7 @@ export class ResponseEncoder {
     else yield* this.#summarize(told.line);
   }
 
-  /** @param response the response as it ended */
+  /** @param response final state of the response */
   *end(response: ResponseBody): Generator<ResponseEvent> {
     yield* this.#endReasoning();
     const message = response.output.find(({ type }) => type === 'message');
@@ -92,7 +92,7 @@ export class ResponseEncoder {
     yield this.#event('response.output_text.delta', { ...place, delta, logprobs: [] });
   }
 
-  /** @param content what the item holds in the end: nothing, where the text that was told does not hold */
+  /** @param content final content of the item; empty if the text that was told is void */
   *#endMessage(
     status: 'completed' | 'incomplete',
     content: ReturnType<typeof textPart>[],
@@ -105,7 +105,7 @@ export class ResponseEncoder {
     yield* this.#finish({ type: 'message', id, role: 'assistant', status, content });
   }
 
-  /** @returns the id of an item that begins */
+  /** @returns the id of the new item */
   *#add(type: OutputItem['type']): Generator<ResponseEvent, string> {
     const index = this.#items.length;
     const id = `${type === 'message' ? 'msg' : 'rs'}_${this.begun.id}_${index}`;

@@ -76,7 +76,7 @@ export const responseSchema = z
   .openapi('Response');
 export type ResponseBody = z.infer<typeof responseSchema>;
 
-/** A response by its solve. */
+/** Id of a response's solve, and the notes kept in that solve's memo. */
 export interface KnownResponse {
   readonly id: string;
   readonly notes: ResponseNotes;
@@ -86,7 +86,7 @@ export function textPart(text: string): OutputText {
   return { type: 'output_text', text, annotations: [], logprobs: [] };
 }
 
-/** The response before anything of it is known. */
+/** Returns the response before any of its output is known. */
 export function beginningOf({ id, notes }: KnownResponse): ResponseBody {
   const { created_at, background, max_output_tokens, metadata, model, previous_response_id, user } = notes;
   return {
@@ -97,7 +97,7 @@ export function beginningOf({ id, notes }: KnownResponse): ResponseBody {
     background,
     error: null,
     incomplete_details: null,
-    // They may be long, and whoever asks has them.
+    // Left out, as they may be long and the caller has them.
     instructions: null,
     max_output_tokens,
     metadata,
@@ -117,7 +117,7 @@ export function beginningOf({ id, notes }: KnownResponse): ResponseBody {
   };
 }
 
-/** The response as its solve is now, under way or ended. */
+/** Returns the response in the current state of its solve, running or ended. */
 export function responseOf(known: KnownResponse, result: SolveResult): ResponseBody {
   const { notes, id } = known;
   const status = statusOf(result);
@@ -144,7 +144,7 @@ function statusOf(result: SolveResult): ResponseBody['status'] {
   return wasCut(result) ? 'incomplete' : 'completed';
 }
 
-/** OpenAI's clients know two codes that fit. */
+/** Only two codes of OpenAI's clients fit. */
 function errorOf(result: SolveResult): ResponseBody['error'] {
   const { code, message } = refusalOfRun(result);
   return { code: code === FAILURES.badInput ? 'invalid_prompt' : 'server_error', message };

@@ -20,7 +20,7 @@ type Recorded =
   | { readonly kind: 'live'; readonly event: LiveEvent }
   | { readonly kind: 'over'; readonly end: Ended; readonly response: ResponseBody };
 
-/** All events of a response, with the same numbers for all who ever read them. */
+/** Yields all events of a response, with the same numbers for each reader. */
 export async function* followResponse(reading: Reading, signal: AbortSignal): AsyncGenerator<ResponseEvent> {
   const { gateway, known } = reading;
   const encoder = new ResponseEncoder(beginningOf(known));
@@ -39,7 +39,7 @@ export async function* followResponse(reading: Reading, signal: AbortSignal): As
   }
 }
 
-/** What happens in a solve, without the texts that are no part of its answer. */
+/** Yields what happens in a solve, without texts that are not part of its answer. */
 async function* record(
   { gateway, key, known }: Reading,
   ahead: AnswerTeller,
@@ -65,7 +65,7 @@ async function* record(
   }
 }
 
-/** Frames of the events after a number; a client that keeps the number of the last one can go on from it. */
+/** Frames of the events after a number; a client that keeps the number of its last event can resume from it. */
 export class ResponseFrames {
   #last: number;
 
@@ -91,12 +91,12 @@ export class ResponseFrames {
     return this.#aside('error', { code, message: `${message}; ${remedy}`, param: null });
   }
 
-  /** An event of OpenAI's that says nothing. */
+  /** Returns a frame of OpenAI's `keepalive` event, which has no content. */
   nothing(): string {
     return this.#aside('keepalive', {});
   }
 
-  /** An event that is not one of the response's, and so has no number of its own. */
+  /** Returns a frame outside the response's numbering, which repeats the last number. */
   #aside(type: string, fields: object): string {
     return frameOf({ type, sequence_number: Math.max(0, this.#last), ...fields }, type);
   }

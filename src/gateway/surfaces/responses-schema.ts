@@ -24,7 +24,7 @@ const formatSchema = z.union([
   z.looseObject({ type: z.literal('json_schema'), name: z.string().nullish(), schema: z.unknown() }),
 ]);
 
-/** Bounds of OpenAI's own. */
+/** OpenAI's own bounds. */
 const metadataSchema = z
   .record(z.string().max(64), z.string().max(512))
   .refine((pairs) => Object.keys(pairs).length <= 16, { error: 'expected at most 16 pairs' });
@@ -46,7 +46,7 @@ const takenFields = {
   conductor: extensionSchema.nullish(),
 };
 
-/** A request for a response (https://platform.openai.com/docs/api-reference/responses/create), as far as it is taken. */
+/** Supported fields of a response request (https://platform.openai.com/docs/api-reference/responses/create). */
 export const responseRequestSchema = z.looseObject(takenFields).openapi('ResponseRequest');
 export type ResponseRequest = z.infer<typeof responseRequestSchema>;
 
@@ -67,13 +67,13 @@ const FIELDS: UntakenFields = {
   },
 };
 const TEXT_FIELDS: UntakenFields = { taken: new Set(['format']), refused: {} };
-/** A summary is told always. */
+/** Fields about summaries are accepted, since a summary is always told. */
 const REASONING_FIELDS: UntakenFields = {
   taken: new Set(['effort', 'summary', 'generate_summary']),
   refused: {},
 };
 
-/** @param before the turns that `previous_response_id` stands for @throws Refusal for what cannot be done */
+/** @param before turns that `previous_response_id` stands for @throws Refusal for an unsupported request */
 export function askedOfResponse(
   body: ResponseRequest,
   before: readonly ConversationTurn[],
@@ -113,7 +113,7 @@ function instructionsOf({ instructions }: ResponseRequest): ConversationTurn[] {
 
 function turnsOfInput(input: ResponseRequest['input']): ConversationTurn[] {
   if (typeof input === 'string') return [{ role: 'user', content: input }];
-  // Clients send back what a response put out, the lines on its progress, too.
+  // Clients send back all output of a response, including the reasoning items with its progress lines.
   const items = input.filter(({ type }) => type !== 'reasoning');
   return turnsOf(items.map(messageOf), 'input');
 }
@@ -128,7 +128,7 @@ function messageOf({ type, role, content }: InputItem, index: number): { role: s
   return { role: role ?? '', content };
 }
 
-/** The part of a request that is kept in its run's memo, so that the response can be retrieved later. */
+/** Part of a request that is kept in its run's memo, so that the response can be retrieved later. */
 export const notesSchema = z.object({
   model: z.string(),
   created_at: z.int(),
@@ -138,7 +138,7 @@ export const notesSchema = z.object({
   effort: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
   user: z.string().nullable(),
-  /** Whether the first turn is this request's instructions, which do not hold for responses that go on from it. */
+  /** Whether the first turn is this request's instructions, which do not apply to follow-up responses. */
   isInstructed: z.boolean(),
   trace: extensionSchema.shape.trace,
   warnings: z.array(z.string()),

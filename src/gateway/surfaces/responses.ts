@@ -116,22 +116,22 @@ function stream(
   return streamEvents(c, framed, solveHeader(found.id));
 }
 
-/** How long a cancellation is waited for: without a worker, none comes about. */
+/** Timeout for a cancellation, which never completes without a worker. */
 const CANCEL_MS = 10_000;
 
 async function cancel({ conductor, store }: Gateway, key: Key, { id, solve }: Found): Promise<void> {
   await conductor.cancel(id).catch((error: unknown) => {
-    // It has ended meanwhile.
+    // The solve has ended meanwhile.
     if (!isNotFound(error)) throw error;
   });
   await noteAudit(store, { keyId: key.id, keyName: key.name, action: 'cancel', target: id });
   await within(CANCEL_MS, solve.result());
 }
 
-/** Id of a response: its solve's, behind what OpenAI's begin with. */
+/** Id of a response: OpenAI's prefix, then the id of its solve. */
 const RESPONSE_ID = /^resp_([\w-]{1,200})$/;
 
-/** @throws Refusal for a response that there is not, or that is another key's */
+/** @throws Refusal if the response does not exist or belongs to another key */
 async function findResponse({ conductor }: Gateway, key: Key, responseId: string): Promise<Found> {
   const id = RESPONSE_ID.exec(responseId)?.[1];
   if (id !== undefined && mayTouch(key, id)) {
@@ -147,7 +147,7 @@ async function findResponse({ conductor }: Gateway, key: Key, responseId: string
   throw new Refusal(404, message, { reason: 'response_not_found' });
 }
 
-/** The conversation that a response ended, without its instructions. */
+/** Returns the conversation up to and including a response, without its instructions. */
 async function turnsBefore(
   gateway: Gateway,
   key: Key,

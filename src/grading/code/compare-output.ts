@@ -1,8 +1,8 @@
 import { decimal, isSameRational } from '../rational';
 
 /**
- * Whether a program printed what it should: the same lines but for blanks around them, each the same text, or the same
- * numbers (LiveCodeBench's rule, which allows numbers no tolerance).
+ * Returns whether a program printed what it should: the same lines, apart from blanks around them, each with the same
+ * text or the same numbers (LiveCodeBench's rule, which allows no tolerance for numbers).
  */
 export function isSameOutput(right: string, printed: string): boolean {
   return isSameList(right.trim().split('\n'), printed.trim().split('\n'), (wanted, given) => {
@@ -30,12 +30,12 @@ function isSameToken(right: string, printed: string): boolean {
   return wanted !== null && given !== null && isSameRational(wanted, given);
 }
 
-/** A JSON value in which a string begins with `s`, and a number or truth value is a string that begins with `n`. */
+/** A JSON value in which each string begins with `s`, and each number or boolean is a string that begins with `n`. */
 type Value = null | string | readonly Value[] | { readonly [key: string]: Value };
 
 /**
- * Whether a function returned what it should: the same JSON value, where numbers are the same however they are written
- * and, as in Python, true is 1. Whole numbers beyond 2⁵³ count to their last digit.
+ * Returns whether a function returned what it should: the same JSON value. Numbers are equal however they are written
+ * and, as in Python, true is 1. Whole numbers beyond 2⁵³ must match to their last digit.
  */
 export function isSameValue(right: string, returned: string): boolean {
   const [wanted, given] = [readValue(right), readValue(returned)];
@@ -46,7 +46,7 @@ export function isJson(text: string): boolean {
   return readValue(text) !== undefined;
 }
 
-/** Read from valid JSON alone, where each string ends: it takes linear time. */
+/** Tokens of valid JSON only: every string ends there, so matching takes linear time. */
 // eslint-disable-next-line redos/no-vulnerable -- quadratic where strings do not end
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|true|false/g;
 
@@ -63,7 +63,7 @@ function readValue(json: string): Value | undefined {
   }
 }
 
-/** Goes no deeper than the right value does. */
+/** Compares two values, no deeper than the right one goes. */
 function isSame(right: Value, value: Value): boolean {
   if (right === value) return true;
   if (typeof right === 'string' || typeof value === 'string') return isSameNumber(right, value);

@@ -1,6 +1,6 @@
-"""Runs a solution, or one of its functions, with the names, the recursion and the digits that LiveCodeBench gives each.
+"""Runs a solution, or one of its functions, with the imports and the recursion and digit limits of LiveCodeBench.
 
-The call of `run` is appended, see grade-code.ts.
+The call of `run` is appended by grade-code.ts.
 """
 
 import base64
@@ -18,7 +18,7 @@ PRELUDE = "".join(f"from {name} import *\n" for name in MODULES) + f"import {', 
 
 def run(job):
     solution = json.loads(base64.b64decode(job))
-    os.closerange(3, 4096)  # Whatever the worker inherited, and left open.
+    os.closerange(3, 4096)  # Closes what the worker inherited and left open.
     sys.setrecursionlimit(50_000)
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(50_000)
@@ -36,10 +36,10 @@ def run(job):
 def call(solution, module):
     values = [json.loads(line) for line in sys.stdin.read().split("\n") if line.strip()]
     result = os.dup(1)
-    os.dup2(2, 1)  # What it prints is not what it returns.
+    os.dup2(2, 1)  # Prints go to stderr, apart from the return value.
     exec(compile(solution["code"], "solution.py", "exec"), module.__dict__)
     owner = module.Solution() if hasattr(module, "Solution") else module
     value = getattr(owner, solution["function"])(*values)
-    text = json.dumps(value, allow_nan=False, default=lambda other: other.item())  # numpy's own numbers
+    text = json.dumps(value, allow_nan=False, default=lambda other: other.item())  # converts numpy numbers
     with open(result, "w") as file:
         file.write(text)

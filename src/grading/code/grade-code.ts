@@ -12,15 +12,15 @@ const RULES = 'code/1';
 type CodeQuestion = Graded<'code'>;
 type Test = CodeQuestion['tests'][number];
 
-/** Limits of LiveCodeBench, whose seconds are of wall-clock time. */
+/** Limits of LiveCodeBench, whose seconds are wall-clock time; ours are CPU time. */
 const SECONDS = 6;
 const MEMORY_MB = 1024;
 const MORE_OUTPUT = 65_536;
 const MOST_MS = 8 * 60_000;
 
 /**
- * Judges a program in Python by tests, as LiveCodeBench does: it passes all, and the first that it fails decides. What is
- * right never enters the sandbox: a program prints or returns something, and it is compared here.
+ * Grades a Python program by tests, as LiveCodeBench does: it must pass all, and the first failed one decides. The
+ * right outputs never enter the sandbox: what a program prints or returns is compared here.
  */
 export async function gradeCode(question: CodeQuestion, reply: string): Promise<Grade> {
   const code = codeIn(reply);
@@ -34,7 +34,7 @@ export async function gradeCode(question: CodeQuestion, reply: string): Promise<
   }
 }
 
-/** Takes the text between the last two fences; without one, all of an answer that is tagged as one. */
+/** Returns the text between the last two fences, or the whole answer if it is tagged and has no fence. */
 export function codeIn(reply: string): string | null {
   const answer = answerTextOf(reply);
   const lines = answer.split(/\r?\n/);
@@ -72,12 +72,12 @@ function faultOf(run: ProgramRun, { output }: Test, name: string | null): string
   return `it ${name === null ? 'printed' : 'returned'} ${shown(run.stdout) || 'nothing'} instead of ${shown(output)}`;
 }
 
-/** Python beside the sources, as the package has it. */
+/** Python file beside the sources, also in the package. */
 const DRIVER = join(__dirname, '../../../src/grading/code/driver.py');
 
 /**
- * The Python program that runs a solution, or one of its functions. It never learns what is right: it prints what the
- * solution prints or, as JSON, what the function returns for the JSON values on standard input, one a line.
+ * Returns the Python program that runs a solution, or one of its functions. It never sees the right output: it prints
+ * what the solution prints or, as JSON, what the function returns for the JSON values on standard input, one a line.
  */
 function programFor(code: string, name: string | null): string {
   const job = Buffer.from(JSON.stringify({ code, function: name })).toString('base64');

@@ -4,8 +4,8 @@ import { isSameRational, readRational } from '../rational';
 import { MATRIX, type Scalar, type Shape, type Tuple } from './shape';
 
 /**
- * `different`: both were understood, and their values differ. `no`: they are not seen to be the same, which is less.
- * `unknown`: one was not understood, or took too long.
+ * `different`: both were understood, and their values differ. `no`: they were not shown to be the same, which is
+ * weaker. `unknown`: one was not understood, or took too long.
  */
 export type Comparison = 'same' | 'different' | 'no' | 'unknown';
 
@@ -21,7 +21,7 @@ type AskEngine = (job: EngineJob) => Promise<Comparison>;
 
 type Items = readonly Shape[];
 
-/** Sets larger than that are not matched item by item. */
+/** Most items of a set that are matched one by one. */
 const MOST_MATCHED = 30;
 
 /** Compares an answer with the right one, leaf by leaf: numbers exactly, everything else by the engine. */
@@ -46,7 +46,7 @@ function textOf(shape: Shape): string | null {
 }
 
 async function compareTuples(right: Tuple, answer: Tuple, ask: AskEngine): Promise<Comparison> {
-  // A matrix may be meant for a vector.
+  // A matrix may be meant as a vector.
   if ((right.open === MATRIX) !== (answer.open === MATRIX)) return 'no';
   if (right.items.length !== answer.items.length) return 'different';
   const found: Comparison[] = [];
@@ -75,7 +75,7 @@ async function compareMany(right: Items, answer: Items, ask: AskEngine): Promise
   return 'same';
 }
 
-/** Equations are the same where one is a multiple of the other; `x = 3` is also `3`. */
+/** Compares relations. Equations are the same if one is a multiple of the other; `x = 3` is also `3`. */
 async function compareRelations(right: Shape, answer: Shape, ask: AskEngine): Promise<Comparison> {
   const [wanted, given] = [valueOf(right), valueOf(answer)];
   if (right.kind !== 'relation') return given === null ? 'no' : compareShapes(right, given, ask);
@@ -105,7 +105,7 @@ async function compareScalars(right: Scalar, answer: Scalar, ask: AskEngine): Pr
         : await compareLatex(inFirstUnit(right.latex, wanted), inFirstUnit(answer.latex, given), ask);
     if (found === 'same') break;
   }
-  // Words behind a number are no unit of ours: one may mean the other.
+  // Words after a number are not a known unit: one may mean the other.
   const isDoubtful = right.unit === 'other' || answer.unit === 'other';
   return isDoubtful && found === 'different' ? 'no' : found;
 }

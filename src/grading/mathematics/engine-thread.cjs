@@ -1,18 +1,18 @@
-// A thread that compares mathematics with compute-engine, one request after the other. It may take for ever or run out of
-// memory over any of them: then it is ended from outside (engine.ts).
+// A thread that compares mathematics with compute-engine, one request at a time. A request may never end or run out of
+// memory: the thread is then ended from outside (killable.ts).
 const { parentPort } = require('node:worker_threads');
 const { ComputeEngine } = require('@cortex-js/compute-engine');
 
 const ce = new ComputeEngine();
 ce.precision = 100;
 
-/** Two values are the same where they differ by less, as a share of one: e^{π√163} is no whole number. */
+/** Relative difference up to which values are the same. It must be small: e^{π√163} is almost a whole number. */
 const EXACT = 1e-80;
-/** Tolerance where unknowns are given values, since those are doubles. */
+/** Relative tolerance if unknowns are given values, since those are doubles. */
 const SAMPLED = 1e-9;
-/** Values for unknowns: unrelated to each other, and special to no usual function. */
+/** Values for unknowns: unrelated to each other, and not special to any usual function. */
 const POINTS = [0.7313, 1.3571, 2.2193, 3.4177, -0.6173, -1.7931, 0.2719, 5.1317];
-/** Fewer points at which both have a value say nothing. */
+/** Fewest points at which both must have a value for a conclusion. */
 const LEAST_POINTS = 3;
 
 parentPort.on('message', (job) => {
@@ -43,7 +43,7 @@ function compareExpressions(right, answer) {
   }
   if ([one, other].some(({ isFinite }) => isFinite === false)) return compareInfinite(one, other);
   if (one.is(0) && other.is(0)) return 'same';
-  // A share stays within what a double can hold where values do not.
+  // A relative difference fits into a double even if the values do not.
   const whole = one.is(0) ? answer : right;
   const apart = sizeOf(ce.box(['Divide', ['Subtract', right, answer], whole]).N());
   if (Number.isNaN(apart)) return 'unknown';
@@ -69,7 +69,7 @@ function compareAtPoints(right, answer, unknowns) {
   return alike >= LEAST_POINTS ? 'same' : 'unknown';
 }
 
-/** Equations hold in the same places where one difference is a multiple of the other; inequalities, a positive one. */
+/** Equations have the same solutions if one difference is a multiple of the other; inequalities, if a positive one. */
 function compareRelations(right, answer, isOrdered) {
   if (!right.isValid || !answer.isValid) return 'unknown';
   const unknowns = unknownsOf(right, answer);

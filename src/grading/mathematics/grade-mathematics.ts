@@ -14,12 +14,12 @@ import { readShape } from './shape';
 
 const RULES = 'math/3';
 
-/** One answer, however many items it has, may take so long in the first tier. */
+/** Time limit of the first tier for one answer, however many items it has. */
 const MOST_MS = 15_000;
 
 /**
- * Judges mathematics in two tiers: rules of ours and compute-engine; where these say no without two different values, or
- * cannot tell, math-verify, if it is installed. What neither could read, or what took too long, is `ungraded`.
+ * Grades mathematics in two tiers: our rules and compute-engine; then, unless these found equal or different values,
+ * math-verify, if it is installed. An answer that neither could read, or that took too long, is `ungraded`.
  */
 export async function gradeMathematics(right: string, reply: string): Promise<Grade> {
   const answer = mathematicsIn(finalAnswerOf(reply));
@@ -40,14 +40,14 @@ function settle(opinions: readonly Opinion[], right: string): readonly [Verdict,
   if (said.includes('same')) return ['correct', `it equals ${right}`];
   if (said.includes('different')) return ['wrong', `it differs from ${right}`];
   const problems = opinions.flatMap(({ problem = [] }) => problem);
-  // A second tier that failed may say yes the next time.
+  // A second tier that failed may say yes next time, so the answer stays ungraded.
   if (said.includes('no') && opinions.at(-1)?.hasFailed !== true) {
     return ['wrong', [`it is not seen to equal ${right}`, ...problems].join(', but ')];
   }
   return ['ungraded', problems.join('; ') || 'it could not be read as mathematics'];
 }
 
-/** Where an answer is prose, its conclusion is looked for in so much of its end. */
+/** Characters at the end of a prose answer in which its conclusion is searched. */
 const CONCLUSION = 2_000;
 const AROUND_FORMULAS = /\$\$?|\\[()[\]]/;
 
@@ -110,15 +110,15 @@ const PACKAGE = '@cortex-js/compute-engine';
 /** 46 MB that only the grader of mathematics needs. */
 export const INSTALL_COMPUTE_ENGINE = `npm install ${PACKAGE}@0.140`;
 
-/** Plain JavaScript beside the sources: a thread loads a file as it lies, in the package as in a test. */
+/** Plain JavaScript beside the sources: a thread loads the file as it is, in the package and in tests. */
 const THREAD = join(__dirname, '../../../src/grading/mathematics/engine-thread.cjs');
-/** A tower of exponents asks for more, and ends the thread. */
+/** Memory limit of the thread. A tower of exponents exceeds it, which ends the thread. */
 const MEMORY_MB = 512;
 
-/** The version of compute-engine that is installed; null where none is. */
+/** Returns the installed version of compute-engine, or null if there is none. */
 export function engineVersion(): string | null {
   try {
-    // Its package.json is no export of its own; the file that is loaded lies two folders below.
+    // The package does not export its package.json; the file that is loaded lies two folders below it.
     const file = join(createRequire(THREAD).resolve(PACKAGE), '../../../package.json');
     return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
   } catch {
@@ -126,7 +126,7 @@ export function engineVersion(): string | null {
   }
 }
 
-/** One for a process: its first request loads compute-engine, in a thread of its own. */
+/** One thread per process; its first request starts it and loads compute-engine. */
 const thread = new Killable(startThread, { startMs: 60_000, answerMs: 3_000 });
 
 function startThread(): Helper {

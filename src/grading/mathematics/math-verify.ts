@@ -15,10 +15,10 @@ export const INSTALL_MATH_VERIFY = 'pip install math-verify==0.9.0';
 
 const JUDGE = join(__dirname, '../../../src/grading/mathematics/math_verify_judge.py');
 
-/** It imports sympy, which takes seconds on a busy machine. */
+/** Starting it imports sympy, which takes seconds on a busy machine. */
 const judge = new Killable(startJudge, { startMs: 60_000, answerMs: 10_000 });
 
-/** Found out once: why there is no math-verify here, and the Python that bubblewrap keeps in, if any. */
+/** Detected once: why math-verify is missing, and the Python that bubblewrap confines, if any. */
 const found: { missing: string | null; confined?: string | null } = { missing: null };
 
 interface SecondOpinion {
@@ -26,7 +26,7 @@ interface SecondOpinion {
   readonly version: string;
 }
 
-/** Compares two expressions in LaTeX; null where math-verify is not installed. @throws HelperError where it fails */
+/** Compares two expressions in LaTeX. Returns null if math-verify is not installed. @throws HelperError if it fails */
 export async function askMathVerify(right: string, answer: string): Promise<SecondOpinion | null> {
   const { missing } = found;
   if (missing !== null) return null;
@@ -34,19 +34,19 @@ export async function askMathVerify(right: string, answer: string): Promise<Seco
     if (found.confined === undefined) found.confined = await confinePython(pythonPath());
     return (await judge.ask({ right, answer })) as SecondOpinion;
   } catch (error) {
-    // Noted while the judge was asked.
+    // Set while the judge was asked.
     if (found.missing !== null) return null;
     throw error;
   }
 }
 
-/** Why math-verify cannot be asked, with what to do; null where it can. */
+/** Returns why math-verify cannot be started, with a remedy, or null if it can. */
 export async function mathVerifyProblem(): Promise<string | null> {
   await askMathVerify('1', '1').catch(() => null);
   return found.missing;
 }
 
-/** `CONDUCTOR_PYTHON`, else the one on the PATH. */
+/** Returns `CONDUCTOR_PYTHON`, or else the Python on the PATH. */
 export function pythonPath(): string {
   const { CONDUCTOR_PYTHON: chosen = '' } = process.env;
   return chosen === '' ? PYTHON : chosen;
@@ -91,15 +91,15 @@ async function* answersOf(child: ChildProcessWithoutNullStreams): AsyncGenerator
   throw failure ?? new HelperError(`it ended: ${words.trim().split('\n').at(-1) ?? ''}`);
 }
 
-/** It sees all files, since a Python may lie anywhere; it can write none, and connect to nothing to tell of them. */
+/** The process sees all files, since Python may be anywhere; it can neither write files nor connect to anything. */
 const READ_ONLY = [
   ...CONFINED,
   ...['--ro-bind', '/', '/', '--dev', '/dev', '--remount-ro', '/dev', '--proc', '/proc'],
 ];
 
 /**
- * Tries a Python, a path or a name on the PATH, in bubblewrap; null where one of them does not run. Returned is the program
- * itself, no script that starts it: within the filter nothing is started.
+ * Tries a Python, given as a path or a name on the PATH, in bubblewrap. Returns null if either does not run, or else
+ * the executable itself, not a script that starts it, since the filter lets nothing be started.
  */
 export async function confinePython(python: string): Promise<string | null> {
   const path = isAbsolute(python) ? python : findProgram(python);
@@ -111,7 +111,7 @@ export async function confinePython(python: string): Promise<string | null> {
   return isAbsolute(printed.trim()) ? printed.trim() : null;
 }
 
-/** Starts a Python that can neither start a program nor connect to anything or write a file where it is confined. */
+/** Starts a Python. If confined, it can neither start programs nor connect to anything nor write files. */
 export function startPython(
   python: string,
   confined: string | null,

@@ -1,8 +1,8 @@
-"""Compares mathematics with math-verify: a JSON line in, a JSON line out, until standard input ends.
+"""Compares mathematics with math-verify: one JSON line in, one JSON line out, until standard input ends.
 
-The answers are a model's and may be hostile. Only LaTeX is parsed, never Python's own syntax. Where there is bubblewrap,
-whoever starts this keeps it in there; elsewhere it is hindered from starting programs, connecting and writing files. Memory
-is limited, and whoever started this ends it when it takes too long.
+The answers come from a model and may be hostile. Only LaTeX is parsed, never Python syntax. An audit hook keeps this
+process from starting programs, connecting and writing files; with bubblewrap, the caller confines it as well. Memory is
+limited, and the caller kills it if it takes too long.
 """
 
 import json
@@ -13,7 +13,7 @@ from importlib.metadata import version
 
 from math_verify import LatexExtractionConfig, parse, verify
 
-# What two ways to write a number may differ by: with math-verify's own 6 places, pi / 4 is 0.785398.
+# Decimal places to which numbers must agree: with math-verify's default of 6, pi / 4 would equal 0.785398.
 PLACES = 12
 
 FORBIDDEN = ("os.", "subprocess.", "shutil.", "socket.", "ctypes.")
@@ -45,7 +45,7 @@ def hinder(megabytes: int) -> None:
 
 
 def read(latex: str) -> list:
-    # Its own time-outs are signals; the one who waits for the answer has a better one.
+    # math-verify's own timeouts use signals; the caller has a better one.
     return parse(
         f"\\boxed{{{latex}}}",
         extraction_config=[LatexExtractionConfig(boxed_match_priority=0)],
@@ -67,7 +67,7 @@ def compare(right: str, answer: str) -> str:
 
 def main() -> None:
     logging.disable(logging.CRITICAL)
-    compare("x^2-1", "(x-1)(x+1)")  # what it imports when it is first used
+    compare("x^2-1", "(x-1)(x+1)")  # loads what it imports on first use
     hinder(2048)
     installed = version("math-verify")
     print('"ready"', flush=True)

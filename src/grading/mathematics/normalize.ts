@@ -1,9 +1,9 @@
 import { closingOf } from '../read-answer';
 
-/** Longer texts are no answer to a question of mathematics. */
+/** Longest text that counts as an answer to a question of mathematics. */
 export const MOST_CHARACTERS = 2_000;
 
-/** Whether a right answer is one that answers can be compared with. */
+/** Returns whether answers can be compared with a right answer. */
 export function isMathematics(right: string): boolean {
   return right.trim() !== '' && right.length <= MOST_CHARACTERS;
 }
@@ -99,7 +99,7 @@ const AFTERWARDS: readonly (readonly [RegExp, string])[] = [
   [/[\s.,;:]{1,20}$/, ''],
 ];
 
-/** Puts what stands in the brackets behind each match into braces behind a command. */
+/** Replaces each match by a command, and the brackets that follow it by braces. */
 function withBraces(text: string, before: RegExp, command: string): string {
   let done = '';
   let rest = text;

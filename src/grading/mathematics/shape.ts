@@ -6,7 +6,7 @@ import { normalizeMath } from './normalize';
 export type Shape =
   | Scalar
   | { readonly kind: 'words'; readonly text: string }
-  /** In any order: a list, a set, a union. */
+  /** Items in any order: a list, a set, a union. */
   | { readonly kind: 'many'; readonly items: readonly Shape[] }
   | Tuple
   | {
@@ -18,7 +18,7 @@ export type Shape =
       readonly value: Shape | null;
     };
 
-/** In this order: a point, a vector, an interval, a matrix with its rows. */
+/** Items in a fixed order: a point, a vector, an interval, a matrix with its rows. */
 export interface Tuple {
   readonly kind: 'tuple';
   readonly open: string;
@@ -31,13 +31,13 @@ export const MATRIX = 'matrix';
 export interface Scalar {
   readonly kind: 'scalar';
   readonly latex: string;
-  /** `other`: words that are no unit of ours. */
+  /** `other`: words that are not a known unit. */
   readonly unit: Unit | 'other' | null;
 }
 
 const MOST_NESTED = 20;
 
-/** Reads an answer, or a right answer; what is not understood is a scalar. */
+/** Reads an answer, or a right answer; anything that is not understood becomes a scalar. */
 export function readShape(text: string): Shape {
   return shapeOf(normalizeMath(text), 0);
 }
@@ -59,7 +59,7 @@ function shapeOf(text: string, depth: number): Shape {
 
 const THOUSANDS = /^-?\d{1,3}(?:,\d{3}){1,20}(?:\.\d{1,40})?(?![\d,])/;
 
-/** A list without brackets, or a union. */
+/** Reads a list without brackets, or a union. */
 function readMany(latex: string, depth: number): Shape | null {
   const thousands = THOUSANDS.exec(latex)?.[0];
   if (thousands !== undefined) {
@@ -89,7 +89,7 @@ interface Divided {
   readonly operators: readonly string[];
 }
 
-/** The set of `x \in A`; what is no equation and no inequality stays whole. */
+/** Reads an equation, an inequality, or the set of `x \in A`; any other relation becomes one scalar. */
 function readRelation(latex: string, depth: number): Shape | null {
   const divided = divideBy(latex, OPERATORS);
   const [first] = divided.operators;
@@ -110,7 +110,7 @@ function readEquation({ parts, operators }: Divided, depth: number): Shape {
 
 const TURNED: Readonly<Record<string, string>> = { '>': '<', '\\ge': '\\le' };
 
-/** null for a chain that runs up and down, or is too long. */
+/** Returns null for a chain that mixes `<` and `>`, or is too long. */
 function readInequality({ parts, operators }: Divided, depth: number): Shape | null {
   if (operators.join() === '\\ne') return unequal('\\ne', parts);
   if (operators.length > 2) return null;
@@ -119,7 +119,7 @@ function readInequality({ parts, operators }: Divided, depth: number): Shape | n
   return turned.length < operators.length ? null : readUpwards(parts.toReversed(), turned, depth);
 }
 
-/** Reads a chain from its least part on. */
+/** Reads a chain in ascending order. */
 function readUpwards(parts: readonly string[], signs: readonly string[], depth: number): Shape | null {
   const [left = '', middle = '', right] = parts;
   const open = signs[0] === '<' ? '(' : '[';
@@ -170,7 +170,7 @@ function matrix(items: readonly Shape[]): Shape {
   return { kind: 'tuple', open: MATRIX, close: MATRIX, items };
 }
 
-/** `1 \pm \sqrt{2}` is two numbers. */
+/** Reads `1 \pm \sqrt{2}` as two numbers. */
 function readBothSigns(latex: string, depth: number): Shape | null {
   const parts = latex.split('\\pm');
   if (parts.length !== 2) return null;
@@ -191,7 +191,7 @@ function readWords(latex: string): Shape | null {
 const DEGREES = /^(.{1,1900})\^\{\\circ\}\s?(?:\\text\{\s?[CF]\s?\}|[CF])?$/;
 const OF_AN_ANGLE = /\\(?:circ|sin|cos|tan|cot|sec|csc)/;
 const IN_BASE = /^(\d\w{0,400})_\{(\d{1,2})\}$/;
-/** A unit behind a number: in `\text`, or a word; a single letter outside of it is a variable. */
+/** Unit after a number, in `\text` or as a word; a single letter outside `\text` is a variable. */
 const IN_TEXT = /^(.{1,1900}?)\s?\\text\{\s?([^{}]{1,60}?)\s?\}(\^\{[23]\})?$/;
 const AS_WORD = /^(.{0,1900}[\d})])\s?((?:square |cubic )?[a-zA-Z]{2,20}(?:\^\{[23]\})?)$/;
 
@@ -219,13 +219,13 @@ function scalar(latex: string, unit: Scalar['unit'] = null): Scalar {
   return { kind: 'scalar', latex: latex.trim(), unit };
 }
 
-/** Whether the bracket that a text begins with is closed by its last character. */
+/** Returns whether the bracket that a text begins with is closed by its last character. */
 function isOnePair(latex: string): boolean {
   const depths = tokensOf(latex).map(({ depth }) => depth);
   return depths.at(-1) === 0 && depths.slice(0, -1).every((depth) => depth > 0);
 }
 
-/** Divides a text where such a separator stands outside of all brackets. */
+/** Splits a text at separators outside all brackets. */
 function divideBy(latex: string, separators: readonly string[]): Divided {
   const operators: string[] = [];
   const parts: string[] = [];
@@ -240,7 +240,7 @@ function divideBy(latex: string, separators: readonly string[]): Divided {
   return { parts: [...parts, part.trim()], operators };
 }
 
-/** Commands and characters, each with how many brackets and environments are open behind it. */
+/** Returns commands and characters, each with the number of brackets and environments open after it. */
 function tokensOf(latex: string): { readonly token: string; readonly depth: number }[] {
   let depth = 0;
   return (latex.match(/\\(?:begin|end)\{|\\[a-zA-Z]+|\\?[\s\S]/g) ?? []).map((token) => {

@@ -6,14 +6,14 @@ import { type ProgramLimits, runCommand, type Sandbox, SandboxError } from './sa
 import { systemCallFilter } from './system-calls';
 
 const MB = 1 << 20;
-/** `nobody`: what a worker that is root runs bubblewrap as, since to root no limit of processes applies. */
+/** `nobody`, the user as which a root worker runs bubblewrap, since process limits do not apply to root. */
 const NOBODY = 65_534;
-/** Threads, the sandbox's own three processes included. */
+/** Most threads, including the sandbox's own three processes. */
 const MOST_THREADS = 32;
 
 /**
- * Namespaces of bubblewrap, in which a program sees Python and its libraries alone, and has no network, no rights and no
- * place to write to. It is one process, so that the kernel's limits of a process bound all that it takes.
+ * Sandbox of bubblewrap namespaces: a program sees only Python and its libraries, and has no network, no capabilities
+ * and no place to write to. It is a single process, so the kernel's per-process limits bound everything it uses.
  */
 export const bubblewrap: Sandbox = {
   name: 'bubblewrap',
@@ -42,7 +42,7 @@ export const bubblewrap: Sandbox = {
 const OTHERWISE =
   'run SandboxFusion (https://github.com/bytedance/SandboxFusion) elsewhere and name its URL in CONDUCTOR_SANDBOX';
 
-/** By what bubblewrap said, the first that fits. */
+/** Remedies by bubblewrap's message; the first match wins. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/ENOENT|Unknown option/, 'Install bubblewrap 0.8 or newer: "apt-get install bubblewrap"'],
   [/proc/, 'In a container, let bubblewrap mount /proc: "--security-opt systempaths=unconfined" (Docker)'],
@@ -54,13 +54,13 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/python3|prlimit/, 'Install Python 3 and prlimit in /usr: "apt-get install python3 util-linux"'],
 ];
 
-/** No process may be made, no namespace entered and no right gained in it. */
+/** Arguments for new namespaces, without network, further user namespaces or capabilities. */
 export const CONFINED: readonly string[] = [
   ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session'],
   ...['--cap-drop', 'ALL', '--hostname', 'sandbox'],
 ];
 
-/** The order counts: what is made read-only is complete by then. */
+/** Returns bubblewrap's arguments. Order matters: a folder is filled before it is made read-only. */
 function isolation(): readonly string[] {
   const [seen] = seenAmong([process.cwd()]);
   if (seen !== undefined) {
@@ -85,7 +85,7 @@ const ENVIRONMENT = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   LANG: 'C.UTF-8',
   HOME: '/tmp',
-  // A library that computes on all processors takes memory for each.
+  // Libraries that compute on all processors take memory for each.
   OMP_NUM_THREADS: '1',
   OPENBLAS_NUM_THREADS: '1',
 };
@@ -97,10 +97,10 @@ const SHOWN: readonly (readonly [folder: string, names: RegExp])[] = [
   ['/usr/local/lib', /^(?:lib)?python3/],
 ];
 
-/** Applications lie below what is shown, where npm installs for all users. */
+/** Hidden folder below the shown ones: npm installs applications for all users there. */
 const MASKED = '/usr/lib/node_modules';
 
-/** Lists the folders programs see: never all of `/usr`, where images have applications with their keys and questions. */
+/** Lists the folders programs see: never all of `/usr`, where images keep applications with keys and questions. */
 export function shownFolders(): readonly string[] {
   return SHOWN.flatMap(([folder, names]) => {
     const found = existsSync(folder) ? readdirSync(folder) : [];
@@ -118,7 +118,7 @@ export function seenAmong(paths: readonly string[]): readonly string[] {
   });
 }
 
-/** A path without links, even where it does not exist yet. */
+/** Resolves links in a path, even if it does not exist yet. */
 function real(path: string): string {
   try {
     return realpathSync(path);
@@ -128,7 +128,7 @@ function real(path: string): string {
   }
 }
 
-/** Runs a program in Python within limits. Standard input is a file, so that a program may open it by its name, too. */
+/** Returns the command that runs Python within limits. Standard input is a file, so that programs can reopen it. */
 function limitedPython(limits: ProgramLimits, main: string, stdin: string): readonly string[] {
   const { seconds, memoryMb } = limits;
   const limit = [
@@ -138,12 +138,12 @@ function limitedPython(limits: ProgramLimits, main: string, stdin: string): read
     `--fsize=${64 * MB}`,
     // Enough for 50,000 nested calls.
     `--stack=${64 * MB}`,
-    // Pipes and pairs of sockets have buffers that no address space counts.
+    // Pipes and socket pairs have buffers that do not count as address space.
     '--nofile=64',
     '--sigpending=64',
     '--core=0',
   ];
-  // Where memory runs out, it is ended before anything else on this machine.
+  // If memory runs out, the kernel kills it before anything else on this machine.
   const script = `echo 1000 2>/dev/null >/proc/self/oom_score_adj; exec "$@" <${stdin}`;
   return ['/bin/sh', '-c', script, 'sh', 'prlimit', ...limit, 'python3', '-I', '-B', main];
 }

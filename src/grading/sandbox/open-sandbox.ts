@@ -6,15 +6,15 @@ import { sandboxFusion } from './sandbox-fusion';
 
 const UNSAFE = 'none-unsafe';
 
-/** A sandbox that was seen to work, with the version of its Python. */
+/** A sandbox that passed a test run, with the version of its Python. */
 export interface ReadySandbox extends Pick<Sandbox, 'name' | 'run'> {
   readonly python: string;
 }
 
-/** Those that work, by the setting that chose them: a failure is looked into again. */
+/** Sandboxes by the setting that chose them; a failed one is tried again. */
 const ready = new Map<string, Promise<ReadySandbox>>();
 
-/** The sandbox that `CONDUCTOR_SANDBOX` names, tried once. @throws SandboxError that says what to do */
+/** Opens the sandbox that `CONDUCTOR_SANDBOX` names, tested once. @throws SandboxError that says what to do */
 export function openSandbox(): Promise<ReadySandbox> {
   const { CONDUCTOR_SANDBOX: setting = '' } = process.env;
   const known = ready.get(setting);

@@ -12,7 +12,7 @@ import {
 } from './sandbox';
 
 const PLACES = 16;
-/** For the request itself, and for its turn at the server. */
+/** Extra time for the request itself, and for its turn at the server. */
 const PATIENCE_MS = 60_000;
 
 const text = z
@@ -35,7 +35,7 @@ const answerSchema = orJson(
   }),
 );
 
-/** A server that runs code, by the protocol of SandboxFusion: `POST /run_code`. It is trusted to keep programs in. */
+/** Runs code on a server with SandboxFusion's protocol, `POST /run_code`, which is trusted to isolate programs. */
 export function sandboxFusion(url: string): Sandbox {
   return {
     name: 'sandbox-fusion',
@@ -66,7 +66,7 @@ export function sandboxFusion(url: string): Sandbox {
   };
 }
 
-/** Null if the answer is longer than its program may print. */
+/** Returns null if the answer is longer than its program may print. */
 async function post(url: string, request: object, limits: ProgramLimits): Promise<string | null> {
   try {
     const response = await fetch(new URL('run_code', `${url.replace(/\/$/, '')}/`), {
@@ -75,7 +75,7 @@ async function post(url: string, request: object, limits: ProgramLimits): Promis
       body: JSON.stringify(request),
       signal: AbortSignal.timeout(wallSecondsOf(limits) * 1000 + PATIENCE_MS),
     });
-    // JSON writes one byte as six at most.
+    // JSON escapes a byte as at most six.
     const body = await readAtMost(response, 6 * (limits.outputBytes + MOST_STDERR) + 1_000_000);
     if (response.ok) return body;
     throw new SandboxError(`${url} answered ${response.status}: ${(body ?? '').slice(0, 200)}`);
@@ -110,7 +110,7 @@ function readAnswer(url: string, body: string, limits: ProgramLimits): ProgramRu
   const { stdout, stderr, return_code } = run;
   const code = return_code ?? 0;
   if (Buffer.byteLength(stdout) > limits.outputBytes) return tooLong(limits);
-  // Python reports the signal that ended a process as its number below zero.
+  // Python reports a process ended by a signal with the negative signal number.
   return endOf(code < 0 ? 128 - code : code, { stdout, stderr }, limits);
 }
 

@@ -10,17 +10,17 @@ export interface Program {
 }
 
 export interface ProgramLimits {
-  /** CPU time: a busy machine takes nothing from it. */
+  /** CPU time, so that a busy machine does not shorten it. */
   readonly seconds: number;
   readonly memoryMb: number;
   readonly outputBytes: number;
 }
 
-/** End of a program. `stopped`: by a limit, with its name. */
+/** Outcome of a program. `stopped`: by a limit, which `reason` describes. */
 export type ProgramRun =
   | {
       readonly kind: 'ended';
-      /** 128 and its number where a signal ended it. */
+      /** 128 plus the signal's number if a signal ended it. */
       readonly exitCode: number;
       readonly stdout: string;
       /** Its last 2,000 characters. */
@@ -28,26 +28,26 @@ export type ProgramRun =
     }
   | { readonly kind: 'stopped'; readonly reason: string };
 
-/** A place where a program that no one trusts can do no harm. */
+/** Isolated environment for untrusted programs. */
 export interface Sandbox {
   readonly name: string;
   readonly places: number;
-  /** @throws SandboxError where the sandbox itself fails; whatever the program does to itself is in the result */
+  /** @throws SandboxError if the sandbox itself fails; a failure of the program is part of the result */
   run(program: Program, limits: ProgramLimits): Promise<ProgramRun>;
   remedyFor(words: string): string;
 }
 
-/** A sandbox failed, and says nothing of the program. */
+/** Failure of the sandbox itself, which says nothing about the program. */
 export class SandboxError extends Error {
   override readonly name = 'SandboxError';
 }
 
-/** A program may wait: it has ten times as much wall-clock time as CPU time. */
+/** Returns the wall-clock limit, ten times the CPU time, since a program may wait. */
 export function wallSecondsOf({ seconds }: ProgramLimits): number {
   return 10 * seconds;
 }
 
-/** 128 and the numbers of SIGKILL and SIGXCPU. */
+/** 128 plus the numbers of SIGKILL and SIGXCPU. */
 const KILLED = 137;
 const CPU_TIME_IS_UP = 152;
 export const MOST_STDERR = 2_000;
@@ -62,7 +62,7 @@ export function endOf(
     : { kind: 'ended', exitCode, stdout, stderr: stderr.slice(-MOST_STDERR) };
 }
 
-/** A command that runs a program within limits of the kernel's. */
+/** A command that runs a program within kernel limits. */
 interface Command {
   readonly file: string;
   readonly args: readonly string[];
@@ -70,13 +70,13 @@ interface Command {
   /** Inputs on file descriptors 4, 5 and so on. */
   readonly texts: readonly (string | Buffer)[];
   readonly uid?: number;
-  /** Whether it tells by JSON lines on descriptor 3 what became of the program, as bubblewrap does. */
+  /** Whether it reports the program's end in JSON lines on file descriptor 3, as bubblewrap does. */
   readonly reports: boolean;
 }
 
 const MOST_ERRORS = 16 << 20;
 
-/** Runs a command to its end, and ends it where it prints too much or is late. @throws SandboxError where it did not run */
+/** Runs a command; kills it if it prints too much or takes too long. @throws SandboxError if it did not run */
 export function runCommand(command: Command, limits: ProgramLimits): Promise<ProgramRun> {
   return new Promise((resolve, reject) => {
     const { file, texts, reports } = command;
@@ -104,7 +104,7 @@ export function runCommand(command: Command, limits: ProgramLimits): Promise<Pro
     const report = collect(3, MOST_ERRORS, 'bytes of a report');
     for (const [index, text] of texts.entries()) {
       const pipe = child.stdio[index + 4] as Writable;
-      // A command that ends before it has read everything says so itself.
+      // A command that ends before it has read everything reports that itself.
       pipe.on('error', () => undefined);
       pipe.end(text);
     }
@@ -115,7 +115,7 @@ export function runCommand(command: Command, limits: ProgramLimits): Promise<Pro
     child.on('close', (code, signal) => {
       clearTimeout(clock);
       endGroup(child.pid);
-      // No program can write a word of the report: it does not inherit its descriptor.
+      // A program cannot forge the report: it does not inherit the file descriptor.
       const exitCode = reports ? /"exit-code": (\d{1,9})/.exec(report())?.[1] : (code ?? KILLED);
       if (stopped !== null) resolve({ kind: 'stopped', reason: stopped });
       else if (exitCode === undefined) {
@@ -146,7 +146,7 @@ function cannotStart(file: string, error: unknown): SandboxError {
   return new SandboxError(`${file} cannot be started (${typeof code === 'string' ? code : reasonOf(error)})`);
 }
 
-/** How many processes the kernel has ended so far for want of memory. A program within its limits may be among them. */
+/** Counts the processes that the kernel killed for lack of memory; a program within its limits may be among them. */
 function outOfMemoryKills(): number {
   try {
     return Number(/^oom_kill (\d+)$/m.exec(readFileSync('/proc/vmstat', 'utf8'))?.[1] ?? 0);
@@ -155,11 +155,11 @@ function outOfMemoryKills(): number {
   }
 }
 
-/** With bubblewrap gone, the kernel ends all of its sandbox. */
+/** Kills a command's process group. When bubblewrap is gone, the kernel ends its whole sandbox. */
 function endGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // It has already ended.
   }
 }

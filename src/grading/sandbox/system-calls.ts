@@ -1,7 +1,7 @@
-/** Numbers of system calls that a program is denied, on x86-64 and on aarch64; null where there is none. */
+/** Numbers of a system call on x86-64 and aarch64; null if the architecture lacks it. */
 type Numbers = readonly [x64: number | null, arm64: number | null];
 
-/** Calls that hold memory outside any limit of an address space. */
+/** Calls that hold memory outside the limit of the address space. */
 const MEMORY: Readonly<Record<string, Numbers>> = {
   memfd_create: [319, 279],
   memfd_secret: [447, 447],
@@ -22,12 +22,12 @@ const MEMORY: Readonly<Record<string, Numbers>> = {
   bpf: [321, 280],
   perf_event_open: [298, 241],
   userfaultfd: [323, 282],
-  // Buffers of the network, and larger ones.
+  // Network buffers, and ways to enlarge them.
   socket: [41, 198],
   setsockopt: [54, 208],
 };
 
-/** Calls that reach beyond the program, or let it wait so that it seems to have had no processor. */
+/** Calls that reach beyond the program, or change its scheduling so that it seems to have had no CPU time. */
 const REACH: Readonly<Record<string, Numbers>> = {
   unshare: [272, 97],
   setns: [308, 268],
@@ -41,18 +41,18 @@ const REACH: Readonly<Record<string, Numbers>> = {
   sched_setaffinity: [203, 122],
 };
 
-/** New processes; threads are made by `clone`, too, which is told from them by a flag. */
+/** Calls that create processes. `clone` creates threads as well; a flag distinguishes them. */
 const PROCESSES: Readonly<Record<string, Numbers>> = { fork: [57, null], vfork: [58, null] };
 const CLONE: Numbers = [56, 220];
-/** Its flags lie where a filter cannot read them: where it seems not to be there, `clone` is tried. */
+/** Reported as missing, since a filter cannot read its flags: programs then fall back to `clone`. */
 const CLONE3 = 435;
 const CLONE_THREAD = 0x10000;
 
 const FCNTL: Numbers = [72, 25];
-/** Locks of parts of files, each of which is kept by the kernel. */
+/** Commands that lock a part of a file; each lock takes memory in the kernel. */
 const LOCK_COMMANDS = [6, 7, 37, 38];
 
-/** Later ones were not thought about: they are not there. */
+/** Highest system call number that was reviewed; later ones are reported as missing. */
 const LAST_KNOWN = 462;
 
 const ARCHITECTURES = { x64: [0, 0xc000003e], arm64: [1, 0xc00000b7] } as const;
@@ -76,8 +76,8 @@ function fail(errno: number): Instruction {
 }
 
 /**
- * The filter that bubblewrap's `--seccomp` takes, for this machine; null where there is none for its processor. What it
- * leaves a program: one process with its threads, files that it may read, and memory that its address space counts.
+ * Returns the filter for bubblewrap's `--seccomp`, or null if the processor is not supported. It leaves a program one
+ * process with its threads, files that it may read, and memory that counts as its address space.
  */
 export function systemCallFilter(processor: string = process.arch): Buffer | null {
   if (processor !== 'x64' && processor !== 'arm64') return null;

@@ -17,7 +17,7 @@ import { type GivenText, showGiven } from './worker';
 interface DescribedWorker {
   readonly id: string;
   readonly notes: string | null;
-  /** USD per million tokens, or of a call; null or absent where it is unknown. */
+  /** USD per million tokens, or per call; null or absent if unknown. */
   readonly price?:
     { readonly input: number; readonly output: number } | { readonly perCall: number } | null | undefined;
 }
@@ -26,7 +26,7 @@ export interface ConductorPrompt extends AskedTexts {
   readonly workers: readonly DescribedWorker[];
   readonly describe: Describe;
   readonly maxSteps: number;
-  /** The Conductor is a worker itself, the last ordinal. */
+  /** Whether the Conductor is also a worker, with the last ordinal. */
   readonly mayCallItself?: boolean;
   readonly format: 'lists' | 'json';
   /** @default 'any' */
@@ -35,15 +35,15 @@ export interface ConductorPrompt extends AskedTexts {
   readonly subtasks?: boolean | undefined;
   /** @default 'out-of-domain' */
   readonly examples?: ExampleSet | readonly Example[] | undefined;
-  /** `full`: with rules and examples; `compact`: without, for a policy that learned them. @default 'full' */
+  /** `full`: with rules and examples; `compact`: without them, for a trained policy. @default 'full' */
   readonly style?: 'full' | 'compact';
-  /** Given with a question that another plan of the Conductor's asks. */
+  /** Texts given along with a question that is a step of another plan. */
   readonly background?: readonly GivenText[];
-  /** The plan that was carried out, and what came of it: to be accepted or improved. */
+  /** Plan that was carried out and its answer, to be accepted or improved. */
   readonly review?: { readonly plan: Plan; readonly answer: string };
-  /** Oldest first, like the repairs. */
+  /** Oldest first, as are the repairs. */
   readonly hints?: readonly string[];
-  /** A reply that was no plan, with the message of its `PlanError`; or a plan that a person rejected, and why. */
+  /** Replies that were no valid plan, with the message of the `PlanError`, or plans that a person rejected, and why. */
   readonly repairs: readonly {
     readonly reply: string;
     readonly problem: string;
@@ -52,9 +52,9 @@ export interface ConductorPrompt extends AskedTexts {
 }
 
 /**
- * Messages that ask the Conductor for a plan. What every question to one pool shares comes first, a review repeats the
- * first conversation, and a repair only appends, for a provider's prompt cache. The form of a review is the paper's
- * (its figure 14): the earlier plan as the Conductor's own turn, then its outcome.
+ * Returns the messages that ask the Conductor for a plan. For the provider's prompt cache, the part that is the same
+ * for every question to one pool comes first, a review repeats the first conversation, and a repair only appends. A
+ * review has the form of the paper's figure 14: the earlier plan as the Conductor's own turn, then its outcome.
  */
 export function conductorMessages(prompt: ConductorPrompt): Message[] {
   if (prompt.style === 'compact') return compactMessages(prompt);
@@ -93,9 +93,7 @@ function reviewRule(format: ConductorPrompt['format']): string {
   );
 }
 
-/**
- * The prompt for a trained policy: the question and a `Model id N` line for each worker, as in the paper's figure 13.
- */
+/** Returns the prompt for a trained policy: the question and a `Model id N` line per worker (the paper's figure 13). */
 function compactMessages(prompt: ConductorPrompt): Message[] {
   const { question, review, hints } = prompt;
   const team = describeTeam(prompt, 'Model id ', 'yourself');
@@ -113,7 +111,7 @@ function compactMessages(prompt: ConductorPrompt): Message[] {
   ];
 }
 
-/** In a review, the answer so far is shown after its plan instead. */
+/** Leaves the answer so far out of a review, which shows it after its plan. */
 function showBackground({ background = [], review }: ConductorPrompt): string[] {
   const given = review === undefined ? background : background.filter(({ subtask }) => subtask !== null);
   const fence = fenceAround(given.flatMap(({ subtask, output }) => [subtask ?? '', output]));
@@ -125,7 +123,7 @@ function describeHints(hints: readonly string[] = []): string {
   return ['The person who asked wants you to mind this:', ...hints.map((hint) => `- ${hint}`)].join('\n');
 }
 
-/** The reviewed plan, as the Conductor would have written it, with its outcome; then failed replies, oldest first. */
+/** Returns the reviewed plan as the Conductor would write it, its outcome, then failed replies, oldest first. */
 function laterTurns(
   { review, repairs, workers, format, access = 'any' }: ConductorPrompt,
   outcomeOf: (answer: string) => string,
@@ -153,7 +151,7 @@ function laterTurns(
   ];
 }
 
-/** Characters of a failed reply that are shown: a model that never stopped must not fill its own context. */
+/** Most characters shown of a failed reply: a model that did not stop must not fill its own context. */
 const SHOWN = 4000;
 
 function clip(reply: string): string {
@@ -227,8 +225,8 @@ const FORMATS = {
 } as const;
 
 /**
- * The workers by number, each with its id or its notes, never both: a Conductor must not go by names instead of notes. Told
- * prices as well, it plans better with weak workers (Self-Resource Allocation).
+ * Lists the workers by number, with an id or notes but never both: a Conductor must not go by names instead of notes.
+ * If told prices as well, it plans better with weak workers (Self-Resource Allocation).
  */
 function describeTeam(
   { workers, describe, mayCallItself = false }: ConductorPrompt,

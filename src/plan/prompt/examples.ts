@@ -1,9 +1,9 @@
 import { type Access, type Example, type ExampleSet, GENERIC_SUBTASK, type Plan, type Step } from '../plan';
 import { renderPlan, renderPlanAsJson } from '../render';
 
-// Both sets have the same graphs and differ by their subjects alone.
+// Both sets have the same graphs and differ only in their subjects.
 
-/** In the paper's ablation, examples from outside the domain of the tasks did better than examples from inside it. */
+/** Everyday subjects: in the paper's ablation, out-of-domain examples did better than in-domain ones. */
 const EVERYDAY: readonly Example[] = [
   {
     question: 'Which river flows through Vienna?',
@@ -39,7 +39,7 @@ const EVERYDAY: readonly Example[] = [
   },
 ];
 
-/** Examples of the paper's four kinds of tasks: choice, free form, mathematics and code. */
+/** Examples of the paper's four kinds of tasks: multiple choice, free form, mathematics and code. */
 const IN_DOMAIN: readonly Example[] = [
   {
     question: 'Which organelle makes most of the ATP of a cell? A) ribosome B) mitochondrion C) nucleus',
@@ -75,7 +75,7 @@ const IN_DOMAIN: readonly Example[] = [
   },
 ];
 
-/** Every set of examples that the Conductor can be shown, the shortest plan first. */
+/** Every set of examples that the Conductor can be shown, each with the shortest plan first. */
 export const EXAMPLE_SETS: Readonly<Record<ExampleSet, readonly Example[]>> = {
   'out-of-domain': EVERYDAY,
   'in-domain': IN_DOMAIN,
@@ -94,7 +94,7 @@ interface ReplyForm {
   readonly subtasks?: boolean | undefined;
 }
 
-/** An example as the reply that the Conductor should have given, with no worker beyond the pool's last. */
+/** Writes an example as the reply that the Conductor should have given; ordinals wrap around in a smaller pool. */
 export function exampleReply(
   { reasoning, plan }: Example,
   workers: number,

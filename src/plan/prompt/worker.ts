@@ -2,9 +2,9 @@ import type { Layout, Message } from '../plan';
 import { type AskedTexts, showAnswerSchema, showConversation, textsOfAsked } from './asked';
 import { type Fence, fenceAround } from './fence';
 
-/** Text that every worker of a child solve may see. */
+/** Text that every worker of a solve may see besides the steps of its plan. */
 export interface GivenText {
-  /** null: the answer so far, which a review may improve. */
+  /** null: `output` is the answer so far, which a review may improve. */
   readonly subtask: string | null;
   readonly output: string;
 }
@@ -12,16 +12,16 @@ export interface GivenText {
 export interface WorkerPrompt extends AskedTexts {
   readonly subtask: string;
   readonly background?: readonly GivenText[];
-  /** The steps that the worker may see, with their numbers in the plan, from 0. */
+  /** Steps that the worker may see, with their numbers in the plan, from 0. */
   readonly sees: readonly { readonly step: number; readonly subtask: string; readonly output: string }[];
   readonly layout: Layout;
-  /** Owner's instructions to this worker, before anything else. */
+  /** The owner's instructions to this worker, sent before anything else. */
   readonly instructions?: string | undefined;
-  /** An answer of this worker that did not fit the schema, and why. */
+  /** Earlier answer of this worker that did not fit the schema, and why. */
   readonly failed?: { readonly reply: string; readonly problem: string };
 }
 
-/** What a worker is sent. What more calls of a run share comes earlier, for the sake of prompt caches. */
+/** Returns a worker's messages. For prompt caches, parts that more calls of a run share come earlier. */
 export function workerMessages(prompt: WorkerPrompt): Message[] {
   const { layout, instructions, conversation = [], failed } = prompt;
   const before = layout === 'tagged' ? [] : conversation;
@@ -49,7 +49,7 @@ function teamTurns(prompt: WorkerPrompt): Message[] {
   return [...turns, { role: 'user', text: parts.join('\n\n') }];
 }
 
-/** A step without a subtask was asked the question itself, which then stands there and not once more. */
+/** Shows the question once: in the turn of the first step without a subtask, which was asked it, or at the end. */
 function plainTurns(prompt: WorkerPrompt): Message[] {
   const { question, subtask } = prompt;
   const fence = fenceOf(prompt);
@@ -73,7 +73,7 @@ function visibleIn({ sees }: WorkerPrompt): WorkerPrompt['sees'] {
   return sees.filter(({ output }) => output.trim() !== '');
 }
 
-/** Vendors refuse a message without text. */
+/** Request for a turn that would be empty: vendors refuse a message without text. */
 const AGAIN = 'Answer once more.';
 
 const ANSWER_RULE =
@@ -90,7 +90,7 @@ function repairOf(failed: WorkerPrompt['failed']): Message[] {
   ];
 }
 
-/** How many characters at the start of the turns are sent with each step of the same solve as well. */
+/** Returns how many characters at the start of the turns are the same for each step of a solve. */
 export function sharedCharacters(prompt: WorkerPrompt): number {
   const { conversation = [], layout } = prompt;
   const turns = layout === 'tagged' ? [] : conversation.filter(({ role }) => role !== 'system');

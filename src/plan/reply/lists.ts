@@ -2,14 +2,14 @@ import { LIST_NAMES, type ListName, PlanError } from '../plan-error';
 import { type Literal, readBullets, readLiteral } from './literal';
 import { ALL_ALONE, isSpace, MARK, Reader, Unreadable } from './reader';
 
-/** One list of steps, or the three in the order of `LIST_NAMES`. */
+/** One list of steps, or the three lists in the order of `LIST_NAMES`. */
 export type ChosenLists =
   | { readonly kind: 'steps'; readonly steps: Literal }
   | { readonly kind: 'triple'; readonly lists: readonly [Literal, Literal, Literal] };
 
 /**
- * Chooses among the lists of a reply: the last complete plan wins, since a model's last word is its decision. Three
- * neighbours are one plan, in the order the prompt asks for before any other order, and bracketed lists before bulleted
+ * Chooses among the lists of a reply: the last complete plan wins, since a model's last version is its decision. A plan
+ * is three adjacent lists, preferably in the order the prompt asks for. Bracketed lists take precedence over bulleted
  * ones. A later plan that is not finished is an error: it may have been the real one.
  */
 export function chooseLists(text: string): ChosenLists {
@@ -32,7 +32,7 @@ function lastPlan(lists: readonly LabelledList[]): { plan: ChosenLists; behind: 
   return null;
 }
 
-/** The plan that ends with the last of these neighbours. */
+/** Returns the plan that ends with the last of these adjacent lists, or null. */
 function planOf(lists: readonly LabelledList[], inOrder: boolean): ChosenLists | null {
   const steps = valueOf(lists.slice(-1), 'steps');
   if (steps !== null) return { kind: 'steps', steps };
@@ -72,9 +72,9 @@ function missing(lists: readonly LabelledList[], text: string): PlanError {
 interface LabelledList {
   /** `steps` is the list of our JSON shape. */
   readonly label: ListName | 'steps';
-  /** Where a list begins but cannot be read: why. */
+  /** `Unreadable` says why a list that begins here cannot be read. */
   readonly value: Literal | Unreadable;
-  /** One entry a line instead of brackets: plausible, but often mere explanation. */
+  /** Whether it has one entry per line instead of brackets, which is often only an explanation. */
   readonly bulleted: boolean;
 }
 
@@ -84,13 +84,13 @@ function isBroken(list: LabelledList): list is BrokenList {
   return list.value instanceof Unreadable;
 }
 
-/** In the order of the groups of `MARK`. */
+/** Labels in the order of the groups of `MARK`. */
 const LABELS = [...LIST_NAMES, 'steps'] as const;
 
 /**
- * Finds every labelled list of a reply in the order of the text, past markdown, JSON braces and prose. Reasoning is
- * skipped, also before a closing tag alone (chat templates may write the opening one themselves). Tags inside a list's
- * quotations are text and mean nothing.
+ * Finds every labelled list of a reply, in text order, past Markdown, JSON braces and prose. Skips reasoning, even with
+ * only a closing tag (chat templates may add the opening tag themselves). Tags inside a list's quotations are plain
+ * text.
  */
 function findLists(text: string): { lists: LabelledList[]; stillThinking: boolean } {
   let lists: LabelledList[] = [];
@@ -115,7 +115,7 @@ function findLists(text: string): { lists: LabelledList[]; stillThinking: boolea
   }
 }
 
-/** Reads what a label announces; null where it is only a word of the prose. */
+/** Reads the list after a label, or returns null if the label is only a word of the prose. */
 function readLabelled(reader: Reader, label: LabelledList['label']): LabelledList | null {
   if (!passSeparator(reader)) return null;
   if (reader.peek() === '[') return readBracketed(reader, label);
@@ -127,7 +127,7 @@ function readLabelled(reader: Reader, label: LabelledList['label']): LabelledLis
   return value && { label, value, bulleted: true };
 }
 
-/** Passes over `=`, `:` or a line break, with quotes of a key and marks of emphasis around it. */
+/** Skips `=`, `:` or a line break, with a key's quotes and Markdown emphasis around it; false if there is none. */
 function passSeparator(reader: Reader): boolean {
   reader.skip((character) => ' \t"\'`*_'.includes(character));
   const separator = reader.peek();
@@ -140,7 +140,7 @@ function passSeparator(reader: Reader): boolean {
 function readBracketed(reader: Reader, label: LabelledList['label']): LabelledList | null {
   try {
     const value = readLiteral(reader);
-    // A list of anything but objects is a mere mention of "steps".
+    // A list of anything but objects only mentions "steps".
     const isSteps = value.kind === 'list' && value.items.every(({ kind }) => kind === 'fields');
     return label === 'steps' && !isSteps ? null : { label, value, bulleted: false };
   } catch (error) {

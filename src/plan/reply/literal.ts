@@ -1,12 +1,12 @@
 import { BARE_ENTRY, BULLET, isSpace, LABEL_AHEAD, NUMBERED_ESCAPE, Reader, Unreadable } from './reader';
 
-/** A value as Python, JSON and careless models write it, with the index where it begins. */
+/** Value as Python, JSON and careless models write it, with the index where it begins. */
 export type Literal =
   | { readonly kind: 'text'; readonly at: number; readonly text: string }
   | { readonly kind: 'list'; readonly at: number; readonly items: readonly Literal[] }
   | { readonly kind: 'fields'; readonly at: number; readonly fields: ReadonlyMap<string, Literal> };
 
-/** Steps, the fields of a step, what it sees, one index of it: nothing in a plan nests deeper. */
+/** Deepest nesting in a plan: the steps, a step's fields, the list of what it sees, one index in brackets. */
 const MAX_DEPTH = 4;
 
 /** Reads one value. Anything without quotes or brackets (`0`, `all`, even a bare subtask) is a text. */
@@ -32,8 +32,8 @@ export function readLiteral(reader: Reader, depth = 0): Literal {
 }
 
 /**
- * Reads `[…]` or `{…}`: JSON, JavaScript or Python. Missing, doubled and trailing commas are forgiven, since the
- * lengths of lists are compared later.
+ * Reads `[…]` or `{…}` in JSON, JavaScript or Python. Accepts missing, doubled and trailing commas, since the lengths
+ * of the lists are compared later.
  */
 function readEntries(reader: Reader, closer: ']' | '}', readEntry: () => void): void {
   const at = reader.at;
@@ -76,7 +76,7 @@ function readWord(reader: Reader, stops: string): string {
   return reader.text.slice(start, reader.at).trim();
 }
 
-/** Closing quotes by their opening one. A straight quote is closed only by its own kind. */
+/** Closing quotes for each opening quote. A straight quote is closed only by itself. */
 const CLOSERS: Readonly<Record<string, string>> = {
   '"': '"',
   "'": "'",
@@ -93,7 +93,7 @@ function startsQuote(character: string): boolean {
 
 /**
  * Reads a quotation and decodes its escapes. Models forget to escape apostrophes ('Find the user's name'), so a quote
- * closes only where an entry can end: before a bracket, a comment, or a comma with another entry behind it.
+ * closes only if an entry can end there: before a bracket, a comment, or a comma that another entry follows.
  */
 function readQuoted(reader: Reader, isKey = false): string {
   const opened = reader.at;
@@ -125,8 +125,8 @@ function isTripled(reader: Reader, quote: string): boolean {
 }
 
 /**
- * Escapes that stand for one character. `\b` and `\f` are left as they are: no subtask wants a form feed, but many
- * hold an unescaped `\beta` or `\frac`. Any other unknown escape is kept as Python keeps it.
+ * Escapes of single characters. `\b` and `\f` are left as they are: no subtask needs a form feed, but many contain an
+ * unescaped `\beta` or `\frac`. Any other unknown escape is kept, as Python does.
  */
 const ESCAPES: Readonly<Record<string, string>> = {
   n: '\n',
@@ -153,14 +153,14 @@ function readEscape(reader: Reader): string {
   return known;
 }
 
-/** Whether an entry can end after the quote at the position. Looks over white space only, so in linear time. */
+/** Whether an entry can end after the quote at the current position. Scans only white space, so in linear time. */
 function endsEntry(reader: Reader, isKey: boolean): boolean {
   const after = pastSpace(reader, 1);
   const next = reader.peek(after);
   if (isKey) return next !== '' && ':,}]'.includes(next);
   if (next === ',') return startsEntry(reader, pastSpace(reader, after + 1));
   if (isEnd(reader, after)) return true;
-  // Two quotations on two lines are two entries whose comma was forgotten.
+  // Two quotations on separate lines are two entries with a missing comma.
   return startsQuote(next) && reader.text.slice(reader.at, reader.at + after).includes('\n');
 }
 
@@ -180,7 +180,7 @@ function pastSpace(reader: Reader, ahead: number): number {
   return past;
 }
 
-/** Reads a list whose entries stand on lines of their own, bulleted or numbered; null where there is none. */
+/** Reads a bulleted or numbered list with one entry per line; null if there is none. */
 export function readBullets(reader: Reader): Literal | null {
   const at = reader.at;
   const items: Literal[] = [];
@@ -191,7 +191,7 @@ export function readBullets(reader: Reader): Literal | null {
   return items.length === 0 ? null : { kind: 'list', at, items };
 }
 
-/** The rest of the line: a quoted or bracketed value if it is nothing else, otherwise its plain text. */
+/** Reads the rest of the line: a quoted or bracketed value if there is nothing else, otherwise plain text. */
 function readLine(reader: Reader): Literal {
   const at = reader.at;
   reader.skip((character) => character !== '\n');

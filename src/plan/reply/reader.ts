@@ -1,6 +1,6 @@
 import type { PlanErrorCode } from '../plan-error';
 
-/** Walks over a text. Its position never moves back, so that a reply of any size and content is read in linear time. */
+/** Cursor over a text. It never moves back, so that a reply of any size and content is read in linear time. */
 export class Reader {
   constructor(
     readonly text: string,
@@ -12,7 +12,7 @@ export class Reader {
     return this.position;
   }
 
-  /** The character at the position or so many ahead of it; '' past the end. */
+  /** Returns the character `ahead` of the position, or '' past the end. */
   peek(ahead = 0): string {
     const index = this.position + ahead;
     return index < this.end ? this.text.charAt(index) : '';
@@ -35,12 +35,12 @@ export class Reader {
     }
   }
 
-  /** Whether a comment of Python or JavaScript begins here or so many characters ahead. */
+  /** Whether a Python or JavaScript comment begins `ahead` characters from here. */
   startsComment(ahead = 0): boolean {
     return this.peek(ahead) === '#' || (this.peek(ahead) === '/' && this.peek(ahead + 1) === '/');
   }
 
-  /** Skips what a sticky pattern matches here, and returns the match. */
+  /** Skips the match of a sticky pattern at the position and returns it, or null. */
   take(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.position;
     const match = pattern.exec(this.text);
@@ -48,36 +48,36 @@ export class Reader {
     return match;
   }
 
-  /** Whether a sticky pattern matches here or so many characters ahead. */
+  /** Whether a sticky pattern matches `ahead` characters from here. */
   stands(pattern: RegExp, ahead = 0): boolean {
     pattern.lastIndex = this.position + ahead;
     return pattern.test(this.text);
   }
 }
 
-/** White space as Unicode has it; false for ''. */
+/** Whether a character is Unicode white space; false for ''. */
 export function isSpace(character: string): boolean {
   return character !== '' && character.trim() === '';
 }
 
-/** Why a list cannot be read. Only the one that decides the outcome becomes a `PlanError`, with the line at fault. */
+/** Reason why a list cannot be read. Only the one that decides the outcome becomes a `PlanError`. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
 
   constructor(
     readonly code: PlanErrorCode,
     readonly problem: string,
-    /** Where in the reply. */
+    /** Index in the reply. */
     readonly at: number,
   ) {
     super(problem);
   }
 }
 
-// Every regular expression that meets a model's reply. None holds a quantifier without an upper bound, so that one
-// match costs constant time and reading a reply costs linear time.
+// Regular expressions that scan a model's reply. Their quantifiers all have an upper bound, so that one match takes
+// constant time and reading a reply takes linear time.
 
-/** The names that models give the lists. Groups: model_id, subtasks, access_list, steps (our JSON shape). */
+/** Names that models give the lists. Groups: model_id, subtasks, access_list, steps (our JSON shape). */
 const LABEL = '(model[ _]?ids?)|(sub[ _]?tasks?)|(access(?:[ _]?lists?)?)|(steps)';
 
 /** The next label, or a tag that opens or closes a reasoning block (group 1: its slash). */
@@ -86,23 +86,23 @@ export const MARK = new RegExp(
   'giu',
 );
 
-/** A label that begins a list of its own: where an entry should be, it shows that a bracket was never closed. */
+/** Label that starts another list. If it comes where an entry should be, a bracket was never closed. */
 export const LABEL_AHEAD = new RegExp(
   `(?:"(?:${LABEL})"|'(?:${LABEL})'|[*\`]{0,3}(?:${LABEL})[*\`]{0,3})[ \\t]{0,8}[:=]`,
   'iy',
 );
 
-/** `all` as the whole of an access list, at the end of its line. */
+/** `all` as a complete access list, at the end of its line. */
 export const ALL_ALONE = /["'“‘]?all["'”’]?[ \t]{0,8}[,}`]{0,3}[ \t]{0,8}(?=\r?\n|$)/iy;
 
-/** Beginning of an item of a bulleted or numbered list. */
+/** Start of an item of a bulleted or numbered list. */
 export const BULLET = /(?:[-*•]|\d{1,5}[.)])[ \t]{1,16}/y;
 
-/** An entry without quotes that is surely one: a number, a word of an access list, a key as in JavaScript. */
+/** Unquoted text that must be an entry: a number, a word of an access list, or a JavaScript key. */
 export const BARE_ENTRY = /(?:-?\d{1,9}|all|none|null)\s{0,8}[,\]}]|[a-z_]{1,16}[ \t]{0,8}:/iy;
 
-/** The part of an escape that follows its back-slash, where it spells a character by number. */
+/** Numeric escape without its backslash. */
 export const NUMBERED_ESCAPE = /u([\da-fA-F]{4})|U([\da-fA-F]{8})|x([\da-fA-F]{2})/y;
 
-/** A number that can be an ordinal or a step index. */
+/** Number that can be an ordinal or a step index. */
 export const ORDINAL = /^\d{1,9}$/;

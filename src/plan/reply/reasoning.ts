@@ -3,9 +3,9 @@ import { chooseLists, type ChosenLists } from './lists';
 import type { Literal } from './literal';
 
 /**
- * What a reply says before its plan, in prose: an example shows it once more. Blocks of thought, code fences and the braces of
- * JSON are left out.
- * @throws PlanError where the reply holds no plan
+ * Returns the prose of a reply before its plan, for use in an example, without thinking blocks, code fences and JSON
+ * braces.
+ * @throws PlanError if the reply contains no plan
  */
 export function reasoningOf(reply: string): string {
   const written = readJson(reply);
@@ -30,7 +30,7 @@ function startsOf(chosen: ChosenLists): number[] {
   return lists.map(({ at }) => at);
 }
 
-/** From its end on: line by line, since a pattern that looks for the end of a text may take the square of its length. */
+/** Trims marks from the end in a loop: a pattern anchored to the end of a text may take quadratic time. */
 function trimMarks(text: string): string {
   let end = text.length;
   while (end > 0 && ' \t\r\n"\'`*{#-'.includes(text.charAt(end - 1))) end -= 1;

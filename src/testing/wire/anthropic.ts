@@ -41,7 +41,7 @@ export const anthropic: Wire = {
     const { usage = null } = message;
     const blocks = content.map((block, index) => encodeBlock(block, index, pieces));
     return [
-      // The count of its output is a placeholder here.
+      // The output token count is a placeholder at this point.
       event('message_start', {
         message: { ...message, content: [], usage: usage && { ...usage, output_tokens: 1 } },
       }),
@@ -109,7 +109,7 @@ function joined(blocks: readonly { readonly text: string }[], between: string): 
 function encodeUsage(usage: Usage) {
   const { cacheWriteTokens = 0 } = usage;
   return {
-    // Anthropic counts what it read from the cache or wrote to it beside the input, not within it.
+    // Anthropic counts tokens read from or written to the cache besides the input tokens, not among them.
     input_tokens: usage.inputTokens - usage.cachedInputTokens - cacheWriteTokens,
     cache_read_input_tokens: usage.cachedInputTokens,
     cache_creation_input_tokens: cacheWriteTokens,

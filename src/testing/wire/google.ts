@@ -36,7 +36,7 @@ export const google: Wire = {
     const whole = encodeResponse(reply);
     if (!('candidates' in whole) || pieces.length === 0) return [{ data: whole }];
     const [candidate] = whole.candidates;
-    // Usage comes with each event, and counts what there was so far.
+    // Gemini states usage in each event; here, always the final counts.
     return pieces.map((text, index): StreamEvent => {
       const content = { ...candidate.content, parts: [{ text }] };
       if (index < pieces.length - 1) return { data: { ...whole, candidates: [{ index: 0, content }] } };
@@ -73,7 +73,7 @@ function encodeUsage(usage: Usage): object {
   return {
     promptTokenCount: usage.inputTokens,
     cachedContentTokenCount: usage.cachedInputTokens,
-    // Gemini counts thoughts beside the candidates, not within them.
+    // Gemini counts reasoning tokens besides those of the candidates, not among them.
     candidatesTokenCount: usage.outputTokens - usage.reasoningTokens,
     thoughtsTokenCount: usage.reasoningTokens,
     totalTokenCount: usage.inputTokens + usage.outputTokens,
@@ -88,10 +88,10 @@ function quotaFailure(quotaId: string): object {
   return detail('QuotaFailure', { violations: [{ quotaId }] });
 }
 
-/** Where code and status are ambiguous, Google adds a typed detail (google/rpc/error_details.proto). */
+/** Typed details that Google adds if code and status are ambiguous (google/rpc/error_details.proto). */
 const DETAILS: Partial<Record<ErrorFaultKind, object>> = {
   'invalid-key': detail('ErrorInfo', { reason: 'API_KEY_INVALID', domain: 'googleapis.com' }),
-  // Only the quota's name tells minutes from days.
+  // Only the name of the quota distinguishes a limit per minute from one per day.
   'rate-limited': quotaFailure('GenerateRequestsPerMinutePerProjectPerModel'),
   'quota-exceeded': quotaFailure('GenerateRequestsPerDayPerProjectPerModel'),
 };

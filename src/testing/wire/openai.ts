@@ -107,7 +107,7 @@ function encodeResponse(reply: WholeReply) {
   };
 }
 
-/** The order of events of one response (developers.openai.com/api/reference/resources/responses/streaming-events). */
+/** Returns the events of one response (developers.openai.com/api/reference/resources/responses/streaming-events). */
 function encodeResponseEvents(reply: WholeReply, pieces: readonly string[]): [name: string, data: object][] {
   const whole = encodeResponse(reply);
   const begun = { ...emptyResponse(reply), status: 'in_progress' };
@@ -148,7 +148,7 @@ function numbered(events: readonly [name: string, data: object][]): StreamEvent[
   }));
 }
 
-/** A response in the background that is not finished, or was cancelled; `usage` where it is billed all the same. */
+/** Encodes a background response that is unfinished or was cancelled; `usage` if it is billed nevertheless. */
 export function encodeUnfinished(
   named: Named,
   status: 'queued' | 'in_progress' | 'cancelled',
@@ -158,7 +158,7 @@ export function encodeUnfinished(
   return { ...emptyResponse(named), status, background: true, usage: billed };
 }
 
-/** A response in the background that went wrong after it had been started. */
+/** Encodes a background response that failed after its start. */
 export function encodeFailed(named: Named, kind: ErrorFaultKind, message: string): object {
   const [, type, code] = ERRORS[kind];
   const error = { code: code ?? type, message };
@@ -204,7 +204,7 @@ interface Item {
   )[];
 }
 
-/** A reply that was cut before its text has no message at all. */
+/** Returns the message of a reply; none if the reply was cut before its text. */
 function messageItems({ sequence, text, refusal }: WholeReply, isCut: boolean): Item[] {
   if (isCut && text === '') return [];
   const said = { type: 'output_text', text, annotations: [] };

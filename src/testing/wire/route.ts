@@ -8,7 +8,7 @@ import type { Prompt, Wire } from './wire';
 export interface Route {
   readonly wire: Wire;
   readonly path: string;
-  /** Gemini names the model in its path, the others in the body. */
+  /** Gemini names the model in the path, the others in the body. */
   readonly modelInPath: string | null;
   readonly streams: boolean;
 }
@@ -20,7 +20,7 @@ const FIXED = new Map<string, Wire>([
 ]);
 const GEMINI = /^\/v1beta\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
 
-/** Finds the protocol behind a path that is posted to; null for any other path. */
+/** Returns the protocol of a path that takes POST; null for any other path. */
 export function findRoute(path: string): Route | null {
   const wire = FIXED.get(path);
   if (wire) return { wire, path, modelInPath: null, streams: false };
@@ -34,7 +34,7 @@ const streamSchema = z.object({
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
 });
 
-/** Reads a request as its vendor would; why the vendor would not accept it comes back as a sentence. */
+/** Decodes a request as its vendor would; for a request that the vendor would reject, returns the reason. */
 export function decodePrompt(route: Route, body: string): Prompt | { readonly problem: string } {
   try {
     const json: unknown = JSON.parse(body);
@@ -50,7 +50,7 @@ export function decodePrompt(route: Route, body: string): Prompt | { readonly pr
   }
 }
 
-/** The body that lists models at a path; null for any other. Only Anthropic's clients send `anthropic-version`. */
+/** Returns the list of models at a path; null for other paths. Only Anthropic's clients send `anthropic-version`. */
 export function listModels(
   path: string,
   headers: IncomingHttpHeaders,

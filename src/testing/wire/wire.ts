@@ -12,9 +12,9 @@ export interface Prompt {
   readonly maxOutputTokens: number | null;
   /** OpenAI's background mode: the caller wants an id now and fetches the answer later. */
   readonly background?: true;
-  /** Asked to be answered as a stream, and whether with its usage at the end, where that must be asked for. */
+  /** Set if the caller wants a stream; `usage`: with usage at the end, if the vendor sends it only on request. */
   readonly streams?: { readonly usage: boolean };
-  /** The beginning of it that Anthropic's cache is to keep, as one text. */
+  /** Prompt prefix that Anthropic's cache is to keep, as one text. */
   readonly keptPrefix?: string;
 }
 
@@ -38,16 +38,16 @@ interface WireError {
 export interface Wire {
   readonly protocol: Protocol;
   readonly requestIdHeader: string;
-  /** Reads a JSON body; throws a `z.ZodError` where the vendor would say 400. */
+  /** Reads a JSON body; throws a `z.ZodError` if the vendor would respond with 400. */
   decode(body: unknown, modelInPath: string | null): Prompt;
   encodeReply(reply: WholeReply): object;
   /** Encodes a reply as a stream that sends its text in `pieces`. `usage`: the caller asked for usage at the end. */
   encodeStream(reply: WholeReply, pieces: readonly string[], usage: boolean): StreamEvent[];
-  /** `retryAfterMs` is a delay stated in the body itself, where the vendor does that. */
+  /** `retryAfterMs`: delay that the body itself states, if the vendor does so. */
   encodeError(kind: ErrorFaultKind, message: string, retryAfterMs: number | null): WireError;
 }
 
-/** A string or a list of text parts; others, such as images, are not simulated. */
+/** A string or a list of text parts; other parts, such as images, are not simulated. */
 export const textContent = z.union([
   z.string(),
   z.array(z.object({ text: z.string() })).transform((parts) => parts.map((part) => part.text).join('')),

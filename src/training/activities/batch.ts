@@ -22,21 +22,21 @@ export interface WriteBatchRequest {
   readonly writer?: CheckpointRef;
   readonly temperature: number;
   readonly groups: readonly string[];
-  /** Which rows are learned from; absent where all are only compared. */
+  /** Which rows are learned from; absent if all are only compared. */
   readonly learning?: {
-    /** Groups of equal rewards stay. */
+    /** Keeps groups of equal rewards. */
     readonly keepFlat: boolean;
-    /** Leaves out what has no reward: read by a KL term alone, it would dilute the mean over the batch's tokens. */
+    /** Leaves out rollouts without a reward: only a KL term reads them, and they dilute the mean over tokens. */
     readonly rewardedOnly: boolean;
   };
-  /** Date of the night whose canary wrote them: the batch is to be compared, and lies beside that night. */
+  /** Date of the night whose canary wrote the groups: the batch is only compared, and is stored beside that night. */
   readonly canary?: string;
 }
 
 /**
- * Activity `conductor.train.writeBatch`: the tokens that the policy wrote with their rewards, in the order of their ids.
+ * Activity `conductor.train.writeBatch`: writes the policy's tokens with their rewards, in the order of their ids.
  * Equal groups give equal bytes.
- * @throws ApplicationFailure `Trainer.BatchInvalid` for samples of another checkpoint or temperature
+ * @throws ApplicationFailure `Trainer.BatchInvalid` for missing samples, or those of another checkpoint or temperature
  */
 export async function writeBatch(
   { store, sealed }: { readonly store: Store; readonly sealed: SealedFiles },

@@ -24,8 +24,8 @@ export interface CheckInputRequest {
 }
 
 /**
- * Local activity `conductor.train.checkPlaces`: whether a workflow can work with its input, in places that are configured.
- * @throws ApplicationFailure `Solve.BadInput`, or ConfigError where a place is another one
+ * Local activity `conductor.train.checkPlaces`: checks that an input is valid and names only configured places.
+ * @throws ApplicationFailure `Solve.BadInput`, or ConfigError for any other place
  */
 export function checkInput(
   configured: { readonly config: TrainableConfig },
@@ -54,11 +54,11 @@ function placesIn(input: z.infer<(typeof SCHEMAS)[WorkflowName]>): NamedPlaces {
 interface NamedPlaces {
   readonly policyServer?: string;
   readonly trainerQueue?: string;
-  /** Folder of the base model, as the trainer's machine sees it. */
+  /** Folder of the base model, on the trainer's machine. */
   readonly modelFolder?: string | undefined;
 }
 
-/** What an input names otherwise than the configuration is given no work: any client may have written it. */
+/** Refuses places other than the configured ones, since any client may write an input. @throws ConfigError */
 export function checkPlaces({ config }: { readonly config: TrainableConfig }, named: NamedPlaces): void {
   const { policy, trainer, base } = trainingOf(config);
   const places = [

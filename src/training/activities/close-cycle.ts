@@ -14,16 +14,16 @@ export interface CloseCycleRequest extends Pick<
   CycleMetrics,
   'night' | 'cycle' | 'weightsSha256' | 'dropped' | 'update' | 'imitation' | 'times' | 'heldOut'
 > {
-  /** The one that the cycle made; where it learned nothing, the one that it began with. */
+  /** Checkpoint that the cycle made, or that it began with if it learned nothing. */
   readonly checkpoint: CheckpointRef;
-  /** Checkpoint that samples the next cycle's plans; null: that one. */
+  /** Checkpoint that samples the next cycle's plans; null: `checkpoint`. */
   readonly writer: CheckpointRef | null;
   readonly settings: TrainingSettings;
   /** Store keys of all groups, dropped ones included. */
   readonly groups: readonly string[];
 }
 
-/** Activity `conductor.train.closeCycle`: keeps the metrics of a cycle, and moves night and run forwards; repeatable. */
+/** Activity `conductor.train.closeCycle`: stores a cycle's metrics and moves night and run forwards; repeatable. */
 export async function closeCycle(store: Store, request: CloseCycleRequest): Promise<CycleMetrics> {
   const { settings, groups: keys, checkpoint, writer, ...figures } = request;
   const { trainRun } = settings;
@@ -41,7 +41,7 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
   await writeRecord(store, metricsKey(trainRun, cycle), metrics);
   const record = await records.readNight(store, trainRun, night);
   const run = await records.readRun(store, trainRun);
-  // Only forwards: an attempt that was thought lost may still write when a later cycle is over.
+  // Only forwards: a timed-out attempt may still write after a later cycle is over.
   if (Math.max(record?.done ?? 0, run?.done ?? 0) <= cycle) {
     if (record !== null) await records.writeNight(store, { ...record, done: cycle, checkpoint });
     await records.advanceRun(store, { schema: 1, trainRun, done: cycle, checkpoint, writer });
@@ -49,7 +49,7 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
   return metrics;
 }
 
-/** The cycles before this one that tell whether its policy collapsed; one that cannot be read stops no night. */
+/** Reads the earlier cycles that help to detect a collapse, without those that cannot be read. */
 async function readEarlier(store: Store, trainRun: string, cycle: number): Promise<CycleMetrics[]> {
   const first = Math.max(1, cycle + 1 - COLLAPSE_CYCLES);
   const read = Array.from({ length: cycle - first }, (_, index) =>
@@ -60,7 +60,7 @@ async function readEarlier(store: Store, trainRun: string, cycle: number): Promi
 
 type Ending = Pick<NightRecord, 'trainRun' | 'date' | 'done' | 'decision'>;
 
-/** Activity `conductor.train.closeNight`: keeps what became of a night, and where the next one begins, if elsewhere. */
+/** Activity `conductor.train.closeNight`: stores a night's outcome and where the next one begins, if elsewhere. */
 export async function closeNight(
   store: Store,
   request: Ending & { readonly checkpoint: CheckpointRef; readonly next?: CheckpointRef | null },
@@ -79,8 +79,8 @@ export async function closeNight(
 }
 
 /**
- * Activity `conductor.train.keepCheckpoint`: keeps how a checkpoint must be asked. Returns what serves and what the next
- * rollback would bring back, so that a policy server can forget the rest.
+ * Activity `conductor.train.keepCheckpoint`: stores how a checkpoint must be asked. Returns what serves and what the
+ * next rollback would restore, so that a policy server can unload the rest.
  */
 export async function keepCheckpoint(
   store: Store,

@@ -14,7 +14,7 @@ import { examplesKey, tokenizerTextsKey } from '../store-keys';
 import { type InitRequest, trainerConfigSchema, type WarmStartRequest } from '../trainer-contract';
 import { z } from 'zod';
 
-/** No id and no question may occur twice, within a file or across both. @throws ConfigError that names each mistake */
+/** Reads both files, in which no id or question may occur twice. @throws ConfigError that names each mistake */
 export async function readQuestions(
   files: TrainingConfig['data'],
 ): Promise<{ readonly train: readonly Question[]; readonly heldOut: readonly Question[] }> {
@@ -41,7 +41,7 @@ function repeatsIn(rows: readonly Row<Question>[]): string[] {
   });
 }
 
-/** Reads JSON lines, relative to the folder of the process. @throws ConfigError that names the place of each mistake */
+/** Reads JSON lines, relative to the working directory. @throws ConfigError that names the place of each mistake */
 export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<readonly Row<T>[]> {
   const rows: Row<T>[] = [];
   const mistakes: string[] = [];
@@ -65,7 +65,7 @@ type WarmStartSettings = Omit<WarmStartRequest, 'trainRun' | 'parent' | 'example
   readonly examples: readonly Example[];
 };
 
-/** Requests to the trainer before the first cycle; the tokenizer of a tiny model is made from examples, else questions. */
+/** Builds the trainer's first requests; a tiny model's tokenizer is made from examples, else from questions. */
 export async function askForFirstCheckpoint(
   sealed: SealedFiles,
   { base, warmStart }: Pick<TrainingConfig, 'base' | 'warmStart'>,

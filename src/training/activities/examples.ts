@@ -25,7 +25,7 @@ export const exampleRowSchema = z.union(
       conversation: conversationSchema.exactOptional(),
       /** The whole reply with its three lists, reasoning included, or the plan alone. */
       plan: z.union([words, plan]),
-      /** Ids in the order of the prompt. Default: all of the pool. */
+      /** Worker ids in the order of the prompt. Default: the whole pool. */
       workers: z.array(words).min(1).readonly().exactOptional(),
     }),
     exampleSchema,
@@ -45,7 +45,7 @@ export function askedHow(store: Store, { run, policy }: TrainingSettings): Asked
   return { store, workers: run.workers, settings: { ...policy, maxSteps: run.limits.steps } };
 }
 
-/** An example as the policy will be asked. @throws PlanError or UsageError for a plan beyond this pool */
+/** Writes an example as the policy will be asked. @throws PlanError or UsageError if the plan does not fit the pool */
 export async function writeExample(
   row: ExampleRow,
   { store, workers, settings }: AskedHow,
@@ -80,8 +80,8 @@ export async function tryExample(row: ExampleRow, asked: AskedHow): Promise<Exam
 }
 
 /**
- * The best right plans of a group's first round as examples to imitate, each once: a correction would be learned as a first
- * plan. `unfit` counts those that this configuration could not carry out.
+ * Returns the best right plans of a group's first round as examples to imitate, each once: a review would be learned as
+ * a first plan. `unfit` counts those that this configuration could not carry out.
  */
 export async function rightPlansOf(
   group: GroupRecord,

@@ -19,8 +19,8 @@ export interface ForgetCheckpointsRequest {
 }
 
 /**
- * Activity `conductor.train.forgetCheckpoints`: removes the checkpoints that no one needs, and returns which are left.
- * Manifests go first, then what names their files, then the files, so that nothing ever names what is gone.
+ * Activity `conductor.train.forgetCheckpoints`: removes the checkpoints that nothing needs, and returns the remaining
+ * ones. Manifests go first, then file lists, then files, so that nothing ever refers to a removed file.
  */
 export async function forgetCheckpoints(
   { store, config }: { readonly store: Store; readonly config: TrainableConfig },
@@ -51,7 +51,7 @@ export async function forgetCheckpoints(
   return { kept };
 }
 
-/** What the next night of each training run goes on from, and where an unfinished one that is not overtaken stands and began. */
+/** Returns where each run's next night begins, and where unfinished nights that are not overtaken stand and began. */
 async function pointsOfNights(store: Store): Promise<CheckpointRef[]> {
   const points: (CheckpointRef | null | undefined)[] = [];
   const runs = new Map<string, RunRecord | null>();
@@ -59,7 +59,7 @@ async function pointsOfNights(store: Store): Promise<CheckpointRef[]> {
     const record = keys.readRecordKey(key);
     if (record === null) continue;
     const { trainRun, date } = record;
-    // Before its nights: a night records a cycle before its run does, and so never looks overtaken.
+    // Read before its nights: a night records a cycle before its run does, and so never looks overtaken.
     const run = runs.get(trainRun) ?? (await readRun(store, trainRun));
     runs.set(trainRun, run);
     if (date === null) continue;
@@ -72,7 +72,7 @@ async function pointsOfNights(store: Store): Promise<CheckpointRef[]> {
 
 export type Holdings = ForgetCheckpointsRequest & { readonly names: readonly string[] };
 
-/** The names that stay: those needed, the last cycles' and each n-th one's, and all that no cycle made: adapters lie over them. */
+/** Returns the names to keep: needed ones, the last and every n-th cycle's, and all bases, which adapters need. */
 export function keptCheckpoints({ trainRun, names, needed, keep }: Holdings): string[] {
   const ids = new Set(needed.map(checkpointId));
   const isCycle = (name: string): boolean => /^\d+$/.test(name);
@@ -87,7 +87,7 @@ export function keptCheckpoints({ trainRun, names, needed, keep }: Holdings): st
   );
 }
 
-/** The trainer's record of a checkpoint, see `stored_checkpoint.py`: here it is read and removed, never written. */
+/** Trainer's record of a checkpoint, see `stored_checkpoint.py`: only read and removed here, never written. */
 const weightsSchema = z.object({
   schema: z.literal(1),
   files: z.array(z.object({ path: z.string(), bytes: z.int(), sha256: z.string() })),
@@ -99,10 +99,10 @@ export async function sizeOfWeights(files: Files, { trainRun, name }: Checkpoint
   return weights?.files.reduce((sum, { bytes }) => sum + bytes, 0) ?? null;
 }
 
-/** Younger files may be about to be named: the trainer names what is up to an hour old, within half an hour. */
+/** Minimum age for removal: the trainer may still record files up to an hour old, within half an hour. */
 const YOUNG_MS = 2 * 60 * 60 * 1000;
 
-/** Removes files of weights that no checkpoint names, and what killed writers left; none where a record is unreadable. */
+/** Removes weight files that no record names, and leftovers of killed writers; an unreadable record throws first. */
 export async function sweepWeights(
   files: Files,
   { olderThanMs = 0, dryRun = false }: { readonly olderThanMs?: number; readonly dryRun?: boolean } = {},

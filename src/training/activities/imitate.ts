@@ -21,7 +21,7 @@ export interface KeepRightPlansRequest {
   readonly groups: readonly { readonly key: string; readonly question: QuestionRef }[];
 }
 
-/** Activity `conductor.train.keepRightPlans`: keeps the right plans of a cycle to imitate, then or later. */
+/** Activity `conductor.train.keepRightPlans`: stores the right plans of a cycle, to be imitated then or later. */
 export async function keepRightPlans(
   { store, questions }: { readonly store: Store; readonly questions: QuestionSets },
   { cycle, settings, groups }: KeepRightPlansRequest,
@@ -47,8 +47,8 @@ interface Dependencies {
 export type WriteExamplesRequest = Pick<KeepRightPlansRequest, 'cycle' | 'settings'>;
 
 /**
- * Activity `conductor.train.writeExamples`: draws what a cycle imitates from the right plans of the run so far and from its
- * warm start; null where no plan was right yet.
+ * Activity `conductor.train.writeExamples`: draws the examples that a cycle imitates from the run's right plans so far
+ * and from its warm start; null if no plan was right yet.
  */
 export async function writeExamples(
   { config, store, sealed }: Dependencies,
@@ -62,7 +62,7 @@ export async function writeExamples(
   return keepLines(sealed, examples, () => cycleExamplesKey(trainRun, cycle));
 }
 
-/** Right plans of a run's cycles up to one, as many of the latest as are drawn from. */
+/** Reads the latest right plans of a run up to cycle `last`, as many as are drawn from. */
 async function readOwn(store: Store, trainRun: string, last: number): Promise<RightPlans[]> {
   const own: RightPlans[] = [];
   for (let cycle = last; cycle > 0 && own.length < LATEST; cycle -= 1) {

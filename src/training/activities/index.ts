@@ -18,7 +18,7 @@ import { samplePlans, type SamplePlansRequest } from './sample-plans';
 
 export type TrainingActivities = ReturnType<typeof activitiesOf>;
 
-/** The activities of training. A worker without `training:` may register them: a night that comes to it says so. */
+/** Returns the activities of training. A worker without `training:` may register them; its nights then fail. */
 export function createTrainingActivities(given: Given): TrainingActivities {
   return activitiesOf(given);
 }
@@ -34,7 +34,7 @@ function activitiesOf({ config, store }: Given) {
     [names.CHECK_PLACES]: bind(checkInput, all),
     [names.OPEN_NIGHT]: bind(openNight, all),
     [names.SAMPLE_PLANS]: bind(async (_, request: SamplePlansRequest) => {
-      // Asks only servers of the configuration, whatever a workflow names.
+      // Only servers of the configuration are asked, whatever a workflow names.
       checkPlaces(all, { policyServer: request.policy.baseUrl });
       return samplePlans(all, request);
     }, all),
@@ -51,7 +51,7 @@ function activitiesOf({ config, store }: Given) {
     }, all),
     [names.CLOSE_CYCLE]: bind(async (_, request: CloseCycleRequest) => {
       const metrics = await closeCycle(store, request);
-      // For the boards of the trainer's package, which reads no store.
+      // The metric boards of the trainer's package read only the artifacts, never the store.
       await writeRecord(openSealed(config), metricsKey(metrics.trainRun, metrics.cycle), metrics);
       return metrics;
     }, all),

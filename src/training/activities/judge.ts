@@ -20,13 +20,13 @@ export interface JudgeCandidateRequest extends OfNight, Omit<GateRule, 'judgemen
   readonly candidate: Tried<CheckpointRef>;
   readonly baseline: Tried;
   readonly heldOut: string;
-  /** Trials on these questions in the night by which a later one's beginning is chosen: each is a judgement, too. */
+  /** Earlier trials in the night on these questions, to choose where a later one begins: each is a judgement, too. */
   readonly looks: number;
 }
 
 /**
- * Activity `conductor.train.judgeCandidate`: decides whether the candidate may serve, has it serve if so, and keeps the
- * reasons beside the night; repeatable. What a person pinned, promoted or took back meanwhile stays.
+ * Activity `conductor.train.judgeCandidate`: decides whether the candidate may serve, promotes it if so, and stores the
+ * reasons beside the night; repeatable. What a person pinned, promoted or rolled back meanwhile stays.
  */
 export async function judgeCandidate(store: Store, request: JudgeCandidateRequest): Promise<GateDecision> {
   const { candidate, baseline, maxCostRatio, margin, heldOut } = request;
@@ -45,7 +45,7 @@ export async function judgeCandidate(store: Store, request: JudgeCandidateReques
 
 const judgedSchema = gateRecordSchema.pick({ candidate: true, heldOut: true, judgement: true });
 
-/** Over all training runs. A repeated attempt is the same decision; a night that went on and is judged anew makes one more. */
+/** Numbers the decisions on a held-out set, over all training runs; a retry for the same candidate keeps its number. */
 async function countJudgements(
   store: Store,
   { trainRun, date, candidate, heldOut, looks }: JudgeCandidateRequest,
@@ -79,7 +79,7 @@ export interface JudgeCanaryRequest extends OfNight {
   readonly gaps: CanaryGaps | null;
 }
 
-/** Activity `conductor.train.judgeCanary`: takes back a promotion that does not serve as it was tried, and keeps why. */
+/** Activity `conductor.train.judgeCanary`: undoes a promotion that does not serve as it was tried, and stores why. */
 export async function judgeCanary(store: Store, request: JudgeCanaryRequest): Promise<CanaryDecision> {
   const { promoted, replaced, gaps } = request;
   const [now, before] = await Promise.all([scorePolicy(store, promoted), scorePolicy(store, replaced)]);
@@ -108,8 +108,8 @@ async function scorePolicy(store: Store, { policy, groups }: Tried): Promise<Sco
 }
 
 /**
- * Activity `conductor.train.findBaseline`: what must be beaten: the checkpoint that serves, else the configured Conductor,
- * else, where that is a policy, the checkpoint that the night began with.
+ * Activity `conductor.train.findBaseline`: returns what must be beaten: the checkpoint that serves, else the configured
+ * Conductor, or, if that is a policy, the checkpoint that the night began with.
  */
 export async function findBaseline(
   { store, config }: { readonly store: Store; readonly config: Pick<TrainableConfig, 'conductor'> },

@@ -24,9 +24,9 @@ export type OpenNightRequest = Pick<TrainInput, 'trainRun' | 'cycles' | 'from' |
 };
 
 /**
- * Activity `conductor.train.openNight`: checks all that a night will need before anything is spent, and claims its cycles.
- * @throws ApplicationFailure, to be tried again, where this worker read another version of the configuration
- * @throws ConfigError or PolicyError for what no night can be made of
+ * Activity `conductor.train.openNight`: checks all that a night needs before it spends anything, and claims its cycles.
+ * @throws ApplicationFailure, to be retried, if this worker read another version of the configuration
+ * @throws ConfigError or PolicyError if the night cannot be run
  */
 export async function openNight(
   { store, config }: { readonly store: Store; readonly config: TrainableConfig },
@@ -71,7 +71,7 @@ async function readRolloutCost(store: Store, trainRun: string, cycle: number): P
   return usd === null ? null : Math.round(usd * 1e9);
 }
 
-/** A constant learning rate comes to no end. */
+/** Last cycle of the run's learning rate schedule; a constant rate has none. */
 function totalOf({ totalCycles, trainer }: TrainingConfig): number {
   return trainer.optimizer.schedule === 'constant' ? Infinity : totalCycles;
 }
@@ -115,7 +115,7 @@ async function findBeginning(
   return asked;
 }
 
-/** An interrupted night that sampled ahead goes on as if it had not been: what was sampled serves again. */
+/** Finds the writer of an interrupted night that sampled ahead, so that its samples are used again. */
 function findWriter(
   request: OpenNightRequest,
   run: RunRecord | null,
@@ -126,12 +126,12 @@ function findWriter(
   return settings.staleness === 1 && goesOn ? (run.writer ?? null) : null;
 }
 
-/** @throws ConfigError also where this worker cannot judge such questions */
+/** @throws ConfigError, also if this worker cannot judge such questions */
 async function readGradable(store: Store, config: TrainableConfig): ReturnType<typeof readQuestions> {
   const { data } = trainingOf(config);
   const questions = await readQuestions(data);
   const all = [...questions.train, ...questions.heldOut];
-  // Right answers are copied into the store's file as well, if it is one of this machine.
+  // A local store's file holds copies of the right answers, too.
   const places = [data.train, data.heldOut, /^sqlite:(.+)$/.exec(store.url)?.[1] ?? []].flat();
   const problem = await graderProblem(all, places);
   if (problem !== null) throw new ConfigError(problem);
@@ -151,9 +151,9 @@ async function keepSet(store: Store, questions: readonly Question[]): Promise<Op
 export type Claim = Pick<NightRecord, 'first' | 'last' | 'done'> & { readonly isTrained: boolean };
 
 /**
- * The cycles of a night. A new one (null) claims those after the run's last, up to `total`; one that is there keeps those it
- * has, so that a second start does not train it twice. What it left untrained the next one claims, and then it has nothing
- * left to do, lest two lines of descent be mixed up; but where it had trained nothing, it begins after them.
+ * Returns the cycles of a night. A new one (null) claims those after the run's last, up to `total`; an existing one
+ * keeps its own, so that a second start does not train them twice. If a later night has trained what it left, it has
+ * nothing left to do, lest two lines of descent mix; if it had trained nothing, it claims cycles after them.
  */
 export function claimNight(
   run: RunRecord | null,
@@ -171,7 +171,7 @@ export function claimNight(
   return { first, last, done, isTrained: isOver || isOvertaken(night, run) };
 }
 
-/** Whether a later night has trained what this one left. */
+/** Whether a later night has trained the cycles that this one left. */
 export function isOvertaken({ done }: NightRecord, run: RunRecord | null): boolean {
   return done < (run?.done ?? 0);
 }

@@ -28,7 +28,7 @@ export const readRightPlans = reader(keys.rightPlansKey, rightPlansSchema);
 export const readGate = reader(keys.gateKey, gateRecordSchema);
 export const readCanary = reader(keys.canaryKey, canaryRecordSchema);
 
-/** Keeps how far a training run is; false where it is further already, as of an attempt that was thought lost. */
+/** Stores how far a training run is; false if it is further already, e.g. for a timed-out attempt that still runs. */
 export function advanceRun(store: Store, run: RunRecord): Promise<boolean> {
   return changeRecord(store, keys.runKey(run.trainRun), runRecordSchema, (was) =>
     (was?.done ?? 0) <= run.done ? [run, true] : [null, false],
@@ -62,7 +62,7 @@ export async function readMetrics(store: Store, trainRun: string): Promise<Cycle
   return cycles.sort((a, b) => a.cycle - b.cycle);
 }
 
-/** The groups of a cycle, as far as they are over, in the order they were drawn, later rounds after the first. */
+/** Returns the finished groups of a cycle in draw order, later rounds after the first. */
 export async function readCycleGroups(store: Store, trainRun: string, cycle: number): Promise<GroupRecord[]> {
   const groups = await readRecords(store, keys.groupsFolder(trainRun, cycle), groupRecordSchema);
   return groups.sort((a, b) => a.draw - b.draw || a.round - b.round);

@@ -34,7 +34,7 @@ export interface SamplePlansRequest extends Omit<
   readonly round: 0 | 1;
   readonly seed: number;
   readonly maxSteps: number;
-  /** Only in round 1: a place for each plan. */
+  /** Only in round 1: one entry per plan. */
   readonly earlier?: readonly { readonly plan: Plan; readonly answer: Text }[];
 }
 
@@ -51,8 +51,8 @@ interface SamplingDependencies {
 }
 
 /**
- * Activity `conductor.train.samplePlans`: has a checkpoint write the plans of one group, which are kept first, and returned
- * again to a request with the same weights, prompts, seed and temperature.
+ * Activity `conductor.train.samplePlans`: samples the plans of one group from a checkpoint. They are stored first, and
+ * returned again to a request with the same weights, prompts, seed, temperature and token limit.
  */
 export async function samplePlans(
   dependencies: SamplingDependencies,
@@ -77,7 +77,7 @@ async function sampleOnce(
 ): Promise<{ readonly kept: KeptSamples } & Pick<PromptSettings, 'maxSteps' | 'access' | 'subtasks'>> {
   const { checkpoint, purpose, seed, temperature, policy } = request;
   const manifest = await readManifest(store, checkpoint);
-  // A checkpoint that is tried may be of another training run.
+  // A checkpoint on trial may be another training run's, with other settings.
   const settings: PromptSettings =
     purpose === 'training' ? { ...policy, maxSteps: request.maxSteps } : manifest;
   const { maxSteps, access, subtasks, maxPromptTokens, maxOutputTokens: maxTokens } = settings;
@@ -90,7 +90,7 @@ async function sampleOnce(
     temperature,
     maxTokens,
   };
-  // By the weights and not by their name: a checkpoint made anew from another batch is another one.
+  // Identified by weights, not by name: a checkpoint that is made again from another batch is another one.
   const asked = [weightsSha256, tokenizerSha256, task.prompts, seed, temperature, maxTokens];
   const identity = hash('sha256', JSON.stringify(asked));
   const key = samplesKey(request);
@@ -113,7 +113,7 @@ async function sampleOnce(
   return { kept, maxSteps, access, subtasks };
 }
 
-/** A canary is asked where users' questions are: by the configuration's address, else where it was published. */
+/** Returns the server of users' questions: the configured address, else that where the checkpoint was published. */
 function serverOfUsers({ conductor }: Pick<TrainableConfig, 'conductor'>, { servers }: Manifest): string {
   return (conductor.provider === 'policy' ? conductor.baseUrl : undefined) ?? servers[0];
 }
@@ -130,7 +130,7 @@ export type PromptSettings = Pick<
   | 'maxOutputTokens'
 >;
 
-/** One for each plan: the same for all in a first round; in a second each shows an earlier plan and its answer. */
+/** Returns one prompt per plan: equal ones in a first round; in a second, each shows an earlier plan and its answer. */
 export async function planPrompts(
   store: Store,
   { workers, plans, earlier }: Pick<SamplePlansRequest, 'workers' | 'plans' | 'earlier'>,
@@ -176,7 +176,7 @@ interface SamplingTask extends Pick<PolicyQuestion, 'temperature' | 'maxTokens'>
 
 const SEEDS = 2 ** 31;
 
-/** One reply to each prompt, in their order. Equal prompts, as in a first round, go out as one request. */
+/** Samples one reply per prompt, in their order. Equal prompts, as in a first round, go out as one request. */
 export async function samplePrompts(
   { policy, prompts, seed, ...sampling }: SamplingTask,
   signal: AbortSignal,
@@ -193,7 +193,7 @@ export async function samplePrompts(
   return prompts.flatMap((_, place) => replies.get(place) ?? []);
 }
 
-/** vLLM draws the n-th reply of a request by its seed plus n: requests whose seeds lay closer would share their luck. */
+/** Spaces out seeds: vLLM draws a request's n-th reply by its seed plus n, so closer ones would share replies. */
 function requestsFor(
   prompts: readonly (readonly Message[])[],
   first: number,

@@ -5,7 +5,7 @@ import { TRAIN_WORKFLOW } from '../names';
 
 const sectionOf = (config: Config) => (config as TrainableConfig).training;
 
-/** Loads what it needs only when it is asked for: every command begins with this file. */
+/** Add-on of training. It loads what it needs only on demand, since every command loads this file. */
 export const TRAINING: AddOn = {
   section: {
     name: 'training',

@@ -29,7 +29,7 @@ import type { ExportResult } from '../trainer-contract';
 import type { TrainingSession, TrainOptions } from './session';
 import { chooseRun, findSetback, findTraining, SEE_LIST, withTraining } from './session';
 
-// What serves is chosen without a server.
+// These commands change what serves in the store alone, without a Temporal server.
 
 type Reasoned = TrainOptions & { readonly reason: string };
 
@@ -48,13 +48,13 @@ export async function pinCheckpoint({ off, ...options }: TrainOptions & { off: b
   return told(await pin(store, !off, off ? 'unpinned by hand' : 'pinned by hand'), config);
 }
 
-/** A checkpoint that serves already is no failure. */
+/** Reports a change; a checkpoint that serves already is not a failure. */
 function told({ sentence, overtaken, serving }: ServingChange, config: TrainableConfig): ExitCode {
   say(`${sentence}.\nPlans of solves are written ${describePlanner(config, serving.serving)}.`);
   return overtaken ? EXIT.failed : EXIT.answered;
 }
 
-/** Names the writer of plans: a checkpoint that serves is asked only if the configuration says so. */
+/** Describes who writes plans: the serving checkpoint is asked only if the configuration says so. */
 export function describePlanner(
   { conductor }: Pick<TrainableConfig, 'conductor'>,
   serving: CheckpointRef | null,
@@ -71,7 +71,7 @@ export function describePlanner(
     : `by ${checkpointId(serving)}`;
 }
 
-/** `<training run>/<name>`; for the command's own run also the name alone, or the number of its cycle. */
+/** Reads `<training run>/<name>`; for the command's own run also the name alone, or the number of its cycle. */
 export function readCheckpoint(text: string, trainRun: string): CheckpointRef {
   const name = /^\d{1,6}$/.test(text) ? text.padStart(6, '0') : text;
   const checkpoint = readCheckpointId(name.includes('/') ? name : `${trainRun}/${name}`);
@@ -81,7 +81,7 @@ export function readCheckpoint(text: string, trainRun: string): CheckpointRef {
   );
 }
 
-/** @throws UsageError for a method of an evaluation that names a checkpoint which the store does not know */
+/** @throws UsageError if a method of an evaluation names a checkpoint that the store does not know */
 export async function checkCheckpoints(store: Store, methods: readonly string[]): Promise<void> {
   for (const method of methods) {
     const [, argument] = /^conductor:(.*)$/.exec(method) ?? [];
@@ -97,9 +97,9 @@ export async function checkCheckpoints(store: Store, methods: readonly string[])
   }
 }
 
-// What the trainer makes of checkpoints goes on without the command that asked for it.
+// The trainer's jobs below continue without the command that started them.
 
-/** @param folder on the trainer's machine; a relative one is resolved here, where both are one machine */
+/** @param folder on the trainer's machine; a relative one is resolved against the working directory here */
 export function exportCheckpoint(given: string, folder: string, options: TrainOptions): Promise<ExitCode> {
   return withTraining(options, { outliving: '"train export"' }, async (session) => {
     const { config, store, temporal, trainRun } = session;
@@ -122,7 +122,7 @@ export function exportCheckpoint(given: string, folder: string, options: TrainOp
   });
 }
 
-/** @returns undefined when the person interrupted the wait: the job goes on */
+/** @returns undefined if the user interrupted the wait; the job continues */
 async function awaitJob<Result extends object>(
   session: TrainingSession,
   job: WorkflowHandle,
@@ -177,7 +177,7 @@ export function warmStart(options: WarmStartOptions): Promise<ExitCode> {
     const weights = options.allWeights ? ('all' as const) : ('tuned' as const);
     const setup = { steps, learningRate, batch, warmupSteps, weights };
     const digest = hash('sha256', JSON.stringify([setup, examples, trainer]));
-    // Another setup makes another checkpoint.
+    // Each setup makes a checkpoint of its own.
     const start = { ...setup, examples, name: `warm-${digest.slice(0, 8)}` };
     const asked = await askForWarmStart(openSealed(config), trainingOf(config).base, start, settings);
     const at = { client: temporal, taskQueue: config.temporal.taskQueue };
@@ -186,7 +186,7 @@ export function warmStart(options: WarmStartOptions): Promise<ExitCode> {
     const checkpoint = await awaitJob<CheckpointRef>(session, job, what, trainer.taskQueue);
     if (checkpoint === undefined) return EXIT.interrupted;
     const id = checkpointId(checkpoint);
-    // A training run that has learned something goes on from that, unless a night is started otherwise.
+    // A training run with cycles continues from its own checkpoint, unless a night is started with --from.
     const isFirst = await advanceRun(store, { schema: 1, trainRun, done: 0, checkpoint });
     say(
       isFirst

@@ -71,7 +71,7 @@ export function effortCurves(cycles: Cycles): CurvesPage {
 
 const PARTS = ['whole', 'rollouts', 'sampling', 'update', 'publish', 'grading', 'between'] as const;
 
-/** For as many topics as a reader can tell apart; none where there is but one. */
+/** Returns curves for as many topics as a reader can tell apart; none if there is only one topic. */
 function lengthsByTopic(cycles: Cycles): Readonly<Record<string, Quantity>> {
   const topics = [...new Set(cycles.flatMap(({ topics }) => Object.keys(topics)))].sort();
   if (topics.length < 2) return {};
@@ -84,7 +84,7 @@ function lengthsByTopic(cycles: Cycles): Readonly<Record<string, Quantity>> {
   return Object.fromEntries(quantities);
 }
 
-/** A shape has a list for each step. */
+/** Mean number of steps; a shape is a JSON list with one entry per step. */
 function lengthIn({ plans, shapes }: TopicMetrics): number | null {
   const lengthOf = (shape: string): number => (JSON.parse(shape) as readonly unknown[]).length;
   const steps = Object.entries(shapes).reduce((sum, [shape, count]) => sum + count * lengthOf(shape), 0);
@@ -94,7 +94,7 @@ function lengthIn({ plans, shapes }: TopicMetrics): number | null {
 type Quantity = (cycle: CycleMetrics) => number | null | undefined;
 type Shares = Readonly<Record<string, number>>;
 
-/** Makes panels of what each cycle measured. */
+/** Returns builders of panels from the cycles' metrics. */
 function panelsOf(cycles: Cycles) {
   const lines = (
     title: string,
@@ -136,7 +136,7 @@ function pageOf(cycles: Cycles, file: string, title: string, panels: readonly Pa
   };
 }
 
-/** A reader can tell so many shares apart. */
+/** Number of shares that a reader can tell apart. */
 const MOST_SHARES = 6;
 
 /** Curves of shares: names in `order` first, then the others by their total, largest first. */
@@ -156,7 +156,7 @@ export function shareCurves(shares: readonly Shares[], order: readonly string[] 
   return rest.length === 0 ? curves : [...curves, { ...curveOf('others', rest), colour: GREY }];
 }
 
-/** All curves in numbers, for those who do not see the pictures. */
+/** Returns all curves as numbers, for readers who cannot see the charts. */
 export function tableOf(pages: readonly CurvesPage[]): Table {
   const rows = pages.flatMap(({ panels }) =>
     panels.flatMap(({ title, curves, format }) =>

@@ -27,7 +27,7 @@ interface ExamplesOptions extends TrainOptions {
   readonly fromPrompted?: boolean;
   /** Ids; true: the latest ones. */
   readonly fromRuns?: readonly string[] | true;
-  /** How many are kept for prompts. Default: all, for a warm start. */
+  /** Number of examples to keep for prompts. Default: all, for a warm start. */
   readonly fewShot?: number;
   /** Questions in place of those to learn from. */
   readonly data?: string;
@@ -100,7 +100,7 @@ async function fromConductor(options: ExamplesOptions): Promise<ExitCode> {
   });
 }
 
-/** Limits are those of so many rollouts, of one round each. */
+/** Resolves settings whose limits cover `samples` rollouts of one round each. */
 function settingsFor(
   { config, trainRun }: TrainingSession,
   { samples, fewShot }: ExamplesOptions,
@@ -110,7 +110,7 @@ function settingsFor(
   const changed = { ...training, groupSize: samples, recursion, gate: { ...training.gate, samples } };
   const settings = resolveTraining({ ...config, training: changed }, { trainRun });
   if (fewShot === undefined) return settings;
-  // As in the paper: what is shown to others was written without examples.
+  // As in the paper: the Conductor writes few-shot examples without seeing any.
   const { run } = settings;
   return { ...settings, run: { ...run, conductor: { ...run.conductor, examples: 'none' } } };
 }
@@ -140,10 +140,10 @@ function sumUp(groups: readonly GroupRecord[]): string {
   return `${counted(rollouts.length, 'plan')}: ${parts.join(', ')}; they cost ${cost}.`;
 }
 
-/** No more of the latest solves are looked through. */
+/** Number of solves to search, latest first. */
 const MOST_SOLVES = 1_000;
 
-/** Costs nothing: what is graded was answered before. */
+/** Grades solves that were answered before, at no cost. */
 function fromSolves({ fromRuns, ...options }: ExamplesOptions): Promise<ExitCode> {
   return withTraining(options, { used: true }, async (session) => {
     const { config, store, temporal: client, trainRun } = session;
@@ -163,7 +163,7 @@ function fromSolves({ fromRuns, ...options }: ExamplesOptions): Promise<ExitCode
         else if (isNamed) say(`Left out: ${id} has no answer to one of the training questions.`);
       } catch (error) {
         if (isNamed) throw error;
-        // The latest runs of a server may be another configuration's: in another store, under another key.
+        // The latest runs of a server may belong to another configuration, with another store or key.
         say(`Left out: ${id} cannot be read here (${reasonOf(error)}).`);
       }
     }
@@ -174,7 +174,7 @@ function fromSolves({ fromRuns, ...options }: ExamplesOptions): Promise<ExitCode
   });
 }
 
-/** Adds the examples that this configuration could carry out to a file, each once. */
+/** Adds the examples that this configuration could carry out to a file, without duplicates. */
 async function keep(
   { store, config }: TrainingSession,
   settings: TrainingSettings,

@@ -8,7 +8,7 @@ import { counted } from '../../trace/describe';
 import { byLength, chooseVaried } from '../client/few-shot';
 import { readExamples } from '../config/few-shot';
 
-/** Adds up to `count` varied examples to a file that prompts can show; those of a question that is there already stay. */
+/** Adds up to `count` varied examples to a few-shot file, only of questions that have none there yet. */
 export async function keepFewShot(file: string, count: number, found: readonly Example[]): Promise<ExitCode> {
   const there = existsSync(file) ? readExamples(file) : [];
   const known = new Set(there.map(({ question }) => question));

@@ -13,7 +13,7 @@ import { type TrainingConfig, trainingSchema } from '../config/schema';
 
 interface InitOptions {
   readonly config?: string;
-  /** True where no name was given. */
+  /** True if no name was given. */
   readonly profile?: string | true;
   readonly run?: string;
   readonly train?: string;
@@ -26,7 +26,7 @@ interface InitOptions {
   readonly yes?: boolean;
 }
 
-/** `train init`: writes a whole section `training:` below what stands in the configuration, which stays as it is. */
+/** `train init`: appends a complete section `training:` to the configuration, whose present text stays as it is. */
 export async function initTraining(options: InitOptions): Promise<ExitCode> {
   const path = configPath({ path: options.config, env: process.env, cwd: process.cwd() });
   const file = relative('', path);
@@ -35,9 +35,9 @@ export async function initTraining(options: InitOptions): Promise<ExitCode> {
   const ask = options.yes === true || !isPersonHere() ? takeDefault : askHere;
   const training = await chooseSettings(options, ask);
   const section = writeSection(training);
-  // Without a file, the models that are used then are written above it.
+  // A new file also gets the models that are used without one.
   const pool = before ?? stringify((await defaultConfig(process.env)).config, { lineWidth: 0 });
-  // Below the text, which so keeps every character.
+  // Appended, so that the present text stays unchanged.
   const after = `${pool.replace(/\n?$/, '\n')}\n${section}`;
   parseTrainable(readYaml(after, file).content as Parameters<typeof parseTrainable>[0]);
   await writeFile(path, after, { flag: before === null ? 'wx' : 'w' });
@@ -57,7 +57,7 @@ function requireNoSection(text: string, file: string): void {
   );
 }
 
-/** Answers a question, or gives what holds without an answer. */
+/** Asks a question; returns `otherwise` without an answer. */
 type Ask = (question: string, otherwise: string) => Promise<string>;
 
 const takeDefault: Ask = (_, otherwise) => Promise.resolve(otherwise);
@@ -90,7 +90,7 @@ async function chooseSettings(options: InitOptions, ask: Ask) {
   };
 }
 
-/** Settings that a profile gives if nothing else is said. */
+/** Returns a profile's settings with all defaults. */
 function presetOf(profile: string): TrainingConfig {
   const policy = { baseUrl: 'http://127.0.0.1:8001/v1' };
   const needed = { base: { kind: 'tiny' }, policy, data: { train: 'a', heldOut: 'b' } };
@@ -124,10 +124,10 @@ function writeSection(training: ChosenSettings): string {
   return `training:\n${lines.join('')}`;
 }
 
-/** Beside the sources, as the package has them. They show that a night works, not what a Conductor is good at. */
+/** Example questions, beside the sources in the package. They show that a night works, not how good a Conductor is. */
 const EXAMPLES = join(__dirname, '../../../src/training/cli/example-questions');
 
-/** Small ones, for a person who has none yet. No file is ever overwritten. */
+/** Offers small example questions in place of missing files; never overwrites a file. */
 async function offerQuestions(
   { train, heldOut }: ChosenSettings['data'],
   isWanted: boolean,
@@ -153,7 +153,7 @@ function sayNext({ profile, base }: ChosenSettings): void {
   if (base.kind === 'folder' && !existsSync(base.path)) {
     say(`Not there yet: ${base.path}. Put the model there: its weights as safetensors, and its tokenizer.`);
   }
-  // A model that is asked without the rules of plans knows them from examples alone.
+  // A compact prompt omits the rules of plans, so the policy learns them from examples alone.
   const teaching =
     presetOf(profile).policy.prompt === 'full'
       ? []
@@ -162,7 +162,7 @@ function sayNext({ profile, base }: ChosenSettings): void {
   say(`Next, in this folder: "temporal-conductor train up", and beside it\n${next.join('\n')}`);
 }
 
-/** The command that teaches examples: to a model of random weights at a rate that would spoil one that knows something. */
+/** Returns the command that teaches examples; random weights need a rate that would spoil a pretrained model. */
 export function warmStartWith(file: string, { kind }: { readonly kind: 'tiny' | 'folder' }): string {
   const rate = kind === 'tiny' ? '6e-3' : '1e-5';
   return `train warm-start --examples ${file} --steps 400 --learning-rate ${rate}`;

@@ -24,7 +24,7 @@ import { openFiles } from '../artifacts';
 import { sizeOfWeights } from '../activities/forget-checkpoints';
 import type { TrainingSession } from './session';
 
-/** `temporal` is null if no server runs, so that no trainer can listen. */
+/** `temporal` is null if no server runs, so no trainer can listen. */
 type Place = Pick<TrainingSession, 'store' | 'trainRun'> & { readonly temporal: Client | null };
 
 /** Checks what nights need beside a worker, for `doctor`. */
@@ -46,10 +46,10 @@ export async function checkNight(
   }
 }
 
-/** Looks for all that a night needs, some seconds at most. */
+/** Checks everything that a night needs, within some seconds. */
 export async function checkNightParts(training: TrainingConfig, place: Place): Promise<Finding[]> {
   const questions = readQuestions(training.data);
-  // Why they cannot be read is told by their own check.
+  // The check of the questions reports why they cannot be read.
   const { train, heldOut } = await questions.catch(() => ({ train: [], heldOut: [] }));
   const graders = new Set([...train, ...heldOut].map(({ grader }) => grader));
   const checks: Record<string, Promise<Looked>> = {
@@ -66,7 +66,7 @@ export async function checkNightParts(training: TrainingConfig, place: Place): P
   return (await Promise.all(found)).flat();
 }
 
-/** Finds what a night of this session would wait for, or fail by. */
+/** Finds what would make a night of this session wait or fail. */
 export async function findMissing({ config: { training }, ...place }: TrainingSession): Promise<Finding[]> {
   const parts = training === undefined ? [] : await checkNightParts(training, place);
   return parts.filter(({ state }) => state !== 'fine');
@@ -104,7 +104,7 @@ async function checkCode(): Promise<Looked> {
   return fine(`Python ${python} in ${name}`);
 }
 
-/** It is judged in two tiers. */
+/** Checks both tiers of the mathematics grader. */
 async function checkMathematics(): Promise<Looked> {
   const engine = engineVersion();
   const script = 'import importlib.metadata as packages; print(packages.version("math-verify"))';
@@ -128,7 +128,7 @@ async function checkTrainer(
   return broken(`none listens on task queue ${taskQueue} (training.trainer.taskQueue): start it ${HOW}`);
 }
 
-/** How programs of training are started here. */
+/** How to start the programs of training here. */
 const HOW = isOurImage() ? 'as docker/README.md says' : 'with "temporal-conductor train up"';
 
 async function checkPolicyServer({ policy: { baseUrl } }: TrainingConfig): Promise<Looked> {
@@ -139,7 +139,7 @@ async function checkPolicyServer({ policy: { baseUrl } }: TrainingConfig): Promi
   return note(`${found.url} answered ${found.status}: is a policy server there? Else ${remedy}`);
 }
 
-/** Asks a policy server, which answers at once, whatever it is busy with; null where nothing does in so many milliseconds. */
+/** Asks a policy server for its health, which it answers even when busy; null without an answer in `timeoutMs`. */
 export async function askHealth(baseUrl: string, timeoutMs: number): Promise<Response | null> {
   const signal = AbortSignal.timeout(timeoutMs);
   return fetch(new URL('/health', baseUrl), { signal }).catch(() => null);

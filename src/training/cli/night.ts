@@ -41,13 +41,13 @@ function ownTimeZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** Whatever hinders the opening of a night mostly does so at once. */
+/** Time to watch the opening of a night: most failures appear at once. */
 const OPENING_MS = 10_000;
 
-/** Events of a night's start, its first task, the order to open it and the task after that. */
+/** History events up to the opening: start, first workflow task, opening activity and the task after it. */
 const OPENING_EVENTS = 10;
 
-/** Says what holds up the opening of a night. @returns why the night has ended at once; null for one that has not */
+/** Reports what holds up the opening of a night. @returns why the night failed already; null if it has not */
 async function watchOpening(session: TrainingSession, id: string): Promise<string | null> {
   const { temporal, trainRun } = session;
   const end = Date.now() + OPENING_MS;
@@ -63,7 +63,7 @@ async function watchOpening(session: TrainingSession, id: string): Promise<strin
   return null;
 }
 
-/** Said once an order is sent; a worker carries it out. */
+/** Messages after a request is sent; a worker carries it out. */
 const SENT = {
   pause: 'The night is held after the cycle that is under way; go on with: temporal-conductor train resume',
   resume: 'The night goes on.',
@@ -106,7 +106,7 @@ export async function budgetNight(
 }
 
 interface ScheduleOptions extends TrainOptions {
-  /** A cron expression, too. */
+  /** Time of day, as a cron expression. */
   readonly at?: string;
   readonly cron?: string;
   readonly timezone?: string;
@@ -144,7 +144,7 @@ export async function scheduleTraining(options: ScheduleOptions): Promise<ExitCo
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** For the gate after a night's hours. */
+/** Time for the gate after a night's hours. */
 const AFTERWARDS_MS = 2 * HOUR_MS;
 
 async function schedule(
@@ -159,7 +159,7 @@ async function schedule(
   try {
     return await scheduleNights(temporal, request);
   } catch (error) {
-    // How the SDK reports a cron expression that the server refuses.
+    // The SDK reports a cron expression that the server refuses as a TypeError.
     if (!(error instanceof TypeError)) throw error;
     throw new UsageError(
       `the server refuses --cron ${JSON.stringify(cron)}: ${error.message}; ` +
@@ -176,7 +176,7 @@ async function show(found: NightSchedule): Promise<ExitCode> {
 
 const NIGHTS_SHOWN = 3;
 
-/** The next nights in one line, in their time zone, or why there are none. */
+/** Describes the next nights in one line, in their time zone, or why there are none. */
 export function describeSchedule({ next, timeZone, isPaused, note }: NightSchedule): string {
   if (isPaused) {
     const why = note === null ? '' : `: ${note}`;

@@ -35,8 +35,8 @@ export async function writeNotes(options: TrainOptions): Promise<ExitCode> {
 }
 
 /**
- * Notes on workers for prompts with `describe: notes`: percent of right answers by topic, best first. An answer is by the
- * worker of the last step. Reviews do not count, nor questions without a topic, nor topics with few answers.
+ * Returns notes on workers for prompts with `describe: notes`: percent of right answers by topic, best first. An answer
+ * counts for the worker of the last step. Reviews, questions without a topic and topics with few answers are ignored.
  */
 export function notesFrom(
   groups: readonly GroupRecord[],

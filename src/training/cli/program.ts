@@ -11,7 +11,7 @@ const checkpoint = reader('a checkpoint such as nightly/000040', (id) =>
   readCheckpointId(id) === null ? undefined : id,
 );
 
-/** A time of day, as a cron expression. */
+/** Time of day, as a cron expression. */
 const everyDay = reader('a time of day such as 03:30', (text) => {
   const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
   return hour === undefined ? undefined : `${Number(minute)} ${Number(hour)} * * *`;
@@ -19,7 +19,7 @@ const everyDay = reader('a time of day such as 03:30', (text) => {
 
 const CHECKPOINT = ['<checkpoint>', 'number of its cycle, or its name, e.g. nightly/000040'] as const;
 
-/** Commands below `train`. Each loads what it needs only when it is called. */
+/** Adds the commands below `train`. Each loads what it needs only when it is called. */
 export function addTraining(train: Command, settle: Settle): void {
   const run = loading(settle);
   const addOffline = (usage: string, description: string): Command =>

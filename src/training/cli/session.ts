@@ -57,7 +57,7 @@ export async function findSetback({ conductor }: TrainingSession, id: string): P
     : `Attempt ${attempt - 1} failed, and is made again: ${reason}`;
 }
 
-/** Why the last night failed, in the words of what failed; null where it did not, or the server forgot it. */
+/** Returns the root cause of the last night's failure; null if it did not fail or the server no longer knows it. */
 export async function whyFailed(client: Client, trainRun: string): Promise<string | null> {
   const handle = client.workflow.getHandle(nightWorkflowId(trainRun));
   try {
@@ -70,7 +70,7 @@ export async function whyFailed(client: Client, trainRun: string): Promise<strin
   }
 }
 
-/** @throws UsageError without a name, or with one that no training run can have */
+/** @throws UsageError if the name is missing or invalid */
 export function chooseRun(named: string | undefined): string {
   if (named === undefined) {
     throw new UsageError('which training run? Name it, or set training.run in the configuration');

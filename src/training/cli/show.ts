@@ -37,7 +37,7 @@ interface ShownCycle {
   readonly groups: readonly GroupRecord[];
 }
 
-/** Everything, with long answers as they are. */
+/** Renders everything as JSON, with long answers in full. */
 async function renderJson(store: Store, { groups, ...cycle }: ShownCycle): Promise<string> {
   const whole = groups.map(async (group) => {
     const rollouts = group.rollouts.map(async (rollout) => {
@@ -48,7 +48,7 @@ async function renderJson(store: Store, { groups, ...cycle }: ShownCycle): Promi
   return toJson({ ...cycle, groups: await Promise.all(whole) });
 }
 
-/** A cycle for a terminal: each group with its plans, equal ones together, and their results. */
+/** Renders a cycle for a terminal: each group with its results by plan. */
 export function renderCycle(
   { trainRun, cycle, metrics, groups }: ShownCycle,
   paint: Paint = PLAIN,
@@ -109,10 +109,10 @@ function describeReward(rollouts: readonly Rollout[]): string {
     : `reward ${plain(mean)} (${plain(least)} to ${plain(most)})`;
 }
 
-/** Answers and reasons shown of one plan; the JSON has all. */
+/** Number of answers and reasons shown per plan; the JSON output has all. */
 const MOST_ANSWERS = 3;
 
-/** Rollouts with the same plan. */
+/** Renders the rollouts of one plan. */
 function foldBranch(rollouts: readonly Rollout[], paint: Paint): Branch {
   const reward = rewardOf(rollouts);
   const verdicts = Object.entries(tally(rollouts.map(({ verdict }) => verdict)));

@@ -83,16 +83,16 @@ async function describeRest({ config, store, trainRun, temporal }: TrainingSessi
 }
 
 const CURVE_COLUMNS = 48;
-/** Columns beside the curve: `reward`, the first and the last. */
+/** Columns beside the curve: `reward`, the first and the last value. */
 const CURVE_FRAME = 24;
 
-/** A night under way, a string a line. */
+/** Draws a night under way, one string per line. */
 export function drawNight(
   progress: NightProgress,
   { paint, columns, now }: Omit<Frame, 'spinner'>,
 ): string[] {
   const { trainRun, night, status, phase, warning, rewards, best, done, cycles } = progress;
-  // A night that is not open yet has claimed none.
+  // A night that is not open yet has claimed no cycles.
   const claimed =
     cycles.first > 0 &&
     `${done < cycles.first ? '' : `cycle ${done} done of `}cycles ${cycles.first} to ${cycles.last}`;
@@ -140,7 +140,7 @@ function renderNights(nights: readonly TrainedNight[]): string {
 
 const LISTED_CURVE_COLUMNS = 24;
 
-/** A night that is over, a string a line: its cycles and rewards, and below them the gate's decision. */
+/** Draws a recorded night, one string per line: its cycles and rewards, and below them the gate's decision. */
 export function drawTrained(
   night: TrainedNight,
   { paint, columns }: { readonly paint: Paint; readonly columns: number },
@@ -164,7 +164,7 @@ function measuredIn({ cycles, checkpoint }: TrainedNight): (string | null)[] {
   const rewards = describeRewards(means, LISTED_CURVE_COLUMNS);
   if (rewards === null) return [];
   const heldOut = cycles.flatMap((cycle) => cycle.heldOut ?? []).at(-1);
-  // The mean of a rollout; what a night spent in all is in the ledger.
+  // Mean cost of a rollout; the ledger has the night's total.
   const usd = meanOfAll(cycles.map((cycle) => cycle.usd));
   return [
     rewards,
@@ -178,7 +178,7 @@ function paintCurves(lines: readonly string[], { busy }: Paint): string[] {
   return lines.map((line) => line.replace(/[▁-█]+/g, busy));
 }
 
-/** The curve of the rewards, with the first and the last; null without any. */
+/** Returns the curve of the rewards with its first and last value; null without rewards. */
 export function describeRewards(rewards: readonly number[], columns: number): string | null {
   const [first, latest] = [rewards[0], rewards.at(-1)];
   if (first === undefined || latest === undefined) return null;
@@ -188,10 +188,10 @@ export function describeRewards(rewards: readonly number[], columns: number): st
 
 const BARS = '▁▂▃▄▅▆▇█';
 
-/** Smallest range of the chart: chance must not look like a rise or a fall. */
+/** Smallest range of the chart, so that chance does not look like a rise or a fall. */
 const LEAST_RANGE = 0.05;
 
-/** Numbers as a line of small bars; of more numbers than columns, each bar is the mean of some in a row. */
+/** Draws numbers as a line of small bars; with more numbers than columns, a bar is the mean of consecutive ones. */
 export function sparkline(values: readonly number[], columns: number): string {
   const count = Math.min(values.length, columns);
   const bound = (place: number): number => Math.floor((place * values.length) / count);

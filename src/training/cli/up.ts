@@ -19,14 +19,14 @@ import type { TrainingConfig } from '../config/schema';
 import { askHealth } from './night-parts';
 import { loadTrainable } from './session';
 
-/** How the trainer's Python programs are run here, without their options. */
+/** Command of the trainer's Python programs on this machine, without their options. */
 interface Trainer {
   readonly file: string;
   readonly argsOf: (program: 'worker' | 'policy-server') => readonly string[];
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** `train up`: all that nights need on one machine, once a folder: two trainers would share its checkpoints. */
+/** `train up`: runs all that nights need on one machine, once per folder: two trainers would share its checkpoints. */
 export async function trainUp(options: WorkOptions): Promise<ExitCode> {
   const training = trainingOf(await loadTrainable(options));
   requireBase(training);
@@ -58,7 +58,7 @@ function requireBase({ base }: TrainingConfig): void {
   );
 }
 
-/** Folder of exports, below the one that commands run in. */
+/** Folder of exports, below the working directory. */
 const EXPORTS = 'exported';
 
 function trainerOf({ config, server }: Session, training: TrainingConfig, python: Trainer): Supervised {
@@ -85,8 +85,8 @@ function trainerOf({ config, server }: Session, training: TrainingConfig, python
 }
 
 /**
- * Starts a program that writes a line to stdout when it works, and ends when its stdin does. In a process group of its own,
- * so that Ctrl-C in a terminal reaches only this process, which then decides.
+ * Starts a program that writes a line to stdout once it is ready and ends when its stdin closes. It gets its own
+ * process group, so that Ctrl-C in a terminal reaches only this process, which then decides what to stop.
  */
 function starting(
   { file, argsOf, env }: Trainer,
@@ -95,15 +95,15 @@ function starting(
   options: readonly string[],
   { line, env: more = {} }: { readonly line: string; readonly env?: NodeJS.ProcessEnv },
 ): Supervised['start'] {
-  // Batches and checkpoints, and where those lie ready: trainer and policy server share the folder.
+  // Trainer and policy server share the artifacts and the folder of local checkpoint copies.
   const place = readStoreUrl(artifacts) === null ? resolve(artifacts) : artifacts;
   const places = ['--artifacts', place, '--checkpoints', resolve(checkpoints)];
   const args = [...argsOf(program), ...options, ...places, '--end-with-stdin'];
-  // On a processor, one thread: a tiny model loses more time to a second one than it gains.
+  // One thread on a CPU: a tiny model loses more time to a second one than it gains.
   const threads = trainer.device === 'cpu' ? { OMP_NUM_THREADS: '1' } : {};
   return (sayReady) => {
     const child = startProgram(file, args, {
-      // Its options may name files of this folder.
+      // Options may name files relative to the working directory.
       cwd: process.cwd(),
       env: { ...threads, ...env, ...more },
       passes: 'all',
@@ -118,7 +118,7 @@ function starting(
   };
 }
 
-/** A policy server of ours for CPUs, where the configured one would be on this machine and nothing answers there. */
+/** Returns our policy server for CPUs, if the configured address is on this machine and nothing answers there. */
 async function policiesOf(training: TrainingConfig, python: Trainer): Promise<Supervised[]> {
   const { baseUrl } = training.policy;
   const { hostname, port } = new URL(baseUrl);
@@ -136,10 +136,10 @@ async function policiesOf(training: TrainingConfig, python: Trainer): Promise<Su
 
 const PACKAGE = 'temporal-conductor-trainer';
 
-/** In a checkout of the repository; the npm package has no such folder. */
+/** Trainer sources in a checkout of the repository; the npm package does not contain them. */
 const SOURCES = resolve(__dirname, '../../../trainer');
 
-/** The Python of `TRAINER_PYTHON`, the installed script, or these sources. @throws UsageError with how to install it */
+/** Finds `TRAINER_PYTHON`, else the installed script, else these sources. @throws UsageError with how to install it */
 function findTrainer(): Trainer {
   const { env } = process;
   const hasSources = existsSync(join(SOURCES, 'requirements.lock'));
@@ -162,14 +162,14 @@ function findTrainer(): Trainer {
   throw new UsageError(`the trainer is not installed: ${remedy}`);
 }
 
-/** Keeps Python from loading modules of the current folder, a stranger's perhaps; isolated, it would miss the sources. */
+/** Keeps Python from importing untrusted modules of the working directory; isolated mode would hide the sources. */
 function withModules(env: NodeJS.ProcessEnv, hasSources = false): NodeJS.ProcessEnv {
   const own = (env.PYTHONPATH ?? '').split(delimiter).filter(isAbsolute).join(delimiter);
   const PYTHONPATH = hasSources ? join(SOURCES, 'src') : own === '' ? undefined : own;
   return { ...env, PYTHONSAFEPATH: '1', PYTHONHOME: undefined, PYTHONPATH };
 }
 
-/** Its environment, once it is made, serves every checkout that has the same locks. */
+/** Returns the Python of the cached environment, which all checkouts with the same lock files share. */
 function preparedPython(env: NodeJS.ProcessEnv): string {
   const hash = createHash('sha256');
   for (const lock of ['requirements.lock', 'requirements-dev.lock']) {

@@ -12,7 +12,7 @@ import type { Example } from '../records';
 import { type AskedHow, rightPlansOf } from '../activities/examples';
 import { readCycleGroups, readMetrics, readTrainQuestions } from '../activities/records';
 
-/** The right plans of a whole training run, each once, and how many this configuration could not carry out. */
+/** Returns the right plans of a training run, each once, and how many this configuration could not carry out. */
 export async function examplesOfRun(trainRun: string, asked: AskedHow): ReturnType<typeof rightPlansOf> {
   const questions = await readTrainQuestions(asked.store, trainRun);
   const examples = new Map<string, Example>();
@@ -34,13 +34,13 @@ export interface GradedSolve {
   readonly verdict: Verdict;
 }
 
-/** Grades a solve; null for one of another question, for a child, and for one without an answer or a plan of its own. */
+/** Grades a solve; null for another question, for a child, and without an answer or a plan of its own. */
 export async function gradeSolve(
   { client, store, questions }: { client: Client; store: Store; questions: readonly Question[] },
   id: string,
 ): Promise<GradedSolve | null> {
   const { trace, origin } = await readRunNow(client, id);
-  // A conversation is not told by its last turn.
+  // The last turn alone does not identify a conversation.
   if (!origin || origin.input.parent !== undefined || origin.input.messages !== undefined) return null;
   const { plan, answer } = firstRound(trace);
   if (plan === null || answer === null) return null;
@@ -52,7 +52,7 @@ export async function gradeSolve(
   return { question: question.question, plan, workers, verdict };
 }
 
-/** No plan where the Conductor was asked for the first one and wrote none: another stood in. */
+/** Returns the first round, without its plan if the Conductor failed to write it and another stood in. */
 function firstRound(trace: SolveTrace): Pick<SolveTrace['rounds'][number], 'plan' | 'answer'> {
   const { plan = null, answer = null } = ownRound(trace, 0) ?? {};
   const last = trace.calls.findLast(({ step, round, childId }) => step === null && round === 0 && !childId);

@@ -6,10 +6,10 @@ import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
 import type { GroupRecord, Rollout } from '../records';
 
-/** Four of them fit into a prompt. */
+/** Largest example, in bytes of JSON: four of them fit into a prompt. */
 const LONGEST = MAX_EXAMPLES_BYTES / 4;
 
-/** The first right plan of each question as an example, with the reasoning that the Conductor wrote before it. */
+/** Returns the first right plan of each question as an example, with the Conductor's reasoning before it. */
 export async function examplesIn(
   store: Store,
   groups: readonly GroupRecord[],
@@ -20,7 +20,7 @@ export async function examplesIn(
   for (const { question: id, workers, rollouts } of groups) {
     const right = rollouts.find(({ verdict, plan, reply }) => verdict === 'correct' && plan && reply);
     const question = asked.get(id);
-    // A turn of a conversation is not understood alone.
+    // A single turn of a conversation cannot be understood alone.
     if (right === undefined || question === undefined || question.conversation !== undefined) continue;
     const example = await exampleOf(store, right, { question: question.question, workers });
     if (example !== null && jsonBytes(example) <= LONGEST) found.push(example);
@@ -44,8 +44,8 @@ async function exampleOf(
 }
 
 /**
- * Chooses examples that differ in length and in workers, as the paper did (appendix E): each next one has a length that is
- * not there yet, if any has, and among those the most workers that are not there yet. The shortest plan comes first.
+ * Chooses examples that differ in length and in workers, as the paper did (appendix E): each next one has a new length,
+ * if any has, and among those the most new workers. The shortest plan comes first.
  */
 export function chooseVaried(examples: readonly Example[], count: number): readonly Example[] {
   const left = [...examples];

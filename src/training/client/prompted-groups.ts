@@ -22,7 +22,7 @@ export interface PromptedRequest {
   readonly settings: TrainingSettings;
   readonly questions: readonly Question[];
   readonly most: number;
-  /** For all of them, whoever asked; 10⁻⁹ USD, null: no limit. */
+  /** Budget for all groups, those of earlier calls included, in 10⁻⁹ USD; null: no limit. */
   readonly nanoUsd: number | null;
   readonly tell: (group: GroupRecord) => void;
   readonly signal: AbortSignal;
@@ -31,8 +31,8 @@ export interface PromptedRequest {
 const AT_ONCE = 4;
 
 /**
- * Has the prompted Conductor plan training questions, each a group as in a night. One under way is joined, and one that is
- * kept is not asked again, unless a provider or a limit spoilt it. Returns why not all were asked; null where they were.
+ * Has the prompted Conductor plan training questions, each as a group like a night's. Joins groups under way, and
+ * reuses stored ones unless a provider or a limit invalidated them. Returns why not all were asked; null if all were.
  */
 export async function playPrompted(request: PromptedRequest): Promise<string | null> {
   const { store, questions, most, tell, signal } = request;
@@ -71,7 +71,7 @@ export async function playPrompted(request: PromptedRequest): Promise<string | n
   const askInTurn = async (): Promise<void> => {
     while (rest.length > 0 && reason === null && !signal.aborted) {
       const share = budget.share(AT_ONCE, Math.max(1, budget.highestSpent));
-      // Those under way take the rest with what they give back.
+      // Tasks under way take the remaining questions with the money that they give back.
       if (share === null && budget.underWay === 0) runShort();
       const next = share && rest.shift();
       if (!share || !next) return;
@@ -86,7 +86,7 @@ export async function playPrompted(request: PromptedRequest): Promise<string | n
   return reason;
 }
 
-/** Writes plans as the policy is to write them: what the policy may not write could not be imitated. */
+/** Restricts the Conductor to plans that the policy may write, since it could not imitate others. */
 function writingAsPolicy({ run, ...settings }: TrainingSettings): TrainingSettings {
   const { access, subtasks } = settings.policy;
   return {
@@ -95,7 +95,7 @@ function writingAsPolicy({ run, ...settings }: TrainingSettings): TrainingSettin
   };
 }
 
-/** Names a question by what decides its answer: prices do not. */
+/** Names a question by what decides its answer; prices do not. */
 function optionsOf(
   { run: { conductor, workers, limits }, groupSize }: TrainingSettings,
   question: GroupInput['question'],

@@ -13,13 +13,13 @@ export interface ScheduleRequest {
   readonly trainRun: string;
   readonly taskQueue: string;
   readonly cron: string;
-  /** Where the cron expression and the dates of nights hold, e.g. `Europe/Berlin`. */
+  /** Time zone of the cron expression and of the nights' dates, e.g. `Europe/Berlin`. */
   readonly timeZone: string;
   /** A night begins up to this much later, so that the nights of many runs do not all begin at once. */
   readonly jitterMs: number;
-  /** After which the server ends a night: a stuck one must not keep out all later ones. */
+  /** Time after which the server ends a night: a stuck one must not block all later ones. */
   readonly timeLimitMs: number;
-  /** How late a night may still begin when there was no server at its time, at least 10 s. @default an hour */
+  /** How late a night may still begin if no server ran at its time, at least 10 s. @default an hour */
   readonly catchupMs?: number;
   readonly cycles?: number;
 }
@@ -35,8 +35,8 @@ export interface NightSchedule {
 const HOUR = 60 * 60 * 1000;
 
 /**
- * Creates or changes the schedule of a training run; a paused one stays paused. A night that is due while another is under
- * way is left out, and one that fails pauses it: a broken trainer must not spend night after night.
+ * Creates or changes the schedule of a training run; a paused one stays paused. A night that is due while another is
+ * under way is skipped, and one that fails pauses the schedule: a broken trainer must not spend night after night.
  */
 export async function scheduleNights(client: Client, request: ScheduleRequest): Promise<NightSchedule> {
   const scheduleId = scheduleIdOf(request.trainRun);
@@ -55,12 +55,12 @@ export function findSchedule(client: Client, trainRun: string): Promise<NightSch
   return unlessMissing(client, trainRun, async (handle) => describe(await handle.describe()));
 }
 
-/** Removes the schedule; a night under way goes on. False where there was none. */
+/** Removes the schedule; a night under way goes on. Returns false if there was none. */
 export async function removeSchedule(client: Client, trainRun: string): Promise<boolean> {
   return (await unlessMissing(client, trainRun, (handle) => handle.delete())) !== null;
 }
 
-/** Holds the schedule, or lets it go on, where there is one. */
+/** Pauses or resumes the schedule, if there is one. */
 export async function holdSchedule(client: Client, trainRun: string, isHeld: boolean): Promise<void> {
   await unlessMissing(client, trainRun, (handle) =>
     isHeld

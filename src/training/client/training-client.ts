@@ -21,7 +21,7 @@ export interface TrainingClientOptions {
 
 export type NightRequest = TrainInput & {
   readonly trainRun: string;
-  /** Milliseconds, after which the server ends it, whatever it does. */
+  /** Milliseconds after which the server ends the night, whatever it is doing. */
   readonly timeLimitMs?: number;
 };
 
@@ -31,7 +31,7 @@ export interface NightHandle {
   readonly night: string;
 }
 
-/** Starts, follows and steers nights, one at a time for a training run. @throws RefusedError where there is none */
+/** Starts, follows and steers nights, one at a time per training run. @throws RefusedError if there is none */
 export class TrainingClient {
   private readonly client: Client;
   private readonly taskQueue: string;
@@ -41,7 +41,7 @@ export class TrainingClient {
     this.taskQueue = taskQueue;
   }
 
-  /** Begins a night, and returns at once. Throws a RefusedError while another night of the run is under way. */
+  /** Starts a night and returns at once. Throws a RefusedError while another night of the run is under way. */
   async start({ timeLimitMs, ...request }: NightRequest): Promise<NightHandle> {
     const { trainRun, timeZone = 'UTC', date: night = names.nightDate(new Date(), timeZone) } = request;
     const id = names.nightWorkflowId(trainRun);
@@ -65,7 +65,7 @@ export class TrainingClient {
     }
   }
 
-  /** How far the night under way has come; null without one. Throws a RefusedError where no worker answers. */
+  /** Returns the progress of the night under way; null without one. Throws a RefusedError if no worker answers. */
   async progress(trainRun: string): Promise<NightProgress | null> {
     if (!(await this.isUnderWay(trainRun))) return null;
     try {
@@ -92,7 +92,7 @@ export class TrainingClient {
     return this.signal(trainRun, names.RESUME_SIGNAL);
   }
 
-  /** Ends the night after its present cycle, as if it had had no more of them: the gate still judges what was learned. */
+  /** Ends the night after its current cycle; the gate still judges what was learned. */
   stop(trainRun: string): Promise<void> {
     return this.signal(trainRun, names.STOP_SIGNAL);
   }

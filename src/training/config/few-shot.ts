@@ -18,7 +18,7 @@ import { exampleSchema } from '../../protocol/cards';
 import { MAX_STEPS } from '../../protocol/messages';
 import type { TrainingConfig } from './schema';
 
-/** The examples of a policy's prompts, by their content: its checkpoints keep them. @throws ConfigError */
+/** Returns the examples of a policy's prompts; its checkpoints store them in full. @throws ConfigError */
 export function examplesOf({
   prompt,
   examples = 'out-of-domain',
@@ -35,7 +35,7 @@ export function examplesOf({
 
 const fileSchema = z.object({ examples: z.array(exampleSchema).min(1).max(MAX_EXAMPLES) });
 
-/** Reads a YAML file of examples, relative to the folder of the process. @throws ConfigError that names the mistake's place */
+/** Reads a YAML file of examples, relative to the working directory. @throws ConfigError with the mistake's place */
 export function readExamples(file: string): readonly Example[] {
   const { content, placeOf } = readYaml(readFileSync(file, 'utf8'), file);
   const named = { examples: content };
@@ -56,7 +56,7 @@ export function readExamples(file: string): readonly Example[] {
   );
 }
 
-/** The pool is not known here: any number may be that of a worker. */
+/** Checks a plan without knowing its pool: any number may name a worker. */
 function problemOf(plan: Plan): string | null {
   const workers = plan.steps.map(({ worker }) => worker);
   if (workers.some((worker) => !ORDINAL.test(worker))) {

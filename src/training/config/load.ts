@@ -11,12 +11,12 @@ const reader: Reader = createConfigReader(trainingConfigSchema, applyProfile, (c
   ...noticesOf(config),
   ...budgetNoticesOf(config),
 ]);
-// Each with its type by name: written out in full, it fails a user's stricter compiler.
+// Named types: spelled out in the declaration file, they fail under a user's stricter compiler options.
 export const loadTrainableConfig: Reader['load'] = reader.load;
 export const parseTrainable: Reader['parse'] = reader.parse;
 export const readGivenTrainable: Reader['readGiven'] = reader.readGiven;
 
-/** Plans are written by a policy of one's own, so that only the workers' prices count. */
+/** Returns a notice if the cost budget cannot be enforced; the policy is one's own, so only workers have prices. */
 export function budgetNoticesOf(config: TrainableConfig): string[] {
   const costUsd = config.training?.budget.costUsd ?? null;
   const names = unpricedOf(resolveRun(config)).flatMap(({ name, worker }) => (worker === null ? [] : name));
@@ -31,7 +31,7 @@ const PROFILES = join(__dirname, '..', '..', '..', 'profiles');
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** A mapping of the profile is completed key by key; any other value that the configuration has stands. */
+/** Fills in the profile: mappings merge key by key, and every other value of the configuration overrides it. */
 function applyProfile(content: unknown): unknown {
   if (!isRecord(content) || !isRecord(content.training)) return content;
   const { training } = content;
@@ -53,7 +53,7 @@ export function readProfile(name: string): Mapping {
   throw new ConfigError(`the profile ${name} holds no mapping: write settings of "training:" into it`);
 }
 
-/** The profiles that come with this package, with the beginning of what each says of itself. */
+/** Returns the profiles of this package, each with the first clause of its leading comment. */
 export function shippedProfiles(): { readonly name: string; readonly summary: string }[] {
   const files = readdirSync(PROFILES).filter((file) => file.endsWith('.yaml'));
   return files.map((file) => {
@@ -63,7 +63,7 @@ export function shippedProfiles(): { readonly name: string; readonly summary: st
   });
 }
 
-/** Drops the profile's settings of another kind, which has different ones. */
+/** Merges `own` over `profile`; a mapping of another `kind` replaces the profile's, whose settings differ. */
 function complete(profile: Mapping, own: Mapping): Mapping {
   if ('kind' in own && own.kind !== profile.kind) return own;
   const both = Object.entries(own).map(([key, value]): [string, unknown] => {

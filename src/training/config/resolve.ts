@@ -8,7 +8,7 @@ import type { ModelCard, ResolvedRun, RunLimits } from '../../protocol/cards';
 import type { PolicySettings, RewardSettings } from '../inputs';
 import type { TrainerConfig } from '../trainer-contract';
 
-/** @throws ConfigError where the configuration asks for no training */
+/** @throws ConfigError if the configuration has no `training:` */
 export function trainingOf({ training }: TrainableConfig): TrainingConfig {
   if (training !== undefined) return training;
   throw new ConfigError(
@@ -16,7 +16,7 @@ export function trainingOf({ training }: TrainableConfig): TrainingConfig {
   );
 }
 
-/** Limits become those of a group. @throws ConfigError where no training is configured, or none that the pool allows */
+/** Resolves a night's settings, with limits per group. @throws ConfigError, also if the pool does not allow them */
 export function resolveTraining(
   config: TrainableConfig,
   options: { readonly trainRun?: string; readonly cycles?: number } = {},
@@ -61,7 +61,7 @@ export function resolveTraining(
   };
 }
 
-/** Imitation has a schedule of its own for each cycle; that of rewards begins after it. */
+/** Each imitating cycle has its own schedule; the optimizer's covers the reward updates after them. */
 function resolveTrainer(training: TrainingConfig): TrainingSettings['trainer'] {
   const { seed, questions, groupSize, recursion, temperature, reward, policy, imitation } = training;
   const { optimizer, ...trainer } = training.trainer;
@@ -81,8 +81,8 @@ function resolveTrainer(training: TrainingConfig): TrainingSettings['trainer'] {
 }
 
 /**
- * How far log-probabilities may be off the trainer's, at most on the probe, in the mean on a canary. In bfloat16 a GPU was up
- * to 0.25 and 0.05 off with equal weights, and 1.1 to 7.7 with others; in 32-bit floats 1.5e-4 at most.
+ * Tolerated log-probability differences from the trainer: the largest on the probe, the mean on a canary. A GPU
+ * differed in bfloat16 by up to 0.25 and 0.05 with equal weights, by 1.1 to 7.7 with others; in float32 by 1.5e-4.
  */
 const TOLERANCE = { cpu: { probe: 1e-4, canary: 1e-3 }, cuda: { probe: 0.5, canary: 0.1 } } as const;
 
@@ -114,7 +114,7 @@ function checkHeldOut(team: readonly string[], ids: readonly string[]): void {
   }
 }
 
-/** Rollouts run `window` at a time, so a group is given the time of so many one after the other. */
+/** Rollouts run `window` at a time, so a group gets the time of ceil(rollouts / window) consecutive rollouts. */
 function groupLimits(limits: RunLimits, { groupSize, window, recursion, gate }: TrainingConfig): RunLimits {
   const rollouts = Math.max(groupSize, gate.samples) * recursion.rounds;
   const times = (limit: number | null): number | null => (limit === null ? null : limit * rollouts);
@@ -130,7 +130,7 @@ function groupLimits(limits: RunLimits, { groupSize, window, recursion, gate }: 
 
 type Resolved = 'run' | 'maxDraws' | 'reward' | 'policy' | 'budget' | 'tolerance' | 'trainer';
 
-/** Everything that holds for one night, resolved from `conductor.yaml`, its profile and the command. */
+/** Settings of one night, resolved from `conductor.yaml`, its profile and the command. */
 export interface TrainingSettings extends Omit<TrainingConfig, Resolved> {
   readonly trainRun: string;
   readonly maxDraws: number;
@@ -139,7 +139,7 @@ export interface TrainingSettings extends Omit<TrainingConfig, Resolved> {
   readonly budget: { readonly nanoUsd: number | null; readonly wallClockMs: number };
   readonly tolerance: { readonly probe: number; readonly canary: number };
   readonly trainer: TrainerConfig & { readonly taskQueue: string };
-  /** `limits` are those of one group, `conductor` must be beaten where no checkpoint serves yet. */
+  /** `limits` apply to one group; `conductor` is the gate's baseline until a checkpoint serves. */
   readonly run: ResolvedRun;
   readonly verifier?: ModelCard;
 }

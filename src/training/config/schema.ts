@@ -34,12 +34,12 @@ const warmStartSchema = z.strictObject({
 });
 
 const imitationSchema = z.strictObject({
-  /** How many cycles imitate, counted from the start of the training run, not of a night. */
+  /** Number of cycles that imitate, counted from the start of the training run, not of a night. */
   cycles: count.max(MAX_CYCLE),
   ...supervision,
-  /** Share of a batch that is drawn from the examples of the warm start, so that other plans go on being tried. */
+  /** Share of these cycles' examples that the warm start provides, so that the policy keeps trying other plans. */
   warmStartShare: share.lt(1).default(0),
-  /** After the first cycles, every so many cycles one imitates again, with its own number of steps. */
+  /** After those, every `every`th cycle imitates again, with `steps` of its own. */
   again: z.strictObject({ every: z.int().min(2).max(MAX_CYCLE), steps: count }).exactOptional(),
 });
 export type ImitationSettings = z.output<typeof imitationSchema>;
@@ -91,7 +91,7 @@ const policySchema = z
       prompt: z.enum(['full', 'compact']).default('full'),
       describe: z.enum(DESCRIBE_MODES).default('ordinals'),
       access: z.enum(ACCESS_MODES).default('binary'),
-      /** `none`, `in-domain`, `mixed`, `out-of-domain`, or a file. Default: what the prompt has room for. */
+      /** `none`, `in-domain`, `mixed`, `out-of-domain` or a file. Default: `out-of-domain`; `none` if compact. */
       examples: path.exactOptional(),
       servingTemperature: temperature.default(0.2),
       maxPromptTokens: count.default(8192),
@@ -122,7 +122,7 @@ const poolSchema = z
 
 export const trainingSchema = z
   .strictObject({
-    /** Read before the rest is checked: its values stand wherever the rest says nothing. */
+    /** Read before the rest is checked: its values are the defaults of the rest. */
     profile: path.exactOptional(),
     run: contract.trainRunSchema.default('nightly'),
     seed: z.int().min(0).max(0x7fffffff).default(42),
@@ -220,7 +220,7 @@ export type TrainingInput = Partly<z.input<typeof trainingSchema>>;
 type Partly<T> = T extends object ? { readonly [Key in keyof T]?: Partly<T[Key]> } : T;
 
 export const trainingConfigSchema = configSchema.safeExtend({ training: trainingSchema.optional() }).refine(
-  // Groups with slots of their own wait in another queue, which would bypass the rate of a provider's queue.
+  // Groups with their own slots wait in another queue, which would bypass the rate limit of a provider's queue.
   ({ temporal, training }) =>
     temporal.callsPerSecond === undefined || training === undefined || training.slots === null,
   {

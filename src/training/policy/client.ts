@@ -10,7 +10,7 @@ import type { Manifest } from './serving';
 
 export interface SampleRequest {
   readonly model: string;
-  /** How many token ids it knows: a server that answers with others has another checkpoint. */
+  /** Number of the model's token ids: a server that answers with a higher one has another checkpoint. */
   readonly vocabulary: number;
   readonly prompt: readonly number[];
   readonly n: number;
@@ -19,10 +19,10 @@ export interface SampleRequest {
   readonly maxTokens: number;
 }
 
-/** One reply. Where it came to its end, its tokens include the end marker, and its text does not. */
+/** One reply. If it is complete, its tokens include the end marker; its text does not. */
 export type Sample = Omit<KeptSample, 'promptTokenIds'>;
 
-/** The policy's own distribution. vLLM takes what is left out from `generation_config.json`, where Qwen penalizes repetition. */
+/** Unmodified sampling: vLLM takes omitted values from `generation_config.json`, where Qwen penalizes repetition. */
 const UNTOUCHED = {
   top_p: 1,
   top_k: -1,
@@ -33,14 +33,14 @@ const UNTOUCHED = {
 } as const;
 
 /**
- * The verbs of a policy server that vLLM and our own have in common, each one HTTP request. Prompts go out as token ids, so
- * that what was sampled from is what will be trained on. @throws PolicyError; the signal's reason where it was aborted
+ * Client for the requests that vLLM and our own policy server have in common, each one HTTP request. Prompts go out as
+ * token ids, so that training sees exactly what was sampled from. @throws PolicyError; the signal's reason if aborted
  */
 export class PolicyClient {
   constructor(private readonly baseUrl: string) {}
 
   async tokenize(model: string, text: string, signal: AbortSignal): Promise<number[]> {
-    // The one route that vLLM has beside `/v1`.
+    // vLLM serves only this route outside `/v1`.
     const url = `${this.baseUrl.replace(/\/v1\/?$/, '')}/tokenize`;
     const answer = await post(url, { model, prompt: text, add_special_tokens: false }, signal);
     return this.read(answer, tokenizeReplySchema, model).tokens;
@@ -57,7 +57,7 @@ export class PolicyClient {
     return reply.choices.toSorted((a, b) => a.index - b.index).map((choice) => this.sampleOf(choice));
   }
 
-  /** Makes a checkpoint known by a name; it may be known already. The server finds the folder in the store. */
+  /** Registers a checkpoint under a model name; it may be loaded already. The server resolves the folder. */
   async load(model: string, folder: string, signal: AbortSignal): Promise<void> {
     const content = { lora_name: model, lora_path: folder };
     const { ok, status, body } = await post(this.urlOf('load_lora_adapter'), content, signal);
@@ -86,12 +86,12 @@ export class PolicyClient {
   private sampleOf({ text, logprobs, token_ids: completionTokenIds, finish_reason }: Choice): Sample {
     const sampled = { text, completionTokenIds, sampledLogprobs: logprobs.token_logprobs };
     if (finish_reason !== 'abort') return { ...sampled, finishReason: finish_reason };
-    // vLLM breaks off replies when it is put to sleep or stopped.
+    // vLLM aborts replies when it is put to sleep or stopped.
     throw unavailable(`the policy server ${this.baseUrl} broke off a reply`);
   }
 }
 
-/** Finds a sign that the answer belongs to another request; null if it fits. */
+/** Describes a mismatch between an answer and its request; null if they match. */
 function findMismatch(
   { model, choices }: z.infer<typeof completionReplySchema>,
   request: SampleRequest,
@@ -126,14 +126,14 @@ async function post(url: string, content: unknown, signal: AbortSignal): Promise
   }
 }
 
-/** By vLLM, our own server or a framework in front of them. */
+/** Returns the reason in an error response of vLLM, our own server or a framework in front of them. */
 function refusalIn(body: string): string {
   return redact(reasonIn(body), null);
 }
 
 const tokenizeReplySchema = z.object({ tokens: z.array(z.int().nonnegative()) });
 
-/** How far above 0 rounding may lift the log-probability of a token that is nearly certain. */
+/** Rounding error by which the log-probability of a nearly certain token may exceed 0. */
 const ROUNDING = 1e-3;
 
 const logprobSchema = z
@@ -166,7 +166,7 @@ export interface PolicyQuestion extends Omit<SampleRequest, 'model' | 'vocabular
   readonly messages: readonly Message[];
 }
 
-/** Asks a policy, in training and in serving alike. A server that does not know it, as after a restart, is made to load it. */
+/** Asks a policy, in training and in serving. Has the server load a model that it lost, e.g. in a restart. */
 export async function askPolicy(
   { baseUrl, model, folder, vocabulary, maxPromptTokens }: ServedPolicy,
   { messages, ...sampling }: PolicyQuestion,
@@ -194,16 +194,16 @@ export async function askPolicy(
   }
 }
 
-/** A conversation as ChatML, up to where the policy begins its reply; without a default system message. */
+/** Renders a conversation as ChatML, up to the start of the policy's reply; adds no default system message. */
 export function renderChatml(messages: readonly Message[]): string {
   const turns = messages.map(({ role, text }) => `<|im_start|>${role}\n${withoutMarkers(text)}<|im_end|>\n`);
   return `${turns.join('')}<|im_start|>assistant\n`;
 }
 
-/** Breaks markers such as `<|im_end|>`, by which a question could write the turns of others; half a surrogate is U+FFFD. */
+/** Breaks markers such as `<|im_end|>`, which could forge turns, and replaces lone surrogates by U+FFFD. */
 export function withoutMarkers(text: string): string {
   return text.replace(MARKER_START, '< |').replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
-/** The start of `<|name|>`, as every marker of the ChatML family is written; `a <| b` in a program is left alone. */
+/** Start of `<|name|>`, the form of every marker of the ChatML family; `a <| b` in a program does not match. */
 const MARKER_START = /<\|(?=[^\s|<>]{1,64}\|>)/g;

@@ -11,8 +11,8 @@ import { PolicyError } from './errors';
 import { type Manifest, readManifest, readServing } from './serving';
 
 /**
- * Serves checkpoints as Conductors. Which one writes a run's plans is fixed when it begins: the one that it names, else the
- * configuration's, else the one that serves. It is asked as its manifest says.
+ * Serves checkpoints as Conductors. A run's checkpoint is fixed when the run begins: the one that it names, else the
+ * configured one, else the serving one. The checkpoint's manifest says how to ask it.
  */
 export function createPolicyProvider(store: Store): PolicyProvider {
   return {
@@ -26,7 +26,7 @@ export function createPolicyProvider(store: Store): PolicyProvider {
       return {
         ...run,
         conductor: { ...card, ...asked, checkpoint: checkpointId(manifest) },
-        // No training tells it of itself as a member of its team.
+        // Training never lists the policy as a member of its own team.
         recursion: WITHOUT_OWN_STEPS[run.recursion],
         limits: { ...run.limits, steps: Math.min(run.limits.steps, manifest.maxSteps) },
       };
@@ -60,7 +60,7 @@ async function manifestOf(store: Store, checkpoint: CheckpointRef): Promise<Mani
   }
 }
 
-/** Asks through the client that sampled the training, at no cost. The parser judges a reply that was cut at its longest. */
+/** Asks through the same client as training, at no cost. A reply cut at the token limit is left to the parser. */
 function completionsOf(store: Store): Complete {
   return async ({ card, messages, maxOutputTokens: maxTokens, seed, signal }) => {
     const policy = await servedPolicyOf(store, card);
@@ -77,7 +77,7 @@ function completionsOf(store: Store): Complete {
   };
 }
 
-/** Where a card's checkpoint is served, by this process's store alone: others may write to what travels. */
+/** Looks up the card's checkpoint in this process's store, since any client may have written the card. */
 export async function servedPolicyOf(store: Store, card: ModelCard | ConductorCard): Promise<ServedPolicy> {
   const checkpoint = 'checkpoint' in card && card.checkpoint ? readCheckpointId(card.checkpoint) : null;
   if (checkpoint === null) throw new ConfigError(`${card.model} names no checkpoint that could be asked`);

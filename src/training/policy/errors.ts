@@ -3,14 +3,14 @@ import { asFailure as asCoreFailure } from '../../activities/as-failure';
 import { DiagnosedError, type Diagnosis, type ProviderFailureType } from '../../activities/models/diagnose';
 import { FAILURES } from '../../protocol/failures';
 
-/** What can go wrong while a policy is asked. Nothing of it is ever billed; only what may pass by itself is tried again. */
+/** Failures of requests to a policy. None is ever billed, and only a transient one is retried. */
 export const POLICY_FAILURES = {
-  /** Temporal tries again, with back-off. */
+  /** Temporal retries it, with back-off. */
   unavailable: 'Policy.Unavailable',
   unknownModel: 'Policy.UnknownModel',
-  /** The server refused the request: a longer context than it has, an option that it lacks. */
+  /** The server refused the request, e.g. for a too long context or an unsupported option. */
   rejected: 'Policy.Rejected',
-  /** No usable answer: no JSON, missing tokens, log-probabilities that are no numbers. */
+  /** Unusable answer: invalid JSON, missing tokens, non-numeric log-probabilities. */
   badReply: 'Policy.BadReply',
   promptTooLong: 'Policy.PromptTooLong',
   noManifest: 'Policy.NoManifest',
@@ -28,7 +28,7 @@ export class PolicyError extends DiagnosedError {
     super(`${happened}. ${remedy}`);
   }
 
-  /** For a plan's call, in the words of any other provider. */
+  /** Diagnosis of a plan's call, with the failure types of any other provider. */
   get diagnosis(): Diagnosis {
     const { code, happened: reason, remedy } = this;
     return { type: AS_PROVIDER[code], happened: 'wrote no plan', reason, remedy, billed: 'no' };
@@ -44,7 +44,7 @@ const AS_PROVIDER: Readonly<Record<PolicyError['code'], ProviderFailureType>> = 
   [POLICY_FAILURES.badReply]: FAILURES.badResponse,
 };
 
-/** Gives errors of policies and all others of ours their failure type, and says whether trying again can help. */
+/** Turns our errors, those of policies included, into typed failures and marks those that a retry cannot fix. */
 export function asFailure<T>(work: () => Promise<T>): Promise<T> {
   return asCoreFailure(async () => {
     try {
@@ -60,7 +60,7 @@ export function asFailure<T>(work: () => Promise<T>): Promise<T> {
 
 type Refusal = Pick<Response, 'status'> & { readonly reason: string };
 
-/** Statuses after which the same request may be answered: overload, a restart, a fault inside. */
+/** Transient statuses, after which a retry may succeed: overload, a restart, an internal error. */
 const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 export function refused(server: string, model: string, refusal: Refusal): PolicyError {
@@ -74,7 +74,7 @@ export function refused(server: string, model: string, refusal: Refusal): Policy
   return new PolicyError(POLICY_FAILURES.rejected, happened, remedy);
 }
 
-/** vLLM answers 500 to whatever it cannot load, now or later. */
+/** Does not retry status 500: vLLM answers it to whatever it cannot load, now or ever. */
 export function cannotLoad(server: string, model: string, folder: string, refusal: Refusal): PolicyError {
   const happened = `the policy server ${server} cannot load ${model} from ${folder}: it ${answered(refusal)}`;
   if (refusal.status !== 500 && PASSING.has(refusal.status)) return unavailable(happened);

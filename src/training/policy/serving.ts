@@ -8,7 +8,7 @@ import { checkpointsFolder, manifestKey, SERVING_KEY } from '../store-keys';
 import { checkpointSchema } from '../trainer-contract';
 import { POLICY_FAILURES, PolicyError } from './errors';
 
-/** How a checkpoint must be asked: as it was trained. Kept beside it, never changed; it goes before `conductor.yaml`. */
+/** How to ask a checkpoint: as in its training. Kept with it, never changed; it overrides `conductor.yaml`. */
 export const manifestSchema = z.strictObject({
   schema: z.literal(1),
   ...checkpointSchema.shape,
@@ -18,9 +18,9 @@ export const manifestSchema = z.strictObject({
   chat: z.literal('chatml'),
   describe: z.enum(DESCRIBE_MODES),
   access: z.enum(ACCESS_MODES),
-  /** false: every worker is sent the same subtask, whatever it writes. */
+  /** false: every worker gets the same subtask, whatever the policy writes. */
   subtasks: z.boolean(),
-  /** The very examples that its prompts showed. */
+  /** Examples that its prompts showed in training, in full. */
   examples: z.array(exampleSchema).readonly(),
   maxSteps: z.int().positive(),
   trainedAtTemperature: z.number(),
@@ -34,7 +34,7 @@ export type Manifest = z.infer<typeof manifestSchema>;
 
 const pointerSchema = z.strictObject({ trainRun: z.string(), name: z.string() });
 
-/** Which checkpoint answers. One object in the store, replaced as a whole. */
+/** Record of the serving checkpoint: one object in the store, replaced as a whole. */
 export const servingSchema = z.strictObject({
   schema: z.literal(1),
   serving: pointerSchema.nullable(),
@@ -58,9 +58,9 @@ const NOTHING_YET: Serving = {
 
 interface Decision {
   readonly sentence: string;
-  /** Fields to change; absent where nothing changes. */
+  /** Fields to change; absent if nothing changes. */
   readonly next?: Partial<Serving>;
-  /** Nothing was changed, because another process has something else serve meanwhile. */
+  /** Nothing was changed, because another process has since changed what serves. */
   readonly overtaken?: boolean;
 }
 
@@ -69,14 +69,14 @@ export interface ServingChange extends Required<Omit<Decision, 'next'>> {
   readonly serving: Serving;
 }
 
-/** A pointer that cannot be read is an error: it must not be taken for "none serves". */
+/** Reads what serves. @throws RecordError for an unreadable record, which must not count as "none serves" */
 export async function readServing(store: Store): Promise<Serving> {
   return (await readRecord(store, SERVING_KEY, servingSchema)) ?? NOTHING_YET;
 }
 
 /**
- * Has a checkpoint serve from now on; runs under way keep theirs. A gate is refused while serving is pinned, a person never.
- * @param how `over` is what it was compared with: another one that serves is not replaced
+ * Makes a checkpoint serve from now on; runs under way keep theirs. A pin stops a gate, but never a person.
+ * @param how `over` is the baseline it was compared with: any other serving checkpoint is not replaced
  */
 export async function promote(
   store: Store,
@@ -102,7 +102,7 @@ export async function promote(
   });
 }
 
-/** Takes the last promotion back, unless another one than `of` serves; a second call goes one further. */
+/** Undoes the last promotion, unless something other than `of` serves; a second call goes back one further. */
 export function rollback(store: Store, reason: string, of?: PolicyRef): Promise<ServingChange> {
   return change(store, (now) => {
     if (of !== undefined && nameOf(now.serving) !== describePolicy(of)) {
@@ -126,7 +126,7 @@ export function pin(store: Store, pinned: boolean, reason: string): Promise<Serv
   });
 }
 
-/** Lets one of two deciders at the same moment succeed. The other is told: it decided about the past. */
+/** Applies a decision. If two processes decide at once, one succeeds; the other is told that its basis was stale. */
 async function change(store: Store, decide: (now: Serving) => Decision): Promise<ServingChange> {
   let isFirst = true;
   const work = (record: Serving | null): readonly [Serving | null, ServingChange] => {
@@ -151,13 +151,13 @@ export function writeManifest(store: Store, manifest: Manifest): Promise<void> {
   return writeRecord(store, manifestKey(manifest.trainRun, manifest.name), manifest);
 }
 
-/** Names of the checkpoints of a training run that have a manifest. */
+/** Lists the names of a training run's checkpoints that have a manifest. */
 export async function listCheckpoints(store: Store, trainRun: string): Promise<string[]> {
   const folder = checkpointsFolder(trainRun);
   return (await store.list(folder)).map((key) => key.slice(folder.length).replace(/\.json$/, ''));
 }
 
-/** @throws PolicyError `Policy.NoManifest` where there is none, or none that this version can read */
+/** @throws PolicyError `Policy.NoManifest` if there is none, or this version cannot read it */
 export async function readManifest(store: Store, checkpoint: CheckpointRef): Promise<Manifest> {
   const key = manifestKey(checkpoint.trainRun, checkpoint.name);
   const manifest = await readRecord(store, key, manifestSchema).catch((error: unknown) => {

@@ -7,14 +7,14 @@ import type { PolicySettings } from '../inputs';
 import { CHECK_PLACES } from '../names';
 import type { TrainerActivities } from '../trainer-contract';
 
-/** Any client may have written the input. @throws ApplicationFailure of type `Solve.BadInput` or `Configuration.Invalid` */
+/** Checks input, which any client may write. @throws ApplicationFailure `Solve.BadInput`, `Configuration.Invalid` */
 export async function checkInput(request: CheckInputRequest): Promise<void> {
   await orFail(configurationActivities<TrainingActivities>('check the input')[CHECK_PLACES](request));
 }
 
 export const storeActivities = activitiesOfStore<TrainingActivities>;
 
-/** Samples plans. A server that restarts is waited for, up to its `patience`; one that stays away ends the night. */
+/** Returns the sampling activities. They wait for a restarting server up to its `patience`, then fail the night. */
 export function samplingActivities(
   summary: string,
   { timeoutMs, patienceMs }: Pick<PolicySettings, 'timeoutMs' | 'patienceMs'>,
@@ -30,7 +30,7 @@ export function samplingActivities(
   });
 }
 
-/** The trainer's activities. It may be restarted or still starting: heartbeats show a lost one, and each may be repeated. */
+/** Returns the trainer's activities. It may be (re)starting: heartbeats detect its loss, and all can be retried. */
 export function trainerActivities(
   summary: string,
   { trainer, run }: { trainer: { readonly taskQueue: string }; run: { readonly heartbeatMs: number } },

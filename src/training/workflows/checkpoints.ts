@@ -10,7 +10,7 @@ import { rootFailure } from './nightly';
 
 type FirstCheckpoint = Pick<OpenedNight, 'from' | 'init' | 'warmStart'> & Pick<WarmStartInput, 'settings'>;
 
-/** The run's last checkpoint, or a first one that the trainer makes of the base model, and of examples if there are any. */
+/** Returns the run's last checkpoint, or has the trainer make a first one from the base model and any examples. */
 export async function firstCheckpoint(opened: FirstCheckpoint): Promise<CheckpointRef> {
   const { from, init, warmStart, settings } = opened;
   if (from !== null) return from;
@@ -24,7 +24,7 @@ export async function firstCheckpoint(opened: FirstCheckpoint): Promise<Checkpoi
   return refOf(checkpoint);
 }
 
-/** Has the trainer estimate whether its updates will fit into memory, beside policy servers that are there by now. */
+/** Has the trainer estimate whether updates will fit into memory, beside policy servers that already run. */
 export async function requireMemory(
   { settings, init: { config } }: Pick<OpenedNight, 'settings' | 'init'>,
   checkpoint: CheckpointRef,
@@ -39,7 +39,7 @@ export async function publish(
   remainingMs: number,
 ): Promise<readonly CheckpointRef[]> {
   const { baseUrl, patienceMs } = settings.policy;
-  // The trainer made the checkpoint, so only the policy server may be away.
+  // The trainer made the checkpoint, so only the policy server may be unavailable.
   const patience = Math.min(remainingMs, patienceMs);
   const { model } = await trainerActivities(`publish ${checkpoint.name}`, settings, patience)[names.PUBLISH]({
     checkpoint: refOf(checkpoint),
@@ -53,7 +53,7 @@ export function refOf({ trainRun, name }: Checkpoint): CheckpointRef {
   return { trainRun, name };
 }
 
-/** Has the policy server forget the run's checkpoints, all but those the night needs and those `served` beside it. */
+/** Has the policy server unload the run's checkpoints, except those that the night needs and those in `served`. */
 export function retireCheckpoints(
   night: Night,
   checkpoint: CheckpointRef,
@@ -81,10 +81,10 @@ export function collectCheckpoints(night: Night): Promise<void> {
   });
 }
 
-/** Long enough to start a trainer; what is left undone, the next night does. */
+/** Timeout for clean-up: long enough to start a trainer; the next night does what is left undone. */
 const DISPENSABLE_MS = 2 * 60_000;
 
-/** Turns a failure into a warning. A cancellation is noticed by what the night does next. */
+/** Turns a failure into a warning. A cancellation is left to the night's next step. */
 async function unlessItFails(night: Night, loss: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -96,7 +96,7 @@ async function unlessItFails(night: Night, loss: string, work: () => Promise<voi
   }
 }
 
-/** Workflow `conductorWarmStart`: makes a first checkpoint of examples, or returns the one made of the same input. */
+/** Workflow `conductorWarmStart`: makes a first checkpoint from examples, or returns that of equal input. */
 export async function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
   await checkInput({ workflow: names.WARM_START_WORKFLOW, input });
   return firstCheckpoint({ ...input, from: null });

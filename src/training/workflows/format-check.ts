@@ -8,10 +8,9 @@ import type { Night } from './night';
 import { drawGroups } from './rollouts';
 
 /**
- * Has the policy write the plans of a training run's first questions before a worker is paid for any of them. The samples are
- * kept, and the first cycle carries them out, so that nothing is written twice.
- * @throws ApplicationFailure where too few of them are plans: rewards would only teach what a plan looks like, at the price
- *   of a night
+ * Samples the plans of a training run's first questions before any worker is paid. The samples are kept, and the first
+ * cycle carries them out, so that nothing is sampled twice.
+ * @throws ApplicationFailure if too few replies are plans: rewards would only teach the format, at the price of a night
  */
 export async function requirePlans(night: Night): Promise<void> {
   const { opened, writer } = night.state;

@@ -9,8 +9,8 @@ import { storeActivities, trainerActivities } from './activities';
 import type { Night } from './night';
 
 /**
- * The gate at the end of a night: its checkpoint and what serves answer the held-out questions, and the better one serves. A
- * new one is tried once more where users are served. `next` is where the next night begins, if elsewhere.
+ * Runs the gate at the end of a night: its checkpoint and what serves answer the held-out questions. A checkpoint that
+ * is promoted is tried once more on the users' server. `next` is where the next night begins, if elsewhere.
  */
 export async function judge(
   night: Night,
@@ -49,8 +49,8 @@ function describeCut(checkpoint: CheckpointRef, { tried, asked, of }: Trial): st
 }
 
 /**
- * Where the next night begins after one that made its policy worse; null: where it ended. The prompted Conductor is no place
- * to begin, nor is another run's checkpoint, unless this run began with it.
+ * Chooses where the next night begins after one that made its policy worse; null: where this one ended. Neither the
+ * prompted Conductor nor another run's checkpoint qualifies, unless this night began with it.
  */
 function chooseNext({ state }: Night, baseline: PolicyRef, served: number | null): CheckpointRef | null {
   const { begun, best, opened } = state;
@@ -79,7 +79,7 @@ async function tryPromoted(night: Night, baseline: PolicyRef): Promise<string> {
   return sentence;
 }
 
-/** How far what the promoted checkpoint wrote is from what the trainer's own weights would have written. */
+/** Compares the replies of the promoted checkpoint with the trainer's own weights, by log-probabilities. */
 async function compareServed(night: Night, groups: readonly string[]): Promise<CanaryGaps | null> {
   if (groups.length === 0) return null;
   const { checkpoint, done: cycle, opened } = night.state;
@@ -96,7 +96,7 @@ async function compareServed(night: Night, groups: readonly string[]): Promise<C
   return { own, parent, tolerance: settings.tolerance.canary };
 }
 
-/** How often the night has looked at the held-out questions to choose where a later one begins, also before an interruption. */
+/** Counts the night's trials by which `continueFrom: best` chooses, those before an interruption included. */
 function looksIn({ state }: Night): number {
   const { settings, night } = state.opened;
   const { continueFrom, evaluateEvery } = settings;
@@ -124,7 +124,7 @@ function heldOutQuestions({ state }: Night): readonly QuestionRef[] {
 
 type Trial = Awaited<ReturnType<typeof tryPolicy>>;
 
-/** Always under the same names and seeds: policies that write the same plan get the same answers. */
+/** Tries a policy with fixed identities and seeds: policies that write the same plan get the same answers. */
 async function tryPolicy<Policy extends PolicyRef>(
   night: Night,
   purpose: 'evaluation' | 'canary',

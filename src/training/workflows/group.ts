@@ -20,9 +20,9 @@ import type { GroupRecord, Rollout, SampledPlan } from '../records';
 import { checkInput, samplingActivities, storeActivities } from './activities';
 
 /**
- * Workflow `conductorTrainGroup`: several plans for one question by one policy, carried out as in a solve, judged and kept.
- * With two rounds, the policy is shown each first plan with its answer: these replies are a group of their own, and their
- * rewards are discounted into the first round's (paper section 3.2 and appendix A.1).
+ * Workflow `conductorTrainGroup`: samples several plans for one question from one policy, carries them out as in a
+ * solve, grades and stores them. With two rounds, the policy reviews each first plan with its answer: the reviews form
+ * a group of their own, and their rewards are discounted into the first round's (paper section 3.2 and appendix A.1).
  */
 export async function conductorTrainGroup(input: GroupInput): Promise<GroupResult> {
   await checkInput({ workflow: names.GROUP_WORKFLOW, input });
@@ -128,7 +128,7 @@ function attemptsAt({ input, limits }: Group, question: AskedQuestion): Attempts
   };
 }
 
-/** @param roots earlier plans with their answers, which the replies review; null for first plans */
+/** @param roots earlier plans with their answers, for the replies to review; null in the first round */
 export function samplePlansFor(
   input: GroupInput,
   checkpoint: CheckpointRef,

@@ -1,6 +1,6 @@
 /**
- * The sandbox-safe door of training, of evaluations, and of the solves that both are made of: re-export it from your own
- * workflows file instead of `temporal-conductor/workflows`.
+ * Sandbox-safe entry point of training, of evaluations, and of the solves that both consist of: re-export it from your
+ * own workflows file instead of `temporal-conductor/workflows`.
  *
  * @example
  * export * from 'temporal-conductor/training/workflows';

@@ -11,14 +11,14 @@ import { type CycleRollouts, drawGroups, type Rollouts } from './rollouts';
 
 type Watch = Stopwatch<'update' | 'publish'>;
 
-/** The next checkpoint, and how it came about. */
+/** Next checkpoint, with the figures of its update or imitation. */
 interface Learned extends Pick<CycleMetrics, 'update' | 'imitation'> {
   readonly checkpoint: Checkpoint;
 }
 
 /**
- * Makes the night's next checkpoint, which the policy server then loads; null where nothing can be learned. `served` are the
- * checkpoints that serve, and must not be unloaded.
+ * Makes the night's next checkpoint and has the policy server load it; null if nothing can be learned. `served` lists
+ * what serves and what a rollback would restore, which must stay loaded.
  */
 export async function learn(
   night: Night,
@@ -36,14 +36,14 @@ export async function learn(
   night.phase = 'update';
   const learned = await (imitates ? imitate : learnFromRewards)(night, cycle, watch, played);
   if (learned === null) return null;
-  // A server that holds one policy at a time would load them in turns.
+  // A server that holds one policy at a time would otherwise switch back and forth.
   await rollouts.whenOver();
   const patienceMs = night.patienceMs();
   const served = await watch.time('publish', () => publish(settings, learned.checkpoint, patienceMs));
   return { ...learned, served };
 }
 
-/** GRPO on the groups whose rewards differ. */
+/** Updates the policy by GRPO on the groups that can be learned from. */
 async function learnFromRewards(
   night: Night,
   cycle: number,
@@ -80,7 +80,7 @@ async function keepRightPlans(night: Night, cycle: number, played: CycleRollouts
   await storeActivities(`right plans of cycle ${cycle}`)[names.KEEP_RIGHT_PLANS]({ cycle, settings, groups });
 }
 
-/** Supervised steps on right plans of this cycle and those before it; null as long as none was right. */
+/** Takes supervised steps on right plans of this cycle and those before it; null while there are none. */
 async function imitate(night: Night, cycle: number, watch: Watch): Promise<Learned | null> {
   const { checkpoint: parent, opened } = night.state;
   const { settings, init } = opened;

@@ -23,18 +23,18 @@ import { type CycleRollouts, Rollouts } from './rollouts';
  * The learning loop, from top to bottom. A night claims its cycles; each cycle
  *
  * 1. draws questions, and for each a team of workers;
- * 2. has the policy sampled for several plans of each question, the plans played and their answers judged: a group, a
- *    child workflow in `group.ts`;
- * 3. has the trainer update the policy from the groups whose rewards differ, or at first from right plans, in `learn.ts`;
+ * 2. samples several plans of each question from the policy, carries them out and grades their answers: a group, which
+ *    is a child workflow in `group.ts`;
+ * 3. has the trainer update the policy from groups whose rewards differ, or by imitation of right plans, in `learn.ts`;
  * 4. publishes the new checkpoint to the policy server, from which the next cycle samples.
  *
- * With `staleness: 1` the second step of the next cycle goes on beside the third one, by the checkpoint before.
- * After the last cycle, the gate decides whether what was learned serves.
+ * With `staleness: 1`, step 2 of the next cycle runs in parallel with step 3 and samples from the previous checkpoint.
+ * After the last cycle, the gate decides whether the new checkpoint serves.
  */
 
 /**
- * Workflow `conductorTrain`: one night of training; an interrupted one goes on with the cycles that it had claimed.
- * @throws ApplicationFailure by which the schedule pauses, and what serves stays
+ * Workflow `conductorTrain`: one night of training; an interrupted one continues with its claimed cycles.
+ * @throws ApplicationFailure, which pauses the schedule; what serves stays
  */
 export async function conductorTrain(input: TrainInput): Promise<NightProgress> {
   const control = new NightControl();
@@ -75,7 +75,7 @@ async function train(night: Night, input: TrainInput): Promise<void> {
   try {
     for (;;) {
       await night.control.whenResumed();
-      // Learns first from what was bought ahead.
+      // Rollouts that were begun ahead are learned from before the night may end.
       if (!rollouts.areAhead) {
         if (night.mustEnd()) return;
         if (workflowInfo().continueAsNewSuggested) {
@@ -110,7 +110,7 @@ async function runCycle(night: Night, cycle: number, rollouts: Rollouts): Promis
   const watch = new Stopwatch<'update' | 'publish'>();
   const learned = await learn(night, cycle, played, rollouts, watch);
   const checkpoint = learned === null ? night.state.checkpoint : checkpoints.refOf(learned.checkpoint);
-  // Beside the figures, which take as long; also a night that ends here waits for it.
+  // Runs in parallel with the figures, which take as long; a night that ends here waits for it, too.
   const cleared = learned === null ? null : checkpoints.retireCheckpoints(night, checkpoint, learned.served);
   try {
     const heldOut = await tryOnHeldOut(night, cycle, checkpoint);
@@ -137,7 +137,7 @@ async function runCycle(night: Night, cycle: number, rollouts: Rollouts): Promis
   }
 }
 
-/** Why the next cycle would earn nothing either; null where something was earned. Such a cycle does not count. */
+/** Explains why nothing can be learned from a cycle, which then does not count; null if a reply earned something. */
 function whyStalled({ state }: Night, cycle: number, { groups, writer }: CycleRollouts): string | null {
   const { unparseable, parseable } = state.opened.settings.reward;
   const rewards = groups.flatMap(({ rounds }) => rounds).flatMap((round) => round.rewards);

@@ -15,7 +15,7 @@ import { findFaultOfChange, number, type Rules } from '../../protocol/rules';
 import type { NightBudget, NightProgress } from '../contract';
 import { PAUSE_SIGNAL, PROGRESS_QUERY, RESUME_SIGNAL, SET_BUDGET_UPDATE, STOP_SIGNAL } from '../names';
 
-// These name the night by its first run id: they are encrypted with its key, and hold for that night alone.
+// Signals name the night by its first run id, which encryption protects: none can be replayed to a later night.
 
 export const pauseTrainingSignal = defineSignal<[string]>(PAUSE_SIGNAL);
 export const resumeTrainingSignal = defineSignal<[string]>(RESUME_SIGNAL);
@@ -25,11 +25,11 @@ export const progressQuery = defineQuery<NightProgress>(PROGRESS_QUERY);
 
 const BUDGET: Rules<NightBudget> = { costUsd: LIMIT_RULES.costUsd, hours: number(0, 24 * 7) };
 
-/** Requests of people to a night, possibly before it is opened. */
+/** Users' requests to a night, possibly before it is opened. */
 export class NightControl {
   night: { describeBudget(): NightBudget; progress(): NightProgress } | null = null;
   date = '';
-  /** null: as the night was before it went on in a new run. */
+  /** null: no signal has come yet, so the state carried over from the previous run applies. */
   isPaused: boolean | null = null;
   isStopped = false;
   budget: NightBudget = {};
@@ -39,7 +39,7 @@ export class NightControl {
   }
 }
 
-/** Answers a night's messages, from before it is opened. */
+/** Handles a night's messages, even before it is opened. */
 export function listen(control: NightControl): void {
   const { firstExecutionRunId } = workflowInfo();
   const hear = (signal: SignalDefinition<[string]>, obey: () => void): void => {

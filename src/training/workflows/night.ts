@@ -76,21 +76,21 @@ export class Night {
     return Math.max(0, this.state.startedAt + this.budget.wallClockMs - Date.now());
   }
 
-  /** How long the trainer is waited for: the current cycle is finished even when the night's time is used up. */
+  /** Timeout for the trainer: the current cycle is finished even after the night's time is used up. */
   patienceMs(): number {
     return this.remainingMs() + OVERTIME_MS;
   }
 
-  /** With an equal part, as `together` may be under way at once, of the money that is left; null where there is none. */
+  /** Starts a group with an equal share of the money left for `together` groups at once; null if none is left. */
   startGroup(options: GroupOptions, together: number): Promise<GroupResult> | null {
     const share = this.upToDate().share(together);
     return share && this.playGroup(share, options);
   }
 
-  /** As a child workflow, behind people who wait for an answer: its activities inherit the priority. */
+  /** Runs a group as a child workflow at a low priority, which its activities inherit: waiting users go first. */
   private async playGroup(share: BudgetShare, options: GroupOptions): Promise<GroupResult> {
     const { settings } = this.state.opened;
-    // A night is judged after its time as well.
+    // Trials on held-out questions may run after the night's time is used up.
     const wallClockMs = options.purpose === 'training' ? this.remainingMs() : MAX_WALL_CLOCK_MS;
     const input = groupInput(settings, options, { nanoUsd: share.nanoUsd, wallClockMs });
     let result: GroupResult | null = null;
@@ -101,7 +101,7 @@ export class Night {
         args: [input],
         taskQueue: settings.slots === null ? undefined : names.groupQueue(workflowInfo().taskQueue),
         priority: { priorityKey: names.NIGHT_PRIORITY },
-        // Nothing of a night goes on spending after its end.
+        // No group goes on spending after the end of its night.
         parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
         cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
         staticSummary: `question ${input.question.index + 1}, ${input.plans} plans`,
@@ -119,7 +119,7 @@ export class Night {
     return this.upToDate().isShort;
   }
 
-  /** From here on, what was kept for the gate may be spent. */
+  /** Starts the gate: from here on, the money reserved for it may be spent. */
   beginGate(): void {
     this.phase = 'gate';
     this.isJudged = true;
@@ -132,7 +132,7 @@ export class Night {
     return this.money;
   }
 
-  /** The gate tries two policies, and the one that serves then once more beside the other. */
+  /** Estimates the gate's cost: two policies on the held-out questions, then both again on the canary's. */
   private costOfGate(budget: number): number {
     const { opened, rollouts, spentNanoUsd } = this.state;
     const { rolloutNanoUsd, heldOut, settings } = opened;
@@ -150,7 +150,7 @@ export class Night {
   mayGoAhead(cycle: number): boolean {
     const { night } = this.state.opened;
     if (!this.isStale || cycle > night.last || this.control.isPaused === true) return false;
-    // A long history is left at once, and not after another cycle.
+    // A long history is continued as new at once, not after another cycle.
     return !this.mustEnd() && !workflowInfo().continueAsNewSuggested;
   }
 
@@ -158,7 +158,7 @@ export class Night {
     return this.state.opened.settings.staleness === 1;
   }
 
-  /** Checkpoint that plans of the cycle after the one to come are sampled from; null: the one that it makes. */
+  /** Checkpoint that samples plans for the cycle after the current one; null: the one that the current cycle makes. */
   get nextWriter(): CheckpointRef | null {
     return this.isStale ? this.state.checkpoint : null;
   }

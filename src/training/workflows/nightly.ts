@@ -29,8 +29,8 @@ export interface NightlyResult {
 }
 
 /**
- * Workflow `conductorTrainNightly`: makes the night of the time that it was due at. A schedule appends that time to its ids
- * and knows no priority, so the night itself is a child, terminated with this workflow, lest it keep later ones out.
+ * Workflow `conductorTrainNightly`: runs the night of its scheduled time. A schedule appends that time to workflow ids
+ * and cannot set a priority, so the night is a child; it is terminated with this workflow, lest it block later nights.
  */
 export async function conductorTrainNightly(input: NightlyInput): Promise<NightlyResult> {
   await checkInput({ workflow: NIGHTLY_WORKFLOW, input });
@@ -49,7 +49,7 @@ export async function conductorTrainNightly(input: NightlyInput): Promise<Nightl
   }
 }
 
-/** Set by Temporal on what a schedule starts: when it was due, without jitter, also when caught up or backfilled. */
+/** Due time that Temporal sets on scheduled workflows, without jitter, also after a catch-up or backfill. */
 const SCHEDULED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 
 async function startNight(input: NightlyInput): Promise<ChildWorkflowHandle<Workflow> | null> {
@@ -68,7 +68,7 @@ async function startNight(input: NightlyInput): Promise<ChildWorkflowHandle<Work
   }
 }
 
-/** Names the root failure in its own message, which is all that the note of a paused schedule shows. */
+/** Puts the root failure into its own message, the only part that the note of a paused schedule shows. */
 function nightFailure(night: string, error: unknown): ApplicationFailure {
   const { type, message } = rootFailure(error);
   return ApplicationFailure.create({
@@ -84,7 +84,7 @@ interface RootFailure {
   readonly message: string;
 }
 
-/** The failure below those of activities, children and time-outs, which only say that something failed. */
+/** Unwraps failures of activities, children and timeouts, which only say that something failed. */
 export function rootFailure(error: unknown): RootFailure {
   if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) {
     return lastFailureIn(error.cause, error.activityType);
@@ -95,7 +95,7 @@ export function rootFailure(error: unknown): RootFailure {
   return { type, message: reasonOf(error) };
 }
 
-/** The server sends the last attempt's failure with a time-out; the SDK leaves it in the server's form. */
+/** Reads the last attempt's failure, which the server sends with a timeout and the SDK leaves unconverted. */
 function lastFailureIn({ failure, message: timedOut }: TimeoutFailure, activity: string): RootFailure {
   const { message, applicationFailureInfo } = failure?.cause ?? {};
   if (message) return { type: applicationFailureInfo?.type ?? null, message };

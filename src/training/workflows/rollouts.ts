@@ -14,8 +14,8 @@ export interface CycleRollouts {
 }
 
 /**
- * The rollouts of a night: played when their cycle begins, or with `staleness: 1` while the trainer makes the checkpoint
- * before. What has begun ahead is learned from, whatever ends the night then; only its failure drops it.
+ * Rollouts of a night: run when their cycle begins, or with `staleness: 1` during the update of the cycle before.
+ * Rollouts begun ahead are learned from, whatever else ends the night; only its failure drops them.
  */
 export class Rollouts {
   private ahead: { readonly scope: CancellationScope; readonly played: Promise<CycleRollouts> } | null = null;
@@ -31,7 +31,7 @@ export class Rollouts {
     const scope = new CancellationScope();
     const played = scope.run(() => playGroups(this.night, cycle, this.night.state.checkpoint));
     this.ahead = { scope, played };
-    // Leaves a failure ahead to its own cycle.
+    // A failure ahead is reported by its own cycle.
     played.catch(() => undefined);
   }
 
@@ -52,7 +52,7 @@ export class Rollouts {
   }
 }
 
-/** Plays groups until enough can be learned from. What is drawn never depends on which was done first, while there is money. */
+/** Runs groups until enough can be learned from. While the budget lasts, draws never depend on completion order. */
 function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise<CycleRollouts> {
   const { settings } = night.state.opened;
   return CancellationScope.cancellable(async () => {
@@ -74,7 +74,7 @@ function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise
           });
           underWay.add(played);
         }
-        // Also where the money is used up.
+        // Also reached when the budget is used up.
         if (underWay.size === 0) {
           const groups = drawn.filter((group) => group !== null);
           const learnable = groups
@@ -92,7 +92,7 @@ function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise
   });
 }
 
-/** The groups of a cycle from one draw on, so many of them. */
+/** Returns `more` groups of a cycle, from draw `from` on. */
 export function drawGroups(
   night: Night,
   { cycle, writer }: Pick<GroupOptions, 'cycle' | 'writer'>,

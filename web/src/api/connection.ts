@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 
 type State = 'there' | 'lost';
 
-/** Whether the gateway answered when it was last asked anything. */
+/** Whether the gateway answered the latest request. */
 class Connection {
   #state: State = 'there';
   readonly #listeners = new Set<() => void>();

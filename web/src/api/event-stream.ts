@@ -3,7 +3,7 @@ import { connection } from './connection';
 import { reach, Refused } from './request';
 import { solvePath } from './queries';
 
-/** An event as it is sent: its cursor is the id of its frame. */
+/** Event as it is sent, without the cursor, which is the id of its frame. */
 export type SolveEvent = LiveEvent extends infer Event
   ? Event extends LiveEvent
     ? Omit<Event, 'cursor'>
@@ -13,7 +13,7 @@ export type SolveEvent = LiveEvent extends infer Event
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5000;
 
-/** Follows a solve to its end. Where the stream breaks, it goes on behind the last event that came. */
+/** Follows a solve to its end. If the stream breaks, it resumes after the last event received. */
 export async function followSolve(
   id: string,
   take: (event: SolveEvent) => void,
@@ -65,7 +65,7 @@ async function* framesOf(id: string, cursor: string, signal: AbortSignal): Async
   }
 }
 
-/** A comment has no fields. */
+/** Parses a server-sent event; the fields of a comment are empty. */
 function readFrame(frame: string): Frame {
   const fields = new Map(frame.split('\n').map((line) => splitOnce(line)));
   return { event: fields.get('event') ?? '', id: fields.get('id') ?? '', data: fields.get('data') ?? '' };

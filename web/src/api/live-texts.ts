@@ -1,6 +1,6 @@
 import { useCallback, useSyncExternalStore } from 'react';
 
-/** Where a text is written: the run, its round and the step. */
+/** Place of a text: the run, its round and the step. */
 export interface TextPlace {
   readonly childId: string | null;
   readonly round: number;
@@ -9,7 +9,7 @@ export interface TextPlace {
 
 const nameOf = ({ childId, round, step }: TextPlace): string => `${childId ?? ''} ${round} ${step}`;
 
-/** Texts as they are written. They change many times a second, so that only what shows one is drawn again. */
+/** Texts as they are streamed. They change many times a second, so only the components that show one render again. */
 export class LiveTexts {
   readonly #texts = new Map<string, string>();
   readonly #listeners = new Set<() => void>();
@@ -19,7 +19,7 @@ export class LiveTexts {
     return this.#texts.get(nameOf(place)) ?? '';
   }
 
-  /** Adds a piece where it belongs; one that was there already, or does not go on from what is, changes nothing. */
+  /** Appends a piece of text; ignores one that does not start exactly at the end of the text so far. */
   add(place: TextPlace, offset: number, delta: string): void {
     const before = this.read(place);
     if (offset !== before.length) return;
@@ -37,7 +37,7 @@ export class LiveTexts {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Once a frame at most. */
+  /** Notifies listeners at most once per animation frame. */
   #tellSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;

@@ -12,7 +12,7 @@ import type { Asked, CostReport, HeldLimits, Me, Message, Solve, SolvePage, Star
 
 const RETRY_MS = 1500;
 
-/** A refusal stands; a gateway that is away is asked again until it is there. */
+/** Whether to retry: a refusal is final, but an unreachable or failing gateway is retried until it answers. */
 function isWorthAnotherTry(_: number, error: Error): boolean {
   return error instanceof Unreachable || (error instanceof Refused && error.status >= 500);
 }
@@ -41,7 +41,7 @@ export function useMe(): UseQueryResult<Me> {
   return useQuery({ queryKey: KEYS.me, queryFn: () => request<Me>('/api/me'), staleTime: 60_000 });
 }
 
-/** @param isLive whether the list stays true by itself; else it is read where it is not known */
+/** @param isLive whether to poll the list; otherwise it is read only if none from the last minute is cached */
 export function useSolves(isLive = true): UseQueryResult<SolveList> {
   const client = useQueryClient();
   return useQuery({
@@ -54,7 +54,7 @@ export function useSolves(isLive = true): UseQueryResult<SolveList> {
   });
 }
 
-/** Reads one more page of solves that have ended. */
+/** Reads one more page of ended solves. */
 export function useEarlierSolves(): UseMutationResult<void, Error, SolveList> {
   const client = useQueryClient();
   return useMutation({
@@ -67,7 +67,7 @@ export function useEarlierSolves(): UseMutationResult<void, Error, SolveList> {
   });
 }
 
-/** How often a solve is read that runs without any event. */
+/** Poll interval for a running solve without events. */
 const QUIET_MS = 10_000;
 
 export function useSolve(id: string): UseQueryResult<Solve> {
@@ -78,7 +78,7 @@ export function useSolve(id: string): UseQueryResult<Solve> {
   });
 }
 
-/** The limits of a solve that runs, as soon as it has some. */
+/** Reads the limits of a running solve; polls until there are any. */
 export function useLimits(id: string, isRunning: boolean): UseQueryResult<HeldLimits> {
   return useQuery({
     queryKey: KEYS.limits(id),
@@ -89,7 +89,7 @@ export function useLimits(id: string, isRunning: boolean): UseQueryResult<HeldLi
   });
 }
 
-/** What a step's model was sent. @param id of the run that the step is of */
+/** Reads the messages sent to a step's model. @param id id of the step's run */
 export function usePrompt(
   id: string,
   { round, step }: { readonly round: number; readonly step: number },
@@ -101,7 +101,7 @@ export function usePrompt(
   });
 }
 
-/** What the Conductor wrote for a round. @param id of the run that the round is of */
+/** Reads the Conductor's replies for a round. @param id id of the round's run */
 export function useReplies(id: string, round: number): UseQueryResult<readonly string[]> {
   return useQuery({
     queryKey: ['replies', id, round],
@@ -109,7 +109,7 @@ export function useReplies(id: string, round: number): UseQueryResult<readonly s
   });
 }
 
-/** All turns that a solve was asked with. */
+/** Reads all turns of a solve's conversation, the question included. */
 export function useTurns(id: string): UseQueryResult<readonly Turn[]> {
   return useQuery({
     queryKey: KEYS.turns(id),
@@ -118,7 +118,7 @@ export function useTurns(id: string): UseQueryResult<readonly Turn[]> {
   });
 }
 
-/** A ledger may have a million rows. */
+/** Poll interval for costs; long, since a ledger may have a million rows. */
 const COST_MS = 30_000;
 
 export function useCost(by: string, isShown: boolean): UseQueryResult<CostReport> {

@@ -1,6 +1,6 @@
 import { connection } from './connection';
 
-/** An answer of the gateway that refuses what was asked, in its own words. */
+/** Error response of the gateway, with its own message. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 
@@ -12,7 +12,7 @@ export class Refused extends Error {
   }
 }
 
-/** The gateway cannot be reached: what it was asked may be asked again. */
+/** The gateway cannot be reached; the request may be retried. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
@@ -23,7 +23,7 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Asks the gateway, and gives its answer. @throws Refused, Unreachable */
+/** Sends a request to the gateway and returns its response body. @throws Refused, Unreachable */
 export async function request<Answer>(
   path: string,
   { method = 'GET', body, headers }: Sent = {},
@@ -39,7 +39,7 @@ export async function request<Answer>(
   return answer as Answer;
 }
 
-/** Sends a request, and notes whether the gateway could be reached. @throws Unreachable */
+/** Sends a request and records whether the gateway could be reached. @throws Unreachable */
 export async function reach(path: string, init: RequestInit): Promise<Response> {
   const response = await fetch(path, { credentials: 'same-origin', ...init }).catch((cause: unknown) => {
     if (init.signal?.aborted === true) throw cause;

@@ -23,7 +23,7 @@ export interface SolvePage {
   readonly unlisted: number;
 }
 
-/** What a model was sent. */
+/** Message sent to a model. */
 export interface Message {
   readonly role: Turn['role'];
   readonly text: string;
@@ -40,7 +40,7 @@ export interface CostReport {
 }
 
 export interface Cycle {
-  /** Null while it is under way. */
+  /** Null while the cycle runs. */
   readonly metrics: CycleMetrics | null;
   readonly groups: readonly CycleGroup[];
 }

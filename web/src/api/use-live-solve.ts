@@ -8,11 +8,11 @@ export type Wait = Extract<SolveEvent, { kind: 'waiting' }>;
 
 export interface Live {
   readonly texts: LiveTexts;
-  /** What the solve waits for, told last; what happened since ends it. */
+  /** Latest wait of the solve; null once a later event shows that it is over. */
   readonly wait: Wait | null;
 }
 
-/** Follows a solve while it is shown: each event has the trace read again, texts are kept beside it. */
+/** Follows a solve while it is shown: text events update `texts`, all other events refetch the trace. */
 export function useLiveSolve(id: string): Live {
   const client = useQueryClient();
   const [texts] = useState(() => new LiveTexts());
@@ -42,7 +42,7 @@ async function refresh(client: QueryClient, id: string): Promise<void> {
   await client.invalidateQueries({ queryKey: KEYS.solve(id) });
 }
 
-/** Calls at once, and once more behind the last of the calls that came too soon. */
+/** Throttles calls: the first runs at once, the last of those that come too soon runs at the end of the interval. */
 function atMostEvery(ms: number, work: () => void): () => void {
   let [last, timer] = [-Infinity, 0];
   return () => {

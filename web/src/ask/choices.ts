@@ -3,13 +3,13 @@ import { counted, describeUsd } from '../../../src/trace/describe';
 
 export type Approval = 'none' | 'plan' | 'all';
 
-/** What may be chosen beside the question. Texts are what the person typed. */
+/** Settings to choose besides the question. Texts are as the person typed them. */
 export interface Choices {
   readonly costUsd: string;
   readonly steps: string;
   readonly depth: string;
   readonly approval: Approval;
-  /** Ids of workers that are left out. */
+  /** Ids of excluded workers. */
   readonly without: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export function defaultChoices({ limits }: Me): Choices {
   };
 }
 
-/** The request for a question; what was left as it is configured is not named. */
+/** Returns the request for a question; it omits settings left at their configured values. */
 export function askedOf(question: string, choices: Choices, me: Me): Asked & { readonly question: string } {
   const defaults = defaultChoices(me);
   const named = (['costUsd', 'steps', 'depth'] as const).filter((name) => choices[name] !== defaults[name]);
@@ -49,7 +49,7 @@ const APPROVALS: Readonly<Record<Approval, string>> = {
   all: 'waits for your approval of every plan',
 };
 
-/** What was chosen, in one line. */
+/** Describes the choices in one line. */
 export function describeChoices(
   { costUsd, steps, depth, approval, without }: Choices,
   { workers }: Me,

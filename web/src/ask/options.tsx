@@ -7,11 +7,11 @@ interface OptionsProps {
   readonly me: Me;
   readonly choices: Choices;
   readonly onChange: (choices: Choices) => void;
-  /** Stands at the end of the line. */
+  /** Shown at the end of the line. */
   readonly children: ReactNode;
 }
 
-/** What may be set, folded into one line that says what holds. */
+/** Settings of a question, folded into one line that describes them. */
 export function AskOptions({ me, choices, onChange, children }: OptionsProps): ReactElement {
   const change = (part: Partial<Choices>): void => {
     onChange({ ...choices, ...part });

@@ -10,7 +10,7 @@ interface QuestionBoxProps {
   readonly ref?: Ref<HTMLTextAreaElement>;
 }
 
-/** Where a question is written. Enter asks it, Shift+Enter starts a line. */
+/** Input for a question. Enter sends it, Shift+Enter starts a new line. */
 export function QuestionBox({
   label,
   placeholder,

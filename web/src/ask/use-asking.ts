@@ -6,7 +6,7 @@ import type { Asked } from '../api/types';
 import { goTo, pathOfSolve } from '../route';
 
 interface Asking {
-  /** Asks, and shows the solve. The same request, sent again, is the same solve. */
+  /** Sends a question and shows its solve. Sending the same request again does not start another solve. */
   readonly send: (asked: Asked & { readonly question: string }) => void;
   /** Makes the next send a new request. */
   readonly renew: () => void;
@@ -14,7 +14,7 @@ interface Asking {
   readonly error: Error | null;
 }
 
-/** Sent with a question, so that one that is sent twice is one solve. */
+/** Returns a new idempotency key, so that a question sent twice starts one solve. */
 function newSending(): string {
   return [...crypto.getRandomValues(new Uint8Array(12))]
     .map((byte) => byte.toString(16).padStart(2, '0'))
@@ -33,7 +33,7 @@ export function useAsking(): Asking {
     },
     send: (asked) => {
       const onSuccess = ({ id }: { readonly id: string }): void => {
-        // Its place is drawn at once, before anything is known of it.
+        // Lets the solve's page render at once, before its data arrives.
         client.setQueryData(KEYS.solve(id), emptyTrace({ id, runId: '', question: asked.question }));
         goTo(pathOfSolve(id));
       };

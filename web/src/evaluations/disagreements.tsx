@@ -6,7 +6,7 @@ import { PlanSteps } from '../parts/plan-steps';
 import { pathOfSolve } from '../route';
 import { showText } from '../solve/show-text';
 
-/** Questions on which one of two methods alone was right, with both answers beside each other. */
+/** Questions on which only one of two methods was right, with both answers side by side. */
 export function Disagreements({ found }: { readonly found: Found }): ReactElement {
   const { methods, won, lost, shown } = found;
   const [one, other] = methods;

@@ -16,7 +16,7 @@ import { MethodsTable } from './methods-table';
 
 const LOOK_MS = 10_000;
 
-/** One evaluation: scores against costs, the table behind them, and where methods disagree. */
+/** Page of one evaluation: scores against costs, the methods as a table, and their disagreements. */
 export default function Evaluation({ id, me }: { readonly id: string; readonly me: Me }): ReactElement {
   const path = `/api/evaluations/${encodeURIComponent(id)}`;
   const { data, error } = useQuery({
@@ -76,7 +76,7 @@ function Found({ summary }: { readonly summary: Summary }): ReactElement {
   );
 }
 
-/** Any width gives the words; the picture has its own. */
+/** Sheet for a chart's title and subtitle, which do not depend on the width. */
 const SOME_SHEET: Sheet = { width: 960, isHeaded: false };
 
 function ChartCard({
@@ -111,11 +111,11 @@ function ChartCard({
 interface BehindProps {
   readonly id: string;
   readonly path: string;
-  /** Questions that are over: with more of them, more is read. */
+  /** Number of completed questions; the details are read again when it grows. */
   readonly complete: number;
 }
 
-/** What lies behind the figures, question by question. */
+/** Tables of details behind the figures, and the questions on which methods disagree. */
 function Behind({ id, path, complete }: BehindProps): ReactElement | null {
   const { data, failureReason: failure } = useQuery({
     queryKey: ['evaluation', id, 'details', complete],

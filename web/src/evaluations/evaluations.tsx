@@ -11,7 +11,7 @@ import { pathOfEvaluation } from '../route';
 const LOOK_MS = 15_000;
 const MINUTE_MS = 60_000;
 
-/** What was measured, the newest first. */
+/** Page with the list of evaluations, newest first. */
 export default function Evaluations(): ReactElement {
   const { data, error } = useQuery({
     queryKey: ['evaluations'],

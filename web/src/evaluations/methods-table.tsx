@@ -7,10 +7,10 @@ import { describeMs, describeUsd } from '../../../src/trace/describe';
 
 interface Column {
   readonly head: string;
-  /** What rows are sorted by; null comes last. */
+  /** Sort key of a row; null comes last. */
   readonly value: (method: MethodSummary) => number | string | null;
   readonly cell: (method: MethodSummary) => string;
-  /** Words are best from a to z, and so is what costs; the rest is best where it is highest. */
+  /** Whether the first click sorts upwards: for names, and for values of which less is better. */
   readonly isAscending?: boolean;
 }
 
@@ -53,12 +53,12 @@ const COLUMNS: readonly Column[] = [
   },
 ];
 
-/** Adjusted for the number of methods, where there are several. */
+/** Returns p adjusted for the number of methods, or else the plain p. */
 function pOf({ adjustedP, comparison }: MethodSummary): number | null {
   return adjustedP ?? comparison?.p ?? null;
 }
 
-/** A row for each method, sorted by the column that was chosen; once more turns it around. */
+/** Table with a row per method, sorted by the chosen column; choosing it again reverses the order. */
 export function MethodsTable({ summary }: { readonly summary: Summary }): ReactElement {
   const [{ at, isTurned }, sort] = useState({ at: 1, isTurned: false });
   const column = COLUMNS[at];

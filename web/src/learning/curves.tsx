@@ -10,13 +10,13 @@ interface CurvesProps {
   readonly cycles: readonly CycleMetrics[];
 }
 
-/** Rewards over all cycles; a dotted line where a night begins. */
+/** Chart of rewards over all cycles, with a dotted line at the start of each night. */
 export function RewardCurve({ cycles }: CurvesProps): ReactElement {
   const page = learningCurves(cycles);
   return <CurvesPicture page={{ ...page, panels: page.panels.slice(0, 1) }} />;
 }
 
-/** What the plans became and what that took, with all figures once more as a table. */
+/** Charts of how plans changed and what the training took, with all figures in a table as well. */
 export function Curves({ cycles }: CurvesProps): ReactElement {
   const [learned, effort] = [learningCurves(cycles), effortCurves(cycles)];
   return (
@@ -36,7 +36,7 @@ export function Curves({ cycles }: CurvesProps): ReactElement {
 }
 
 function CurvesPicture({ page }: { readonly page: CurvesPage }): ReactElement {
-  // Nights are read again and again, and mostly nothing is new.
+  // Nights are polled, mostly without changes: compares by content to avoid drawing again.
   const text = JSON.stringify(page);
   const same = useMemo(() => page, [text]); // eslint-disable-line react-hooks/exhaustive-deps
   const draw = useCallback((sheet: Sheet) => curvesChart(same, sheet), [same]);

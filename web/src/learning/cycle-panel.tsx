@@ -20,14 +20,14 @@ interface CyclePanelProps {
 
 const SHOWN_AT_FIRST = 6;
 
-/** What was tried in a cycle: each question with its plans side by side, the best first. */
+/** Panel with what a cycle tried: each question with its plans side by side, best first. */
 export function CyclePanel({ trainRun, cycle, onClose }: CyclePanelProps): ReactElement {
   const { data, error } = useQuery({
     queryKey: ['cycle', trainRun, cycle],
     queryFn: () => request<Cycle>(`/api/nights/${encodeURIComponent(trainRun)}/cycles/${cycle}`),
   });
   const panel = useRef<HTMLElement>(null);
-  // By the keyboard into it, and back to where one was.
+  // Moves keyboard focus into the panel and, when it closes, back to where it was.
   useEffect(() => {
     const before = document.activeElement;
     panel.current?.focus();
@@ -112,7 +112,7 @@ type Rollouts = readonly CycleGroup['rollouts'][number][];
 
 function Group({ group }: { readonly group: CycleGroup }): ReactElement {
   const { draw, round, question, text, topic, rollouts, checkpoint } = group;
-  // A trained policy writes one plan many times.
+  // A trained policy writes the same plan many times, so that equal plans are shown once.
   const folds: Rollouts[] = [
     ...groupBy(rollouts, ({ plan, problem }) => JSON.stringify([plan, problem])).values(),
   ];
@@ -146,7 +146,7 @@ function Group({ group }: { readonly group: CycleGroup }): ReactElement {
 
 const MOST_ANSWERS = 3;
 
-/** Rollouts of one plan. */
+/** Rollouts of the same plan. */
 function Fold({ rollouts }: { readonly rollouts: Rollouts }): ReactElement {
   const reward = rewardOf(rollouts);
   const answers = Object.entries(tally(rollouts.flatMap(({ answer }) => answer ?? []))).sort(

@@ -6,11 +6,11 @@ import { request } from '../api/request';
 import type { JudgedNight, Night } from '../api/types';
 import { StateMark } from '../parts/state-mark';
 
-/** A night with what its gate found; while another one is read, the one before stays. */
+/** Reads a night with its gate's evidence; keeps the previous night's data until it arrives. */
 export function useJudged(trainRun: string, night: Night | null): UseQueryResult<JudgedNight> {
   const [date, decision] = [night?.date ?? '', night?.decision ?? null];
   return useQuery({
-    // A decision is written once, after the night was read without it.
+    // The key contains the decision, since a night may have been read before its decision was written.
     queryKey: ['nights', trainRun, date, decision],
     queryFn: () => request<JudgedNight>(`/api/nights/${encodeURIComponent(trainRun)}/${date}`),
     enabled: night !== null,
@@ -19,7 +19,7 @@ export function useJudged(trainRun: string, night: Night | null): UseQueryResult
   });
 }
 
-/** What a night's gate decided, and on what evidence. */
+/** Card with a gate's decision and its evidence. */
 export function GateCard({ night }: { readonly night: JudgedNight }): ReactElement {
   const { date, decision, gate, canary } = night;
   return (
@@ -84,7 +84,7 @@ function Cost({ gate: { costRatio, maxCostRatio } }: { readonly gate: GateRecord
 
 const ROOM = { width: 200, height: 24, edge: 12 } as const;
 
-/** From the bound to the gain, and on beyond it, beside the line where both would be equal; the text says as much. */
+/** Draws the gain, its lower bound and the range above the gain against a line at 0; the text says the same. */
 function GainLine({
   gain,
   lowerBound,

@@ -14,14 +14,14 @@ export interface TrainRun {
 
 const LOOK_MS = 15_000;
 
-/** What was learned, night by night, and which checkpoint plans. */
+/** Page with the nights of training runs and the checkpoint that serves. */
 export default function Learning({ me }: { readonly me: Me }): ReactElement {
   const { data, error } = useQuery({
     queryKey: ['nights'],
     queryFn: () => request<readonly TrainRun[]>('/api/nights'),
     refetchInterval: LOOK_MS,
   });
-  // What serves stands above: nights wait for it, so that it does not push them down.
+  // The serving checkpoint is shown above the nights: they wait for it, so that it does not push them down.
   const isReady = !useCheckpoints().isPending && data !== undefined;
   return (
     <main className="place learning">
@@ -35,7 +35,7 @@ export default function Learning({ me }: { readonly me: Me }): ReactElement {
   );
 }
 
-/** One training run, by default that of the last night; others by choice. */
+/** One training run, by default the one with the latest night, with a choice of others. */
 function Runs({ runs, me }: { readonly runs: readonly TrainRun[]; readonly me: Me }): ReactElement {
   const [chosen, choose] = useState<string | null>(null);
   const latest = runs.toSorted((one, other) => (openedAt(one) < openedAt(other) ? 1 : -1));

@@ -3,17 +3,17 @@ import type { Night } from '../api/types';
 
 interface NightsProps {
   readonly nights: readonly Night[];
-  /** The one whose gate is shown. */
+  /** Night whose gate is shown. */
   readonly shown: Night | null;
   readonly cycle: number | null;
   readonly onNight: (date: string) => void;
-  /** Null where the key may not read what was tried. */
+  /** Null if the key may not read cycles. */
   readonly onCycle: ((cycle: number) => void) | null;
 }
 
 const SHOWN_AT_FIRST = 10;
 
-/** Nights, the newest first, each with its cycles. */
+/** Table of nights, newest first, each with its cycles. */
 export function Nights({ nights, shown: chosen, cycle, onNight, onCycle }: NightsProps): ReactElement {
   const [isWhole, showAll] = useState(false);
   const newest = nights.toReversed();
@@ -74,7 +74,7 @@ function Cycles({
   onCycle,
 }: Pick<NightsProps, 'cycle' | 'onCycle'> & { readonly night: Night }): ReactElement {
   const of = last - first + 1;
-  // A night counts its cycles from the first of all nights.
+  // Cycles are numbered across all nights.
   const count = Math.max(0, done - first + 1);
   if (onCycle === null || cycles.length === 0) return <>{`${count} of ${of}`}</>;
   return (
@@ -97,7 +97,7 @@ function Cycles({
   );
 }
 
-/** `0.12 → 0.31`: in its first cycle and in its last. */
+/** Describes the rewards of a night's first and last cycle: `0.12 → 0.31`. */
 function describeRewards({ cycles }: Night): string {
   const [first, last] = [cycles.at(0), cycles.at(-1)];
   if (first === undefined || last === undefined) return '–';
@@ -109,7 +109,7 @@ function describeGate({ decision, closedAt }: Night): string {
   return withoutFigures(decision);
 }
 
-/** The verdict of a gate's sentence; the card of the gate has its figures. */
+/** Returns a gate's sentence without its figures, which the gate's card shows. */
 export function withoutFigures(sentence: string): string {
   return sentence.replace(/ \(.*$/s, '');
 }

@@ -19,7 +19,7 @@ interface ReadRun extends TrainRun {
   readonly underWay: NightProgress | null;
 }
 
-/** A training run: its curve, its nights below, and behind a night its gate, behind a cycle what was tried in it. */
+/** A training run: its curve and nights. Choosing a night shows its gate, choosing a cycle shows what it tried. */
 export function RunOfNights({ listed, me }: { readonly listed: TrainRun; readonly me: Me }): ReactElement {
   const { trainRun } = listed;
   const [date, chooseNight] = useState<string | null>(null);
@@ -64,7 +64,7 @@ interface JudgedCurvesProps {
   readonly cycles: readonly CycleMetrics[];
 }
 
-/** The gate's card, and the curves below it; not before it, which would push them down. */
+/** The gate's card and the curves below it; they wait for the card, which would otherwise push them down. */
 function JudgedCurves({ trainRun, shown, cycles }: JudgedCurvesProps): ReactElement {
   const { data, failureReason: failure, isLoading } = useJudged(trainRun, shown);
   return (
@@ -76,7 +76,7 @@ function JudgedCurves({ trainRun, shown, cycles }: JudgedCurvesProps): ReactElem
   );
 }
 
-/** As it was listed, until it was read with how far its night is. */
+/** Reads a training run with its night's progress; until that arrives, returns the run as listed. */
 function useRun(listed: TrainRun): ReadRun {
   const { data } = useQuery({
     queryKey: ['nights', listed.trainRun],

@@ -13,13 +13,13 @@ interface Checkpoints {
 interface Change {
   readonly verb: 'promote' | 'rollback' | 'pin';
   readonly body: object;
-  /** What will be different, before it is. */
+  /** Sentence on what the change does, shown before it is confirmed. */
   readonly words: string;
 }
 
 const KEY = ['checkpoints'];
 
-/** A night's gate may change what serves. */
+/** Poll interval: a night's gate may change what serves. */
 const LOOK_MS = 5000;
 
 export function useCheckpoints(): UseQueryResult<Checkpoints> {
@@ -30,7 +30,7 @@ export function useCheckpoints(): UseQueryResult<Checkpoints> {
   });
 }
 
-/** Which checkpoint plans, and, for an admin key, another one in its place: nothing changes before its words were read. */
+/** The serving checkpoint and, for an admin key, controls to change it; each change asks for confirmation first. */
 export function Serving({ me }: { readonly me: Me }): ReactElement | null {
   const client = useQueryClient();
   const [change, propose] = useState<Change | null>(null);

@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import type { Verdict } from '../../../src/grading/verdict';
 import { tally } from '../../../src/evaluation/statistics';
 
-/** A shape for each verdict, so that no colour is needed to tell them apart. */
+/** Shapes that tell verdicts apart without colour. */
 const MARKS: Readonly<Record<Verdict, readonly [shape: string, kind: string]>> = {
   correct: ['✓', 'done'],
   wrong: ['✕', 'failed'],
@@ -10,7 +10,7 @@ const MARKS: Readonly<Record<Verdict, readonly [shape: string, kind: string]>> =
   ungraded: ['·', 'waiting'],
 };
 
-/** `✓ 2 ✕ 1`: how often each verdict was given; a single one in words. */
+/** Counts of each verdict, e.g. `✓ 2 ✕ 1`; a single verdict in words. */
 export function Verdicts({ verdicts }: { readonly verdicts: readonly Verdict[] }): ReactElement {
   const counts = tally(verdicts);
   const found = (Object.keys(MARKS) as Verdict[]).filter((verdict) => (counts[verdict] ?? 0) > 0);

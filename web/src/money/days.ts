@@ -16,13 +16,13 @@ import {
 import { oneLine } from '../../../src/trace/lines';
 import type { CostLine } from '../api/types';
 
-/** A day with its sum, and what each worker had of it. */
+/** Total of a day, and each worker's share. */
 export interface Day extends CostLine {
   /** USD. */
   readonly workers: ReadonlyMap<string, number>;
 }
 
-/** Makes days of lines that are named by day and worker, in order of time. */
+/** Groups lines, named by day and worker and in chronological order, into days. */
 export function daysOf(lines: readonly CostLine[]): Day[] {
   const days = new Map<string, Day>();
   for (const line of lines) {
@@ -50,13 +50,13 @@ function add(one: CostLine, other: CostLine): CostLine {
   };
 }
 
-/** More bars than these are no wider than the gaps between them. */
+/** Most bars that are still wider than the gaps between them. */
 const MOST_DAYS = 60;
-/** A reader can tell so many workers apart. */
+/** Most parts of a bar that a reader can tell apart. */
 const MOST_WORKERS = 6;
 const PLOT_HEIGHT = 220;
 
-/** The last days as bars, stacked by worker, the most expensive lowest. */
+/** Returns a chart of the last days as bars, stacked by worker, most expensive at the bottom. */
 export function daysChart(all: readonly Day[], sheet: Sheet): Chart {
   const days = all.slice(-MOST_DAYS);
   const sums = new Map<string, number>();

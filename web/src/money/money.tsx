@@ -18,7 +18,7 @@ const GROUPS = [
   ['workflow', 'Dearest solves'],
 ] as const;
 
-/** What was spent. Other groups than solves add up those of all keys, which takes an admin key. */
+/** Page with costs. All groups except solves add up the costs of all keys, which needs an admin key. */
 export default function Money({ me }: { readonly me: Me }): ReactElement {
   const [by, setBy] = useState<Group>(me.isAdmin ? 'day-worker' : 'workflow');
   const { data, error } = useCost(by, true);

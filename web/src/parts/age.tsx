@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { describeAge } from '../../../src/trace/describe';
 
-/** How long ago something was; the exact time, in the reader's zone, on hover. */
+/** Time since `at`; hovering shows the exact time in the reader's time zone. */
 export function Age({ at, now }: { readonly at: string; readonly now: number }): ReactElement {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>

@@ -7,7 +7,7 @@ interface ChoiceProps<Name extends string> {
   readonly onChoose: (name: Name) => void;
 }
 
-/** One of a few, beside each other. */
+/** Row of buttons to choose one of a few options. */
 export function Choice<Name extends string>({
   label,
   options,

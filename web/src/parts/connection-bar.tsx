@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { useConnection } from '../api/connection';
 
-/** A quiet bar: solves need no page to go on. It lies over the page, so that nothing moves. */
+/** Unobtrusive bar, since solves continue without the page. It overlays the page, so that nothing moves. */
 export function ConnectionBar(): ReactElement {
   const isLost = useConnection() === 'lost';
   return (

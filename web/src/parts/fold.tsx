@@ -6,7 +6,7 @@ interface FoldProps {
   readonly children: ReactNode;
 }
 
-/** Closed at first. What is in it is drawn, and read from the gateway, only once someone opens it. */
+/** Section that is closed at first. Its content renders, and is read from the gateway, only once it is opened. */
 export function Fold({ summary, className, children }: FoldProps): ReactElement {
   const [isOpen, setOpen] = useState(false);
   return (

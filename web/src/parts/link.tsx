@@ -5,7 +5,7 @@ interface LinkProps extends AnchorHTMLAttributes<HTMLAnchorElement> {
   readonly href: string;
 }
 
-/** A link to a place of the page; with a key held down, the browser opens it as it opens any other. */
+/** Link within the page; with a modifier key, the browser handles it like any other link. */
 export function Link({ href, ...rest }: LinkProps): ReactElement {
   const open = (event: MouseEvent): void => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;

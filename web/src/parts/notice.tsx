@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
 
-/** What went wrong, and what to do. */
+/** Notice that says what went wrong and what to do. */
 export function Problem({ children }: { readonly children: ReactNode }): ReactElement {
   return (
     <p className="problem" role="alert">
@@ -9,7 +9,7 @@ export function Problem({ children }: { readonly children: ReactNode }): ReactEl
   );
 }
 
-/** What stands where nothing is yet. */
+/** Placeholder for missing content. */
 export function Empty({
   title,
   children,

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** The present time, again every so many milliseconds; still while nothing shown depends on it. */
+/** Returns the current time, updated every `everyMs` milliseconds while `isMoving`. */
 export function useNow(everyMs: number, isMoving = true): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -3,15 +3,15 @@ import { type ReactElement, useId } from 'react';
 interface NumberFieldProps {
   readonly label: string;
   readonly step: string;
-  /** Stands where the field is empty. */
+  /** Placeholder for an empty field. */
   readonly nothing: string;
-  /** As it is typed. */
+  /** Text as typed. */
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly className?: string;
 }
 
-/** A number from 0, or none. */
+/** Field for a number of at least 0, or none. */
 export function NumberField({
   label,
   step,

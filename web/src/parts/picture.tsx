@@ -25,11 +25,11 @@ take([
 take([LabelLayout, SVGRenderer]);
 
 interface PictureProps {
-  /** The chart for a sheet; another function draws it anew. */
+  /** Returns the chart for a sheet; a new function redraws it. */
   readonly draw: (sheet: Sheet) => Chart;
 }
 
-/** A chart of a report, as wide as there is room. Its figures must stand in words nearby, for who does not see it. */
+/** Chart of a report in the available width. Its figures must also be given as text, for people who cannot see it. */
 export function Picture({ draw }: PictureProps): ReactElement {
   const box = useRef<HTMLElement>(null);
   const width = useWidth(box);
@@ -52,7 +52,7 @@ interface Drawn {
   readonly text?: string;
 }
 
-/** ECharts would write HTML, which the page's policy refuses: it only draws here, and React makes the elements. */
+/** Renders to a tree for React: the page's content security policy refuses the HTML that ECharts would insert. */
 function drawChart({ option, height }: Chart, width: number): Drawn {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
@@ -64,7 +64,7 @@ function drawChart({ option, height }: Chart, width: number): Drawn {
   }
 }
 
-/** Colours of reports, and of ECharts' own axes, as the page's theme has them. */
+/** Colours of the page's theme by those of reports and of ECharts' own axes. */
 const INKS: Readonly<Record<string, string>> = {
   [TEXT]: 'var(--text)',
   [FAINT]: 'var(--faint)',
@@ -87,7 +87,7 @@ function propsOf(attrs: Drawn['attrs']): Drawn['attrs'] {
   return Object.fromEntries(own.map(([name, value]) => [toCamel(name), value]));
 }
 
-/** As an object, which the policy allows; the font is the page's. */
+/** Returns styles as an object, which the policy allows, without the font: the page's own applies. */
 function styleOf({ style = '', fill, stroke }: Drawn['attrs']): Readonly<Record<string, string>> {
   const parts = String(style)
     .split(';')

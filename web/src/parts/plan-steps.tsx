@@ -3,7 +3,7 @@ import type { Plan } from '../../../src/plan/plan';
 import { describeSees } from '../../../src/trace/describe';
 import { showText } from '../solve/show-text';
 
-/** A plan as a list: who is asked what, and what they see. */
+/** A plan as a list: each step's worker, subtask and visible steps. */
 export function PlanSteps({
   plan,
   problem,

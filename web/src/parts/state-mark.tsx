@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 
 export type MarkedState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled' | 'asks';
 
-/** A shape for each state, so that no colour is needed to tell them apart. */
+/** Shapes that tell states apart without colour. */
 const MARKS: Readonly<Record<MarkedState, readonly [shape: string, word: string]>> = {
   waiting: ['·', 'not begun'],
   running: ['◐', 'running'],

@@ -2,11 +2,11 @@ import type { ReactElement } from 'react';
 
 interface TextTableProps {
   readonly label: string;
-  /** The head first. */
+  /** Header row first. */
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A table of a report. */
+/** Table of a report. */
 export function TextTable({ label, rows: [head = [], ...rows] }: TextTableProps): ReactElement {
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label={label}>

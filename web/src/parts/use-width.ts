@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useState } from 'react';
 
-/** Width of an element in pixels, known before the page is painted so that nothing moves; 0 until then. */
+/** Returns an element's width in pixels, measured before the page is painted so that nothing moves; 0 until then. */
 export function useWidth(box: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {

@@ -3,9 +3,9 @@ import { showText } from './show-text';
 
 const RenderedMarkdown = lazy(() => import('./markdown'));
 
-/** Longer texts would keep the page from answering while they are read as Markdown. */
+/** Longest text rendered as Markdown: parsing longer ones would make the page unresponsive. */
 const MOST_CHARACTERS = 60_000;
-/** More at once would take a browser seconds to lay out. */
+/** Longest text shown at once: a browser would take seconds to lay out more. */
 const SHOWN_CHARACTERS = 200_000;
 
 interface AnswerTextProps {
@@ -13,7 +13,7 @@ interface AnswerTextProps {
   readonly isGrowing?: boolean;
 }
 
-/** A model's answer, rendered or as the text that it is. */
+/** A model's answer, rendered as Markdown or as plain text. */
 export function AnswerText({ text, isGrowing = false }: AnswerTextProps): ReactElement {
   const [isRaw, setRaw] = useState(false);
   const shown = useDeferredValue(text);

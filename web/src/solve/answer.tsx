@@ -4,7 +4,7 @@ import { AnswerText } from './answer-text';
 import { useLiveText } from '../api/live-texts';
 import { useShown } from './context';
 
-/** The answer, as far as it is written. */
+/** The answer, as far as it has been written. */
 export function Answer(): ReactElement {
   const { solve, texts } = useShown();
   const growing = useLiveText(texts, answeringPlace(solve));

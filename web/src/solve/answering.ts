@@ -4,7 +4,7 @@ import type { Solve } from '../api/types';
 
 const FIRST: TextPlace = { childId: null, round: 0, step: 0 };
 
-/** The step that writes what is the answer by now: the last one of the latest plan that has come so far. */
+/** Returns the last step of the latest plan whose last step has started, or else of the first plan. */
 export function answeringPlace(solve: Solve): TextPlace {
   const planned = roundsOf(solve).filter(({ steps }) => steps.length > 0);
   const hasBegun = planned.findLast(({ steps }) => typeof steps.at(-1)?.startedAt === 'string');

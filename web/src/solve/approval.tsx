@@ -11,12 +11,12 @@ import { useSteer } from './steer';
 
 interface ApprovalProps {
   readonly round: Round;
-  /** The plan as it is shown: another one that took its place meanwhile is not approved by mistake. */
+  /** Plan as shown; sent with the approval, so that a plan that replaced it meanwhile is not approved by mistake. */
   readonly plan: Plan;
   readonly onEdit: () => void;
 }
 
-/** A plan waits for a person, who lets it run, changes it, or has another one written. */
+/** Controls for a plan that waits for approval: approve it, edit it, or reject it and have another one written. */
 export function Approval({ round, plan, onEdit }: ApprovalProps): ReactElement {
   const { solve } = useShown();
   const { mutate, isPending, error } = useSteer(round.childId ?? solve.id, solve.id);
@@ -65,7 +65,7 @@ export function Approval({ round, plan, onEdit }: ApprovalProps): ReactElement {
   );
 }
 
-/** When the run ends if nobody decides. */
+/** Time left until the run ends without a decision. */
 function Deadline({ id }: { readonly id: string }): ReactElement | null {
   const { data } = useLimits(id, true);
   const now = useNow(1000);

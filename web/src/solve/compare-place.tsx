@@ -14,7 +14,7 @@ interface ComparePlaceProps {
   readonly me: Me;
 }
 
-/** Two runs of a question beside each other: their plans, their costs, their answers. */
+/** Page with two runs of a question side by side: their plans, costs and answers. */
 export default function ComparePlace({ ids, me }: ComparePlaceProps): ReactElement {
   return (
     <main className="place compare">

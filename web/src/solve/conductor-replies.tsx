@@ -5,7 +5,7 @@ import { Fold } from '../parts/fold';
 import { useShown } from './context';
 import { WholeText } from './whole-text';
 
-/** What the Conductor thought, as it wrote it with the plan; read when someone looks. */
+/** The Conductor's replies for a round, with its reasoning; read when the fold is opened. */
 export function ConductorReplies({ round }: { readonly round: Round }): ReactElement | null {
   if (round.isGiven === true) return null;
   return (

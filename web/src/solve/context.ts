@@ -2,7 +2,7 @@ import { createContext, useContext } from 'react';
 import type { LiveTexts, TextPlace } from '../api/live-texts';
 import type { Me, Solve } from '../api/types';
 
-/** The solve that is shown, for all that is drawn of it. */
+/** The solve that is shown, for all components that show parts of it. */
 export interface Shown {
   readonly solve: Solve;
   readonly me: Me;

@@ -15,7 +15,7 @@ const SPEAKERS: Readonly<Record<Turn['role'], string>> = {
   assistant: 'The team',
 };
 
-/** What was said before the question, folded. */
+/** Turns before the question, folded. */
 export function EarlierTurns(): ReactElement | null {
   const { solve } = useShown();
   const { data: turns = [] } = useTurns(solve.id);
@@ -33,7 +33,7 @@ export function EarlierTurns(): ReactElement | null {
   );
 }
 
-/** Asks the next question of the conversation that this solve has answered. */
+/** Form for the next question of the conversation, once this solve has an answer. */
 export function FollowUp(): ReactElement | null {
   const { solve } = useShown();
   const { send, renew, isPending, error } = useAsking();

@@ -1,17 +1,17 @@
 import type { Plan, Step } from '../../../src/plan/plan';
 
-// Changes of a plan that a person makes; whether it is one that may run, the gateway says.
+// Edits of a plan by a person; the gateway checks whether the result is valid.
 
 export function changeStep({ steps }: Plan, index: number, change: Partial<Step>): Plan {
   return { steps: steps.map((step, each) => (each === index ? { ...step, ...change } : step)) };
 }
 
-/** As people count steps, so that what a refusal says is what they see. */
+/** Counts steps from 1, as people do, so that error messages match what is shown. */
 export function countedFromOne({ steps }: Plan): Plan {
   return { steps: steps.map((step) => ({ ...step, sees: step.sees.map((seen) => seen + 1) })) };
 }
 
-/** Has a step see an earlier one, or not see it any more. */
+/** Lets a step see an earlier one, or stops it from seeing it. */
 export function toggleSeen(plan: Plan, index: number, seen: number): Plan {
   const before = plan.steps[index]?.sees ?? [];
   const sees = before.includes(seen)
@@ -20,14 +20,14 @@ export function toggleSeen(plan: Plan, index: number, seen: number): Plan {
   return changeStep(plan, index, { sees });
 }
 
-/** One more step, by the last one's worker, who sees what came before. */
+/** Adds a step with the last step's worker, which sees the last step. */
 export function addStep({ steps }: Plan): Plan {
   const last = steps.length - 1;
   const worker = steps[last]?.worker ?? '';
   return { steps: [...steps, { worker, subtask: '', sees: last < 0 ? [] : [last] }] };
 }
 
-/** Leaves a step out; those behind it move up, and none sees it any more. */
+/** Removes a step; later ones move up, and none sees it any more. */
 export function removeStep({ steps }: Plan, index: number): Plan {
   const moved = (seen: number): number => (seen > index ? seen - 1 : seen);
   const rest = steps.filter((_, each) => each !== index);

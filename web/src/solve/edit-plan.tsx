@@ -13,7 +13,7 @@ interface EditPlanProps {
   readonly onEnd: () => void;
 }
 
-/** A plan that is changed before it runs: the graph shows it as it would be, the gateway's words say what is wrong with it. */
+/** Editor for a plan before it runs: the graph shows the draft, the gateway's message says what is wrong with it. */
 export function EditPlan({ round, plan, onEnd }: EditPlanProps): ReactElement {
   const { solve, me } = useShown();
   const [draft, setDraft] = useState(plan);

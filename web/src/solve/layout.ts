@@ -3,7 +3,7 @@ import type { Plan } from '../../../src/plan/plan';
 
 export type Direction = 'LR' | 'TB';
 
-/** Narrower where the page is: two stand side by side on a phone. */
+/** Node sizes in pixels; `TB` is narrower, so that two nodes fit side by side on a phone. */
 export const NODES = { LR: { width: 232, height: 104 }, TB: { width: 156, height: 104 } } as const;
 const GAPS = { LR: { nodesep: 16, ranksep: 56 }, TB: { nodesep: 16, ranksep: 36 } } as const;
 const MARGIN = 8;
@@ -15,7 +15,7 @@ export interface Place {
 
 interface Layout {
   readonly places: readonly Place[];
-  /** Where a line bends on its way past other steps, by `nameOfLine`. */
+  /** Points where a line bends on its way past other steps, by `nameOfLine`. */
   readonly bends: ReadonlyMap<string, readonly Place[]>;
   readonly width: number;
   readonly height: number;
@@ -25,7 +25,7 @@ export function nameOfLine(seen: number, step: number): string {
   return `${seen}-${step}`;
 }
 
-/** Where the steps of a plan stand. The plan alone decides, so that nothing moves when a state changes. */
+/** Lays out a plan's steps. Depends only on the plan, so that nothing moves when a state changes. */
 export function layOut({ steps }: Plan, direction: Direction): Layout {
   const node = NODES[direction];
   const graph = new Graph();
@@ -40,7 +40,7 @@ export function layOut({ steps }: Plan, direction: Direction): Layout {
   const centres = steps.map((_, index) => graph.node(String(index)) as Place);
   const bends = lines.map(([seen, step]) => {
     const { points } = graph.edge(String(seen), String(step)) as { readonly points: readonly Place[] };
-    // Its ends lie on the steps, and the one point between neighbours bends nothing.
+    // The end points lie on the steps, and a single point between adjacent steps is no bend.
     return points.length > 3 ? points.slice(1, -1) : [];
   });
   const room = (side: 'x' | 'y', size: number): number =>
@@ -57,7 +57,7 @@ export function layOut({ steps }: Plan, direction: Direction): Layout {
   };
 }
 
-/** Mirrors what was laid out where the first wave would be read backwards; no lines cross that did not. */
+/** Returns a function that mirrors the layout if the first wave is in reverse order; this adds no crossings. */
 function firstStepsFirst(
   centres: readonly Place[],
   direction: Direction,

@@ -4,7 +4,7 @@ import remarkGfm from 'remark-gfm';
 
 const SCHEMES = /^(https?:|mailto:)/i;
 
-/** Nothing is loaded from elsewhere: an image is a link to it. */
+/** Loads nothing from other sites: shows the address of an image instead. */
 const COMPONENTS: Components = {
   a: ({ href, children }) =>
     href === undefined || !SCHEMES.test(href) ? (
@@ -27,7 +27,7 @@ const COMPONENTS: Components = {
   ),
 };
 
-/** Markdown as elements: HTML in it is shown as the text that it is. */
+/** Renders Markdown; HTML in it is shown as plain text. */
 export default function RenderedMarkdown({ text }: { readonly text: string }): ReactElement {
   return (
     <Markdown remarkPlugins={[remarkGfm]} components={COMPONENTS}>

@@ -6,7 +6,7 @@ import { Link } from '../parts/link';
 import { StateMark, stateOfRun } from '../parts/state-mark';
 import { pathOfBoth } from '../route';
 
-/** Other runs of the question, each a way to lay both beside each other. */
+/** Links to compare this solve with other runs of its question. */
 export function OtherRuns({ solve }: { readonly solve: Solve }): ReactElement | null {
   const { data } = useSolves(false);
   const others = data?.runs.filter((run) => run.id !== solve.id && isOfQuestion(run, solve.question)) ?? [];
@@ -31,7 +31,7 @@ export function OtherRuns({ solve }: { readonly solve: Solve }): ReactElement | 
 
 const MOST_OTHERS = 20;
 
-/** A list shows the beginning of a long question. */
+/** Whether a run has this question; the list clips long ones. */
 function isOfQuestion({ question: listed }: ListedSolve, question: string): boolean {
   if (listed === null) return false;
   return listed === question || (listed.endsWith('…') && question.startsWith(listed.slice(0, -1)));

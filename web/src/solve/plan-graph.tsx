@@ -11,7 +11,7 @@ import { type StepData, StepNode } from './step-node';
 interface PlanGraphProps {
   readonly plan: Plan;
   readonly round: Round;
-  /** A plan that is being edited: has a step see an earlier one, or not see it any more. */
+  /** Given if the plan is being edited: lets a step see an earlier one, or stops it from seeing it. */
   readonly onToggle?: (step: number, seen: number) => void;
 }
 
@@ -20,7 +20,7 @@ const EDGE_TYPES = { seen: SeenLine };
 const NARROW_PX = 640;
 const SMALLEST = 0.7;
 
-/** The plan: waves from left to right, on a narrow screen from top to bottom; a line from each output to who sees it. */
+/** Graph of a plan: waves from left to right, or top to bottom if narrow; lines lead to steps that see an output. */
 export function PlanGraph({ plan, round, onToggle }: PlanGraphProps): ReactElement {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);

@@ -5,7 +5,7 @@ import { goTo, pathOfSolve } from '../route';
 import { useShown } from './context';
 import { useSteer } from './steer';
 
-/** Starts a new solve that keeps what came before a step, and goes on from there. */
+/** Starts a new solve that keeps the results before a step and continues from there. */
 export function Retry({
   step,
   worker: planned,

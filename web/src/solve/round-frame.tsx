@@ -12,11 +12,11 @@ import { PlanGraph } from './plan-graph';
 
 interface RoundFrameProps {
   readonly round: Round;
-  /** How it is counted within its run, from 1. */
+  /** Number within its run, from 1. */
   readonly number: number;
 }
 
-/** One plan: its graph, what the Conductor decided, and below it the plans of steps that it gave to itself. */
+/** One round: its plan as a graph, the Conductor's decision, and the plans of steps that it gave to itself. */
 export function RoundFrame({ round, number }: RoundFrameProps): ReactElement {
   const { solve } = useShown();
   const waits = waitsForPerson(solve, round);
@@ -47,7 +47,7 @@ interface PlanProps {
   readonly waits: boolean;
 }
 
-/** A plan as it is, or, while it waits and someone edits it, as it would be. */
+/** A plan, or its draft while it waits for approval and someone edits it. */
 function PlanOrDraft({ round, plan, waits }: PlanProps): ReactElement {
   const [isEdited, setEdited] = useState(false);
   if (plan.steps.length === 0) return <p className="faint">The answer stands: no more steps.</p>;
@@ -77,7 +77,7 @@ function PlanOrDraft({ round, plan, waits }: PlanProps): ReactElement {
   );
 }
 
-/** The plans of a step that was given to the Conductor itself; closed until someone looks or one waits, since they may go deep. */
+/** Plans of a step given to the Conductor itself; closed unless opened or one waits, since they may nest deeply. */
 function ChildRounds({
   childId,
   step,

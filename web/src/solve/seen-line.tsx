@@ -7,7 +7,7 @@ export interface LineData extends Record<string, unknown> {
   readonly direction: Direction;
 }
 
-/** From a step to one that sees its output, past those that stand between them. */
+/** Line from a step to one that sees its output, past the steps between them. */
 export function SeenLine(props: EdgeProps<Edge<LineData>>): ReactElement {
   const { sourceX, sourceY, targetX, targetY, data, markerEnd } = props;
   const { bends = [], direction = 'LR' } = data ?? {};
@@ -16,7 +16,7 @@ export function SeenLine(props: EdgeProps<Edge<LineData>>): ReactElement {
   return <BaseEdge path={`M${sourceX},${sourceY}${curves.join('')}`} markerEnd={markerEnd} />;
 }
 
-/** Leaves and arrives in the direction in which the plan is read. */
+/** Returns a Bézier curve that leaves and arrives in the plan's reading direction. */
 function curve(from: Place, to: Place, direction: Direction): string {
   const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
   const [one, other] =

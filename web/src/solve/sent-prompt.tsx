@@ -5,7 +5,7 @@ import { Fold } from '../parts/fold';
 import { useShown } from './context';
 import { WholeText } from './whole-text';
 
-/** The whole prompt of a step, read when someone looks. */
+/** The complete prompt of a step; read when the fold is opened. */
 export function SentPrompt({ place }: { readonly place: TextPlace }): ReactElement {
   return (
     <Fold summary="As it was sent">

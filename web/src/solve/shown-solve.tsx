@@ -13,7 +13,7 @@ interface ShownSolveProps {
   readonly children: (shown: Shown, wait: Wait | null) => ReactNode;
 }
 
-/** Reads and follows a solve for all that is drawn of it. Escape closes the step that is selected. */
+/** Reads and follows a solve for all components that show it. Escape closes the selected step. */
 export function ShownSolve({ id, me, children }: ShownSolveProps): ReactElement | null {
   const { data: solve, error } = useSolve(id);
   const { texts, wait } = useLiveSolve(id);

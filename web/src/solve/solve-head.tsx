@@ -12,7 +12,7 @@ import { useShown } from './context';
 import { OtherRuns } from './other-runs';
 import { showText } from './show-text';
 
-/** What was asked, how far it is, and what it cost against what it may. */
+/** The question, its state, and its cost against the limit. */
 export function SolveHead({ wait }: { readonly wait: Wait | null }): ReactElement {
   const { solve } = useShown();
   const isRunning = solve.status === 'running';
@@ -52,7 +52,7 @@ export function SolveHead({ wait }: { readonly wait: Wait | null }): ReactElemen
   );
 }
 
-/** Where else this run can be seen, and beside what. */
+/** Links to this run in Temporal's UI and to comparisons with other runs. */
 function Ways(): ReactElement {
   const { solve, me } = useShown();
   return (
@@ -113,7 +113,7 @@ const STOPS = {
   approval: 'the deadline of its approval',
 } as const;
 
-/** How it ended, where that is not simply with an answer. */
+/** Says how the solve ended, unless it has a complete answer and nothing failed. */
 function End({
   solve: { status, stoppedBy, error, degraded, answerCut },
 }: {

@@ -9,7 +9,7 @@ import { StepPanel } from './step-panel';
 import { Team } from './team';
 import '../style/solve.css';
 
-/** One solve: the team at work, and in the margin what it says. */
+/** Page of one solve: the team's plans, and beside them the selected step and the answer. */
 export default function SolvePlace({ id, me }: { readonly id: string; readonly me: Me }): ReactElement {
   return (
     <main className="place solve">

@@ -7,7 +7,7 @@ export interface Order {
   readonly body?: object;
 }
 
-/** Steers a run: `id` is its own, or that of a child that waits. What is shown is read again, whatever the gateway said. */
+/** Steers the run `id`, which may be a waiting child; then reads the shown solve again, even after an error. */
 export function useSteer<Answer = unknown>(
   id: string,
   shownId = id,

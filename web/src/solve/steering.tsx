@@ -6,7 +6,7 @@ import { Problem } from '../parts/notice';
 import { useShown } from './context';
 import { type Order, useSteer } from './steer';
 
-/** What may be done to a solve that runs. */
+/** Controls of a running solve. */
 export function Steering(): ReactElement | null {
   const { solve } = useShown();
   const isRunning = solve.status === 'running';
@@ -93,7 +93,7 @@ function Limits({ limits, order }: LimitsProps): ReactElement {
 const textOf = (limit: number | null): string => (limit === null ? '' : String(limit));
 const numberOf = (text: string): number | null => (text.trim() === '' ? null : Number(text));
 
-/** Asks once more, in place: what is cancelled does not go on. */
+/** Asks for confirmation in place, since a cancelled solve cannot be resumed. */
 function Cancel({
   isPending,
   onCancel,

@@ -19,7 +19,7 @@ export interface StepData extends Record<string, unknown> {
   readonly isDraft: boolean;
 }
 
-/** A step of a plan: who was asked what, and how far it is. Its size never changes. */
+/** Node of a plan's step: its worker, its subtask and its progress. Its size never changes. */
 export function StepNode({ data }: NodeProps<Node<StepData>>): ReactElement {
   const { step, index, round, direction, isDraft } = data;
   const { solve, texts, selected, select } = useShown();

@@ -13,7 +13,7 @@ import { SentPrompt } from './sent-prompt';
 import { showText } from './show-text';
 import { markOf } from './step-node';
 
-/** One step: what it was asked, what it saw, what it answered, and each call that it took. */
+/** Panel of one step: its subtask, the outputs it saw, its answer, and its calls. */
 export function StepPanel({ place }: { readonly place: TextPlace }): ReactElement | null {
   const { solve, select } = useShown();
   const round = solve.rounds.find((each) => each.childId === place.childId && each.round === place.round);

@@ -4,7 +4,7 @@ import { useShown } from './context';
 import { RoundFrame } from './round-frame';
 import { TimeLine } from './time-line';
 
-/** The team at work: each plan as a graph, and when its steps were at work. */
+/** Each plan as a graph, and a time line of the steps. */
 export function Team(): ReactElement {
   const { solve } = useShown();
   const rounds = roundsOf(solve);

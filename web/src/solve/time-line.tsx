@@ -7,7 +7,7 @@ import { markOf } from './step-node';
 
 const MOST_BARS = 60;
 
-/** When each step was at work: a bar each, in the order of their starts. */
+/** Time line with a bar for each step, in order of their starts. */
 export function TimeLine(): ReactElement | null {
   const { solve, selected, select } = useShown();
   const isRunning = solve.status === 'running';

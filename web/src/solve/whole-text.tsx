@@ -1,10 +1,10 @@
 import type { ReactElement } from 'react';
 import { showText } from './show-text';
 
-/** More at once would take a browser seconds to lay out. */
+/** Longest text shown at once: a browser would take seconds to lay out more. */
 const SHOWN_CHARACTERS = 100_000;
 
-/** A prompt or a reply, letter by letter. */
+/** A prompt or a reply as plain text, not rendered. */
 export function WholeText({ label, text }: { readonly label: string; readonly text: string }): ReactElement {
   return (
     <pre className="sent" dir="auto" aria-label={label} role="group" tabIndex={0}>

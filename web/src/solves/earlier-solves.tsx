@@ -6,11 +6,11 @@ import { Problem } from '../parts/notice';
 interface EarlierSolvesProps {
   readonly list: SolveList;
   readonly isFiltered: boolean;
-  /** The last of the solves that are known is nearly in sight. */
+  /** Whether the last known solve is nearly in sight. */
   readonly isNear: boolean;
 }
 
-/** Reads earlier solves as the reader comes near them; how far back a filter looks is the reader's choice. */
+/** Reads earlier solves as the reader scrolls near them; with a filter or after an error, only on request. */
 export function EarlierSolves({ list, isFiltered, isNear }: EarlierSolvesProps): ReactElement | null {
   const { mutate, isPending, error } = useEarlierSolves();
   const isDue = !list.isAll && !isFiltered && isNear && !isPending && error === null;

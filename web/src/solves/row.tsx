@@ -45,7 +45,7 @@ export function SolveRow({ solve, me, now, index, count, isActive }: RowProps): 
   );
 }
 
-/** Why it failed or waits: what a reader of the list must know. */
+/** Reason why a solve failed or waits. */
 function Trouble({
   solve: { problems, waitsFor, hasWorker },
 }: {
@@ -63,7 +63,7 @@ function Trouble({
   );
 }
 
-/** The key stands in the id of what it started. */
+/** Returns who started a solve: an id of the gateway contains the id of the key. */
 function whose(id: string, { keyId }: Me): string {
   const by = /^gw-([0-9a-z]{10})-/.exec(id)?.[1];
   if (by === undefined) return 'command line';

@@ -2,17 +2,17 @@ import { type RefObject, useEffect, useRef, useState } from 'react';
 
 interface RowsInSight {
   readonly box: RefObject<HTMLDivElement | null>;
-  /** The rows from `first` until before `last` are to be drawn. */
+  /** Rows to render: from `first` up to but not including `last`. */
   readonly first: number;
   readonly last: number;
-  /** Scrolls no further than it takes to see a row. */
+  /** Scrolls just far enough to show a row. */
   readonly reveal: (row: number) => void;
 }
 
-/** Rows above and below, so that a quick scroll shows no gap. */
+/** Extra rows above and below, so that quick scrolling shows no gap. */
 const MARGIN = 8;
 
-/** Which rows of one height can be seen in a box that scrolls. */
+/** Finds the visible rows, all of one height, of a scrolling box. */
 export function useRowsInSight(count: number, rowPx: number): RowsInSight {
   const box = useRef<HTMLDivElement>(null);
   const [sight, setSight] = useState({ top: 0, height: 800 });

@@ -9,10 +9,10 @@ import { EarlierSolves } from './earlier-solves';
 import { ROW_PX, SolveRow } from './row';
 import { useRowsInSight } from './rows-in-sight';
 
-/** Earlier solves are read before the last known one is in sight. */
+/** Rows before the last known solve at which earlier ones are read. */
 const AHEAD = 20;
 
-/** Solves, live: `/` filters, arrow keys move, Enter opens. Only the rows in sight are drawn. */
+/** Live list of solves: `/` filters, arrow keys move, Enter opens. Renders only the rows in sight. */
 export function Solves({ me }: { readonly me: Me }): ReactElement {
   const { data, error } = useSolves();
   const now = useNow(1000);
@@ -24,7 +24,7 @@ export function Solves({ me }: { readonly me: Me }): ReactElement {
   useSlash(() => filter.current?.focus());
   const isThere = shown.length > 0;
   useEffect(() => {
-    // Arrow keys are for the list, unless something else was chosen.
+    // Focuses the list for the arrow keys, unless something else has focus.
     if (isThere && document.activeElement === document.body) box.current?.focus({ preventScroll: true });
   }, [isThere, box]);
 
@@ -126,7 +126,7 @@ function describeCount(shown: number, all: number, unlisted: number): string {
   return shown === all ? `${all}${more}` : `${shown} of ${all}${more}`;
 }
 
-/** `/` is for a search wherever nothing is being typed. */
+/** Calls `focus` when `/` is pressed outside a text field. */
 function useSlash(focus: () => void): void {
   useEffect(() => {
     const press = (event: globalThis.KeyboardEvent): void => {
