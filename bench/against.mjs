@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- against FOLDER`: this build beside another one, the built checkout of another commit (a git worktree,
- * say), in turn and against one server, so that a noisy machine disturbs both alike. Prints ratios; asserts nothing.
+ * `npm run bench -- against FOLDER`: compares this build with a built checkout of another commit. Both run in turn
+ * against one server, so that noise on the machine affects them alike. Prints ratios; asserts nothing.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,13 +31,13 @@ try {
   await server.close();
 }
 
-/** Milliseconds of processor time a solve, a value a round. */
+/** Returns the processor time per solve in milliseconds, one value per round. */
 async function measureSolves() {
   const programs = Object.fromEntries(
     Object.entries(builds).map(([name, root]) => [name, solver(name, root)]),
   );
   for (const program of Object.values(programs)) await program.ready;
-  // The first solves load modules and make connections.
+  // Warm-up: the first solves load modules and open connections.
   for (const program of Object.values(programs)) await program.solve(SOLVES);
   const times = { this: [], other: [] };
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -74,7 +74,7 @@ function solver(name, root) {
   };
 }
 
-/** Milliseconds from the start of the command to its end, a value a start. */
+/** Returns the milliseconds from the command's start to its end, one value per start. */
 async function measureStarts() {
   const times = { this: [], other: [] };
   for (let start = 0; start < STARTS; start += 1) {
@@ -97,7 +97,7 @@ async function solveIn(cwd, root) {
   if (code !== 0) throw new Error(`solve of the build in ${root} ended with ${code} in ${cwd}`);
 }
 
-/** The median of the rounds' own ratios: what disturbs the machine for a while disturbs both builds of a round. */
+/** Prints the median of the per-round ratios, since noise in a round affects both builds. */
 function report(what, times) {
   const ratio = median(times.this.map((own, round) => own / times.other[round]));
   const [own, other] = [median(times.this), median(times.other)].map(milliseconds);

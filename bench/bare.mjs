@@ -5,8 +5,8 @@ import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 const WORKFLOW = fileURLToPath(new URL('programs/bare-workflow.cjs', import.meta.url));
 
 /**
- * The four calls as four activities of the smallest workflow that runs the plan's shape: no store, ledger, limits or
- * trace, and a fixed plan. It is the engine's own floor, under the settings of a solve's worker.
+ * Runs the four calls as activities of a minimal workflow: a fixed plan, without store, ledger, limits or trace. This
+ * is Temporal's own minimum cost, measured with the settings of a solve's worker.
  */
 export async function openBare({ connection, client }, name, ask) {
   const taskQueue = `bench-${name}`;

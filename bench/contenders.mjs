@@ -6,8 +6,8 @@ import { FOUR_CALLS } from './plans.mjs';
 import { openSolver, spawnProviders } from './setting.mjs';
 
 /**
- * Lets `measure` have the programs that make the same four calls to the same providers, all in this process: `plain`,
- * `langGraph` where it is installed, `bare` Temporal, and `solve`. What each loads once is no cost of a run, so each has run before.
+ * Calls `measure` with programs that make the same four calls to the same providers, all in this process: `plain`,
+ * `langGraph` (if installed), `bare` Temporal and `solve`. Each ran once, so that loading is not measured.
  */
 export async function withContenders(server, delayMs, measure) {
   const name = `contenders-${delayMs}`;
@@ -32,7 +32,7 @@ export async function withContenders(server, delayMs, measure) {
   }
 }
 
-/** The others throw when a call fails; a solve would tell, and count as fast. */
+/** Throws if a solve fails, since a failed one would count as fast. The other programs throw by themselves. */
 async function solveWhole(conductor) {
   const { id, status, degraded } = await conductor.solve({ question: 'How fast?' });
   if (status !== 'completed' || degraded) throw new Error(`${id} ended as ${status}, degraded: ${degraded}`);

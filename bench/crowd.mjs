@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- crowd`: 2,000 solves under way at once in one worker process, whose calls take 10 s each. Prints what
- * the worker holds in memory and how long it takes to see them all through; a solve that does not complete is an error.
+ * `npm run bench -- crowd [SOLVES]`: 2,000 concurrent solves in one worker process, each call taking 10 s. Prints the
+ * worker's memory and the time until all have completed; a solve that does not complete is an error.
  */
 import { join } from 'node:path';
 import { startSimulatedProviders } from '../lib/testing/index.js';
@@ -11,7 +11,7 @@ import { configFor, databaseIn, openClient, openServer, startWorker } from './se
 
 const SOLVES = Number(process.argv[2] ?? 2000);
 const CALL_MS = 10_000;
-/** The server lets 1,200 wait for an end at a time (`frontend.namespaceCount`). */
+/** Maximum results awaited at a time; the server allows 1,200 (`frontend.namespaceCount`). */
 const POLLS = 1000;
 
 const slow = (answer) => ({ delayMs: CALL_MS, answer });
@@ -30,7 +30,7 @@ try {
   await server.close();
 }
 
-/** The first calls are held back until every solve has made its own: then all of them are under way. */
+/** Holds the first calls until every solve has made its own, so that all solves are running. */
 async function measureCrowd() {
   const conductor = openClient(server, config);
   const idle = await worker.look();

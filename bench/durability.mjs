@@ -1,8 +1,8 @@
 /**
- * `npm run bench`: what durability costs, in one run on this machine; `-- --quick` for a look whether it still works.
+ * `npm run bench`: measures what durability costs on this machine; `-- --quick` only checks that the benchmark works.
  *
- * Wall-clock figures stand beside those of other programs measured in turn with a solve, since machines are noisy; sizes
- * and counts are exact. It asserts nothing: a missed target is printed as missed.
+ * Machines are noisy, so wall-clock figures are compared with those of other programs measured in turn with a solve;
+ * sizes and counts are exact. It asserts nothing: a missed target is printed as missed.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -1,6 +1,6 @@
-/** How much is measured: about six minutes on two quiet cores. */
+/** Full run: about six minutes on two idle cores. */
 export const WHOLE = {
-  /** 500 ms calls: how many solves at once, and how often. */
+  /** 500 ms calls: concurrent solves, and repetitions. */
   slow: [
     { width: 1, rounds: 6 },
     { width: 10, rounds: 3 },
@@ -9,7 +9,7 @@ export const WHOLE = {
   ],
   /** 0 ms calls, one solve at a time. */
   fast: { rounds: 20 },
-  /** 0 ms calls: in each round twice as many solves as go on at once. */
+  /** 0 ms calls: each round runs twice `width` solves, `width` at a time. */
   throughput: [
     { width: 20, rounds: 2 },
     { width: 50, rounds: 2 },
@@ -19,7 +19,7 @@ export const WHOLE = {
   starts: 3,
 };
 
-/** Shows that everything still works; but for what is exact, its figures say nothing. */
+/** Only checks that everything works; apart from exact counts, its figures mean nothing. */
 export const QUICK = {
   slow: [
     { width: 1, rounds: 1 },

@@ -10,7 +10,7 @@ import { configFor, openClient, startWorker } from './setting.mjs';
 const RUNS = 30;
 const [PIECES, PIECE_MS] = [20, 50];
 
-/** How long each of some runs took from the first byte of its step's answer until a reader had its text. */
+/** Returns, per run, the milliseconds from the first byte of its step's answer until a reader had its text. */
 export async function firstTexts(server, store) {
   let sentAt = 0;
   const provider = createServer(async (request, response) => {
@@ -25,7 +25,7 @@ export async function firstTexts(server, store) {
     };
     if (isPlan) send({ content: planText(ONE_STEP) });
     else {
-      // Not before the reader can know of the step.
+      // Gives the reader time to learn of the step.
       await pause(500);
       sentAt = Date.now();
       for (let piece = 0; piece < PIECES; piece += 1) {
@@ -58,6 +58,6 @@ export async function firstTexts(server, store) {
     worker.stop();
     provider.close();
   }
-  // A first stream loads modules, which later ones need not.
+  // Drops the first stream, which also loads modules.
   return found.slice(1);
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- gateway [VENV]`: 500 streams open at once, and what a request takes of the processor beside LiteLLM's
- * proxy, which is installed from PyPI unless VENV is a virtual environment that has it. Linux alone.
+ * `npm run bench -- gateway [VENV]`: 500 concurrent streams, and the processor time per request compared with
+ * LiteLLM's proxy, which is installed from PyPI unless VENV is a virtual environment that has it. Linux only.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { startSimulatedProviders } from '../lib/testing/index.js';
@@ -97,7 +97,7 @@ async function ask(of, body) {
   if (!choices?.[0]?.message.content) throw new Error(`${of.url} gave no answer: ${response.status}`);
 }
 
-/** Chat completions and responses; of each, half are silent until their answer comes, and half are written meanwhile. */
+/** Streams chat completions and responses; half of each stay silent until the answer, half arrive in pieces. */
 async function measureStreams() {
   const answer = 'x'.repeat(2000);
   const written = { answer, schedule: [{ share: 1, answer: { fault: 'drip', ms: STREAM_MS } }] };
@@ -112,7 +112,7 @@ async function measureStreams() {
     const silences = [];
     let open = 0;
     const streams = Array.from({ length: STREAMS }, async (_, index) => {
-      // They come in the course of some seconds, as clients do.
+      // Starts the streams over 10 s, as clients would.
       await pause(index * 20);
       const model = index % 2 === 0 ? 'worker/a' : 'worker/b';
       const asked = index % 4 < 2 ? { messages: asMessages(QUESTION) } : { input: QUESTION };
@@ -142,7 +142,7 @@ async function measureStreams() {
   }
 }
 
-/** Reads a stream to its end. @returns its longest time without a byte, from the request on */
+/** Reads a stream to its end. @returns its longest time in milliseconds without a byte, from the request on */
 async function longestSilence(gateway, body, count) {
   let [longest, last] = [0, performance.now()];
   const hear = () => {

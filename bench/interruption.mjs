@@ -7,7 +7,7 @@ import { FOUR_CALLS, planText } from './plans.mjs';
 import { rate } from './rows.mjs';
 import { nextLine, openSolver } from './setting.mjs';
 
-/** From `cancel` to the closed HTTP connection, with the embedded heartbeat of 5 s. */
+/** Measures the time from `cancel` to the closed HTTP connection, with the embedded worker's heartbeat of 5 s. */
 export async function measureCancel(server, { cancels }) {
   const providers = await startSimulatedProviders({ fallback: { answer: { fault: 'hang' } } });
   const solver = await openSolver(server, providers.url, 'cancel');
@@ -29,7 +29,7 @@ export async function measureCancel(server, { cancels }) {
   return [rate(`cancel → connection closed, longest of ${delays.length}`, Math.max(...delays), aim)];
 }
 
-/** From `kill -9` of the worker in mid-call, with another started at once, to the end of the run. */
+/** Measures the time from `kill -9` of a worker in mid-call, with another started at once, to the end of the run. */
 export async function measureRecovery(server) {
   const providers = await startSimulatedProviders({ fallback: { delayMs: 500 } });
   const solver = await openSolver(server, providers.url, 'recovery');

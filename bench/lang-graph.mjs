@@ -4,8 +4,8 @@ import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import { callsTo } from './plain.mjs';
 
 /**
- * The four calls as a graph whose every step is in SQLite (WAL, its commits safe from a killed process) before the next
- * one begins. The graph is fixed, which a plan written at run time is not: a little in LangGraph's favour.
+ * Runs the four calls as a graph that commits each step to SQLite before the next one begins (WAL, whose commits
+ * survive a killed process). The graph is fixed, unlike a plan written at run time, which slightly favours LangGraph.
  */
 export function openLangGraph(url, file) {
   const ask = callsTo(url);

@@ -12,8 +12,8 @@ const run = promisify(execFile);
 const MASTER_KEY = 'sk-bench';
 
 /**
- * LiteLLM's proxy in front of the models at `url`, with one worker process and a key, as it is installed from PyPI.
- * @param venv of an earlier run, where it is installed; else it is installed anew
+ * Starts LiteLLM's proxy, as installed from PyPI, in front of the models at `url`, with one worker process and a key.
+ * @param venv virtual environment that has LiteLLM; if absent, a new one is made
  */
 export async function startLiteLlm(url, model, venv) {
   const folder = await mkdtemp(join(tmpdir(), 'bench-litellm-'));
@@ -76,7 +76,7 @@ async function untilAnswering(url) {
     await pause(200);
 }
 
-/** Processor time of a process and of all below it. */
+/** Sums the processor time of a process and its descendants, in milliseconds. */
 async function processorTimeOfTree(root) {
   const parents = new Map();
   for (const name of await readdir('/proc')) {

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- live [postgres://…]`: what it costs that answers stream, and how soon another process has them; the
- * latter in PostgreSQL as well, if a database is named whose schema is made.
+ * `npm run bench -- live [postgres://…]`: the cost of streaming answers, and the delay until another process can read
+ * them. The delay is also measured in PostgreSQL if a database with the store's schema is named.
  */
 import { startSimulatedProviders } from '../lib/testing/index.js';
 import { openBare } from './bare.mjs';
@@ -20,7 +20,7 @@ import {
 } from './setting.mjs';
 
 const [postgres] = process.argv.slice(2);
-/** Simulated providers cut it into 400 pieces. */
+/** Simulated providers send it in 400 pieces. */
 const ANSWER_BYTES = 20_000;
 const [SOLVES, ROUNDS] = [20, 5];
 const RUNS = 200;
@@ -36,7 +36,7 @@ try {
   await server.close();
 }
 
-/** Processor time of this process, in which are worker and client. */
+/** Measures the processor time of this process, which runs both worker and client. */
 async function measureCalls() {
   const providers = await spawnProviders({ delayMs: 0, answerBytes: ANSWER_BYTES, plan: FOUR_CALLS });
   const { url } = providers;
@@ -73,7 +73,7 @@ async function measureCalls() {
   return Object.entries(medians).map(([name, ms]) => [name, milliseconds(ms), times(ms / bare)]);
 }
 
-/** From the first byte of a step's answer to its text in another process than the worker's. */
+/** Measures the time from the first byte of a step's answer to its text in a process other than the worker's. */
 async function measureFirstTexts() {
   const stores = [
     ['SQLite', databaseIn(server.folder), 400],
@@ -89,7 +89,7 @@ async function measureFirstTexts() {
   return rows;
 }
 
-/** Runs whose answers all come at once, for ten seconds. */
+/** Measures a worker while all runs receive their answers at once, over ten seconds. */
 async function measureCrowd() {
   const slow = {
     answer: 'x'.repeat(ANSWER_BYTES),

@@ -1,4 +1,4 @@
-// `npm run bench [-- crowd [SOLVES] | against FOLDER | live [postgres://…] | gateway | --quick]`: each measurement is a program of its own.
+// `npm run bench [-- crowd [SOLVES] | against FOLDER | live [postgres://…] | gateway [VENV] | --quick]`
 const [name] = process.argv.slice(2);
 const isNamed = ['crowd', 'against', 'live', 'gateway'].includes(name);
 if (isNamed) process.argv.splice(2, 1);

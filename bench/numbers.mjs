@@ -1,17 +1,17 @@
-/** The middle of some numbers. */
+/** Returns the median; of an even number of values, the upper one of the middle two. */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)];
 }
 
-/** How long something takes, in milliseconds. */
+/** Returns how long `work` takes, in milliseconds. */
 export async function time(work) {
   const begin = performance.now();
   await work();
   return performance.now() - begin;
 }
 
-/** Measures named programs in turn, round by round, so that a noisy machine disturbs all alike. */
+/** Times named programs in turn, round by round, so that noise on the machine affects all alike. */
 export async function interleave(rounds, programs) {
   const times = each(programs, () => []);
   for (let round = 0; round < rounds; round += 1) {
@@ -29,7 +29,7 @@ export async function many(count, width, work) {
   await Promise.all(Array.from({ length: width }, lane));
 }
 
-/** Keeps the names and changes the values. */
+/** Maps the values of an object and keeps its keys. */
 export const each = (named, change) =>
   Object.fromEntries(Object.entries(named).map(([name, value]) => [name, change(value)]));
 

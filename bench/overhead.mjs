@@ -2,10 +2,10 @@ import { withContenders } from './contenders.mjs';
 import { each, interleave, many, median, milliseconds, seconds } from './numbers.mjs';
 import { compare, times } from './rows.mjs';
 
-/** By how many are under way at once: multiples of the plain program's wall clock, and of bare Temporal's. */
+/** Targets by concurrency, as multiples of the plain program's wall clock (`solve`) and bare Temporal's (`toBare`). */
 const AIMS = { 1: { solve: 1.08 }, 10: { solve: 1.25, toBare: 1.1 } };
 
-/** Wall clock of calls that take their time, as a multiple of the plain program's. */
+/** Measures the wall clock with 500 ms calls, as a multiple of the plain program's. */
 export async function measureSlowCalls(server, { slow }) {
   return withContenders(server, 500, async (programs) => {
     const rows = [];
@@ -24,7 +24,7 @@ export async function measureSlowCalls(server, { slow }) {
   });
 }
 
-/** Wall clock of calls that take none: what is left is overhead. */
+/** Measures the wall clock with 0 ms calls, which shows the overhead. */
 export async function measureFastCalls(server, { fast: { rounds } }) {
   return withContenders(server, 0, async (programs) => {
     const walls = await wallsOf(programs, { width: 1, rounds });

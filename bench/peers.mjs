@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 
 /**
- * Installs LangGraph.js beside the benchmark unless it is there. Where that fails, the benchmark goes on without it.
+ * Installs LangGraph.js beside the benchmark if it is missing. If that fails, the benchmark goes on without it.
  *
- * Its checkpointer wants better-sqlite3, a native package: prebuilt from GitHub, else compiled on the spot.
+ * Its checkpointer needs better-sqlite3, a native package: prebuilt from GitHub, else compiled locally.
  */
 export async function installPeers() {
   if (await hasPeers()) return;
@@ -21,7 +21,7 @@ export async function installPeers() {
   );
 }
 
-/** Whether LangGraph.js and its SQLite can be used here. */
+/** Returns whether LangGraph.js and its SQLite can be used here. */
 export async function hasPeers() {
   try {
     const { SqliteSaver } = await import('@langchain/langgraph-checkpoint-sqlite');

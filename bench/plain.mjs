@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 
-/** One call of a model over HTTP, not tried again: what every compared program makes four of. */
+/** Makes model calls over HTTP without retries; each compared program makes four of them. */
 export function callsTo(url) {
   const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
   return async (model, content) => {
@@ -9,7 +9,7 @@ export function callsTo(url) {
   };
 }
 
-/** The same, whose answer is read as it is written. */
+/** Like `callsTo`, but streams the answers. */
 export function streamsFrom(url) {
   const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
   return async (model, content) => {
@@ -22,7 +22,7 @@ export function streamsFrom(url) {
   };
 }
 
-/** The four calls with nothing around them. */
+/** The baseline: the four calls and nothing else. */
 export function plainProgram(url) {
   const ask = callsTo(url);
   return async () => {

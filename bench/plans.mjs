@@ -2,29 +2,29 @@ import { createRequire } from 'node:module';
 
 const { renderPlan } = createRequire(import.meta.url)('../lib/index.js');
 
-/** Each is a model of the same name at the simulated providers. */
+/** Worker ids; the simulated providers have a model of the same name for each. */
 export const WORKERS = ['a', 'b', 'c', 'd', 'e'];
 
-/** Plan behind every wall-clock figure: a and b side by side, then c, which sees both. */
+/** Plan behind every wall-clock figure: a and b in parallel, then c, which sees both. */
 export const FOUR_CALLS = [
   { worker: 'a', subtask: 'First half.', sees: [] },
   { worker: 'b', subtask: 'Second half.', sees: [] },
   { worker: 'c', subtask: 'Both halves together.', sees: [0, 1] },
 ];
 
-/** Five steps, each of which sees all before it. */
+/** Five steps, each of which sees all earlier ones. */
 export const CHAIN = WORKERS.map((worker, index) => ({
   worker,
   subtask: `Part ${index + 1}.`,
   sees: [...Array(index).keys()],
 }));
 
-/** The least there is, by a worker and by the Conductor itself. */
+/** Shortest plans: one step, by a worker or by the Conductor itself. */
 export const ONE_STEP = [{ worker: 'a', subtask: 'All of it.', sees: [] }];
 export const SELF_CALL = [{ worker: 'conductor', subtask: 'All of it.', sees: [] }];
 
-/** By no step at all a review accepts the answer. */
+/** A review without steps accepts the answer. */
 export const ACCEPT = [];
 
-/** A plan as the Conductor writes it. */
+/** Renders a plan as the Conductor writes it. */
 export const planText = (steps) => renderPlan({ steps }, [...WORKERS, 'conductor']);

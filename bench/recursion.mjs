@@ -14,7 +14,7 @@ export async function measureRecursion(server) {
   ];
 }
 
-/** The plans are all that the Conductor writes at depth 1, in its order. */
+/** Weighs runs at depths 0 and 1. @param plans all that the Conductor writes at depth 1, in order */
 async function weighLevel(server, recursion, plans) {
   const providers = await startSimulatedProviders();
   const solver = await openSolver(server, providers.url, `recursion-${recursion}`, { recursion });

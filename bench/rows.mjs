@@ -1,14 +1,14 @@
-/** A row of the first table: a figure beside its targets; `atLeast` where more is better. */
+/** Returns a row of the first table: a figure and its targets; `atLeast` if more is better. */
 export function rate(what, value, aim) {
   return [what, aim.show?.(value) ?? String(value), ...verdict(value, aim)];
 }
 
-/** A row of the first table without targets. */
+/** Returns a row of the first table without targets. */
 export const note = (what, shown) => [what, shown, '', '', ''];
 
 /**
- * A row of the second table: one figure of each program, and the solve's as a multiple of bare Temporal's. What was not
- * measured is a dash. `aims` hold the solve's own figure (`solve`) or that multiple (`toBare`).
+ * Returns a row of the second table: each program's figure, and the solve's as a multiple of bare Temporal's. A dash
+ * marks a missing figure. `aims` are targets for the solve's figure (`solve`) or that multiple (`toBare`).
  */
 export function compare(
   what,
@@ -28,10 +28,10 @@ export function compare(
   return [what, ...cells, cell(multiple, times), aim, verdict];
 }
 
-/** A figure as a multiple of another one. */
+/** Formats a multiple. */
 export const times = (multiple) => `× ${multiple.toFixed(2)}`;
 
-/** A table in Markdown, its rows as they come. */
+/** Prints a Markdown table; each part's rows appear as soon as they are measured. */
 export async function printTable(columns, parts) {
   const print = (cells) => console.log(`| ${cells.join(' | ')} |`);
   print(columns);

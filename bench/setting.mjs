@@ -15,7 +15,7 @@ const { ConductorClient, ConductorPlugin } = require('../lib/index.js');
 const BUNDLE = require.resolve('../lib/workflow-bundle.js');
 export const LIB = join(BUNDLE, '..');
 
-/** A folder with an embedded server of its own, as `up` and `solve` start it. */
+/** Opens a temporary folder with its own embedded server, started as `up` and `solve` do. */
 export async function openServer() {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
@@ -36,7 +36,7 @@ export async function openServer() {
   };
 }
 
-/** User and system time of a process in milliseconds, by Linux's count of ticks; elsewhere not a number. */
+/** Returns a process's user and system time in milliseconds, from Linux's tick count; NaN on other systems. */
 export async function processorTimeOf(pid) {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14);
@@ -44,8 +44,8 @@ export async function processorTimeOf(pid) {
 }
 
 /**
- * A configuration whose models are all behind `url`, without a key. They have prices, so that every call is held to the
- * limits as a real one is; the cost limit is so wide that 200 KB outputs, dearer than the default $1, stop nothing.
+ * Returns a configuration whose models are all behind `url`, without a key. They have prices, so that limits are
+ * checked as in real calls. The cost limit is high, since 200 KB outputs cost more than the default of $1.
  */
 export function configFor(url, store, taskQueue) {
   const price = { input: 2, output: 10 };
@@ -59,14 +59,14 @@ export function configFor(url, store, taskQueue) {
   };
 }
 
-/** The store that a folder has by default. */
+/** Returns the URL of a folder's default store. */
 export const databaseIn = (folder) => `sqlite:${join(folder, 'store.db')}`;
 
-/** Starts and reads solves of workers with this configuration. */
+/** Returns a client of workers with this configuration. */
 export const openClient = ({ client }, { store, temporal: { taskQueue } }) =>
   new ConductorClient({ client, store, taskQueue });
 
-/** A worker in this process, with the settings of the embedded one, and a client that shares its connection. */
+/** Starts a worker in this process, with the embedded worker's settings, and a client that shares its connection. */
 export async function openSolver(server, url, name, changes = {}) {
   const taskQueue = `bench-${name}`;
   const store = databaseIn(join(server.folder, 'stores', name));
@@ -89,19 +89,19 @@ export async function openSolver(server, url, name, changes = {}) {
   };
 }
 
-/** A worker in a process of its own, that makes so many calls at once. */
+/** Starts a worker in its own process, with at most `slots` calls at a time. */
 export async function startWorker(server, config, slots) {
   const { look, stop } = await startProgram('worker', server, config, { BENCH_SLOTS: String(slots) });
   return { look, stop };
 }
 
-/** A gateway in a process of its own, which answers at `url` to the key `secret`. */
+/** Starts a gateway in its own process, which answers at `url` to the key `secret`. */
 export async function startGateway(server, config) {
   const { ready, look, stop } = await startProgram('gateway', server, config);
   return { ...JSON.parse(ready), look, stop };
 }
 
-/** Has a process asked to end when this one does, however that comes about. */
+/** Sends a child SIGTERM when this process exits, unless a signal kills this process. */
 export function endingWithThis(child) {
   process.once('exit', () => child.kill('SIGTERM'));
   return child;
@@ -126,7 +126,7 @@ async function startProgram(name, server, config, env = {}) {
     ready,
     look: async () => {
       child.stdin.write('\n');
-      // The SDK logs to the same place.
+      // Skips the SDK's logs, which share stdout.
       for (;;) {
         const { value } = await lines.next();
         if (value.startsWith('{')) return JSON.parse(value);
@@ -139,7 +139,7 @@ async function startProgram(name, server, config, env = {}) {
   };
 }
 
-/** Simulated providers in a process of their own, so that they take no time of the program that is measured. */
+/** Starts simulated providers in their own process, so that they use no processor time of the measured program. */
 export async function spawnProviders({ delayMs, answerBytes, plan }) {
   const folder = await mkdtemp(join(tmpdir(), 'bench-providers-'));
   const script = join(folder, 'script.json');

@@ -5,7 +5,7 @@ import { note } from './rows.mjs';
 import { openSolver } from './setting.mjs';
 import { childrenIn, describeDifference, weigh } from './weigh.mjs';
 
-/** Measures what a signal adds to a run: one that receives it alone, and one that forwards it to a child. */
+/** Measures what a signal adds to a run without children, and to one that forwards it to a child. */
 export async function measureSignal(server) {
   const providers = await startSimulatedProviders();
   const solver = await openSolver(server, providers.url, 'signal', { recursion: 'worker' });
@@ -21,7 +21,7 @@ export async function measureSignal(server) {
   ];
 }
 
-/** Signals, if at all, while the only worker is held and nothing else happens: so the events are the signal's own. */
+/** Sends the signal, if any, while the only worker is held, so that new events are the signal's own. */
 async function runHeld({ client }, { providers, solver: { conductor } }, plans, isSignalled) {
   const depth = plans.length - 1;
   providers.script('conductor', plans.map(planText));
@@ -39,7 +39,7 @@ async function runHeld({ client }, { providers, solver: { conductor } }, plans, 
   return weigh(client, run.id);
 }
 
-/** Waits until the histories of a run and of its children are so. */
+/** Polls until `isSo` holds for the histories of a run and of its children. */
 async function waitForTree(client, id, isSo) {
   while (!(await isTreeSo(client, id, isSo))) await wait(20);
 }
@@ -52,7 +52,7 @@ async function isTreeSo(client, id, isSo) {
 
 const hasHeard = (events) => events.some((event) => event.workflowExecutionSignaledEventAttributes);
 
-/** Nothing is left for a worker to do but the call that is held. */
+/** Returns whether the held call is all that is left to do. */
 function isAtRest(events) {
   const last = events.at(-1);
   return Boolean(last?.workflowTaskCompletedEventAttributes ?? last?.activityTaskScheduledEventAttributes);

@@ -7,7 +7,7 @@ import { weigh } from './weigh.mjs';
 
 const KB = 1000;
 
-/** Measures what the plainest runs leave in Temporal. */
+/** Measures the history and the Actions that simple runs leave in Temporal. */
 export async function measureSize(server) {
   const providers = await startSimulatedProviders();
   const solver = await openSolver(server, providers.url, 'size');

@@ -7,7 +7,7 @@ import { FOUR_CALLS } from './plans.mjs';
 import { rate } from './rows.mjs';
 import { configFor, databaseIn, LIB, spawnProviders } from './setting.mjs';
 
-/** The command line from its start to its end, with a server of its own and answers that take no time. */
+/** Measures a whole `solve` command, with its own server and answers that take no time. */
 export async function measureStart(server, { starts }) {
   const providers = await spawnProviders({ delayMs: 0, answerBytes: 100, plan: FOUR_CALLS });
   const times = [];

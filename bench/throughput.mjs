@@ -2,7 +2,7 @@ import { withContenders } from './contenders.mjs';
 import { decimal, each, many, milliseconds, time } from './numbers.mjs';
 import { compare } from './rows.mjs';
 
-/** Calls that take no time, many at once: solves per second, and what a solve takes of the processor. */
+/** Measures concurrent solves with 0 ms calls: solves per second, and processor time per solve. */
 export async function measureThroughput(server, { throughput }) {
   return withContenders(server, 0, async (programs) => {
     const rows = [];
@@ -37,14 +37,14 @@ export async function measureThroughput(server, { throughput }) {
 /** Sums each program's wall-clock time, its processor time in this process, and that of Temporal's server. */
 async function spend(server, programs, { width, rounds }) {
   const spent = each(programs, () => ({ wallMs: 0, ownMs: 0, serverMs: 0 }));
-  for (const program of Object.values(programs)) await many(width, width, program); // Connections are made once.
+  for (const program of Object.values(programs)) await many(width, width, program); // Warm-up: opens connections.
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, program] of Object.entries(programs)) {
       const [own, served] = [process.cpuUsage(), await server.processorTime()];
       spent[name].wallMs += await time(() => many(2 * width, width, program));
       const { user, system } = process.cpuUsage(own);
       spent[name].ownMs += (user + system) / 1000;
-      // The server works for these two alone; what it does while others run is theirs no more than ours.
+      // Only these two use the server; its work while other programs run does not count.
       if (name === 'solve' || name === 'bare')
         spent[name].serverMs += (await server.processorTime()) - served;
     }

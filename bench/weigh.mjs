@@ -1,8 +1,8 @@
 import { kilobytes } from './numbers.mjs';
 
 /**
- * What a run leaves in Temporal, and each child below it: events, bytes of history, Actions. The run comes first. Exact,
- * whatever the machine.
+ * Weighs what a run and each of its children leave in Temporal: events, history bytes, Actions. The run comes first.
+ * The figures are exact on any machine.
  */
 export async function weigh(client, id, startActions = 1) {
   const handle = client.workflow.getHandle(id);
@@ -13,7 +13,7 @@ export async function weigh(client, id, startActions = 1) {
   return [own, ...below.flat()];
 }
 
-/** Describes how much more one run has than another, children included. */
+/** Describes how much more one run leaves than another, children included. */
 export function describeDifference(more, less) {
   const added = (name) => sum(more, name) - sum(less, name);
   const own = more[0].events - less[0].events;
@@ -22,8 +22,8 @@ export function describeDifference(more, less) {
 }
 
 /**
- * What Temporal Cloud bills beside the start, which is one Action, a child's two: an attempt of an activity, a signal, a
- * timer. Heartbeats are billed as well and leave no event.
+ * Counts the Actions that Temporal Cloud bills after the start (which is one Action, two for a child): activity
+ * attempts, signals, timers. Heartbeats are billed too, but leave no event.
  */
 function actionsIn(events) {
   return events.reduce((actions, event) => {
@@ -32,7 +32,7 @@ function actionsIn(events) {
   }, 0);
 }
 
-/** Workflow ids of the children that a run has started. */
+/** Returns the workflow ids of the children that a run started. */
 export function childrenIn(events) {
   return events.flatMap(
     (event) => event.childWorkflowExecutionStartedEventAttributes?.workflowExecution?.workflowId ?? [],

@@ -7,7 +7,7 @@ import { openSolver } from './setting.mjs';
 
 const { openStore } = createRequire(import.meta.url)('../lib/store/open-store.js');
 
-/** How long a crash could still cost a second purchase after an answer's last byte was sent. */
+/** Measures how long after an answer's last byte a crash would still cause a second paid call. */
 export async function measureWindow(server, { windows: runs }) {
   const providers = await startSimulatedProviders();
   const solver = await openSolver(server, providers.url, 'window');
@@ -19,9 +19,9 @@ export async function measureWindow(server, { windows: runs }) {
   const kept = [];
   for await (const { modifiedAt } of openStore(solver.config.store, server.folder).entries('answers/'))
     kept.push(+modifiedAt);
-  // The calls of a chain come one after the other, so the n-th answer that was sent is the n-th that was kept.
+  // Calls of a chain run one after the other, so the n-th answer sent is the n-th stored.
   const sent = providers.log.map(({ respondedAt }) => respondedAt).sort((a, b) => a - b);
-  // A row's time is in whole milliseconds, so it can lie a little before what it follows.
+  // Row times are whole milliseconds, so a row can seem to precede its answer.
   const windows = kept.sort((a, b) => a - b).map((at, index) => Math.max(0, at - sent[index]));
   const aim = { good: 50, excellent: 50, show: milliseconds };
   return [

@@ -1,9 +1,9 @@
 # One image for the trainer's worker, the policy server for CPUs, and the reporter:
 # `docker run IMAGE conductor_trainer.worker …`, `… conductor_trainer.policy_server …`, `… conductor_trainer.report …`.
-# Its GPU libraries come with PyTorch's wheels; a GPU needs no more than NVIDIA's container toolkit on the host.
+# PyTorch's wheels include the GPU libraries; to use a GPU, the host only needs NVIDIA's container toolkit.
 
 FROM python:3.11.14-slim-bookworm AS build
-# Packages are wheels, installed by their hashes, each in the version of the one lock file.
+# Installs wheels by their hashes, each in its locked version.
 RUN python -m venv /opt/trainer
 ENV PATH=/opt/trainer/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /build
@@ -12,17 +12,17 @@ RUN pip install --only-binary=:all: --require-hashes --no-deps --requirement req
 COPY trainer/src /opt/trainer/src
 
 FROM python:3.11.14-slim-bookworm
-# One thread: tiny models lose time to a second one, and one always adds its sums in the same order.
+# One thread: a second one slows tiny models down, and a single one always sums in the same order.
 ENV PATH=/opt/trainer/bin:$PATH PYTHONPATH=/opt/trainer/src PYTHONDONTWRITEBYTECODE=1 \
     OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1
 RUN useradd --uid 1000 --create-home trainer \
     && mkdir /artifacts /checkpoints /exports /models \
     && chown trainer /artifacts /checkpoints /exports
 COPY --from=build /opt/trainer /opt/trainer
-# As a number, so that an orchestrator can see that it is not root.
+# A number, so that an orchestrator can verify that it is not root.
 USER 1000
 WORKDIR /home/trainer
-# Weights are never part of the image: base models are mounted at /models, what is trained lies at /checkpoints.
+# Weights are never part of the image: mount base models at /models; trained checkpoints are stored at /checkpoints.
 VOLUME ["/artifacts", "/checkpoints", "/exports"]
 ENTRYPOINT ["python", "-m"]
 CMD ["conductor_trainer.worker", "--help"]

@@ -1,5 +1,5 @@
-// Before `npm start` of an example that lies in this repository or package: installs the package that it lies in, as it
-// stands there. An example that was copied elsewhere is without this file, and takes the package that npm has.
+// Runs before `npm start` of an example inside this repository or package, and installs the surrounding package as it
+// is. An example that was copied elsewhere lacks this file, and uses the package from npm.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ if (existsSync(build)) run(process.execPath, [build]);
 const sources = readIfThere(`${root}node_modules/.cache/temporal-conductor/built-from`);
 if (!existsSync(installed) || readIfThere(stamp) !== sources) {
   console.error('Installing the example, this takes a minute …');
-  // Copies instead of linking: Temporal's singletons must lie beside the copy, not beside its sources.
+  // Copies instead of linking, so that the package and the example load the same copy of Temporal's packages.
   run('npm', ['install', '--install-links', '--no-save', '--no-package-lock', '--loglevel=error', root]);
   writeFileSync(stamp, sources);
 }

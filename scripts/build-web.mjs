@@ -1,4 +1,4 @@
-// `npm run build:web`: builds the page into lib/web, with a gzipped copy beside each file, and holds it to its size.
+// `npm run build:web`: builds the page into lib/web with a gzipped copy of each file, and enforces its size limits.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,7 @@ function compress(file) {
   return gzipped.length;
 }
 
-/** A document with all that it names, and what those files import at once; what is imported later is another place's. */
+/** Returns a document, all files that it names, and their static imports; dynamic imports do not count. */
 function loadedBy(document) {
   const loaded = new Set();
   const waiting = [document];

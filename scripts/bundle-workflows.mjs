@@ -1,4 +1,4 @@
-// Bundles the workflows once, at build time: at worker start it would cost every worker some seconds.
+// Bundles the workflows at build time, since bundling at start-up would take every worker some seconds.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ async function bundle(file, workflowsPath, options) {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(root, 'lib', workflowsPath),
     logger: new DefaultLogger('ERROR'),
-    // A source map for stack traces alone: half the size, and free of the paths of the machine that built it.
+    // A source map for stack traces only: half the size, and without the paths of the build machine.
     webpackConfigHook: (config) => ({
       ...config,
       devtool: 'inline-nosources-source-map',
@@ -25,10 +25,10 @@ async function bundle(file, workflowsPath, options) {
   await writeFile(join(root, 'lib', file), code);
 }
 
-// With this failure converter, which is part of a bundle, messages of failures reach a payload codec.
+// With this failure converter, which must be in the bundle, failure messages pass through a payload codec.
 const encrypted = { failureConverterPath: join(root, 'lib/workflows/encoded-failures.js') };
 
-// A worker that only solves runs no line of training.
+// Separate bundles, so that a worker that only solves loads no training code.
 for (const [name, workflowsPath] of [
   ['workflow', 'evaluation/workflows/index.js'],
   ['training', 'training/workflows/index.js'],

@@ -1,5 +1,5 @@
-// `npm run trainer:check`: style, types and tests of the Python side, of its examples and of the programs for a GPU, with the
-// tools of its locked environment, two at a time. What each says is printed when it is over.
+// `npm run trainer:check`: checks style, types and tests of the trainer, the Python examples and the GPU programs,
+// with the tools of the locked environment, two at a time. Prints each tool's output when it has ended.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
@@ -40,7 +40,7 @@ async function run([tool, ...options]) {
   return status;
 }
 
-/** The files of tests, shared out by their sizes, which is about how long they take. */
+/** Splits the test files into two halves of about equal size, since duration roughly follows size. */
 function halvesOf(folder) {
   const files = readdirSync(`${cwd}/${folder}`)
     .filter((name) => /^test_.*\.py$/.test(name))

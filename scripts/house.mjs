@@ -1,4 +1,4 @@
-// `npm run house`: the shape of src in figures. It fails where src, a folder or a way through it grows past what is written here.
+// `npm run house`: prints size figures of src, and fails if src, a folder or a load path exceeds its limit below.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ const MOST_FILES = 403;
 const MOST_LINES = 46_640;
 const MOST_FILES_OF_A_FOLDER = 20;
 
-/** Floors of the house, and the lines that each may have. A file belongs to the first floor that fits. */
+/** Parts of src and their maximum lines. A file belongs to the first part that matches. */
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
   ['command lines', /(^|\/)cli\//, 7_370],
@@ -20,7 +20,7 @@ const FLOORS = [
   ['core', /./, 17_970],
 ];
 
-/** Ways through the house: all that is loaded from these files on, and how many files that may be. */
+/** Load paths: entry files, and the maximum number of files loaded from them, directly or indirectly. */
 const WAYS = [
   ['what a worker with ConductorPlugin loads', ['plugin.ts'], 93],
   [
@@ -47,7 +47,7 @@ let passed = new Set();
 for (const [name, doors, most] of WAYS) {
   const loaded = loadedFrom(doors);
   hold(`files ${name}`, [...loaded].filter((file) => !passed.has(file)).length, most);
-  // A night is made of solves: only what it adds is its own.
+  // A night consists of solves, so only the files that it adds are counted.
   if (doors.length > 1) passed = loaded;
 }
 
@@ -73,7 +73,7 @@ function largestFolder() {
   return [...counts].sort(([, one], [, other]) => other - one)[0];
 }
 
-/** Files that are loaded with some: what they import for its types alone is not. */
+/** Returns all files that the doors load; type-only imports do not count. */
 function loadedFrom(doors) {
   const loaded = new Set();
   const waiting = [...doors];

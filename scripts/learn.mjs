@@ -1,4 +1,4 @@
-// `npm run learn -- NAME [OPTION …]`: runs a program of examples/learn, once its Python environment is there, where it needs one.
+// `npm run learn -- NAME [OPTION …]`: runs a program of examples/learn, after making its Python environment if needed.
 import './prepare.mjs';
 import { execFileSync } from 'node:child_process';
 import Module, { createRequire } from 'node:module';
@@ -27,7 +27,7 @@ const pathOf = (file) => fileURLToPath(new URL(file, import.meta.url));
 if (name !== 'baselines')
   execFileSync(process.execPath, [pathOf('prepare-trainer.mjs')], { stdio: ['ignore', 2, 2] });
 
-// In this very process, so that signals and the exit code are the program's own.
+// Runs in this process, so that signals and the exit code are the program's own.
 createRequire(import.meta.url)('./run-typescript.cjs');
 process.argv.splice(1, Infinity, pathOf(`../examples/learn/${PROGRAMS[name]}`), ...options);
 Module.runMain();

@@ -1,5 +1,5 @@
-// The last part of `npm run package`: puts what would be published into dist/, which are the npm package and the
-// trainer's wheel and sdist. All three have one version, since both halves hold the same contract.
+// Last step of `npm run package`: writes to dist/ what would be published, which is the npm package and the trainer's
+// wheel and sdist. All three have one version, since they share a contract.
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ for (const product of PRODUCTS) {
 console.log(PRODUCTS.map((product) => `dist/${product}`).join('\n'));
 console.log(weigh(resolve('dist', PRODUCTS[0])));
 
-/** Installs the package with the peers that it needs, as its users do, and says how much that is. */
+/** Installs the package with the peers that it needs, as users do, and describes how large that is. */
 function weigh(tarball) {
   const folder = mkdtempSync(join(tmpdir(), 'conductor-weight-'));
   try {

@@ -1,8 +1,8 @@
-// `npm run pictures`: makes anew what the README and docs/ show of a run: docs/live-view.svg, docs/temporal-page.png and
-// docs/page-*.png.
+// `npm run pictures`: regenerates the pictures of a run in the README and docs/: docs/live-view.svg,
+// docs/temporal-page.png and docs/page-*.png.
 //
-// A real solve by the simulated models of the demo. It takes Python 3, which gives the command a terminal, and Chromium
-// (CHROMIUM, else /usr/bin/chromium). What comes out is to be looked at: Temporal's page is another project's.
+// Runs a real solve with the demo's simulated models. Needs Python 3, which provides a terminal, and Chromium
+// (CHROMIUM, else /usr/bin/chromium). Check the pictures by eye: Temporal's page is another project's and may change.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
 const COMMAND = fileURLToPath(new URL('../lib/cli/main.js', import.meta.url));
 const COLUMNS = 106;
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-/** Gives a command a terminal of that width. */
+/** Python program that runs a command in a terminal of COLUMNS columns. */
 const AT_TERMINAL = `import fcntl, os, pty, struct, sys, termios
 os.environ['TERM'] = 'xterm'
 pid, fd = pty.fork()
@@ -31,7 +31,7 @@ except OSError: pass
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
 
 const folder = mkdtempSync(join(tmpdir(), 'conductor-pictures-'));
-// The demo kills the process that waits for one's first answer; here nobody is killed. The times leave room for labels.
+// No process is killed here, so DOOMED's script, which waits for the kill, is empty. Delays leave room for labels.
 const refusal = {
   fault: 'rate-limited',
   retryAfter: { ms: 1000, as: 'milliseconds' },
@@ -70,7 +70,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Two tabs of a run's page, one below the other, each without what stands around it. */
+/** Photographs parts of two tabs of a run's page, cropped and stacked. */
 function photograph(page) {
   const [wide, high] = [1500, 1500];
   const parts = [

@@ -1,4 +1,4 @@
-// Installs the clients that test the gateway, in Node and in Python, and prints the path of their Python.
+// Installs the Node and Python clients that test the gateway, and prints the path of their Python.
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ console.log(
   preparePython('clients', ['../test/gateway/clients/requirements.lock'], '200 MB, this takes a minute'),
 );
 
-/** When a file was last written; npm writes its record of an install at the end. */
+/** Returns when a file was last written, -Infinity if it is missing; npm writes its record at the end of an install. */
 function changedAt(path) {
   return statSync(new URL(path, FOLDER), { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;
 }

@@ -1,5 +1,5 @@
-// Makes the Python environment of the trainer and prints the path of its Python; it speaks on stderr. The trainer's own
-// sources are no part of it: run them with PYTHONPATH=trainer/src.
+// Makes the trainer's Python environment and prints the path of its Python; messages go to stderr. The environment
+// does not include the trainer's own sources: run them with PYTHONPATH=trainer/src.
 import { preparePython } from './python-environment.mjs';
 
 const locks = ['requirements.lock', 'requirements-dev.lock'];

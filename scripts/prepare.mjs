@@ -1,5 +1,5 @@
-// Runs before `npm start` and `npm test`: installs and builds what is missing or out of date, else does nothing.
-// Plain Node, since it runs before anything is installed; it speaks on stderr, since stdout belongs to the command.
+// Runs before `npm start` and `npm test`: installs and builds what is missing or out of date. Uses only Node's own
+// modules, since it runs before an install. Messages go to stderr, since stdout belongs to the command.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const BUILT = [
 
 requireNode(20, 19);
 if (!isInstalled()) {
-  // No package's script is run: every native part comes as a prebuilt package.
+  // Skips install scripts: every native part comes as a prebuilt package.
   const install = ['ci', '--include=dev', '--ignore-scripts', '--loglevel=error'];
   run('Installing packages, this takes a minute …', install);
 }
@@ -37,7 +37,7 @@ const program = {
     ...filesUnder('src'),
   ]),
 };
-// A change in src/ builds everything anew, so the page's own fingerprint can leave src/ out.
+// A change in src/ rebuilds everything, so the page's own fingerprint can leave src/ out.
 const page = {
   stamp: 'page-built-from',
   built: ['lib/web/index.html'],
@@ -59,11 +59,11 @@ function requireNode(major, minor) {
   fail(`temporal-conductor needs Node ${major}.${minor} or newer; this is ${process.versions.node}.`);
 }
 
-/** npm writes its own record of what lies in node_modules at the end of an install: compare it with the lock file. */
+/** Compares the lock file with npm's record of node_modules, which npm writes at the end of an install. */
 function isInstalled() {
   const installed = readPackages('node_modules/.package-lock.json');
   const wanted = readPackages('package-lock.json');
-  // An optional package may be absent: it is for another platform.
+  // An optional package may be absent, since it may be for another platform.
   return Object.entries(wanted).every(([path, { version, optional }]) =>
     installed[path] ? installed[path].version === version : path === '' || optional,
   );
@@ -85,7 +85,7 @@ function stamp({ stamp: name, sources }) {
   writeFileSync(join(STAMPS, name), sources);
 }
 
-/** A hash over all that a build reads. */
+/** Returns a hash of all files that a build reads. */
 function fingerprint(files) {
   const hash = createHash('sha256');
   for (const file of files) hash.update(`${file}\0`).update(readFileSync(file)).update('\0');

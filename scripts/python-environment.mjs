@@ -1,4 +1,4 @@
-// Python environments of locked packages, each made once for this user and these locks, in the user's cache.
+// Makes Python environments of locked packages in the user's cache, each once per set of locks.
 import { spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { cacheFolder } from '../lib/local/downloads.js';
 
 const IS_NEW_ENOUGH = 'import sys; raise SystemExit(not (3, 11) <= sys.version_info[:2] <= (3, 13))';
 
-/** Gives the path of an environment's Python; `locks` are paths from `trainer/`, and `size` is said before it is made. */
+/** Returns the path of an environment's Python; `locks` are paths from `trainer/`, and `size` is for a message. */
 export function preparePython(name, locks, size) {
   const paths = locks.map((lock) => fileURLToPath(new URL(`../trainer/${lock}`, import.meta.url)));
   const folder = join(cacheFolder(), `${name}-${fingerprint(paths)}`);
@@ -17,18 +17,18 @@ export function preparePython(name, locks, size) {
   return python;
 }
 
-/** Made beside its place and moved there when it is whole, so that what was interrupted is begun anew. */
+/** Makes an environment beside its place and moves it there when complete, so that an interrupted one is made again. */
 function makeEnvironment(folder, locks, size) {
   const base = findPython();
   console.error(`Making a Python environment in ${folder}: ${size} …`);
   const unfinished = `${folder}.${randomUUID()}`;
   try {
     mkdirSync(unfinished, { recursive: true });
-    // Isolated: a module of the current folder must not run in the place of `venv` or `pip`.
+    // Isolated: a module in the current folder must not shadow `venv` or `pip`.
     run(base, ['-I', '-m', 'venv', unfinished]);
     const quietly = ['--quiet', '--disable-pip-version-check', '--no-input', '--no-cache-dir'];
     const locked = locks.flatMap((lock) => ['--requirement', lock]);
-    // Wheels alone: what builds another package would be fetched by no hash.
+    // Wheels only: pip would fetch the build dependencies of other packages without hashes.
     const install = ['-I', '-m', 'pip', 'install', '--require-hashes', '--only-binary=:all:'];
     run(join(unfinished, 'bin', 'python'), [...install, ...quietly, ...locked]);
     moveInto(unfinished, folder);
@@ -37,7 +37,7 @@ function makeEnvironment(folder, locks, size) {
   }
 }
 
-/** Keeps the environment that another process made meanwhile, which is the same. */
+/** If another process made the same environment meanwhile, keeps that one. */
 function moveInto(unfinished, folder) {
   try {
     renameSync(unfinished, folder);
@@ -58,7 +58,7 @@ function findPython() {
   process.exit(1);
 }
 
-/** Digest of the locks alone, so that checkouts with equal locks share an environment. */
+/** Returns a digest of the locks only, so that checkouts with equal locks share an environment. */
 function fingerprint(locks) {
   const hash = createHash('sha256');
   for (const lock of locks) hash.update(readFileSync(lock));

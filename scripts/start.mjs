@@ -1,13 +1,13 @@
-// `npm start -- "QUESTION"`: the command `solve`; without a question `up`, which answers clients until it is stopped.
+// `npm start -- "QUESTION"`: runs `solve`; without a question runs `up`, which serves clients until it is stopped.
 import { createRequire } from 'node:module';
 
 const given = process.argv.slice(2);
-// In this very process, so that signals and the exit code are the command's own.
+// Runs in this process, so that signals and the exit code are the command's own.
 const command = new URL('../lib/cli/main.js', import.meta.url);
 process.argv.splice(2, Infinity, hasQuestion() ? 'solve' : 'up', ...given);
 await import(command.href);
 
-/** The command itself knows which of its options take a value, which is then no question. What it refuses, it explains. */
+/** Parses with `up`, which knows the options that take a value. What it rejects goes to `solve`, which explains it. */
 function hasQuestion() {
   if (given.length === 0) return false;
   const { buildProgram } = createRequire(import.meta.url)('../lib/cli/program.js');

@@ -5,7 +5,7 @@
 """Writes src/config/prices.json: what vendors charge on their own endpoints, in USD per million tokens.
 
 Run with `uv run scripts/update-prices.py`, or with any Python that has the package above, then `npx prettier --write`
-on the file. To follow new prices, raise the version first. A model is left out where one rate cannot tell its price: billed by the hour of the day, or free.
+on the file. For new prices, raise the version first. Leaves out free models, and those priced by the hour of the day.
 """
 
 import datetime
@@ -16,7 +16,7 @@ from importlib.metadata import version
 from genai_prices.data import providers
 from genai_prices.types import ConditionalPrice, StartDateConstraint, TieredPrices
 
-# Models worth a row, by endpoint. The ids are those that the endpoint itself takes.
+# Models to list, by endpoint, under the ids that the endpoint itself takes.
 WANTED = {
     "https://api.openai.com": (
         "openai",
@@ -41,7 +41,7 @@ WANTED = {
 TODAY = datetime.datetime.now(datetime.timezone.utc).date()
 TARGET = pathlib.Path(__file__).parent.parent / "src/config/prices.json"
 
-# Our rates by the data's names; fields as in `Rates` of src/protocol/cards.ts.
+# Names of our rates (`Rates` in src/protocol/cards.ts), each with its field in genai-prices.
 RATES = {
     "input": "input_mtok",
     "output": "output_mtok",
@@ -50,7 +50,7 @@ RATES = {
     "hourCacheWrite": "cache_write_1h_mtok",
 }
 
-# Service tiers by the word in a reply, and how the data tells of them.
+# Service tiers as replies name them, each with its condition in genai-prices.
 TIERS = {
     "flex": {"service_tier": "flex"},
     "batch": {"processing": "batch"},
@@ -59,7 +59,7 @@ TIERS = {
 
 
 def dated_prices(prices):
-    """[(first day or None, prices)], oldest first; None where the hour of the day matters."""
+    """Returns [(first day or None, prices)], oldest first, or None if prices depend on the hour of the day."""
     if not isinstance(prices, list):
         return [(None, prices)]
     dated = []
@@ -79,7 +79,7 @@ def number(price):
 
 
 def rates(prices, over):
-    """The rates of a short prompt (over None) or of one beyond that many tokens; as Decimals, by our names."""
+    """Returns the rates of a short prompt (over None) or of one longer than `over` tokens, as Decimals by our names."""
     found = {}
     for name, key in RATES.items():
         price = prices.get(key)
@@ -99,7 +99,7 @@ def threshold(prices):
 
 
 def tier_price(prices):
-    """What a model costs in one tier, as Decimals: rates, and those of a long prompt."""
+    """Returns a model's rates in one tier as Decimals, including those of a long prompt."""
     over = threshold(prices)
     price = rates(prices, None)
     if over is not None:
@@ -108,7 +108,7 @@ def tier_price(prices):
 
 
 def variant(model, prices, context, day):
-    """All prices of a model in a tier on a day; None where the data does not tell. The first word on a price wins."""
+    """Returns a model's prices in a tier on a day, or None if the data has none. The first entry for a price wins."""
     found = {}
     for candidate in model.price_variants or ():
         begun = candidate.constraint is None or candidate.constraint.start_date <= day
@@ -118,7 +118,7 @@ def variant(model, prices, context, day):
 
 
 def flat(price):
-    """[(place, rate)] of a tier price, to compare two of them."""
+    """Returns [(place, rate)] of a tier price, to compare two of them."""
     long = price.get("longPrompt", {})
     return [(name, rate) for name, rate in price.items() if name != "longPrompt"] + [
         (f"long {name}", rate) for name, rate in long.items() if name != "over"
@@ -126,7 +126,7 @@ def flat(price):
 
 
 def short(price, usual):
-    """A tier's price as one factor on the usual one, where that is what it comes to and a few digits tell it."""
+    """Returns a tier's price as a factor of the usual one if all rates share a factor of two decimals, else in full."""
     factors = {rate / dict(flat(usual))[place] for place, rate in flat(price)}
     factor = factors.pop() if len(factors) == 1 else None
     return plain(price) if factor is None or factor * 100 % 1 else number(factor)
@@ -146,7 +146,7 @@ def row(model, first_day, prices):
 
 
 def rows_of(model):
-    """The price in force today and those announced, oldest first."""
+    """Returns today's price and announced ones, oldest first, or None if the model is left out."""
     dated = dated_prices(model.prices)
     if dated is None or model.deprecated or dated[-1][1].input_mtok is None:
         return None

@@ -1,4 +1,4 @@
-// Writes the JSON Schema of `conductor.yaml` at build time, for editors: the same zod schemas check the file itself.
+// Writes the JSON Schema of `conductor.yaml` at build time, for editors, from the zod schemas that check the file.
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -25,7 +25,7 @@ function allow(value, node) {
   node.anyOf = [value, other];
 }
 
-/** A profile may give any setting of the section, so an editor must not miss one, nor the `kind` that tells two apart. */
+/** Makes every setting optional, `kind` too: a profile may give any, so editors must not miss one. */
 function makeOptional(node) {
   if (typeof node !== 'object' || node === null) return;
   if (Array.isArray(node.required)) delete node.required;

@@ -6,7 +6,7 @@ import { PAGES, readPage, ROOT } from './newcomer/pages';
 
 const outsideFences = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, '');
 
-test.each(PAGES)('%s: every link to a file leads to one, and every anchor to a heading', (page) => {
+test.each(PAGES)('%s: every link to a file leads to a file, and every anchor to a heading', (page) => {
   for (const [, target = ''] of outsideFences(readPage(page)).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
     const [path = '', anchor] = target.split('#');
     const linked = path === '' ? page : join(dirname(page), path);
@@ -15,7 +15,7 @@ test.each(PAGES)('%s: every link to a file leads to one, and every anchor to a h
   }
 });
 
-/** Makes anchors of headings as GitHub does. */
+/** Returns the anchors that GitHub makes of a page's headings. */
 function anchorsOf(page: string): string[] {
   const headings = [...outsideFences(readPage(page)).matchAll(/^#{1,6} (.+)$/gm)];
   return headings.map(([, heading = '']) =>
@@ -27,14 +27,14 @@ function anchorsOf(page: string): string[] {
   );
 }
 
-test('every page of docs is in the map', () => {
+test('the map of the docs lists every page', () => {
   const map = readPage('docs/README.md');
   for (const page of PAGES.filter((each) => each.startsWith('docs/') && basename(each) !== 'README.md')) {
     expect(map).toContain(`(${basename(page)})`);
   }
 });
 
-test('the README is short enough to be read to its end', () => {
+test('the README has at most 1200 words', () => {
   expect(readPage('README.md').split(/\s+/).length).toBeLessThanOrEqual(1200);
 });
 
@@ -62,7 +62,7 @@ function completeProgram(): Command {
   return buildProgram('0', () => undefined);
 }
 
-test.each(['docs/failures.md', 'docs/security.md'])('%s: every test that it names is there', (page) => {
+test.each(['docs/failures.md', 'docs/security.md'])('%s: every test that it names exists', (page) => {
   const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' });
   const python = readdirSync(join(ROOT, 'trainer/tests')).map((name) => `trainer/tests/${name}`);
   const all = [...files, ...python, 'trainer/tests/'].map((path) => path.replaceAll('\\', '/'));

@@ -3,7 +3,7 @@ import * as evaluationDoor from '../src/evaluation';
 import * as testingDoor from '../src/testing';
 import * as trainingDoor from '../src/training';
 
-test('the doors hold what the manual promises, and nothing by accident', () => {
+test('each entry point exports what the manual documents, and nothing else', () => {
   expect(Object.keys(door).sort()).toEqual([
     'AlteredPayloadError',
     'BadQuestionError',
@@ -59,14 +59,14 @@ describe('a worker', () => {
   const registeredBy = (plugin: Pick<door.ConductorPlugin, 'configureWorker'>): string[] =>
     Object.keys(plugin.configureWorker({ taskQueue: 'queue' }).activities ?? {});
 
-  test('that solves registers the activities of solves alone, one that evaluates those of evaluations, too', () => {
+  test('that solves registers only the activities of solves; one that evaluates also registers those of evaluations', () => {
     const solving = registeredBy(new door.ConductorPlugin({ config, store }));
     expect(solving.sort()).toEqual([...SOLVING].sort());
     const evaluating = registeredBy(new evaluationDoor.EvaluationPlugin({ config, store }));
     expect(evaluating.sort()).toEqual([...SOLVING, ...EVALUATING].sort());
   });
 
-  test('that trains registers those of training beside them', () => {
+  test('that trains also registers the activities of training', () => {
     const registered = registeredBy(new trainingDoor.TrainingPlugin({ config, store }));
     expect(registered).toEqual(expect.arrayContaining(SOLVING));
     const others = registered.filter((name) => ![...SOLVING, ...EVALUATING].includes(name));
@@ -74,13 +74,13 @@ describe('a worker', () => {
     for (const name of others) expect(name).toMatch(/^conductor\.train\./);
   });
 
-  test('that only solves serves no checkpoint, and says which plugin does', () => {
+  test('that only solves refuses to serve a checkpoint, and names the plugin that does', () => {
     const policy = { ...config, conductor: { provider: 'policy' } as const };
     expect(() => new door.ConductorPlugin({ config: policy, store })).toThrow('mount TrainingPlugin');
   });
 });
 
-test('a program can plan by hand: write a plan, read it back, and see what runs side by side', () => {
+test('a program can render a plan, parse it back, and see which steps run in parallel', () => {
   const workers = ['gpt', 'sonnet'];
   const plan: door.Plan = {
     steps: [
@@ -96,7 +96,7 @@ test('a program can plan by hand: write a plan, read it back, and see what runs 
   expect(door.planWaves(read)).toEqual([0, 0, 1]);
 });
 
-// Never called: compiled, so that the types which authors of such a worker need stay behind the door.
+// Never called, only compiled: the types that authors of a custom worker need must stay exported.
 export async function askAgent({ question, sees }: door.WorkerRequest): Promise<door.ExternalAnswer> {
   const store: door.Store = door.openStore('sqlite:.conductor/store.db', process.cwd());
   const texts: door.Text[] = [question, ...sees.map(({ output }) => output)];

@@ -32,7 +32,7 @@ import { until } from './support/until';
 const workflowsPath = require.resolve('./plugin/workflows');
 const payloadConverterPath = require.resolve('./plugin/big-integers');
 
-/** Built as a user builds it, with the user's own workflows and converter in it. */
+/** Bundle as a user builds it, with workflows and a payload converter of the user's own. */
 let workflowBundle: { readonly codePath: string };
 beforeAll(async () => {
   workflowBundle = { codePath: join(await freshFolder(), 'workflows.js') };
@@ -51,7 +51,7 @@ describe("on a user's worker with its own data converter", () => {
   ];
 
   test.each(mounts)(
-    "%s: a question is solved, and the user's workflow keeps its values",
+    "%s: a question is solved, and the user's own workflow still gets its big integers",
     async (_, mount) => {
       stage = await openStage({ workers: ['a'] });
       const { temporal, taskQueue, store, providers } = stage;
@@ -82,14 +82,14 @@ describe("on a user's worker with its own data converter", () => {
       expect(doubled).toBe(42n);
       expect(result).toMatchObject({ status: 'completed', degraded: false, answer: 'a face' });
       expect(providers.log.at(-1)?.body).toContain('behind the veil');
-      // The user's codec covers all that a solve writes, summaries too.
+      // The user's codec applies to everything that a solve writes, including summaries.
       const history = await historyBytes(client, result.id);
       expect(history.toString()).not.toContain('the veil');
     },
   );
 });
 
-test('plugin and client that name nothing read one file, and meet in its store and on its queue', async () => {
+test('plugin and client without arguments read the same file, and share its store and task queue', async () => {
   stage = await openStage({ workers: ['a'] });
   const { taskQueue, temporal } = stage;
   const store = `sqlite:${join(stage.folder, 'shared.db')}`;
@@ -99,7 +99,7 @@ test('plugin and client that name nothing read one file, and meet in its store a
   try {
     const plugin = new ConductorPlugin();
     const conductor = new ConductorClient({ client: temporal.client });
-    // Too long to travel inline.
+    // Too long to be sent inline.
     const question = `What is ${randomBytes(3000).toString('hex')}?`;
     stage.plan([step('a', 'Say it.')]);
     stage.providers.answer('a', 'a long number');
@@ -114,7 +114,7 @@ test('plugin and client that name nothing read one file, and meet in its store a
 });
 
 describe("a user's own activities and workflows in the pool", () => {
-  test('take a step like any model, and what they say at length lies in the store once', async () => {
+  test('take steps like any model, and their long outputs are stored once', async () => {
     const long = randomBytes(3000).toString('hex');
     const given: WorkerRequest[] = [];
     let during: LedgerRow[] = [];
@@ -135,11 +135,11 @@ describe("a user's own activities and workflows in the pool", () => {
     expect(outputs(result)).toEqual([long, 'Report.\narchive: 6000 bytes in the store', 'the answer']);
     expect(stage.providers.log.at(-1)?.body).toContain(long);
     expect(await stage.store.list('texts/')).toHaveLength(1);
-    // Their tokens count, and unknown ones are not taken for zero.
+    // Reported tokens count; unknown usage makes the cost a lower bound instead of counting as zero.
     expect(result.calls.find(({ worker }) => worker === 'report')?.usage).toMatchObject({ inputTokens: 30 });
     expect(result.calls.find(({ worker }) => worker === 'archive')?.nanoUsd).toBe(10_000_000);
     expect(result).toMatchObject({ costIsLowerBound: true });
-    // A price is in the ledger before the call, and no call is booked without one.
+    // The price per call is booked before the call; `report`, which has no price, gets no row.
     expect(during).toMatchObject([{ nanoUsd: 10_000_000, endedAt: null }]);
     expect(await rowsOfArchive()).toMatchObject([
       { nanoUsd: 10_000_000, endedAt: expect.any(String) as string, rootId: result.id },
@@ -151,7 +151,7 @@ describe("a user's own activities and workflows in the pool", () => {
     ]);
   });
 
-  test('may fail: the rest answers, degraded, and the trace tells each reason', async () => {
+  test('may fail: the others still answer, degraded, and the trace gives each reason', async () => {
     const askArchive = (): Promise<ExternalAnswer> =>
       Promise.reject(ApplicationFailure.nonRetryable('the archive is closed on Sundays'));
     const mumble = (): Promise<unknown> => Promise.resolve({ txt: 'hm' });
@@ -171,13 +171,13 @@ describe("a user's own activities and workflows in the pool", () => {
       expect.stringContaining('the agent has no budget left'),
       null,
     ]);
-    // It may have cost something before it failed.
+    // The call may have cost something before it failed.
     const [row] = await rowsOfArchive();
     expect(row).toMatchObject({ nanoUsd: null, endedAt: expect.any(String) as string });
     expect(row && callOf(row)).toEqual(result.calls.find(({ worker }) => worker === 'archive'));
   });
 
-  test('are booked at their price once more where a call that timed out is repeated', async () => {
+  test('are booked at their price again when a call that timed out is repeated', async () => {
     let calls = 0;
     const askArchive = (): Promise<ExternalAnswer> => {
       if (++calls > 1) return Promise.resolve({ text: 'It is open.' });
@@ -207,7 +207,7 @@ async function callsByWorker(): Promise<CostLine[]> {
   return [...lines].sort((one, other) => other.nanoUsd - one.nanoUsd || (one.name < other.name ? -1 : 1));
 }
 
-test("a solve that a workflow of the user's starts is listed, found and approved like any other, and read whole", async () => {
+test("a solve started by a user's workflow is listed, found, approved and read like any other", async () => {
   stage = await openStage({
     workers: ['a', 'b'],
     configure: (config) => ({ ...config, limits: { depth: 1, costUsd: null }, recursion: 'review' }),
@@ -241,7 +241,7 @@ test("a solve that a workflow of the user's starts is listed, found and approved
   );
 
   expect(outputs).toEqual([long, 'forty-two']);
-  // Its review is a part of it, and no run of its own.
+  // A review is part of its run, and is not listed as a run of its own.
   const { runs } = await until(
     () => client.list({ taskQueue }),
     (list) => list.runs[0]?.status === 'completed',
@@ -250,7 +250,7 @@ test("a solve that a workflow of the user's starts is listed, found and approved
   expect((await client.trace(id)).rounds).toHaveLength(2);
 });
 
-/** Where the user's own agents work: another worker than the one that solves, as they do in life. */
+/** Task queue of the user's own agents, which run on a different worker than solves, as in production. */
 const AGENTS = testTaskQueue();
 
 const agents: ConfigInput['workers'] = [
@@ -260,7 +260,7 @@ const agents: ConfigInput['workers'] = [
   { id: 'spent', provider: 'workflow', type: 'giveUp', taskQueue: AGENTS },
 ];
 
-/** Runs one plan over the agents and a model `a`, each worker in its place. */
+/** Solves a question by these steps; the agents run on a worker of their own, next to a model `a`. */
 async function solveWithAgents(activities: object, steps: readonly Step[]): Promise<SolveResult> {
   stage = await openStage({
     workers: ['a'],

@@ -6,7 +6,7 @@ import { freshFolder } from './local/fresh-folder';
 
 const KEYS = { OPENAI_API_KEY: 'sk-secret', PGPASSWORD: 'hunter2', AWS_SECRET_ACCESS_KEY: 'aws-secret' };
 
-/** Goes into a folder that a stranger made, for one test. */
+/** Runs `visit` with a folder of planted programs and modules as the working directory. */
 async function inFolderOfStranger<T>(visit: (folder: string) => Promise<T>): Promise<T> {
   const before = process.cwd();
   const folder = await fakeProgram(PYTHON, 'touch "$(dirname "$0")/ran"');
@@ -21,14 +21,14 @@ async function inFolderOfStranger<T>(visit: (folder: string) => Promise<T>): Pro
   }
 }
 
-test('a program is looked up in the absolute folders of PATH alone', () =>
+test('a program is looked up only in the absolute folders of PATH', () =>
   inFolderOfStranger(async (folder) => {
     const real = await fakeProgram(PYTHON, 'echo mine');
     const below = join(folder, 'below');
     await mkdir(join(below, PYTHON), { recursive: true });
     for (const relative of ['', '.', './', `../${basename(folder)}`]) {
       expect(findProgram(PYTHON, { PATH: relative })).toBeNull();
-      // A folder of that name is no program.
+      // A folder of that name is not taken for the program.
       expect(findProgram(PYTHON, { PATH: `${relative}:${below}:${real}` })).toBe(join(real, PYTHON));
     }
     expect(findProgram(PYTHON, {})).toBeNull();
@@ -37,7 +37,7 @@ test('a program is looked up in the absolute folders of PATH alone', () =>
     expect(await readdir(folder)).not.toContain('ran');
   }));
 
-test('Python loads nothing of the current folder, nor of PYTHONPATH', () =>
+test('Python loads nothing from the current folder or from PYTHONPATH', () =>
   inFolderOfStranger(async (folder) => {
     const script = 'import importlib.metadata, zipfile, pip, os, sys; print(os.getcwd(), sys.flags.isolated)';
     const env = { ...process.env, PYTHONPATH: ':.', PYTHONHOME: 'no' };
@@ -46,7 +46,7 @@ test('Python loads nothing of the current folder, nor of PYTHONPATH', () =>
     expect(await readdir(folder)).not.toContain('ran');
   }));
 
-test('a program sees no key that it was not given, and looks up nothing in the current folder', async () => {
+test('a program sees only the keys that it is given, and looks up nothing in the current folder', async () => {
   const env = {
     ...KEYS,
     PATH: `:.:${process.env.PATH ?? ''}:`,
@@ -68,7 +68,7 @@ test('a program sees no key that it was not given, and looks up nothing in the c
   expect(await seenBy('all')).toEqual({ ...plain, ...KEYS, PIP_INDEX_URL: 'https://a.index' });
 });
 
-test('without any folder of PATH, a program is not given an empty one', async () => {
+test('a program is given no PATH rather than an empty one', async () => {
   const folder = await freshFolder();
   const seen = join(folder, 'seen');
   const program = join(await fakeProgram('looks', `env > ${seen}`), 'looks');

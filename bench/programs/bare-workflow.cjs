@@ -2,7 +2,7 @@ const { proxyActivities } = require('@temporalio/workflow');
 
 const { ask } = proxyActivities({ startToCloseTimeout: '1 minute', heartbeatTimeout: '5s' });
 
-/** The shape of a plan of three steps, and nothing of what a plan is for. */
+/** Makes the calls of FOUR_CALLS in the same order, with the plan fixed in code. */
 exports.fourCalls = async function fourCalls() {
   const plan = await ask('conductor', 'Write a plan.');
   const [a, b] = await Promise.all([ask('a', `${plan} First half.`), ask('b', `${plan} Second half.`)]);

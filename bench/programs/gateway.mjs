@@ -1,4 +1,4 @@
-/** A gateway in a process of its own. Says where it is and a key, and to each line what it holds. */
+/** Runs a gateway in its own process. Prints its URL and a key, then its memory and CPU time per line of stdin. */
 import { createRequire } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';

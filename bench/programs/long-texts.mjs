@@ -15,7 +15,7 @@ const stores = {
 };
 for (const mib of [1, 8, 32]) {
   const figures = Object.fromEntries(Object.keys(stores).map((name) => [name, { write: [], read: [] }]));
-  // In turn, since machines are noisy.
+  // Interleaved, since machines are noisy.
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [name, store] of Object.entries(stores)) {
       const text = randomBytes(mib * MIB);
@@ -30,7 +30,7 @@ for (const mib of [1, 8, 32]) {
 }
 await rm(folder, { recursive: true });
 
-/** How long it took, and how long nothing else of the process could go on, in milliseconds. */
+/** Returns the duration of `work` and the longest stall of the event loop (`stood`), in milliseconds. */
 async function measure(work) {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();

@@ -1,5 +1,5 @@
-// Measures `cost` over a large ledger: `npm run build && node bench/programs/million-rows.mjs [ROWS] [STORE]`, where
-// STORE is a new file by default, or an empty database such as postgres://USER@HOST/DATABASE.
+// Measures `cost` over a large ledger: `npm run build && node bench/programs/million-rows.mjs [ROWS] [STORE]`. STORE
+// is a new file by default, or an empty database such as postgres://USER@HOST/DATABASE.
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -46,7 +46,7 @@ for (const by of ['day', 'day', 'worker', 'model', 'workflow']) {
 if (process.env.KEEP) console.log(folder);
 else await rm(folder, { recursive: true });
 
-/** A year of calls, of runs of ten, as the store keeps them. */
+/** Inserts a year of calls, ten per run, in the store's own format. */
 function fillSqlite() {
   const database = new (load('libsql'))(join(folder, 'store.db'));
   database.exec(`

@@ -1,4 +1,4 @@
-/** Reads the stream of each run that a line names, and answers with the time of its first text. */
+/** Reads run ids from stdin, streams each run, and prints the epoch milliseconds of its first text. */
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { Client, Connection } from '@temporalio/client';

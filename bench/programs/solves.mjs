@@ -1,4 +1,4 @@
-/** A worker and a client of one build, in a process of their own: answers each line, a count, with what it took. */
+/** Runs a worker and a client of one build. Reads counts from stdin; prints the time that as many solves take. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';

@@ -1,4 +1,4 @@
-/** A worker in a process of its own, to be killed. Says `ready` when it polls, and to each line what it holds. */
+/** Runs a worker in its own process, to be killed. Prints `ready`, then memory and status for each line on stdin. */
 import { createRequire } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';

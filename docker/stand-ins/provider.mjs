@@ -1,6 +1,6 @@
-// Models that know one thing each, behind OpenAI's chat API: node provider.mjs PORT LOG
-// `boss` plans, `reckoner` adds two numbers, `guesser` does not know. Where a question says "slowly", workers take ten
-// seconds. Each request is a line of the log when it arrives: its model, and the word in brackets of its question.
+// Simulated models behind OpenAI's chat API: node provider.mjs PORT LOG
+// `boss` plans, `reckoner` adds two numbers, `guesser` never knows. If a question says "slowly (TAG)", workers take
+// ten seconds. Each request is logged on arrival as one line: its model and the question's tag.
 
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -36,7 +36,7 @@ createServer(async (request, response) => {
   );
 }).listen(Number(port), '0.0.0.0');
 
-/** For a slow question two steps, of which the last reckons; for others one, by either worker. */
+/** Plans two steps for a slow question, the last by `reckoner`; else one step, by either worker. */
 function planFor(tag, number) {
   if (tag !== '') return 'model_id = [1, 0]\nsubtasks = ["Guess.", "Reckon."]\naccess_list = [[], [0]]';
   return `model_id = [${number % 2}]\nsubtasks = ["Solve it."]\naccess_list = [[]]`;

@@ -1,4 +1,4 @@
-// A way to Temporal over TLS, as a proxy in front of it is one: node tls.mjs PORT CERTIFICATE KEY
+// TLS proxy in front of Temporal: node tls.mjs PORT CERTIFICATE KEY
 
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';

@@ -1,4 +1,4 @@
-// Bundles the workflows when the project is built, so that no worker has to when it starts.
+// Bundles the workflows at build time, so that workers need not do it when they start.
 const { writeFile } = require('node:fs/promises');
 const { bundleWorkflowCode, DefaultLogger } = require('@temporalio/worker');
 

@@ -1,4 +1,4 @@
-// `npm start`: the worker and one question, beside the Temporal server that `temporal-conductor server` brings.
+// `npm start`: runs the worker and asks one question, with the Temporal server that `temporal-conductor server` starts.
 const { fork } = require('node:child_process');
 const { once } = require('node:events');
 const { simulateModels } = require('./simulate.js');

@@ -4,7 +4,7 @@ const { ConductorPlugin } = require('temporal-conductor');
 const activities = require('./activities.js');
 
 async function main() {
-  // Of what Temporal has to say, warnings and errors alone.
+  // Makes Temporal log only warnings and errors.
   Runtime.install({ logger: new DefaultLogger('WARN') });
   const { connectionOptions, namespace } = loadClientConnectConfig();
   const worker = await Worker.create({
@@ -13,7 +13,7 @@ async function main() {
     taskQueue: 'conductor',
     workflowBundle: { codePath: 'workflow-bundle.js' },
     activities,
-    // Reads conductor.yaml, or what CONDUCTOR_CONFIG names.
+    // Reads conductor.yaml, or the file that CONDUCTOR_CONFIG names.
     plugins: [new ConductorPlugin()],
   });
   await worker.run();

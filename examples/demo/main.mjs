@@ -1,7 +1,7 @@
-// `npm run demo`: a run that meets a rate limit, a kill and a review, and what it cost in the end.
+// `npm run demo`: a run with a rate limit, a killed process and a review, and its final cost.
 //
-// The models are simulated and play the script in script.mjs. All else is what any user has: the command
-// `temporal-conductor`, its processes, Temporal, the store. However the end comes, nothing is left behind.
+// The models are simulated and follow script.mjs. Everything else is what any user has: the command
+// `temporal-conductor`, its processes, Temporal and the store. It cleans up at the end, also when interrupted.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const INTERRUPTED = 130;
 
 const interruption = new AbortController();
 const { signal: interrupted } = interruption;
-/** The command under way, if any. */
+/** The running command, or null. */
 let running = null;
 
 const interrupt = () => {
@@ -26,7 +26,7 @@ const interrupt = () => {
   running?.kill('SIGINT');
 };
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, interrupt);
-// The reader of the output has left.
+// The reader of the output has closed it.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', interrupt);
 
 say(
@@ -57,11 +57,11 @@ async function play() {
   const doomed = providers.waitForRequest(({ model }) => model === DOOMED);
   const early = await Promise.race([solving.ended, doomed.then(() => null)]);
   if (early !== null) return early;
-  // To be seen at work before it dies.
+  // Lets the live view show the call before the kill.
   await wait(1500, undefined, { signal: interrupted });
   solving.child.kill('SIGKILL');
   await solving.ended;
-  // The live view hid it, and had no time to show it again.
+  // Shows the cursor, which the killed live view had hidden.
   if (process.stderr.isTTY) process.stderr.write('\u001B[?25h\n');
 
   title(
@@ -77,7 +77,7 @@ async function play() {
   return compareBills(await costs('worker'));
 }
 
-/** Holds the ledger against what the simulated providers billed. */
+/** Compares the ledger with what the simulated providers billed. */
 function compareBills({ total }) {
   const count = (outcome) => providers.log.filter((record) => record.outcome === outcome).length;
   const answered = providers.log.filter(({ outcome }) => outcome === 'answered');
@@ -111,9 +111,9 @@ function start(args, stdio = ['ignore', 'inherit', 'inherit']) {
   return { child, ended };
 }
 
-/** In a process group of its own: a Ctrl-C is for the demo, which passes it on once. */
+/** Spawns in a separate process group: Ctrl-C reaches only the demo, which forwards it once. */
 function spawnCommand(args, stdio) {
-  // Drops the person's own settings, which have no part in this.
+  // Drops the user's own settings and keys.
   const isTheirs = (name) => /^TEMPORAL_(?!CLI_PATH$)|^CONDUCTOR_(?!CACHE$)|_API_KEY$/.test(name);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isTheirs(name)));
   return spawn(process.execPath, [COMMAND, ...args], { cwd: folder, env, stdio, detached: true });
@@ -125,7 +125,7 @@ async function costs(by) {
   return JSON.parse(report);
 }
 
-/** Temporal outlives a killed command, until another one that used it ends. */
+/** Stops Temporal, which outlives a killed command, by running another command that uses it. */
 async function stopServer() {
   if (!existsSync(join(folder, '.conductor', 'server.json'))) return;
   await once(spawnCommand(['trace', 'none'], 'ignore'), 'close');

@@ -1,14 +1,14 @@
-// Scripts the demo: who says what, how fast, and at which price.
+// Script of the demo: what each model says, how fast, and at what price.
 import { renderPlan } from '../../lib/index.js';
 
 export const QUESTION = 'How many piano tuners are there in Chicago?';
 
 const WORKERS = ['sol', 'sonnet', 'luna'];
 
-/** The model whose first answer is cut short by the kill. */
+/** The model whose first answer the kill cuts off. */
 export const DOOMED = 'luna';
 
-/** USD per million tokens: simulated models bill, and workers are booked, by the same list. */
+/** USD per million tokens, for the simulated providers' bills and for the ledger. */
 const PRICES = {
   planner: { input: 2, output: 10 },
   sol: { input: 2, output: 10 },
@@ -54,11 +54,11 @@ export const MODELS = {
     script: [{ fault: 'rate-limited', retryAfter: { ms: 2000, as: 'seconds' }, message: 'Slow down.' }],
     answer: BY_TUNER,
   },
-  // Its first answer takes longer than its asker lives.
+  // Its first answer would take longer than the process that asks for it lives.
   luna: { price: PRICES.luna, delayMs: 1200, script: [{ text: WEIGHED, delayMs: 600_000 }], answer: WEIGHED },
 };
 
-/** The `conductor.yaml` of the demo. */
+/** Returns the demo's `conductor.yaml`. */
 export function configuration(url) {
   const model = (name) =>
     `provider: openai, baseUrl: ${url}/v1, model: ${name}, price: ${JSON.stringify(PRICES[name])}`;

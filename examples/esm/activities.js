@@ -5,8 +5,8 @@ const OPENING_HOURS = {
 };
 
 /**
- * A worker of the pool that is yours: any activity that takes the request (`question`, `subtask`, and in `sees` what
- * earlier steps found) and returns `{ text, usage? }`. A workflow does as well, with `provider: workflow`.
+ * A custom worker: any activity that takes a request (`question`, `subtask`, and outputs of earlier steps in `sees`)
+ * and returns `{ text, usage? }`. With `provider: workflow`, a workflow can be a worker as well.
  */
 export async function askHandbook({ subtask }) {
   const days = Object.keys(OPENING_HOURS);

@@ -7,7 +7,7 @@ const question = process.argv[2] ?? 'When do you open on Saturday?';
 const { connectionOptions, namespace } = loadClientConnectConfig();
 const connection = await Connection.connect(connectionOptions);
 const client = new Client({ connection, namespace });
-// Finds store and task queue in the same file as the worker.
+// Takes the store and the task queue from the same file as the worker.
 const conductor = new ConductorClient({ client });
 
 const { rounds, answer, error } = await conductor.solve({ question });

@@ -5,7 +5,7 @@ const PLAN = `model_id: [0, 1]
 subtasks: ["When is the shop open on Saturday?", "Answer in a friendly way."]
 access_list: [[], [0]]`;
 
-/** Stands in for the models of `conductor.yaml`, for those who have no key yet: it says the same to every question. */
+/** Simulates the models of `conductor.yaml`, for use without a key: every question gets the same answer. */
 export async function simulateModels() {
   console.error(
     'OPENAI_API_KEY is not set, so a simulated model plays both models, and always says the same.',
@@ -21,7 +21,7 @@ export async function simulateModels() {
   };
 }
 
-/** Only the Conductor is told to write lists. */
+/** Recognises the Conductor, whose prompt alone asks for an access list. */
 function reply({ text }) {
   return text.includes('access_list') ? PLAN : 'Come by on Saturday between 10 and 14!';
 }

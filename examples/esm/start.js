@@ -1,4 +1,4 @@
-// `npm start`: the worker and one question, beside the Temporal server that `temporal-conductor server` brings.
+// `npm start`: runs the worker and asks one question, with the Temporal server that `temporal-conductor server` starts.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { simulateModels } from './simulate.js';

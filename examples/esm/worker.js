@@ -4,7 +4,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { ConductorPlugin } from 'temporal-conductor';
 import * as activities from './activities.js';
 
-// Of what Temporal has to say, warnings and errors alone.
+// Makes Temporal log only warnings and errors.
 Runtime.install({ logger: new DefaultLogger('WARN') });
 const { connectionOptions, namespace } = loadClientConnectConfig();
 const worker = await Worker.create({
@@ -13,7 +13,7 @@ const worker = await Worker.create({
   taskQueue: 'conductor',
   workflowsPath: fileURLToPath(new URL('workflows.js', import.meta.url)),
   activities,
-  // Reads conductor.yaml, or what CONDUCTOR_CONFIG names.
+  // Reads conductor.yaml, or the file that CONDUCTOR_CONFIG names.
   plugins: [new ConductorPlugin()],
 });
 await worker.run();

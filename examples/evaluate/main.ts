@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { startSimulatedProviders } from '../../src/testing';
 import { modelsOf, PRICES, questionsOf, WORKERS } from './world';
 
-// Evaluates a pool whose skills are known, by the product's own command:
+// Evaluates a pool of known skills with the product's own command:
 //   npm run eval:demo [-- --questions 60] [--out eval-demo] [--methods conductor,workers,vote]
 // The models are simulated: no key, no network, no real money. Temporal, the command and the store are real.
 
@@ -50,7 +50,7 @@ function configuration(url: string): string {
     price: PRICES[name],
   });
   const workers = Object.keys(WORKERS).map((id) => ({ id, ...model(id) }));
-  // YAML takes JSON.
+  // JSON is valid YAML.
   return JSON.stringify({ conductor: model('conductor'), workers, recursion: 'review' });
 }
 
@@ -58,7 +58,7 @@ async function run(args: readonly string[], folder: string, url: string): Promis
   const command = resolve(__dirname, '../../lib/cli/main.js');
   const env = { ...process.env, DEMO_KEY: 'simulated', CONDUCTOR_TRUST: `DEMO_KEY=${url}` };
   const child = spawn(process.execPath, [command, ...args], { cwd: folder, env, stdio: 'inherit' });
-  // A terminal sends Ctrl-C to the command as well, which then ends in its own way.
+  // Ignored here: a terminal sends Ctrl-C to the command as well, which then ends by itself.
   process.on('SIGINT', () => undefined);
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;

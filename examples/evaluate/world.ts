@@ -3,7 +3,7 @@ import { randomFrom } from '../../src/evaluation/chance';
 import { renderPlan } from '../../src/plan/render';
 import type { ModelBehaviour, Reply, SimulatedRequest } from '../../src/testing';
 
-// A pool of simulated workers whose skills are known, so that what an evaluation finds can be reckoned on paper.
+// A pool of simulated workers with known skills, so that an evaluation's results can be checked by calculation.
 
 const TOPICS = ['sums', 'letters', 'capitals'] as const;
 type Topic = (typeof TOPICS)[number];
@@ -11,7 +11,7 @@ type Topic = (typeof TOPICS)[number];
 /** A question of this world. */
 export type WorldQuestion = Extract<Question, { readonly grader: 'number' | 'choice' }>;
 
-/** How often a worker is right that sees no other answer. */
+/** Chance per topic that a worker is right when it sees no other answer. */
 type Skills = Readonly<Record<Topic, number>>;
 
 export const WORKERS: Readonly<Record<string, Skills>> = {
@@ -28,10 +28,10 @@ export const PRICES: Readonly<Record<string, { readonly input: number; readonly 
   clerk: { input: 0.2, output: 1 },
 };
 
-/** How often a worker that sees a right answer among others keeps to it, where it would have been wrong itself. */
+/** Chance that a worker adopts a right answer that it sees, if it would have been wrong by itself. */
 const DISCERNMENT = 0.6;
 
-/** How often a worker is right that sees a right answer. */
+/** Returns the chance that a worker is right when it sees a right answer. */
 export const withHelp = (skill: number): number => 1 - (1 - skill) * (1 - DISCERNMENT);
 
 const WORDS = 'lighthouse harbour violin meadow thunder orchard lantern compass glacier saddle'.split(' ');
@@ -48,7 +48,7 @@ const CAPITALS = [
   ['Malta', 'Valletta'],
 ] as const;
 
-/** Questions with known answers, the topics in turn. */
+/** Returns questions with known answers; topics take turns. */
 export function questionsOf(count: number): WorldQuestion[] {
   return Array.from({ length: count }, (_, index) => {
     const topic = TOPICS[index % TOPICS.length] ?? 'sums';
@@ -92,7 +92,7 @@ function question(topic: Topic, number: number): WorldQuestion {
   }
 }
 
-/** The models of the pool, which know what they are asked. */
+/** Returns the pool's models, which know the questions and their answers. */
 export function modelsOf(
   questions: readonly WorldQuestion[],
   prices: typeof PRICES = PRICES,
@@ -120,7 +120,7 @@ export function modelsOf(
 
 const ANSWER_TOKENS = 100;
 
-/** Its chance is drawn from what it reads: the same prompt is answered alike, and another attempt anew. */
+/** Draws from the prompt: equal prompts get equal answers, and numbered attempts get different ones. */
 function answerOf(
   name: string,
   skills: Skills,
@@ -143,7 +143,7 @@ function wrongAnswer(right: string, chance: number): string {
   return others[Math.floor(chance * others.length)] ?? '';
 }
 
-/** It knows who is best at what: that one answers, and the next best looks at it. A review accepts what there is. */
+/** Returns a plan: the topic's best worker answers, the next best checks, the best decides. Reviews accept. */
 function planOf({ topic }: WorldQuestion, text: string): Reply {
   const ids = Object.keys(WORKERS);
   const skillOf = (id: string): number => WORKERS[id]?.[topic as Topic] ?? 0;

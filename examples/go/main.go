@@ -25,7 +25,7 @@ func main() {
 	if len(os.Args) > 1 {
 		question = os.Args[1]
 	}
-	// TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY and so on say where the server is.
+	// The server is set by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY and so on.
 	c, err := client.Dial(envconfig.MustLoadDefaultClientOptions())
 	if err != nil {
 		log.Fatalln(err)

@@ -1,14 +1,14 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import type { Simulation } from '../../src/testing';
 
-/** Has simulated providers continue the log that earlier ones wrote to this file. */
+/** Makes simulated providers continue the log that earlier ones wrote to this file. */
 export function continueLog(file: string): Required<Pick<Simulation, 'firstSequence' | 'observe'>> {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
-  // Numbers, and ids made of them, are not given out twice.
+  // Sequence numbers, and ids derived from them, must not repeat.
   const received = lines.filter((line) => line.startsWith('{"event":"received"')).length;
   return {
     firstSequence: received + 1,
-    // One JSON object a line, on disk before the server goes on: the count holds whichever process is killed next.
+    // Appends one JSON line synchronously, so that the count is right whichever process is killed next.
     observe: (event, record) => {
       appendFileSync(file, `${JSON.stringify({ event, ...record })}\n`);
     },

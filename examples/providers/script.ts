@@ -45,7 +45,7 @@ const replySchema = z.strictObject({
   delayMs: z.int().nonnegative().exactOptional(),
 });
 
-/** Told apart by its shape first, so that an error speaks of what was meant and not of all three. */
+/** Chooses the schema by the value's shape, so that errors concern the intended form and not all three. */
 const answerSchema = z.unknown().transform((value, context): Answer => {
   const isFault = typeof value === 'object' && value !== null && 'fault' in value;
   const meant = isFault ? faultSchema : typeof value === 'string' ? z.string() : replySchema;
@@ -57,7 +57,7 @@ const answerSchema = z.unknown().transform((value, context): Answer => {
 
 const scheduleSchema = z
   .array(z.strictObject({ share: z.number().min(0).max(1), answer: answerSchema }))
-  // Sums of decimal fractions, which floats miss by a hair.
+  // Allows for rounding errors in sums of decimal fractions.
   .refine((parts) => parts.reduce((sum, { share }) => sum + share, 0) <= 1 + 1e-9, {
     error: 'the shares of a schedule add up to more than 1: lower some of them',
   });
@@ -70,7 +70,7 @@ const behaviourSchema = z.strictObject({
   price: priceSchema.exactOptional(),
 });
 
-/** A simulation as plain data, for a file: behaviours by model name. */
+/** Schema of a simulation file: behaviours by model name. */
 export const simulationSchema: z.ZodType<Simulation> = z.strictObject({
   seed: z.int().exactOptional(),
   models: z.record(z.string(), behaviourSchema).exactOptional(),

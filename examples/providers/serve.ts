@@ -5,9 +5,9 @@ import { type Simulation, startSimulatedProviders } from '../../src/testing';
 import { continueLog, readPort } from './program';
 import { simulationSchema } from './script';
 
-// The simulated providers as a program of their own, so that a test may kill any other process and still count calls:
+// Runs the simulated providers as a separate program, so that a test may kill any other process and still count calls:
 //   node serve.js [--port N] [--script FILE.json] [--log FILE.jsonl]
-// Prints its URL when ready; ends on SIGTERM or SIGINT. A log that is there already is continued.
+// Prints its URL when ready; ends on SIGTERM or SIGINT. An existing log is continued.
 
 async function serve(): Promise<void> {
   const { port, script, log } = parseArgs({

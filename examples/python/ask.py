@@ -11,7 +11,7 @@ from temporalio.envconfig import ClientConfig
 
 
 async def ask(question: str) -> dict[str, Any]:
-    # TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY and so on say where the server is.
+    # The server is set by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY and so on.
     config = ClientConfig.load_client_connect_config()
     config.setdefault("target_host", "localhost:7233")
     client = await Client.connect(**config)
@@ -45,6 +45,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    # Without the interpreter's own end, in which a thread of the SDK may crash a short program:
+    # Skips the interpreter's shutdown, during which an SDK thread may crash a short program:
     # https://github.com/temporalio/sdk-python/issues/300
     os._exit(main())

@@ -1,4 +1,4 @@
-"""A worker of the pool in Python: an activity that counts the words of what earlier steps wrote."""
+"""A custom worker in Python: an activity that counts the words of earlier steps' outputs."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from temporalio.client import Client
 from temporalio.envconfig import ClientConfig
 from temporalio.worker import Worker
 
-# The store that conductor.yaml names: texts over 4 KB lie there.
+# Store named in conductor.yaml, which holds texts over 4 KB.
 STORE = os.environ.get("CONDUCTOR_STORE", ".conductor/store.db")
 
 
@@ -24,13 +24,13 @@ def count_words(request: dict[str, Any]) -> dict[str, Any]:
         f"The output of step {seen['step'] + 1} has {len(read_text(seen['output']).split())} words."
         for seen in request["sees"]
     ]
-    # Its tokens are 0, so that the run knows them. What it costs stays unknown.
+    # Reports 0 tokens, so that the run's token count is known. The cost stays unknown.
     usage = {"inputTokens": 0, "outputTokens": 0}
     return {"text": "\n".join(lines) or "There is no text to count.", "usage": usage}
 
 
 def read_text(text: str | dict[str, Any]) -> str:
-    """A short text is itself; a long one is a reference, {"ref": "sha256-…", …}."""
+    """Returns a short text as is; loads a long one by its reference, {"ref": "sha256-…", …}."""
     if isinstance(text, str):
         return text
     digest = text["ref"].removeprefix("sha256-")

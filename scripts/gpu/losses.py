@@ -1,7 +1,7 @@
-"""One batch learned on a GPU and on the CPU, each update a process of its own as in a night.
+"""Learns one batch on a GPU and on the CPU, each update in its own process as in a night.
 
-Prints a line for each update of a tiny checkpoint, whole and with LoRA: loss, norm of the gradient,
-and how far log-probabilities (in nats) are off those of the CPU in float32.
+Prints a line per update of a tiny checkpoint, with all weights and with LoRA: loss, gradient norm,
+and the gaps of log-probabilities (in nats) to those of the CPU in float32.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-# Before torch reads it: a tiny model loses more time to a second thread than it gains.
+# Set before torch reads it: a second thread slows a tiny model down.
 os.environ["OMP_NUM_THREADS"] = "1"
 
 from transformers.utils import logging
@@ -34,13 +34,13 @@ from tiny_run import (
 )
 
 PROBE, CANARY = 0.5, 0.1
-"""What a night allows a server on a GPU: `TOLERANCE` in src/training/config/resolve.ts."""
+"""Gaps that a night allows a server on a GPU: `TOLERANCE` in src/training/config/resolve.ts."""
 
 COLUMNS = "{:7} {:6} {:9} {:>10} {:>9} {:>8} {:>8} {:>8}"
 
 GAPS = ("largest", "mean", "learned")
-"""How far log-probabilities are off, over the tokens of the batch before anything was learned, at
-most and on average; then over the probe of the checkpoint that was made, at most."""
+"""Gaps of log-probabilities: largest and mean over the batch's tokens before the update, then
+largest over the new checkpoint's probe."""
 
 
 def main() -> None:
@@ -62,10 +62,10 @@ def main() -> None:
 
 
 def compare(folder: Path, tuning: Any, settings: list[dict[str, str]]) -> None:
-    """A line for each; the first one's probe is what the others are held against."""
+    """Prints a line per setting; probes are compared with that of the first setting."""
     config = config_of(tuning=tuning, optimizer={"learningRate": 1e-3, "warmupSteps": 0})
     begin(folder / "begun", folder, config)
-    # As if the CPU in float32 had sampled them: an update measures how far it is off the sampler.
+    # Sampled by the CPU in float32, since an update measures its gap to the sampler.
     rows = rows_of_batch(folder / "begun", "warm", config)
     expected: list[float] = []
     for each in settings:
@@ -80,7 +80,7 @@ def compare(folder: Path, tuning: Any, settings: list[dict[str, str]]) -> None:
 
 
 def learn(root: Path, config: Config, rows: list[dict[str, Any]]) -> tuple[Any, list[float]]:
-    """The metrics of an update, and its checkpoint's log-probabilities of the probe's text."""
+    """Returns an update's metrics and its checkpoint's log-probabilities of the probe text."""
     files = {"batch": str(write_batch(root, 1, "warm", config, rows))}
     request = update_request(1, "warm", config)
     made = asyncio.run(StepRunner(root).run("update", request, files, lambda _: None))

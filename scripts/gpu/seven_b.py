@@ -1,7 +1,7 @@
-"""An update of a model of Qwen2.5-7B's shape: what it takes beside what the preflight reckons.
+"""Measures an update of a model of Qwen2.5-7B's shape beside the preflight's estimate.
 
-Weights and rollouts are random, so nothing is downloaded; adapter, micro batch and the lengths of
-prompts and replies are those of profiles/qwen2.5-7b-lora.yaml.
+Weights and rollouts are random, so nothing is downloaded. The adapter, the micro batch and the
+lengths of prompts and replies are those of profiles/qwen2.5-7b-lora.yaml.
 """
 
 import argparse
@@ -38,13 +38,13 @@ TINY = Qwen2Config(
 )
 
 SHAPES = {"7b": (QWEN_7B, 4096, 1024), "tiny": (TINY, 64, 32)}
-"""Each with the tokens of a prompt and of a reply."""
+"""Model configurations, each with the tokens of a prompt and of a reply."""
 
 ROLLOUTS = 16
-"""More of them take longer, but no more memory: a micro batch decides about that."""
+"""More rollouts take longer but no more memory, which depends on the micro batch."""
 
 CYCLE, RECKONED_S = 256, 480
-"""Rollouts of the profile's cycle, and how long it reckons that their update takes."""
+"""Rollouts per cycle of the profile, and its estimate of their update in seconds."""
 
 
 def main() -> None:
@@ -62,7 +62,7 @@ def main() -> None:
         microBatch=2,
         rollouts=ROLLOUTS,
         groupSize=8,
-        # The second step is timed: the first one waits for what is only done once.
+        # The second step is timed, since the first one includes one-time work.
         iterations=2,
         maxPromptTokens=prompt,
         maxCompletionTokens=reply,
@@ -95,13 +95,13 @@ def measure(folder: Path, qwen: Qwen2Config, config: Config) -> None:
 
 
 def make_model(folder: Path, qwen: Qwen2Config, device: str) -> None:
-    """Random weights in bfloat16, made where that is quick; the tokenizer only has to be one."""
+    """Saves random weights in bfloat16, made on `device`, and any valid tokenizer."""
     train_tokenizer([PROMPT], 320).save_pretrained(folder)
     with torch.device(device):
         model = AutoModelForCausalLM.from_config(qwen, dtype=torch.bfloat16)
     model.save_pretrained(folder)
     del model
-    # The peak that is measured is the update's alone.
+    # Resets the peak, so that only the update is measured.
     gc.collect()
     if device == "cuda":
         torch.cuda.empty_cache()
@@ -109,7 +109,7 @@ def make_model(folder: Path, qwen: Qwen2Config, device: str) -> None:
 
 
 def random_rows(vocabulary: int, config: Config) -> list[dict[str, Any]]:
-    """The longest rollouts that there may be, as if all tokens had been equally likely."""
+    """Returns rollouts of the maximum length, as if a uniform policy had sampled them."""
     chance = random.Random(config["seed"])
 
     def tokens(count: int) -> list[int]:

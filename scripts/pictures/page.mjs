@@ -8,8 +8,8 @@ const WIDE = { width: 1200, height: 760 };
 const PHONE = { width: 390, height: 760 };
 
 /**
- * @param {string} link signs in once
- * @param {object} asked `question`, and what its simulated models do while it is photographed
+ * @param {string} link one-time sign-in link
+ * @param {object} asked `question`, and `slowly`, which slows its simulated models down for the pictures
  */
 export async function photographPage(link, { question, slowly, folder, docs, program }) {
   const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });

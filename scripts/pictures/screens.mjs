@@ -1,15 +1,15 @@
-// Draws what a live view printed on a terminal: once while a call waits for another attempt, and at its end.
+// Draws a terminal's live view as SVG: once while a call waits for its next attempt, and once at the end.
 const [WIDTH, HEIGHT, PAD, BAR] = [8.43, 19, 14, 34];
 const COLOURS = { 1: 'b', 2: 'f', 31: 'r', 32: 'g', 33: 'y' };
 const STYLE = `text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#282a2e;white-space:pre}
 .b{font-weight:bold}.f{fill:#6b6d70}.r{fill:#b3261e}.g{fill:#22783c}.y{fill:#8a5c00}`;
 
-/** Stands for the control character, which no text has. */
+/** Replaces the escape control character; no text contains it. */
 const ESCAPE = '␛';
-/** Erases the frame before: up by its rows, and all from there on. */
+/** Erases the previous frame: moves up by its rows and clears all below. */
 const ERASING = new RegExp(`${ESCAPE}\\[\\d+A\r${ESCAPE}\\[J`);
 
-/** @param {string} written by the command, with its control sequences */
+/** @param {string} written output of the command, with its control sequences */
 export function drawScreens(written, command, columns) {
   const frames = written
     .replaceAll('\u001B', ESCAPE)
@@ -37,7 +37,7 @@ export function drawScreens(written, command, columns) {
   ].join('\n');
 }
 
-/** Breaks lines as the terminal does, below the live view too. */
+/** Wraps plain lines as the terminal does, including those below the live view. */
 function linesOf(frame, columns) {
   const lines = frame
     .trimEnd()
@@ -48,7 +48,7 @@ function linesOf(frame, columns) {
   );
 }
 
-/** A text for each run of one colour, at its own place: glyphs of other fonts must not move what follows. */
+/** Draws each word as a text at its own position, so that glyphs of fallback fonts do not shift what follows. */
 function drawLine(line, y) {
   let [style, column] = ['', 0];
   const texts = [];

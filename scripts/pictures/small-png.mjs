@@ -1,9 +1,9 @@
-// A picture of a page has few colours: with a palette instead of three bytes a pixel it is half as large or less.
+// Screenshots have few colours: with a palette instead of three bytes per pixel they shrink to half or less.
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
 const SIGNATURE = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
 
-/** @param {Buffer} png as Chromium writes it: 8 bits a channel, not interlaced */
+/** @param {Buffer} png as Chromium writes it: 8 bits per channel, not interlaced */
 export function withPalette(png) {
   const chunks = readChunks(png);
   const header = chunks.find(({ type }) => type === 'IHDR').data;
@@ -49,7 +49,7 @@ function writeChunk(type, data) {
   return Buffer.concat([length, body, sum]);
 }
 
-/** Each byte was written as the difference from what its row's filter foretells. */
+/** Undoes the filters: each byte is stored as the difference from its row filter's prediction. */
 function unfilter(raw, stride, height, channels) {
   const pixels = Buffer.alloc(stride * height);
   for (let y = 0; y < height; y += 1) {
@@ -72,7 +72,7 @@ function paeth(left, above, corner) {
   return b <= c ? above : corner;
 }
 
-/** The commonest colour of each of the 256 commonest kinds, which differ in their first four bits; any other becomes the nearest. */
+/** Takes the commonest colour of at most 256 groups (same upper 4 bits per channel); others map to the nearest. */
 function choosePalette(pixels, channels) {
   const counts = new Map();
   const keyAt = (at) => (pixels[at] << 16) | (pixels[at + 1] << 8) | pixels[at + 2];

@@ -20,7 +20,7 @@ async function openedRow() {
   return { store, row };
 }
 
-test('a row is there before its request: open, of unknown cost, and left alone whoever wants its number', async () => {
+test('a row is opened before its request, with unknown cost, and another claim to its number cannot overwrite it', async () => {
   const { store, row } = await openedRow();
   const again = await openRow(store, openRowOf({ ...CALL, worker: 'bob' }, row.callId, info), 1);
   expect(again).toBeNull();
@@ -31,7 +31,7 @@ test('a row is there before its request: open, of unknown cost, and left alone w
 
 type Billed = CallFailure['billed'];
 
-describe('a request that is over costs', () => {
+describe('a finished request costs', () => {
   test.each<[string, Billed | null, Partial<ModelReply>, number | null]>([
     ['what its usage comes to', null, { usage }, 70_000],
     ['what the provider says, where it says so', null, { usage, reportedNanoUsd: 40_000 }, 40_000],

@@ -22,9 +22,9 @@ type Sent = Awaited<ReturnType<typeof callInBackground>>;
 
 interface Setting {
   readonly timeoutMs?: number;
-  /** How long ago the call was begun. */
+  /** Time since the call was begun. */
   readonly agoMs?: number;
-  /** Id of an answer begun before. */
+  /** Id of an answer that an earlier attempt began. */
   readonly id?: string;
   readonly activity?: MockActivityEnvironment;
 }
@@ -41,19 +41,19 @@ function ourCard() {
   return aCard({ api: 'responses', baseUrl: `${providers.url}/v1`, background: true });
 }
 
-/** An activity in a run without an end. */
+/** Returns an activity without a time limit. */
 function anActivity(): MockActivityEnvironment {
   return new MockActivityEnvironment({ scheduleToCloseTimeoutMs: 0 });
 }
 
-/** Has an answer begun by somebody who is gone before the first look. */
+/** Begins an answer as an attempt that ends before its first poll, and returns the answer's id. */
 async function begunBefore(): Promise<string> {
   return (await backgroundOpenAI.begin(aRequest(ourCard()))).id;
 }
 
 const created = () => providers.log.filter(({ path }) => path === '/v1/responses');
 
-test('the id is kept before the first look', async () => {
+test('the id of an answer is kept before the first poll', async () => {
   const letGo = providers.hold('sim-1');
   const sent = run();
   await providers.waitForRequest(({ path }) => /resp_\d+$/.test(path));
@@ -62,14 +62,14 @@ test('the id is kept before the first look', async () => {
   expect(await sent).toMatchObject({ kind: 'answered' });
 });
 
-test('an answer that is there is taken, however late somebody comes for it', async () => {
+test('an answer that is ready is returned, even long after the timeout', async () => {
   const id = await begunBefore();
   await providers.waitForRequest(({ outcome }) => outcome === 'answered');
   expect(await run({ id, timeoutMs: 1000, agoMs: 60_000 })).toMatchObject({ kind: 'answered' });
   expect(created()).toHaveLength(1);
 });
 
-test('one that is not there when the time is over is cancelled, and booked by what the vendor tells', async () => {
+test('an answer that is not ready at the timeout is cancelled, and booked with the usage that the vendor reports', async () => {
   providers.script('sim-1', [{ text: 'Never written.', delayMs: 600_000 }]);
   const id = await begunBefore();
   const sent = await run({ id, timeoutMs: 1000, agoMs: 60_000 });
@@ -81,7 +81,7 @@ test('one that is not there when the time is over is cancelled, and booked by wh
   });
 });
 
-test("the run's own end is an end as well", async () => {
+test("a call also ends, and its answer is cancelled, when the run's own time is up", async () => {
   providers.hold('sim-1');
   const scheduledTimestampMs = Date.now() - 60_000;
   const activity = new MockActivityEnvironment({ scheduledTimestampMs, scheduleToCloseTimeoutMs: 61_000 });
@@ -89,7 +89,7 @@ test("the run's own end is an end as well", async () => {
   expect(created()).toMatchObject([{ outcome: 'cancelled' }]);
 });
 
-test('a cancellation while the answer is begun waits for its id, to stop it by that', async () => {
+test('a cancellation while an answer is being created waits for its id, and then cancels it by that id', async () => {
   providers.hold('sim-1');
   const activity = anActivity();
   const sent = run({ activity });
@@ -101,7 +101,7 @@ test('a cancellation while the answer is begun waits for its id, to stop it by t
 });
 
 test.each(['rate-limited', 'unavailable', 'bad-gateway', 'reset', 'html', 'cut-mid-body'] as const)(
-  'a look that meets %s leaves the answer running, to be asked for again',
+  'a poll that fails with %s leaves the answer running, to be polled again',
   async (fault) => {
     const id = await begunBefore();
     providers.scriptLookups('sim-1', [{ fault }]);
@@ -112,21 +112,21 @@ test.each(['rate-limited', 'unavailable', 'bad-gateway', 'reset', 'html', 'cut-m
   },
 );
 
-test('comes back when the vendor says so', async () => {
+test('the next poll waits as long as the vendor asks', async () => {
   const id = await begunBefore();
   providers.scriptLookups('sim-1', [{ fault: 'rate-limited', retryAfter: { as: 'seconds', ms: 7000 } }]);
   const failure = { type: FAILURES.rateLimited, nextRetryDelayMs: 7000 };
   expect(await run({ id })).toMatchObject({ failure });
 });
 
-test('a look that only a person can mend ends the call; what the answer costs is unknown', async () => {
+test('a poll failure that only a person can fix ends the call; the cost of the answer stays unknown', async () => {
   const id = await begunBefore();
   providers.scriptLookups('sim-1', [{ fault: 'invalid-key' }]);
   const failure = { type: FAILURES.authentication, retryable: false, billed: 'unknown' };
   expect(await run({ id })).toMatchObject({ kind: 'failed', failure });
 });
 
-test('looks come close at first, and at most every five seconds later', () => {
+test('the pause between polls grows from half a second to at most five seconds', () => {
   expect([0, 2000, 8000, 3_600_000].map(pauseMs)).toEqual([500, 500, 2000, 5000]);
 });
 
@@ -135,7 +135,7 @@ test.each([
   ["less where the run's own time ends sooner", 600_000, 60_000, 50_000],
   ['nothing where that is over', 600_000, 5_000, 0],
   ['not bounded by a run without an end', 600_000, 0, 600_000],
-])('the time of a call is %s', (_, timeoutMs, scheduleToCloseTimeoutMs, allowed) => {
+])('the time limit of a call is %s', (_, timeoutMs, scheduleToCloseTimeoutMs, allowed) => {
   const begunAt = Date.parse('2026-01-01T00:00:10Z');
   const info = { scheduledTimestampMs: begunAt - 10_000, scheduleToCloseTimeoutMs };
   expect(allowedMs(begunAt, timeoutMs, info)).toBe(allowed);

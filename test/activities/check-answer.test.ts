@@ -4,14 +4,14 @@ import { checkAnswer, refuseBadSchema } from '../../src/activities/check-answer'
 import type { WorkerResult } from '../../src/protocol/activity-contract';
 import { openStore } from '../../src';
 
-/** Texts of these tests are short, or lie nowhere. */
+/** Never read or written: the texts of these tests are short enough to stay inline. */
 const store = openStore('sqlite:none.db', '/nowhere');
 
 function resultOf(output: string): WorkerResult {
   return { output, calls: [], dropped: [], startedAt: '', endedAt: '' };
 }
 
-/** Why an answer does not fit; null where it does. */
+/** Returns why an answer does not fit the schema, or null if it does. */
 async function faultOf(schema: object, answer: string): Promise<string | null> {
   const result = resultOf(answer);
   try {
@@ -25,7 +25,7 @@ async function faultOf(schema: object, answer: string): Promise<string | null> {
   }
 }
 
-test('without a schema any text is an answer', async () => {
+test('without a schema, any text is an answer', async () => {
   const result = resultOf('Eight.');
   expect(await checkAnswer(store, {}, result)).toBe(result);
 });
@@ -38,14 +38,14 @@ test.each([
   ['{}', /^the value must have required property 'legs'$/],
   ['{"legs":8,"eyes":8}', /^the value must NOT have additional properties \(eyes\)$/],
   ['{"legs":9}', /^\/legs must be equal to one of the allowed values \(\[6,8\]\)$/],
-])('%s is told apart', async (answer, fault) => {
+])('%s is rejected with a specific reason', async (answer, fault) => {
   const legs = { enum: [6, 8] };
   const schema = { type: 'object', properties: { legs }, required: ['legs'], additionalProperties: false };
   expect(await faultOf(schema, answer)).toMatch(fault);
   expect(await faultOf(schema, '\n {"legs": 6} ')).toBeNull();
 });
 
-test('each dialect is read as its own: a list of schemas under "items" is a tuple in draft 7 alone', async () => {
+test('each dialect is read by its own rules: a list of schemas under "items" is a tuple only in draft 7', async () => {
   const tuple = { type: 'array', items: [{ type: 'string' }] };
   const draft7 = { ...tuple, $schema: 'http://json-schema.org/draft-07/schema#' };
   expect(await faultOf(draft7, '[8]')).toBe('/0 must be string');
@@ -55,22 +55,22 @@ test('each dialect is read as its own: a list of schemas under "items" is a tupl
   );
 });
 
-test('a fault that names nothing, and one at a place of a hundred thousand characters, are told in a line', async () => {
+test('a fault without details, and one at a path of 100,000 characters, are each reported in one line', async () => {
   expect(await faultOf({ not: { type: 'integer' } }, '8')).toBe('the value must NOT be valid');
   const long = 'x'.repeat(100_000);
   const fault = await faultOf({ additionalProperties: { type: 'integer' } }, JSON.stringify({ [long]: 'a' }));
   expect(fault).toMatch(/^\/x{59}… must be integer$/);
 });
 
-test('a schema that calls itself asynchronous is held to like any other', async () => {
+test('a schema marked as asynchronous is enforced like any other', async () => {
   expect(await faultOf({ $async: true, type: 'integer' }, '"eight"')).toBe('the value must be integer');
 });
 
-test('words that JSON Schema does not know, and formats, only describe', async () => {
+test('formats and unknown keywords are annotations only', async () => {
   expect(await faultOf({ type: 'string', format: 'email', 'x-order': 1 }, '"nobody"')).toBeNull();
 });
 
-test('a pattern that takes for ever is given up, and the process goes on', async () => {
+test('a pattern that backtracks forever is abandoned after 1000 ms, and later checks still work', async () => {
   const schema = { type: 'string', pattern: '^(a+)+$' };
   expect(await faultOf(schema, JSON.stringify(`${'a'.repeat(40)}!`))).toBe(
     'it could not be checked within 1000 ms',
@@ -78,7 +78,7 @@ test('a pattern that takes for ever is given up, and the process goes on', async
   expect(await faultOf(schema, '"aaaa"')).toBeNull();
 });
 
-test('faults are told briefly, however many there are', async () => {
+test('only ten faults are reported, however many there are', async () => {
   const fault = await faultOf(
     { type: 'array', items: { type: 'string' } },
     JSON.stringify(Array(10_000).fill(1)),
@@ -86,7 +86,7 @@ test('faults are told briefly, however many there are', async () => {
   expect(fault?.split('; ')).toHaveLength(10);
 });
 
-test('whatever a model writes, it is an answer or a fault in one line', async () => {
+test('whatever a model writes is either an answer or a one-line fault', async () => {
   const schema = { type: 'object', properties: { a: { type: 'array', items: { type: 'number' } } } };
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.json(), fc.string({ unit: 'binary' })), async (answer) => {

@@ -8,14 +8,14 @@ import { until } from '../support/until';
 
 const PLACE = { workflowId: 'w', round: 0, step: 0, startedAt: '2026-01-01T00:00:00.000Z' };
 
-/** Pieces as models send them, which may end in half of a character. */
+/** Pieces of text as models stream them; a piece may end in the middle of a surrogate pair. */
 const pieces = fc
   .array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 900 }), { minLength: 1, maxLength: 8 })
   .map((texts) => texts.flatMap((text) => [text.slice(0, 1), text.slice(1)]).filter((text) => text !== ''));
 
-test('of several calls at once, the log brings each text as it was written', async () => {
+test('the log returns each text of concurrent calls as it was written', async () => {
   const store = new SqliteStore(join(await freshFolder(), 'store.db'));
-  // A store that is not there yet is not read, and an empty look that waits for nothing would never let the log write.
+  // Creates the database: a poll of a missing one returns without waiting, and would never let the log write.
   await store.write('made', Buffer.of());
   let runs = 0;
   await fc.assert(

@@ -5,7 +5,7 @@ import type { Complete } from '../../src/activities/models/model';
 import { FAILURES } from '../../src/protocol/failures';
 import { aCall, aCard } from './models/ask';
 
-/** A provider that answers nothing until it is left. */
+/** A provider that never answers, and rejects when the request is aborted. */
 const silent: Complete = ({ signal }) =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => {
@@ -18,14 +18,14 @@ test.each([
   ['the process is to stop', { workerShutdown: true }, FAILURES.workerStopped],
   ['the server took the process for lost', { notFound: true }, FAILURES.workerStopped],
   ['the attempt timed out', { timedOut: true }, FAILURES.workerStopped],
-])('broken off because %s, and said so', async (_, details, type) => {
+])('a request aborted because %s fails with the matching type', async (_, details, type) => {
   const activity = new MockActivityEnvironment();
   const sent = activity.run(() => sendRequest(silent, aCall(aCard({})), { apiKey: null, callId: 'call' }));
   activity.cancel('CANCELLED', new ActivityCancellationDetails(details));
   expect(await sent).toMatchObject({ kind: 'failed', failure: { type, billed: 'unknown' } });
 });
 
-test('a call with other settings is another call, and has the id that it had before they were known', () => {
+test('each setting changes the id of a call; without settings, the id is the same as before they existed', () => {
   const place = { workflowExecution: { workflowId: 'solve-1', runId: 'run-1' }, activityId: '1' };
   const idOf = (settings: Parameters<typeof aCard>[0]): string => callIdOf(place, aCall(aCard(settings)));
   const changes = [

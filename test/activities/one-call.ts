@@ -13,7 +13,7 @@ import { aCard } from './models/ask';
 
 export const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 };
 
-/** A provider whose answers are numbered, and too long for a history. */
+/** A provider whose answers are numbered, and each too long for a history. */
 export class Provider {
   bought = 0;
 
@@ -30,7 +30,7 @@ const config = parseConfig({
   workers: [{ id: 'ada', provider: 'local', model: 'sim-1' }],
 });
 
-/** One attempt of one call, always the same, as a worker process makes it. */
+/** Makes one attempt at a call, always the same one, as a worker process would. */
 export function attempt(
   store: Store,
   complete: Complete,
@@ -54,7 +54,7 @@ export function attempt(
   return activity.run<[], WorkerResult, typeof ask>(ask);
 }
 
-/** An activity with seconds left of its run. */
+/** Returns an activity whose run ends in this many seconds. */
 export function anActivity({ seconds = 600, heartbeatTimeoutMs = 60_000 } = {}): MockActivityEnvironment {
   return new MockActivityEnvironment({
     heartbeatTimeoutMs,

@@ -8,7 +8,7 @@ import { freshFolder } from '../local/fresh-folder';
 import { readLedger } from '../support/ledger-of';
 import { anActivity, attempt, Provider, usage } from './one-call';
 
-/** A store in which something happens before each write. */
+/** A store that runs `trouble` before each write. */
 class TroubledStore extends SqliteStore {
   constructor(
     folder: string,
@@ -28,7 +28,7 @@ class TroubledStore extends SqliteStore {
   }
 }
 
-/** A store that counts how often anything is looked for. */
+/** A store that counts its reads and listings. */
 class CountingStore extends SqliteStore {
   looks = 0;
 
@@ -51,7 +51,7 @@ beforeEach(async () => {
 });
 
 test.each(['texts/', 'answers/', 'ledger/'])(
-  'heartbeats go on while the store stalls on the %s of an answer',
+  'heartbeats continue while the store stalls on the %s of an answer',
   async (place) => {
     const activity = anActivity({ heartbeatTimeoutMs: 20 });
     let beats = 0;
@@ -69,7 +69,7 @@ test.each(['texts/', 'answers/', 'ledger/'])(
   },
 );
 
-test('what a store does not take after an answer is written again until it does', async () => {
+test('what the store refuses after an answer is retried until it is written', async () => {
   const refused = new Set<string>();
   const store = new TroubledStore(folder, (key) => {
     const [place = ''] = key.split('/');
@@ -85,7 +85,7 @@ test('what a store does not take after an answer is written again until it does'
   expect(provider.bought).toBe(1);
 });
 
-test('a refusal, too, is booked by a store that comes back', async () => {
+test('a refusal is also booked once the store recovers', async () => {
   let refusals = 0;
   const store = new TroubledStore(folder, (_, content) => {
     if (provider.bought === 0 || !content.includes('Provider.Refused')) return;
@@ -96,7 +96,7 @@ test('a refusal, too, is booked by a store that comes back', async () => {
   expect(await readLedger(store)).toMatchObject([{ usage, endedAt: expect.any(String) as string }]);
 });
 
-test("a store that never comes back ends the call with the run's time, and says why", async () => {
+test("a store that never recovers ends the call with its error when the run's time is up", async () => {
   const store = new TroubledStore(folder, (key) => {
     if (key.startsWith('answers/')) throw new Error('no space left on device');
   });
@@ -106,7 +106,7 @@ test("a store that never comes back ends the call with the run's time, and says 
   expect(provider.bought).toBe(1);
 });
 
-test('two live attempts of one call have a row each, and the answer that was kept first is the answer of both', async () => {
+test('two live attempts of one call have a row each, and both return the answer that was kept first', async () => {
   const [bothOpen, bothAsked] = [meeting(2), meeting(2)];
   const store = new TroubledStore(folder, (key) => (key.startsWith('ledger/') ? bothOpen() : undefined));
   const complete: Complete = async (request) => {
@@ -121,7 +121,7 @@ test('two live attempts of one call have a row each, and the answer that was kep
   expect(one?.output).toEqual(other?.output);
 });
 
-test('an attempt that fails returns the answer that another one kept meanwhile, and does not spoil its row', async () => {
+test('an attempt that fails returns the answer that another attempt kept, and leaves its row intact', async () => {
   const store = new SqliteStore(join(folder, 'store.db'));
   const fails: Complete = async (request) => {
     const [row] = await readLedger(store);
@@ -135,7 +135,7 @@ test('an attempt that fails returns the answer that another one kept meanwhile, 
   expect(await readLedger(store)).toMatchObject([{ error: null, usage, nanoUsd: 70_000 }]);
 });
 
-test('a call that nothing is known of looks for nothing before its request', async () => {
+test('a first attempt does not query the store before its request', async () => {
   const store = new CountingStore(join(folder, 'store.db'));
   const complete: Complete = (request) => {
     expect(store.looks).toBe(0);
@@ -145,7 +145,7 @@ test('a call that nothing is known of looks for nothing before its request', asy
   expect(provider.bought).toBe(1);
 });
 
-/** Lets its callers go on once so many have come; later ones pass. */
+/** Returns a barrier: callers wait until `size` of them have come, and later ones pass. */
 function meeting(size: number): () => Promise<void> {
   let come = 0;
   let open = (): void => undefined;
@@ -159,7 +159,7 @@ function meeting(size: number): () => Promise<void> {
 describe('an answer that breaks off in mid-stream', () => {
   const BROKEN = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
 
-  test('keeps the text that had come, at its worst case', async () => {
+  test('keeps the text received so far, at an unknown cost', async () => {
     const store = new SqliteStore(join(folder, 'store.db'));
     const complete: Complete = ({ onText }) => {
       for (const text of ['Half of', ' an answer']) onText?.(text);
@@ -172,7 +172,7 @@ describe('an answer that breaks off in mid-stream', () => {
     });
   });
 
-  test('tells by its heartbeats how much was written', async () => {
+  test('reports in its heartbeats how much was written', async () => {
     const store = new SqliteStore(join(folder, 'store.db'));
     const activity = anActivity({ heartbeatTimeoutMs: 20 });
     const complete: Complete = async (request) => {
@@ -189,7 +189,7 @@ describe('an answer that breaks off in mid-stream', () => {
 test.each([
   ['stalls', () => new Promise<void>(() => undefined)],
   ['refuses', () => Promise.reject(new Error('no space left on device'))],
-])('a log of texts that %s neither delays a call nor loses its answer', async (_, append) => {
+])('a live log that %s neither delays a call nor loses its answer', async (_, append) => {
   const asked = jest.fn(append);
   const store = Object.assign(new SqliteStore(join(folder, 'store.db')), { append: asked });
   const complete: Complete = async (request) => {

@@ -5,7 +5,7 @@ import { asFailure } from '../../src/activities/as-failure';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { freshFolder } from '../local/fresh-folder';
 
-test('what a store cannot do has a type of its own, and is tried again', async () => {
+test('a store failure has its own type, and is retryable', async () => {
   const folder = await freshFolder();
   await writeFile(join(folder, 'file'), 'a file where a folder belongs');
   const store = new SqliteStore(join(folder, 'file', 'store.db'));
@@ -15,7 +15,7 @@ test('what a store cannot do has a type of its own, and is tried again', async (
   await expect(failing).rejects.toThrow(/ENOTDIR|EEXIST/);
 });
 
-test('a mistake in the program keeps its own name', async () => {
+test('a programming error is passed on unchanged', async () => {
   const mistake = new TypeError('x is not a function');
   await expect(asFailure(() => Promise.reject(mistake))).rejects.toBe(mistake);
 });

@@ -8,20 +8,20 @@ import { startSimulatedProviders } from '../../src/testing';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-test('aborts with a TimeoutError when its time is over', async () => {
+test('aborts with a TimeoutError when its time is up', async () => {
   const signal = timeLimit(10);
   expect(signal.aborted).toBe(false);
   await once(signal, 'abort');
   expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
 });
 
-test('does not abort at once where the time is longer than a timer can run', async () => {
+test('does not abort at once if the time is longer than a timer can run', async () => {
   const signal = timeLimit(2 ** 40);
   await new Promise((resolve) => setTimeout(resolve, 5));
   expect(signal.aborted).toBe(false);
 });
 
-test('leaves no timer once what it limits is over', async () => {
+test('leaves no timer once the limited work is over', async () => {
   jest.useFakeTimers();
   const { signal: cancellation } = new AbortController();
   const during = await withinLimit(60_000, cancellation, () => Promise.resolve(jest.getTimerCount()));
@@ -30,7 +30,7 @@ test('leaves no timer once what it limits is over', async () => {
   expect([during, after]).toEqual([1, 0]);
 });
 
-test('what is limited is cancelled, too, also where that was before it began', async () => {
+test('limited work is also cancelled by the outer signal, even one that was aborted before it began', async () => {
   const run = new AbortController();
   const whyItEnds = (): Promise<unknown> =>
     withinLimit(60_000, run.signal, async (signal) => {
@@ -42,10 +42,10 @@ test('what is limited is cancelled, too, also where that was before it began', a
   expect([await underWay, await whyItEnds()]).toEqual(['enough', 'enough']);
 });
 
-test('ends a request that hangs, however often garbage is collected meanwhile', async () => {
+test('ends a hanging request, however often garbage is collected meanwhile', async () => {
   const providers = await startSimulatedProviders({ fallback: { answer: { fault: 'hang' } } });
   const body = JSON.stringify({ model: 'model', input: 'Why?' });
-  // Made in a function of its own: nobody but the request holds the signal.
+  // In a function of its own, so that only the request holds the signal.
   const ask = (): Promise<unknown> => {
     const signal = AbortSignal.any([new AbortController().signal, timeLimit(300)]);
     return fetch(`${providers.url}/v1/responses`, { method: 'POST', body, signal }).catch(

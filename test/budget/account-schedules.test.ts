@@ -7,13 +7,13 @@ import { Books, type Request } from './books';
 
 const RUNS = 10_000;
 
-/** An event, to happen to whichever run, call or child `who` points at. */
+/** An event; `who` selects the run, call or child that it happens to. */
 interface Event {
   readonly kind: 'reserve' | 'settle' | 'share' | 'return' | 'vanish' | 'setLimits';
   readonly who: number;
   readonly worst: WorstCase;
   readonly limits: SpendingLimits;
-  /** Decides how calls come out, five bits for each request. */
+  /** Random bits that decide the outcomes of calls, five for each request. */
   readonly dice: number;
 }
 
@@ -35,7 +35,7 @@ const events = fc.array(fc.record({ kind, who: fc.nat({ max: 1000 }), worst, lim
   maxLength: 30,
 });
 
-test('no schedule exceeds a limit, and all that is set aside is given back once', () => {
+test('no schedule exceeds a limit, and everything set aside is given back exactly once', () => {
   fc.assert(
     fc.property(limits, events, dice, (first, schedule, last) => {
       const root = new Books(first);
@@ -107,7 +107,7 @@ const HAPPENINGS: Readonly<Record<Event['kind'], (books: Books, event: Event, is
     books.endChild(key, child, true);
   },
 
-  /** A child keeps the limits that it was given. */
+  /** Changes the limits of the root; a child keeps those that it was given. */
   setLimits(books, event, isRoot) {
     if (!isRoot) return;
     const told = books.account.setLimits(event.limits);
@@ -129,13 +129,13 @@ function returnChild(books: Books, key: string, thrown: number): void {
   books.endChild(key, child, false);
 }
 
-/** Every call and child comes to its end and is heard of. */
+/** Ends every call and child, and settles them. */
 function finish(books: Books, thrown: number): void {
   for (const key of [...books.calls.keys()]) settle(books, key, thrown);
   for (const key of [...books.children.keys()]) returnChild(books, key, thrown);
 }
 
-/** Calls under way come to their end, and there is nobody to hear of it. */
+/** Ends the calls under way, here and in children, without settling them. */
 function spendUnheard(books: Books, thrown: number): void {
   for (const key of [...books.calls.keys()]) books.end(key, outcome(books, key, thrown));
   for (const child of books.children.values()) spendUnheard(child, thrown);
@@ -153,7 +153,7 @@ function outcome(books: Books, key: string, thrown: number): Request[] {
     const tokens = Math.floor(part * (atWorst.tokens === 0 ? 400 : atWorst.tokens));
     const nanoUsd = Math.floor(part * (atWorst.nanoUsd ?? 400));
     const tellings: Request['told'][] = ['all', 'tokens', 'nothing'];
-    // A reported cost of 0 is no evidence, and so is never taken as told.
+    // A reported cost of 0 proves nothing, so it never counts as reported.
     if (nanoUsd > 0) tellings.push('cost');
     return { tokens, nanoUsd, told: index < billable ? (pick(tellings, number) ?? 'all') : 'free' };
   });

@@ -22,7 +22,7 @@ describe('reserve', () => {
     expect(new Account(limits).reserve('a', WORST)).toEqual(allowance);
   });
 
-  test('steps side by side cannot exceed a limit together; the last may fit when another is done', () => {
+  test('concurrent steps cannot exceed a limit together; the last may fit once another is done', () => {
     const account = new Account({ ...LIMITS, nanoUsd: 250 });
     expect(account.reserve('a', WORST)).toMatchObject({ billable: 2 });
     expect(account.reserve('b', WORST)).toEqual({ limit: 'cost', needed: 100, left: 50, mayFitLater: true });
@@ -30,14 +30,14 @@ describe('reserve', () => {
     expect(account.reserve('b', WORST)).toMatchObject({ billable: 2 });
   });
 
-  test('a limit that waiting cannot mend is named first', () => {
+  test('a limit that waiting cannot resolve is named first', () => {
     const account = new Account({ calls: 5, tokens: 1000, nanoUsd: 150 });
     account.reserve('a', { tokens: 10, nanoUsd: 10 });
     const refusal = account.reserve('b', { tokens: 10, nanoUsd: 200 });
     expect(refusal).toMatchObject({ limit: 'cost', mayFitLater: false });
   });
 
-  test('what costs nothing is let through when the money is gone, what has no price is not', () => {
+  test('a free call is admitted when the money is gone, and a call without a price is not', () => {
     const account = new Account({ ...LIMITS, nanoUsd: 100 });
     account.reserve('a', { tokens: 1, nanoUsd: null });
     account.settle('a', [callOf(billed(1, 170))]);
@@ -63,7 +63,7 @@ describe('settle', () => {
   });
 });
 
-test('a model that went beyond its worst case has as much set aside from then on', () => {
+test('a model that exceeded its worst case has as much set aside from then on', () => {
   const account = new Account(LIMITS);
   const worst = { ...WORST, model: 'thinker' };
   account.reserve('a', worst);
@@ -76,7 +76,7 @@ test('a model that went beyond its worst case has as much set aside from then on
 });
 
 describe('a share for a child', () => {
-  test('is a part of what is left, in whole numbers, and held until the child is done', () => {
+  test('is a fraction of what is left, rounded down, and held until the child is done', () => {
     const account = new Account({ calls: 10, tokens: 100, nanoUsd: null });
     expect(account.share('child', 3)).toEqual({ calls: 3, tokens: 33, nanoUsd: null });
     expect(account.share('other', 1)).toEqual({ calls: 7, tokens: 67, nanoUsd: null });
@@ -86,14 +86,14 @@ describe('a share for a child', () => {
     expect(account.committed).toMatchObject({ calls: 8, tokens: 87 });
   });
 
-  test('is a call and a token at least, and refused where there is none', () => {
+  test('is at least one call and one token, and refused if none is left', () => {
     const account = new Account({ calls: 2, tokens: 2, nanoUsd: 0 });
     expect(account.share('one', 5)).toEqual({ calls: 1, tokens: 1, nanoUsd: 0 });
     expect(account.share('two', 5)).toEqual({ calls: 1, tokens: 1, nanoUsd: 0 });
     expect(account.share('three', 5)).toEqual({ limit: 'calls', needed: 1, left: 0, mayFitLater: true });
   });
 
-  test('counts whole where the child vanished; of an unlimited one nothing is known', () => {
+  test('counts in full if the child vanished; an unlimited amount counts as 0', () => {
     const account = new Account({ calls: 10, tokens: 100, nanoUsd: null });
     account.share('child', 2);
     account.settleChild('child', null);
@@ -102,7 +102,7 @@ describe('a share for a child', () => {
 });
 
 describe('setLimits', () => {
-  test('breaks no promise, and begins nothing that was not asked for', () => {
+  test('keeps what was promised to calls under way, and then applies to new calls', () => {
     const account = new Account(LIMITS);
     account.reserve('a', WORST);
     const held = account.setLimits({ calls: 2, tokens: 50, nanoUsd: 50 });
@@ -113,7 +113,7 @@ describe('setLimits', () => {
     expect(refusal).toMatchObject({ limit: 'tokens', mayFitLater: false });
   });
 
-  test('waits for a child that was promised no limit', () => {
+  test('applies a new limit only once a child without that limit has ended', () => {
     const account = new Account({ ...LIMITS, nanoUsd: null });
     account.share('child', 2);
     expect(account.setLimits(LIMITS).nanoUsd).toBeNull();
@@ -124,7 +124,7 @@ describe('setLimits', () => {
   });
 });
 
-test('where a price is unknown and calls are made one by one, no more than one call is beyond the limit', () => {
+test('with an unknown price and sequential calls, at most one call exceeds the limit', () => {
   fc.assert(
     fc.property(fc.nat({ max: 500 }), fc.array(fc.nat({ max: 200 }), { minLength: 1 }), (limit, costs) => {
       const account = new Account({ calls: 200, tokens: null, nanoUsd: limit });
@@ -137,7 +137,7 @@ test('where a price is unknown and calls are made one by one, no more than one c
   );
 });
 
-describe('an error of the program fails the run, and says where it is', () => {
+describe('a programming error fails the run, and says what is wrong', () => {
   const account = new Account(LIMITS);
   account.reserve('a', WORST);
   account.share('child', 2);

@@ -19,8 +19,8 @@ interface UnderWay {
 }
 
 /**
- * An account beside what truly happens in its name: kept in another way than the account keeps it, so that the two can
- * be compared after each event.
+ * An account together with an independent record of what really happens, so that the two can be compared after each
+ * event.
  */
 export class Books {
   readonly account: Account;
@@ -30,7 +30,7 @@ export class Books {
   asked: Amount;
   /** Amount that the account should report as spent. */
   booked = NOTHING;
-  /** Amount really spent, where price and maximum tokens are known. */
+  /** Amount really spent, as far as price and maximum tokens are known. */
   spent = NOTHING;
   readonly calls = new Map<string, UnderWay>();
   readonly children = new Map<string, Books>();
@@ -48,12 +48,12 @@ export class Books {
     return sumOf([this.booked, ...held, ...shares]);
   }
 
-  /** With everything below. */
+  /** Amount spent by this run and all runs below it. */
   get spentInAll(): Amount {
     return sumOf([this.spent, ...[...this.children.values()].map((child) => child.spentInAll)]);
   }
 
-  /** The most generous allowance that fits, found by trying each; null where none does. */
+  /** Returns the most generous allowance that fits, found by trying each, or null if none fits. */
   mostGenerous(worst: WorstCase, committed = this.committed): Allowance | null {
     const isUsedUp = (measure: keyof Amount): boolean =>
       this.asked[measure] !== Infinity && committed[measure] >= this.asked[measure];
@@ -68,7 +68,7 @@ export class Books {
     return null;
   }
 
-  /** Whether more can be set aside within what was asked for. */
+  /** Whether `more` can be reserved within the requested limits. */
   hasRoom(committed: Amount, more: Amount): boolean {
     const isFine = (measure: keyof Amount): boolean =>
       more[measure] === 0 || committed[measure] + more[measure] <= this.asked[measure];
@@ -84,7 +84,7 @@ export class Books {
     this.calls.set(key, { worst, held: heldFor(worst, allowance) });
   }
 
-  /** The call comes to these requests; whether the account ever hears of them is another matter. */
+  /** Ends a call with these requests, and returns its report; the caller decides whether the account gets it. */
   end(key: string, requests: readonly Request[]): Call[] {
     const worst = this.calls.get(key)?.worst ?? { tokens: 0, nanoUsd: null };
     this.calls.delete(key);
@@ -106,7 +106,7 @@ export class Books {
   endChild(key: string, child: Books, vanished: boolean): void {
     this.children.delete(key);
     const share = boundOf(child.limits);
-    // A child that vanished with a share that had no limit leaves nothing to go by.
+    // If a child with an unlimited share vanished, its spending is unknown and counts as 0.
     const ifKnown = (spent: number, promised: number): number =>
       vanished && promised === Infinity ? 0 : spent;
     this.spent = sumOf([this.spent, combine(child.spentInAll, share, ifKnown)]);
@@ -127,7 +127,7 @@ function bookedFor({ told, tokens, nanoUsd }: Request, worst: WorstCase): Amount
   };
 }
 
-/** A request as a run hears of it. */
+/** Returns a request as it is reported to its run. */
 export function callOf({ told, tokens, nanoUsd }: Request): Call {
   const inputTokens = Math.floor(tokens / 3);
   const usage = {

@@ -22,17 +22,17 @@ const SETTINGS = {
   priceVersion: 'card',
 } as const;
 
-/** A model of a pool, at one millionth of a USD for a token of input and two for one of output. */
+/** Returns the card of a pool's model, by default at one micro-USD per input token and two per output token. */
 export function modelCard(id: string, price: Price | null = SETTINGS.price): ModelCard {
   return { ...SETTINGS, kind: 'model', id, notes: null, fallback: [], layout: 'tagged', price };
 }
 
-/** A worker that is an activity of the user's. */
+/** Returns the card of a worker that is an activity of the user's. */
 export function externalCard(id: string): ExternalCard {
   return { kind: 'activity', id, type: 'ask', taskQueue: 'own', timeoutMs: 1000, notes: null, fallback: [] };
 }
 
-/** A run with these workers, and no limit that matters. */
+/** Returns a run with these workers, and no limit that matters. */
 export function runOf(workers: readonly RunWorker[], conductor: Partial<ConductorCard> = {}): ResolvedRun {
   return {
     conductor: { ...SETTINGS, describe: 'notes', access: 'any', ...conductor },

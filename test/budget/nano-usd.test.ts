@@ -5,7 +5,7 @@ import table from '../../src/config/prices.json';
 import type { Usage } from '../../src';
 import type { Price } from '../../src/protocol/cards';
 
-/** A usage with as many tokens of input and output, and what is said of them. */
+/** Returns a usage with these input and output tokens, and further counts. */
 function usage(inputTokens: number, outputTokens: number, part: Partial<Usage> = {}): Usage {
   return { inputTokens, outputTokens, cachedInputTokens: 0, reasoningTokens: 0, ...part };
 }
@@ -47,7 +47,7 @@ describe('nanoUsdOf', () => {
 
   const micros = fc.nat({ max: 200_000_000 });
 
-  it('is the exact sum, off by at most half a nano-USD', () => {
+  it('is within half a nano-USD of the exact sum', () => {
     const tokens = fc.nat({ max: 2_000_000 });
     const five = (each: fc.Arbitrary<number>) => fc.tuple(each, each, each, each, each);
     fc.assert(
@@ -68,7 +68,7 @@ describe('nanoUsdOf', () => {
     );
   });
 
-  it('finds every bundled price in that order, so that bounds made with it hold', () => {
+  it('every bundled price has its rates in the order that bounds rely on', () => {
     const bundled: Readonly<Record<string, Readonly<Record<string, readonly { price: Price }[]>>>> =
       table.endpoints;
     const all = Object.values(bundled).flatMap((models) => Object.values(models).flat());
@@ -92,7 +92,7 @@ describe('billOf', () => {
   const priceAt = (provider: 'openai' | 'anthropic' | 'google', model: string): Price | null =>
     priceOf({ ...usual, provider, model } as Parameters<typeof priceOf>[0], NOVEMBER).price;
 
-  // Rates and rules as the vendors' pages told them in November 2026; the sums were made by hand, in micro-USD.
+  // Rates and rules from the vendors' pages of November 2026; the sums were calculated by hand, in micro-USD.
   // https://developers.openai.com/api/docs/pricing and …/guides/prompt-caching
   it.each<[string, string, Usage, number]>([
     ['fresh input and output', 'gpt-6-sol', usage(1000, 500), 2000 + 5000],
@@ -180,7 +180,7 @@ describe('billOf', () => {
     expect(billOf(used, priceAt('google', model))).toBe(microUsd * 1000);
   });
 
-  it('is unknown without a usage, without a price, and in a tier nobody told the price of', () => {
+  it('is unknown without a usage, without a price, and in a tier whose price is unknown', () => {
     const sol = priceAt('openai', 'gpt-6-sol');
     expect(billOf(null, sol)).toBeNull();
     expect(billOf(usage(1, 0), null)).toBeNull();
@@ -188,7 +188,7 @@ describe('billOf', () => {
     expect(billOf(usage(1, 0, { serviceTier: 'flex' }), priceAt('google', 'gemini-3.5-flash'))).toBeNull();
   });
 
-  it("takes a card's own price for whatever tier its user has", () => {
+  it("applies a card's own price to every service tier", () => {
     expect(billOf(usage(1, 0, { serviceTier: 'priority' }), PRICE)).toBe(2000);
   });
 });

@@ -17,14 +17,14 @@ import type { AskedTexts } from '../../src/plan/prompt/asked';
 import type { Asked } from '../../src/protocol/activity-contract';
 import { modelCard, runOf } from './cards';
 
-test('no sentence of a prompt is in the sandbox, where its length could decide what a run begins', () => {
+test('no sentence of a prompt is in the sandbox, where its length could affect what a run begins', () => {
   const bundle = readFileSync(process.env.TEST_WORKFLOW_BUNDLE ?? '', 'utf8');
   for (const sentence of ['You are one member of a team', 'You direct a team', 'Reply with']) {
     expect(bundle).not.toContain(sentence);
   }
 });
 
-/** Texts that take more bytes than characters, pose as our tags, or hold nothing. */
+/** Texts that take more bytes than characters, imitate our tags, or are empty. */
 const awkwardText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
   fc.constant('漢字'.repeat(1000)),
@@ -36,7 +36,7 @@ const awkwardText: fc.Arbitrary<string> = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-/** A text that travels with a request, or lies in the store; the reference of this one holds it, for the test's sake. */
+/** A text that is sent inline, or a stored one, whose reference holds the text itself for this test. */
 const storedOrNot: fc.Arbitrary<Text> = fc
   .tuple(awkwardText, fc.boolean())
   .map(([text, isStored]) => (isStored ? { ref: text, bytes: Buffer.byteLength(text), preview: '' } : text));
@@ -46,7 +46,7 @@ const turns: fc.Arbitrary<readonly ConversationTurn[]> = fc.array(
   { maxLength: 4 },
 );
 
-/** What else was asked, as it travels. */
+/** Conversation and answer schema of a request, as they are sent. */
 const asked = fc
   .record({ conversation: turns, answerSchema: fc.option(awkwardText, { nil: undefined }) })
   .map(({ conversation, answerSchema }): Omit<Asked, 'question'> => ({
@@ -78,7 +78,7 @@ function runWith(workers: number, jsonSchema: boolean): ResolvedRun {
   return runOf(pool, { capabilities: { sampling: true, effort: [], jsonSchema, maxOutputTokens: null } });
 }
 
-/** Bytes that such a request really sends, with its schema as often as a model may be shown it. */
+/** Returns the bytes that such a request really sends, with its schema as often as a model may see it. */
 function sentBytes(request: Request, run: ResolvedRun): number {
   const { repairs, mayCallItself, background, review, hints } = request;
   const { jsonSchema } = run.conductor.capabilities;
@@ -175,7 +175,7 @@ const runs = fc
     return { ...run, workers, conductor: { ...run.conductor, ...told }, limits: { ...run.limits, steps } };
   });
 
-test("the Conductor's prompt with its schema is never longer than its bound, whatever its texts hold and wherever they lie", () => {
+test("the Conductor's prompt with its schema never exceeds its bound, for any texts, inline or stored", () => {
   fc.assert(
     fc.property(requests, asked, runs, (plain, more, run) => {
       const request = { ...plain, ...more };
@@ -185,11 +185,11 @@ test("the Conductor's prompt with its schema is never longer than its bound, wha
   );
 });
 
-test('the bound is close: a few hundred bytes for each part', () => {
+test('the bound is tight: less than 1000 bytes above the real size', () => {
   expect(conductorPromptBytes(REQUEST, RUN) - sentBytes(REQUEST, RUN)).toBeLessThan(1000);
 });
 
-test('of a failed reply only as much counts as is shown', () => {
+test('a failed reply counts only as far as it is shown', () => {
   const endless = '漢'.repeat(100_000);
   const whole = { ...REQUEST, repairs: [{ reply: endless, problem: PROBLEM }] };
   const bound = (bytes: number): number =>
@@ -225,7 +225,7 @@ const stepRequests = fc.record({
     .map((told) => ({ ...modelCard('w'), ...told })),
 });
 
-test("a worker's prompt is never longer than its bound, whatever its texts hold and wherever they lie", () => {
+test("a worker's prompt never exceeds its bound, for any texts, inline or stored", () => {
   fc.assert(
     fc.property(stepRequests, asked, (plain, more) => {
       const request = { ...plain, ...more };
@@ -246,12 +246,12 @@ test("a worker's prompt is never longer than its bound, whatever its texts hold 
 
 const STEP = { question: 'Why?', subtask: 'Say', sees: [], worker: modelCard('w') };
 
-test('its bound is close, too', () => {
+test("a worker's bound is tight as well", () => {
   const messages = workerMessages({ ...STEP, layout: 'tagged' });
   expect(workerPromptBytes(STEP) - realBytes(messages)).toBeLessThan(1000);
 });
 
-test('a schema that a model is held to counts as often as a vendor may send it, and a conversation turn by turn', () => {
+test('an enforced schema counts as often as a vendor may send it, and a conversation counts turn by turn', () => {
   const answerSchema = JSON.stringify({ description: 'x'.repeat(1000) });
   const [held, told] = [true, false].map((jsonSchema) =>
     workerPromptBytes({
@@ -266,18 +266,18 @@ test('a schema that a model is held to counts as often as a vendor may send it, 
   expect(more).toBeGreaterThanOrEqual(100_000 + 3 * 64);
 });
 
-test('what everybody in a child may see counts, too', () => {
+test('the background that every step of a child may see counts as well', () => {
   const background = [{ subtask: 'é'.repeat(50), output: { ref: 'r', bytes: 100_000, preview: '' } }];
   const more = workerPromptBytes({ ...STEP, background }) - workerPromptBytes(STEP);
   expect(more).toBeGreaterThanOrEqual(100_000 + 100);
 });
 
-/** The text itself. */
+/** Returns the text itself, also for a reference. */
 function wholeOf(text: Text): string {
   return typeof text === 'string' ? text : text.ref;
 }
 
-/** Bytes really sent, with the tags that a chat template puts around each message. */
+/** Returns the bytes really sent, with 64 for the tags that a chat template puts around each message. */
 function realBytes(messages: readonly Message[]): number {
   return messages.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 64, 0);
 }

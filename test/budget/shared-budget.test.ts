@@ -1,13 +1,13 @@
 import { array, assert, constantFrom, integer, nat, option, property, record } from 'fast-check';
 import { type BudgetShare, SharedBudget } from '../../src/budget/shared-budget';
 
-/** A person changes the budget, a part that is under way ends, or another one asks for money. */
+/** A change of the budget, the end of a part under way, or another part that asks for money. */
 interface Event {
   readonly kind: 'budget' | 'end' | 'begin';
   readonly who: number;
-  /** Cost of a part without any limit. */
+  /** What the part would cost without a limit. */
   readonly cost: number;
-  /** Cost of it at unknown prices. */
+  /** Further cost of the part at unknown prices. */
   readonly unpriced: number;
   readonly budget: number | null;
 }
@@ -32,7 +32,7 @@ interface Part {
 class SomeParts {
   readonly money: SharedBudget;
   private readonly underWay: Part[] = [];
-  /** The most that was allowed at once, or promised before that was lowered. */
+  /** The most that may be spent: what is allowed, or what was promised before that was lowered. */
   private most = 0;
   private unpriced = 0;
 
@@ -46,7 +46,7 @@ class SomeParts {
     this.budget(budget);
   }
 
-  /** Spent, and what the parts under way will have spent at their end, without what has no price. */
+  /** Amount spent, plus what the parts under way will spend, without unpriced costs. */
   private get spent(): number {
     return this.underWay.reduce((sum, { cost }) => sum + cost, this.money.spent - this.unpriced);
   }
@@ -71,7 +71,7 @@ class SomeParts {
   private begin({ cost, unpriced }: Event): void {
     const share = this.money.share(this.together, this.least);
     if (share === null) {
-      // Nothing waits for ever.
+      // A part is refused for good, or waits for another one to end.
       expect(this.money.isUsedUp || this.underWay.length > 0).toBe(true);
       return;
     }
@@ -89,7 +89,7 @@ class SomeParts {
   }
 }
 
-test('no schedule of parts spends more than was allowed, beyond what has no price', () => {
+test('no schedule of parts spends more than allowed, apart from unpriced costs', () => {
   const budget = option(nat({ max: 3000 }));
   const together = integer({ min: 1, max: 8 });
   const least = integer({ min: 1, max: 300 });
@@ -103,7 +103,7 @@ test('no schedule of parts spends more than was allowed, beyond what has no pric
   );
 });
 
-test('parts that are under way together are given equal shares, and the next one what they did not use', () => {
+test('concurrent parts get equal shares, and the next part gets what they did not use', () => {
   const money = new SharedBudget();
   money.allow(1000, 200);
   const shares = [1, 2, 3, 4].map(() => money.share(4));
@@ -114,7 +114,7 @@ test('parts that are under way together are given equal shares, and the next one
   expect([money.spent, money.highestSpent, money.over]).toEqual([50, 50, 1]);
 });
 
-test('a part that needs more than is left waits for others, and then takes all that there is', () => {
+test('a part that needs more than is left waits for others, and then takes all the rest', () => {
   const money = new SharedBudget(1000, 100);
   const [one, other] = [money.share(8, 400), money.share(8, 400)];
   expect([one?.nanoUsd, other?.nanoUsd]).toEqual([450, 450]);
@@ -125,7 +125,7 @@ test('a part that needs more than is left waits for others, and then takes all t
   expect(money.spent).toBe(700);
 });
 
-test('once a part could not be paid, none begins before more is allowed, or the shortage is forgotten', () => {
+test('after a part could not be paid, none begins until more is allowed or the shortage is forgotten', () => {
   const money = new SharedBudget();
   money.allow(1000, 500);
   money.runShort();
@@ -143,7 +143,7 @@ test('once a part could not be paid, none begins before more is allowed, or the 
   expect(money.share(2)?.nanoUsd).toBe(200);
 });
 
-test('without a limit, what is spent is booked all the same', () => {
+test('without a limit, spending is still booked', () => {
   const money = new SharedBudget();
   const share = money.share(4, 1_000);
   expect(share?.nanoUsd).toBeNull();

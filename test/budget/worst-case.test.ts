@@ -4,7 +4,7 @@ import { estimatePlan, workerPromptBytes, worstCaseOf } from '../../src/budget/w
 import type { Price } from '../../src/protocol/cards';
 import { externalCard, modelCard, runOf } from './cards';
 
-test('each byte of the prompt a token, some that a server adds, and the longest output', () => {
+test('assumes a token for each byte of the prompt, some that a server adds, and the longest output', () => {
   const { tokens, nanoUsd } = worstCaseOf(modelCard('w'), 1000, 500);
   expect(tokens).toBe(1000 + 256 + 500);
   expect(nanoUsd).toBe((1000 + 256) * 1000 + 500 * 2000);
@@ -18,7 +18,7 @@ test.each([
   expect(worstCaseOf(card, 1000, 500)).toMatchObject({ tokens, nanoUsd });
 });
 
-test('no bill for this prompt and output is higher, however much of the input is cached or written to a cache', () => {
+test('no bill for a prompt and output exceeds the worst case, whatever is read from or written to a cache', () => {
   const rate = fc.nat({ max: 50 });
   const price: fc.Arbitrary<Price> = fc.record(
     { input: rate, output: rate, cacheWrite: rate },
@@ -61,7 +61,7 @@ const step = (worker: string, sees: number[] = []): { worker: string; subtask: s
   sees,
 });
 
-test('every step once, at its worst', () => {
+test('an estimate counts every step of a plan once, at its worst case', () => {
   const card = modelCard('w');
   const request = { question: 'Why?', subtask: 'Say', sees: [], round: 0, step: 0, worker: card };
   const worst = worstCaseOf(card, workerPromptBytes(request), card.maxOutputTokens);
@@ -73,7 +73,7 @@ test('every step once, at its worst', () => {
   });
 });
 
-test('a step that sees another reads as many tokens as that one may write', () => {
+test('a step that sees another reads as many tokens as the other may write', () => {
   const tokens = (maxOutputTokens: number): number => {
     const run = runOf([modelCard('reader'), { ...modelCard('writer'), maxOutputTokens }]);
     return estimatePlan({ steps: [step('writer'), step('reader', [0])] }, run, { question: 'Why?' }).tokens;
@@ -89,14 +89,14 @@ test('a worker without a price makes the cost unknown', () => {
   }
 });
 
-test("of the Conductor's own steps nothing is counted but that they are there", () => {
+test("the Conductor's own steps count only by their number", () => {
   const run = runOf([modelCard('w')]);
   const without = estimatePlan({ steps: [step('w')] }, run, { question: 'Why?' });
   const estimate = estimatePlan({ steps: [step('w'), step('conductor')] }, run, { question: 'Why?' });
   expect(estimate).toEqual({ ...without, calls: 2, ownSteps: 1 });
 });
 
-test('the question and the background count for each step, though they lie in the store', () => {
+test('the question and the background count for each step, even if they are stored', () => {
   const run = runOf([modelCard('w')]);
   const stored = { ref: 'r', bytes: 10_000, preview: '' };
   const plan = { steps: [step('w'), step('w')] };
@@ -107,7 +107,7 @@ test('the question and the background count for each step, though they lie in th
   ).toBeGreaterThanOrEqual(little + 20_000);
 });
 
-test('a step whose output is kept costs nothing more, and is read as it is', () => {
+test('a step whose output is kept costs nothing, and is read at its real length', () => {
   const run = runOf([{ ...modelCard('w'), maxOutputTokens: 4096 }]);
   const plan = { steps: [step('w'), step('w'), step('w', [0, 1])] };
   const request = { question: 'Why?', subtask: 'Say', worker: modelCard('w') };

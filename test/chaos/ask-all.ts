@@ -6,10 +6,10 @@ import { isCancelled, WALL_CLOCK_MS } from './scenario';
 
 /** Solves under way at the same time. */
 const AT_ONCE = 12;
-/** After its wall clock a run has only to say so, through a server that may just be starting. */
+/** Time after its wall clock in which a run must report its end, through a server that may be starting. */
 const GRACE_MS = 60_000;
 
-/** The way to the solves: the product's client, and the Temporal client below it. */
+/** Access to the solves: the product's client, and the Temporal client below it. */
 export interface Asker {
   readonly conductor: ConductorClient;
   readonly temporal: Client;
@@ -50,7 +50,7 @@ async function ask(
   const handle = temporal.workflow.getHandle(id);
   const isKnown = () => persist(() => ifKnown(handle.describe()));
   await persist(async () => {
-    // A start whose reply was lost may have been one.
+    // The run may have started although the reply was lost.
     if ((await isKnown()) === null) await conductor.start(request, id);
   });
   onStart(id);
@@ -63,7 +63,7 @@ async function ask(
   return (await isKnown()) === null ? null : persist(() => conductor.trace(id));
 }
 
-/** Once a first call was made, cancels the run and sends it messages at the same moment. */
+/** Cancels a run after its first call, and sends it messages at the same moment. */
 async function cancelBesideMessages(conductor: ConductorClient, id: string): Promise<void> {
   for (;;) {
     const { status, calls } = await persist(() => conductor.trace(id));
@@ -90,10 +90,10 @@ async function ifKnown<T>(work: Promise<T>): Promise<T | null> {
 
 const PAUSE_MS = 250;
 
-/** gRPC status codes of a server that is away, or went away in mid-call: CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE. */
+/** gRPC codes of an unavailable server: CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE. */
 const AWAY = new Set<unknown>([1, 2, 4, 13, 14]);
 
-/** Does something that needs the Temporal server again and again while the server is away, as its users would. */
+/** Retries something for as long as the Temporal server is unavailable, as its users would. */
 export async function persist<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

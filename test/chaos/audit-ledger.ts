@@ -4,16 +4,16 @@ import type { RequestRecord } from '../../src/testing';
 import { type Evidence, type Finding, finding } from './evidence';
 import { placeOf } from './scenario';
 
-/** How long after its start a row may stay open before something other than a kill must be the reason: the store stalls, too. */
+/** Longest time from the start of an open row to the kill that explains it, including stalls of the store. */
 const LONGEST_CALL_MS = 40_000;
 
 /**
- * The ledger against the providers' own log.
+ * Checks the ledger against the providers' own log.
  *
- * No request carries the name of its row, so both are sorted by solve, step and model; within such a place a request
- * and a row belong together if the one came during the other and their amounts agree. Then each request must find a row
- * of its own, and each row with an amount a request of its own. (By the theorem of Mendelsohn and Dulmage one pairing
- * then serves both.)
+ * No request names its row, so both are grouped by solve, step and model. Within a group, a request and a row match if
+ * the request came while the row was open and their amounts agree. Each request must have a row of its own, and each
+ * row with an amount must have a request of its own. (By the theorem of Mendelsohn and Dulmage, one pairing then serves
+ * both.)
  */
 export function auditLedger(evidence: Evidence): Finding[] {
   const rows = groupBy(evidence.rows, (row) => keyOf(row.rootId, row.step, row.worker));
@@ -41,8 +41,8 @@ function auditPlace(key: string, requests: readonly RequestRecord[], rows: reado
 }
 
 /**
- * A row may stay open only because its worker was killed while the call was under way, or its run was cancelled while
- * the vendor wrote the answer in the background and no one was just asking for it.
+ * Checks that a row stays open only if its worker was killed during the call, or if its run was cancelled while the
+ * vendor wrote the answer in the background and no poll was under way.
  */
 function auditOpenRows({ rows, kills, runs, keepings }: Evidence): Finding[] {
   const deaths = kills.filter(({ victim }) => victim === 'worker').map(({ at }) => at);
@@ -60,7 +60,7 @@ function auditOpenRows({ rows, kills, runs, keepings }: Evidence): Finding[] {
     });
 }
 
-/** To ask how far an answer in the background is costs nothing, and has no row. */
+/** Whether a request buys an answer: polling or cancelling one in the background is free, and has no row. */
 export function isPurchase({ path }: RequestRecord): boolean {
   return !path.startsWith('/v1/responses/');
 }
@@ -83,10 +83,10 @@ function describeRow({ callId, attempt, error, nanoUsd, endedAt }: LedgerRow): s
   return `row ${callId.slice(0, 8)}/${attempt} (${state}, ${nanoUsd ?? 'unknown'} nano-USD)`;
 }
 
-/** Clocks of two processes of one machine, one of which counts on from its own start. */
+/** Tolerance between the clocks of two processes of one machine, one of which counts on from its own start. */
 const CLOCK_MS = 250;
 
-/** Whether a row can be the row of a request: it was open when the request came, and does not name another amount. */
+/** Whether a row can belong to a request: it was open when the request came, and the amounts do not differ. */
 function canPair(request: RequestRecord, row: LedgerRow): boolean {
   const end = row.endedAt === null ? Infinity : Date.parse(row.endedAt);
   const came = request.receivedAt;
@@ -95,8 +95,8 @@ function canPair(request: RequestRecord, row: LedgerRow): boolean {
 }
 
 /**
- * Gives each of some things a partner of its own, and returns those that are left without one in a pairing as large as
- * there can be (Kuhn's algorithm: a newcomer may push others on to another partner).
+ * Returns the things without a partner in a maximum matching (Kuhn's algorithm: a new thing may move others to another
+ * partner).
  */
 function pairUp<A, B>(
   things: readonly A[],

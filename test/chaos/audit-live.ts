@@ -4,7 +4,7 @@ import { type Evidence, type Finding, finding } from './evidence';
 
 const LAW = 'a stream that goes on from a cursor neither loses nor repeats an event, and ends as the answer';
 
-/** Streams as clients wrote them down, life after life, against the runs. */
+/** Checks the streams that clients recorded, across restarts, against the runs. */
 export function auditLive({ heard = [], runs }: Evidence): Finding[] {
   return [...groupBy(heard, ({ id }) => id)].flatMap(([id, own]) => {
     const run = runs.get(id) ?? null;
@@ -51,7 +51,7 @@ function repeatsIn(events: readonly LiveEvent[]): string[] {
 
 type StepEvent = Extract<LiveEvent, { readonly step: number }>;
 
-/** Events of a step that do not go on where the one before ended. */
+/** Describes the events of a step that do not continue where the previous one ended. */
 function gapsIn(events: readonly StepEvent[]): string[] {
   let [attempt, offset, isEnded] = [1, 0, false];
   const gaps: string[] = [];
@@ -71,7 +71,7 @@ function gapsIn(events: readonly StepEvent[]): string[] {
   return gaps;
 }
 
-/** The text that was told, but for what was taken back. */
+/** Returns the text that was told since the last restart of the step. */
 function textOf(events: readonly StepEvent[]): string {
   const from = events.findLastIndex(({ kind }) => kind === 'restarted');
   return events
@@ -80,7 +80,7 @@ function textOf(events: readonly StepEvent[]): string {
     .join('');
 }
 
-/** Outputs of steps that did not fail: what was told of one that did is no answer. */
+/** Returns the outputs of steps that did not fail; the text of a failed step is no answer. */
 function stepsOf(run: SolveResult | null): (readonly [name: string, output: string])[] {
   const rounds = run?.rounds ?? [];
   return rounds.flatMap(({ childId, round, steps }) =>

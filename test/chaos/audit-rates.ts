@@ -2,14 +2,14 @@ import type { RequestRecord } from '../../src/testing';
 import { isPurchase } from './audit-ledger';
 import { type Evidence, type Finding, finding } from './evidence';
 
-/** Rate of one model over all workers together. */
+/** A limit of one model for all workers together. */
 export interface SharedLimit {
   readonly model: string;
   readonly what: 'requests in 60 s' | 'requests at a time';
   readonly most: number;
 }
 
-/** The limits of the configuration against the providers' own log. */
+/** Checks the configured limits against the providers' own log. */
 export function auditRates(evidence: Evidence): Finding[] {
   return peaksOf(evidence)
     .filter(({ peak, limit }) => peak > limit.most)
@@ -19,7 +19,7 @@ export function auditRates(evidence: Evidence): Finding[] {
     });
 }
 
-/** How near to each limit the providers ever came. */
+/** Returns the highest count that the providers saw for each limit. */
 export function peaksOf({ limits, requests }: Evidence): { limit: SharedLimit; peak: number }[] {
   return limits.map((limit) => {
     const own = requests.filter((request) => request.model === limit.model && isPurchase(request));
@@ -34,8 +34,8 @@ function isWithinMinute(other: RequestRecord, { receivedAt }: RequestRecord): bo
 }
 
 /**
- * A request is under way when another comes if it has come and is answered later. When one ended that was broken off, by
- * the death of its worker or otherwise, the log does not tell: it counts when it comes, and no longer.
+ * Whether `other` has come and is not yet answered when `request` comes. The log does not say when a request that was
+ * broken off ended, e.g. by its worker's death, so such a request counts only at the moment when it comes.
  */
 function isUnderWay(other: RequestRecord, request: RequestRecord): boolean {
   if (other === request) return true;

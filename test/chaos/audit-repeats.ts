@@ -5,15 +5,14 @@ import type { LedgerRow } from '../../src/store/ledger';
 import { type Evidence, type Finding, finding } from './evidence';
 import { FROZEN_MS } from './worker-fleet';
 
-/** Between a look into the store, which still found nothing, and the row that follows it: rates and row may stall. */
+/** Longest time from a lookup that found nothing to the row that follows it; both rates and row may stall. */
 const LOOK_MS = 2 * STALL_MS + 250;
 
 /**
- * No call is made again once its answer, or the id of an answer that is being written in the background, was in the
- * store.
+ * Checks that no call is made again once its answer, or the id of its answer in the background, is in the store.
  *
- * Every request is preceded by a row under its call id, so a request made in vain is a row begun after the keeping. An
- * answer in the background may come to nothing, which completes its row: only until then is its id a reason to wait.
+ * A row under its call id precedes every request, so a needless request shows as a row begun after the keeping. An
+ * answer in the background may come to nothing, which completes its row; its id is a reason to wait only until then.
  */
 export function auditRepeats({ rows, keepings, kills }: Evidence): Finding[] {
   const byCall = groupBy(rows, ({ callId }) => callId);
@@ -29,7 +28,7 @@ export function auditRepeats({ rows, keepings, kills }: Evidence): Finding[] {
   return [...repeats, ...overlaps];
 }
 
-/** A call has two live attempts only where a worker was killed or frozen, or the server was away: never by a slow store. */
+/** Finds overlapping attempts of a call that no kill explains: a slow store alone must not cause any. */
 function overlapsIn(attempts: readonly LedgerRow[], kills: Evidence['kills']): Finding[] {
   const rows = attempts.toSorted((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt));
   return rows.slice(1).flatMap((next, index) => {

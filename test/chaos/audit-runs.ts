@@ -5,7 +5,7 @@ import { isCancelled } from './scenario';
 
 const DOCUMENTED: ReadonlySet<string> = new Set(Object.values(FAILURES));
 
-/** How a solve ended, in the words of the documentation. */
+/** Returns how a solve ended, in the words of the documentation. */
 export function stateOf(run: SolveResult | null): string {
   if (run === null) return 'lost';
   if (run.status === 'failed') return `failed (${run.error?.type ?? 'without a type'})`;
@@ -14,7 +14,7 @@ export function stateOf(run: SolveResult | null): string {
   return run.degraded ? 'completed, degraded' : 'completed';
 }
 
-/** Every solve ends in a state that the documentation knows: none is lost, none is stuck. */
+/** Checks that every solve ends in a documented state: none is lost, none is stuck. */
 export function auditRuns({ runs }: Evidence): Finding[] {
   return [...runs].flatMap(([id, run]) =>
     complaintsAbout(id, run).map((difference) =>
@@ -33,7 +33,7 @@ function complaintsAbout(id: string, run: SolveResult | null): string[] {
   return [...unanswered, ...undocumentedIn(run)];
 }
 
-/** Failures of the run, its steps and its calls whose type is none of `FAILURES`. */
+/** Describes the failures of the run, its steps and its calls whose type is not in `FAILURES`. */
 function undocumentedIn({ status, error, rounds, calls }: SolveResult): string[] {
   const failed = status === 'failed' && error === null ? ['it failed without saying why'] : [];
   const problems = [

@@ -4,8 +4,7 @@ import type { LedgerRow } from '../../src/store/ledger';
 import { type Evidence, type Finding, finding } from './evidence';
 
 /**
- * What a run tells of its calls, read when all is over, is what the ledger holds of them: the same calls and the same
- * amounts.
+ * Checks that the calls in a run's trace, read when all is over, match the ledger: the same calls and the same amounts.
  */
 export function auditTraces({ runs, rows }: Evidence): Finding[] {
   const byRun = groupBy(rows, ({ workflowId }) => workflowId);

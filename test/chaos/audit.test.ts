@@ -65,7 +65,7 @@ function runWith(rows: readonly LedgerRow[], changes: Partial<SolveResult> = {})
   };
 }
 
-/** Evidence of a run whose ledger holds these rows. */
+/** Returns the evidence of a run whose ledger holds these rows. */
 function left(rows: readonly LedgerRow[], changes: Partial<Evidence> = {}): Evidence {
   const memory = { rss: 200 * MEGABYTE, heapUsed: 40 * MEGABYTE };
   return {
@@ -89,7 +89,7 @@ test('a clean run has no findings', () => {
   expect(audit(left([ROW]))).toEqual([]);
 });
 
-test('so has one whose worker was killed in mid-call, and one that failed as documented', () => {
+test('a run whose worker was killed in mid-call has no findings, nor has one that failed as documented', () => {
   expect(audit(left([OPEN], { keepings: [] }))).toEqual([]);
   const error = { type: FAILURES.noAnswer, message: 'no step gave an answer' };
   expect(audit(withRun({ status: 'failed', answer: null, error }))).toEqual([]);
@@ -97,14 +97,14 @@ test('so has one whose worker was killed in mid-call, and one that failed as doc
 
 const ID_KEPT: Keeping = { callId: ROW.callId, attempt: 1, what: 'background id', at: BEGAN + 100 };
 
-test('nor has one that was cancelled while its answer was written in the background', () => {
+test('a run that was cancelled while its answer was written in the background has no findings about rows', () => {
   const kills = [{ victim: 'server', at: BEGAN + 2000 }] as const;
   const runs = new Map([[ID, runWith([OPEN], { status: 'cancelled', answer: null })]]);
   const findings = audit(left([OPEN], { kills, runs, keepings: [ID_KEPT] }));
   expect(findings.filter(({ law }) => law.includes('row'))).toEqual([]);
 });
 
-test('nor has one that asks again after its answer in the background came to nothing', () => {
+test('a run that asks again after its background answer failed has no findings', () => {
   const failed = {
     ...ROW,
     error: { type: FAILURES.unavailable, message: 'it failed' },
@@ -122,7 +122,7 @@ test('nor has one that asks again after its answer in the background came to not
 const PLACE = { childId: null, round: 0, step: 0 };
 const STEP = { ...PLACE, attempt: 1, offset: 0, delta: 'because', kind: 'text' } as const;
 
-/** What a reader wrote down of a run with one step, whose output is `because`. */
+/** Returns the evidence of a reader that recorded these events of a run with one step, whose output is `because`. */
 function heardOf(...events: readonly object[]): Evidence {
   const step = { index: 0, output: 'because', error: null };
   const rounds = [{ childId: null, round: 0, steps: [step] }] as unknown as SolveResult['rounds'];
@@ -137,7 +137,7 @@ const [STARTED, STEP_ENDED, ENDED] = [
 ];
 const RESTARTED = { kind: 'restarted', ...PLACE, attempt: 2 };
 
-test('nor has a stream that goes on where it was, and begins an attempt anew', () => {
+test('a stream that resumes where it was, or starts an attempt anew, has no findings', () => {
   const parts = [
     { ...STEP, delta: 'be' },
     { ...STEP, offset: 2, delta: 'cause' },

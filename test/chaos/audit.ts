@@ -6,7 +6,7 @@ import { auditRuns } from './audit-runs';
 import { auditTraces } from './audit-traces';
 import { type Evidence, type Finding, finding } from './evidence';
 
-/** Everything that must hold, held against what a run of the chaos left behind. */
+/** Checks everything that must hold against the evidence of a chaos run. */
 export function audit(evidence: Evidence): Finding[] {
   return [
     auditRuns,
@@ -20,7 +20,7 @@ export function audit(evidence: Evidence): Finding[] {
   ].flatMap((each) => each(evidence));
 }
 
-/** Checks that the script was played to its end, and that nothing died but what was killed. */
+/** Checks that every planned kill took place, and that no other process died. */
 function auditScript({ kills, plannedKills, broken }: Evidence): Finding[] {
   const unplayed = plannedKills - kills.length;
   return [
@@ -30,12 +30,12 @@ function auditScript({ kills, plannedKills, broken }: Evidence): Finding[] {
 }
 
 /**
- * What may stay, in bytes, whatever the number of solves: for what is loaded late and, outside of the heap, for what the
- * allocator keeps for the next time. A leak of a tenth of a megabyte per solve shows in two hundred.
+ * Allowed growth in bytes, whatever the number of solves: for what is loaded late and, outside the heap, for what the
+ * allocator keeps for later use. A leak of 0.1 MB per solve shows after two hundred solves.
  */
 const HEADROOM = { heapUsed: 20 * 1024 * 1024, rss: 128 * 1024 * 1024 } as const;
 
-/** The memory of a worker that outlived all others is back at its level when it has nothing to do. */
+/** Checks that the memory of the worker that is never killed returns to its level when it is idle. */
 function auditMemory({ memory: { before, after } }: Evidence): Finding[] {
   return (['heapUsed', 'rss'] as const)
     .filter((kind) => after[kind] > before[kind] + HEADROOM[kind])
@@ -45,7 +45,7 @@ function auditMemory({ memory: { before, after } }: Evidence): Finding[] {
     });
 }
 
-/** A number of bytes, for people. */
+/** Formats a number of bytes for people. */
 export function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1024 / 1024)} MB`;
 }

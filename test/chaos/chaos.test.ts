@@ -1,8 +1,8 @@
 import { reportOf } from './report';
 import { runChaos } from './run-chaos';
 
-// The short forms of `npm run chaos`, with and without `--live`: the same program with fewer solves and kills.
-test('solves outlive kill -9, a frozen worker, a store in trouble and clocks that jump, and nothing is paid twice', async () => {
+// Short forms of `npm run chaos`, with and without `--live`: the same program with fewer solves and kills.
+test('solves survive kill -9, a frozen worker, a failing store and clock jumps, and nothing is paid twice', async () => {
   const bundle = process.env.TEST_WORKFLOW_BUNDLE ?? '';
   const options = { seed: 3, solves: 10, kills: 4, store: 'sqlite', live: false, bundle } as const;
   const result = await runChaos(options);
@@ -11,7 +11,7 @@ test('solves outlive kill -9, a frozen worker, a store in trouble and clocks tha
   expect(new Set(result.evidence.kills.map(({ victim }) => victim)).size).toBe(4);
 }, 240_000);
 
-test('streams outlive kill -9 of workers, readers and the server, and whoever comes back is told the rest, once', async () => {
+test('streams survive kill -9 of workers, readers and the server, and a returning reader gets the rest exactly once', async () => {
   const bundle = process.env.TEST_WORKFLOW_BUNDLE ?? '';
   const options = { seed: 4, solves: 6, kills: 6, store: 'sqlite', live: true, bundle } as const;
   const result = await runChaos(options);

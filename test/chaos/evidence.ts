@@ -6,39 +6,39 @@ import type { SharedLimit } from './audit-rates';
 import type { Victim } from './kill-script';
 import type { Heard } from './read-streams';
 
-/** A process that was killed, in epoch milliseconds. */
+/** A process that was killed, and when (epoch milliseconds). */
 export interface Kill {
   readonly victim: Victim;
   readonly at: number;
 }
 
-/** All that a run of the chaos leaves behind for the audit. */
+/** Everything that a chaos run leaves for the audit. */
 export interface Evidence {
-  /** Result of each requested solve: its trace, or null if nobody could get one in time. */
+  /** Trace of each requested solve, or null if the server does not know the run. */
   readonly runs: ReadonlyMap<string, SolveResult | null>;
-  /** The providers' own log, all their lives. A request with no outcome was cut by their end, and not billed. */
+  /** The providers' own log, across restarts. A request without an outcome was cut off by a kill, and not billed. */
   readonly requests: readonly RequestRecord[];
   readonly rows: readonly LedgerRow[];
-  /** None where the store shares none. */
+  /** Empty if workers cannot share limits through this store. */
   readonly limits: readonly SharedLimit[];
   readonly keepings: readonly Keeping[];
-  /** Events of streams as their readers wrote them down; absent: nobody read. */
+  /** Events of streams as their readers recorded them; absent if nobody read. */
   readonly heard?: readonly Heard[];
   readonly kills: readonly Kill[];
   readonly plannedKills: number;
   /** Memory of a worker that is never killed: after the first solves and after the last. */
   readonly memory: { readonly before: Memory; readonly after: Memory };
-  /** Worker processes that ended by themselves, with their last words. */
+  /** Messages about workers and readers that ended without being killed. */
   readonly broken: readonly string[];
 }
 
-/** Something that must not be. */
+/** A violation that the audit found. */
 export interface Finding {
-  /** The law that was broken, in a few words. */
+  /** The rule that was broken, in a few words. */
   readonly law: string;
   /** Actual and expected value. */
   readonly difference: string;
-  /** Workflow id, where it is about one solve. */
+  /** Workflow id if the finding is about one solve, else null. */
   readonly run: string | null;
 }
 

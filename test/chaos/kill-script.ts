@@ -1,10 +1,10 @@
 import { draw } from '../../src/testing/simulated-model';
 import type { Kill } from './evidence';
 
-/** Victims: a worker process, the Temporal server, the providers or the reader of streams; a frozen worker continues later. */
+/** Process to kill; `client` is the reader of streams, and a frozen worker continues later. */
 export type Victim = 'worker' | 'server' | 'providers' | 'frozen worker' | 'client';
 
-/** Progress that anybody can count, whatever the speed of the machine. */
+/** Progress that can be counted on a machine of any speed. */
 type Milestone = 'requests' | 'ends' | 'texts';
 
 /** One `kill -9`, due when the n-th request or piece of text has come, or the n-th solve has ended. */
@@ -14,28 +14,28 @@ interface PlannedKill {
   readonly count: number;
 }
 
-/** Workers suffer as often as server and providers together, as they do where a worker is what one deploys. */
+/** Order of the victims: workers are hit as often as server and providers together, since users deploy workers. */
 const CYCLE: readonly Victim[] = ['worker', 'server', 'providers', 'frozen worker'];
-/** Who has a part in a stream. */
+/** Order of the victims in live runs: everything that takes part in a stream. */
 const LIVE_CYCLE: readonly Victim[] = ['worker', 'client', 'server'];
-/** The share of kills that waits for the end of a solve; the others strike when a request has come. */
+/** Share of kills that are due at the end of a solve; the others are due at a request. */
 const AT_AN_END = 0.25;
-/** A solve sends more than that in the mean, so that every kill comes due. */
+/** Lower estimate of a solve's mean number of requests, so that every kill comes due. */
 const REQUESTS_PER_SOLVE = 2.5;
-/** In the mean, a client is told more than that. */
+/** Lower estimate of the mean number of texts that a client is told per solve. */
 const TEXTS_PER_SOLVE = 5;
-/** The last part of the runs ends undisturbed, so that the last kill still hits something. */
+/** Share of the progress in which kills come due, so that the last kill still hits something. */
 const DISTURBED = 0.9;
 
 export interface Script {
   readonly seed: number;
   readonly solves: number;
   readonly kills: number;
-  /** Kills strike in the midst of streams. */
+  /** Whether kills are due in mid-stream. */
   readonly live: boolean;
 }
 
-/** The kills of a seed, in no order: progress decides. The same seed and numbers give the same script. */
+/** Draws the kills of a seed; progress decides their order. Equal settings give equal kills. */
 function drawKills({ seed, solves, kills, live }: Script): PlannedKill[] {
   if (live) {
     return Array.from({ length: kills }, (_, index) => {
@@ -52,27 +52,27 @@ function drawKills({ seed, solves, kills, live }: Script): PlannedKill[] {
   });
 }
 
-/** Strikes as progress is made: each kill once its count is reached, one after the other. */
+/** Carries out each kill once progress has reached its count, one after the other. */
 export class KillScript {
   readonly kills: Kill[] = [];
   private readonly counts: Record<Milestone, number> = { requests: 0, ends: 0, texts: 0 };
   private readonly planned: Set<PlannedKill>;
   private last: Promise<void> = Promise.resolve();
-  /** Kills a victim, and resolves when its successor works. */
+  /** Kills a victim, and resolves when its successor works; set by the caller. */
   strike: (victim: Victim) => Promise<void> = () => Promise.resolve();
 
   constructor(script: Script) {
     this.planned = new Set(drawKills(script));
   }
 
-  /** Notes one more request, or one more end. */
+  /** Counts one more request, end or text, and starts the kills that are due. */
   count(milestone: Milestone): void {
     this.counts[milestone] += 1;
     for (const kill of this.planned) {
       if (kill.milestone !== milestone || kill.count > this.counts[milestone]) continue;
       this.planned.delete(kill);
       this.last = this.last.then(() => this.kill(kill.victim));
-      // Told by `settle`; until then Node shall not take it for a lost rejection.
+      // `settle` reports the error; until then, Node must not take it for an unhandled rejection.
       this.last.catch(() => undefined);
     }
   }

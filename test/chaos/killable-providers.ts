@@ -7,7 +7,7 @@ import { simulationOf } from './scenario';
 
 const PROGRAM = join(__dirname, '..', '..', 'examples', 'providers', 'serve.ts');
 
-/** The simulated providers as a program, killed and started again on the same port; their log outlives them. */
+/** The simulated providers as a program, killed and restarted on the same port; their log outlives them. */
 export class KillableProviders {
   private constructor(
     readonly url: string,
@@ -16,7 +16,7 @@ export class KillableProviders {
     private readonly args: readonly string[],
   ) {}
 
-  /** `onRequest` is called for each request that comes, in all their lives. */
+  /** `onRequest` is called for each request, also after a restart. */
   static async start(
     { folder, seed, live }: { readonly folder: string; readonly seed: number; readonly live: boolean },
     onRequest: () => void,
@@ -35,7 +35,7 @@ export class KillableProviders {
     await this.process.nextLine();
   }
 
-  /** Every request so far, as far as it came. */
+  /** Returns every request so far, including those that are unfinished. */
   requests(): readonly RequestRecord[] {
     return this.log.requests();
   }

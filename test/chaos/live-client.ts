@@ -5,9 +5,9 @@ import { type Heard, type ReaderSetting, readHeard } from './read-streams';
 
 const PROGRAM = join(__dirname, 'read-streams.ts');
 
-/** A client that reads the streams of runs, killed and started again on the events that it had written down. */
+/** A client that reads the streams of runs; after a kill, it continues from the events that it recorded. */
 export class LiveClient {
-  /** Last words of a client that ended though nobody killed it. */
+  /** Messages about clients that ended without being killed. */
   readonly broken: string[] = [];
   readonly #ids = new Set<string>();
   readonly #setting: ReaderSetting;
@@ -36,7 +36,7 @@ export class LiveClient {
     this.#process = this.#start();
   }
 
-  /** Resolves when every stream that is followed has come to its end. */
+  /** Resolves when every followed stream has ended. */
   async ended(): Promise<void> {
     while (this.#ended < this.#ids.size) await new Promise<void>((resolve) => (this.#onEnded = resolve));
   }
@@ -52,7 +52,7 @@ export class LiveClient {
   #start(): ChildProgram {
     const child = runChild(PROGRAM, [JSON.stringify(this.#setting)], process.env);
     void child.lost.then((end) => this.broken.push(`a client that nobody killed ${end}`));
-    // What an earlier life wrote down last, it may have had no time to say.
+    // An earlier process may have been killed after it recorded an event, before it reported it.
     this.#ended = this.heard().filter(({ event }) => event.kind === 'ended').length;
     this.#onEnded();
     for (const id of this.#ids) child.tell(id);
@@ -71,7 +71,7 @@ export class LiveClient {
         this.#onEnded();
       }
     } catch {
-      // It was killed, or `broken` tells.
+      // It was killed, or `broken` has a message.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** `npm run chaos -- --seed N --solves 200 --kills 50 --store sqlite|s3|postgres [--live]`: ends with 0 when everything held, with 1 when something did not. */
+/** `npm run chaos -- --seed 1 --solves 200 --kills 50 --store sqlite|s3|postgres [--live]`: exits 1 on findings. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,6 +45,6 @@ function readNumber(name: string, text: string, least: number): number {
 
 main().catch((error: unknown) => {
   console.error(error instanceof Error && error.cause === undefined ? error.message : error);
-  // Ends calls that would retry for ever.
+  // Ends pending calls that would retry for ever.
   process.exit(2);
 });

@@ -4,8 +4,8 @@ import { Client, Connection } from '@temporalio/client';
 import { ConductorClient, type LiveEvent, openStore } from '../../src';
 import { persist } from './ask-all';
 
-// A client in a process of its own, made to be killed: follows each run that a line of stdin names, and writes its events
-// down as they come, each before the next one is asked for. A later life goes on where the file ends.
+// A client in a process of its own, made to be killed. It follows each run that a line of stdin names, and records each
+// event before it asks for the next one. After a restart it continues where the file ends.
 
 export interface ReaderSetting {
   readonly address: string;
@@ -20,7 +20,7 @@ export interface Heard {
   readonly event: LiveEvent;
 }
 
-/** The events that were written down; a line that its writer did not end is none. */
+/** Returns the recorded events, without a last line that is incomplete. */
 export function readHeard(file: string): Heard[] {
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as Heard);

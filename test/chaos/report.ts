@@ -5,7 +5,7 @@ import { stateOf } from './audit-runs';
 import type { Evidence } from './evidence';
 import type { ChaosOptions, ChaosResult } from './run-chaos';
 
-/** The end of a run of the chaos, for people: what happened, what it cost, and what did not hold. */
+/** Returns a readable report of a chaos run: what happened, what it cost, and what did not hold. */
 export function reportOf({ seed, solves, kills, store }: ChaosOptions, result: ChaosResult): string {
   const { evidence, findings, folder, tookMs } = result;
   const { requests, rows, memory } = evidence;

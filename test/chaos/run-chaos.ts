@@ -7,7 +7,7 @@ import { KillScript, type Script } from './kill-script';
 import { questionsOf } from './scenario';
 import { inWorld, type StoreKind, type World } from './world';
 
-/** Solves before the memory is measured first, but no more than half of all: what is loaded once is loaded then. */
+/** Solves before memory is first measured, at most half of all; by then, whatever is loaded once is loaded. */
 const WARM_UP = 40;
 
 export interface ChaosOptions extends Script {
@@ -21,16 +21,16 @@ export interface ChaosResult {
   readonly evidence: Evidence;
   /** Empty when everything held. */
   readonly findings: readonly Finding[];
-  /** Where database, store and logs lie: kept when something did not hold, else null. */
+  /** Folder of database, store and logs, which is kept if something did not hold; else null. */
   readonly folder: string | null;
   readonly tookMs: number;
 }
 
 /**
- * Lets workers solve while they, their server and their providers are killed by the script of a seed, and audits what
- * is left behind: real processes, real HTTP, `kill -9`.
+ * Runs solves while the script of a seed kills workers, server and providers, and audits what they leave behind: real
+ * processes, real HTTP, `kill -9`.
  *
- * @throws Error when the chaos itself could not go on, e.g. because a server did not come back
+ * @throws Error if the chaos run itself could not continue, e.g. because a server did not come back
  */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { seed, solves, kills } = options;

@@ -7,7 +7,7 @@ import { BREAKAGES, ERRORS, FLAWS, SPOILED } from '../../src/testing/faults';
 
 /** The share of requests that meet a fault. */
 const FAULTY = 0.2;
-/** A run ends by itself within this time, whatever is killed: one that has not is stuck. */
+/** Time limit of a run, whatever is killed; a run that has not ended by then is stuck. */
 export const WALL_CLOCK_MS = 180_000;
 
 const WORKERS = ['a', 'b', 'c', 'd'];
@@ -16,7 +16,7 @@ const KEY_VARIABLE = 'CHAOS_KEY';
 const TASK_QUEUE = 'chaos';
 
 const SOON = { ms: 300, as: 'milliseconds' } as const;
-/** They say that the caller's own configuration is wrong. */
+/** Faults that mean that the caller's own configuration is wrong. */
 const OWN_FAULTS: readonly FaultKind[] = [
   'bad-request',
   'unauthorized',
@@ -28,7 +28,7 @@ const FAULTS = (Object.keys({ ...ERRORS, ...BREAKAGES, ...SPOILED, ...FLAWS }) a
   .filter((fault) => !OWN_FAULTS.includes(fault))
   .map((fault) => (fault === 'rate-limited' ? { fault, retryAfter: SOON } : { fault }) as Answer);
 
-/** Replies of a model when nothing goes wrong, and on its bad days. */
+/** A reply of a model, and the share of its requests that get this reply. */
 interface Part {
   readonly share: number;
   readonly answer: Answer;
@@ -37,7 +37,7 @@ interface Part {
 const faulty = (faults: readonly Answer[]): Part[] =>
   faults.map((answer) => ({ share: FAULTY / faults.length, answer }));
 
-/** Which request is a step's own is read off the last of these in it: see `placeOf`. */
+/** Returns a step with a subtask that identifies it: the last one in a request names its step, see `placeOf`. */
 const step = (index: number, worker: string, sees: readonly number[]): Step => ({
   worker,
   subtask: `Part ${index}: carry it out.`,
@@ -50,13 +50,13 @@ const PLANS: readonly (readonly Step[])[] = [
   [step(0, 'd', [])],
 ];
 
-/** Texts that are longer under way than a log waits with them. */
+/** Texts that take longer to arrive than the log buffers them. */
 const LONG: ModelBehaviour = {
   answer: 'What outlives a crash? 🙂 '.repeat(80),
   schedule: [...faulty(FAULTS), { share: 1 - FAULTY, answer: { fault: 'drip', ms: 1500 } }],
 };
 
-/** Plays every dialect, every kind of fault and several plans. */
+/** Returns a simulation with several plans and every kind of fault that is not the caller's own. */
 export function simulationOf(
   seed: number,
   live: boolean,
@@ -75,11 +75,11 @@ export function simulationOf(
     schedule: [...faulty([...FAULTS, noPlan]), ...plans],
   };
   const workers = Object.fromEntries(WORKERS.map((name) => [name, worker]));
-  // Long enough for others to come meanwhile.
+  // Model b is slow enough for other requests to come meanwhile.
   return { seed, models: { conductor, ...workers, b: { ...worker, delayMs: 400 } } };
 }
 
-/** Few enough to bind. */
+/** Limits that are low enough to be reached. */
 const [AT_A_TIME, A_MINUTE] = [2, 15];
 
 /** Limits that worker processes share if their store is a database. */
@@ -88,7 +88,7 @@ export const LIMITS: readonly SharedLimit[] = [
   { model: 'c', what: 'requests in 60 s', most: A_MINUTE },
 ];
 
-/** Configuration of the workers: each API once. Recursion would be switched on here, by `limits.depth`. */
+/** Returns the configuration of the workers, which uses every API. `limits.depth` here would switch recursion on. */
 export function configOf(url: string, store: string): { config: TrainableInput; taskQueue: string } {
   const model = (name: string) => ({ model: name, apiKeyEnv: KEY_VARIABLE, price: PRICE, timeout: '5s' });
   const openai = { provider: 'openai' as const, baseUrl: `${url}/v1` };
@@ -114,12 +114,12 @@ export function configOf(url: string, store: string): { config: TrainableInput; 
   return { config, taskQueue: TASK_QUEUE };
 }
 
-/** The environment of a worker process. */
+/** Returns the environment of a worker process. */
 export function workerEnv(): NodeJS.ProcessEnv {
   return { ...process.env, [KEY_VARIABLE]: 'sk-chaos-0123456789abcdef' };
 }
 
-/** The solves, by workflow id: every tenth question is so long that it travels by reference. */
+/** Returns the questions by workflow id; every tenth one is so long that it is sent by reference. */
 export function questionsOf(seed: number, count: number): ReadonlyMap<string, string> {
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
   return new Map(
@@ -131,23 +131,23 @@ export function questionsOf(seed: number, count: number): ReadonlyMap<string, st
   );
 }
 
-/** Whether a solve is cancelled on its way, beside messages to it. */
+/** Whether a solve is cancelled while it runs, together with messages to it. */
 export function isCancelled(id: string): boolean {
   return Number(/\d+$/.exec(id)?.[0]) % 7 === 5;
 }
 
-/** Where a request belongs: to which solve, and to which step of it (null for the Conductor's). */
+/** Solve and step that a request belongs to; the step is null for the Conductor's requests. */
 export interface Place {
   readonly id: string;
   readonly step: number | null;
 }
 
-/** Reads the place off a request, whatever the dialect; null for a request of no solve. */
+/** Returns the place of a request in any dialect, or null if it belongs to no solve. */
 export function placeOf({ body, model }: Pick<RequestRecord, 'body' | 'model'>): Place | null {
   const id = /chaos-\d+-\d+/.exec(body)?.[0];
   if (id === undefined) return null;
   if (model === 'conductor') return { id, step: null };
-  // A run that got no plan asks one worker for everything, in words of its own.
+  // A run without a plan asks one worker for everything, in words of its own.
   const own = [...body.matchAll(/Part (\d+): carry it out/g)].at(-1)?.[1] ?? '0';
   return { id, step: Number(own) };
 }

@@ -11,7 +11,7 @@ const PROGRAM = join(__dirname, '..', '..', 'examples', 'learn', 'support', 'wor
 
 /** Worker processes: one that is never killed, whose memory is watched, and some that are replaced as they die. */
 export class WorkerFleet {
-  /** Last words of workers that ended though nobody killed them. */
+  /** Messages about workers that ended without being killed. */
   readonly broken: string[] = [];
   private killed = 0;
 
@@ -31,7 +31,7 @@ export class WorkerFleet {
     return new WorkerFleet(setting, survivor, others);
   }
 
-  /** Kills one after the other in turn, and puts a new worker into its place. */
+  /** Kills the next worker in turn, and starts a new one in its place. */
   async kill(): Promise<void> {
     const place = this.killed % this.mortals.length;
     this.killed += 1;
@@ -42,7 +42,7 @@ export class WorkerFleet {
     this.mortals[place] = next;
   }
 
-  /** Stops one for longer than a heartbeat time-out, so that its calls are made anew elsewhere, and lets it go on. */
+  /** Freezes a worker for longer than a heartbeat time-out, so that others retry its calls, then lets it continue. */
   async freeze(): Promise<void> {
     const victim = this.mortals[this.killed % this.mortals.length];
     if (victim === undefined) return;
@@ -56,7 +56,7 @@ export class WorkerFleet {
     return (await this.survivor.nextMessage()) as Memory;
   }
 
-  /** Asks all of them to end: calls that are under way are completed in the ledger. */
+  /** Asks all workers to stop; they complete the rows of calls under way. */
   async stop(): Promise<void> {
     await Promise.all([this.survivor, ...this.mortals].map((worker) => worker.stop()));
   }
@@ -70,7 +70,7 @@ export class WorkerFleet {
   }
 }
 
-/** @param number of the worker: each has troubles of its own */
+/** @param number index of the worker, which seeds troubles of its own */
 async function startWorker(setting: WorkerSetting, number: number): Promise<ChildProgram> {
   const troubles = setting.troubles === undefined ? undefined : 1000 * setting.troubles + number;
   const worker = runChild(PROGRAM, [JSON.stringify({ ...setting, troubles })], workerEnv());

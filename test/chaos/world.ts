@@ -17,12 +17,12 @@ import { KillableProviders } from './killable-providers';
 import { configOf, LIMITS } from './scenario';
 import { WorkerFleet } from './worker-fleet';
 
-/** Workers that are killed, beside one that never is. */
+/** Number of workers that may be killed, besides the one that never is. */
 const MORTALS = 2;
 
 type Undo = (() => Promise<void>)[];
 
-/** Where all processes of a world keep what is theirs, by its kind. */
+/** Prepare a store that all processes of a world share, and return its URL; by kind of store. */
 const storeUrls = {
   sqlite: (folder: string) => Promise.resolve(`sqlite:${join(folder, 'store.db')}`),
   s3: async (folder: string, undo: Undo) => {
@@ -47,9 +47,9 @@ export function isStoreKind(text: string): text is StoreKind {
   return Object.hasOwn(storeUrls, text);
 }
 
-/** Parts of a world. */
+/** Settings of a world. */
 export interface WorldOptions {
-  /** Takes database, store and logs. */
+  /** Folder for database, store and logs. */
   readonly folder: string;
   readonly seed: number;
   /** Path of the workflow bundle. */
@@ -69,7 +69,7 @@ export interface World {
   /** Kills with SIGKILL, and resolves when the successor works. */
   kill(victim: Victim): Promise<void>;
   memory(): Promise<Memory>;
-  /** Ends the workers for good, and reads what lies in logs and store, and what the runs tell of themselves then. */
+  /** Stops the workers, and then collects logs, store and the final traces of the runs. */
   leavings(
     runs: Evidence['runs'],
   ): Promise<Pick<Evidence, 'runs' | 'requests' | 'rows' | 'limits' | 'keepings' | 'heard' | 'broken'>>;
@@ -136,7 +136,7 @@ async function openWorld(
     kill: (victim) => victims[victim](),
     memory: () => fleet.memory(),
     leavings: async (runs) => {
-      // A process that was frozen may complete a row after its run has ended.
+      // A process that was frozen may complete a row after its run has ended, so all are stopped first.
       await reader.ended();
       await fleet.stop();
       const reread = [...runs].map(async ([id, run]) => {
@@ -163,7 +163,7 @@ async function readWitness(file: string): Promise<(Keeping | RowTime)[]> {
   return lines.map((line) => JSON.parse(line) as Keeping | RowTime);
 }
 
-/** The clocks of the workers jump; what saw them write does not. */
+/** Replaces the row's times, by clocks that jump, with those of the witness file, by a clock that does not. */
 function byTrueClock(row: LedgerRow, times: readonly RowTime[]): LedgerRow {
   const own = times.filter(
     ({ callId, attempt, startedAt }) =>

@@ -18,7 +18,7 @@ function promptsTo(model: string): string[] {
   return stage.providers.log.filter((record) => record.model === model).map(({ body }) => body);
 }
 
-test('a plan waits: rejected, written anew, edited and run from another terminal', async () => {
+test('a waiting plan can be rejected, rewritten, edited and run from another terminal', async () => {
   await startReady(['up']);
   const { stdout } = await run('solve', QUESTION, '--approve', '--detach');
   const id = stdout.trim();
@@ -43,8 +43,8 @@ test('a plan waits: rejected, written anew, edited and run from another terminal
   expect(await run('approve', id)).toMatchObject(endedWith(1, `run ${id} has ended already: completed`));
 });
 
-test('where nobody works on the run, an approval makes no call: it says how to go on', async () => {
-  // It keeps Temporal, and works on nothing.
+test('if no worker runs, an approval makes no call and says how to continue', async () => {
+  // `server` runs Temporal, but no worker.
   await start(['server']).hear(/Temporal runs\./);
   const solving = start(['solve', QUESTION, '--approve']);
   const [, id = ''] = await solving.hear(/temporal-conductor approve (\S+)/);
@@ -52,15 +52,15 @@ test('where nobody works on the run, an approval makes no call: it says how to g
 
   const alone = `No worker runs it now; go on with: temporal-conductor watch ${id}`;
   expect(await run('approve', id)).toMatchObject(endedWith(0, alone));
-  // The call waits for somebody who stays for its answer, whatever else is asked of the run.
+  // The call waits for a command that stays for its answer; other commands do not start it.
   expect(await run('limits', id, '--steps', '3')).toMatchObject({ code: 0 });
   expect(promptsTo('alpha')).toEqual([]);
   expect(await run('watch', id)).toMatchObject({ code: 0, stdout: 'Lyon?\n' });
 });
 
-test('at a terminal the person is asked: rejects, mends the next plan in an editor, and gets the answer', async () => {
+test('at a terminal, a person rejects a plan, fixes the next one in an editor, and gets the answer', async () => {
   const editor = join(stage.folder.path, 'editor.cjs');
-  // The Conductor is no worker at this depth: the file does not offer it, and a plan that names it is typed again.
+  // The Conductor is no worker at this depth: the file does not offer it, and a plan that names it is refused.
   await writeFile(
     editor,
     "const [file] = process.argv.slice(2), fs = require('fs'), text = fs.readFileSync(file, 'utf8');" +
@@ -90,7 +90,7 @@ test('at a terminal the person is asked: rejects, mends the next plan in an edit
   expect({ alpha: promptsTo('alpha'), beta: promptsTo('beta').length }).toEqual({ alpha: [], beta: 1 });
 });
 
-test('a terminal that cannot be drawn on is shown the plan once as well', async () => {
+test('a dumb terminal also shows the plan once', async () => {
   const solving = start(['solve', QUESTION, '--approve'], { terminal: true, env: { TERM: 'dumb' } });
   const [asked] = await solving.hear(/^[^]*\[a\/e\/r\/l\] /);
   expect(asked.split('Guess it')).toHaveLength(2);
@@ -101,14 +101,14 @@ test('a terminal that cannot be drawn on is shown the plan once as well', async 
   expect(stdout).toContain('Lyon?');
 });
 
-test('at the end of the keyboard the plan is left for later', async () => {
+test('Ctrl-D leaves the plan for later', async () => {
   const solving = start(['solve', QUESTION, '--approve'], { terminal: true });
   await solving.hear(/\[a\/e\/r\/l\] /);
   solving.type('\u0004');
   expect(await solving.ended).toMatchObject({ code: 0, stdout: said('Left for later.') });
 });
 
-test('at a terminal, a question that another terminal has answered is taken back; Ctrl-C leaves the run', async () => {
+test('at a terminal, a question answered at another terminal is withdrawn, and Ctrl-C leaves the run', async () => {
   await startReady(['up']);
   const solving = start(['solve', QUESTION, '--approve'], { terminal: true });
   const [, id = ''] = await solving.hear(/Run (\S+) waits[^]*\[a\/e\/r\/l\] /);

@@ -6,7 +6,7 @@ import { freshFolder } from '../local/fresh-folder';
 let folder: string;
 beforeAll(async () => (folder = await freshFolder()));
 
-/** Reads what is asked by files of these contents. */
+/** Reads a question, and what belongs to it from files with these contents. */
 async function read(question: string | undefined, contents: AskedOptions = {}): ReturnType<typeof readAsked> {
   const options: Record<string, string> = {};
   for (const [name, content] of Object.entries(contents) as [string, string][]) {
@@ -18,7 +18,7 @@ async function read(question: string | undefined, contents: AskedOptions = {}): 
 
 const TURNS = [{ role: 'user', content: 'Why?' }];
 
-test('a question, or a conversation in its place, each with a schema or none', async () => {
+test('reads a question, a conversation in its place, or a question with a schema', async () => {
   expect(await read('Why?')).toEqual({ question: 'Why?' });
   const messages = JSON.stringify(TURNS);
   expect(await read(undefined, { messages })).toEqual({ messages: TURNS });
@@ -46,11 +46,11 @@ test.each<[string, string | undefined, AskedOptions, RegExp]>([
     /schema\.json cannot be used: .*nested at most 64 deep/,
   ],
   ['a file without end', 'Why?', { schema: ' '.repeat(2 ** 20 + 1) }, /schema\.json has over 1048576 bytes/],
-])('%s is refused with the place', async (_, question, contents, why) => {
+])('%s is refused with the file and the reason', async (_, question, contents, why) => {
   await expect(read(question, contents)).rejects.toThrow(why);
 });
 
-test('a file that is not there is named', async () => {
+test('a missing file is named', async () => {
   await expect(readAsked('Why?', { schema: join(folder, 'none.json') })).rejects.toThrow(
     /none\.json cannot be read: ENOENT/,
   );

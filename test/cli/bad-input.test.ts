@@ -12,7 +12,7 @@ const KEY = 'sk-test-0123456789abcdefghij';
 
 const stage = useFolder();
 
-/** Arguments, separated by spaces; words that are said; what lies in the folder; how else the command is run. */
+/** Arguments separated by spaces, words expected on stderr, the configuration file, and other settings. */
 type Row = [
   args: string,
   says: readonly string[],
@@ -67,8 +67,8 @@ const ROWS: Row[] = [
 ];
 
 test.each<Row>(ROWS)(
-  '%s: a sentence with %j, exit code 2, nothing started',
-  // Jest would take a fourth parameter that a row leaves out for its callback.
+  '%s: says %j, exits with code 2, and starts nothing',
+  // With separate parameters, Jest would pass its `done` callback for one that a row leaves out.
   async (...[args, says, config, setting]: Row) => {
     if (config !== undefined) await stage.folder.write('conductor.yaml', config);
     const { code, stdout, stderr } = await stage.start(args.split(' '), setting).ended;
@@ -80,7 +80,7 @@ test.each<Row>(ROWS)(
   },
 );
 
-test('a server that cannot be reached is told for each model, and nothing is started', async () => {
+test('an unreachable server is reported for each model, and nothing is started', async () => {
   await stage.folder.write('conductor.yaml', poolAt(`http://127.0.0.1:${await closedPort()}`));
   const { code, stdout } = await stage.run('pool', 'check');
   expect(stdout).toMatch(/✗ conductor .*could not be reached.*ECONNREFUSED/);
@@ -89,13 +89,13 @@ test('a server that cannot be reached is told for each model, and nothing is sta
   expect(await readdir(stage.folder.path)).toEqual(['conductor.yaml']);
 });
 
-test('help and version are no errors', async () => {
+test('help and version are not errors', async () => {
   const [help, version] = await Promise.all([stage.run('--help'), stage.run('--version')]);
   expect(help).toMatchObject({ code: 0, stdout: said('Exit codes') });
   expect(version).toMatchObject({ code: 0, stdout: said(/^\d+\.\d+\.\d+\n$/) });
 });
 
-test('a server that is named and does not answer is an error: none of the folder takes its place', async () => {
+test('a named server that does not answer is an error, and no server of the folder replaces it', async () => {
   await stage.folder.write('conductor.yaml', POOL);
   const env = { TEMPORAL_ADDRESS: '127.0.0.1:9' };
   const silence = 'nothing answers at 127.0.0.1:9 (TEMPORAL_ADDRESS)';
@@ -107,7 +107,7 @@ test.each([
   [['--max-cost', '0.5'], 'error: give either a question'],
   [['--approve', 'all', '--priority', '9'], '--priority'],
   [['--max-cost', '0.5', 'Why?'], 'temporal-conductor: --max-cost cannot be enforced'],
-])('npm start -- %j: what belongs to an option is no question', async (args, beginning) => {
+])('npm start -- %j: the value of an option is not taken for the question', async (args, beginning) => {
   await stage.folder.write('conductor.yaml', POOL);
   const start = join(__dirname, '..', '..', 'scripts', 'start.mjs');
   const ran = promisify(execFile)(process.execPath, [start, ...args], { cwd: stage.folder.path });

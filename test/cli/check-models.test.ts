@@ -24,7 +24,7 @@ async function check(models: readonly Served[], mayAsk = true) {
   return checkModels(cards, () => mayAsk);
 }
 
-test('each server is asked once for its models, in the dialect of its vendor, at no cost', async () => {
+test('each server is asked for its models in the dialect of its vendor, at no cost', async () => {
   const providers = await startSimulatedProviders({ models: { alpha: {}, 'beta-20261010': {} } });
   const { url } = providers;
   const found = await check([
@@ -63,7 +63,7 @@ test.each([
   await server.close();
 });
 
-test('a server that is not there is told; one whose key is not trusted to go there is sent nothing', async () => {
+test('an unreachable server is reported; a server not trusted with the key is sent nothing', async () => {
   const asked: string[] = [];
   const server = await serve((request, response) => {
     asked.push(String(request.url));

@@ -4,7 +4,7 @@ import { checkStore } from '../../src/store/open-store';
 import { freshFolder } from '../local/fresh-folder';
 import { startS3Server } from '../support/s3-server';
 
-test('a bucket is asked whether it is there', async () => {
+test('checks whether a bucket exists', async () => {
   const folder = await freshFolder();
   await mkdir(join(folder, 'bucket'));
   const server = await startS3Server(folder);
@@ -17,7 +17,7 @@ test('a bucket is asked whether it is there', async () => {
   await server.close();
 });
 
-test('a database that is not there yet needs a folder that takes it; one that is, is opened', async () => {
+test('a new database needs only a folder that can hold it; an existing one is opened', async () => {
   const folder = await freshFolder();
   await checkStore(`sqlite:${folder}/new/store.db`);
   expect(await readdir(folder)).toEqual([]);

@@ -15,9 +15,9 @@ export interface Ended {
 export interface RunningCommand {
   readonly pid: number;
   readonly ended: Promise<Ended>;
-  /** Waits until stderr, stdout or the terminal holds what is looked for; rejects if the command ends without it. */
+  /** Waits until stderr, stdout or the terminal matches `words`; rejects if the command ends without a match. */
   hear(words: RegExp, output?: 'stdout'): Promise<RegExpExecArray>;
-  /** Closes the pipe that stdout is. */
+  /** Closes the pipe that reads stdout. */
   stopReading(): void;
   /** Types on the command's terminal. */
   type(text: string): void;
@@ -28,29 +28,29 @@ export interface RunningCommand {
 
 export interface CommandSetting {
   readonly cwd: string;
-  /** For stdin; without it, stdin is empty. */
+  /** Content of stdin. @default empty */
   readonly input?: string;
-  /** Beside the few variables any command gets. No key and no Temporal address of this machine is passed on. */
+  /** Added to the few variables that any command gets: no key or Temporal address of this machine is passed on. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Runs the command at a terminal, all it writes in `stdout`; it stays open for what is typed. */
+  /** Runs the command at a terminal: all output goes to `stdout`, and stdin stays open for typing. */
   readonly terminal?: boolean;
   /** The file that is run. @default the built command line */
   readonly program?: string;
 }
 
-/** What a command says, as an expectation of its output. */
+/** Returns the expectation that an output contains or matches these words. */
 export function said(words: string | RegExp): string {
   return (
     typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words)
   ) as string;
 }
 
-/** What a command is expected to end with. */
+/** Returns the expected exit code and stderr of a command. */
 export function endedWith(code: number, words: string | RegExp): Partial<Ended> {
   return { code, stderr: said(words) };
 }
 
-/** Gives a command a terminal, whose keyboard is stdin. */
+/** Python program that runs a command at a terminal, whose keyboard is stdin. */
 const AT_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
 
 const PASSED_ON = [

@@ -23,7 +23,7 @@ function table(lines: CostLine[], by: 'worker' | 'workflow' = 'worker', columns?
   return renderTable({ by, lines, total }, PLAIN, columns);
 }
 
-test('names stand to the left, numbers to the right, the sum below', () => {
+test('aligns names left and numbers right, with the total below', () => {
   const lines = [
     aLine({ name: 'conductor', calls: 1204, inputTokens: 1_000_000, nanoUsd: 1_234_500_000 }),
     aLine({ nanoUsd: 60_000_000 }),
@@ -43,12 +43,12 @@ test.each([
   [300_000, '$0.00030'],
   [12, '$0.000000012'],
   [0, '$0.00'],
-])('%d nano-USD show two digits at least: %s', (nanoUsd, shown) => {
+])('%d nano-USD are shown with at least two digits: %s', (nanoUsd, shown) => {
   const [, line] = table([aLine({ nanoUsd })]);
   expect(line?.endsWith(`  ${shown}`)).toBe(true);
 });
 
-test('what is unknown makes a sum a lower bound, and is explained', () => {
+test('an unknown cost makes a sum a lower bound, and is explained', () => {
   const lines = [aLine({ nanoUsd: 5_000_000_000 }), aLine({ name: 'bob', calls: 3, open: 1, unknown: 3 })];
   const [, ada, bob, , total, , ...why] = table(lines);
   expect(ada).toMatch(/ {2}\$5\.00$/);
@@ -61,26 +61,29 @@ test('what is unknown makes a sum a lower bound, and is explained', () => {
   ]);
 });
 
-test.each([60, 80, 120])('nothing is cut: in %i columns a long name goes on in the next line', (columns) => {
-  const name = `solve-${'what-is-the-capital-of-france-'.repeat(4)}7kq2m9xw`;
-  const lines = table([aLine({ name })], 'workflow', columns);
-  expect(lines.map(widthOf).every((width) => width <= columns)).toBe(true);
-  expect(
-    lines
-      .slice(1, -2)
-      .map((line) => line.split(' ')[0])
-      .join(''),
-  ).toBe(name);
-});
+test.each([60, 80, 120])(
+  'nothing is cut: in %i columns, a long name continues on the next line',
+  (columns) => {
+    const name = `solve-${'what-is-the-capital-of-france-'.repeat(4)}7kq2m9xw`;
+    const lines = table([aLine({ name })], 'workflow', columns);
+    expect(lines.map(widthOf).every((width) => width <= columns)).toBe(true);
+    expect(
+      lines
+        .slice(1, -2)
+        .map((line) => line.split(' ')[0])
+        .join(''),
+    ).toBe(name);
+  },
+);
 
 test.each([
   [250_000_000, 'Prompt caches saved $0.25 (20.0 % of the price without them).'],
   [-250_000_000, 'Prompt caches cost $0.25 more than they saved (33.3 % of the price without them).'],
-])('caches that saved %d nano-USD are told of below', (savedNanoUsd, sentence) => {
+])('savings of %d nano-USD by prompt caches are reported below the table', (savedNanoUsd, sentence) => {
   expect(table([aLine({ nanoUsd: 1_000_000_000, savedNanoUsd })]).slice(-2)).toEqual(['', sentence]);
 });
 
-test('a name steers no terminal', () => {
+test('a name cannot control the terminal', () => {
   expect(table([aLine({ name: 'a\u001b[2Jb\n' })])[1]).toMatch(/^a \[2Jb {2,}1 /);
 });
 
@@ -97,7 +100,7 @@ const LINE = aLine({
 
 const csv = (...lines: CostLine[]): string => renderCsv({ by: 'model', lines, total: LINE });
 
-test('CSV has a header, a line each group, and none for the sum; amounts to the nano-dollar', () => {
+test('CSV has a header, a line for each group, no total, and amounts to the nano-dollar', () => {
   expect(csv(LINE, { ...LINE, name: 'm-2', nanoUsd: 7 })).toBe(
     'model,calls,open_calls,calls_of_unknown_cost,input_tokens,output_tokens,cost_usd,saved_usd\r\n' +
       'm-1,3,1,2,1000,50,1234.567890123,-0.000000005\r\n' +

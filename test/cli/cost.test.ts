@@ -27,12 +27,12 @@ async function keep(changes: Partial<LedgerRow>): Promise<void> {
   await writeRow(openStore('sqlite:.conductor/store.db', stage.folder.path), nextRow(changes));
 }
 
-test('an empty ledger is said to be empty, without a server', async () => {
+test('an empty ledger is reported as empty, without a server', async () => {
   const empty = endedWith(0, 'No calls in the ledger of sqlite:.conductor/store.db.');
   expect(await cost()).toMatchObject({ ...empty, stdout: '' });
 });
 
-test('prints what was spent by day, and what is unknown as at least', async () => {
+test('prints the costs by day, and unknown costs as "at least"', async () => {
   await keep({});
   await keep({ startedAt: '2026-11-22T10:00:00.000Z', nanoUsd: null, usage: null, endedAt: null });
   const { code, stdout } = await cost();
@@ -46,7 +46,7 @@ test('prints what was spent by day, and what is unknown as at least', async () =
   expect(code).toBe(0);
 });
 
-test("days are the time zone's, or with --utc those of UTC, also when clocks are changed", async () => {
+test('days follow the time zone, or UTC with --utc, even when clocks change', async () => {
   // New York put its clocks forward on 2026-03-08 and back on 2026-11-01: days of 23 and of 25 hours.
   const times = ['2026-03-09T03:59:59.999Z', '2026-03-09T04:00:00.000Z', '2026-11-02T04:59:59.999Z'];
   for (const startedAt of times) await keep({ startedAt });
@@ -87,7 +87,7 @@ test('prints JSON that adds up', async () => {
   });
 });
 
-test('an encrypted store is summed like another', async () => {
+test('an encrypted store is summed like any other', async () => {
   const text = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
   const keys = readEncryptionKeys('COST_KEYS', { COST_KEYS: text });
   await stage.folder.write(

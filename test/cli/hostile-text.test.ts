@@ -9,7 +9,7 @@ import type { Ended } from './command';
 import { poolAt } from './folder';
 import { planOf, useStage } from './stage';
 
-/** Characters that steer a terminal: all control characters but line ends and tabs, and changes of the writing direction. */
+/** Characters that steer a terminal: controls except line ends and tabs, and changes of the writing direction. */
 // eslint-disable-next-line no-control-regex -- that is what is looked for
 const STEERING = /[\0-\b\v\f\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)/;
 
@@ -21,7 +21,7 @@ const piece = fc.oneof(fc.constantFrom(...SEQUENCES), fc.string({ unit: 'binary'
 const hostile = fc.array(piece, { maxLength: 20 }).map((parts) => parts.join(''));
 
 describe('whatever a model or a server writes', () => {
-  test('nothing of it steers a terminal, and all that can be read stays', () => {
+  test('cannot control a terminal, and keeps all its readable text', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const shown = harmless(text);
@@ -34,7 +34,7 @@ describe('whatever a model or a server writes', () => {
     );
   });
 
-  test('JSON says the same after it was made harmless', () => {
+  test('keeps its meaning as JSON after it was made harmless', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const json = toJson({ [text]: [text] });
@@ -44,7 +44,7 @@ describe('whatever a model or a server writes', () => {
     );
   });
 
-  test('a dumb terminal and a log get lines of text', () => {
+  test('reaches a dumb terminal and a log as plain lines', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const written: string[] = [];
@@ -60,7 +60,7 @@ describe('whatever a model or a server writes', () => {
     );
   });
 
-  test('a tree has no sequence of it, and Markdown none after it was made harmless', () => {
+  test('puts no control sequence into a tree, nor into Markdown that was made harmless', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(renderTree(hostileTrace(text))).not.toMatch(STEERING);
@@ -77,14 +77,14 @@ describe('at a terminal', () => {
     alpha: { answer: `Paris${HOSTILE}!` },
   });
 
-  /** All that a person sees, without the terminal's own line ends. */
+  /** Runs a command at a terminal, and checks that nothing in its output steers the terminal. */
   async function see(...args: readonly string[]): Promise<Ended> {
     const ended = await stage.start(args, { terminal: true, env: { TERM: 'dumb' } }).ended;
     expect(ended.stdout).not.toMatch(STEERING);
     return ended;
   }
 
-  test('no command shows a sequence of foreign text', async () => {
+  test('no command shows a control sequence of foreign text', async () => {
     const pool = poolAt(stage.providers.url);
     const babbler = { ...pool.conductor, model: 'babbler' } as typeof pool.conductor;
     await stage.folder.write('babbler.yaml', { ...pool, conductor: babbler });

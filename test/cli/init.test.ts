@@ -35,7 +35,7 @@ describe('init', () => {
   });
 });
 
-describe('the pool that is written down', () => {
+describe('the pool that init writes', () => {
   const server =
     (...models: string[]) =>
     (url: string) =>
@@ -48,7 +48,7 @@ describe('the pool that is written down', () => {
     expect(() => pool && parseConfig(pool)).not.toThrow();
   });
 
-  test('has a server alone where there is no key, and is none where there is neither', async () => {
+  test('has only the models of a server if there is no key, and does not exist if there is neither', async () => {
     expect((await findPool({}, server('qwen')))?.workers.map(({ id }) => id)).toEqual(['qwen']);
     expect(await findPool({}, server())).toBeNull();
   });

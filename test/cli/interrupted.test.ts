@@ -8,7 +8,7 @@ const QUESTION = 'What is the capital of France?';
 const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'Paris.' }, beta: {} });
 const { start, startReady } = stage;
 
-test('Ctrl-C leaves the live view on the screen once, and the folder is none of git', async () => {
+test('Ctrl-C leaves the live view on the screen once, and the folder is ignored by git', async () => {
   const release = stage.providers.hold('alpha');
   const solving = start(['solve', QUESTION], { terminal: true });
   await solving.hear(/wave 1[^]*1 alpha/);
@@ -22,7 +22,7 @@ test('Ctrl-C leaves the live view on the screen once, and the folder is none of 
   expect(await readFile(join(stage.folder.path, '.conductor', '.gitignore'), 'utf8')).toBe('*\n');
 });
 
-test('what another worker goes on with is neither left nor taken up', async () => {
+test('commands neither give up nor adopt a run that another worker continues', async () => {
   await startReady(['up']);
   const { solving, id, release } = await stage.solveUntil('alpha', QUESTION);
   const watching = start(['watch', id]);

@@ -19,7 +19,7 @@ async function createKey(...args: readonly string[]): Promise<string> {
   return stdout.trim();
 }
 
-test('a key is made, listed without its digest, and revoked; the log says so', async () => {
+test('a key is created, listed without its digest and revoked, and the log records it', async () => {
   const made = await stage.run(
     'key',
     'create',
@@ -54,7 +54,7 @@ test('a key is made, listed without its digest, and revoked; the log says so', a
   ]);
 });
 
-test('JSON has all of a key but its digest, and what it has spent and holds today', async () => {
+test('JSON shows all of a key but its digest, and what it has spent and holds today', async () => {
   const args = ['ops', '--admin', '--requests-per-minute', '60', '--expires', '2999-12-31', '--json'];
   const made = JSON.parse(await createKey(...args, '--usd-per-day', '2')) as Record<string, unknown>;
   const { secret, ...shown } = made;
@@ -90,7 +90,7 @@ test('--expires takes a number of days', async () => {
   expect(days).toBeCloseTo(90, 2);
 });
 
-test('the log prints what keys did, without what would steer a terminal, or as JSON', async () => {
+test('the log prints the actions of keys, without terminal controls, or as JSON', async () => {
   const entry = { keyId: '0123456789', keyName: 'c\u001b[2Ji', action: 'start', target: 'gw-x' } as const;
   await noteAudit(store(), entry);
   expect((await stage.run('key', 'log')).stdout).toMatch(/Z · c \[2Ji \(0123456789\) · start · gw-x\n$/);
@@ -100,11 +100,11 @@ test('the log prints what keys did, without what would steer a terminal, or as J
   expect(none).toMatchObject({ ...endedWith(0, 'Nothing was done since 2999-01-01'), stdout: '' });
 });
 
-test('without keys, the list says how to make one', async () => {
+test('without keys, the list says how to create one', async () => {
   expect(await stage.run('key', 'list')).toMatchObject({ ...endedWith(0, 'key create NAME'), stdout: '' });
 });
 
-test('a name that is taken or unknown is refused, with the names that there are', async () => {
+test('a taken or unknown name is refused, and existing names are shown', async () => {
   await createKey('ci');
   expect(await stage.run('key', 'create', 'ci')).toMatchObject(
     endedWith(2, 'there is a key named "ci" already'),

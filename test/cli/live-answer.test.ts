@@ -2,7 +2,7 @@ import type { LiveEvent, SolveResult } from '../../src';
 import { LiveAnswer } from '../../src/cli/live-answer';
 import { sampleTrace } from '../trace/sample-trace';
 
-/** What a pipe and stderr were written. */
+/** Text written to stdout, a pipe, and to stderr. */
 let [stdout, stderr] = ['', ''];
 beforeEach(() => {
   [stdout, stderr] = ['', ''];
@@ -39,7 +39,7 @@ const ended = (answer: string | null): LiveEvent => ({
   },
 });
 
-/** All that is printed of these events; after `printed`, so much must stand there already. */
+/** Returns what is printed for these events; a `printed` entry is what must be there at that point. */
 function print(...events: readonly (LiveEvent | { readonly printed: string })[]): string {
   const answer = new LiveAnswer(() => undefined);
   for (const event of events) {
@@ -50,38 +50,38 @@ function print(...events: readonly (LiveEvent | { readonly printed: string })[])
   return stdout;
 }
 
-test('prints what comes of the last step at once, and the line end that is missing', () => {
+test('prints the text of the last step at once, and adds a missing line end', () => {
   expect(print(text('Pa'), { printed: 'Pa' }, text('ris.'), ended('Paris.'))).toBe('Paris.\n');
   stdout = '';
   expect(print(text('Paris.\n'), ended('Paris.\n'))).toBe('Paris.\n');
 });
 
-test('prints nothing of another step, of a run below, or that a review may change, before the end', () => {
+test('prints no text early of another step, of a child run, or of an answer that a review may change', () => {
   const others = [{ step: 1 }, { childId: 'solve-1-r0s3' }, { provisional: true }];
   expect(print(...others.map((place) => text('No.', place)), { printed: '' }, ended('Yes.'))).toBe('Yes.\n');
 });
 
-test('goes on in silence where another attempt continues what was printed', () => {
+test('continues silently if another attempt continues the printed text', () => {
   const again = [RESTARTED, text('Par'), { printed: 'Paris, ' }, text('is, of course')];
   expect(print(text('Paris, '), ...again, ended('Paris, of course.'))).toBe('Paris, of course.\n');
   expect(stderr).toBe('');
 });
 
-test('says so where it does not, and prints the answer whole at the end', () => {
+test('reports an attempt that begins anew, and prints the whole answer at the end', () => {
   const again = [RESTARTED, text('Paris'), text(', I think'), { printed: 'Lyon' }];
   expect(print(text('Lyon'), ...again, ended('Paris, I think.'))).toBe('Lyon\nParis, I think.\n');
   expect(stderr).toBe('The answer begins anew; it is printed whole at the end.\n');
 });
 
-test('leaves white space alone: where it is all that the last step wrote, it is no answer', () => {
+test('does not print white space alone, which is no answer of the last step', () => {
   expect(print(text(' \n'), { printed: '' }, ended('Of an earlier step.'))).toBe('Of an earlier step.\n');
 });
 
-test('ends the line of a run that has no answer', () => {
+test('ends the line of a run without an answer', () => {
   expect(print(text('Par'), ended(null))).toBe('Par\n');
 });
 
-test('waits while a person is asked something', async () => {
+test('prints nothing while a person is asked', async () => {
   const answer = new LiveAnswer(() => undefined);
   await answer.whilePaused(() => {
     answer.take(text('Paris'), TRACE);

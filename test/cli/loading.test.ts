@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { poolAt } from './folder';
 import { useFolder } from './stage';
 
-/** Prints at the end which modules the process loaded. */
+/** Script that prints at exit which modules the process loaded. */
 const LIST = `process.on('exit', () => process.stderr.write(Object.keys(require.cache).join('\\n')));`;
 
 const stage = useFolder();
@@ -24,13 +24,13 @@ test.each([
   [['key', 'create', '--help']],
   [['key', 'create', 'x', '--expires', '0d']],
 ])('%s loads neither a schema library nor gRPC', async (args) => {
-  // Temporal's notation of durations is a small module of its own.
+  // Temporal's parser of durations is a small module of its own, which may be loaded.
   const duration = /common\/(lib\/(time|errors|type-helpers)\.js|node_modules\/ms\/)/.source;
   const loaded = new RegExp(`node_modules/(zod|yaml|@temporalio/(?!${duration})|@grpc)/`);
   expect(await loadedBy(...args)).not.toMatch(loaded);
 });
 
-test('the schema of training is loaded for a file with such a section alone', async () => {
+test('the training schema is loaded only for a file with a training section', async () => {
   const solving = poolAt('http://127.0.0.1:1');
   await stage.folder.write('conductor.yaml', solving);
   expect(await loadedBy('cost')).not.toMatch(/training\/config/);

@@ -10,7 +10,7 @@ const pathOf = (...place: string[]): string => join(stage.folder.path, ...place)
 const run = (place: string, ...args: readonly string[]): Promise<Ended> =>
   runCommand(args, { cwd: pathOf(place) });
 
-/** A folder `theirs` with an open run, as a killed command leaves it. */
+/** Makes a folder `theirs` with an open run, as a killed command leaves it, and returns the run's id. */
 async function leaveRun(): Promise<string> {
   await mkdir(pathOf('theirs'));
   await stage.folder.write('theirs/conductor.yaml', poolAt(stage.providers.url));
@@ -21,12 +21,12 @@ async function leaveRun(): Promise<string> {
   await stage.providers.waitForRequest(({ model }) => model === 'alpha');
   await solving.end('SIGKILL');
   release();
-  // Stops the server.
+  // Stops the server when it ends.
   const { stdout } = await run('theirs', 'list', '--json');
   return (JSON.parse(stdout) as { runs: [{ id: string }] }).runs[0].id;
 }
 
-test('runs of a folder that came from elsewhere are asked for before they go on, and may be looked at', async () => {
+test('the runs of a folder from elsewhere need trust before they continue, but can be listed', async () => {
   const id = await leaveRun();
   await cp(pathOf('theirs'), pathOf('copied'), { recursive: true });
   const before = stage.providers.log.length;
@@ -40,11 +40,11 @@ test('runs of a folder that came from elsewhere are asked for before they go on,
   expect((await run('copied', 'list')).stdout).toContain('STRANGER');
   expect(stage.providers.log).toHaveLength(before);
 
-  // Once trusted, it is this user's.
+  // Once trusted, the folder counts as this user's.
   expect(await run('copied', 'watch', id, '--trust')).toMatchObject({ code: 0, stdout: 'Paris\n' });
   expect(await run('copied', 'solve', 'Mine?')).toMatchObject({ code: 0, stdout: 'Paris\n' });
 
-  // Moved on its disk, a folder stays known.
+  // A folder that is moved on its disk stays known.
   await rename(pathOf('theirs'), pathOf('moved'));
   expect(await run('moved', 'watch', id)).toMatchObject({ code: 0, stdout: 'Paris\n' });
 }, 120_000);

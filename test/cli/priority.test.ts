@@ -4,7 +4,7 @@ import { useFolder } from './stage';
 
 const stage = useFolder();
 
-test('solve --priority and --tenant start a run with these keys', async () => {
+test('solve --priority and --tenant set the priority and fairness keys of the run', async () => {
   const temporal = await connect();
   const pool = poolAt('http://127.0.0.1:9', { temporal: { taskQueue: testTaskQueue() } });
   await stage.folder.write('conductor.yaml', pool);

@@ -1,4 +1,4 @@
-/** Where the next character goes, and what stands there by now. */
+/** Lines so far, and the place of the next character. */
 interface Screen {
   readonly lines: string[];
   row: number;
@@ -7,7 +7,7 @@ interface Screen {
 
 type Move = (screen: Screen, count: number) => void;
 
-/** The control characters and sequences by which a live view draws itself anew; colours and all others change nothing. */
+/** Control characters and sequences with which a live view redraws itself; others, e.g. colours, change nothing. */
 const MOVES: Readonly<Record<string, Move>> = {
   '\r': (screen) => (screen.column = 0),
   '\n': (screen) => (screen.row += 1),
@@ -17,7 +17,7 @@ const MOVES: Readonly<Record<string, Move>> = {
   K: (screen) => (screen.lines[screen.row] = ''),
 };
 
-/** Screen of a terminal after a program wrote this. */
+/** Returns the lines on a terminal after a program wrote this. */
 export function screenAfter(written: string): string[] {
   const screen: Screen = { lines: [], row: 0, column: 0 };
   // eslint-disable-next-line no-control-regex -- these are control sequences

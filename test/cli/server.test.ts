@@ -8,7 +8,7 @@ beforeEach(() => stage.folder.write('conductor.yaml', poolAt('http://127.0.0.1:1
 
 const server = (...command: string[]): string[] => ['server', '--', ...command];
 
-test('a program runs beside a server that it finds by its environment, and its exit code is kept', async () => {
+test('a program finds the server through its environment, and its exit code is kept', async () => {
   const program =
     "const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE } = process.env; console.log(TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, '--seed'); process.exitCode = 3";
   const ended = { code: 3, stdout: said(/^127\.0\.0\.1:\d+ default --seed\n$/) };
@@ -25,13 +25,13 @@ test('SIGTERM reaches the program, and the server ends after it', async () => {
   expect(await serverRuns(stage.folder)).toBe(false);
 });
 
-test('a program that is not there is named', async () => {
+test('a missing program is named', async () => {
   expect(await stage.start(server('nod', 'worker.js')).ended).toMatchObject(
     endedWith(2, /nod cannot be run \(.*PATH.*\): check the command after "--"/),
   );
 });
 
-test('without a program it tells the address, and runs until Ctrl-C', async () => {
+test('without a program, prints the address and runs until Ctrl-C', async () => {
   const running = stage.start(['server']);
   await running.hear(/export TEMPORAL_ADDRESS=127\.0\.0\.1:\d+/);
   expect(await stage.start(['list']).ended).toMatchObject({ code: 0 });
@@ -41,7 +41,7 @@ test('without a program it tells the address, and runs until Ctrl-C', async () =
   expect(await serverRuns(stage.folder)).toBe(false);
 });
 
-test('where no worker is, each command says so, and Ctrl-C gives the shell back though its poll is not answered', async () => {
+test('without a worker, each command says so, and Ctrl-C returns to the shell even if a poll is pending', async () => {
   const temporal = stage.start(['server']);
   const [, TEMPORAL_ADDRESS = ''] = await temporal.hear(/TEMPORAL_ADDRESS=(\S+)/);
   const elsewhere = { env: { TEMPORAL_ADDRESS } };
@@ -56,7 +56,7 @@ test('where no worker is, each command says so, and Ctrl-C gives the shell back 
   await temporal.end('SIGINT');
 });
 
-test('a worker that does not end in time is no failure of its command', async () => {
+test('Ctrl-C ends a solve with code 130 even if its worker does not end in time', async () => {
   const silent = await serve(() => undefined);
   await stage.folder.write('conductor.yaml', poolAt(silent.url));
   const temporal = stage.start(['server']);
@@ -68,7 +68,7 @@ test('a worker that does not end in time is no failure of its command', async ()
   await silent.close();
 });
 
-/** Ctrl-C, while the server answers nothing. */
+/** Presses Ctrl-C while the server is frozen. */
 async function interruptBesideFrozenServer(command: RunningCommand): Promise<void> {
   const { pid } = await recordOf(stage.folder);
   process.kill(pid, 'SIGSTOP');

@@ -9,7 +9,7 @@ const QUESTION = 'What is the capital of France?';
 const FACTS = 'A city on the Seine. '.repeat(20);
 const ANSWER = `Paris,\n\x1b[31mof course.\x1b[39m ${'It is large. '.repeat(40)}`.trimEnd();
 const STEPS = [step('alpha', 'Find the capital'), step('beta', 'Say it nicely', [0])];
-/** Slow enough for a test to look at what has been written, and then end it. */
+/** Slow enough for a test to look at the text so far, and then end the command. */
 const CRAWL = { fault: 'drip', ms: 20_000 } as const;
 
 const stage = useStage({
@@ -19,7 +19,7 @@ const stage = useStage({
 });
 const { start, startReady, run } = stage;
 
-test('the answer is printed while it is written, and no other text; Ctrl-C ends its line', async () => {
+test('only the answer is printed while it is written, and Ctrl-C ends its line', async () => {
   stage.providers.script('beta', [CRAWL]);
   const solving = start(['solve', '--stream', QUESTION]);
   await solving.hear(/^Paris,\n/, 'stdout');
@@ -29,13 +29,13 @@ test('the answer is printed while it is written, and no other text; Ctrl-C ends 
   expect(stdout).toMatch(/\S\n$/);
 });
 
-test('a pipe gets the bytes that it gets without --stream', async () => {
+test('a pipe gets the same bytes as without --stream', async () => {
   const [plain, streamed] = await Promise.all([run('solve', QUESTION), run('solve', '--stream', QUESTION)]);
   expect(plain).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
   expect(streamed).toMatchObject({ code: 0, stdout: plain.stdout });
 });
 
-test('an attempt that does not go on with what was printed is told, and the kept answer printed whole', async () => {
+test('an attempt that does not continue the printed text is reported, and the kept answer is printed whole', async () => {
   stage.providers.script('beta', [{ fault: 'failed-midway' }]);
   const { code, stdout, stderr } = await run('solve', '--stream', QUESTION);
   expect({ code, stderr }).toEqual({ code: 0, stderr: said('The answer begins anew') });
@@ -43,14 +43,14 @@ test('an attempt that does not go on with what was printed is told, and the kept
   expect(stdout.endsWith(`\n${ANSWER}\n`)).toBe(true);
 });
 
-test('what a review may change is not printed before its end', async () => {
+test('an answer that a review may change is not printed before the end', async () => {
   await stage.folder.write('conductor.yaml', poolAt(stage.providers.url, { limits: { depth: 1 } }));
   stage.providers.script('boss', [planOf('Guess it'), planOf('Look it up')]);
   stage.providers.script('alpha', ['Lyon.', 'Paris.']);
   expect(await run('solve', '--stream', QUESTION)).toMatchObject({ code: 0, stdout: 'Paris.\n' });
 });
 
-test('a reader that has read enough ends the printing, and not the run', async () => {
+test('a reader that stops reading ends the printing, not the run', async () => {
   stage.providers.script('beta', [{ fault: 'drip', ms: 3000 }]);
   const solving = start(['solve', '--stream', QUESTION]);
   await solving.hear(/^Paris/, 'stdout');
@@ -58,11 +58,11 @@ test('a reader that has read enough ends the printing, and not the run', async (
   expect(await solving.ended).toMatchObject(endedWith(0, /^completed · 3 calls/m));
 });
 
-test.each(['--json', '--detach'])('with %s there is nothing to print while it is written', async (option) => {
+test.each(['--json', '--detach'])('--stream cannot be combined with %s', async (option) => {
   expect(await run('solve', '--stream', option, QUESTION)).toMatchObject(endedWith(2, /--stream.*cannot/));
 });
 
-test('on the terminal that also shows the run, the view leaves its place to the answer, and comes back below', async () => {
+test('on a terminal that also shows the run, the view makes room for the answer and returns below it', async () => {
   const { code, stdout } = await start(['solve', '--stream', QUESTION], { terminal: true }).ended;
   expect(code).toBe(0);
   const screen = screenAfter(stdout).join('\n');
@@ -73,7 +73,7 @@ test('on the terminal that also shows the run, the view leaves its place to the 
   );
 });
 
-test('a terminal shows the ends of texts while they are written, of a run that was left to others, too', async () => {
+test('a terminal shows the ends of texts while they are written, even of a detached run', async () => {
   await startReady(['up']);
   stage.providers.script('alpha', [CRAWL]);
   const detaching = await start(['solve', '--detach', QUESTION], { terminal: true }).ended;

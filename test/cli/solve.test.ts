@@ -21,7 +21,7 @@ const stage = useStage({
 });
 const { startReady, run, callsOf } = stage;
 
-// A command for the last test. It waits between its attempts, so it may do that while the other tests run.
+// A command for the last test, started early because it waits between its attempts.
 let awayFolder: Folder;
 let away: RunningCommand;
 
@@ -36,7 +36,7 @@ afterAll(async () => {
   await awayFolder.remove();
 });
 
-test('what a solve leaves in its folder is for its owner alone', async () => {
+test('what a solve leaves in its folder is accessible only to its owner', async () => {
   expect((await run('solve', QUESTION)).code).toBe(0);
   const left = join(stage.folder.path, '.conductor');
   const entries = await readdir(left, { recursive: true, withFileTypes: true });
@@ -51,7 +51,7 @@ test('what a solve leaves in its folder is for its owner alone', async () => {
   expect((await stat(left)).mode & 0o777).toBe(0o700);
 });
 
-test('the pool of someone without a key plans for its small model, which answers', async () => {
+test('without a key, the default pool has a plan for its small model, which answers', async () => {
   const { config } = await defaultConfig({}, () => Promise.resolve(null));
   await stage.folder.write('conductor.yaml', config);
   const { code, stdout } = await run('solve', QUESTION, '--json');
@@ -68,7 +68,7 @@ test('the pool of someone without a key plans for its small model, which answers
   expect(new Set(calls.map(({ purpose }) => purpose))).toEqual(new Set(['step']));
 });
 
-test('two solves at once share one server; stdout holds the answer and nothing else', async () => {
+test('two concurrent solves share one server, and stdout holds only the answer', async () => {
   const [plain, json] = await Promise.all([
     run('solve', QUESTION, '--seed', '7'),
     runCommand(['solve', '--json', '-'], { cwd: stage.folder.path, input: `${QUESTION}\n` }),
@@ -88,7 +88,7 @@ test('two solves at once share one server; stdout holds the answer and nothing e
   expect(seeds.filter((seed) => seed === 7)).toHaveLength(3);
 });
 
-test('--conductor has one of the further Conductors write the plan, and one that there is not starts nothing', async () => {
+test('--conductor has a further Conductor write the plan, and an unknown one starts nothing', async () => {
   stage.providers.answer('second', renderPlan({ steps: [step('beta', 'Say it')] }, ['alpha', 'beta']));
   const pool = poolAt(stage.providers.url);
   const conductors = { second: { ...pool.conductor, model: 'second' } } as typeof pool.conductors;
@@ -102,7 +102,7 @@ test('--conductor has one of the further Conductors write the plan, and one that
   expect(other.stderr).toContain('there is no Conductor "third": name one of second');
 });
 
-test('a conversation and a schema come from files', async () => {
+test('a conversation and a schema can come from files', async () => {
   const messages = [
     { role: 'user', content: 'I ask about France.' },
     { role: 'user', content: QUESTION },
@@ -118,7 +118,7 @@ test('a conversation and a schema come from files', async () => {
   expect(asked.map(({ body }) => body.includes('I ask about France.'))).toEqual([true, true]);
 });
 
-test('a run that fails says why, in a sentence, in JSON and by its exit code', async () => {
+test('a failed run says why, in a sentence, in JSON and by its exit code', async () => {
   for (const model of ['alpha', 'beta']) stage.providers.answer(model, { fault: 'invalid-key' });
   const locked = await run('solve', QUESTION, '--json');
   expect(locked.code).toBe(1);
@@ -127,7 +127,7 @@ test('a run that fails says why, in a sentence, in JSON and by its exit code', a
   expect(locked.stderr).toMatch(/worker alpha \(openai alpha\) answered 401/);
 });
 
-test('a Conductor that is locked out ends with exit code 2; one that writes no plan is told in view, list and log', async () => {
+test('a Conductor whose key is refused exits with code 2; one without a plan is reported in view, list and log', async () => {
   stage.providers.answer('stranger', { fault: 'invalid-key' });
   stage.providers.answer('babbler', 'I would ask somebody.');
   const pool = poolAt(stage.providers.url);
@@ -152,7 +152,7 @@ test('a Conductor that is locked out ends with exit code 2; one that writes no p
   ]);
 });
 
-test('Ctrl-C keeps the run, which `watch` brings to its end', async () => {
+test('Ctrl-C keeps the run, and `watch` finishes it', async () => {
   const { solving, id, release } = await stage.solveUntil('alpha', QUESTION);
   const ended = await solving.end('SIGINT');
   expect(ended).toEqual({ code: 130, stdout: '', stderr: said(`temporal-conductor watch ${id}`) });
@@ -170,7 +170,7 @@ test('Ctrl-C keeps the run, which `watch` brings to its end', async () => {
   expect(watched.stderr).toContain(`Run ${id}\n`);
   expect([callsOf('boss'), callsOf('alpha'), callsOf('beta')]).toEqual([1, 2, 1]);
 
-  // The server was stopped as soon as the run had ended, so it may not have listed that yet.
+  // The server was stopped as soon as the run had ended, so it may not list the run yet.
   const listed = await run('list', '--json');
   expect(JSON.parse(listed.stdout)).toMatchObject({
     runs: [{ id, status: 'completed', question: QUESTION, hasWorker: null }],
@@ -179,7 +179,7 @@ test('Ctrl-C keeps the run, which `watch` brings to its end', async () => {
   expect(await run('trace', id.slice(0, 12))).toMatchObject({ code: 0, stdout: said(id) });
 });
 
-test('after kill -9 of the whole command the next one adopts what is left, and the run is finished', async () => {
+test('after kill -9 of the whole command, the next one adopts its run, which finishes', async () => {
   const { solving, id, release } = await stage.solveUntil('alpha', QUESTION);
   await solving.end('SIGKILL');
   release();
@@ -190,12 +190,12 @@ test('after kill -9 of the whole command the next one adopts what is left, and t
   expect(next.stderr).toContain(`${id}: stop it with temporal-conductor cancel ${id}`);
   const watched = await run('watch', id);
   expect(watched).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
-  // Two questions, and the one call that was killed before its answer.
+  // One call of each model per question, and one more of alpha, which was killed before its answer.
   expect([callsOf('boss'), callsOf('alpha'), callsOf('beta')]).toEqual([2, 3, 2]);
   expect(await serverRuns(stage.folder)).toBe(false);
 });
 
-test('with `up`, a detached run goes on alone, can be watched, traced and cancelled', async () => {
+test('with `up`, a detached run goes on alone, and can be watched, traced and cancelled', async () => {
   const up = await startReady(['up']);
   const detached = await run('solve', QUESTION, '--detach');
   expect(detached).toMatchObject({ code: 0, stdout: said(/^solve-[\w-]+\n$/) });
@@ -241,7 +241,7 @@ test('with `up`, a detached run goes on alone, can be watched, traced and cancel
   expect(await serverRuns(stage.folder)).toBe(false);
 });
 
-test('the second Ctrl-C does not wait, and what it leaves running is found by the next command', async () => {
+test('a second Ctrl-C does not wait, and the next command finds what it leaves running', async () => {
   const up = await startReady(['up']);
   stage.providers.hold('alpha');
   const { stdout } = await run('solve', QUESTION, '--detach');
@@ -256,7 +256,7 @@ test('the second Ctrl-C does not wait, and what it leaves running is found by th
   expect(await serverRuns(stage.folder)).toBe(false);
 });
 
-test('a server that cannot be reached is tried for a while, and then told with the remedy', async () => {
+test('an unreachable server is retried for a while, and then reported with the remedy', async () => {
   const { code, stdout, stderr } = await away.ended;
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/attempt 1 failed, trying again: the Conductor .* ECONNREFUSED/);

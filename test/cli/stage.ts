@@ -5,23 +5,23 @@ import { step } from '../support/step';
 import { type CommandSetting, type Ended, type RunningCommand, startCommand } from './command';
 import { type Folder, makeFolder, poolAt } from './folder';
 
-/** Reply of a Conductor that gives all to `alpha`. */
+/** Reply of a Conductor that gives everything to `alpha`. */
 export const PLAN = planOf('Look it up');
 
 export function planOf(subtask: string): string {
   return renderPlan({ steps: [step('alpha', subtask)] }, ['alpha', 'beta']);
 }
 
-/** A folder, anew for each test of a file; its commands end with the test. */
+/** A new folder for each test of a file; its commands end with the test. */
 export interface FolderStage {
   readonly folder: Folder;
   readonly start: (args: readonly string[], setting?: Partial<CommandSetting>) => RunningCommand;
   readonly run: (...args: readonly string[]) => Promise<Ended>;
-  /** Starts one that stays, and waits until it is ready. */
+  /** Starts a command that keeps running, and waits until it is ready. */
   readonly startReady: (...started: Parameters<FolderStage['start']>) => Promise<RunningCommand>;
 }
 
-/** @param env of all its commands */
+/** @param env environment of all commands */
 export function useFolder(env: Readonly<Record<string, string>> = {}): FolderStage {
   const started: RunningCommand[] = [];
   const stage = {} as { -readonly [Part in keyof FolderStage]: FolderStage[Part] };
@@ -41,19 +41,19 @@ export function useFolder(env: Readonly<Record<string, string>> = {}): FolderSta
     stage.folder = await makeFolder();
   });
   afterEach(async () => {
-    // A test that failed may have left some.
+    // A failed test may have left commands running.
     await Promise.all(started.splice(0).map((command) => command.end('SIGINT')));
     await stage.folder.remove();
   });
   return stage;
 }
 
-/** Such a folder with a pool of simulated models. */
+/** A stage with a pool of simulated models. */
 export interface Stage extends FolderStage {
   readonly providers: SimulatedProviders;
-  /** Starts a solve, and waits until this model is asked, which gives no answer before it is let go. */
+  /** Starts a solve, and waits for its request to this model, which does not answer before `release`. */
   readonly solveUntil: (model: string, question: string) => Promise<HeldSolve>;
-  /** How many requests a model was sent. */
+  /** Returns the number of requests to a model. */
   readonly callsOf: (model: string) => number;
 }
 

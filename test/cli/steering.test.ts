@@ -20,7 +20,7 @@ const stage = useStage(
 );
 const { start, run } = stage;
 
-/** Every call costs a few hundredths of a cent. */
+/** Returns a pool in which every call costs a few hundredths of a cent. */
 function pricedPool(url: string): ConfigInput {
   const price = { input: 2, output: 10 };
   const { conductor, workers, ...rest } = poolAt(url, { recursion: 'worker' });
@@ -31,7 +31,7 @@ function pricedPool(url: string): ConfigInput {
   };
 }
 
-test('a run two deep: its child appears; depth, limits and hints are changed meanwhile; a step is run again', async () => {
+test('in a run of depth 2, the child is shown, depth, limits and hints can be changed, and a step can be rerun', async () => {
   stage.providers.script('boss', [DEEP]);
   stage.providers.script('alpha', ['Paris?']);
   const solving = start(['solve', QUESTION, '--max-depth', '2']);
@@ -77,7 +77,7 @@ test('a run two deep: its child appears; depth, limits and hints are changed mea
   expect(stage.providers.log).toHaveLength(calls + 1);
 }, 120_000);
 
-test('a limit on time below what is used up is set, and says what happens then', async () => {
+test('a time limit below the time already used can be set, and the command says what follows', async () => {
   const { solving, id, release } = await stage.solveUntil('boss', QUESTION);
   expect((await run('limits', id)).stdout).toMatch(/^time +.* from its start, .* left$/m);
   const low = await until(
@@ -91,7 +91,7 @@ test('a limit on time below what is used up is set, and says what happens then',
   expect(stage.providers.log.filter(({ model }) => model === 'alpha')).toEqual([]);
 });
 
-test('a limit on cost ends a run before it is overrun, and says which, why so early, and what to do', async () => {
+test('a cost limit stops a run before it is exceeded, and the command says which limit, why and what to do', async () => {
   const { code, stdout, stderr } = await run('solve', QUESTION, '--max-cost', '0.02');
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   expect(stderr).toContain('The run was stopped by its limit on cost.');

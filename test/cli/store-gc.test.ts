@@ -13,7 +13,7 @@ const QUESTION = `Is this long? ${'word '.repeat(1000)}`;
 const A_MONTH_MS = 31 * 24 * 60 * 60 * 1000;
 
 const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'It is.' } });
-/** Has the question answered, and opens the store. */
+/** Solves the question, and opens the store. */
 async function solve(): Promise<{ path: string; store: SqliteStore }> {
   expect((await stage.start(['solve', '-'], { input: QUESTION }).ended).code).toBe(0);
   const path = join(stage.folder.path, '.conductor', 'store.db');
@@ -22,7 +22,7 @@ async function solve(): Promise<{ path: string; store: SqliteStore }> {
 
 const gc = (...options: string[]): Promise<Ended> => stage.run('store', 'gc', ...options);
 
-test('store gc says what it removes, and what a run still needs', async () => {
+test('store gc reports what it removes and what a run still needs', async () => {
   const { path, store } = await solve();
   await keepText(store, 'nobody needs this '.repeat(300));
   ageStore(path, A_MONTH_MS);
@@ -79,7 +79,7 @@ test('store gc keeps what records of training and evaluations refer to', async (
   for (const text of [answer, asked, found]) expect(await readText(store, text)).toContain('answer of');
 });
 
-test('store gc is refused without an age, with one below a day, and where no run ever was', async () => {
+test('store gc is refused without an age, with an age below a day, and if no run was ever started', async () => {
   expect(await gc()).toMatchObject(endedWith(2, '--older-than'));
   expect(await gc('--older-than', '12h')).toMatchObject(endedWith(2, 'Expected a number of days from 1d'));
   expect(await gc('--older-than', '1d')).toMatchObject(endedWith(2, 'no run was ever started'));

@@ -36,7 +36,7 @@ test.each([
   });
   afterAll(() => server.close());
 
-  test('is migrated before anything uses it, and never shows its password', async () => {
+  test('must be migrated before it is used, and never shows its password', async () => {
     await useStore(server.url());
     const remedy = 'has no schema yet: run "temporal-conductor store migrate"';
     for (const command of ['cost', 'doctor', 'solve Hm?', 'worker']) {
@@ -50,7 +50,7 @@ test.each([
     expect((await run('solve Hm?')).stdout).toBe('It is.\n');
     expect(said).not.toContain(POSTGRES_PASSWORD);
 
-    // The configuration need not hold it.
+    // The password need not be in the configuration.
     await useStore(server.url({ user: 'tests' }));
     const { stdout } = await run('cost --json --trust', { PGPASSWORD: POSTGRES_PASSWORD });
     expect(JSON.parse(stdout)).toMatchObject({ total: { calls: 2 } });

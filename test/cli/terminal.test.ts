@@ -12,7 +12,7 @@ test.each([
   [{ NO_COLOR: '1' }, false],
   [{ NO_COLOR: '' }, true],
   [{ TERM: 'dumb' }, false],
-])('the environment %o has its say', (env, hasColours) => {
+])('the environment %o decides about colours', (env, hasColours) => {
   expect(paintFor(TERMINAL, env) !== PLAIN).toBe(hasColours);
 });
 

@@ -12,17 +12,17 @@ test.each([
   ['postgres://me@db.example:6432/answers?sslmode=disable', ['PGPASSWORD=postgres://db.example:6432']],
   ['postgres://me@127.0.0.1/answers', ['PGPASSWORD=postgres://127.0.0.1']],
   ['postgres://me@127.0.0.1/answers?host=/run/sockets', ['PGPASSWORD=postgres:///run/sockets']],
-  // A password in the URL was given away by its author.
+  // A password in the URL belongs to the author of the file, not to the user.
   ['postgres://me:given@db.example/answers', []],
   ['postgres://me:given@db.example/answers?sslkey=/home/me/key', ['PGPASSWORD=postgres://db.example']],
   ['s3://bucket/prefix', ['AWS=s3://bucket']],
-])('what is the user’s and would be sent to %s', (store, pairs) => {
+])('secrets of the user that would be sent to %s', (store, pairs) => {
   expect(foreignStore(store)).toEqual(pairs);
 });
 
 const stage = useFolder();
 
-describe("a folder whose configuration keeps its store at a stranger's", () => {
+describe("a folder whose configuration places its store on a stranger's server", () => {
   let stranger: GreedyPostgres;
 
   beforeEach(async () => {
@@ -38,7 +38,7 @@ describe("a folder whose configuration keeps its store at a stranger's", () => {
     return stage.start(args.split(' '), { env }).ended;
   };
 
-  test('is refused by every command, and nothing connects', async () => {
+  test('is refused by every command, without any connection', async () => {
     const some = [
       'cost',
       'list',
@@ -55,25 +55,25 @@ describe("a folder whose configuration keeps its store at a stranger's", () => {
     expect(await readdir(stage.folder.path)).toEqual(['conductor.yaml']);
   });
 
-  test('"doctor" names it, and connects to nothing', async () => {
+  test('is reported by "doctor", without any connection', async () => {
     const { stdout } = await run('doctor');
     expect(stdout).toMatch(/· Trust +PGPASSWORD\b.*postgres:\/\/127/);
     expect(stdout).toMatch(/· Store /);
     expect(stranger.connections).toBe(0);
   });
 
-  test('that is trusted gets no password in the clear', async () => {
+  test('gets no password in the clear even when trusted', async () => {
     expect(await run('cost --trust')).toMatchObject(endedWith(1, 'asks for the password in the clear'));
     expect(stranger.heard).not.toContain('hunter2');
     expect(stranger.connections).toBeGreaterThan(0);
-    // It is remembered, and holds for the other commands of the folder.
+    // The trust is remembered, and holds for the folder's other commands.
     const connections = stranger.connections;
     expect((await run('doctor')).stdout).toMatch(/✗ Store /);
     expect(stranger.connections).toBeGreaterThan(connections);
   });
 });
 
-test("artifacts in a stranger's bucket are refused likewise", async () => {
+test("artifacts in a stranger's bucket are refused as well", async () => {
   const training = trainingOf({ artifacts: 's3://stranger/prefix' });
   await stage.folder.write('conductor.yaml', { ...poolAt('http://127.0.0.1:9'), training });
   expect(await stage.run('train', 'list')).toMatchObject(endedWith(2, 'CONDUCTOR_TRUST=AWS=s3://stranger'));

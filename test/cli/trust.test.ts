@@ -28,7 +28,7 @@ describe('which keys belong to the vendor of their server', () => {
     [{ apiKeyEnv: 'OPENAI_API_KEY', baseUrl: `${own}/v1` }],
     [{ provider: 'google' }],
     [{ baseUrl: `${foreign}/v1` }],
-    // Not in this environment: nothing could be sent.
+    // The variable is not set, so nothing could be sent.
     [{ apiKeyEnv: 'UNSET', baseUrl: `${foreign}/v1` }],
     [{ apiKeyEnv: 'GITHUB_TOKEN' }, `GITHUB_TOKEN=${own}`],
     [{ apiKeyEnv: 'OPENAI_API_KEY', baseUrl: `${foreign}/v1` }, `OPENAI_API_KEY=${foreign}`],
@@ -56,7 +56,7 @@ describe('a folder whose configuration sends a key elsewhere', () => {
   const run = (...args: readonly string[]): Promise<Ended> => stage.start(args, setting()).ended;
 
   test.each([[['solve', 'Where?']], [['up']], [['pool', 'check']]])(
-    '%j without a terminal refuses, says what to do, and starts nothing',
+    '%j without a terminal is refused with the remedy, and starts nothing',
     async (args) => {
       const { code, stderr } = await run(...args);
       expect(code).toBe(2);
@@ -68,7 +68,7 @@ describe('a folder whose configuration sends a key elsewhere', () => {
     },
   );
 
-  test('a person is asked once; the folder is remembered outside of it, for its owner alone', async () => {
+  test('a person is asked once, and the trust is kept outside of the folder, only for its owner', async () => {
     const refused = stage.start(['pool', 'check'], { ...setting(), terminal: true });
     await refused.hear(/STRANGERS_KEY[^]*\[y\/N\]/);
     refused.type('\n');
@@ -85,7 +85,7 @@ describe('a folder whose configuration sends a key elsewhere', () => {
     expect(await readFile(file, 'utf8')).not.toContain('sesame');
     expect(await run('pool', 'check')).toMatchObject({ code: 0 });
 
-    // Trust holds for this key and server: another one is asked for anew, and so is another stage.folder.
+    // Trust holds for this key, server and folder; any other server or folder needs trust of its own.
     await stage.folder.write(
       'conductor.yaml',
       strangersPool(stage.providers.url.replace('127.0.0.1', 'localhost')),
@@ -96,7 +96,7 @@ describe('a folder whose configuration sends a key elsewhere', () => {
     expect(await run('pool', 'check', '--config', 'other/conductor.yaml')).toMatchObject({ code: 2 });
   });
 
-  test('for CI and containers: a variable, or --trust where nothing can be remembered', async () => {
+  test('CI and containers use a variable, or --trust if nothing can be remembered', async () => {
     const trust = { CONDUCTOR_TRUST: `OTHER=https://x.example,${KEY}=${stage.providers.url}` };
     expect(await stage.start(['pool', 'check'], setting(trust)).ended).toMatchObject({ code: 0 });
     expect(await run('pool', 'check')).toMatchObject({ code: 2 });
@@ -106,7 +106,7 @@ describe('a folder whose configuration sends a key elsewhere', () => {
     expect(trusted).toMatchObject(endedWith(0, 'not be remembered'));
   });
 
-  test('the worker of `up` is trusted with it, and `watch` beside no `up` asks as well', async () => {
+  test('the worker of `up --trust` is trusted as well, and `watch` needs trust of its own', async () => {
     const nowhere = { XDG_STATE_HOME: join(stage.folder.path, 'conductor.yaml') };
     const up = await stage.startReady(['up', '--trust'], setting(nowhere));
     const { stdout } = await run('solve', 'Where?', '--detach');

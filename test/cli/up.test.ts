@@ -18,14 +18,14 @@ beforeEach(async () => {
   up = await startReady(['up']);
 });
 
-/** The process that works for `up`, which is its only child: the server has a group, and a parent, of its own. */
+/** Returns the worker process of `up`, its only such child: the server has a group, and a parent, of its own. */
 async function workerOf({ pid }: RunningCommand): Promise<number> {
   const { stdout } = await promisify(execFile)('pgrep', ['-P', String(pid), '-f', 'up-worker']);
   return Number(stdout);
 }
 
 test.each(['SIGKILL', 'SIGSEGV'] as const)(
-  'a worker that dies of %s is started again, and what it did goes on',
+  'a worker killed by %s is restarted, and its run continues',
   async (signal) => {
     const release = stage.providers.hold('alpha');
     const solving = start(['solve', 'Where?', '--detach']);
@@ -42,7 +42,7 @@ test.each(['SIGKILL', 'SIGSEGV'] as const)(
   60_000,
 );
 
-test('five crashes in a row end it with the reason, and the server with it', async () => {
+test('five crashes in a row end `up` with the reason, and end its server', async () => {
   for (let death = 1; death <= 5; death += 1) {
     const pid = await workerOf(up);
     process.kill(pid, 'SIGSEGV');
@@ -55,10 +55,10 @@ test('five crashes in a row end it with the reason, and the server with it', asy
   expect(await serverRuns(stage.folder)).toBe(false);
 }, 90_000);
 
-test('its gateway answers with the printed line, and when it was killed comes back with the same address and key', async () => {
+test('the gateway answers the printed command, and after a kill returns with the same address and key', async () => {
   await up.end('SIGINT');
   const other = createServer();
-  // Where a program beside this test has the usual port, that serves as well.
+  // If another program already has the usual port, that serves as well.
   await once(other.listen(GATEWAY_PORT, '127.0.0.1'), 'listening').catch(() => undefined);
   up = await startReady(['up']);
   const shown = (await up.hear(/^Try +curl (\S+) -H '([^']+)' -H '([^']+)' -d '([^']+)'$/m)).slice(1);
@@ -76,7 +76,7 @@ test('its gateway answers with the printed line, and when it was killed comes ba
   expect((await ask()).status).toBe(200);
 }, 60_000);
 
-test('the link that it prints signs a browser in once', async () => {
+test('the printed link signs a browser in once', async () => {
   const [, url = '', link = ''] = await up.hear(/^Page +(\S+)\/#link=(\S+) \(signs in once\)$/m);
   const signIn = (): Promise<Response> =>
     fetch(`${url}/session`, {
@@ -87,20 +87,20 @@ test('the link that it prints signs a browser in once', async () => {
   expect([(await signIn()).status, (await signIn()).status]).toEqual([200, 401]);
 }, 60_000);
 
-test('a worker outlives its `up` by no more than it needs to drain', async () => {
+test('a worker outlives its `up` only as long as it needs to drain', async () => {
   const pid = await workerOf(up);
   up.signal('SIGKILL');
-  // Its output ends when the last of its processes has.
+  // The output of `up` ends with the last of its processes.
   expect((await up.ended).stderr).toContain('Ready');
   await untilGone(pid);
-  // It was killed, and is gone once the system has noticed.
+  // The server was killed, and counts as gone once the system has noticed.
   await until(
     () => serverRuns(stage.folder),
     (runs) => !runs,
   );
 });
 
-test('runs keep the configuration that the worker read, and say so until it is started again', async () => {
+test('until a restart, runs keep the configuration that the worker read, and say so', async () => {
   await stage.folder.write('conductor.yaml', poolAt(stage.providers.url, { limits: { steps: 3 } }));
   await up.hear(/conductor\.yaml has changed: restart "up" to use it/);
   const solved = await run('solve', 'Where?', '--detach');
@@ -110,7 +110,7 @@ test('runs keep the configuration that the worker read, and say so until it is s
   expect((await run('solve', 'Where?', '--detach')).stderr).not.toContain('another version');
 });
 
-test('a worker for a server elsewhere tells over HTTP whether it polls', async () => {
+test('a worker for a server elsewhere reports over HTTP whether it polls', async () => {
   const [, address = ''] = await up.hear(/^Temporal +(\S+),/m);
   const env = { TEMPORAL_ADDRESS: address };
   const worker = start(['worker', '--health', '0'], { env });
@@ -134,7 +134,7 @@ test.each([
 });
 
 test.each(['activity', 'workflow'] as const)(
-  'a run that waits for %s of the pool on a queue that nobody polls says so, with a remedy',
+  'a run that waits for a pool %s on a queue without a worker says so, with a remedy',
   async (provider) => {
     const { workers, ...pool } = poolAt(stage.providers.url);
     const legal = { id: 'alpha', provider, type: 'checkContract', taskQueue: 'legal' } as const;
@@ -152,7 +152,7 @@ test.each(['activity', 'workflow'] as const)(
   },
 );
 
-test('no run is left where no worker polls, and one whose worker has gone is not waited for in silence', async () => {
+test('no run starts where no worker polls, and a run whose worker has gone is reported to whoever watches it', async () => {
   await stage.folder.write('other.yaml', poolAt(stage.providers.url));
   const other = ['--config', 'other.yaml'];
   const refused = await run('solve', 'Where?', '--detach', ...other);

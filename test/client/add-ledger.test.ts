@@ -24,7 +24,7 @@ async function callsOf(calls: Call[], ...rows: readonly LedgerRow[]): Promise<So
   return addLedger({ ...EMPTY, calls }, store);
 }
 
-test('a row of which the run was never told joins its calls and its sum', async () => {
+test('a row that the run was never told of is added to its calls and its sum', async () => {
   const late = { ...ROW, attempt: 2 };
   const trace = await callsOf([callOf(ROW)], ROW, late);
   expect(trace.calls).toEqual([callOf(ROW), callOf(late)]);
@@ -36,21 +36,21 @@ test('a call that was completed after the run was told of it has the cost of its
   expect(trace).toMatchObject({ calls: [callOf(ROW)], costUsd: 0.00007, costIsLowerBound: false });
 });
 
-test('a reply that was no plan keeps its mistake where only the ledger knows what it cost', async () => {
+test('a reply that was not a plan keeps its error when its row is added', async () => {
   const mistake = { type: 'Plan.Invalid', message: 'The reply holds no plan' };
   const row = { ...ROW, nanoUsd: null };
   const trace = await callsOf([{ ...callOf(row), error: mistake }], row);
   expect(trace.calls).toEqual([{ ...callOf(row), error: mistake }]);
 });
 
-test('a call that was only presumed gives way to the rows of its step, or to none', async () => {
+test('a presumed call is replaced by the rows of its step, or removed if there are none', async () => {
   expect((await callsOf([PRESUMED], ROW)).calls).toEqual([callOf(ROW)]);
   expect(
     await addLedger({ ...EMPTY, calls: [{ ...PRESUMED, step: 2 }] }, new SqliteStore(join(folder, 'empty'))),
   ).toEqual({ ...EMPTY, calls: [], costIsLowerBound: false });
 });
 
-test("a call of the user's own worker without a price stays without a row, and so do the calls of children", async () => {
+test("an unpriced call of the user's own worker stays without a row, and so do the calls of children", async () => {
   const external = { ...PRESUMED, callId: 'external.0.2.own', worker: 'own', step: 2 };
   const ofChild = { ...PRESUMED, childId: 'solve-1-r0s0' };
   const trace = await callsOf([external, ofChild], ROW);
@@ -58,7 +58,7 @@ test("a call of the user's own worker without a price stays without a row, and s
   expect(trace.costIsLowerBound).toBe(true);
 });
 
-test('a trace that knows every call is left as it is, without a look into any row', async () => {
+test('a trace that knows every call is returned unchanged, without reading any row', async () => {
   await createRow(store, ROW);
   const trace = { ...EMPTY, calls: [callOf(ROW)] };
   store.read = () => Promise.reject(new Error('It must not be read.'));

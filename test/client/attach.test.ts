@@ -4,14 +4,14 @@ import { step, useStage } from '../support/stage';
 
 const stage = useStage();
 
-/** A client as another process has it, which knows the id alone. */
+/** Returns a client as in another process, which knows only the id. */
 function stranger(): ConductorClient {
   const { connection, options } = stage.temporal.client;
   const client = new Client({ connection, namespace: options.namespace });
   return new ConductorClient({ client, store: stage.store, taskQueue: stage.taskQueue });
 }
 
-test('an id names one run, under way and after its end, and whoever has it waits for its result', async () => {
+test('an id names one run, during and after it, and whoever has the id can wait for its result', async () => {
   const id = `ticket-${stage.taskQueue}`;
   const again = () => stranger().start({ question: 'Once more?' }, id);
   await stage.whileWorking(async () => {
@@ -37,7 +37,7 @@ test('an id names one run, under way and after its end, and whoever has it waits
   expect(stage.requestsTo('conductor')).toHaveLength(1);
 });
 
-test('a run without a memo has an empty one, one that was stopped has a result, and an unknown id has no run', async () => {
+test('a missing memo is empty, a stopped run has a result, and an unknown id has no run', async () => {
   const { id } = await stage.client.start({ question: 'Is it stopped?' });
   await stage.temporal.client.workflow.getHandle(id).terminate();
   const attached = await stranger().attach(id);

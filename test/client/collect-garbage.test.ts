@@ -20,7 +20,7 @@ import { STORES, type Stores } from '../support/stores';
 import { until } from '../support/until';
 import { aRow } from '../support/ledger-of';
 
-/** Waits until Temporal's visibility, which lags behind a start, tells of the run. */
+/** Waits until Temporal's visibility, which lags behind a start, lists the run. */
 async function untilListed({ temporal }: Stage, id: string): Promise<void> {
   await until(
     () => temporal.client.workflow.count(`WorkflowId = '${id}'`),
@@ -30,13 +30,13 @@ async function untilListed({ temporal }: Stage, id: string): Promise<void> {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A text of its own, long enough for the store. */
+/** Returns a distinct text that is long enough for the store. */
 const longText = (about: string): string => `${about} `.repeat(1000);
 
 const removedOf = ({ texts, answers }: Collected): number[] => [texts.removed.count, answers.removed.count];
 const liveOf = ({ texts, answers }: Collected): number[] => [texts.live.count, answers.live.count];
 
-/** A server of the file's own: what other tests leave on the shared one would be read, too. */
+/** A server of this file's own, because a collection would also read the runs of other tests on the shared one. */
 let server: TemporalServer;
 let home: Folder;
 beforeAll(async () => {
@@ -68,7 +68,7 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
   const collect = (options: Partial<CollectOptions> = {}): Promise<Collected> =>
     collectGarbage({ client: stage.temporal.client, store: stage.store, olderThanMs: DAY_MS, ...options });
 
-  /** A solve to its end, with a long question, a long output that is seen, and a short answer. */
+  /** Runs a solve with a long question, a long output that another step sees, and a short answer. */
   async function solveAbout(topic: string, on = stage): Promise<SolveResult> {
     const question = longText(`question about ${topic}`);
     on.plan([step('a', 'Say much.'), step('b', 'Sum it up.', [0])]);
@@ -76,8 +76,8 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     return on.whileWorking(() => on.client.solve({ question }));
   }
 
-  test('what a run refers to stays while the server holds the run, else it goes, but for the ledger', async () => {
-    // A run that ended and was forgotten: the server takes half a minute to forget one, so another server has it.
+  test('what a run refers to is kept while the server has the run, and then removed, except for the ledger', async () => {
+    // Stands for a run that the server has forgotten, which takes half a minute: this one is on another server.
     const elsewhere = await openStage({ workers: ['a', 'b'], store: stage.store });
     const gone = await solveAbout('ants', elsewhere);
     await elsewhere.close();
@@ -90,7 +90,7 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     const foretold = await collect({ dryRun: true });
     const collected = await collect();
     expect(foretold).toEqual(collected);
-    // Each run has a question and an output; an answer for each of three calls, and one begun.
+    // Texts per run: question and output. Answers per run: one for each of three calls, and one begun.
     expect(removedOf(collected)).toEqual([2, 4]);
     expect(liveOf(collected)).toEqual([2, 4]);
     expect(collected.texts.removed.bytes).toBeGreaterThanOrEqual(38_000);
@@ -99,7 +99,7 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     expect(removedOf(await collect())).toEqual([0, 0]);
   });
 
-  test('what is young stays, whoever refers to it', async () => {
+  test('young objects are kept, whether or not anything refers to them', async () => {
     await keepText(stage.store, longText('nobody asked'));
     expect(removedOf(await collect())).toEqual([0, 0]);
     await stores.age(25);
@@ -118,7 +118,7 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     expect(await stage.client.trace(id)).toMatchObject({ status: 'completed', question });
   });
 
-  test('an answer that was kept and not yet reported stays, with its text', async () => {
+  test('an answer that was kept but not yet reported stays, with its text', async () => {
     const { id, runId } = await stage.client.start({ question: 'Who tells of it?' });
     await untilListed(stage, id);
     const output = await keepText(stage.store, longText('kept, and then the worker was killed'));
@@ -129,7 +129,7 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     expect(liveOf(await collect())).toEqual([1, 1]);
   });
 
-  test('the log of a run stays while the server holds the run', async () => {
+  test('the log of a run is kept while the server has the run', async () => {
     const { store, client } = stage;
     // A bucket has no log.
     if (store.append === undefined) return;
@@ -147,13 +147,13 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     const startedAt = '2026-01-01T12:00:00.000Z';
     await new LiveWriter(store).write([id, 'gone'].map((rootId) => ({ ...piece, rootId, startedAt })));
     await stores.age(48);
-    // The batch, and the name of its writer.
+    // The batch of `gone`, and the name of its writer.
     expect(removedOf(await collect())).toEqual([2, 0]);
     expect((await new LiveReader(store, id).read().next()).value).toHaveLength(1);
     expect((await new LiveReader(store, 'gone').read().next()).done).toBe(true);
   });
 
-  test("another workflow's run keeps what it holds, too", async () => {
+  test("what another workflow's run holds is kept as well", async () => {
     const text = await keepText(stage.store, longText('handed on'));
     const workflowId = randomUUID();
     await stage.temporal.client.workflow.start('somebodyElses', {
@@ -176,7 +176,7 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     expect(await stage.store.list('texts/')).toHaveLength(1);
   });
 
-  test('what is not ours stays', async () => {
+  test('objects that are not ours are kept', async () => {
     const keys = ['texts/notes.txt', 'answers/mine', 'elsewhere/old.json'];
     for (const key of keys) await stage.store.write(key, Buffer.from('not of a solve'));
     await stores.age(48);
@@ -192,7 +192,7 @@ describe('nothing is removed', () => {
   });
   afterEach(() => stage.close());
 
-  test('where a history of ours cannot be read', async () => {
+  test('if a history of ours cannot be read', async () => {
     const { client } = stage.temporal;
     const veiled = new Client({ connection: client.connection, dataConverter: { payloadCodecs: [veil] } });
     const options = { taskQueue: stage.taskQueue, args: [{ question: 'Who can read this?' }] };
@@ -204,7 +204,7 @@ describe('nothing is removed', () => {
     await run.terminate();
   });
 
-  test.each([0, DAY_MS - 1, NaN])('that is but %d ms old', async (olderThanMs) => {
+  test.each([0, DAY_MS - 1, NaN])('that is only %d ms old', async (olderThanMs) => {
     const { client } = stage.temporal;
     await expect(collectGarbage({ client, store: stage.store, olderThanMs })).rejects.toThrow(
       /^only what is older than a day can be collected/,
@@ -212,13 +212,13 @@ describe('nothing is removed', () => {
   });
 });
 
-/** An answer begun at the vendor for one of a run's calls. */
+/** Keeps the id of an answer begun at the vendor for one of a run's calls. */
 async function keepBegunFor(store: Store, runId: string): Promise<void> {
   const [key = ''] = await rowKeys(store, runId);
   await keepBegun(store, { callId: key.split('/')[2] ?? '', attempt: 1, id: 'resp_1' });
 }
 
-/** Wraps the store so that something happens right after a collection has found what is old. */
+/** Wraps a store so that something happens right after a collection has found what is old. */
 function interrupt(store: Store, happens: () => Promise<unknown>): Store {
   const removeOlder: Store['removeOlder'] = async (key, than) => {
     await happens();

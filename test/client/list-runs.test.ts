@@ -6,7 +6,7 @@ const stage = useStage({
   configure: (config) => ({ ...config, recursion: 'worker', limits: { depth: 1, costUsd: null } }),
 });
 
-test('a run just started is there, whatever the server lists; who works on it is told', async () => {
+test('a run just started is listed even if the server does not list it yet, and says whether it has a worker', async () => {
   const { client, temporal, taskQueue } = stage;
   const { id } = await client.start({ question: 'Who lists me?' });
   // A server that lists nothing yet.
@@ -24,7 +24,7 @@ test('a run just started is there, whatever the server lists; who works on it is
   await temporal.client.workflow.getHandle(id).terminate();
 });
 
-test('runs of this task queue: those that go on first, those that wait for a person, and the last that ended', async () => {
+test('lists the runs of this task queue: first those that wait for a person, then the last that ended', async () => {
   const { client, temporal, taskQueue } = stage;
   const list = async (ended: number): Promise<string[][]> => {
     const { runs } = await client.list({ taskQueue, ended });
@@ -59,7 +59,7 @@ test('runs of this task queue: those that go on first, those that wait for a per
   });
 });
 
-test('an id is found by its beginning: among children where no other run has it', async () => {
+test('an id is found by its prefix, among children only if no other run has it', async () => {
   const { client, temporal, taskQueue } = stage;
   const find = (prefix: string): Promise<string[]> => findByPrefix(temporal.client, prefix, []);
   stage.plan([step('conductor', 'Weigh it.')]);

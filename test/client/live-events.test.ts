@@ -17,7 +17,7 @@ interface Attempt {
 
 const timeOf = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
 
-/** What a store's log holds of a step's attempts, in the order of writing. */
+/** Returns what a store's log holds of a step's attempts, in the order of writing. */
 function logOf(attempts: readonly Attempt[]): LiveText[] {
   return attempts.flatMap(({ pieces }, index) => {
     const place = {
@@ -38,7 +38,7 @@ function logOf(attempts: readonly Attempt[]): LiveText[] {
 
 const error = { type: 'Provider.Interrupted', message: 'broke off' };
 
-/** The states that a run of one step goes through: under way, and ended, by each attempt. */
+/** Returns the states of a run with one step: under way and ended for each attempt, then completed. */
 function statesOf(attempts: readonly Attempt[]): SolveResult[] {
   const trace = emptyTrace({ id: ID, runId: 'r', question: 'Why?' }) as SolveResult;
   const plan = { steps: [{ worker: 'a', subtask: 'Answer.', sees: [] }] };
@@ -81,7 +81,7 @@ function statesOf(attempts: readonly Attempt[]): SolveResult[] {
   return [...states, { ...last, status: 'completed', answer: attempts.at(-1)?.pieces.join('') ?? '' }];
 }
 
-/** The text that a reader holds after these events: what was told since the last restart. */
+/** Returns the text that a reader holds after these events: what was told since the last restart. */
 function heldAfter(events: readonly LiveEvent[]): string {
   return events.reduce((held, event) => {
     if (event.kind === 'restarted') return '';
@@ -94,13 +94,13 @@ const attempts = fc
   .array(pieces, { minLength: 1, maxLength: 4 })
   .map((all) => all.map((each, index): Attempt => ({ pieces: each, failed: index < all.length - 1 })));
 
-/** Steps of a reader: looks at so many states and pieces; some are lost, come late, or meet a reader that begins anew. */
+/** Steps of a reader: how many more states and pieces there are, whether the pieces are lost, whether it restarts. */
 const looks = fc.array(
   fc.record({ states: fc.nat(2), pieces: fc.nat(6), isLost: fc.boolean(), isNew: fc.boolean() }),
   { maxLength: 12 },
 );
 
-test('whatever is seen when, lost, late, or gone on with from a cursor, the text that is held is the answer, told once', () => {
+test('with any timing, loss or restart from a cursor, a reader gets the answer text exactly once', () => {
   fc.assert(
     fc.property(attempts, looks, (made, reader) => {
       const [log, states] = [logOf(made), statesOf(made)];
@@ -116,7 +116,7 @@ test('whatever is seen when, lost, late, or gone on with from a cursor, the text
       for (const { states: more, pieces: count, isLost, isNew } of reader) {
         if (isNew && events.length > 0) {
           teller = new LiveTeller(ID, events.at(-1)?.cursor);
-          // Another process reads the log from its beginning.
+          // A new reader reads the log from its beginning.
           teller.add(log.slice(0, read));
         }
         seen += more;
@@ -138,7 +138,7 @@ test('whatever is seen when, lost, late, or gone on with from a cursor, the text
   );
 });
 
-test('nothing is told after the end', () => {
+test('nothing is reported after the end', () => {
   const [, , ended] = statesOf([{ pieces: ['Eight.'], failed: false }]);
   if (ended === undefined) throw new Error('a run of one attempt ends in its third state');
   const teller = new LiveTeller(ID);
@@ -147,7 +147,7 @@ test('nothing is told after the end', () => {
   expect([...new LiveTeller(ID, events.at(-1)?.cursor).tell(ended)]).toEqual([]);
 });
 
-test('each wait is told once, when it begins, and not again to whoever goes on from a cursor', () => {
+test('each wait is reported once, when it begins, and not again to a reader that continues from a cursor', () => {
   const running = emptyTrace({ id: ID, runId: 'r', question: 'Why?' }) as SolveResult;
   const rate = { childId: null, call: '7', until: timeOf(9) };
   const turnedAway = (attempt: number): Retry => ({ attempt, reason: 'worker a has had its requests', rate });
@@ -170,7 +170,7 @@ test('each wait is told once, when it begins, and not again to whoever goes on f
   expect(toldTo(teller)).toEqual([told]);
   expect(toldTo(teller)).toEqual([]);
 
-  // Another process has told the approval alone, and has not looked for retries yet.
+  // Another process continues after the approval event, before it has looked for retries.
   const other = new LiveTeller(ID, begun?.cursor);
   expect(toldTo(other, { ...running, waitsFor: 'approval' })).toEqual([]);
   other.expectWaits([turnedAway(2)], []);
@@ -183,7 +183,7 @@ test('each wait is told once, when it begins, and not again to whoever goes on f
   expect(toldTo(third)).toEqual([told]);
 });
 
-test('a run that can be followed no longer, after its reader has stopped, breaks nothing', async () => {
+test('a run that can no longer be followed after its reader has stopped causes no unhandled rejection', async () => {
   const waiting: SolveResult = {
     ...(emptyTrace({ id: ID, runId: 'r', question: 'Why?' }) as SolveResult),
     waitsFor: 'approval',

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
 import { nameCall } from '../../src/client/pending-call';
 
-/** A server that has one history of these activities. */
+/** Returns a client whose server has one history, with these activities. */
 function clientWith(activities: readonly { id: string; type: string; input: unknown }[]): Client {
   const events = activities.map(({ id, type, input }) => ({
     activityTaskScheduledEventAttributes: {
@@ -21,7 +21,7 @@ function clientWith(activities: readonly { id: string; type: string; input: unkn
   } as unknown as Client;
 }
 
-test('a call that only the server can tell of is named by what it was scheduled for', async () => {
+test('a call that only the server knows of is named after what it was scheduled for', async () => {
   const worker = { kind: 'model', id: 'alpha', model: 'm' };
   const client = clientWith([
     { id: '1', type: 'conductor.writePlan', input: { round: 0, repairs: [], run: { conductor: {} } } },

@@ -10,7 +10,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 const POLLS = 20;
 
-/** A client whose calls leave a listener at their signal, as the SDK's do. */
+/** Returns a client whose calls leave a listener on their signal, as the SDK's do. */
 function clientOf(answer: (index: number) => Promise<object>) {
   const replies: WeakRef<object>[] = [];
   const ended: true[] = [];
@@ -48,7 +48,7 @@ const pageOf = (index: number): Promise<object> =>
     nextPageToken: new Uint8Array(index < POLLS - 1 ? 1 : 0),
   });
 
-test('whoever follows a run for long keeps nothing of the calls that are over', async () => {
+test('following a run for long retains nothing of the calls that are over', async () => {
   const { client, replies } = clientOf(pageOf);
   const following = AbortSignal.any([new AbortController().signal]);
   for await (const events of readHistory(client, { workflowId: 'run' }, following))
@@ -60,7 +60,7 @@ test('whoever follows a run for long keeps nothing of the calls that are over', 
   expect(replies.filter((reply) => reply.deref() !== undefined).length).toBeLessThan(3);
 });
 
-test('whoever stops following ends the call under way, and begins none', async () => {
+test('a reader that stops ends the call under way, and begins no other', async () => {
   const { client, replies, ended } = clientOf(() => new Promise(() => undefined));
   const leaving = new AbortController();
   const reading = readHistory(client, { workflowId: 'run' }, leaving.signal).next();
@@ -73,7 +73,7 @@ test('whoever stops following ends the call under way, and begins none', async (
   expect(replies).toEqual([]);
 });
 
-test('a connection that does not heed a signal keeps nobody waiting', async () => {
+test('a connection that ignores the signal does not delay a reader that stops', async () => {
   const { client } = clientOf(() => new Promise(() => undefined));
   Object.assign(client, { withAbortSignal: (_: AbortSignal, ask: () => Promise<object>) => ask() });
   const leaving = new AbortController();

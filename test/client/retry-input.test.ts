@@ -12,19 +12,19 @@ const INPUT: SolveInput = {
   seed: 7,
 };
 
-describe('a run that goes on from a step of an earlier one', () => {
+describe('a run that continues from a step of an earlier one', () => {
   test('keeps question, pool, limits, plan, and the outputs before that step', () => {
     const trace = withStep({ ...sampleTrace(), answer: null }, 2, { output: 'Paris it is.' });
     const long = withStep(trace, 0, { output: 'Paris.' });
     const steps = trace.rounds[0]?.plan?.steps;
     expect(retryInput(INPUT, long, { from: 2 })).toEqual({
       ...INPUT,
-      // The second step had failed: it is run again.
+      // The second step had failed, so it is run again.
       given: { plan: { steps }, outputs: ['Paris.', null, null] },
     });
   });
 
-  test('takes another worker or task for that step alone', () => {
+  test('takes another worker or task for that step only', () => {
     const { given } = retryInput(INPUT, sampleTrace(), { from: 1, worker: 'opus', subtask: 'Check twice' });
     expect(given?.plan.steps.map(({ worker, subtask }) => `${worker}: ${subtask}`)).toEqual([
       'gpt: Find the capital',
@@ -34,13 +34,13 @@ describe('a run that goes on from a step of an earlier one', () => {
     expect(given?.plan.steps[1]?.sees).toEqual([]);
   });
 
-  test('takes other limits, and keeps those not named', () => {
+  test('takes other limits, and keeps those that are not named', () => {
     const before = { ...INPUT, limits: { costUsd: 0.5, depth: 2 } };
     const { limits } = retryInput(before, sampleTrace(), { from: 1, limits: { costUsd: 2 } });
     expect(limits).toEqual({ costUsd: 2, depth: 2 });
   });
 
-  test.each([3, -1, 0.5])('has no step %d to go on from', (from) => {
+  test.each([3, -1, 0.5])('has no step %d to continue from', (from) => {
     expect(() => retryInput(INPUT, sampleTrace(), { from })).toThrow(
       `has no step ${from + 1}: name one from 1 to 3`,
     );
@@ -50,7 +50,7 @@ describe('a run that goes on from a step of an earlier one', () => {
     expect(() => retryInput(INPUT, sampleTrace({ rounds: [] }), { from: 0 })).toThrow('solve-1 has no plan');
   });
 
-  test('is none of a child', () => {
+  test('cannot continue a child', () => {
     const parent = { rootId: 'solve-0' } as NonNullable<SolveInput['parent']>;
     expect(() => retryInput({ ...INPUT, parent }, sampleTrace(), { from: 0 })).toThrow(
       'retry solve-0 instead',
@@ -72,7 +72,7 @@ describe('a run that goes on from a step of an earlier one', () => {
     };
     expect(check('beta')).toThrow('run solve-1 may not use worker beta, nor may one');
     expect(check('conductor')).toThrow('name one of alpha');
-    // It may have been added to the configuration since.
+    // Worker gamma may have been added to the configuration since.
     expect(check('gamma')).not.toThrow();
     expect(check('alpha')).not.toThrow();
   });

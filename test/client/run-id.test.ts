@@ -14,7 +14,7 @@ test.each([
   ['one two three four five six seven eight nine ten', 'solve-one-two-three-four-five-six-seven-eight'],
   ['x'.repeat(5000), `solve-${'x'.repeat(40)}`],
   ['../../etc/passwd; rm -rf', 'solve-etc-passwd-rm-rf'],
-])('the id of %j can be read', (question, expected) => {
+])('the id of %j is readable', (question, expected) => {
   const [, words, random] = /^(.*)-([0-9a-z]{8})$/.exec(idOf(question)) ?? [];
   expect(words).toBe(expected);
   expect(idOf(question)).not.toContain(random);
@@ -27,11 +27,11 @@ test.each(['日本の首都はどこですか?', 'ما هي عاصمة فرنس�
   },
 );
 
-test('where payloads go through a codec, which may encrypt them, no word of the question is in the id', () => {
+test('if payloads go through a codec, which may encrypt them, no word of the question is in the id', () => {
   expect(idOf('Is Ada pregnant?', [{}])).toMatch(/^solve-[0-9a-z]{12}$/);
 });
 
-test('a retry is named after its run, however often it is retried, and is never too long', () => {
+test('a retry is named after its run, however often it is retried, and its id is never too long', () => {
   const first = newRetryId('solve-why-7kq2m9xw');
   expect(first).toMatch(/^solve-why-7kq2m9xw-retry-[0-9a-z]{6}$/);
   expect(newRetryId(first)).toMatch(/^solve-why-7kq2m9xw-retry-[0-9a-z]{6}$/);

@@ -7,7 +7,7 @@ const CHILD = 'solve-1-r0s1';
 
 /** A run whose first step is a child under way. */
 const PARENT = runOf('solve-1', { childId: CHILD });
-/** Family after that child has ended. */
+/** The same run after that child has ended. */
 const ENDED = {
   ...runOf('solve-1', { childId: CHILD, output: 'Yes.', endedAt: at(9) }),
   status: 'completed' as const,
@@ -22,7 +22,7 @@ function childIds({ rounds }: SolveTrace): (string | null)[] {
   return rounds.map(({ childId }) => childId);
 }
 
-/** Runs that show one trace after the other; a reader that follows waits for the next, any other sees the first. */
+/** Runs that show one trace after the other; a following reader waits for the next, any other ends with the last. */
 class Runs {
   private readonly seen = new Map<string, SolveTrace[]>();
   private readonly listeners = new Set<() => void>();
@@ -68,7 +68,7 @@ async function nextOf(traces: AsyncGenerator<SolveTrace>): Promise<SolveTrace> {
 }
 
 describe('a tree of runs', () => {
-  test('is read with the children that are under way, and theirs', async () => {
+  test('is read with the children that are under way, and their children', async () => {
     const runs = new Runs();
     runs.show('solve-1', PARENT);
     runs.show(CHILD, runOf(CHILD, { childId: `${CHILD}-r0s1` }));
@@ -78,14 +78,14 @@ describe('a tree of runs', () => {
     expect(whole).toMatchObject({ usage: { calls: 3 } });
   });
 
-  test('needs no look at a child whose end its parent knows', async () => {
+  test('does not read a child whose end its parent knows', async () => {
     const runs = new Runs();
     runs.show('solve-1', ENDED);
     expect(await readTree(runs.read, 'solve-1')).toEqual(ENDED);
     expect(runs.asked).toEqual(['solve-1']);
   });
 
-  test('has a second look at a child whose end presumes a call', async () => {
+  test('reads a child again if its end presumes a call', async () => {
     const runs = new Runs();
     const presumed = { ...sampleCall({ callId: 'presumed/0/1/sol' }), childId: CHILD };
     runs.show('solve-1', { ...ENDED, calls: [...ENDED.calls, presumed] });
@@ -94,13 +94,13 @@ describe('a tree of runs', () => {
     expect(calls.map(({ callId }) => callId)).toEqual(['solve-1', CHILD]);
   });
 
-  test('a child that the server has not begun yet is none', async () => {
+  test('omits a child that the server has not begun yet', async () => {
     const runs = new Runs();
     runs.show('solve-1', PARENT);
     expect(await readTree(runs.read, 'solve-1')).toEqual(PARENT);
   });
 
-  test('is followed: whatever happens in any of them shows at once, until the run has ended', async () => {
+  test('can be followed: any change in it shows at once, until the run has ended', async () => {
     const runs = new Runs();
     const traces = followTree(runs.read, 'solve-1');
     runs.show('solve-1', PARENT);
@@ -118,7 +118,7 @@ describe('a tree of runs', () => {
     expect((await traces.next()).done).toBe(true);
   });
 
-  test('a run that was cancelled shows what its children came to', async () => {
+  test('shows what the children of a cancelled run produced', async () => {
     const runs = new Runs();
     runs.show('solve-1', { ...PARENT, status: 'cancelled' });
     runs.end('solve-1');
@@ -130,7 +130,7 @@ describe('a tree of runs', () => {
     expect(last?.rounds[1]?.steps[0]?.output).toBe('Half.');
   });
 
-  test('what cannot be read below is told, and who stops looking is not bothered', async () => {
+  test('reports a child that cannot be read, but not to a reader that has stopped', async () => {
     const runs = new Runs();
     runs.show('solve-1', PARENT);
     const read: ReadRun = (id, follow) => {

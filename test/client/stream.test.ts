@@ -31,7 +31,7 @@ function play(own: Stage = stage, ms = 1500): void {
   own.providers.answer('b', 'Eight.');
 }
 
-test('a run is told as it happens, and the text of a step while it is written', async () => {
+test('a stream reports a run as it happens, and the text of a step while it is written', async () => {
   play();
   const events = await stage.whileWorking(() => take(stage.client.stream({ question: 'How many legs?' })));
   expect(kindsOf(events)).toEqual([
@@ -46,7 +46,7 @@ test('a run is told as it happens, and the text of a step while it is written', 
   expect(events.at(-1)).toMatchObject({ kind: 'ended', status: 'completed', answer: 'Eight.' });
 });
 
-test('from any cursor, another process is told the rest, and nothing twice', async () => {
+test('from any cursor, another process gets the rest, and nothing twice', async () => {
   play();
   const { client, store, taskQueue, temporal } = stage;
   const id = 'told-in-parts';
@@ -64,7 +64,7 @@ test('from any cursor, another process is told the rest, and nothing twice', asy
   expect(await take(client.stream(id, { after: parts.at(-1)?.cursor }))).toEqual([]);
 });
 
-test('where nobody asked for it, nothing is logged, and each text comes when its step has ended', async () => {
+test('unless it was asked for, nothing is logged live, and each text comes when its step has ended', async () => {
   play();
   const id = 'quiet';
   await stage.solve({ question: 'How many legs?' }, id);
@@ -76,7 +76,7 @@ test('where nobody asked for it, nothing is logged, and each text comes when its
   ]);
 });
 
-test('an attempt that does not continue the text that was told restarts it', async () => {
+test('an attempt that does not continue the reported text restarts it', async () => {
   stage.plan([step('a', 'Count the legs.')]);
   stage.providers.answer('a', TEXT);
   stage.providers.script('a', [{ fault: 'failed-midway' }]);
@@ -86,7 +86,7 @@ test('an attempt that does not continue the text that was told restarts it', asy
   expect(events.at(-1)).toMatchObject({ status: 'completed', answer: TEXT });
 });
 
-test('where a review may change the answer, the text that it is made of is provisional, and no other', async () => {
+test('if a review may change the answer, only the text of the step that gives it is provisional', async () => {
   stage.plan([step('a', 'Count the legs.'), step('b', 'Answer.', [0])]);
   stage.providers.script('conductor', [renderPlan({ steps: [] }, ['a', 'b', 'conductor'])]);
   const request = { question: 'How many legs?', limits: { depth: 1 } };
@@ -97,7 +97,7 @@ test('where a review may change the answer, the text that it is made of is provi
   expect(events).toContainEqual(expect.objectContaining(accepted));
 });
 
-test('a call that a rate keeps waiting is told, in a run below, too, and until when', async () => {
+test('a call that waits for a rate limit is reported, even in a child run, with the time at which it goes on', async () => {
   stage.plan([step('conductor', 'Count the legs.')]);
   stage.plan([step('a', 'Answer.')]);
   stage.providers.script('a', [{ fault: 'rate-limited', retryAfter: { ms: 3000, as: 'seconds' } }]);
@@ -120,7 +120,7 @@ test('a call that a rate keeps waiting is told, in a run below, too, and until w
   expect(asked?.receivedAt).toBeGreaterThanOrEqual(Date.parse(until[0] ?? ''));
 });
 
-test('a store that should tell what is new, and never does, is looked at all the same', async () => {
+test('a store that never sends notifications is polled all the same', async () => {
   const own = await openStage({ workers: ['a', 'b'] });
   Object.assign(own.store, { onAppend: () => () => undefined });
   play(own, 4000);
@@ -131,11 +131,11 @@ test('a store that should tell what is new, and never does, is looked at all the
     }
   });
   await own.close();
-  // The plan, and no answer of a step.
+  // At the first text, only the plan was kept, and no answer of a step.
   expect(kept[0]).toBe(1);
 });
 
-test('a text that is no cursor is refused', async () => {
+test('an invalid cursor is refused', async () => {
   await expect(take(stage.client.stream('any', { after: 'page 3' }))).rejects.toThrow(
     '"page 3" is no cursor',
   );
@@ -148,7 +148,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (kind, sta
   });
   afterAll(() => stores.close());
 
-  test('brings the text while it is written, if it is a database, and all of it in the end', async () => {
+  test('streams the text while it is written if it is a database, and delivers all of it in any case', async () => {
     const own = await openStage({ workers: ['a', 'b'], store: await stores.open() });
     play(own);
     const events = await own.whileWorking(() => take(own.client.stream({ question: 'How many legs?' })));

@@ -15,7 +15,7 @@ import { hostileText } from '../support/hostile-text';
 
 const APPROVED = join(__dirname, '../replay/histories/approved.json');
 
-/** The traces that a reader tells, one after each event of a history. */
+/** Returns a reader's traces, one after each event of a history. */
 async function readTraces(file: string): Promise<SolveTrace[]> {
   const reader = new TraceReader('approved', new HistoryDecoder(loadDataConverter()));
   const { events } = historyFromJSON(JSON.parse(readFileSync(file, 'utf8')));
@@ -27,7 +27,7 @@ async function readTraces(file: string): Promise<SolveTrace[]> {
   return traces;
 }
 
-test('a plan waits when its run has taken it up, and no sooner: until then a verdict is refused', async () => {
+test('a plan waits for approval only once the run has processed it', async () => {
   const traces = await readTraces(APPROVED);
   const planned = traces.findIndex(({ rounds }) => rounds.some(({ plan }) => plan !== null));
   const waiting = traces.findIndex(({ waitsFor }) => waitsFor === 'approval');
@@ -36,7 +36,7 @@ test('a plan waits when its run has taken it up, and no sooner: until then a ver
   expect(waiting - planned).toBe(3);
 });
 
-test('what strangers wrote into a history, up to a megabyte of it, is left out or shown, and breaks nothing', async () => {
+test('foreign content of up to a megabyte in a history is omitted or shown, and breaks nothing', async () => {
   await fc.assert(
     fc.asyncProperty(foreign, foreign, foreign, hostile, async (input, childInput, result, message) => {
       const reader = new TraceReader('run', new HistoryDecoder(loadDataConverter()));

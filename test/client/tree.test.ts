@@ -8,7 +8,7 @@ const stage = useStage({
   configure: (config) => ({ ...config, recursion: 'worker', limits: { depth: 1, costUsd: null } }),
 });
 
-/** Lets a run come as far as a call of worker `c`, made by the child of its second step, that is held back. */
+/** Starts a run, and waits until its second step's child calls worker `c`; returns what releases that answer. */
 async function comeToChild(id: string): Promise<() => void> {
   stage.plan([
     step('a', 'Find the sources.'),
@@ -29,7 +29,7 @@ function tasksOf({ rounds }: SolveResult): string[] {
   );
 }
 
-test('a child under way is seen below its step: by trace without a worker, by watch as it goes', async () => {
+test('watch shows a child under way below its step, and ends with what trace returns', async () => {
   const id = `solve-${stage.taskQueue}`;
   const own = ['own Find the sources.', 'own Weigh them.', 'own Say it.'];
   const whole = [...own, `${id}-r0s2 Compare.`];
@@ -49,7 +49,7 @@ test('a child under way is seen below its step: by trace without a worker, by wa
   });
 });
 
-test('a history of more than a connection takes at once is read by smaller pages', async () => {
+test('a history that is too large for one response is read in smaller pages', async () => {
   const { id } = await stage.client.start({ question: QUESTION });
   const handle = stage.temporal.client.workflow.getHandle(id);
   const long = 'x'.repeat(1_900_000);
@@ -65,7 +65,7 @@ test('a history of more than a connection takes at once is read by smaller pages
   }
 });
 
-test('without a worker, what runs below is still to be read', async () => {
+test('without a worker, a child can still be read', async () => {
   const id = `solve-${stage.taskQueue}`;
   await stage.whileWorking(() => comeToChild(id), { shutdownGraceTime: 0, shutdownForceTime: '5s' });
   const trace = await stage.client.trace(id);
@@ -74,7 +74,7 @@ test('without a worker, what runs below is still to be read', async () => {
   await stage.temporal.client.workflow.getHandle(id).terminate();
 });
 
-test('limits are told and changed; what a run does not do, it says in its own words', async () => {
+test('limits can be read and changed, and a run explains in its own words what it refuses', async () => {
   const id = `solve-${stage.taskQueue}`;
   await stage.whileWorking(async () => {
     const release = await comeToChild(id);
@@ -105,7 +105,7 @@ test('limits are told and changed; what a run does not do, it says in its own wo
   });
 });
 
-test('a run goes on from a step: what came before is kept, the rest is bought again', async () => {
+test('a run can continue from a step: earlier outputs are kept, the rest is bought again', async () => {
   await stage.whileWorking(async () => {
     stage.plan([step('a', 'Find the sources.'), step('b', 'Weigh them.', [0])]);
     stage.providers.answer('a', 'Breg and Brigach');
@@ -117,7 +117,7 @@ test('a run goes on from a step: what came before is kept, the rest is bought ag
     let last: SolveResult | undefined;
     for await (const trace of stage.client.watch(again.id)) last = trace;
     expect(last).toMatchObject({ status: 'completed', question: QUESTION, answer: 'At the Breg.' });
-    // Nobody writes the plan, and only what is left of it may cost anything.
+    // The plan is given, so only the step that is left may cost anything.
     expect(last).toMatchObject({ estimate: { calls: 1 }, rounds: [{ isGiven: true }] });
     expect(last?.rounds[0]?.steps[0]).toMatchObject({ output: 'Breg and Brigach', startedAt: null });
     const asked = stage.providers.log.map(({ model }) => model);

@@ -47,7 +47,7 @@ function cardOf(id: string): ModelCard {
 }
 
 describe('keyFor', () => {
-  it('reads the variable the card names', () => {
+  it('reads the variable that the card names', () => {
     expect(keyFor(cardOf('gpt'), CONFIG, ENV)).toBe('openai-secret');
     expect(keyFor(cardOf('other'), CONFIG, ENV)).toBe('other-secret');
     expect(keyFor(RUN.conductor, CONFIG, ENV)).toBe('claude-secret');
@@ -57,7 +57,7 @@ describe('keyFor', () => {
     expect(giant && 'provider' in giant && keyFor(giant, CONFIG, ENV)).toBe('giant-secret');
   });
 
-  it('sends none where the server wants none', () => {
+  it('sends no key if the server needs none', () => {
     expect(keyFor(cardOf('open'), CONFIG, ENV)).toBeNull();
   });
 

@@ -5,8 +5,8 @@ import { serve } from '../support/serve';
 
 const nobody = (): Promise<null> => Promise.resolve(null);
 
-describe('the configuration of someone who wrote none', () => {
-  it('takes each vendor whose key is set, the first as Conductor, and asks no local server', async () => {
+describe('the default configuration', () => {
+  it('uses each vendor whose key is set, the first as Conductor, and asks no local server', async () => {
     const probe = jest.fn(nobody);
     const env = { ANTHROPIC_API_KEY: 'a', GEMINI_API_KEY: 'g', OPENAI_API_KEY: '' };
     const { config } = await defaultConfig(env, probe);
@@ -18,7 +18,7 @@ describe('the configuration of someone who wrote none', () => {
     expect(probe).not.toHaveBeenCalled();
   });
 
-  it('knows price and effort of every model it picks', async () => {
+  it('knows the price and the effort of every model it picks', async () => {
     const env = { OPENAI_API_KEY: 'o', ANTHROPIC_API_KEY: 'a', GEMINI_API_KEY: 'g' };
     const { config } = await defaultConfig(env);
     const { conductor, workers } = resolveRun(parseConfig(config));
@@ -28,7 +28,7 @@ describe('the configuration of someone who wrote none', () => {
     }
   });
 
-  it('else takes the first local server that has a model that writes', async () => {
+  it('otherwise uses the first local server that has a text model', async () => {
     const answers: Record<string, string[]> = {
       'http://127.0.0.1:8080/v1': ['nomic-embed-text'],
       'http://127.0.0.1:8000/v1': ['Qwen/Qwen3.5:9b', 'bge-embed', 'gemma'],
@@ -44,7 +44,7 @@ describe('the configuration of someone who wrote none', () => {
     expect(notice).toContain('http://127.0.0.1:8000/v1');
   });
 
-  it('else runs a small model in this process, and says that its answers are weak', async () => {
+  it('otherwise runs a small model in this process, and says that its answers are weak', async () => {
     const { config, notice } = await defaultConfig({}, nobody);
     const { conductor, workers, limits } = resolveRun(parseConfig(config));
     expect(conductor.provider).toBe('local');
@@ -58,7 +58,7 @@ describe('the configuration of someone who wrote none', () => {
   });
 });
 
-it('asks a local server as OpenAI is asked, and takes none that is silent or speaks otherwise', async () => {
+it('asks a local server like OpenAI, and skips one that is silent or speaks another protocol', async () => {
   const list = JSON.stringify({ object: 'list', data: [{ id: 'tiny', object: 'model' }] });
   const answers: Record<string, string> = { '/v1/models': list };
   const server = await serve(({ url = '' }, response) => response.end(answers[url] ?? '<html>'));

@@ -12,7 +12,7 @@ const read = (changes: Partial<ConfigInput> = {}) =>
 const differing = (changes: Partial<ConfigInput>): string[] =>
   differencesOf(digestOf(read()), digestOf(read(changes)));
 
-test('two files that say the same have one digest, however they say it', () => {
+test('configurations with the same meaning have the same digest, however they are written', () => {
   const spelledOut = { limits: { costUsd: 1, steps: 5 }, recursion: 'both' } as const;
   expect(digestOf(read(spelledOut))).toEqual(digestOf(read()));
 });
@@ -26,20 +26,20 @@ test.each<[string, Partial<ConfigInput>, readonly string[]]>([
   ['their order', { workers: [B, A] }, ['workers']],
   ['the store', { store: 'sqlite:elsewhere.db' }, ['store']],
   ['a setting of training', { training: { groupSize: 8 } }, ['training.groupSize']],
-])('what differs is named: %s', (_, changes, names) => {
+])('differences are named: %s', (_, changes, names) => {
   expect(differing(changes)).toEqual(names);
 });
 
-test('where a process finds its runs, and how soon it is missed, makes no other version', () => {
+test('task queue, namespace and heartbeat do not affect the digest', () => {
   const place = { temporal: { taskQueue: 'q', namespace: 'n', heartbeat: '5s' } } as const;
   expect(differing(place)).toEqual([]);
 });
 
-test('a solve does not depend on how a Conductor is trained', () => {
+test('training settings do not affect the digest for solving', () => {
   expect(solvingDigestOf(read({ training: { groupSize: 8 } }))).toEqual(digestOf(read()));
 });
 
-test('nothing of the configuration can be read in it', () => {
+test('a digest reveals nothing of the configuration', () => {
   const hashes = Object.values(digestOf(read({ encryption: { keyEnv: 'MY_KEYS' } })));
   expect(hashes.every((hash) => /^[0-9a-f]{8}$/.test(hash))).toBe(true);
 });

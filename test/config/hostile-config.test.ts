@@ -7,7 +7,7 @@ import { resolveRun } from '../../src/config/resolve-run';
 import { freshFolder } from '../local/fresh-folder';
 import { hostileText } from '../support/hostile-text';
 
-/** A page or two: what a person reads, and what fits wherever a message of ours travels. */
+/** Limit of about two pages: short enough to read, and to fit wherever a message of ours is sent. */
 const LONGEST_MESSAGE = 8 * 1024;
 
 let file: string;
@@ -37,11 +37,11 @@ const PIECES = [
   ...['workers:\n', '- { id: a, provider: local, model: m }\n', 'fallback: [x]', 'k: v, '],
 ];
 
-test('what is nested too deeply for the parser is said to be so', () => {
+test('a file that is nested too deeply for the parser is reported as such', () => {
   expect(messageFor(' <<: *a, [<<: *a, ['.repeat(3_000))).toMatch(/cannot be read|not valid YAML/);
 });
 
-test('any text up to a megabyte is a configuration or a ConfigError that a person can read', () => {
+test('any text up to a megabyte is a configuration or a readable ConfigError', () => {
   fc.assert(
     fc.property(hostileText(PIECES), fc.constantFrom('', MODELS), (text, before) => {
       expect(messageFor(before + text).length).toBeLessThan(LONGEST_MESSAGE);
@@ -61,7 +61,7 @@ test.each([
   expect(message.length).toBeLessThan(LONGEST_MESSAGE);
 });
 
-test('a file that is no configuration by its size is refused before it is read', () => {
+test('an oversized file is refused before it is read', () => {
   expect(messageFor(`${MODELS}${worker('a')}\n${'#'.repeat(70_000)}`)).toBe(
     'conductor.yaml has 70,089 characters, and at most 65,536 are read: is this the right file?',
   );
@@ -79,7 +79,7 @@ test.each([
   expect(message).not.toContain('Secret');
 });
 
-test('a run that asks for workers without number is refused in a sentence', () => {
+test('a run that names countless unknown workers is refused in one sentence', () => {
   const config = parseConfig({
     conductor: { provider: 'local', model: 'm' },
     workers: [{ id: 'a', provider: 'local', model: 'm' }],

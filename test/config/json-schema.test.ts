@@ -25,7 +25,7 @@ const shipped = [
 ].map((file) => readFileSync(join(ROOT, file), 'utf8'));
 
 test.each([documented, ...shipped])(
-  'a configuration that commands take is known to editors: %.40s',
+  'a configuration that commands accept is valid in editors: %.40s',
   (text) => {
     const content = parse(text) as TrainableInput;
     expect(() => parseTrainable(content)).not.toThrow();
@@ -34,7 +34,7 @@ test.each([documented, ...shipped])(
 );
 
 test.each(shippedProfiles().map(({ name }) => name))(
-  'the profile %s completes a section of no other key',
+  'the profile %s completes a partial training section',
   (profile) => {
     expect(isKnown({ ...SMALLEST, training: { profile, reward: { correct: 1 } } })).toBe(true);
   },
@@ -46,10 +46,10 @@ test.each<[string, object]>([
   ['an unknown provider', { ...SMALLEST, conductor: { provider: 'opneai', model: 'm' } }],
   ['an unknown key of training', { ...SMALLEST, training: { groupsize: 8 } }],
   ['a word for a price', { ...SMALLEST, conductor: { ...SMALLEST.conductor, price: 'free' } }],
-])('%s is marked', (_, content) => {
+])('%s is marked as an error', (_, content) => {
   expect(isKnown(content)).toBe(false);
 });
 
-test('a price of 0 is a price', () => {
+test('a price of 0 is valid', () => {
   expect(isKnown({ ...SMALLEST, conductor: { ...SMALLEST.conductor, price: 0 } })).toBe(true);
 });

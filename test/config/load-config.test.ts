@@ -14,7 +14,7 @@ workers:
   - { id: small, provider: local, model: smollm2 }
 `;
 
-/** Every setting of the documented file that this version accepts. */
+/** A file with every documented setting that this version accepts. */
 const FULL = `
 conductor:
   provider: openai
@@ -118,12 +118,12 @@ describe('what a configuration may hold', () => {
     await expect(loadTrainableConfig({ env: {}, cwd: folder })).rejects.toThrow('no such profile');
   });
 
-  it('checks to the same value again, so a loaded configuration can be handed on', () => {
+  it('parses to the same value again, so a loaded configuration can be passed on', () => {
     const config = readGivenConfig(write(FULL));
     expect(parseConfig(config)).toEqual(config);
   });
 
-  it('says which settings have no effect yet', async () => {
+  it('reports which cost limits have no effect without prices', async () => {
     write(FULL);
     const { unpriced } = await loadTrainableConfig({ env: {}, cwd: folder });
     const settings = unpriced.map((notice) => notice.split(' ')[0]);
@@ -158,7 +158,7 @@ describe('a misspelt setting is refused with what was likely meant', () => {
   });
 });
 
-it('takes price: 0 for what costs nothing, and then has nothing to say', async () => {
+it('accepts price: 0 for what is free, and then reports nothing as unpriced', async () => {
   const served = 'provider: openai, model: m, baseUrl: "http://127.0.0.1:8000/v1", price: 0';
   write(`conductor: { ${served} }\nworkers: [{ id: a, ${served} }]\n`);
   const { config, unpriced } = await loadConfig({ env: {}, cwd: folder });
@@ -166,7 +166,7 @@ it('takes price: 0 for what costs nothing, and then has nothing to say', async (
   expect(resolveRun(config).conductor.price).toEqual({ input: 0, output: 0 });
 });
 
-describe('what is refused, with place, value and remedy', () => {
+describe('refuses, with place, value and remedy,', () => {
   const worker = (settings: string): string =>
     `conductor: { provider: local, model: smollm2 }\nworkers:\n  - { id: a, provider: local, model: m }\n  - ${settings}\n`;
   const local = (settings: string): string => worker(`{ provider: local, model: m, ${settings} }`);
@@ -282,7 +282,7 @@ describe('what is refused, with place, value and remedy', () => {
     expect(problemOf(text)).toMatch(expected);
   });
 
-  it('every fault at once, a line each, from the top to the bottom', () => {
+  it('every fault at once, one per line, from top to bottom', () => {
     const problem = problemOf(`limit: 1\n${worker('{ id: b }')}${'\n'.repeat(6)}limits: { steps: 0 }\n`);
     expect(problem.match(/(?<=^conductor\.yaml:)\d+/gm)).toEqual(['1', '5', '12']);
   });
@@ -299,7 +299,7 @@ describe('what is refused, with place, value and remedy', () => {
     expect(problem).not.toContain('Secret');
   });
 
-  it('a key that stands in the file, with where it belongs', () => {
+  it('a key in the file, and says where it belongs', () => {
     expect(problemOf(openai('api_key: sk-Secret-123'))).toMatch(/api_key is not a setting: .* apiKeyEnv$/);
   });
 });

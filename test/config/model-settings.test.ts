@@ -17,7 +17,7 @@ const GPT = { provider: 'openai', model: 'gpt-4.1' } as const;
 const CLAUDE = { provider: 'anthropic', model: 'claude-sonnet-4-5' } as const;
 const GEMINI = { provider: 'google', model: 'gemini-2.5-pro' } as const;
 
-test('what a card says of drawing and thinking travels with it, and what it does not say does not', () => {
+test('the sampling and thinking settings of a card are passed on, and absent ones are not added', () => {
   const said = { topP: 0.8, topK: 20, presencePenalty: 1, extraBody: { min_p: 0.1 } };
   expect(cardOf({ ...GPT, ...said })).toMatchObject(said);
   expect(cardOf({ ...CLAUDE, thinking: 2048 })).toMatchObject({ thinking: 2048 });
@@ -92,11 +92,11 @@ test.each([
   { ...CLAUDE, thinking: 'off', temperature: 0.2, topP: 0.8, topK: 20 },
   { ...GEMINI, thinking: 128, temperature: 0.2, topK: 20 },
   { ...GPT, extraBody: { chat_template_kwargs: { model: 'thinker' } } },
-])('%j is taken', (worker) => {
+])('%j is accepted', (worker) => {
   expect(() => cardOf(worker)).not.toThrow();
 });
 
-test('a Conductor that thinks at Anthropic has no temperature of its own', () => {
+test('a Conductor that thinks at Anthropic has no default temperature', () => {
   const temperatureOf = (thinking: object): number | null => {
     const content: unknown = {
       conductor: { ...CLAUDE, maxOutputTokens: 4096, ...thinking },
@@ -108,7 +108,7 @@ test('a Conductor that thinks at Anthropic has no temperature of its own', () =>
   expect(temperatureOf({ thinking: 'off' })).toBe(0.2);
 });
 
-test("a call's worst case holds all of its thoughts, which are part of the longest answer", () => {
+test('the worst case of a call already includes its thoughts, which are part of the longest answer', () => {
   const worst = (settings: object) =>
     worstCaseOf(cardOf({ ...CLAUDE, maxOutputTokens: 8000, ...settings }), 0);
   expect(worst({ thinking: 7999 })).toEqual(worst({}));

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => providers.close());
 
-/** The body of each worker's request, by its model and id, in the order of the pool. */
+/** Returns the id and request body of each worker, in the order of the pool. */
 async function requestsOf(name: string): Promise<(readonly [id: string, body: Record<string, unknown>])[]> {
   const { workers } = resolveRun(readGivenConfig(fileOf(name)));
   const asked: (readonly [string, Record<string, unknown>])[] = [];
@@ -43,7 +43,7 @@ const qwen = (tokens: number, enable_thinking: boolean): object => ({
 });
 const open = (model: string, tokens: number): object => ({ model, temperature: 0.2, max_tokens: tokens });
 
-test('the small budget is asked of every vendor as in appendix A.1', async () => {
+test('the small budget is requested from every vendor as in appendix A.1', async () => {
   const generationConfig = {
     temperature: 0.2,
     maxOutputTokens: 4096,
@@ -60,7 +60,7 @@ test('the small budget is asked of every vendor as in appendix A.1', async () =>
   ]);
 });
 
-test('the large budget is asked of every vendor as in table 3', async () => {
+test('the large budget is requested from every vendor as in table 3', async () => {
   const generationConfig = { maxOutputTokens: 65_535, thinkingConfig: { thinkingBudget: 32_768 } };
   expect(await requestsOf('unconstrained')).toMatchObject([
     ['gemini', { generationConfig }],

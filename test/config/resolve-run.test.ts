@@ -17,7 +17,7 @@ const CONFIG = parseConfig({
 
 const resolve = (config: ConfigInput): ReturnType<typeof resolveRun> => resolveRun(parseConfig(config));
 
-/** The card of a worker that is OpenAI's model, but for the changes. */
+/** Returns the card of a worker with one of OpenAI's models, apart from the changes. */
 function cardOf(changes: object, day = new Date('2026-11-21')): ModelCard {
   const worker = { id: 'w', provider: 'openai', model: 'gpt-6-sol', ...changes } as const;
   const config = parseConfig({ conductor: { provider: 'local', model: 'm' }, workers: [worker] });
@@ -46,7 +46,7 @@ describe('defaults', () => {
     });
   });
 
-  it('of access: any list, but for a grammar, which cannot keep one to earlier steps', () => {
+  it('of access: any list, but binary for a grammar, which cannot limit a list to earlier steps', () => {
     const accessOf = (settings: Partial<ConfigInput['conductor']>): unknown => {
       const conductor = { provider: 'local', model: 'x.gguf', ...settings } as ConfigInput['conductor'];
       return resolveRun(parseConfig({ conductor, workers: [{ id: 'w', provider: 'local', model: 'm' }] }))
@@ -72,7 +72,7 @@ describe('defaults', () => {
     expect(workers[1]).toMatchObject({ api: null, apiKeyEnv: 'ANTHROPIC_API_KEY' });
   });
 
-  it('of a local model: free, held to a schema, no key', () => {
+  it('of a local model: free, able to follow a schema, no key', () => {
     expect(workers[2]).toMatchObject({
       apiKeyEnv: null,
       price: { input: 0, output: 0 },
@@ -96,25 +96,25 @@ describe('defaults', () => {
 describe('capabilities', () => {
   const capabilitiesOf = (worker: object) => cardOf(worker).capabilities;
 
-  it('of a known model hold behind any address', () => {
+  it('of a known model apply at any address', () => {
     expect(capabilitiesOf({ baseUrl: 'https://proxy.example.com/v1' })).toEqual(capabilitiesOf({}));
   });
 
-  it('follow the longest known beginning of the name', () => {
+  it('follow the longest known prefix of the name', () => {
     expect(capabilitiesOf({ model: 'gpt-5.1' }).effort).toEqual(['none', 'low', 'medium', 'high']);
     expect(capabilitiesOf({ model: 'gpt-5-mini' }).effort).toEqual(['minimal', 'low', 'medium', 'high']);
   });
 
-  it('of an unknown model of a vendor leave out what newer models refuse', () => {
+  it('of an unknown model of a vendor omit what newer models refuse', () => {
     expect(capabilitiesOf({ model: 'gpt-9' })).toMatchObject({ sampling: false, effort: [] });
   });
 
-  it('yield to the card, setting by setting', () => {
+  it('can be overridden by the card, setting by setting', () => {
     const given = { capabilities: { sampling: true } };
     expect(capabilitiesOf(given)).toMatchObject({ sampling: true, jsonSchema: true });
   });
 
-  it('keep the default temperature from a Conductor that would refuse it', () => {
+  it('spare a Conductor the default temperature that it would refuse', () => {
     const conductor = { provider: 'openai', model: 'gpt-6-sol' } as const;
     const workers: ConfigInput['workers'] = [{ id: 'w', provider: 'local', model: 'm' }];
     expect(resolve({ conductor, workers }).conductor.temperature).toBeNull();
@@ -132,11 +132,11 @@ describe('what one run may use', () => {
     expect(idsOf({ allow: ['gpt', 'opus'], deny: ['gpt'] })).toEqual(['opus']);
   });
 
-  it('holds for fallbacks too', () => {
+  it('also applies to fallbacks', () => {
     expect(resolveRun(CONFIG, { pool: { deny: ['opus'] } }).workers[0]?.fallback).toEqual(['tool']);
   });
 
-  it('is refused when it names nobody we know, or nobody is left', () => {
+  it('is refused if it names an unknown worker or leaves none', () => {
     expect(() => idsOf({ allow: ['gpt', 'nobody'] })).toThrow(ConfigError);
     expect(() => idsOf({ deny: ['nobody'] })).toThrow(
       /no worker "nobody": name some of gpt, opus, small, tool/,
@@ -145,7 +145,7 @@ describe('what one run may use', () => {
   });
 });
 
-describe('a plan that the configuration gives', () => {
+describe('a plan in the configuration', () => {
   const conductor = (...steps: { worker: string; subtask: string; sees: number[] }[]): ConfigInput => ({
     conductor: { provider: 'local', model: 'm', plan: { steps } },
     workers: [{ id: 'a', provider: 'local', model: 'm' }],
@@ -153,7 +153,7 @@ describe('a plan that the configuration gives', () => {
   });
   const step = { worker: 'a', subtask: 'Answer.', sees: [] };
 
-  it('counts steps from 1, and the run counts them from 0', () => {
+  it('counts steps from 1, while the run counts them from 0', () => {
     const { plan } = resolve(conductor(step, { ...step, sees: [1] })).conductor;
     expect(plan).toEqual({ steps: [step, { ...step, sees: [0] }] });
   });
@@ -164,7 +164,7 @@ describe('a plan that the configuration gives', () => {
     ['that counts from 0', [step, { ...step, sees: [0] }], 'counted from 1'],
     ['whose step sees itself', [{ ...step, sees: [1] }], 'Step 1 cannot see step 1'],
     ['that is empty', [], 'no steps'],
-  ])('is refused before any run where it is one %s', (_, steps, words) => {
+  ])('is refused before any run if it is one %s', (_, steps, words) => {
     expect(() => resolve(conductor(...steps))).toThrow(ConfigError);
     expect(() => resolve(conductor(...steps))).toThrow(/^conductor\.plan cannot /);
     expect(() => resolve(conductor(...steps))).toThrow(words);
@@ -177,7 +177,7 @@ describe('further Conductors', () => {
   const named = (conductors: ConfigInput['conductors']) =>
     parseConfig({ conductor: model, conductors, workers: [{ ...model, id: 'a' }] });
 
-  it('write the plans of runs that name them, and of no others', () => {
+  it('write the plans of only those runs that name them', () => {
     const config = named({ big: { ...model, model: 'large' }, fixed: { ...model, plan } });
     expect(resolveRun(config).conductor.model).toBe('m');
     expect(resolveRun(config, { conductor: { name: 'big' } }).conductor.model).toBe('large');
@@ -192,11 +192,11 @@ describe('further Conductors', () => {
     expect(() => resolveRun(named({}), { conductor: { name: 'big' } })).toThrow('add it to "conductors:"');
   });
 
-  it.each(['1', 'Big', 'a/b', 'a.b', 'a:1', ''])('have no name that means something else: %j', (name) => {
+  it.each(['1', 'Big', 'a/b', 'a.b', 'a:1', ''])('cannot have the name %j', (name) => {
     expect(() => named({ [name]: model })).toThrow('expected a name of small letters, digits and dashes');
   });
 
-  it('without a price are told where a limit on cost needs it', () => {
+  it('without a price are reported if a limit on cost needs it', () => {
     const remote = { provider: 'openai', model: 'big', baseUrl: 'http://127.0.0.1:9/v1' } as const;
     expect(noticesOf(named({ big: remote }))).toEqual([
       expect.stringContaining('cannot be enforced: the Conductor (openai big) has no known price') as unknown,
@@ -209,7 +209,7 @@ describe('baselines', () => {
   const parse = (...baselines: ConfigInput['workers'][number][]) =>
     parseConfig({ conductor: model, workers: [{ ...model, id: 'a' }], baselines });
 
-  it('are no workers of a run', () => {
+  it('are not workers of a run', () => {
     expect(resolveRun(parse({ ...model, id: 'big' })).workers.map(({ id }) => id)).toEqual(['a']);
   });
 
@@ -224,11 +224,11 @@ describe('baselines', () => {
       'baselines[0] has this id already',
     ],
     ['the Conductor', [{ ...model, id: 'conductor' }], 'reserved for the Conductor'],
-  ])('share no id with %s', (_, baselines, words) => {
+  ])('cannot share an id with %s', (_, baselines, words) => {
     expect(() => parse(...baselines)).toThrow(words);
   });
 
-  it('are stood in for by one another alone', () => {
+  it('can fall back only to one another', () => {
     expect(() => parse({ ...model, id: 'b', fallback: ['a'] })).toThrow(
       'baselines[0].fallback[0] is "a": expected one of b',
     );
@@ -236,7 +236,7 @@ describe('baselines', () => {
 });
 
 describe('limits of one run', () => {
-  it('hold instead of the configured ones, each by itself', () => {
+  it('override the configured ones, each by itself', () => {
     const configured = {
       steps: 5,
       depth: 0,
@@ -255,7 +255,7 @@ describe('limits of one run', () => {
     expect(limited({ costUsd: null })).toEqual({ ...configured, nanoUsd: null });
   });
 
-  it('are refused when they are no durations', () => {
+  it('are refused if they are not durations', () => {
     const soon = (): unknown => resolveRun(CONFIG, { limits: { wallClock: 'soon' } });
     expect(soon).toThrow(/wallClock is "soon": expected a dur/);
   });
@@ -269,13 +269,13 @@ describe('the price of a card', () => {
   const unknown = [null, null];
   const sol = [prices.endpoints['https://api.openai.com']['gpt-6-sol'][0]?.price, prices.version];
 
-  it('is its own, wherever it is served', () => {
+  it('is its own price, wherever it is served', () => {
     const price = { input: 1, output: 2 };
     expect(priced({ price })).toEqual([price, 'card']);
     expect(priced({ price, baseUrl: 'http://127.0.0.1:1/v1' })).toEqual([price, 'card']);
   });
 
-  it('is the bundled one at the endpoint that charges it, by default or by name', () => {
+  it('is the bundled price at the endpoint that charges it, by default or by name', () => {
     expect(priced({})).toEqual(sol);
     expect(priced({ baseUrl: 'https://api.openai.com/v1' })).toEqual(sol);
   });
@@ -300,19 +300,19 @@ describe('a limit on cost', () => {
   const noticesFor = (worker: ConfigInput['workers'][number], limits = {}): string[] =>
     noticesOf(parseConfig({ conductor: { ...MODEL, price }, workers: [worker], limits }));
 
-  it('is said not to be enforceable where a price is unknown', () => {
+  it('is reported as unenforceable if a price is unknown', () => {
     expect(noticesFor({ ...MODEL, id: 'a' })).toEqual([
       'limits.costUsd ($1) cannot be enforced: worker a (openai m) has no known price. ' +
         'Give each a "price:"; calls and tokens still bind.',
     ]);
   });
 
-  it('is nothing to speak of where each price is known, or there is no such limit', () => {
+  it('gives no warning if every price is known or the limit is off', () => {
     expect(noticesFor({ ...MODEL, id: 'a', price })).toEqual([]);
     expect(noticesFor({ ...MODEL, id: 'a' }, { costUsd: null })).toEqual([]);
   });
 
-  it('holds for an activity or workflow of the user that says what a call costs', () => {
+  it('can be enforced for a worker of the user that states its cost per call', () => {
     const agent = { id: 'agent', provider: 'activity', type: 'research', taskQueue: 'agents' } as const;
     expect(noticesFor(agent)[0]).toContain('worker agent (activity research)');
     expect(noticesFor({ ...agent, price: { perCall: 0.01 } })).toEqual([]);
@@ -343,7 +343,7 @@ describe('a model whose answers are written in the background', () => {
     expect(refused).toThrow(`workers[0].background is true: ${sentence}`);
   });
 
-  it('may be the Conductor, by the same rule', () => {
+  it('may be the Conductor, under the same rule', () => {
     const openai = { provider: 'openai', model: 'gpt-6-sol', background: true } as const;
     const workers: ConfigInput['workers'] = [{ id: 'w', provider: 'local', model: 'm' }];
     expect(resolve({ conductor: openai, workers }).conductor.background).toBe(true);

@@ -10,18 +10,18 @@ const PRICE = { input: 2, output: 10 };
 const QUESTION = 'Who waits for whom?';
 
 interface Setting {
-  /** How soon a killed worker is noticed. */
+  /** Heartbeat time-out, after which a killed worker is noticed. */
   readonly heartbeat: string;
   /** Time limit of worker a. */
   readonly timeout?: string;
 }
 
 const SOON: Setting = { heartbeat: '2s' };
-/** Too late for a busy machine to seem dead. */
+/** Long enough that a worker on a busy machine is not taken for dead. */
 const LATE: Setting = { heartbeat: '20s' };
 const BRIEF: Setting = { ...LATE, timeout: '1s' };
 
-/** A stage on which worker a answers in the background, and b, which stands in for it, over a held connection. */
+/** Opens a stage on which worker a answers in the background, and its fallback b over a held connection. */
 async function openBackstage({ heartbeat, timeout = '10m' }: Setting): Promise<Stage> {
   const stage = await openStage({
     workers: ['a', 'b'],
@@ -56,18 +56,18 @@ async function rowsOfA(stage: Stage, id: string): Promise<LedgerRow[]> {
   return (await stage.rows(id)).filter(({ worker }) => worker === 'a');
 }
 
-/** Results and costs of a's requests. */
+/** Returns the error type and the cost of each of a's requests. */
 async function booked(stage: Stage, id: string): Promise<(readonly [string | undefined, number | null])[]> {
   return (await rowsOfA(stage, id)).map(({ error, nanoUsd }) => [error?.type, nanoUsd]);
 }
 
-/** Waits for a look at the answer that comes after all those that were logged before. */
+/** Waits for a poll of the answer that comes after everything logged so far. */
 async function nextLook({ providers }: Stage): Promise<void> {
   const before = providers.log.length;
   await providers.waitForRequest((record) => record.sequence > before && isLook(record));
 }
 
-/** Runs a solve in a worker process and kills that at a moment of a's call. */
+/** Starts a solve in a worker process, kills that process during a's call, and returns the run's id. */
 async function killWorker(stage: Stage, halt: Halt | null): Promise<string> {
   const worker = await startWorkerProcess(stage, halt);
   const { id } = await start(stage);
@@ -76,7 +76,7 @@ async function killWorker(stage: Stage, halt: Halt | null): Promise<string> {
   return id;
 }
 
-/** Tests something on a stage of its own, beside the others. */
+/** Runs a test on a stage of its own, concurrently with the others. */
 function backstage(name: string, setting: Setting, act: (stage: Stage) => Promise<void>): void {
   test.concurrent(name, async () => {
     const stage = await openBackstage(setting);
@@ -157,7 +157,7 @@ describe('a call in the background', () => {
     const [created, ...again] = creates(stage);
     expect(again).toEqual([]);
     expect(created).toMatchObject({ outcome: 'cancelled', usage: { outputTokens: 0 } });
-    // The vendor tells what was used until then, so even this amount is known.
+    // The vendor reports what was used until then, so even this amount is known.
     expect(await rowsOfA(stage, id)).toEqual([
       expect.objectContaining({
         error: expect.objectContaining({ type: 'Run.Cancelled' }) as unknown,
@@ -174,7 +174,7 @@ describe('a call in the background', () => {
       const result = await stage.solve({ question: QUESTION });
       expect(result).toMatchObject({ status: 'completed', degraded: true, costIsLowerBound: true });
       expect(result.rounds[0]?.steps[0]).toMatchObject({ worker: 'b', fallbackFor: 'a' });
-      // It may be bought once more, as any time-out.
+      // The call may be bought once more, as after any time-out.
       expect(creates(stage).map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled']);
       expect(await booked(stage, result.id)).toEqual([
         ['Provider.Timeout', null],

@@ -18,7 +18,7 @@ jest.setTimeout(180_000);
 
 const TEXT = 'Eight legs, and as many eyes. '.repeat(80);
 
-/** Tests something on a stage of its own, beside the others: each waits most of the time. */
+/** Runs a test on a stage of its own, concurrently with the others, because each mostly waits. */
 function killing(
   name: string,
   act: (stage: Stage) => Promise<void>,
@@ -34,7 +34,7 @@ function killing(
   });
 }
 
-/** A stage whose worker a takes a minute for its first answer, and no time for those after it. */
+/** Opens a stage whose worker a takes a minute for its first answer, and no time for later ones. */
 function openSlowStage(options: StageOptions = {}): Promise<Stage> {
   return openStage({
     ...options,
@@ -48,7 +48,7 @@ async function makeKey({ store }: Stage, settings: Partial<KeySettings> = {}) {
   return createKey(store, settingsOf(settings));
 }
 
-/** Takes events until one of them, or until the stream ends or breaks. */
+/** Takes events until `isLast`, or until the stream ends or breaks. */
 async function take<Event>(
   events: AsyncIterable<Event>,
   isLast: (taken: readonly Event[]) => boolean = () => false,
@@ -82,13 +82,13 @@ const openAi = ({ url }: { readonly url: string }, apiKey: string): OpenAI =>
 
 const ASKED = { model: 'worker/a', input: 'How many legs?' };
 
-/** Whether each call of worker a was completed. */
+/** Returns for each call of worker a whether it was completed. */
 async function endedCalls(stage: Stage, id: string): Promise<boolean[]> {
   const rows = (await stage.rows(id)).filter(({ worker }) => worker === 'a');
   return rows.map(({ usage }) => usage !== null);
 }
 
-/** Frames of an event stream, until it ends or breaks. */
+/** Yields the frames of an event stream until it ends or breaks. */
 async function* framesOf({ body }: Response): AsyncGenerator<string> {
   let text = '';
   for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -168,7 +168,7 @@ function post(
 
 const CHAT = { model: 'worker/a', messages: [{ role: 'user', content: 'How many legs?' }] };
 
-/** Text of an answer that came as chunks. */
+/** Returns the text of an answer that came in chunks. */
 const contentOf = (frames: readonly string[]): string =>
   frames
     .map((frame) => fieldOf(frame, 'data'))
@@ -228,7 +228,7 @@ describe('kill -9 of the server', () => {
   test.concurrent.each([
     ['and of gateway and worker', true],
     ['and of the worker', false],
-  ])('%s in mid-stream: the stream goes on where it was', async (_, isGatewayKilled) => {
+  ])('%s in mid-stream: the stream resumes where it was', async (_, isGatewayKilled) => {
     const folder = await freshFolder();
     const servers = [await attach(folder)];
     const stage = await openSlowStage({ address: servers[0]?.address });
@@ -257,13 +257,13 @@ describe('kill -9 of the server', () => {
       await Promise.all([next.kill(), other.kill()]);
     } finally {
       await stage.close();
-      // The last one that uses it stops it, before its folder is gone.
+      // The last user of the server stops it, before its folder is removed.
       await Promise.all(servers.map((server) => server.stop()));
     }
   });
 });
 
-/** The server of a folder, as a command finds or starts it. */
+/** Finds or starts the server of a folder, as a command does. */
 function attach(folder: string): Promise<TemporalServer> {
   return embeddedServer({ folder, say: () => undefined });
 }
@@ -272,7 +272,7 @@ const BUDGET_USD = 1;
 const MOST_USD = 0.1;
 const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, each) => sum + each, 0);
 
-/** What each of the stage's solves was told that it may cost. */
+/** Returns the cost limit that each of the stage's solves was given. */
 async function grantsOf({ temporal: { client }, taskQueue }: Stage): Promise<Map<string, number>> {
   const grants = new Map<string, number>();
   for await (const { workflowId } of client.workflow.list({ query: `TaskQueue = "${taskQueue}"` })) {
@@ -313,7 +313,7 @@ killing(
       const next = await startGatewayProcess(stage);
       statuses.length = 0;
       const asked = askFifty(next);
-      // None can end yet: each is refused, or waits for its answer.
+      // No request can end yet: each is refused, or waits for its answer.
       const grants = await until(
         () => grantsOf(stage),
         ({ size }) => statuses.length + size - before.size >= 50,

@@ -9,7 +9,7 @@ interface GatewayProcess extends Pick<ChildProgram, 'kill'> {
 
 const started: ChildProgram[] = [];
 
-// Those that a failed test left running.
+// Processes that a failed test left running.
 afterAll(() => Promise.all(started.map((child) => child.kill())));
 
 /** Starts a gateway of a stage in a process of its own, so that it can be killed. */

@@ -1,17 +1,17 @@
 import type { Store } from '../../src';
 
-/** A moment of one call: just before or just after something of it is written. */
+/** A moment of one call: just before or just after one of its writes. */
 export interface Halt {
   readonly when: 'before' | 'after';
-  /** The row that is opened before the request, the id of an answer in the background, the answer, or the row after it. */
+  /** Row opened before the request, id of an answer in the background, the answer, or the row completed after it. */
   readonly write: 'row' | 'id' | 'answer' | 'completed row';
   /** The worker's id, or `conductor`. */
   readonly of: string;
 }
 
 /**
- * A store around another that stands still for good at one moment, and says so: whoever kills its process then, kills
- * it at exactly that moment, without a clock.
+ * Returns a store around another that hangs for good at one moment, and reports it, so that a test can kill its process
+ * at exactly that moment, without a clock.
  */
 export function haltingStore(inner: Store, halt: Halt | null, halted: () => void): Store {
   const standStill = (): Promise<never> => {
@@ -39,7 +39,7 @@ interface Row {
 
 function isWriteOf({ write, of }: Halt, key: string, bytes: Uint8Array): boolean {
   if (key.startsWith('texts/')) return false;
-  // An id does not say whose it is: no more than one worker of a test that halts there may be in the background.
+  // An id does not name its worker, so only one worker of a test that halts here may answer in the background.
   if (key.startsWith('background/')) return write === 'id';
   const content = JSON.parse(Buffer.from(bytes).toString('utf8')) as Row | { readonly row: Row };
   if ('row' in content) return write === 'answer' && content.row.worker === of;

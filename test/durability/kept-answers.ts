@@ -1,7 +1,7 @@
 import type { KeptAnswer } from '../../src/store/ledger';
 import type { Store } from '../../src';
 
-/** Whose answers lie in a store, sorted. */
+/** Returns the workers of the answers in a store, sorted. */
 export async function keptAnswers(store: Store): Promise<string[]> {
   const keys = await store.list('answers/');
   const kept = await Promise.all(keys.map((key) => store.read(key)));

@@ -5,17 +5,17 @@ import { startWorkerProcess } from './worker-process';
 
 const HEARTBEAT_MS = 1000;
 
-describe('a limit, when workers are killed in mid-request', () => {
+describe('if workers are killed in mid-request, a cost limit', () => {
   const stage = useStage({
     configure: (config) => ({
       ...config,
-      // For the long step the worst is 0.043 USD. It fits twice, which is what is set aside for it, and no third time.
+      // The worst case of the second step is 0.043 USD: two attempts fit, and are reserved, but a third does not.
       limits: { costUsd: 0.1 },
       temporal: { heartbeat: `${HEARTBEAT_MS}ms` },
     }),
   });
 
-  test('pays for as many lost requests as were set aside, and for no more', async () => {
+  test('pays for as many lost requests as were set aside, and no more', async () => {
     stage.plan([step('a', 'Quick.'), step('b', 'Lost again and again.', [0])]);
     stage.providers.answer('a', 'the best there is');
     stage.providers.hold('b');

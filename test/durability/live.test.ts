@@ -21,7 +21,7 @@ afterEach(() => stage.close());
 
 const isText = ({ kind }: LiveEvent): boolean => kind === 'text';
 
-/** Takes the events of a run up to one of them, as a client that is then lost. */
+/** Takes the events of a run until `isLast`, as a client that is then lost. */
 async function takeUntil(id: string, after: string | undefined, isLast: (events: LiveEvent[]) => boolean) {
   const { temporal, store, taskQueue } = stage;
   const client = new ConductorClient({ client: temporal.client, store, taskQueue });
@@ -33,18 +33,18 @@ async function takeUntil(id: string, after: string | undefined, isLast: (events:
   return events;
 }
 
-/** Whether each call of the worker was completed. */
+/** Returns for each call of the worker whether it was completed. */
 async function endedCalls(id: string): Promise<boolean[]> {
   const rows = (await stage.rows(id)).filter(({ worker }) => worker === 'a');
   return rows.map(({ usage }) => usage !== null);
 }
 
-test('a stream survives the worker that wrote it and the client that read it: its text ends as the answer that was kept', async () => {
+test('a stream survives the death of its worker and of its reader, and ends with the answer that was kept', async () => {
   const id = 'streamed';
   const first = await startWorkerProcess(stage);
   await stage.client.start({ question: 'How many legs?', live: true }, id);
   const before = await takeUntil(id, undefined, (events) => events.filter(isText).length === 2);
-  // Whoever leaves does not wait for news of the run.
+  // A client that leaves does not wait for news of the run.
   expect(await endedCalls(id)).toEqual([false]);
   await first.kill();
   const second = await startWorkerProcess(stage);

@@ -8,14 +8,14 @@ import { startWorkerProcess } from './worker-process';
 const used: TemporalServer[] = [];
 afterEach(() => Promise.all(used.map((server) => server.stop())));
 
-/** A command, as far as the folder's server goes. */
+/** Finds or starts the folder's server, as a command does. */
 async function attach(folder: string): Promise<TemporalServer> {
   const server = await embeddedServer({ folder, say: () => undefined });
   used.push(server);
   return server;
 }
 
-test('kill -9 of the embedded server: the next command starts it on the same file, and the run finishes', async () => {
+test('after kill -9 of the embedded server, the next command restarts it on the same file, and the run finishes', async () => {
   const folder = await freshFolder();
   const before = await attach(folder);
   const stage = await openStage({ address: before.address, workers: ['a', 'b'] });

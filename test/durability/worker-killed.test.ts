@@ -6,17 +6,17 @@ import type { Halt } from './halting-store';
 import { keptAnswers } from './kept-answers';
 import { startWorkerProcess } from './worker-process';
 
-/** A moment of a solve: where the worker stands still, and whose requests are held open by the provider. */
+/** A moment of a solve: where the worker halts, and whose requests the provider holds open. */
 interface Moment {
   readonly name: string;
   readonly halt?: Halt;
   readonly open?: readonly string[];
-  /** Workers asked by then, and whose answer was kept: proof that this moment was met. */
+  /** Models asked by then, and those whose answer was kept: proof that this moment was met. */
   readonly asked: readonly string[];
   readonly kept: readonly string[];
-  /** Whose ledger row stays open for good: begun, and nobody knows how it ended. */
+  /** Models whose ledger row stays open for good, because nobody knows how their call ended. */
   readonly lost: readonly string[];
-  /** How many calls a person is told of once their worker process is lost. */
+  /** Number of calls that are reported to have lost their worker process. */
   readonly told?: number;
 }
 
@@ -103,7 +103,7 @@ const QUESTION = 'What is left after a crash?';
 const HEARTBEAT_MS = 2000;
 
 describe('kill -9 of the worker', () => {
-  // Each moment waits for time-outs most of the time, so they are met side by side.
+  // The tests mostly wait for time-outs, so they run concurrently.
   test.concurrent.each(MOMENTS)('$name', async (moment) => {
     const stage = await openStage({
       workers: WORKERS,
@@ -131,7 +131,7 @@ describe('kill -9 of the worker', () => {
   });
 });
 
-/** Runs a solve in a worker process of its own, kills that at the moment, and returns the run's id. */
+/** Runs a solve in a worker process of its own, kills the process at the moment, and returns the run's id. */
 async function runUntilKilled(stage: Stage, { halt, open = [] }: Moment): Promise<string> {
   const release = open.map((model) => stage.providers.hold(model));
   const worker = await startWorkerProcess(stage, halt ?? null);
@@ -150,7 +150,7 @@ async function runUntilKilled(stage: Stage, { halt, open = [] }: Moment): Promis
   }
 }
 
-/** Waits until the server has noticed that so many calls wait for another worker process. */
+/** Waits until the server reports that this many calls wait for another worker process. */
 async function untilTold(stage: Stage, id: string, count: number): Promise<void> {
   await until(
     () => stage.client.retries(id),
@@ -167,20 +167,20 @@ function asked({ providers }: Stage): string[] {
   return providers.log.map(({ model }) => model ?? '').sort();
 }
 
-/** How often each request was sent, by whom it was for: the same body twice is the same call made again. */
+/** Returns the number of requests that each model received. */
 function requestsBy({ providers }: Stage): Record<string, number> {
   return Object.fromEntries(
     EVERYBODY.map((name) => [name, providers.log.filter(({ model }) => model === name).length]),
   );
 }
 
-/** One by the run, one by the undisturbed run, and one more only where no answer had been kept. */
+/** Returns one for the run, one for the undisturbed run, and one more only if an answer was not kept. */
 function expectedRequests({ asked, kept }: Moment): Record<string, number> {
   const again = (name: string): number => (asked.includes(name) && !kept.includes(name) ? 1 : 0);
   return Object.fromEntries(EVERYBODY.map((name) => [name, 2 + again(name)]));
 }
 
-/** Every request has its row, the trace tells all of them, and what was lost makes the cost a lower bound. */
+/** Checks that every request has a row, that the trace lists all rows, and that lost calls leave a lower bound. */
 async function expectAccounted(stage: Stage, id: string, result: SolveResult, moment: Moment): Promise<void> {
   const rows = await stage.rows(id);
   const open = rows.filter(({ endedAt }) => endedAt === null);

@@ -6,7 +6,7 @@ import type { WorkerSetting } from './programs/worker';
 
 const started: ChildProgram[] = [];
 
-// Those that a failed test left running.
+// Processes that a failed test left running.
 afterAll(() => Promise.all(started.map((child) => child.kill())));
 
 /** Starts a stage's worker in a process of its own, so that it can be killed. */

@@ -15,7 +15,7 @@ const TOKEN = 'a-token-of-these-tests';
 const QUESTION = 'What does the page show?';
 const LONG = 'long enough to lie in the store. '.repeat(300);
 
-/** A payload as it stands in JSON. */
+/** A payload in JSON. */
 interface WirePayload {
   readonly metadata?: Record<string, string>;
   readonly data?: string;
@@ -23,7 +23,7 @@ interface WirePayload {
 
 let stage: EncryptedStage;
 let server: Listening;
-/** Every payload of a real run's history. */
+/** Every payload in the history of a real run. */
 let encrypted: WirePayload[];
 const complaints: string[] = [];
 
@@ -71,7 +71,7 @@ function textOf(payload: WirePayload | undefined): string {
   return Buffer.from(payload?.data ?? '', 'base64').toString();
 }
 
-/** The headers of Temporal's page. */
+/** Headers as Temporal's web page sends them. */
 const HEADERS = {
   'content-type': 'application/json',
   'x-namespace': 'default',
@@ -100,8 +100,8 @@ async function refusal(answer: Promise<Response>): Promise<{ status: number; mes
   return { status: response.status, message };
 }
 
-describe('for whoever may ask', () => {
-  test("a real run's payloads are shown, long texts by reference as the page asks for it", async () => {
+describe('an authorized request', () => {
+  test('is shown the payloads of a real run, with long texts by reference if the page asks for that', async () => {
     expect(encrypted.length).toBeGreaterThan(6);
     expect(encrypted.map(textOf).join()).not.toContain(QUESTION);
     const shown = (await convert('/decode?preserveStorageRefs=true', encrypted)).map(textOf);
@@ -111,7 +111,7 @@ describe('for whoever may ask', () => {
   });
 
   test.each(['/download', '/decode', '/download?preserveStorageRefs=true'])(
-    '%s brings long texts whole',
+    'gets long texts in full from %s',
     async (path) => {
       const shown = (await convert(path, encrypted)).map(textOf).join();
       expect(shown).toContain(LONG);
@@ -119,7 +119,7 @@ describe('for whoever may ask', () => {
     },
   );
 
-  test('what is encoded is decoded again, and looks like what a worker sends', async () => {
+  test('can decode what it encoded, which looks like what a worker sends', async () => {
     const payload = plain('"plain"');
     const [encoded, empty] = await convert('/encode', [payload, {}]);
     expect(textOf({ data: encoded?.metadata?.['encryption-key-id'] ?? '' })).toBe('b');
@@ -127,7 +127,7 @@ describe('for whoever may ask', () => {
     expect(await convert('/decode', [encoded ?? {}, empty ?? {}, payload])).toEqual([payload, {}, payload]);
   });
 
-  test('the page is let in before it shows a token, as browsers ask', async () => {
+  test('needs no token for its preflight, as browsers send it', async () => {
     const { status, headers } = await fetch(`${server.url}/decode`, {
       method: 'OPTIONS',
       headers: { origin: PAGE, 'access-control-request-headers': 'authorization,x-namespace' },
@@ -138,7 +138,7 @@ describe('for whoever may ask', () => {
     expect(headers.get('access-control-allow-headers')).toMatch(/authorization.*content-type.*x-namespace/);
   });
 
-  test('answers and refusals alike can be read by the page, and are kept by nobody', async () => {
+  test('gets answers and refusals that the page can read and nobody caches', async () => {
     for (const response of [await post('/decode', []), await post('/nowhere', [])]) {
       expect(response.headers.get('access-control-allow-origin')).toBe(PAGE);
       expect(response.headers.get('vary')).toBe('origin');
@@ -178,7 +178,7 @@ describe('refused, with a sentence:', () => {
     expect(await refusal(ask)).toMatchObject({ status: 400, message });
   });
 
-  test('a body that is too long, whether or not it says so before', async () => {
+  test('a body that is too long, whether or not it declares its length', async () => {
     const long = Buffer.alloc(17 * 1024 * 1024, ' ');
     const sized = fetch(`${server.url}/decode`, { method: 'POST', headers: HEADERS, body: long });
     const message: unknown = expect.stringContaining('fewer');
@@ -186,7 +186,7 @@ describe('refused, with a sentence:', () => {
     expect(await statusOfStream(long)).toBe(413);
   });
 
-  test('a payload of a lost key, an altered one, and a text that is gone', async () => {
+  test('a payload of a lost key, an altered payload, and a missing text', async () => {
     const first = encrypted[0] ?? {};
     const metadata = { ...first.metadata, 'encryption-key-id': toBase64(Buffer.from('lost')) };
     expect(await refusal(post('/decode', [{ ...first, metadata }]))).toEqual({
@@ -205,7 +205,7 @@ describe('refused, with a sentence:', () => {
     expect(await convert('/decode?preserveStorageRefs=true', [payload])).toEqual([payload]);
   });
 
-  test('texts that are too much together, whatever their references say, over several payloads', async () => {
+  test('texts that are too large together over several payloads, whatever sizes their references claim', async () => {
     const kept = (await keepText(stage.storeWith(keys), LONG)) as TextRef;
     const payload = plain(JSON.stringify(Array<TextRef>(4000).fill({ ...kept, bytes: 1 })));
     expect((await post('/download', [payload])).status).toBe(200);
@@ -213,11 +213,11 @@ describe('refused, with a sentence:', () => {
   });
 });
 
-test('nothing went wrong on its own side', () => {
+test('the server reported no error of its own', () => {
   expect(complaints).toEqual([]);
 });
 
-/** Sends a body in chunks, of which nobody knows how many will come. */
+/** Sends a body in chunks, without its length, and returns the status of the response. */
 function statusOfStream(body: Buffer): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const sending = httpRequest(`${server.url}/decode`, { method: 'POST', headers: HEADERS }, (response) => {

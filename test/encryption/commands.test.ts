@@ -41,7 +41,7 @@ function run(keys: string | null, ...args: string[]): Promise<Ended> {
   return runCommand(args, { cwd: folder.path, env: keys === null ? {} : { CONDUCTOR_KEYS: keys } });
 }
 
-/** The database and the store, with whatever lies beside them; the worker's own log is not encrypted. */
+/** Returns the bytes of the database, the store and whatever lies beside them, except the log, which is plain text. */
 async function bytesLeftBehind(): Promise<Buffer> {
   const entries = await readdir(join(folder.path, '.conductor'), { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile() && entry.name !== 'worker.log');
@@ -50,7 +50,7 @@ async function bytesLeftBehind(): Promise<Buffer> {
   );
 }
 
-test('a run of the command line is encrypted, read back with the key, and refused without it', async () => {
+test('a run of the command line is encrypted, readable with the key, and refused without it', async () => {
   const solved = await run(keysText('a'), 'solve', '--json', QUESTION);
   expect(solved.code).toBe(0);
   const { id, answer } = JSON.parse(solved.stdout) as { id: string; answer: string };
@@ -71,7 +71,7 @@ test('a run of the command line is encrypted, read back with the key, and refuse
   expect(without.stderr).toContain('CONDUCTOR_KEYS, which is not set in this process');
 });
 
-test('a codec server answers pages until Ctrl-C, and lets no other machine in without a token', async () => {
+test('a codec server answers pages until Ctrl-C, and needs a token to serve other machines', async () => {
   const start = ['codec-server', '--origin', 'http://127.0.0.1:8233', '--port', '0'];
   const server = startCommand(start, { cwd: folder.path, env: { CONDUCTOR_KEYS: keysText('b', 'a') } });
   const [, url = ''] = await server.hear(/^Ready\. Enter (\S+) as codec endpoint/m);

@@ -24,7 +24,7 @@ const CONFIG: ConfigInput = {
   encryption: { keyEnv: KEYS_VARIABLE },
 };
 
-test('a configuration names the variable, and the keys are read from it', () => {
+test('a configuration names a variable, from which the keys are read', () => {
   const env = { [KEYS_VARIABLE]: keysText('b', 'a') };
   expect(configuredKeys(parseConfig(CONFIG), env)?.first.id).toBe('b');
   expect(configuredKeys(parseConfig({ conductor: local, workers: CONFIG.workers }), env)).toBeUndefined();
@@ -33,7 +33,7 @@ test('a configuration names the variable, and the keys are read from it', () => 
   );
 });
 
-test('a key in the place of its name is refused and not repeated', () => {
+test("a key in place of the variable's name is refused and not repeated", () => {
   const config = { ...CONFIG, encryption: { keyEnv: secretOf('a') } };
   expect(() => parseConfig(config)).toThrow(
     /encryption\.keyEnv cannot be used: .* a key itself never belongs/,
@@ -41,12 +41,12 @@ test('a key in the place of its name is refused and not repeated', () => {
   expect(() => parseConfig(config)).not.toThrow(secretOf('a'));
 });
 
-test('a store is encrypted where it is opened with keys', () => {
+test('a store is encrypted if it is opened with keys', () => {
   expect(openStore('sqlite:store.db', '/nowhere', { keys })).toBeInstanceOf(EncryptedStore);
   expect(openStore('sqlite:store.db', '/nowhere')).not.toBeInstanceOf(EncryptedStore);
 });
 
-describe("a worker of the user's", () => {
+describe("the user's own worker process", () => {
   let temporal: TestTemporal;
   beforeAll(async () => {
     temporal = await connect();
@@ -64,7 +64,7 @@ describe("a worker of the user's", () => {
       ],
       dataConverter,
     });
-  /** A codec that is not ours, and encrypts nothing. */
+  /** A foreign codec, which encrypts nothing. */
   const theirs: PayloadCodec = {
     encode: (payloads) => Promise.resolve(payloads),
     decode: (payloads) => Promise.resolve(payloads),
@@ -89,13 +89,16 @@ describe("a worker of the user's", () => {
       /has a payload codec of another make \(.*codec: own.*\): create/,
     ],
     ['a converter that is not strict', encryptionConverter(keys), { strict: true }, lax],
-  ])('with %s is refused where the configuration wants it', async (_, dataConverter, more, sentence) => {
-    const refused = create(dataConverter, more);
-    await expect(refused).rejects.toThrow(ConfigError);
-    await expect(refused).rejects.toThrow(sentence);
-  });
+  ])(
+    'with %s is refused if the configuration requires encryption',
+    async (_, dataConverter, more, sentence) => {
+      const refused = create(dataConverter, more);
+      await expect(refused).rejects.toThrow(ConfigError);
+      await expect(refused).rejects.toThrow(sentence);
+    },
+  );
 
-  test('has clients that are refused in the same way, where they read the configuration', () => {
+  test('has clients that are refused in the same way if they read the configuration', () => {
     const { connection } = temporal.client;
     expect(() => new ConductorClient({ client: new Client({ connection }), config: CONFIG })).toThrow(
       /asks for "encryption", and the data converter has no payload codec and no failure converter/,
@@ -110,7 +113,7 @@ describe("a worker of the user's", () => {
     ['a strict one', encryptionConverter(keys, { strict: true }), { strict: true }],
     ['ours behind another codec', { ...withTheirs, payloadCodecs: [theirs, encryptionCodec(keys)] }, {}],
     ['a codec of another make, which the configuration waives', withTheirs, { codec: 'own' }],
-  ])('with %s is one that works', async (_, dataConverter, encryption) => {
+  ])('with %s works', async (_, dataConverter, encryption) => {
     const worker = await create(dataConverter, encryption);
     await worker.runUntil(Promise.resolve());
   });

@@ -11,7 +11,7 @@ import { keyRing } from './test-keys';
 
 const keys = keyRing('a');
 
-/** Each stands in another part of a run, and nowhere else in the world. */
+/** Words to search for: each occurs in one part of a run, and nowhere else. */
 const WORDS = [
   'quokka-question',
   'numbat-subtask',
@@ -23,7 +23,7 @@ const WORDS = [
 const [QUESTION, SUBTASK, OUTPUT, LONG_OUTPUT, FAILURE, MEMO] = WORDS;
 const LONG = `${LONG_OUTPUT} and what comes after it. `.repeat(300);
 
-/** Built as a user builds it, since the failure converter is part of a bundle. */
+/** Bundle as a user builds it, because the failure converter is part of a bundle. */
 let workflowBundle: NonNullable<WorkerOptions['workflowBundle']>;
 beforeAll(async () => {
   const codePath = join(await freshFolder(), 'workflows.js');
@@ -64,7 +64,7 @@ function solve(encrypted: EncryptedStage): Promise<SolveResult> {
   return encrypted.whileWorkingWith(keys, () => ask(encrypted.conductorWith(keys)), { workflowBundle });
 }
 
-/** Which of the words can be read in a file of this folder, or in its name. */
+/** Returns the words that can be read in a file of this folder, or in its name. */
 async function readableIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -74,7 +74,7 @@ async function readableIn(folder: string): Promise<string[]> {
   return WORDS.filter((word) => contents.some((content) => content.includes(word)));
 }
 
-/** A run in which everything happens: a refusal that is tried again, a short and a long output, a step that fails. */
+/** Scripts a run with everything: a refusal that is retried, a short and a long output, and a step that fails. */
 function stageEverything(stage: Stage): void {
   const { providers } = stage;
   stage.plan([step('a', `Say it, ${SUBTASK}.`), step('a', 'Say more.', [0]), step('b', 'Fail.', [1])]);
@@ -86,7 +86,7 @@ function stageEverything(stage: Stage): void {
   providers.answer('b', { fault: 'bad-request', message: `${FAILURE}: no such thing` });
 }
 
-test('nothing of a run is readable in the database or the store, and with the key its trace is whole', async () => {
+test('nothing of a run is readable in the database or the store, and its trace is complete with the key', async () => {
   const stage = await openEncrypted();
   stageEverything(stage);
   const result = await solve(stage);
@@ -106,7 +106,7 @@ test('nothing of a run is readable in the database or the store, and with the ke
   expect(runs).toMatchObject([{ id: result.id, status: 'completed', question: null }]);
 });
 
-test('nothing of a failed run is readable either, and with the key its reasons are', async () => {
+test('nothing of a failed run is readable either, and its reasons are readable with the key', async () => {
   const stage = await openEncrypted();
   stage.plan([step('b', `Try, ${SUBTASK}.`)]);
   stage.providers.answer('b', { fault: 'bad-request', message: `${FAILURE}: no such thing` });
@@ -118,7 +118,7 @@ test('nothing of a failed run is readable either, and with the key its reasons a
   expect(result.error?.message).toContain(FAILURE);
 });
 
-test('without keys the same search finds every word', async () => {
+test('without encryption, the same search finds every word', async () => {
   stage = await openStage({ address: server.address, workers: ['a', 'b'] });
   stageEverything(stage);
   await stage.whileWorking(() => ask(stage.client));

@@ -5,9 +5,9 @@ import { EncryptedStore } from '../../src/store/encrypted-store';
 import { openStage, type Stage, type StageOptions } from '../support/stage';
 import { KEYS_VARIABLE } from './test-keys';
 
-/** A stage whose processes hold keys, each its own. */
+/** A stage whose processes each hold keys of their own. */
 export interface EncryptedStage extends Stage {
-  /** Client of a process with these keys. */
+  /** Returns the client of a process with these keys. */
   conductorWith(keys: KeyRing): ConductorClient;
   clientWith(keys: KeyRing): Client;
   storeWith(keys: KeyRing): EncryptedStore;

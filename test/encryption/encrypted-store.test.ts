@@ -19,12 +19,12 @@ beforeEach(async () => {
   plain = new SqliteStore(path);
 });
 
-/** The store of this test as a process with these keys sees it. */
+/** Returns this test's store as a process with these keys sees it. */
 function storeWith(...ids: readonly string[]): EncryptedStore {
   return new EncryptedStore(plain, keyRing(...ids));
 }
 
-/** Names and contents of everything in the database. */
+/** Returns the names and contents of everything in the database. */
 async function beneath(): Promise<Map<string, Buffer | null>> {
   const names = await plain.list('');
   return new Map(await Promise.all(names.map(async (name) => [name, await plain.read(name)] as const)));
@@ -34,7 +34,7 @@ function row(runId: string, changes: Partial<LedgerRow> = {}): LedgerRow {
   return aRow({ ...OPEN, runId, model: 'marked-model', ...changes });
 }
 
-test('whatever is written comes back, and is not readable beneath', async () => {
+test('whatever is written can be read back, and is not readable in the store beneath', async () => {
   const store = storeWith('a');
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ minLength: 16, maxLength: 300 }), async (bytes) => {
@@ -48,7 +48,7 @@ test('whatever is written comes back, and is not readable beneath', async () => 
   expect(await store.read('place/of/nothing.json')).toBeNull();
 });
 
-test('equal texts lie there once, with equal bytes, and neither text nor digest is in a name or a file', async () => {
+test('equal texts are stored once, with equal bytes, and no name or file shows a text or its digest', async () => {
   const [first, second] = [await keepText(storeWith('a'), TEXT), await keepText(storeWith('a'), TEXT)];
   expect(first).toEqual(second);
   const before = await beneath();
@@ -64,14 +64,14 @@ test('equal texts lie there once, with equal bytes, and neither text nor digest 
   expect(shown).not.toContain('travels inline');
 });
 
-test('no nonce serves two objects, be their contents equal', async () => {
+test('no two objects share a nonce, even if their contents are equal', async () => {
   for (const key of ['one.json', 'two.json']) await storeWith('a').write(key, Buffer.from('the same'));
-  // After the mark, the length of the key's id, and the id.
+  // The nonce comes after the mark, the length of the key's id, and the id.
   const nonces = [...(await beneath()).values()].map((bytes) => bytes?.subarray(6, 18).toString('hex'));
   expect(new Set(nonces).size).toBe(2);
 });
 
-test('rows are listed by run, and told with size and age, under the keys they were written by', async () => {
+test('rows are listed by run, with size and age, under their original keys', async () => {
   const store = storeWith('a');
   await writeRow(store, row('run-1'));
   await writeRow(store, row('run-1', { attempt: 2 }));
@@ -89,7 +89,7 @@ test('rows are listed by run, and told with size and age, under the keys they we
   expect(shown).not.toContain('c0c0c0');
 });
 
-test('a folder that is spread by a digest can be listed by its first letters', async () => {
+test('a folder that is sharded by a digest can be listed by the shard', async () => {
   const store = storeWith('a');
   const text = await keepText(store, TEXT);
   const fan = typeof text === 'string' ? '' : text.ref.slice(7, 9);
@@ -98,19 +98,19 @@ test('a folder that is spread by a digest can be listed by its first letters', a
 });
 
 describe('a change of keys', () => {
-  test('leaves all readable that was written before, and the last word to the last writer', async () => {
+  test('keeps everything written before readable, and the last write wins', async () => {
     const [before, after] = [storeWith('old', 'new'), storeWith('new', 'old')];
     const text = await keepText(before, TEXT);
     expect(await readText(after, text)).toBe(TEXT);
     await writeRow(before, row('run-1'));
-    // Some time goes by, as between the attempts of a call.
+    // Some time passes, as between the attempts of a call.
     ageStore(path, 24 * 60 * 60 * 1000);
     await writeRow(after, row('run-1', { endedAt: '2026-01-01T00:00:01.000Z' }));
     for (const store of [before, after]) {
       const rows = await rowsOfRun(store, 'run-1');
       expect(rows.map(({ endedAt }) => endedAt)).toEqual(['2026-01-01T00:00:01.000Z']);
     }
-    // Old enough to be written again, and then there under either key, as one.
+    // The text is old enough to be written again, under the new key; both copies count as one.
     await keepText(after, TEXT);
     expect(await after.list('texts/')).toHaveLength(1);
     const written = (await beneath()).size;
@@ -118,7 +118,7 @@ describe('a change of keys', () => {
     expect((await beneath()).size).toBe(written);
   });
 
-  test('what only the old key opens is named with that key by whoever lacks it', async () => {
+  test('names the old key to a process that lacks it', async () => {
     await writeRow(storeWith('old'), row('run-1'));
     await storeWith('old').write('index.json', Buffer.from('{}'));
     const sentence = 'was encrypted with key "old", which TEST_KEYS does not hold (it holds new)';
@@ -126,7 +126,7 @@ describe('a change of keys', () => {
     await expect(storeWith('new').read('index.json')).rejects.toThrow(sentence);
   });
 
-  test('removes what is old under either key', async () => {
+  test('leaves old objects removable under either key', async () => {
     const key = `answers/c0/${'c0'.repeat(32)}.json`;
     for (const store of [storeWith('old'), storeWith('new')]) await store.write(key, Buffer.from('{}'));
     const store = storeWith('new', 'old');
@@ -137,8 +137,8 @@ describe('a change of keys', () => {
   });
 });
 
-describe('what nobody with a key has written', () => {
-  test('any flipped bit, and any cut, is refused', async () => {
+describe('objects that were not written with the key', () => {
+  test('are refused for any flipped bit and any cut', async () => {
     const store = storeWith('a');
     await store.write('some/row.json', Buffer.from('{"worker":"a"}'));
     const [name = ''] = await plain.list('');
@@ -154,7 +154,7 @@ describe('what nobody with a key has written', () => {
     }
   });
 
-  test('an object in the place of another is refused', async () => {
+  test('are refused if another object takes their place', async () => {
     const store = storeWith('a');
     await store.write('one.json', Buffer.from('1'));
     await store.write('two.json', Buffer.from('2'));
@@ -162,7 +162,7 @@ describe('what nobody with a key has written', () => {
     await expect(store.read('one.json')).rejects.toThrow('it was altered');
   });
 
-  test('a store from before its encryption says so, whether it is read or listed', async () => {
+  test('are reported as older than the encryption, whether they are read or listed', async () => {
     await writeRow(plain, row('run-1'));
     await plain.write('index.json', Buffer.from('{}'));
     await expect(storeWith('a').read('index.json')).rejects.toThrow(

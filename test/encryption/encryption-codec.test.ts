@@ -19,7 +19,7 @@ const anyPayload: fc.Arbitrary<Payload> = fc.record(
   { requiredKeys: ['metadata'] },
 );
 
-/** A payload as values that compare by content, whatever class of bytes holds them. */
+/** Returns a payload as values that compare by content, whatever class holds their bytes. */
 function plainOf({ metadata, data }: Payload): unknown {
   const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
   const words = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, hex(bytes)]);
@@ -35,7 +35,7 @@ async function encrypted(payload: Payload): Promise<Payload & { data: Uint8Array
   return { ...rest, data: data ?? new Uint8Array() };
 }
 
-test('every payload comes back as it was, in its place', async () => {
+test('every payload comes back unchanged, and in its place', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyPayload, { maxLength: 4 }), async (payloads) => {
       const back = await codec.decode(await codec.encode(payloads));
@@ -44,7 +44,7 @@ test('every payload comes back as it was, in its place', async () => {
   );
 });
 
-test('any flipped bit of the ciphertext, and any cut, is refused', async () => {
+test('any flipped bit of the ciphertext, and any cut or addition, is refused', async () => {
   await fc.assert(
     fc.asyncProperty(anyPayload, fc.nat(), fc.nat(7), async (payload, at, bit) => {
       const { data, ...rest } = await encrypted(payload);
@@ -59,7 +59,7 @@ test('any flipped bit of the ciphertext, and any cut, is refused', async () => {
   );
 });
 
-test('nothing of a value is readable, and the same value never looks the same', async () => {
+test('nothing of a value is readable, and equal values never look the same', async () => {
   const payload = defaultPayloadConverter.toPayload('the marked word');
   const [first, second] = await Promise.all([encrypted(payload), encrypted(payload)]);
   expect(wordOf(first, 'encoding')).toBe('binary/encrypted');
@@ -69,7 +69,7 @@ test('nothing of a value is readable, and the same value never looks the same', 
   expect(Buffer.from(first.data).equals(second.data)).toBe(false);
 });
 
-test('after a change of keys the old ones still decrypt, and the new one encrypts', async () => {
+test('after a change of keys, old keys still decrypt, and the new one encrypts', async () => {
   const payload = defaultPayloadConverter.toPayload('kept');
   const old = await encrypted(payload);
   const rotated = encryptionCodec(keyRing('b', 'a'));
@@ -78,7 +78,7 @@ test('after a change of keys the old ones still decrypt, and the new one encrypt
   expect(wordOf(fresh[0] ?? {}, 'encryption-key-id')).toBe('b');
 });
 
-test('a key that is missing is named, and so is an id that stands for another key', async () => {
+test('a missing key is named, and so is an id that stands for another key', async () => {
   const old = await encrypted(defaultPayloadConverter.toPayload('kept'));
   await expect(encryptionCodec(keyRing('b')).decode([old])).rejects.toThrow(
     'a payload was encrypted with key "a", which TEST_KEYS does not hold (it holds b)',
@@ -87,12 +87,12 @@ test('a key that is missing is named, and so is an id that stands for another ke
   await expect(encryptionCodec(keyRing('b')).decode([mistaken])).rejects.toThrow('two different keys');
 });
 
-test('what is not encrypted passes through', async () => {
+test('unencrypted payloads pass through', async () => {
   const payload = defaultPayloadConverter.toPayload({ from: 'an earlier run' });
   expect(await codec.decode([payload])).toEqual([payload]);
 });
 
-test('strict mode refuses what is not encrypted, whatever it looks like, and nothing else', async () => {
+test('strict mode refuses unencrypted payloads, whatever they look like, and nothing else', async () => {
   const strict = encryptionCodec(keyRing('a'), { strict: true });
   await fc.assert(
     fc.asyncProperty(anyPayload, async (payload) => {
@@ -105,12 +105,12 @@ test('strict mode refuses what is not encrypted, whatever it looks like, and not
   );
 });
 
-describe('strict takes what was encrypted for its workflow alone', () => {
+describe('strict mode accepts only what was encrypted for its workflow', () => {
   const strict = encryptionCodec(keyRing('a'), { strict: true });
   const payload = defaultPayloadConverter.toPayload('bound');
   const contextOf = (workflowId: string) => ({ type: 'workflow', namespace: 'default', workflowId }) as const;
 
-  test('and for no activity of another one', async () => {
+  test('or for its activities, and nothing of another workflow', async () => {
     const bound = await codec.encode([payload], contextOf('one'));
     const activity = { type: 'activity', namespace: 'default', isLocal: false } as const;
     expect(await strict.decode(bound, { ...activity, workflowId: 'one' })).toMatchObject([{}]);
@@ -122,7 +122,7 @@ describe('strict takes what was encrypted for its workflow alone', () => {
     await expect(unbound).rejects.toThrow('encrypted for no workflow');
   });
 
-  test('and what says so by another name does not open', async () => {
+  test('even if a payload is relabelled', async () => {
     const [bound] = await codec.encode([payload], contextOf('one'));
     const renamed = { ...bound?.metadata, 'encryption-bound-to': toUtf8('default/two') };
     await expect(strict.decode([{ ...bound, metadata: renamed }], contextOf('two'))).rejects.toThrow(
@@ -130,7 +130,7 @@ describe('strict takes what was encrypted for its workflow alone', () => {
     );
   });
 
-  test('and reads it where no workflow is known, as for a page', async () => {
+  test('or, as for a page, if no workflow is known', async () => {
     expect(await strict.decode(await codec.encode([payload], contextOf('one')))).toHaveLength(1);
   });
 
@@ -138,7 +138,7 @@ describe('strict takes what was encrypted for its workflow alone', () => {
     ['nightly-shift', true],
     ['scheduled-question', true],
     ['solve-question', false],
-  ])('a schedule appends the time to the id of %p: %p', async (id, isTaken) => {
+  ])('or for the id %p with the time that a schedule appends: %p', async (id, isTaken) => {
     const sealed = await codec.encode([payload], contextOf(id));
     const read = strict.decode(sealed, contextOf(`${id}-2026-11-23T02:00:00Z`));
     await (isTaken ? expect(read).resolves.toHaveLength(1) : expect(read).rejects.toThrow('was sent to'));

@@ -11,7 +11,7 @@ const [before, during, after] = [keyRing('a'), keyRing('b', 'a'), keyRing('b')];
 let stage: EncryptedStage;
 afterEach(() => stage.close());
 
-test('a run begun under one key is finished under the next, and read by whoever holds both', async () => {
+test('a run begun under one key finishes under the next, and is readable with both', async () => {
   stage = await openEncryptedStage({ workers: ['a', 'b'] });
   stage.plan([step('a', 'Begin.'), step('b', 'End.', [0])]);
   stage.providers.script('a', [LONG]);
@@ -35,7 +35,7 @@ test('a run begun under one key is finished under the next, and read by whoever 
   );
 });
 
-/** The ids of all keys that a run's history names. */
+/** Returns the ids of all keys that a run's history names. */
 async function keyIdsOf(id: string): Promise<Set<string>> {
   const history = await stage.temporal.client.workflow.getHandle(id).fetchHistory();
   return new Set(

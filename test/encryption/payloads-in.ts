@@ -1,8 +1,8 @@
 import type { Payload } from '@temporalio/common';
 
 /**
- * Every payload in a piece of a history, in its order, but what the SDK's own core notes of a local activity beside its
- * result (type, ids and times): no codec ever sees that.
+ * Yields every payload in a piece of a history, in order, except what the SDK's core records of a local activity
+ * besides its result (type, ids and times): no codec ever sees that.
  */
 export function* payloadsIn(value: unknown): Generator<Payload> {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;

@@ -18,7 +18,7 @@ test('the first key encrypts, and every key is found by its id', () => {
   );
 });
 
-test('spaces around entries and base64 of URLs are as good', () => {
+test('spaces around entries and base64url are accepted', () => {
   const secret = Buffer.alloc(32, 0xfb);
   const text = ` a:${secret.toString('base64')} , b:${secret.toString('base64url')} `;
   expect(readEncryptionKeys(KEYS_VARIABLE, { [KEYS_VARIABLE]: text }).all).toHaveLength(2);
@@ -41,7 +41,7 @@ test.each([
   for (const secret of secrets) expect(() => read(text)).not.toThrow(secret);
 });
 
-test('whoever logs a key ring logs no secret', () => {
+test('a logged key ring reveals no secret', () => {
   const shown = inspect(keyRing('a'), { depth: null, showHidden: true }) + JSON.stringify(keyRing('a'));
   expect(shown).not.toContain(secretOf('a'));
   expect(shown).not.toContain('a secret of key a');

@@ -15,14 +15,14 @@ const part = fc.oneof(
   withFan,
   withFan.map((path) => `${path}.json`),
 );
-/** Two letters right before a digest that does not begin with them: no key of ours has that, see `nameOfKey`. */
+/** Two hex digits right before a digest that does not begin with them: no key of ours has that, see `nameOfKey`. */
 const MISLEADING = /(?:^|\/)(?<fan>[0-9a-f]{2})\/(?!\k<fan>)[0-9a-f]{64}(?:$|[./])/;
 const anyKey = fc
   .array(part, { minLength: 1, maxLength: 5 })
   .map((parts) => parts.join('/'))
   .filter((key) => !MISLEADING.test(key));
 
-test('a name leads back to its key, under each encryption key, and is one that a store takes', () => {
+test('a name leads back to its key, under each encryption key, and is valid for a store', () => {
   fc.assert(
     fc.property(anyKey, fc.constantFrom(fresh, old), (key, encryption) => {
       const name = nameOfKey(key, encryption);
@@ -35,7 +35,7 @@ test('a name leads back to its key, under each encryption key, and is one that a
   );
 });
 
-test('no digest is left in a name, nor the letters of it that spread a folder', () => {
+test('a name reveals no digest, nor the letters of it that shard a folder', () => {
   fc.assert(
     fc.property(digest, (hex) => {
       const [, fan, sealed] = nameOfKey(`texts/${hex.slice(0, 2)}/${hex}`, fresh).split('/');
@@ -59,7 +59,7 @@ test('every key lies in the folder of each of its prefixes', () => {
   );
 });
 
-test('an altered name is none, nor is one that nobody encrypted; one of a lost key says so', () => {
+test('an altered or unencrypted name is not recognized, and a name under a lost key says so', () => {
   const name = nameOfKey(`texts/${'ab'.repeat(33).slice(2)}`, fresh);
   const last = name.endsWith('0') ? '1' : '0';
   expect(keyOfName(name.slice(0, -1) + last, keys)).toBeNull();

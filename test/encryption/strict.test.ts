@@ -21,7 +21,7 @@ function whileStrict<T>(work: () => Promise<T>): Promise<T> {
   return stage.whileWorkingWith(keys, work, strict);
 }
 
-test('a strict worker does all of an encrypted run', async () => {
+test('a strict worker handles all of an encrypted run', async () => {
   stage.providers.script('a', [
     { fault: 'rate-limited', retryAfter: { ms: 1, as: 'milliseconds' } },
     'long enough to lie in the store. '.repeat(300),
@@ -40,7 +40,7 @@ test('a strict worker does all of an encrypted run', async () => {
   expect(result).toMatchObject({ status: 'completed', degraded: false, answer: 'the end' });
 });
 
-/** The payloads of the first event of a run's history that has any of a kind. */
+/** Returns the payloads that `find` gets from the first event of a run's history that has any. */
 async function payloadsOf(
   id: string,
   find: (event: TemporalEvent) => { payloads?: Payload[] | null } | null | undefined,
@@ -52,7 +52,7 @@ async function payloadsOf(
 const inputOf = (id: string): Promise<Payload[]> =>
   payloadsOf(id, (event) => event.workflowExecutionStartedEventAttributes?.input);
 
-/** A client without keys, which sends ciphertexts that it has seen as they are. */
+/** Returns a client without keys, which sends these copied ciphertexts unchanged. */
 function copying(payloads: Payload[]): Client {
   const codec: PayloadCodec = {
     encode: () => Promise.resolve(payloads),
@@ -62,7 +62,7 @@ function copying(payloads: Payload[]): Client {
   return new Client({ connection, dataConverter: { payloadCodecs: [codec] } });
 }
 
-/** Starts a run as whoever has a client of the namespace may, and gives what it ends with. */
+/** Starts a run, as any client of the namespace may, and returns its end. */
 async function forgedRun(client: Client, id: string): Promise<unknown> {
   const handle = await client.workflow.start('conductorSolve', {
     workflowId: id,
@@ -84,7 +84,7 @@ test('a run that was started in the clear fails, and asks no model', async () =>
   expect(stage.providers.log).toEqual([]);
 });
 
-test('an encrypted input starts no run but its own', async () => {
+test('an encrypted input can start only its own run', async () => {
   await whileStrict(async () => {
     const { id } = await stage.conductorWith(keys).solve({ question: 'Who may ask?' });
     const asked = stage.providers.log.length;
@@ -95,7 +95,7 @@ test('an encrypted input starts no run but its own', async () => {
   });
 });
 
-test('a plan is approved with a key alone, and nothing sent without one holds up its run', async () => {
+test('a plan can be approved only with a key, and messages sent without one do not hold up its run', async () => {
   await whileStrict(async () => {
     const conductor = stage.conductorWith(keys);
     const [one, two] = await Promise.all(

@@ -2,7 +2,7 @@ import type { MethodRecord } from '../../src/evaluation/results';
 
 export const SPENT = { calls: 1, inputTokens: 1, outputTokens: 1, nanoUsd: 1 };
 
-/** A wrong answer of a method, but for changes. */
+/** Returns the record of a wrong answer of a method, apart from the changes. */
 export function aRecord(method: string, index: number, changes: Partial<MethodRecord> = {}): MethodRecord {
   return {
     evaluation: 'e',

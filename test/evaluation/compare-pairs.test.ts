@@ -9,7 +9,7 @@ const differencesOf = (better: number, worse: number, equal: number): number[][]
   ...Array.from({ length: equal }, () => [0]),
 ];
 
-test("Tango's interval of 12 better and 2 worse of 50, a little wider by Student's t distribution", () => {
+test("the interval for 12 better and 2 worse of 50 is Tango's, slightly wider by Student's t distribution", () => {
   // With the normal distribution: 0.0611 to 0.3447.
   const [low, high] = scoreInterval({ better: 12, worse: 2, questions: 50 });
   expect(low).toBeCloseTo(0.056, 2);
@@ -18,7 +18,7 @@ test("Tango's interval of 12 better and 2 worse of 50, a little wider by Student
   expect(scoreInterval({ better: 1, worse: 0, questions: 1 })).toEqual([-1, 1]);
 });
 
-test("p is that of McNemar's test", () => {
+test("the p-value is that of McNemar's test", () => {
   // (12 - 2)² / 14, the square of 2.67 standard errors: t tails with 49 degrees of freedom.
   expect(scoreTest({ better: 12, worse: 2, questions: 50 })).toBeCloseTo(0.01, 2);
   expect(scoreTest({ better: 3, worse: 3, questions: 20 })).toBe(1);
@@ -29,7 +29,7 @@ test("p is that of McNemar's test", () => {
 
 const counts = fc.tuple(fc.nat(40), fc.nat(40), fc.nat(60)).filter(([b, w, e]) => b + w + e > 0);
 
-test('interval and p never contradict each other, hold the gain, and turn around with the methods', () => {
+test('interval and p-value never contradict each other, contain the gain, and mirror swapped methods', () => {
   fc.assert(
     fc.property(counts, ([better, worse, equal]) => {
       const one = compareTries('other', differencesOf(better, worse, equal));
@@ -46,27 +46,27 @@ test('interval and p never contradict each other, hold the gain, and turn around
   );
 });
 
-test('what could be found shrinks with the questions, and is never 0', () => {
+test('the smallest gain that can be found shrinks with more questions, and is never 0', () => {
   expect(smallestFound(400, 0)).toBeLessThan(smallestFound(100, 0) ?? 0);
   expect(smallestFound(400, 0)).toBeGreaterThan(0);
   expect(smallestFound(2, 0.5)).toBeNull();
-  // Sums over all outcomes end where the normal distribution takes over.
+  // Up to 2,000 questions, all outcomes are summed; above that, an approximation must agree.
   expect(smallestFound(2000, 0.2)).toBeCloseTo(smallestFound(2001, 0.2) ?? NaN, 3);
   expect(compareTries('other', [])).toBeNull();
 });
 
-test('tries of one question count together, not as so many questions', () => {
+test('tries of one question count together, not as separate questions', () => {
   const once = differencesOf(8, 2, 20);
   const thrice = once.map(([difference = 0]) => [difference, difference, difference]);
   const [single, repeated] = [compareTries('other', once), compareTries('other', thrice)];
   expect(repeated).toMatchObject({ pairs: 30, gain: single?.gain });
   const widthOf = ([low, high]: readonly [number, number] = [0, 0]): number => high - low;
   expect(widthOf(repeated?.interval) / widthOf(single?.interval)).toBeCloseTo(1, 0);
-  // Were they thirty tries more each, the interval would be narrower by the root of three.
+  // If each try counted as a question of its own, the interval would be narrower by a factor of √3.
   expect(widthOf(repeated?.interval)).toBeGreaterThan(0.8 * widthOf(single?.interval));
 });
 
-test('resampled intervals agree with their p, and few values are not taken for certainty', () => {
+test('resampled intervals agree with their p-values, and few values do not pass for certainty', () => {
   const values = fc.array(fc.integer({ min: -3, max: 3 }), { minLength: 1, maxLength: 12 });
   fc.assert(
     fc.property(values, (thirds) => {
@@ -79,7 +79,7 @@ test('resampled intervals agree with their p, and few values are not taken for c
   expect(resampleMean([0, 0, 0, 0]).interval[1]).toBeGreaterThan(0.5);
 });
 
-test('p is adjusted by Holm: the least by the number of all, each next by one fewer, in any order', () => {
+test("Holm's adjustment multiplies the least p by the number of all, each next by one fewer, in any order", () => {
   expect(adjustByHolm([0.04, 0.01, 0.03])).toEqual([0.06, 0.03, 0.06]);
   expect(adjustByHolm([0.9, 0.8])).toEqual([1, 1]);
   expect(adjustByHolm([])).toEqual([]);

@@ -2,11 +2,11 @@ import { checkCondition, readCondition } from '../../src/evaluation/condition';
 import { summarize } from '../../src/evaluation/summarize';
 import { aRecord } from './a-record';
 
-/** The last one is a baseline, which is always right. */
+/** Methods of which the last one is a baseline that is always right. */
 const METHODS = ['conductor', 'worker:a', 'worker:b', 'worker:giant'];
 const TRIED = { methods: METHODS, workers: ['a', 'b'] };
 
-/** Right answers of ten, by method; null where none could be judged. */
+/** Returns a summary by each method's number of right answers of ten; null if none could be judged. */
 function summaryOf(...right: readonly (number | null)[]) {
   const records = METHODS.flatMap((method, place) =>
     Array.from({ length: 10 }, (_, index) => {
@@ -36,7 +36,7 @@ test.each([
   expect(checked.sentence).toContain(`${holds ? 'Failed' : 'Passed'}: "${text}"`);
 });
 
-test('what is not understood, or not tried, is refused with what to write', () => {
+test('a condition that is malformed or names an untried method is refused with what to write', () => {
   for (const text of ['conductor > worker:a', 'conductor', '< 0.5', 'conductor < worker:a - x']) {
     expect(() => readCondition(text, TRIED)).toThrow('expected e.g. "conductor < worker:best"');
   }

@@ -4,7 +4,7 @@ import { CALL_NANO_USD, openEvaluation } from './open-evaluation';
 const RUN_NANO_USD = 1e9;
 
 test.each(['cancel', 'terminate'] as const)(
-  'a solve that somebody ended by %s counts at all that it was given',
+  'a solve that somebody ended by %s counts as all that it was given',
   async (how) => {
     const stage = await openEvaluation(questionsOf(1));
     const letGo = stage.providers.hold('scholar');

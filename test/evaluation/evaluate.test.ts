@@ -42,12 +42,12 @@ const recordOf = (records: readonly MethodRecord[], name: string): MethodRecord 
 const paidIn = ({ providers }: EvaluationStage): number =>
   providers.log.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
 
-test('every method is tried on a question, judged, and kept with its cost and its trace', async () => {
+test('every method is tried on a question, judged, and kept with its cost and trace', async () => {
   const { input, progress, records } = await stage.play('eval-all', ALL, { questions: 1 });
   expect(progress).toMatchObject({ begun: 1, done: 1, stoppedBy: null });
   expect(records).toHaveLength(input.methods.length);
   expect(records.filter(({ verdict }) => verdict === 'ungraded')).toEqual([]);
-  // Each call is paid for once: what a changed plan cost to write, it inherits.
+  // Each call is paid for once; a method that changes a plan inherits the cost of writing it.
   const paid = paidIn(stage);
   expect(progress.spentNanoUsd).toBe(paid);
   const inherited = records.filter(
@@ -70,7 +70,7 @@ test('every method is tried on a question, judged, and kept with its cost and it
   expect(await stage.client.list({ taskQueue: stage.taskQueue })).toMatchObject({ runs: [] });
 }, 120_000);
 
-test('two evaluations with one seed give identical tables', async () => {
+test('two evaluations with the same seed give identical tables', async () => {
   const methods = ['conductor', 'vote:clerk', 'random', 'permuted', 'mixture'];
   const one = await stage.play('eval-one', methods);
   const two = await stage.play('eval-two', methods);
@@ -82,7 +82,7 @@ function withoutTimes({ methods, ...summary }: Summary): object {
   return { ...summary, id: null, methods: methods.map((method) => ({ ...method, latencyMs: null })) };
 }
 
-test('more attempts than one plan shows are compared group by group', async () => {
+test('attempts that do not fit into one plan are compared group by group', async () => {
   const dear = await openEvaluation(QUESTIONS, { conductorPrice: { input: 0, output: 300 } });
   try {
     const { records } = await dear.play('eval-many', ['best-of:scholar'], { questions: 1 });
@@ -95,7 +95,7 @@ test('more attempts than one plan shows are compared group by group', async () =
   }
 }, 120_000);
 
-test('what was learned of an earlier evaluation decides who answers, and its cost is told', async () => {
+test('an earlier evaluation decides who answers for the learned router, and its cost is reported', async () => {
   const { input: earlier, records: tried } = await stage.play('eval-earlier', ['workers'], { questions: 1 });
   await keepManifest(earlier, '');
   const route = (id: string, asked: readonly Question[]) =>
@@ -127,7 +127,7 @@ test('what was learned of an earlier evaluation decides who answers, and its cos
   );
 });
 
-test('a checkpoint of any training run is a method, and one that is not there is told', async () => {
+test('a checkpoint of any training run can be a method, and a missing one is reported', async () => {
   const policy = await startScriptedPolicy('nightly-000001');
   try {
     const name = '000001';
@@ -156,9 +156,9 @@ test('a checkpoint of any training run is a method, and one that is not there is
   );
 });
 
-test('a budget is kept, and more of it pays for nothing twice', async () => {
+test('a budget is kept, and a larger one pays for nothing twice', async () => {
   const methods = ['worker:coder', 'worker:clerk', 'reflection:clerk'];
-  // Money for 9 of 14 calls.
+  // The budget covers 9 of 14 calls.
   const short = await stage.inputOf('eval-short', methods, { nanoUsd: 9 * CALL_NANO_USD, window: 2 });
   await stage.whileWorking(async () => {
     const first = await stage.run({ ...short, limits: { tokens: 100_000 } });
@@ -175,7 +175,7 @@ test('a budget is kept, and more of it pays for nothing twice', async () => {
   });
 });
 
-test('what no evaluation can be made of is refused with a sentence', async () => {
+test('an invalid evaluation is refused with a sentence', async () => {
   const input = await stage.inputOf('eval-bad', ['conductor']);
   const { workflow } = stage.temporal.client;
   await stage.whileWorking(async () => {
@@ -196,7 +196,7 @@ test('what no evaluation can be made of is refused with a sentence', async () =>
   });
 });
 
-test('a right answer that the last step lost is told, and so are votes for it', async () => {
+test('a right answer that the last step lost is reported, and so are votes for it', async () => {
   const answer = String(QUESTIONS[0]?.answer);
   const say = (text: string): string => `It is <answer>${text}</answer>`;
   stage.providers.script('coder', [say(answer), say('0')]);
@@ -213,7 +213,7 @@ test('a right answer that the last step lost is told, and so are votes for it', 
   expect(found.map(({ failures }) => failures)).toMatchObject([{ lost: 1 }, { lost: 1 }, {}]);
 });
 
-test('answers that the grader holds equal are votes for one', async () => {
+test('answers that the grader holds equal count as votes for one answer', async () => {
   const [question] = questionsOf(1);
   const set = await keepQuestions([{ ...question, grader: 'freeform', answer: 'the Danube' }]);
   stage.providers.script('clerk', ['the Rhine', 'Danube', 'The Danube.', 'the  danube', 'Rhine, I think']);
@@ -221,7 +221,7 @@ test('answers that the grader holds equal are votes for one', async () => {
   expect(recordOf(records, 'vote:clerk')).toMatchObject({ verdict: 'correct' });
 });
 
-test('where a bare question is answered better than a subtask in a team, both forms show it', async () => {
+test('if a bare question is answered better than a subtask in a team, the two forms of a method show it', async () => {
   const [question] = QUESTIONS;
   stage.providers.answer('clerk', ({ text }) => {
     const isBare = !text.includes('member of a team');
@@ -239,7 +239,7 @@ test('where a bare question is answered better than a subtask in a team, both fo
   expect(JSON.stringify(describeSetting(input, []))).toContain('were sent the question alone');
 });
 
-test('a further Conductor stands beside the configured one in one evaluation, told by its own name, model and price', async () => {
+test('a further Conductor is evaluated beside the configured one, with its own name, model and price', async () => {
   stage.providers.answer('clerk', '<answer>-1</answer>');
   const plan = renderPlan({ steps: [step('clerk', 'Answer it.')] }, ['scholar', 'coder', 'clerk']);
   stage.providers.answer('frontier', { text: plan, usage: { outputTokens: 200 } });
@@ -262,7 +262,7 @@ test('a further Conductor stands beside the configured one in one evaluation, to
   });
 }, 120_000);
 
-test('a baseline is asked alone, with its own settings and price, and no Conductor knows of it', async () => {
+test('a baseline is asked alone, with its own settings and price, and the Conductor does not know of it', async () => {
   stage.providers.answer('giant', ({ text }) => {
     const asked = QUESTIONS.find(({ question }) => text.includes(question));
     return { text: `<answer>${String(asked?.answer)}</answer>`, usage: { outputTokens: 100 } };
@@ -312,7 +312,7 @@ describe('turns', () => {
   const pool = ['scholar', 'coder', 'clerk'];
   const turnOf = (worker: string): string => renderPlan({ steps: [step(worker, 'Answer it.')] }, pool);
 
-  test('are decided after the last output was seen, and end when the Conductor accepts it', async () => {
+  test('are planned after the last output was seen, and end when the Conductor accepts it', async () => {
     const answer = `<answer>${String(QUESTIONS[0]?.answer)}</answer>`;
     stage.providers.script('conductor', [turnOf('clerk'), turnOf('coder'), ACCEPT]);
     stage.providers.script('clerk', ['<answer>-1</answer>']);
@@ -326,7 +326,7 @@ describe('turns', () => {
     expect(third).toContain(answer);
   });
 
-  test('are five at most, however the Conductor may call itself elsewhere', async () => {
+  test('are at most five, even if the Conductor may not call itself', async () => {
     stage.providers.answer('conductor', turnOf('clerk'));
     stage.providers.answer('clerk', '<answer>-1</answer>');
     const { run } = await stage.inputOf('eval-five-turns', ['turns']);
@@ -336,7 +336,7 @@ describe('turns', () => {
   });
 });
 
-test('agreement of the workers finds an answer without knowing the right one', async () => {
+test('agreement of the workers selects an answer without knowledge of the right one', async () => {
   const answer = String(QUESTIONS[0]?.answer);
   stage.providers.script('scholar', ['It is <answer>0</answer>']);
   stage.providers.script('coder', [`<answer>${answer}</answer>`]);
@@ -346,7 +346,7 @@ test('agreement of the workers finds an answer without knowing the right one', a
   expect(records[0]?.workers).toEqual({ scholar: 1, coder: 1, clerk: 1 });
 });
 
-test('a provider that fails says nothing about a method', async () => {
+test('a failing provider says nothing about a method', async () => {
   stage.providers.answer('clerk', { fault: 'bad-request' });
   const methods = ['worker:clerk', 'worker:coder'];
   const { progress, records } = await stage.play('eval-fault', methods, { questions: 1 });
@@ -357,7 +357,7 @@ test('a provider that fails says nothing about a method', async () => {
   expect(failed?.runs).toEqual(['eval-fault-1-worker-clerk']);
 });
 
-/** The words that a judge is to choose from, and the texts that stand between its marks. */
+/** Returns the words that a judge must choose from, and a function for the texts between its marks. */
 function readPrompt(text: string): { words: readonly string[]; partOf: (name: string) => string } {
   const words = /nothing else: (\S+) or (\S+)(?: or (\S+))?/.exec(text)?.slice(1) ?? [];
   const [, mark = ''] = (words[0] ?? '').split('-');
@@ -376,7 +376,7 @@ async function keepQuestions(questions: readonly object[]): Promise<Partial<Eval
   return { set: key, questions: questions.length };
 }
 
-test('a verifier has the last word where the question says so, its calls booked apart and within the budget', async () => {
+test('a verifier decides where a question asks for it, and its calls are booked apart and count as spent', async () => {
   const question = { grader: 'freeform', answer: 'the Danube', verify: true };
   const set = await keepQuestions(
     ['a', 'b'].map((id) => ({ id, question: `Which river flows through Vienna (${id})?`, ...question })),
@@ -404,12 +404,12 @@ test('a verifier has the last word where the question says so, its calls booked 
   const summary = await stage.summary(input);
   expect(summary.usd).toBeCloseTo(paid / 1e9, 9);
   expect(summary.methods[0]?.calls).toBe(1);
-  // Without a verifier the rule has the last word.
+  // Without a verifier, the rule-based grader decides.
   const ruled = await stage.play('eval-ruled', ['worker:clerk'], { ...set, questions: 1 });
   expect(ruled.records).toMatchObject([{ verdict: 'wrong' }]);
 });
 
-test('what the log knows is not asked again, and a judge that prefers a place prefers nothing', async () => {
+test('logged answers are not asked for again, and a judge that prefers a position prefers neither answer', async () => {
   const spent = { calls: 3, inputTokens: 30, outputTokens: 3, nanoUsd: 5 };
   const { lost, planning, latencyMs, workers, plan, rounds, degraded, stoppedBy } = aRecord('conductor', 0);
   const facts = { lost, planning, latencyMs, workers, plan, rounds, degraded, stoppedBy };
@@ -455,7 +455,7 @@ test('what the log knows is not asked again, and a judge that prefers a place pr
   });
 });
 
-test('an evaluation is found by its id, by the beginning that no other has, and as the last one', async () => {
+test('an evaluation is found by its id, by a unique prefix, and as the last one', async () => {
   const input = await stage.inputOf('eval-x1', ['workers'], { questions: 1 });
   for (const [id, startedAt] of [
     ['eval-x1', '2026-11-01'],
@@ -471,7 +471,7 @@ test('an evaluation is found by its id, by the beginning that no other has, and 
   );
 });
 
-test('every method is shown the conversation that a question continues', async () => {
+test('every method gets the conversation that a question continues', async () => {
   const conversation = [{ role: 'user', content: 'My name is Ada.' }] as const;
   const own = await openEvaluation(QUESTIONS.map((question) => ({ ...question, conversation })));
   try {

@@ -10,21 +10,21 @@ import { type EvaluationStage, openEvaluation } from './open-evaluation';
 const QUESTIONS = questionsOf(4);
 const METHODS = ['conductor', 'workers', 'vote:clerk', 'random', 'silent'];
 
-/** Findings must not depend on what happened on the way. */
+/** Returns the parts of the records that must not depend on kills. */
 function verdictsOf(records: readonly MethodRecord[]): object[] {
   return records.map(({ method, index, verdict, extracted, spent, workers }) => {
     return { method, index, verdict, extracted, spent, workers };
   });
 }
 
-/** Call ids whose answer lies in the store: they are paid for, and must never be asked about again. */
+/** Returns the ids of calls whose answer is in the store: they are paid for, and must never be made again. */
 async function finishedCalls(stage: EvaluationStage): Promise<ReadonlySet<string>> {
   const keys = await stage.store.list('answers/');
   return new Set(keys.map((key) => key.replace(/^.*\/|\.json$/g, '')));
 }
 
 test.each([1, 2])(
-  'worker and server killed at moments of seed %d: the same verdicts, and nothing finished is paid again',
+  'after kills of worker and server with seed %d, verdicts are the same and no finished call is paid again',
   async (seed) => {
     const folder = await freshFolder();
     const attach = () => embeddedServer({ folder, say: () => undefined });

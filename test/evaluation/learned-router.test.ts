@@ -7,7 +7,7 @@ const IDS = Object.keys(WORKERS);
 const skillOf = (worker: string, { topic }: WorldQuestion): number =>
   WORKERS[worker]?.[topic as 'sums' | 'letters' | 'capitals'] ?? NaN;
 
-/** Questions that each worker of the simulated world answered alone, as its skills have it. */
+/** Returns questions with the workers that answered them correctly alone, drawn by their simulated skills. */
 function lessonsOf(questions: readonly WorldQuestion[], seed: number): GradedExample[] {
   return questions.map((question) => {
     const random = randomFrom('lessons', seed, question.id);
@@ -18,12 +18,12 @@ function lessonsOf(questions: readonly WorldQuestion[], seed: number): GradedExa
 
 const QUESTIONS = questionsOf(600);
 const [EARLIER, LATER] = [QUESTIONS.slice(0, 150), QUESTIONS.slice(150)];
-/** How often the workers are right that are chosen, on paper. */
+/** Returns the expected share of right answers if these workers are chosen. */
 const paperOf = (choose: (question: WorldQuestion) => string): number =>
   meanOf(LATER.map((question) => skillOf(choose(question), question))) ?? NaN;
 
 test.each(Array.from({ length: 20 }, (_, seed) => seed))(
-  'where topics have different best workers, it beats the best single one, and comes close to whoever knows all (seed %d)',
+  'if topics have different best workers, it beats the best single one and comes close to the ideal (seed %d)',
   (seed) => {
     const choose = learnRouting(IDS, lessonsOf(EARLIER, seed));
     const single = Math.max(...IDS.map((id) => paperOf(() => id)));
@@ -36,18 +36,18 @@ test.each(Array.from({ length: 20 }, (_, seed) => seed))(
 
 const lesson = (text: string, isRight: GradedExample['isRight']): GradedExample => ({ text, isRight });
 
-test('where the words tell nothing, who was right most often is chosen, and of equals the first', () => {
+test('if the words tell nothing, it chooses the worker that was right most often, and the first of equals', () => {
   const same = [lesson('x', { a: false, b: true }), lesson('x', { a: false, b: false })];
   expect(learnRouting(['a', 'b'], same)('another')).toBe('b');
   expect(learnRouting(['b', 'a'], [lesson('x', { a: true, b: true })])('x')).toBe('b');
 });
 
-test('what could not be judged counts neither way', () => {
+test('an answer that could not be judged counts neither way', () => {
   const lessons = [lesson('x', { a: true }), lesson('x', { b: true }), lesson('x', { b: false })];
   expect(learnRouting(['b', 'a'], lessons)('x')).toBe('a');
 });
 
-test('a question as long as a book is read in time', () => {
+test('a question as long as a book is routed in time', () => {
   const book = 'the quick brown fox 42 '.repeat(100_000);
   expect(
     learnRouting(['a', 'b'], [lesson(book, { b: true }), lesson(book, { a: false, b: true })])(book),

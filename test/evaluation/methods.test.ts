@@ -22,14 +22,14 @@ const written: Plan = {
   ],
 };
 
-test('every worker alone, and the Conductor where a method needs what it did', () => {
+test('reads every worker alone, and adds the Conductor if a method needs what it did', () => {
   const alone = ['worker:gpt', 'worker:sonnet', 'worker:qwen'];
   expect(readMethods(['workers', 'vote'], CAST)).toEqual(['conductor', ...alone, 'vote:gpt']);
   const named = readMethods(['workers', 'worker:gpt', 'conductor:0', 'conductor:2'], CAST);
   expect(named).toEqual([...alone, 'conductor', 'conductor:2']);
 });
 
-test('what methods ask beside the Conductor and the pool is told, once each', () => {
+test('lists the Conductors and baselines that methods ask beside the pool, once each', () => {
   const methods = readMethods(['workers', 'worker:giant', 'vote:giant', 'conductor:frontier:1'], CAST);
   expect(methods).toContain('conductor:frontier:1');
   expect(askedBeside(methods, CAST)).toEqual({ conductors: ['frontier'], baselines: ['giant'] });
@@ -87,7 +87,7 @@ test('no two methods are kept in the same place', () => {
 });
 
 test.each(Object.keys(METHODS).filter((name) => name !== 'worker'))(
-  '%s makes plans that a solve takes, the same ones for the same seed',
+  '%s makes plans that a solve accepts, and the same ones for the same seed',
   (name) => {
     const { method } = readMethod(name, CAST);
     const planOf = (seed: number): Plan | null => {
@@ -109,7 +109,7 @@ function changed(name: string, seed = 3): Plan['steps'] {
   return method.rewrite(written, teamOf(seed)).steps;
 }
 
-test('an ablation changes what it is named by, and nothing else', () => {
+test('an ablation changes only what it is named after', () => {
   const only = (key: 'worker' | 'subtask' | 'sees', name: string): void => {
     const [before, after] = [written.steps, changed(name)];
     const without = (step: Plan['steps'][number]): object => ({ ...step, [key]: null });
@@ -130,7 +130,7 @@ function planOf(name: string): Plan {
   return method.write(teamOf(3), method.solo?.form ?? 'team');
 }
 
-test('a worker alone is asked by the bare question, and as in a team where that is said', () => {
+test('a worker alone gets the bare question, and a subtask as in a team if :team is named', () => {
   const first = (name: string): string | undefined => planOf(name).steps[0]?.subtask;
   expect(first('worker:gpt')).toBe('');
   expect(first('worker:gpt:team')).toBe('Answer the question completely.');
@@ -148,7 +148,7 @@ test('a worker alone is asked by the bare question, and as in a team where that 
   ]);
 });
 
-test('the worker that was best alone is asked in the form in which it was, where a method has forms and names none', () => {
+test('a method that has forms and names none asks the best worker in the form in which it was best', () => {
   const named = ['worker:best', 'vote', 'vote:best:team', 'mixture:best', 'mixture:best:2', 'one-model'];
   expect(named.map((name) => nameWorker(name, 'worker:gpt:team'))).toEqual([
     ...['worker:gpt:team', 'vote:gpt:team', 'vote:gpt:team', 'mixture:gpt', 'mixture:gpt:2', 'one-model:gpt'],
@@ -170,7 +170,7 @@ test("a user's own worker always has a subtask to read", () => {
   expect(subtasks.steps.map(({ subtask }) => subtask)).toEqual(['', 'Answer the question completely.']);
 });
 
-test('a mixture of two layers shows every worker all answers of the first, and the last step those of the second', () => {
+test('in a mixture of two layers, every worker sees all answers of the first, and the last step those of the second', () => {
   const [one, two] = [planOf('mixture:sonnet'), planOf('mixture:sonnet:2')];
   expect(one.steps.map(({ worker, sees }) => [worker, sees])).toEqual([
     ['gpt', []],
@@ -192,7 +192,7 @@ test('a mixture of two layers shows every worker all answers of the first, and t
   expect(planOf('mixture:gpt:16').steps).toHaveLength(49);
 });
 
-test('reflection keeps all its attempts before its eyes', () => {
+test('each attempt of a reflection sees all attempts before it', () => {
   expect(planOf('reflection:gpt').steps.map(({ sees }) => sees)).toEqual([
     [],
     [0],
@@ -202,7 +202,7 @@ test('reflection keeps all its attempts before its eyes', () => {
   ]);
 });
 
-test('permuted gives each worker every place equally often', () => {
+test('permuted puts each worker first equally often', () => {
   const first = Array.from({ length: 300 }, (_, seed) => changed('permuted', seed)[0]?.worker);
   for (const worker of workers) {
     const count = first.filter((each) => each === worker).length;
@@ -211,7 +211,7 @@ test('permuted gives each worker every place equally often', () => {
   }
 });
 
-test('the answer that was given most often wins, of equals the earliest, and none does not count', () => {
+test('the most frequent answer wins, of equals the earliest, and a missing answer does not count', () => {
   expect(mostFrequent(['a', 'b', 'b'])).toBe(1);
   expect(mostFrequent([null, 'b', 'a'])).toBe(1);
   expect(mostFrequent([null, null, null, 'c'])).toBe(3);
@@ -219,7 +219,7 @@ test('the answer that was given most often wins, of equals the earliest, and non
   expect(mostFrequent([])).toBeNull();
 });
 
-test('attempts are compared in groups that one plan can show, and each takes part once', () => {
+test('attempts are compared in groups that fit into one plan, each attempt once', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: MOST_ATTEMPTS }), (count) => {
       const answers = Array.from({ length: count }, (_, place) => place);

@@ -19,14 +19,14 @@ import { openStage, type Stage, type StageOptions } from '../support/stage';
 export const CALL_NANO_USD = 1_000_000;
 const WORKER_PRICE = { input: 0, output: 10 };
 const CONDUCTOR_PRICE = { input: 0, output: 5 };
-/** Twice the Conductor's. */
+/** Twice the Conductor's price. */
 const FRONTIER_PRICE = { input: 0, output: 10 };
 
 const IDS = Object.keys(WORKERS);
 
 export type EvaluationStage = ReturnType<typeof evaluatingOn>;
 
-/** A stage whose pool is the simulated world, where every call costs the same unless the Conductor has another price. */
+/** Opens a stage whose pool is the simulated world: all calls cost the same unless the Conductor has another price. */
 export async function openEvaluation(
   questions: readonly WorldQuestion[],
   {

@@ -4,7 +4,7 @@ import { resampleMean } from '../../src/evaluation/resample';
 import { powerOf, scoreInterval, scoreTest, smallestFound } from '../../src/evaluation/score-test';
 import { meanOf } from '../../src/evaluation/statistics';
 
-// What the report promises of its figures, by the chances of all outcomes where these can be counted, else by simulation.
+// Checks what the report promises of its figures: over all outcomes if these can be counted, else by simulation.
 
 const QUESTIONS = 30;
 
@@ -34,7 +34,7 @@ for (let count = 1; count <= 1000; count += 1)
   logFactorials.push((logFactorials[count - 1] ?? 0) + Math.log(count));
 const logFactorial = (count: number): number => logFactorials[count] ?? NaN;
 
-/** Chance of an outcome where one method alone is right with one chance, and the other alone with another. */
+/** Returns the probability of an outcome, given each method's chance to be the only one that is right. */
 function chanceOf({ better, worse }: Outcome, questions: number, chances: readonly [number, number]): number {
   const equal = questions - better - worse;
   const [one, other] = chances;
@@ -58,7 +58,7 @@ function shareWhere(isTrue: (outcome: Outcome) => boolean, chances: readonly [nu
 
 const SHARES = Array.from({ length: 16 }, (_, place) => 0.05 + 0.05 * place);
 
-test('of 30 questions, the interval of a difference covers it in at least 94 % of all evaluations', () => {
+test('with 30 questions, the interval of a difference covers it in at least 94 % of all evaluations', () => {
   const coverages = SHARES.flatMap((share) =>
     [0, 0.1, 0.2, 0.3, 0.5]
       .filter((gain) => gain < share)
@@ -67,13 +67,13 @@ test('of 30 questions, the interval of a difference covers it in at least 94 % o
   expect(Math.min(...coverages)).toBeGreaterThan(0.94);
 });
 
-test('where there is no difference, p is below 0.05 one time out of twenty', () => {
+test('without a difference, p is below 0.05 in less than one of twenty evaluations', () => {
   for (const share of SHARES) {
     expect(shareWhere(({ p }) => p < 0.05, chancesOf(share, 0))).toBeLessThan(0.05);
   }
 });
 
-test('an interval holds 0 if and only if p is at least 0.05', () => {
+test('an interval contains 0 if and only if p is at least 0.05', () => {
   for (const { low, high, p } of OUTCOMES) expect(p < 0.05).toBe(low > 0 || high < 0);
 });
 
@@ -81,27 +81,30 @@ test.each([
   [30, 0.3],
   [60, 0.1],
   [200, 0.2],
-])('of %d questions, what could be found is found four times out of five', (questions, share) => {
-  const gain = smallestFound(questions, share) ?? NaN;
-  const random = randomFrom('power', questions, share);
-  const [better, worse] = chancesOf(Math.max(share, gain), gain);
-  const isFound = (): boolean => {
-    const study = { better: 0, worse: 0, questions };
-    for (let question = 0; question < questions; question += 1) {
-      const luck = random();
-      if (luck < better) study.better += 1;
-      else if (luck < better + worse) study.worse += 1;
-    }
-    return study.better > study.worse && scoreTest(study) < 0.05;
-  };
-  const found = meanOf(Array.from({ length: 4000 }, () => Number(isFound()))) ?? NaN;
-  expect(Math.abs(found - powerOf(questions, Math.max(share, gain), gain))).toBeLessThan(0.025);
-  expect(found).toBeGreaterThan(0.775);
-  // Jumps of whole questions aside, less would be missed more often.
-  expect(powerOf(questions, Math.max(share, 0.9 * gain), 0.9 * gain)).toBeLessThan(0.8);
-});
+])(
+  'with %d questions, the smallest gain that can be found is found four times out of five',
+  (questions, share) => {
+    const gain = smallestFound(questions, share) ?? NaN;
+    const random = randomFrom('power', questions, share);
+    const [better, worse] = chancesOf(Math.max(share, gain), gain);
+    const isFound = (): boolean => {
+      const study = { better: 0, worse: 0, questions };
+      for (let question = 0; question < questions; question += 1) {
+        const luck = random();
+        if (luck < better) study.better += 1;
+        else if (luck < better + worse) study.worse += 1;
+      }
+      return study.better > study.worse && scoreTest(study) < 0.05;
+    };
+    const found = meanOf(Array.from({ length: 4000 }, () => Number(isFound()))) ?? NaN;
+    expect(Math.abs(found - powerOf(questions, Math.max(share, gain), gain))).toBeLessThan(0.025);
+    expect(found).toBeGreaterThan(0.775);
+    // A gain that is smaller by 10 % (power changes in steps of whole questions) is missed more often.
+    expect(powerOf(questions, Math.max(share, 0.9 * gain), 0.9 * gain)).toBeLessThan(0.8);
+  },
+);
 
-/** Differences of mean scores on questions that are tried several times, of skills that depend on the question. */
+/** Returns differences of mean scores on questions tried several times, with skills that depend on the question. */
 function triesOf(random: () => number, tries: number, unlike: number, gain: number): number[] {
   return Array.from({ length: QUESTIONS }, () => {
     const easiness = 0.3 + 0.4 * random();
@@ -129,7 +132,7 @@ test.each([
   120_000,
 );
 
-test('of ten methods that are no better, one seems to be in at most 5 % of evaluations, by Holm', () => {
+test("with Holm's adjustment, one of ten equal methods seems better in about 5 % of evaluations at most", () => {
   const random = randomFrom('holm');
   const draw = (): number => {
     const study = { better: 0, worse: 0, questions: 60 };

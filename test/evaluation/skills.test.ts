@@ -5,21 +5,21 @@ import { meanOf } from '../../src/evaluation/statistics';
 import { keepLines } from '../../src/store/texts';
 import { CALL_NANO_USD, openEvaluation } from './open-evaluation';
 
-// Wrong answers of these topics all differ, so that a vote can be reckoned on paper.
+// Wrong answers of these topics all differ, so that the score of a vote can be calculated by hand.
 const QUESTIONS = questionsOf(120).filter(({ topic }) => topic !== 'capitals');
-/** Each of its own questions. */
+/** Seeds, each with questions of its own. */
 const SEEDS = [1, 2] as const;
 
 type Topic = 'sums' | 'letters';
 
 const skill = (worker: string, topic: string): number => WORKERS[worker]?.[topic as Topic] ?? NaN;
 
-/** How often all judgements of this file together may call a method wrong that is right. */
+/** Probability that any check of this file fails although the methods are right. */
 const FALSE_ALARMS = 0.001;
 
 /**
- * How often chance alone leads at least as far away as this, on the same side, where each question is answered rightly with
- * a chance of its own: exactly, since the normal distribution is no good so far out.
+ * Returns the probability that chance alone leads at least as far away as this, on the same side, if each question has
+ * its own chance of a right answer. It is exact, because the normal approximation fails so far out.
  */
 function tailOf(correct: number, chances: readonly number[]): number {
   let odds = [1];
@@ -30,13 +30,13 @@ function tailOf(correct: number, chances: readonly number[]): number {
   return Math.min(sum(odds.slice(0, correct + 1)), sum(odds.slice(correct)));
 }
 
-/** A worker that sees answers of which one is right as often as `shown`. */
+/** Returns a worker's chance to be right if one of the answers that it sees is right with a chance of `shown`. */
 const after = (shown: number, own: number): number => shown * withHelp(own) + (1 - shown) * own;
-/** One of so many is right. */
+/** Returns the chance that at least one is right. */
 const anyOf = (...chances: readonly number[]): number =>
   1 - chances.reduce((none, each) => none * (1 - each), 1);
 
-/** The Conductor has the best worker answer, the second check, and the best decide. */
+/** Returns the Conductor's chance: it has the best worker answer, the second check, and the best decide. */
 function conductor(topic: Topic): number {
   const [best = 0, second = 0] = Object.keys(WORKERS)
     .map((worker) => skill(worker, topic))
@@ -44,13 +44,13 @@ function conductor(topic: Topic): number {
   return after(anyOf(best, second), best);
 }
 
-/** Chance that two of four votes agree, or that the first is the only right one: wrong ones never agree. */
+/** Returns the chance that at least two of four votes are right, or only the first: wrong votes never agree. */
 function vote(right: number): number {
   const wrong = 1 - right;
   return 1 - wrong ** 4 - 4 * right * wrong ** 3 + right * wrong ** 3;
 }
 
-/** The last of five attempts, which sees the four before it. */
+/** Returns the chance of the last of five attempts, which sees the four before it. */
 function reflection(right: number): number {
   return after(anyOf(right, right, right, right), right);
 }
@@ -77,7 +77,7 @@ const ON_PAPER: Readonly<Record<string, (topic: Topic) => number>> = {
   silent: (topic) => Math.max(...Object.keys(WORKERS).map((worker) => skill(worker, topic))),
 };
 
-/** Both sides of each. */
+/** Number of checks: one for each side of each method's score. */
 const JUDGEMENTS = 2 * Object.keys(ON_PAPER).length;
 
 function expectChance(method: string, records: readonly MethodRecord[], chances: readonly number[]): void {
@@ -91,7 +91,7 @@ function expectChance(method: string, records: readonly MethodRecord[], chances:
   expect({ ...found, isChance }).toEqual({ ...found, isChance: true });
 }
 
-test('each score is what the skills make it, and methods of equal cost cost the same within one call', async () => {
+test('scores match the simulated skills, and methods of equal cost differ by at most one call', async () => {
   const stage = await openEvaluation(QUESTIONS);
   try {
     const records: MethodRecord[] = [];

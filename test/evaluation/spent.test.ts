@@ -7,20 +7,20 @@ const call = (tokens: number | null, nanoUsd: number | null): Call => {
   return sampleCall({ usage: tokens === null ? null : usage, nanoUsd });
 };
 
-test('a call that was lost changes no cost, and a price that is unknown makes the sum unknown', () => {
+test('a lost call does not change the cost, and an unknown price makes the sum unknown', () => {
   const answered = call(100, 1_000);
   expect(spentOn([answered, call(null, null)])).toEqual(spentOn([answered]));
   expect(spentOn([answered, call(50, null)])).toMatchObject({ calls: 2, outputTokens: 150, nanoUsd: null });
 });
 
-test('equal cost is of money where it is known, else of tokens', () => {
+test('equal cost is measured in money if any was spent, else in tokens', () => {
   const paid = spentOn([call(100, 1_000)]);
   expect(unitOf(paid)(paid)).toBe(1_000);
   const free = spentOn([call(100, 0)]);
   expect(unitOf(free)(free)).toBe(100);
 });
 
-test('the checkpoint that wrote plans stays among the facts, and a prompted Conductor is none', () => {
+test('facts name the checkpoint that wrote plans, and none for a prompted Conductor', () => {
   const traces = [sampleTrace(), sampleTrace({ checkpoint: 'nightly/000001' })];
   expect(factsOf(traces)).toMatchObject({ checkpoint: 'nightly/000001' });
   expect(factsOf([sampleTrace()])).not.toHaveProperty('checkpoint');

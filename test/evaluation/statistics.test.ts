@@ -36,7 +36,7 @@ test('a bound is as far from the mean as the t distribution says', () => {
   expect(meanInterval([1, 2, 3, 4, 5])?.[1]).toBeCloseTo(3 + 2.776 * Math.SQRT1_2, 3);
 });
 
-test('values that agree are their own bound or interval, and few values have none', () => {
+test('equal values are their own bound or interval, and too few values have none', () => {
   expect(lowerBound([2, 2, 2, 2, 2], 0.05)).toBe(2);
   expect(lowerBound([2, 2, 2, 2], 0.05)).toBeNull();
   expect(upperBound([], 0.05)).toBeNull();
@@ -45,7 +45,7 @@ test('values that agree are their own bound or interval, and few values have non
   expect(shareInterval([])).toBeNull();
 });
 
-test('all judgements on one set of questions err 5 times out of a hundred together', () => {
+test('all judgements on one set of questions together err 5 times out of a hundred', () => {
   const risks = Array.from({ length: 10_000 }, (_, place) => riskOf(place + 1));
   expect(risks[0]).toBe(0.025);
   expect(risks.reduce((sum, risk) => sum + risk, 0)).toBeCloseTo(0.05, 4);
@@ -54,12 +54,12 @@ test('all judgements on one set of questions err 5 times out of a hundred togeth
 const NIGHTS = 30;
 const QUESTIONS = 60;
 
-/** How often, of so many training runs that learn nothing, some night of thirty looks like a gain. */
+/** Returns the share of training runs that learn nothing in which some night of thirty looks like a gain. */
 function falseAlarms(runs: number, riskOfNight: (night: number) => number): number {
   const random = randomFrom('false alarms');
   let alarms = 0;
   for (let run = 0; run < runs; run += 1) {
-    // Chance that the nights share, being judged on equal questions.
+    // Randomness that the nights share, because they are judged on the same questions.
     const shared = Array.from({ length: QUESTIONS }, () => random());
     const isAlarm = Array.from({ length: NIGHTS }, (_, night) => {
       const gains = shared.map((lean) => (random() < 0.5 ? Math.sign(lean - random()) / 2 : 0));
@@ -70,12 +70,12 @@ function falseAlarms(runs: number, riskOfNight: (night: number) => number): numb
   return alarms / runs;
 }
 
-test('thirty nights that learn nothing are rarely taken for a gain, as they would be without the correction', () => {
+test('thirty nights that learn nothing rarely pass for a gain, and often would without the correction', () => {
   expect(falseAlarms(200, riskOf)).toBeLessThanOrEqual(0.08);
   expect(falseAlarms(50, () => 0.05)).toBeGreaterThan(0.3);
 });
 
-test('four hundred questions show a gain of 0.05 through fifty nights, at a spread of 0.2', () => {
+test('four hundred questions can show a gain of 0.05 through fifty nights, at a spread of 0.2', () => {
   expect(smallestGain(400, 0.2, riskOf(50))).toBeCloseTo(0.05, 3);
   expect(smallestGain(4, 0.2, 0.05)).toBeNull();
   expect(spreadOf([1, 2, 3, 4, 5])).toBeCloseTo(Math.sqrt(2.5), 12);
@@ -85,7 +85,7 @@ const scores = (right: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => (index < right ? 1 : 0));
 
 test.each([
-  // Brown, Cai and DasGupta 2001: the centre moves towards a half; where all agree, z² / (n + z²) is left.
+  // Brown, Cai and DasGupta 2001: the centre moves towards a half; if all agree, z² / (n + z²) is left.
   [60, 100, 0.502, 0.691],
   [10, 10, 1 - 3.8415 / 13.8415, 1],
 ])("Wilson's interval of %d right of %d", (right, count, low, high) => {
@@ -100,7 +100,7 @@ test('percentiles are values that occurred', () => {
   expect(percentile([], 0.5)).toBeNull();
 });
 
-test('words are counted, counts added up and shared, whatever the names', () => {
+test('words are counted, and counts are added up and turned into shares, whatever the names', () => {
   const counts = tally(['a', '__proto__', 'a']);
   expect(Object.entries(counts)).toEqual([
     ['a', 2],

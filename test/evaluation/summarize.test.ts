@@ -10,7 +10,7 @@ const render = (summary: Summary): string => renderMarkdown(reportOf(summary, []
 const planOf = (...workers: readonly string[]) => ({
   steps: workers.map((worker, index) => ({ worker, subtask: '', sees: index === 0 ? [] : [index - 1] })),
 });
-test('a report tells plans by their graph and wrong answers by what went wrong, workers alone asked for it', () => {
+test('a report counts plans by their graph, and wrong answers by what went wrong', () => {
   const methods = ['conductor', 'worker:b'];
   const manifest = { id: 'e', file: 'f', questions: 5, methods, workers: ['a', 'b'], seed: 1 };
   const summary = summarize(manifest, [
@@ -22,7 +22,7 @@ test('a report tells plans by their graph and wrong answers by what went wrong, 
     record('worker:b', 0, { verdict: 'correct' }),
     record('worker:b', 1),
     record('worker:b', 2),
-    // Two solves are two attempts, and no review.
+    // Two solves are two attempts, not a review.
     record('worker:b', 3, { plan: planOf('b'), rounds: 2, runs: ['e-1', 'e-2'] }),
     record('worker:b', 4, { plan: planOf('b'), rounds: 2, runs: ['e-1', 'e-2'], outputs: [['wrong']] }),
   ]);
@@ -46,7 +46,7 @@ test('a report tells plans by their graph and wrong answers by what went wrong, 
 const METHODS = ['conductor', 'worker:b', 'random'];
 const MANIFEST = { id: 'e', file: 'f', questions: 60, methods: METHODS, workers: ['b'], seed: 1 };
 
-/** Sixty questions, of which each method but the first is right on its own share. */
+/** Returns records of sixty questions: each method is right on 9 questions fewer than the one before it. */
 const manyRecords = (tries: number): MethodRecord[] =>
   Array.from({ length: 60 * tries }, (_, index) =>
     METHODS.map((method, place) => {
@@ -56,7 +56,7 @@ const manyRecords = (tries: number): MethodRecord[] =>
     }),
   ).flat();
 
-test('all comparisons are adjusted together, but for the one that was named before', () => {
+test('all comparisons are adjusted together, except the one that was named before', () => {
   const [, worker, random] = summarize(MANIFEST, manyRecords(1)).methods;
   expect(worker?.adjustedP).toBe(worker?.comparison?.p);
   expect(random?.adjustedP).toBeCloseTo(2 * (random?.comparison?.p ?? NaN), 9);
@@ -73,7 +73,7 @@ test('all comparisons are adjusted together, but for the one that was named befo
   expect(two.methods.map(({ adjustedP }) => adjustedP)).toEqual([null, null]);
 });
 
-test('tries of one question are one question: score, standard error and pairs', () => {
+test('tries of one question count as one question in score, standard error and pairs', () => {
   const { methods } = summarize({ ...MANIFEST, questions: 180, repeats: 3 }, manyRecords(3));
   const [once] = summarize(MANIFEST, manyRecords(1)).methods;
   expect(methods[0]).toMatchObject({ questions: 180, score: once?.score });
@@ -85,7 +85,7 @@ test('tries of one question are one question: score, standard error and pairs', 
   expect(report).toContain('pass@1');
 });
 
-test('what could not be judged stands in a second line as wrong, and degraded runs are counted', () => {
+test('a second line counts unjudged answers as wrong, and degraded runs are counted', () => {
   const records = manyRecords(1).map((each) =>
     each.method === 'worker:b' && each.index < 6
       ? { ...each, verdict: 'ungraded' as const, degraded: true }
@@ -118,7 +118,7 @@ test('a method that stopped short of equal cost says so, with both costs', () =>
   ]);
 });
 
-test('of the log it says what is not known: prices, quality, and what could not be drawn', () => {
+test('for the log, a report says what is unknown: prices, quality, and what could not be drawn', () => {
   const log = { answered: 9, unanswered: 3, known: 1 };
   const methods = ['conductor', 'worker:b'];
   const manifest = { id: 'e', file: 'the log', questions: 2, methods, seed: 1, log };

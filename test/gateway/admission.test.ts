@@ -7,7 +7,7 @@ const stage = useStage({ workers: ['a', 'b'], simulation: { models: { a: { answe
 
 const gateway = useGateway(stage);
 
-/** Less than a body may have, more than Temporal takes. */
+/** Shorter than a body may be, and longer than Temporal takes. */
 const LONG = 'x'.repeat(3 * 1024 * 1024);
 const planOf = (subtask: string, sees: readonly number[] = []) => ({
   steps: [{ worker: 'a', subtask, sees }],
@@ -33,7 +33,7 @@ async function post(body: unknown, headers: Record<string, string> = {}): Promis
   return { status: response.status, headers: response.headers, error };
 }
 
-describe('a request is refused, with what to do', () => {
+describe('refuses, with what to do,', () => {
   const image = [{ type: 'image_url', image_url: { url: 'data:,' } }];
   const tool = { type: 'function', function: { name: 'search' } };
   test.each([
@@ -117,14 +117,14 @@ describe('a request is refused, with what to do', () => {
     expect(gateway.said).toEqual([]);
   });
 
-  test('more than 8 MiB', async () => {
+  test('a body of more than 8 MiB', async () => {
     expect(await post({ ...BODY, user: 'x'.repeat(9 * 1024 * 1024) })).toMatchObject({
       status: 413,
       error: { code: 'too_large' },
     });
   });
 
-  test('more than 8 MiB, in chunks of no given length', async () => {
+  test('a body of more than 8 MiB, in chunks of undeclared length', async () => {
     const chunks = Array.from({ length: 9 }, () => 'x'.repeat(1024 * 1024));
     expect(await post(ReadableStream.from(['{"user":"', ...chunks]))).toMatchObject({
       status: 413,
@@ -132,14 +132,17 @@ describe('a request is refused, with what to do', () => {
     });
   });
 
-  test.each(['hint', 'reject', 'approve', 'retry'])('a body of %s too long for Temporal', async (name) => {
-    const response = await fetch(`${gateway.url}/api/solves/some/${name}`, {
-      method: 'POST',
-      headers: { 'x-api-key': gateway.secret, 'content-type': 'application/json' },
-      body: JSON.stringify({ reason: LONG }),
-    });
-    expect([response.status, await response.json()]).toMatchObject([413, { error: { code: 'too_large' } }]);
-  });
+  test.each(['hint', 'reject', 'approve', 'retry'])(
+    'a body of %s that is too long for Temporal',
+    async (name) => {
+      const response = await fetch(`${gateway.url}/api/solves/some/${name}`, {
+        method: 'POST',
+        headers: { 'x-api-key': gateway.secret, 'content-type': 'application/json' },
+        body: JSON.stringify({ reason: LONG }),
+      });
+      expect([response.status, await response.json()]).toMatchObject([413, { error: { code: 'too_large' } }]);
+    },
+  );
 
   test('a plan that breaks a rule', async () => {
     const plan = planOf('Count.', [0]);
@@ -149,13 +152,13 @@ describe('a request is refused, with what to do', () => {
     });
   });
 
-  test('no worker to do it', async () => {
+  test('a request that no worker can do', async () => {
     const refused = await post(BODY);
     expect(refused).toMatchObject({ status: 503, error: { code: 'no_worker' } });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('a path that there is not', async () => {
+  test('an unknown path', async () => {
     const response = await fetch(`${gateway.url}/v1/embeddings`, {
       headers: { authorization: `Bearer ${gateway.secret}` },
     });
@@ -170,7 +173,7 @@ describe('a key', () => {
     return response.status;
   };
 
-  test('opens the gateway in the header of either vendor, and nothing else does', async () => {
+  test('opens the gateway in either vendor’s header, and nothing else does', async () => {
     expect(await status({ authorization: `Bearer ${gateway.secret}` })).toBe(200);
     expect(await status({ 'x-api-key': gateway.secret })).toBe(200);
     expect(await status({})).toBe(401);
@@ -178,14 +181,14 @@ describe('a key', () => {
     expect(await status({ authorization: `Basic ${gateway.secret}` })).toBe(401);
   });
 
-  test('that was revoked opens nothing', async () => {
+  test('opens nothing after it was revoked', async () => {
     const free = { isAdmin: false, models: null, usdPerDay: null, requestsPerMinute: null, expiresAt: null };
     const made = await createKey(stage.store, { name: 'gone', ...free });
     await revokeKey(stage.store, 'gone');
     expect(await status({ 'x-api-key': made.secret })).toBe(401);
   });
 
-  test('asks for its own models alone', async () => {
+  test('can ask only for its own models', async () => {
     gateway.secret = await gateway.key({ models: ['worker/b'] });
     const response = await fetch(`${gateway.url}/v1/models`, { headers: { 'x-api-key': gateway.secret } });
     const { data } = (await response.json()) as { data: { id: string }[] };
@@ -193,7 +196,7 @@ describe('a key', () => {
     expect(await post(BODY)).toMatchObject({ status: 404, error: { code: 'model_not_found' } });
   });
 
-  test('sends as many requests a minute as it may', async () => {
+  test('can send only as many requests a minute as it may', async () => {
     gateway.secret = await gateway.key({ requestsPerMinute: 2 });
     const headers = { 'x-api-key': gateway.secret };
     expect([await status(headers), await status(headers)]).toEqual([200, 200]);
@@ -202,7 +205,7 @@ describe('a key', () => {
   });
 });
 
-test('a day’s budget is held by what requests at once may cost, and freed by what they did cost', async () => {
+test('a daily budget holds what concurrent requests may cost, and frees what they did not spend', async () => {
   gateway.secret = await gateway.key({ usdPerDay: 0.1 });
   const release = stage.providers.hold('a');
   const dear = { ...BODY, conductor: { max_cost_usd: 0.05 } };
@@ -223,7 +226,7 @@ test('a day’s budget is held by what requests at once may cost, and freed by w
   expect(stage.requestsTo('a')).toHaveLength(3);
 });
 
-test('a page of a stranger’s, which has its name resolve to this machine, is not answered', async () => {
+test('a foreign page that lets its name resolve to this machine is refused', async () => {
   const status = await new Promise((resolve, reject) => {
     const headers = { host: 'evil.example:8484', 'x-api-key': gateway.secret };
     request(`${gateway.url}/v1/models`, { headers }, (response) => {
@@ -241,14 +244,14 @@ test('a page of a stranger’s, which has its name resolve to this machine, is n
   expect(response.headers.get('x-content-type-options')).toBe('nosniff');
 });
 
-test('a body in chunks of no given length is read as any other', async () => {
+test('a body in chunks of undeclared length is read like any other', async () => {
   const [start, end] = [JSON.stringify(BODY).slice(0, 20), JSON.stringify(BODY).slice(20)];
   await stage.whileWorking(async () => {
     expect(await post(ReadableStream.from([start, end]))).toMatchObject({ status: 200 });
   });
 });
 
-test('fields that do not count are listed, and those that do reach the model', async () => {
+test('ignored fields are listed, and the others reach the model', async () => {
   const ignored = { temperature: 0.1, top_p: 1, made_up: true, tools: [{ type: 'function' }] };
   const asked = { ...BODY, ...ignored, seed: 7, max_tokens: 99 };
   await stage.whileWorking(async () => {

@@ -63,7 +63,7 @@ async function entriesOf(day: string): Promise<AuditEntry[]> {
   return entries;
 }
 
-test('a solve is started, read, listed and followed; whoever comes back is told the rest', async () => {
+test('a solve can be started, read, listed and followed, and a returning reader gets the rest', async () => {
   stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
   await stage.whileWorking(async () => {
     const id = await start({ seed: 7, pool: { allow: ['a', 'b'] }, limits: { steps: 3 } });
@@ -100,7 +100,7 @@ test('a solve is started, read, listed and followed; whoever comes back is told 
   });
 });
 
-test('a plan that waits is edited, rejected or approved; what is held can be changed meanwhile', async () => {
+test('a waiting plan can be rejected and edited, and hints, depth and limits can be changed meanwhile', async () => {
   await stage.whileWorking(async () => {
     stage.plan([step('a', 'Look.')]);
     const id = await start({ approval: 'plan' });
@@ -140,13 +140,13 @@ test('a plan that waits is edited, rejected or approved; what is held can be cha
       ['start', undefined, true],
       ...['hint', 'depth', 'limits', 'reject', 'edit'].map((change) => ['steer', change, true]),
     ]);
-    // What the Conductor was told stands in its prompt alone.
+    // The text of the hint is in the Conductor's prompt, and not in the audit log.
     expect(JSON.stringify(audit)).not.toContain('insects');
     expect(JSON.stringify(stage.requestsTo('conductor').at(-1))).toContain('insects');
   });
 });
 
-test('a solve is approved, retried from a step, and cancelled', async () => {
+test('a solve can be approved, retried from a step, and cancelled', async () => {
   await stage.whileWorking(async () => {
     stage.plan([step('a', 'Look.'), step('a', 'Count.', [0])]);
     const first = await start({ approval: 'plan' });
@@ -163,7 +163,7 @@ test('a solve is approved, retried from a step, and cancelled', async () => {
     expect(retried).toMatchObject({ status: 202 });
     const second = String(retried.body.id);
     expect(second.slice(0, 14)).toBe(first.slice(0, 14));
-    // It asks for approval as the first one did.
+    // The retry asks for approval, as the first solve did.
     await until(
       () => ask('POST', `/api/solves/${second}/approve`),
       ({ status }) => status === 200,
@@ -175,7 +175,7 @@ test('a solve is approved, retried from a step, and cancelled', async () => {
   });
 });
 
-test('a request that is sent again with its idempotency key starts nothing more', async () => {
+test('a request that is repeated with its idempotency key starts no other solve', async () => {
   await stage.whileWorking(async () => {
     stage.plan([step('b', 'Count.')]);
     const send = async (question: string): Promise<Answer> => {
@@ -202,7 +202,7 @@ test('a request that is sent again with its idempotency key starts nothing more'
   });
 });
 
-test('a budget of the day holds what a solve may cost, which is then not raised', async () => {
+test('a daily budget holds what a solve may cost, and that limit cannot be raised afterwards', async () => {
   gateway.secret = await gateway.key({ usdPerDay: 1 });
   await stage.whileWorking(async () => {
     stage.plan([step('b', 'Count.')]);
@@ -220,7 +220,7 @@ test('a budget of the day holds what a solve may cost, which is then not raised'
     const spending = (): Promise<DaySpending> => readSpending(stage.store, id.slice(3, 13), Date.now());
     const retried = { from: 9, limits: { costUsd: 0.3 } };
     expect(await ask('POST', `/api/solves/${id}/retry`, retried)).toMatchObject({ status: 400 });
-    // What was refused holds nothing.
+    // A refused request reserves nothing.
     expect(await spending()).toEqual({ spentNanoUsd: 0, heldNanoUsd: 0.6e9 });
     await ask('POST', `/api/solves/${id}/cancel`);
     const { costUsd } = await endOf(stage, id);
@@ -229,7 +229,7 @@ test('a budget of the day holds what a solve may cost, which is then not raised'
   });
 });
 
-test('a key for one worker alone has no other one by a retry', async () => {
+test('a key for one worker alone cannot get another worker by a retry', async () => {
   gateway.secret = await gateway.key({ models: ['worker/b'] });
   await stage.whileWorking(async () => {
     const id = await start({ model: 'worker/b' });
@@ -240,7 +240,7 @@ test('a key for one worker alone has no other one by a retry', async () => {
   });
 });
 
-test('a question that cannot be asked is refused, and says why', async () => {
+test('an invalid question is refused with the reason', async () => {
   const refused = [
     [{}, /either a question, or messages/],
     [{ question: ' ' }, /question is empty/],
@@ -256,7 +256,7 @@ test('a question that cannot be asked is refused, and says why', async () => {
   expect(await ask('POST', '/api/solves', QUESTION)).toMatchObject({ status: 503 });
 });
 
-test('health tells what is there, and metrics count for admin keys', async () => {
+test('health reports what is available, and metrics are readable by admin keys', async () => {
   const health = async (): Promise<Answer> => ask('GET', '/health', undefined, 'none');
   expect(await health()).toEqual({ status: 503, body: { temporal: true, store: true, worker: false } });
   await stage.whileWorking(() => until(health, ({ status }) => status === 200));

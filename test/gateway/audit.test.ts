@@ -4,7 +4,7 @@ import { useStore } from './stage';
 const stage = useStore();
 
 beforeEach(() => {
-  // The driver of the store waits for real time.
+  // The store's driver needs real timers.
   jest.useFakeTimers({
     doNotFake: ['setImmediate', 'setTimeout', 'nextTick', 'queueMicrotask', 'performance'],
   });
@@ -24,7 +24,7 @@ async function read(since: string, until: string): Promise<AuditEntry[]> {
   return entries;
 }
 
-test('entries come back as they were noted, in the order of time', async () => {
+test('entries are returned as they were noted, in the order of time', async () => {
   jest.setSystemTime(new Date('2026-11-21T10:00:00.123Z'));
   await noteAudit(stage.store, { ...START, detail: { model: 'conductor', usd: 0.5 } });
   jest.setSystemTime(new Date('2026-11-21T10:00:00.124Z'));
@@ -35,7 +35,7 @@ test('entries come back as they were noted, in the order of time', async () => {
   ]);
 });
 
-test('days are those of UTC, the first and the last included', async () => {
+test('days are UTC days, and the first and the last are included', async () => {
   const times = [
     '2026-11-30T23:59:59.999Z',
     '2026-12-01T00:00:00.000Z',
@@ -47,7 +47,7 @@ test('days are those of UTC, the first and the last included', async () => {
   expect(await read('2026-12-04', '2026-12-31')).toEqual([]);
 });
 
-test('none of many entries of one moment is lost', async () => {
+test('no entry is lost if many are noted at one moment', async () => {
   jest.setSystemTime(new Date('2026-11-21T10:00:00.000Z'));
   const targets = Array.from({ length: 40 }, (_, index) => `gw-${index}`);
   await Promise.all(targets.map((target) => noteAudit(stage.store, { ...START, target })));
@@ -55,7 +55,7 @@ test('none of many entries of one moment is lost', async () => {
   expect(found.sort()).toEqual(targets.sort());
 });
 
-test('an action of a newer version is read, and what was altered is said to be so', async () => {
+test('an action of a newer version is read, and an altered entry is reported as such', async () => {
   const at = '2026-11-21T10:00:00.000Z';
   const newer = { ...START, at, action: 'fine-tune' };
   await stage.store.write('gateway/audit/2026-11-21/a.json', Buffer.from(JSON.stringify(newer)));

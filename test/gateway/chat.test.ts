@@ -32,7 +32,7 @@ test('an answer says what it cost, and which solve found it', async () => {
   });
 });
 
-test('a stream brings progress, then the answer, then what it cost', async () => {
+test('a stream brings progress, the answer and its usage', async () => {
   stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
   const openai = openAi();
   await stage.whileWorking(async () => {

@@ -8,15 +8,15 @@ import { openGateway, type TestGateway } from '../support/gateway';
 import { openStage, type Stage } from '../support/stage';
 
 /*
- * Clients that people have, unmodified, each in a process of its own, and all of them at once. Each asks for a whole answer and
- * for a streamed one, and is told nothing but an address, a key and a model.
+ * Unmodified clients that people use, all at once, each in a process of its own. Each asks for a whole answer and for a
+ * streamed one, and is given only an address, a key and a model.
  */
 jest.setTimeout(600_000);
 
 const FOLDER = join(__dirname, 'clients');
-/** Ends a client that hangs, so that its name is told. */
+/** Time after which a client that hangs is ended, so that the failure names it. */
 const HANGS_MS = 240_000;
-/** A proxy gives up after a minute. */
+/** Slightly less than the minute after which a proxy gives up. */
 const SLOW_MS = 50_000;
 
 const ANSWER = 'A spider has eight legs: four on each side, “always” – 蜘蛛 🕷.';
@@ -42,16 +42,16 @@ const CLIENTS = {
   'Codex CLI': ['codex.js'],
 } as const satisfies Record<string, readonly string[]>;
 
-/** In the background, after a lost connection, and parsed by a schema. */
+/** Further ways to ask: in the background, after a lost connection, and parsed by a schema. */
 const MORE = {
   'openai for JavaScript, more': ['openai-sdk.js', 'more'],
   'openai for Python, more': ['openai_sdk.py', 'more'],
 } as const;
 
 /**
- * Clients that take no notice of `x-should-retry`: the AI SDK asks three times for a whole answer, and for a stream of chat
- * completions that begins with an error; LangChain for JavaScript repeats a whole answer as often as it is set to (by default
- * six times, here once); Codex repeats a stream five times.
+ * Requests of clients that ignore `x-should-retry`. The AI SDK asks three times for a whole answer, and for a stream of
+ * chat completions that begins with an error. LangChain for JavaScript repeats a whole answer as often as it is set to
+ * (by default six times, here once). Codex repeats a stream five times.
  */
 const ASKED_OF_FAILING: Readonly<Record<string, number>> = {
   'AI SDK, OpenAI responses': 4,
@@ -90,7 +90,7 @@ afterAll(async () => {
   await stage.close();
 });
 
-/** Has a client ask a question of its own. */
+/** Runs a client that asks this question, and returns its report. */
 async function run([file, ...args]: readonly string[], worker: string, question: string): Promise<Report> {
   const env = {
     ...process.env,
@@ -103,11 +103,11 @@ async function run([file, ...args]: readonly string[], worker: string, question:
   const command = file?.endsWith('.py') === true ? prepareClients() : process.execPath;
   const line = [join(FOLDER, file ?? ''), ...args];
   const { stdout } = await promisify(execFile)(command, line, { env, timeout: HANGS_MS });
-  // A client may have said something on its own.
+  // A client may have printed something of its own before the report.
   return reportSchema.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
 }
 
-/** What all clients report, each with how often the model was asked for it. */
+/** Returns the report of each client, and the number of requests that it caused to the model. */
 async function runAll(clients: Readonly<Record<string, readonly string[]>>, worker: string) {
   const runOne = async (name: string, command: readonly string[]) => {
     const question = `How many legs has the spider of ${name}?`;
@@ -124,7 +124,7 @@ const ways = (name: string): string[] => {
   return name === 'Codex CLI' ? ['streamed'] : ['whole', 'streamed'];
 };
 
-/** The expectation that each way of each client has an outcome. */
+/** Returns the expectation that each way of each client has this outcome. */
 function each(clients: object, outcome: unknown, askedOf: Readonly<Record<string, number>> = {}) {
   const expected = Object.keys(clients).map((name) => {
     const report = Object.fromEntries(ways(name).map((way) => [way, outcome]));
@@ -135,18 +135,18 @@ function each(clients: object, outcome: unknown, askedOf: Readonly<Record<string
 
 const ANSWERED = { text: ANSWER, tokens: expect.any(Number) as number };
 
-test('a quick answer comes whole and streamed, and is paid once', async () => {
+test('every client gets a quick answer, whole and streamed, and each request is paid once', async () => {
   const clients = { ...CLIENTS, ...MORE };
   expect(await runAll(clients, 'quick')).toEqual(each(clients, ANSWERED));
   expect(gateway.said).toEqual([]);
 });
 
-test('an answer is waited for without a byte of it, and is paid once', async () => {
+test('every client waits for a slow answer, and each request is paid once', async () => {
   expect(await runAll(CLIENTS, 'slow')).toEqual(each(CLIENTS, ANSWERED));
   expect(gateway.said).toEqual([]);
 });
 
-test('what failed is told in the gateway’s sentence, and asked for once where clients heed that', async () => {
+test('a failure is reported in the gateway’s sentence, and asked for once by clients that heed x-should-retry', async () => {
   const sentence = new RegExp(`solve gw-\\S+ gave no answer: .*${REFUSED}`);
   const failed = { error: expect.stringMatching(sentence) as string };
   expect(await runAll(CLIENTS, 'failing')).toEqual(each(CLIENTS, failed, ASKED_OF_FAILING));

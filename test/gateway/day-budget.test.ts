@@ -10,7 +10,7 @@ const NOON = Date.parse('2026-11-21T12:00:00Z');
 const MIDNIGHT = Date.parse('2026-11-22T00:00:00Z');
 const USD = 1e9;
 
-/** Gives a name that no other test's document has. */
+/** Number of keys so far, for an id that no other test's document has. */
 let keys = 0;
 const keyOf = (usdPerDay: number | null) => ({ id: `key${(keys += 1)}`, name: 'ci', usdPerDay });
 
@@ -33,7 +33,7 @@ describe('a reservation', () => {
     expect(await budgets.reserve(key, 'gw-2', 0.75 * USD)).toBe(0.75 * USD);
   });
 
-  test('takes all that is left where no limit is asked for, and nothing once nothing is', async () => {
+  test('takes all that is left if no limit is asked for, and fails once nothing is left', async () => {
     const budgets = budgetsAt({ now: NOON });
     const key = keyOf(1);
     await budgets.reserve(key, 'gw-1', 0.4 * USD);
@@ -49,7 +49,7 @@ describe('a reservation', () => {
     expect(await stage.store.list('gateway/')).toEqual([]);
   });
 
-  test('and a settlement count once, however often they are asked for', async () => {
+  test('and its settlement count once, however often they are repeated', async () => {
     const key = keyOf(1);
     for (const budgets of [budgetsAt({ now: NOON }), budgetsAt({ now: NOON })]) {
       expect(await budgets.reserve(key, 'gw-1', 0.75 * USD)).toBe(0.75 * USD);
@@ -61,7 +61,7 @@ describe('a reservation', () => {
     expect(await spending(key)).toEqual({ spentNanoUsd: 0.5 * USD, heldNanoUsd: 0 });
   });
 
-  test('that were made last are remembered, and the document stays short', async () => {
+  test('is remembered if it is recent, and the document stays short', async () => {
     const budgets = budgetsAt({ now: NOON });
     const key = keyOf(1);
     for (let index = 0; index < 202; index += 1) {
@@ -74,7 +74,7 @@ describe('a reservation', () => {
     expect(document).not.toContain('gw-1"');
   });
 
-  test('belongs to its day, also when it is repeated or settled after midnight', async () => {
+  test('belongs to its day, even if it is repeated or settled after midnight', async () => {
     const clock = { now: MIDNIGHT - 1 };
     const budgets = budgetsAt(clock);
     const key = keyOf(1);
@@ -89,7 +89,7 @@ describe('a reservation', () => {
   });
 });
 
-test('a day is forgotten once no solve that began on it can run', async () => {
+test('a day is deleted once no solve that began on it can still run', async () => {
   const [[, startStores] = []] = STORES;
   const stores = await startStores?.();
   const store = await stores?.open();
@@ -106,7 +106,7 @@ test('a day is forgotten once no solve that began on it can run', async () => {
 });
 
 describe('when a day has no room left', () => {
-  test('solves that have ended make room, and those that run or cannot be asked keep theirs', async () => {
+  test('solves that have ended make room, and those that run or cannot be reached keep theirs', async () => {
     const ends: Readonly<Record<string, () => Promise<number | null>>> = {
       'gw-ended': () => Promise.resolve(0.1 * USD),
       'gw-running': () => Promise.resolve(null),
@@ -119,7 +119,7 @@ describe('when a day has no room left', () => {
     expect(await spending(key)).toEqual({ spentNanoUsd: 0.1 * USD, heldNanoUsd: 0.8 * USD });
   });
 
-  test('nobody is asked for costs while there is room', async () => {
+  test('no costs are asked for while there is room', async () => {
     const costOf = jest.fn(neverEnds);
     const budgets = budgetsAt({ now: NOON }, costOf);
     const key = keyOf(1);
@@ -150,7 +150,7 @@ describe('when a day has no room left', () => {
   });
 });
 
-test('of 50 reservations at once over two gateways, exactly those that fit are granted', async () => {
+test('of 50 concurrent reservations over two gateways, exactly those that fit are granted', async () => {
   const key = keyOf(1);
   const gateways = [stage.store, stage.again()].map((store) => new DayBudgets(store, neverEnds, () => NOON));
   const asked = Array.from({ length: 50 }, async (_, index) =>
@@ -161,7 +161,7 @@ test('of 50 reservations at once over two gateways, exactly those that fit are g
   expect(await spending(key)).toEqual({ spentNanoUsd: 0, heldNanoUsd: USD });
 });
 
-test('requests of one gateway are not in the way of each other', async () => {
+test('concurrent requests of one gateway cause no write conflicts', async () => {
   const replace = jest.spyOn(stage.store, 'replace');
   const budgets = budgetsAt({ now: NOON });
   const key = keyOf(1);
@@ -171,12 +171,12 @@ test('requests of one gateway are not in the way of each other', async () => {
 
 const NANO_BUDGET = 100;
 
-/** What gateways do; a solve costs a part of what it was granted. */
+/** An action of a gateway; a solve costs a part of what it was granted. */
 const deed = fc.record({
   isFirst: fc.boolean(),
   solve: fc.nat(7).map((number) => `gw-${number}`),
   asked: fc.option(fc.integer({ min: 0, max: 60 })),
-  /** Whether it ends the solve, if that was granted something, and whether its gateway lives to note that. */
+  /** Whether it ends the solve, if one was granted, and whether its gateway survives to settle it. */
   ends: fc.boolean(),
   isNoted: fc.boolean(),
   part: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -185,7 +185,7 @@ const deeds = fc.array(deed, { maxLength: 12 });
 
 type Deed = typeof deed extends fc.Arbitrary<infer Value> ? Value : never;
 
-test('what is spent and held is never more than the budget, whatever comes when', async () => {
+test('spent and held amounts together never exceed the budget, whatever happens when', async () => {
   await fc.assert(
     fc.asyncProperty(fc.tuple(deeds, deeds, deeds), async (courses) => {
       const key = keyOf(NANO_BUDGET / USD);

@@ -9,7 +9,7 @@ afterEach(() => jest.useRealTimers());
 const SECOND = 1000;
 const never = (): Promise<never> => new Promise(() => undefined);
 
-/** A stream of these frames, without a socket. */
+/** Opens a stream of these frames, without a socket. */
 async function open(frames: AsyncIterator<string>) {
   const onGone = jest.fn();
   const destroy = jest.fn();
@@ -34,7 +34,7 @@ async function open(frames: AsyncIterator<string>) {
 
 type Reader = Awaited<ReturnType<typeof open>>['reader'];
 
-/** What comes while time goes by, a second at a time. */
+/** Returns what arrives while time passes, one second at a time. */
 async function readFor(reader: Reader, seconds: number): Promise<{ at: number; text: string }[]> {
   const found: { at: number; text: string }[] = [];
   const begin = Date.now();
@@ -55,7 +55,7 @@ async function* framesAt(...times: readonly number[]): AsyncGenerator<string> {
   }
 }
 
-test('the first bytes come at once, and frames as they come', async () => {
+test('the first bytes come at once, and frames as they arrive', async () => {
   const { response, reader, onGone } = await open(framesAt(3000, 1000, 2000));
   expect([response.status, response.headers.get('content-type')]).toEqual([
     200,
@@ -72,7 +72,7 @@ test('the first bytes come at once, and frames as they come', async () => {
   expect(onGone).not.toHaveBeenCalled();
 });
 
-test('ten silent seconds bring a comment, and each fourth silence an event of the vendor’s', async () => {
+test('ten silent seconds bring a comment, and every fourth silence an event of the vendor’s', async () => {
   const { reader } = await open({ next: never });
   const [, ...silences] = await readFor(reader, 85);
   const comment = ': still working\n\n';
@@ -81,13 +81,13 @@ test('ten silent seconds bring a comment, and each fourth silence an event of th
   expect(silences.map(({ text }) => text)).toEqual([...three, nothing, ...three, nothing]);
 });
 
-test('a frame begins the count of silences anew', async () => {
+test('a frame resets the count of silences', async () => {
   const { reader } = await open(framesAt(35_000, 1_000_000));
   const heard = (await readFor(reader, 80)).map(({ text }) => text);
   expect(heard.indexOf(frameOf('nothing'))).toBe(heard.lastIndexOf(frameOf('35000')) + 4);
 });
 
-test('a client that leaves what was sent unread is cut off after a minute', async () => {
+test('a client that does not read is cut off after a minute', async () => {
   const ended = jest.fn();
   async function* frames(): AsyncGenerator<string> {
     try {
@@ -97,7 +97,7 @@ test('a client that leaves what was sent unread is cut off after a minute', asyn
     }
   }
   const { reader, destroy, onGone } = await open(frames());
-  // As the server does with the body of a response that is destroyed.
+  // The server, too, cancels the body of a response that is destroyed.
   destroy.mockImplementation(() => void reader.cancel());
   await reader.read();
   await jest.advanceTimersByTimeAsync(59 * SECOND);
@@ -105,13 +105,13 @@ test('a client that leaves what was sent unread is cut off after a minute', asyn
   await jest.advanceTimersByTimeAsync(2 * SECOND);
   expect(destroy).toHaveBeenCalledTimes(1);
   expect(onGone).toHaveBeenCalledTimes(1);
-  // What they hold open is closed, though nobody asks for another one.
+  // The frames are closed, although nobody asks for another one.
   expect(ended).toHaveBeenCalledTimes(1);
   await jest.advanceTimersByTimeAsync(120 * SECOND);
   expect([destroy.mock.calls.length, onGone.mock.calls.length]).toEqual([1, 1]);
 });
 
-test('one that reads, however slowly, is not', async () => {
+test('a client that reads, however slowly, is not cut off', async () => {
   const { reader, destroy } = await open(framesAt(...Array.from({ length: 100 }, () => 0)));
   for (let index = 0; index < 10; index += 1) {
     await reader.read();
@@ -120,7 +120,7 @@ test('one that reads, however slowly, is not', async () => {
   expect(destroy).not.toHaveBeenCalled();
 });
 
-test('a client that leaves is noticed once, and no clock goes on', async () => {
+test('a client that leaves is noticed once, and no timer goes on', async () => {
   const { reader, destroy, onGone } = await open(framesAt(0, 1_000_000));
   const heard = readFor(reader, 12);
   await heard;
@@ -130,7 +130,7 @@ test('a client that leaves is noticed once, and no clock goes on', async () => {
   expect([destroy.mock.calls.length, onGone.mock.calls.length]).toEqual([0, 1]);
 });
 
-test('frames that fail end the stream with the vendor’s error', async () => {
+test('failing frames end the stream with the vendor’s error', async () => {
   async function* broken(): AsyncGenerator<string> {
     yield* framesAt(1000);
     throw new Error('no store');

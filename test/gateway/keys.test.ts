@@ -13,14 +13,14 @@ const stage = useStore();
 
 afterEach(() => jest.restoreAllMocks());
 
-/** Lets a checker's clock be so many milliseconds later. */
+/** Moves a checker's clock forward. */
 function later(milliseconds: number): void {
   const now = performance.now();
   jest.spyOn(performance, 'now').mockReturnValue(now + milliseconds);
 }
 
 describe('a key', () => {
-  test('is opened by its secret, of which the store has a digest alone', async () => {
+  test('is accepted by its secret, of which the store has only a digest', async () => {
     const { key, secret } = await createKey(stage.store, settingsOf({ usdPerDay: 5 }));
     expect(secret).toMatch(new RegExp(`^sk-tc-${key.id}-[\\w-]{43}$`));
     expect(key).toMatchObject({ name: 'ci', usdPerDay: 5, revokedAt: null, isAdmin: false });
@@ -37,12 +37,12 @@ describe('a key', () => {
     ['too long', (secret) => `${secret}x`],
     ['wrong by one letter', (secret) => secret.slice(0, -1) + (secret.endsWith('A') ? 'B' : 'A')],
     ['of a key that is unknown', (secret) => `sk-tc-0000000000${secret.slice(16)}`],
-  ])('is not opened by what is %s', async (_, alter) => {
+  ])('rejects a secret that is %s', async (_, alter) => {
     const { secret } = await createKey(stage.store, settingsOf());
     expect(await new KeyChecker(stage.store).check(alter(secret))).toBeNull();
   });
 
-  test('is of no use after it has expired', async () => {
+  test('is rejected after it has expired', async () => {
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     const { key, secret } = await createKey(stage.store, settingsOf({ expiresAt }));
     const checker = new KeyChecker(stage.store);
@@ -53,7 +53,7 @@ describe('a key', () => {
     expect(isUsable(key)).toBe(false);
   });
 
-  test('is of no use 5 s after another process revoked it', async () => {
+  test('is rejected 5 s after another process revoked it', async () => {
     const { key, secret } = await createKey(stage.store, settingsOf());
     const checker = new KeyChecker(stage.store);
     await checker.check(secret);
@@ -62,7 +62,7 @@ describe('a key', () => {
     expect(await checker.check(secret)).toBeNull();
   });
 
-  test('that was altered in the store is said to be so', async () => {
+  test('is reported as altered if its record was changed in the store', async () => {
     const { key, secret } = await createKey(stage.store, settingsOf());
     await stage.store.write(`gateway/keys/${key.id}.json`, Buffer.from('{"name": "x"}'));
     await expect(new KeyChecker(stage.store).check(secret)).rejects.toThrow(
@@ -86,7 +86,7 @@ describe('a checker', () => {
     expect(read).toHaveBeenCalledTimes(2);
   });
 
-  test('remembers nothing of secrets that were made up', async () => {
+  test('remembers nothing of invented secrets', async () => {
     const { secret } = await createKey(stage.store, settingsOf());
     const checker = new KeyChecker(stage.store);
     const guesses = Array.from(
@@ -97,7 +97,7 @@ describe('a checker', () => {
     expect(checker).toHaveProperty('keys.known.size', 1);
   });
 
-  test('asks the store again after it failed', async () => {
+  test('asks the store again after a failure', async () => {
     const { key, secret } = await createKey(stage.store, settingsOf());
     jest.spyOn(stage.store, 'read').mockRejectedValueOnce(new Error('the disk is away'));
     const checker = new KeyChecker(stage.store);
@@ -116,7 +116,7 @@ describe('names of keys', () => {
     const revoked = await revokeKey(stage.store, 'ci');
     const { key: second } = await createKey(stage.store, settingsOf());
     expect(revoked.id).toBe(first.id);
-    // The name is that of the second now.
+    // The name now belongs to the second key.
     expect(await revokeKey(stage.store, 'ci')).toMatchObject({ id: second.id });
   });
 
@@ -130,14 +130,14 @@ describe('names of keys', () => {
     expect(names).toEqual(years.map(String).reverse());
   });
 
-  test('a key that was revoked keeps the time at which it was', async () => {
+  test('a revoked key keeps the time of its first revocation', async () => {
     const { key } = await createKey(stage.store, settingsOf());
     const revoked = await revokeKey(stage.store, key.id);
     jest.spyOn(Date.prototype, 'toISOString').mockReturnValue('2100-01-01T00:00:00.000Z');
     expect(await revokeKey(stage.store, key.id)).toEqual(revoked);
   });
 
-  test('an unknown one is answered with those that are known', async () => {
+  test('an unknown name is answered with the known ones', async () => {
     await expect(revokeKey(stage.store, 'ci')).rejects.toThrow(/has none: check the name or id/);
     const { key } = await createKey(stage.store, settingsOf());
     await expect(revokeKey(stage.store, 'cd')).rejects.toMatchObject({
@@ -147,9 +147,9 @@ describe('names of keys', () => {
     await expect(revokeKey(stage.store, 'cd')).rejects.toThrow(`which has ci (${key.id})`);
   });
 
-  test('one that two keys have is answered with their ids', async () => {
+  test('a name that two keys share is answered with their ids', async () => {
     await createKey(stage.store, settingsOf());
-    // As for a command that looks before the other one has written.
+    // As in a command that lists the keys before another one has written its own.
     jest.spyOn(stage.store, 'list').mockResolvedValueOnce([]);
     await createKey(stage.store, settingsOf());
     const [first = '', second = ''] = (await listKeys(stage.store)).map(({ id }) => id);

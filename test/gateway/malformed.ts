@@ -11,15 +11,15 @@ import { openStage, type Stage } from '../support/stage';
 import { testTaskQueue } from '../support/temporal';
 
 /*
- * Requests that Schemathesis makes of the gateway's own OpenAPI document, valid and malformed ones. No worker polls: a request
- * that would start a solve is refused after a look for one.
+ * Valid and malformed requests that Schemathesis makes from the gateway's own OpenAPI document. No worker polls, so a
+ * request that would start a solve is refused once the gateway has looked for a worker.
  */
 jest.setTimeout(1_200_000);
 
-/** Requests that are made at least, and the examples of each route that they take, beside those that cover its schema. */
+/** Minimum number of requests, and the examples of each route besides those that cover its schema. */
 const REQUESTS = 10_000;
 const EXAMPLES = 90;
-/** As many passes at once. */
+/** Seeds of the passes that run at once. */
 const SEEDS = [1, 2, 3];
 const MOST_GROWTH_BYTES = 16 * 1024 * 1024;
 
@@ -34,7 +34,7 @@ afterAll(async () => {
   await stage.close();
 });
 
-/** A solve of the key that has ended, by a worker of another task queue. */
+/** Runs a solve of this key on another task queue, and returns its id. */
 async function solveElsewhere(secret: string): Promise<string> {
   const taskQueue = testTaskQueue();
   const { temporal, store } = stage;
@@ -59,7 +59,7 @@ interface Pass {
   readonly examples: number;
 }
 
-/** Rejects, with what it printed, when a request failed in the gateway. */
+/** Makes the requests of a pass; rejects with the output of Schemathesis if a request failed in the gateway. */
 async function make({ secret, solve, seed, phases, examples }: Pass): Promise<void> {
   const args = [
     ['-m', 'schemathesis.cli', 'run', `${gateway.url}/openapi.json`],
@@ -95,7 +95,7 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 async function heapUsed(): Promise<number> {
-  // What the first collection finalizes, the second one frees.
+  // A second collection frees what the first one finalizes.
   for (let turns = 0; turns < 3; turns += 1) {
     collectGarbage();
     await pause(0);
@@ -103,7 +103,7 @@ async function heapUsed(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-test('requests of whatever form fail nowhere, and leave no workflow and no memory behind', async () => {
+test('malformed requests cause no failure, and leave no workflow and no memory behind', async () => {
   const [secret, admin] = [await gateway.key(), await gateway.key({ isAdmin: true })];
   const solve = await solveElsewhere(admin);
   await make({ secret, solve, seed: 0, phases: 'coverage,fuzzing', examples: 10 });

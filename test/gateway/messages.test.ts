@@ -20,7 +20,7 @@ function anthropic(): Anthropic {
   return new Anthropic({ baseURL: gateway.url, apiKey: gateway.secret });
 }
 
-test('a message answers, and what came from a cache is counted apart from other input', async () => {
+test('a message is answered, and cached input is counted apart from other input', async () => {
   stage.plan([step('b', 'Count.')]);
   const client = anthropic();
   await stage.whileWorking(async () => {
@@ -36,7 +36,7 @@ test('a message answers, and what came from a cache is counted apart from other 
   });
 });
 
-test('a stream is one that the vendor’s client puts together', async () => {
+test('a stream can be assembled by the vendor’s client', async () => {
   stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
   const client = anthropic();
   await stage.whileWorking(async () => {
@@ -46,7 +46,7 @@ test('a stream is one that the vendor’s client puts together', async () => {
   });
 });
 
-test('a refusal has the vendor’s form', async () => {
+test('a refusal has the vendor’s format', async () => {
   const client = anthropic();
   const asking = client.messages.create({ ...ASKED, model: 'claude' });
   await expect(asking).rejects.toMatchObject({ status: 404, type: 'not_found_error' });

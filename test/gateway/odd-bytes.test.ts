@@ -18,7 +18,7 @@ afterAll(async () => {
   await stage.close();
 });
 
-/** Sends bytes as they are, in Latin-1, and gives the status of the answer. */
+/** Sends bytes as they are, in Latin-1, and returns the status of the response. */
 async function statusOf(line: string, headers: readonly string[] = [], body = ''): Promise<number> {
   const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
   await once(socket, 'connect');
@@ -76,7 +76,7 @@ test.each([
   ['a key of odd bytes', [JSON_TYPE, 'Authorization: \xff', 'X-API-Key: \xff', 'Content-Length: 2'], '{}'],
   ['a header that is too long', [JSON_TYPE, `X-Long: ${'x'.repeat(200_000)}`], ''],
   ['arrays in arrays', [JSON_TYPE, 'Content-Length: 200000'], `${'['.repeat(1e5)}${']'.repeat(1e5)}`],
-])('%s: refused', async (_, headers, body) => {
+])('%s is refused', async (_, headers, body) => {
   const status = await statusOf('POST /v1/chat/completions', headers, body);
   expect([status >= 400 && status < 500, gateway.said]).toEqual([true, []]);
 });
@@ -121,7 +121,7 @@ const FIELDS = [
   'conductor',
 ];
 
-test('requests with fields of whatever value, for a model that there is not, are refused', async () => {
+test('requests with arbitrary field values for an unknown model are refused', async () => {
   const surface = fc.constantFrom('/v1/chat/completions', '/v1/messages', '/v1/responses', '/api/solves');
   const turn = { role: 'user', content: 'How many?' };
   const valid = { model: 'worker/none', max_tokens: 9, messages: [turn], input: [turn] };

@@ -18,7 +18,7 @@ function post(headers: Record<string, string>, body: object = BODY): Promise<Res
 
 const solveOf = ({ headers }: Response): string | null => headers.get('x-conductor-solve');
 
-test('a client that times out again and again pays once, and gets the one answer', async () => {
+test('a client that times out repeatedly pays once, and gets the one answer', async () => {
   const release = stage.providers.hold('a');
   const attempts: string[] = [];
   const openai = new OpenAI({
@@ -40,7 +40,7 @@ test('a client that times out again and again pays once, and gets the one answer
   expect(stage.requestsTo('a')).toHaveLength(1);
 });
 
-test('requests with one idempotency key are one solve, at once, afterwards, and from another gateway', async () => {
+test('requests with one idempotency key are one solve, concurrently, later, and at another gateway', async () => {
   const key = { 'idempotency-key': 'order-17' };
   await stage.whileWorking(async () => {
     const together = await Promise.all([post(key), post(key), post(key)]);
@@ -58,7 +58,7 @@ test('requests with one idempotency key are one solve, at once, afterwards, and 
   expect(stage.requestsTo('a')).toHaveLength(1);
 });
 
-test('an idempotency key that was used for another request is refused', async () => {
+test('an idempotency key is refused if it was used for another request', async () => {
   const key = { 'idempotency-key': 'order-17' };
   await stage.whileWorking(async () => {
     await post(key);
@@ -75,7 +75,7 @@ test('an idempotency key that was used for another request is refused', async ()
   });
 });
 
-test('a key is no other key’s: the same idempotency key of two callers is two solves', async () => {
+test('the same idempotency key of two callers makes two solves', async () => {
   const key = { 'idempotency-key': 'order-17' };
   await stage.whileWorking(async () => {
     const own = solveOf(await post(key));
@@ -84,7 +84,7 @@ test('a key is no other key’s: the same idempotency key of two callers is two 
   });
 });
 
-test('the same question, asked twice on purpose, is answered twice', async () => {
+test('a question that is asked twice on purpose is answered twice', async () => {
   await stage.whileWorking(async () => {
     const first = { 'x-stainless-retry-count': '0' };
     const [one, two] = [solveOf(await post(first)), solveOf(await post(first))];
@@ -94,7 +94,7 @@ test('the same question, asked twice on purpose, is answered twice', async () =>
   });
 });
 
-test('a client that has gone cancels nothing, unless it said so', async () => {
+test('a client that disconnects cancels nothing, unless it asked for that', async () => {
   const release = stage.providers.hold('a');
   const leave = async (conductor: object): Promise<string> => {
     const gone = new AbortController();
@@ -116,7 +116,7 @@ test('a client that has gone cancels nothing, unless it said so', async () => {
   });
 });
 
-test('a client that waits for the whole answer, and leaves, cancels where it said so', async () => {
+test('a client that waits for a whole answer and disconnects cancels its solve if it asked for that', async () => {
   const release = stage.providers.hold('a');
   const gone = new AbortController();
   const asking = fetch(`${gateway.url}/v1/chat/completions`, {
@@ -137,7 +137,7 @@ test('a client that waits for the whole answer, and leaves, cancels where it sai
   release();
 });
 
-test('what a solve could not do is told with the solve’s id, and a repeated request is told the same', async () => {
+test('a failed solve is reported with its id, and a repeated request gets the same report', async () => {
   stage.plan([step('a', 'Count.')]);
   stage.providers.script('a', [{ fault: 'refusal' }]);
   await stage.whileWorking(async () => {

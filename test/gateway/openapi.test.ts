@@ -17,8 +17,8 @@ test('the document that is served is the committed one; if it is not, run "npm r
   expect(served).toEqual(JSON.parse(await readFile(COMMITTED, 'utf8')));
 });
 
-test('the document is OpenAPI', async () => {
-  // A module that is ESM alone, which jest does not load.
+test('the document is valid OpenAPI', async () => {
+  // This module is ESM only, which jest does not load.
   const validator = require.resolve('@seriousme/openapi-schema-validator/bin/validate-api-cli.js');
   const { stdout } = await promisify(execFile)(process.execPath, [validator, COMMITTED]);
   expect(JSON.parse(stdout)).toEqual({ valid: true });

@@ -15,7 +15,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** Bodies that the owner could send, so that nothing but the id is what is refused. */
+/** Bodies that the owner could send, so that only the id can be the reason for a refusal. */
 const BODIES: Readonly<Record<string, object>> = {
   hint: { hint: 'Look again.' },
   depth: { depth: 0 },
@@ -46,7 +46,7 @@ function send({ method, path }: Route, key: string): Promise<Response> {
   return fetch(gateway.url + path, { method, headers, ...(body !== undefined && { body }) });
 }
 
-/** Starts a solve whose plan waits, and gives its id. */
+/** Starts a solve whose plan waits for approval, and returns its id. */
 async function startOf(key: string, question: string): Promise<string> {
   stage.plan([step('a', 'Look.')]);
   const ask = (): Promise<Response> =>
@@ -75,7 +75,7 @@ test('a key cannot see, list, steer, cancel or guess the solves of another', asy
     expect(withId.length).toBeGreaterThan(9);
 
     for (const { method, path } of withId) {
-      // An id that exists, a child that it might have, one that does not exist, and ids that are none.
+      // An id that exists, a child that it might have, an id that does not exist, and invalid ids.
       const answers = [
         id,
         `${id}-r0s1`,
@@ -90,7 +90,7 @@ test('a key cannot see, list, steer, cancel or guess the solves of another', asy
       const [foreign, ...others] = await Promise.all(answers);
       expect({ method, path, status: foreign?.status }).toEqual({ method, path, status: 404 });
       for (const each of others) expect({ path, ...each }).toMatchObject({ path, status: 404 });
-      // Nothing tells a solve that there is from one that there is not.
+      // The reply is the same for a solve that exists and for one that does not.
       expect(others[1]?.text).toBe(foreign?.text);
     }
     for (const route of all.filter(({ method, path }) => method === 'GET' && !path.includes('{'))) {
@@ -124,7 +124,7 @@ async function allRuns(): Promise<{ readonly workflowId: string }[]> {
   return runs;
 }
 
-test('every route but those for anyone refuses a request without a key that holds', async () => {
+test('every route except the public ones refuses a request without a valid key', async () => {
   const open = ['/health', '/openapi.json', '/session'];
   const all = await routes();
   for (const route of all) {

@@ -8,7 +8,7 @@ function ratesAt(): { readonly rates: RequestRates; readonly clock: { now: numbe
   return { rates: new RequestRates(() => clock.now), clock };
 }
 
-test('as many requests as the rate pass at once, and the next one when the first is a minute old', () => {
+test('admits as many requests as the rate at once, and the next one when the first is a minute old', () => {
   const { rates, clock } = ratesAt();
   expect([1, 2, 3].map(() => rates.take(keyOf(3)))).toEqual([null, null, null]);
   clock.now = 20_500;
@@ -19,7 +19,7 @@ test('as many requests as the rate pass at once, and the next one when the first
   expect(rates.take(keyOf(3))).toBeNull();
 });
 
-test('keys do not count for each other, and one without a rate is never refused', () => {
+test('keys are counted separately, and a key without a rate is never refused', () => {
   const { rates } = ratesAt();
   expect(rates.take(keyOf(1, 'a'))).toBeNull();
   expect(rates.take(keyOf(1, 'b'))).toBeNull();
@@ -27,7 +27,7 @@ test('keys do not count for each other, and one without a rate is never refused'
   for (let request = 0; request < 100; request += 1) expect(rates.take(keyOf(null, 'c'))).toBeNull();
 });
 
-test('no minute holds more than the rate, and who waits as told is let through', () => {
+test('no minute holds more than the rate, and a caller that waits as told is admitted', () => {
   const steps = fc.array(fc.integer({ min: 0, max: 30_000 }), { maxLength: 60 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 6 }), steps, (rate, pauses) => {
@@ -48,7 +48,7 @@ test('no minute holds more than the rate, and who waits as told is let through',
   );
 });
 
-test('keys that have been silent for a minute are forgotten', () => {
+test('forgets keys that have been silent for a minute', () => {
   const { rates, clock } = ratesAt();
   rates.take(keyOf(5, 'busy'));
   for (let index = 0; index < 100; index += 1) rates.take(keyOf(5, `key ${index}`));

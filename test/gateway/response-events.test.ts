@@ -37,7 +37,7 @@ async function* eventsOf(end: ResponseBody): AsyncGenerator<ResponseEvent> {
 
 const dataOf = (frame: string): string => /^data: (.*)$/m.exec(frame)?.[1] ?? '';
 
-/** What OpenAI's client makes of a stream where nothing is said after each event. */
+/** Returns what OpenAI's client makes of a stream with an event that says nothing after each event. */
 async function readByClient(end: ResponseBody) {
   const frames = new ResponseFrames(eventsOf(end), -1, () => undefined);
   const lines: string[] = [];
@@ -47,7 +47,7 @@ async function readByClient(end: ResponseBody) {
   return ResponseStream.fromReadableStream(body).finalResponse();
 }
 
-test('an event that says nothing changes nothing for clients', async () => {
+test('an event without content changes nothing for clients', async () => {
   expect(await readByClient(ended('completed', 'Eight'))).toMatchObject({
     status: 'completed',
     output_text: 'Eight',
@@ -55,7 +55,7 @@ test('an event that says nothing changes nothing for clients', async () => {
   });
 });
 
-test('an answer that was cut off is incomplete, and kept', async () => {
+test('an answer that was cut off is incomplete, and is kept', async () => {
   expect(await readByClient(ended('incomplete', 'Eight'))).toMatchObject({
     status: 'incomplete',
     output_text: 'Eight',
@@ -63,7 +63,7 @@ test('an answer that was cut off is incomplete, and kept', async () => {
   });
 });
 
-test('what was told of an answer that never came is not kept', async () => {
+test('text that was sent of an answer that never came is not kept', async () => {
   expect(await readByClient(ended('failed'))).toMatchObject({
     status: 'failed',
     output_text: '',
@@ -71,7 +71,7 @@ test('what was told of an answer that never came is not kept', async () => {
   });
 });
 
-test('a stream that breaks off says where to go on', async () => {
+test('a stream that breaks off says where to resume', async () => {
   async function* broken(): AsyncGenerator<ResponseEvent> {
     for await (const event of eventsOf(ended('completed', 'Eight'))) {
       if (event.sequence_number === 3) throw new Error('no store at secret-host');

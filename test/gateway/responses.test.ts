@@ -39,14 +39,14 @@ const typesOf = (events: readonly ResponseStreamEvent[]): string[] =>
     .map(({ type }) => type.replace('response.', ''))
     .filter((type, index, all) => !type.endsWith('.delta') || all[index - 1] !== type);
 
-/** A plan whose last step takes long to write its answer. */
+/** Scripts a plan whose last step takes long to write its answer. */
 function playSlowly(ms = 3000): void {
   stage.plan([step('b', 'Look.'), step('a', 'Answer.', [0])]);
   stage.providers.answer('a', { text: TEXT });
   stage.providers.script('a', [{ fault: 'drip', ms }]);
 }
 
-test('a response says what it cost, and what was not done of the request', async () => {
+test('a response states its cost, and what was ignored of the request', async () => {
   stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
   const openai = await openAi();
   await stage.whileWorking(async () => {
@@ -81,7 +81,7 @@ test('a response says what it cost, and what was not done of the request', async
   });
 });
 
-test('instructions come first, and an answer is of the form that was asked for', async () => {
+test('instructions reach the worker, and the answer has the requested format', async () => {
   stage.plan([step('b', 'Count.')]);
   stage.providers.answer('b', '{"legs":8}');
   const openai = await openAi();
@@ -121,7 +121,7 @@ test('a stream brings progress, then the answer, then the whole response', async
   });
 });
 
-test('a response in the background is looked at, and cancelled', async () => {
+test('a background response can be retrieved, followed and cancelled', async () => {
   playSlowly(60_000);
   const openai = await openAi();
   await stage.whileWorking(async () => {
@@ -140,12 +140,12 @@ test('a response in the background is looked at, and cancelled', async () => {
       type: 'response.failed',
       response: { status: 'cancelled' },
     });
-    // The second time, there is nothing to cancel.
+    // The second time, there is nothing left to cancel.
     expect(await openai.responses.cancel(id)).toMatchObject({ status: 'cancelled' });
   });
 });
 
-test('a response goes on from an earlier one, without its instructions, and only for its key', async () => {
+test('a response continues an earlier one, without its instructions, and only for its own key', async () => {
   stage.plan([step('b', 'Count.')]);
   stage.plan([step('b', 'Count.')]);
   const openai = await openAi();
@@ -167,7 +167,7 @@ test('a response goes on from an earlier one, without its instructions, and only
   });
 });
 
-test('an earlier response that has no answer cannot be gone on from', async () => {
+test('an earlier response without an answer cannot be continued', async () => {
   const openai = await openAi();
   playSlowly(60_000);
   await stage.whileWorking(async () => {
@@ -178,7 +178,7 @@ test('an earlier response that has no answer cannot be gone on from', async () =
   });
 });
 
-test('what cannot be done is refused before anything is asked', async () => {
+test('an unsupported request is refused before any model is asked', async () => {
   const openai = await openAi();
   const tools = [{ type: 'web_search' as const }];
   await expect(openai.responses.create({ ...ASKED, tools })).rejects.toMatchObject({
@@ -194,7 +194,7 @@ test('what cannot be done is refused before anything is asked', async () => {
   expect(stage.providers.log).toEqual([]);
 });
 
-test('what a response put out can be sent back as input', async () => {
+test('the output of a response can be sent back as input', async () => {
   stage.plan([step('b', 'Count.')]);
   stage.plan([step('b', 'Count.')]);
   const openai = await openAi();
@@ -210,7 +210,7 @@ test('what a response put out can be sent back as input', async () => {
   });
 });
 
-test('a stream goes on by another gateway where the first one was closed, and tells nothing twice', async () => {
+test('a stream resumes at another gateway after the first one was closed, and repeats nothing', async () => {
   playSlowly();
   const key = await gateway.key();
   await stage.whileWorking(async () => {
@@ -240,7 +240,7 @@ test('a stream goes on by another gateway where the first one was closed, and te
   });
 });
 
-test('two who read at once are told the same', async () => {
+test('concurrent readers get the same events', async () => {
   playSlowly();
   const openai = await openAi();
   await stage.whileWorking(async () => {
@@ -252,7 +252,7 @@ test('two who read at once are told the same', async () => {
   });
 });
 
-test('where what was told of an answer does not hold, another item goes on', async () => {
+test('an answer that begins anew continues in another item', async () => {
   stage.plan([step('a', 'Count the legs.')]);
   stage.providers.answer('a', { text: TEXT });
   stage.providers.script('a', [{ fault: 'failed-midway' }]);
@@ -273,7 +273,7 @@ test('where what was told of an answer does not hold, another item goes on', asy
   });
 });
 
-test('a solve that fails ends its stream with the reason, or is refused', async () => {
+test('a failing solve ends its stream with the reason, or is refused', async () => {
   const openai = await openAi();
   await stage.whileWorking(async () => {
     const asked = { ...ASKED, model: 'conductor', conductor: { max_cost_usd: 0 } };
@@ -292,7 +292,7 @@ test('a solve that fails ends its stream with the reason, or is refused', async 
 test.each([
   ['continue', 'running'],
   ['cancel', 'cancelled'],
-] as const)('where the client of a stream leaves, the solve is told to %s', async (on_disconnect, status) => {
+] as const)('if the client of a stream leaves, the solve is told to %s', async (on_disconnect, status) => {
   playSlowly(5000);
   const openai = await openAi();
   await stage.whileWorking(async () => {

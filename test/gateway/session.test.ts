@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => gateway.close());
 
-/** What a browser says of its own page's requests. */
+/** Returns the headers that a browser adds to requests of the gateway's own page. */
 const own = (): Record<string, string> => ({ origin: gateway.url, 'sec-fetch-site': 'same-origin' });
 
 function ask(
@@ -44,7 +44,7 @@ async function makeLink(): Promise<string> {
   return createPass(stage.store, 'link', key);
 }
 
-/** The cookie that an answer sets, as it is sent back. */
+/** Returns the cookie that a response sets, as it is sent back. */
 const cookieOf = ({ headers }: Response): string => /^[^;]*/.exec(headers.get('set-cookie') ?? '')?.[0] ?? '';
 
 async function me(cookie: string, headers: Record<string, string> = {}): Promise<unknown> {
@@ -52,7 +52,7 @@ async function me(cookie: string, headers: Record<string, string> = {}): Promise
   return response.status === 200 ? ((await response.json()) as { name: string }).name : response.status;
 }
 
-test('a key signs in, its session survives the gateway, and signing out ends it', async () => {
+test('a key signs in, its session survives a restart of the gateway, and signing out ends it', async () => {
   const response = await signIn({ key: secret });
   expect(response.headers.get('set-cookie')).toMatch(/; HttpOnly; SameSite=Strict$/);
   expect(response.headers.get('set-cookie')).toContain('Path=/');
@@ -69,7 +69,7 @@ test('a key signs in, its session survives the gateway, and signing out ends it'
   expect(await me(cookie)).toBe(401);
 });
 
-test('a link signs in once, however many use it at once', async () => {
+test('a link signs in once, however many requests use it at the same time', async () => {
   const link = await makeLink();
   const answers = await Promise.all([1, 2, 3].map(() => signIn({ link })));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
@@ -79,7 +79,7 @@ test('a link signs in once, however many use it at once', async () => {
   for (const place of stored) expect(String(await stage.store.read(place))).not.toContain(link.slice(-43));
 });
 
-test('what does not hold signs nobody in, and says what to do', async () => {
+test('invalid credentials sign nobody in, and the reply says what to do', async () => {
   for (const body of [{}, { key: 'sk-tc-x' }, { key: `${secret}x` }, { link: 'x' }, { link: secret }]) {
     const response = await signIn(body);
     expect(response.status).toBe(401);
@@ -120,7 +120,7 @@ test.each<readonly [string, number, () => Record<string, string>]>([
   ['another port, in an old browser', 401, () => ({ origin: 'http://127.0.0.1:1' })],
   ['a sandboxed frame', 401, () => ({ origin: 'null', 'sec-fetch-site': 'cross-site' })],
   ['nobody that it names', 401, () => ({})],
-])('a cookie that comes with a POST from %s: %i', async (_, status, headers) => {
+])('a cookie with a POST from %s: %i', async (_, status, headers) => {
   const cookie = cookieOf(await signIn({ key: secret }));
   expect((await ask('POST', '/api/solves', { ...headers(), cookie }, {})).status).toBe(status);
   if (status !== 400) {
@@ -130,14 +130,14 @@ test.each<readonly [string, number, () => Record<string, string>]>([
   }
 });
 
-test('a page of another origin reads nothing by a cookie either', async () => {
+test('a page of another origin cannot read with a cookie either', async () => {
   const cookie = cookieOf(await signIn({ key: secret }));
   expect(await me(cookie, { 'sec-fetch-site': 'same-site' })).toBe(401);
   expect(await me(cookie, { origin: 'http://127.0.0.1:1' })).toBe(401);
   expect(await me(cookie, { 'sec-fetch-site': 'none' })).toBe('ada');
 });
 
-test('files of the page are kept by browsers, its document is not, and nothing hides what programs ask for', async () => {
+test('browsers cache the files of the page but not its document, which never stands in for other paths', async () => {
   const folder = join(stage.folder, 'web');
   await mkdir(join(folder, 'assets'), { recursive: true });
   const script = `console.log(${JSON.stringify(createHash('sha256').digest('hex'))})`;

@@ -7,11 +7,11 @@ import type { Store } from '../../src';
 
 export interface StoreStage {
   readonly store: Store;
-  /** The database of the store, opened once more, as by another process. */
+  /** Opens the store's database once more, as another process would. */
   readonly again: () => Store;
 }
 
-/** A SQLite store, anew for each test of a file. */
+/** Returns a stage with a new SQLite store for each test of a file. */
 export function useStore(): StoreStage {
   let folder = '';
   const stage = { again: () => openStore('sqlite:store.db', folder) } as {

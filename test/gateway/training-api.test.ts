@@ -33,7 +33,7 @@ async function ask(method: string, path: string, as: string, body?: object) {
   return { status: response.status, body: await response.json() };
 }
 
-test('nights and checkpoints are read by any key', async () => {
+test('any key can read nights and checkpoints', async () => {
   const night = { trainRun: 'nightly', date: '2026-11-21', done: 2, cycles: [] };
   expect(await ask('GET', '/api/nights', key)).toMatchObject({
     body: [{ trainRun: 'nightly', nights: [night] }],
@@ -52,7 +52,7 @@ test('nights and checkpoints are read by any key', async () => {
   });
 });
 
-test('an admin key alone changes what serves, and the audit log says so', async () => {
+test('only an admin key can change what serves, and the audit log records it', async () => {
   const promote = { checkpoint: 'nightly/000001', reason: 'it won' };
   for (const [name, body] of [
     ['promote', promote],
@@ -89,7 +89,7 @@ test('an admin key alone changes what serves, and the audit log says so', async 
   ]);
 });
 
-test('evaluations are listed and summed up', async () => {
+test('evaluations are listed and summarized', async () => {
   const { store } = stage;
   expect(await ask('GET', '/api/evaluations', key)).toEqual({ status: 200, body: [] });
   const manifest: Manifest = {
@@ -116,7 +116,7 @@ test('evaluations are listed and summed up', async () => {
   }
 });
 
-test('what was tried in a cycle is read by an admin key alone, as questions may be those of other keys', async () => {
+test('only an admin key can read what a cycle tried, because questions may belong to other keys', async () => {
   await keepNights(stage.store);
   const path = '/api/nights/nightly/cycles/8';
   const refused = await ask('GET', path, key);
@@ -150,7 +150,7 @@ test('what was tried in a cycle is read by an admin key alone, as questions may 
   expect(await ask('GET', '/api/nights/nightly/cycles/zero', admin)).toMatchObject({ status: 400 });
 });
 
-test('a night has what its gate found, for any key', async () => {
+test('any key can read what the gate of a night found', async () => {
   await keepNights(stage.store);
   const { body } = await ask('GET', '/api/nights/nightly/2026-11-21', key);
   expect(body).toMatchObject({
@@ -167,7 +167,7 @@ test('a night has what its gate found, for any key', async () => {
   expect(await ask('GET', '/api/nights/nightly/2026-11-20', key)).toMatchObject({ body: { gate: null } });
 });
 
-test('questions and answers of an evaluation are read by an admin key alone', async () => {
+test('only an admin key can read the questions and answers of an evaluation', async () => {
   await keepEvaluation(stage.store, resolveRun(readGivenConfig(stage.config)));
   const path = '/api/evaluations/eval-legs/details';
   expect(await ask('GET', path, key)).toMatchObject({ status: 403 });
@@ -195,7 +195,7 @@ test('questions and answers of an evaluation are read by an admin key alone', as
   expect(await ask('GET', '/api/evaluations/eval-2/details', admin)).toMatchObject({ status: 404 });
 });
 
-test('costs are added up by key and by worker of each day, which takes an admin key', async () => {
+test('only an admin key can read the costs by key, and by day and worker', async () => {
   const own = await new KeyChecker(stage.store).check(admin);
   await keepCalls(stage.store, own?.id ?? '');
   for (const by of ['key', 'day-worker']) {

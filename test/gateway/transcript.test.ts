@@ -18,9 +18,9 @@ beforeEach(async () => {
 afterAll(() => stores.close());
 
 interface Source {
-  /** How long each event takes to come, in ms; below 0: nothing that is told. */
+  /** Time that each event takes to come, in ms; a negative one yields no event, unless it is the last. */
   readonly waits: readonly number[];
-  /** Which reader it is told to: events of two are never the same. */
+  /** Name of the reader, so that events of two readers always differ. */
   readonly reader: string;
 }
 
@@ -41,7 +41,7 @@ function transcriptOf(id: string, { waits, reader }: Source): Transcript<string>
   });
 }
 
-/** Takes events, all or so many, as slowly as it is told. */
+/** Takes at most `most` events, with a pause of `ms` after each. */
 async function read(transcript: Transcript<string>, most: number, ms: number): Promise<string[]> {
   const gone = new AbortController();
   const taken: string[] = [];
@@ -54,7 +54,7 @@ async function read(transcript: Transcript<string>, most: number, ms: number): P
   return taken;
 }
 
-test('readers at once, one of which stops, are told the same, and each event once', async () => {
+test('concurrent readers, one of which stops, get the same events, and each once', async () => {
   const readers = fc.record({
     waits: fc.array(fc.integer({ min: -2, max: 12 }), { minLength: 1, maxLength: 40 }),
     stopsAfter: fc.nat({ max: 40 }),
@@ -79,14 +79,14 @@ test('readers at once, one of which stops, are told the same, and each event onc
   );
 }, 120_000);
 
-test('nothing is told before it is in the store', async () => {
+test('nothing is sent before it is in the store', async () => {
   const create = jest.spyOn(store, 'create').mockRejectedValue(new Error('no reply'));
   const told = read(transcriptOf('run', { waits: [0, 0], reader: 'a' }), Infinity, 0);
   await expect(told).rejects.toThrow('no reply');
   expect(create).toHaveBeenCalledTimes(1);
 });
 
-test('events that are there at once are one entry, and those that follow fast are few', async () => {
+test('events that come at once share one entry, and fast ones share a few', async () => {
   const at = { waits: Array.from({ length: 100 }, () => 0), reader: 'a' };
   expect(await read(transcriptOf('at-once', at), Infinity, 0)).toHaveLength(100);
   expect(await store.list('gateway/streams/at-once/')).toHaveLength(1);
@@ -121,7 +121,7 @@ test.each([
   expect(isOpen).toBe(false);
 });
 
-test('a day after the last event, what is whole is forgotten; the rest once no solve can be as old', async () => {
+test('a complete transcript is deleted a day after its last event, any other once no solve can be as old', async () => {
   const source = { waits: [0, 300, 0], reader: 'a' };
   await read(transcriptOf('whole', source), Infinity, 0);
   await read(transcriptOf('stopped', source), 1, 0);

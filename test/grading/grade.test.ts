@@ -112,7 +112,7 @@ test.each(CASES)('%s %j, answered %j, is %s', async (grader, answer, reply, expe
   expect(await verdictOf({ grader, answer }, reply)).toBe(expected);
 });
 
-test('a grade says what it took the answer to be, why it is so, and by which rules', async () => {
+test('a grade states the extracted answer, the reason and the version of the grader', async () => {
   expect(await grade({ grader: 'freeform', answer: '5 km' }, 'The answer is 5 m.')).toEqual({
     verdict: 'wrong',
     extracted: '5 m.',
@@ -123,7 +123,7 @@ test('a grade says what it took the answer to be, why it is so, and by which rul
   expect(long.extracted).toBe(`a ${'b'.repeat(198)}…`);
 });
 
-test('a number may differ by the tolerance, as a share of the right one', async () => {
+test('a number may differ by the tolerance, relative to the right one', async () => {
   const question = { grader: 'number', answer: '200', tolerance: 0.001 } as const;
   const verdicts = ['199.8', '200.2', '199.7', '200.3'].map((reply) => verdictOf(question, reply));
   expect(await Promise.all(verdicts)).toEqual(['correct', 'correct', 'wrong', 'wrong']);
@@ -148,18 +148,18 @@ test.each([
   expect(await verdictOf({ grader: 'choice', answer: 'Paris', options }, reply)).toBe(expected);
 });
 
-test('where options are numbers, a number is the text of one and no other', async () => {
+test('if the options are numbers, a number is read as the text of an option, not as its place', async () => {
   const question = { grader: 'choice', answer: 'C', options: ['3', '4', '1', '7'] } as const;
   expect([await verdictOf(question, '1'), await verdictOf(question, '3')]).toEqual(['correct', 'wrong']);
   expect(await verdictOf(question, '2')).toBe('unparseable');
 });
 
-test('an option that is there twice is no answer', async () => {
+test('an option that occurs twice is no answer', async () => {
   const question = { grader: 'choice', answer: 'B', options: ['both', 'one', 'both'] } as const;
   expect(await verdictOf(question, 'both')).toBe('unparseable');
 });
 
-test('a number is right however it is written', async () => {
+test('a number is judged right in any notation', async () => {
   await fc.assert(
     fc.asyncProperty(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), async (number) => {
       for (const grader of ['number', 'freeform', 'math'] as const) {
@@ -172,7 +172,7 @@ test('a number is right however it is written', async () => {
   );
 });
 
-test('a text is right with any blanks around it, and no other text is', async () => {
+test('a text is right with any white space around it, and no other text is', async () => {
   const word = fc.stringMatching(/^[a-z]{1,8}$/);
   await fc.assert(
     fc.asyncProperty(word, word, async (right, other) => {
@@ -183,7 +183,7 @@ test('a text is right with any blanks around it, and no other text is', async ()
   );
 });
 
-test('no letter is taken from a sentence that names none', async () => {
+test('no letter is read from a sentence that names none', async () => {
   const words = fc.array(fc.stringMatching(/^(?:a|an|the|A|I|[a-z]{2,9})$/), { minLength: 2, maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(words, async (sentence) => {

@@ -3,7 +3,7 @@ import { grade, questionSchema, type RightAnswer } from '../../src/grading';
 import { readShape } from '../../src/grading/mathematics/shape';
 import { hostileText } from '../support/hostile-text';
 
-// Without math-verify, which a machine need not have.
+// Without math-verify, which is optional.
 beforeAll(() => (process.env.CONDUCTOR_PYTHON = '/no/python'));
 
 const MEGABYTE = 1024 * 1024;
@@ -16,14 +16,14 @@ const QUESTIONS: readonly RightAnswer[] = [
   { grader: 'freeform', answer: 'red, green, 5 km' },
 ];
 
-/** Parts that patterns wait for, or that make long runs: blanks of all kinds, line breaks, marks that NFC reorders. */
+/** Parts that patterns match, or that make long runs: blanks of all kinds, line breaks, marks that NFC reorders. */
 const PARTS = [
   ...Array.from(' \t\n\u00a0\u202f\u2028\u0300\u0316{}()$`"\':=,/.ΣİABK07-+−ex^⁄'),
   ...['\r\n', '\u0300\u0316', '\u1100\u1161', '**', 'answer', 'ANSWER', 'is', 'or', 'and', 'word'],
   ...['<answer>', '</answer>', '\\boxed', '\\text', '\\frac', '\\times', '\\,', '{,}'],
   ...['1,', '000', '10', '10^', '1/'],
 ];
-// Parts of mathematics alone, within its 2,000 characters.
+// Parts that only mathematics has, which is read up to 2,000 characters.
 const MATH_PARTS = [
   ...Array.from('<>_!&[];|i%²½'),
   ...['\\sqrt', 'sqrt(', '\\text{', '\\left', '\\right', '\\pm', '\\cup', '\\in', '\\le', '^('],
@@ -42,7 +42,7 @@ test.each(QUESTIONS)('a megabyte of anything is graded at once: $grader $answer'
   );
 });
 
-test('a megabyte of anything is not taken for mathematics', async () => {
+test('a megabyte of anything is never judged to be correct mathematics', async () => {
   await fc.assert(
     fc.asyncProperty(hostileText([...PARTS, ...MATH_PARTS]), async (reply) => {
       const { verdict } = await grade(
@@ -55,12 +55,12 @@ test('a megabyte of anything is not taken for mathematics', async () => {
   );
 });
 
-test('what a long answer begins with is not all of it', async () => {
+test('a long answer is not judged by its beginning', async () => {
   const question = { grader: 'math', answer: '\\frac{1}{2}' } as const;
   expect((await grade(question, `\\frac{1}{2}${' '.repeat(3_000)}+5`)).verdict).toBe('wrong');
 });
 
-test('any two thousand characters are taken apart at once', () => {
+test('any two thousand characters are parsed at once', () => {
   fc.assert(
     fc.property(hostileText([...PARTS, ...MATH_PARTS], 2_000), (text) => {
       expect(typeof readShape(text).kind).toBe('string');
@@ -69,7 +69,7 @@ test('any two thousand characters are taken apart at once', () => {
   );
 });
 
-test('a tower of exponents is ended, and the next answer is judged', async () => {
+test('a tower of exponents is aborted, and the next answer is judged', async () => {
   const question = { grader: 'math', answer: '2\\sqrt{3}' } as const;
   const tower = await grade(question, '9^{9^{9^{9}}}');
   expect(['wrong', 'ungraded']).toContain(tower.verdict);
@@ -89,13 +89,13 @@ test.each(['exact', 'number', 'choice', 'freeform', 'math'] as const)(
   },
 );
 
-test('a run of marks that no writing has is shortened, and shorter ones count as they are', async () => {
+test('an implausibly long run of combining marks is shortened, and shorter ones count as they are', async () => {
   const question = { grader: 'exact', answer: 'e\u0301\u0316' } as const;
   expect((await grade(question, '\u00e9\u0316')).verdict).toBe('correct');
   expect((await grade(question, `e\u0301\u0316${'\u0316'.repeat(1000)}`)).verdict).toBe('wrong');
 });
 
-test('numbers of any length are compared whole', async () => {
+test('numbers of any length are compared in full', async () => {
   const digits = '7'.repeat(100_000);
   expect((await grade({ grader: 'number', answer: digits }, `00${digits}`)).verdict).toBe('correct');
   expect((await grade({ grader: 'number', answer: digits }, `${digits.slice(1)}8`)).verdict).toBe('wrong');

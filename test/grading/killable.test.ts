@@ -8,7 +8,7 @@ import { type Helper, HelperError, Killable } from '../../src/grading/killable';
 import { freshFolder } from '../local/fresh-folder';
 import { judged } from './code/fenced';
 
-/** Says its process id when it is ready, and then back what it is told; `hang` takes it for ever, `end` ends it. */
+/** Prints `ready`, then echoes each line with its process id; `hang` never returns, and `end` exits. */
 const ECHO = `
   process.stdin.setEncoding('utf8').on('data', (text) => {
     for (const line of text.trim().split('\\n')) {
@@ -32,7 +32,7 @@ function startEcho(): Helper {
   };
 }
 
-test('whoever takes too long is ended, others wait for their turn, and a new one answers', async () => {
+test('a request that takes too long is ended, others wait for their turn, and a new process answers', async () => {
   const echo = new Killable(startEcho, { startMs: 30_000, answerMs: 2_000 });
   const [first, second, hung, after] = await Promise.allSettled(
     ['one', 'two', 'hang', 'three'].map((word) => echo.ask(word)),
@@ -52,7 +52,7 @@ test('whoever takes too long is ended, others wait for their turn, and a new one
   await Promise.all(ended);
 });
 
-test('where the second tier of mathematics fails, a no of the first is not taken for wrong', async () => {
+test('if the second tier of mathematics fails, a "no" of the first is not judged wrong', async () => {
   process.env.CONDUCTOR_PYTHON = join(await freshFolder(), 'python');
   const program = '#!/bin/sh\necho \'{"ready": "0.9.0"}\'\nread line\n';
   await writeFile(process.env.CONDUCTOR_PYTHON, program, { mode: 0o755 });

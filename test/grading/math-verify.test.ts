@@ -20,19 +20,19 @@ jest.setTimeout(600_000);
 
 beforeAll(useGradingPython);
 
-test('what the first tier does not see, the second may', async () => {
-  // Two intervals whose union is one, and words that stand for nothing.
+test('the second tier can recognize equal answers that the first does not', async () => {
+  // Two intervals whose union is the right one, and two whose union is not.
   const question = { grader: 'math', answer: '[0,3]' } as const;
   const union = await grade(question, '[0,2]\\cup[2,3]');
   expect(union).toMatchObject({ verdict: 'correct', graderVersion: 'math/3 math-verify/0.9.0' });
   expect((await grade(question, '[0,2]\\cup[1,4]')).verdict).toBe('wrong');
 });
 
-test('both tiers together judge our own pairs as the first does alone', async () => {
+test('both tiers together misjudge none of our own pairs', async () => {
   expect(await misjudged()).toEqual([]);
 });
 
-test('what takes both tiers too long is ungraded, and the next answer is judged', async () => {
+test('an answer that takes both tiers too long is ungraded, and the next answer is judged', async () => {
   const question = { grader: 'math', answer: '[0,3]' } as const;
   const tower = await grade({ grader: 'math', answer: '5' }, '9^{9^{9^{9}}}');
   expect(tower).toMatchObject(judged('ungraded', 'no answer in'));
@@ -52,7 +52,7 @@ test('Python within an answer is never run', async () => {
   expect(existsSync(made)).toBe(false);
 });
 
-/** Prints what of it is done. @param paths one that is there, and one that is not */
+/** Returns a script that prints which attempts succeed. @param kept an existing file @param made a missing one */
 const attempts = (kept: string, made: string): string => `
 import os, socket
 def attempt(name, what):
@@ -91,7 +91,7 @@ const NOTHING_DONE = { printed: 'done', errors: '', files: ['kept'] };
   expect(found).toEqual(NOTHING_DONE);
 });
 
-test('elsewhere it is hindered from that', async () => {
+test('outside bubblewrap, it is prevented from starting, connecting to and writing anything', async () => {
   const judge = join(__dirname, '../../src/grading/mathematics/math_verify_judge.py');
   const begin = `import runpy; runpy.run_path(${JSON.stringify(judge)}, run_name="judge")["hinder"](2048)`;
   const found = await tryIn((script) => {

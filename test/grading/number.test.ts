@@ -44,11 +44,11 @@ test.each([
   ['1/3', '0.33333333333333333333', 'wrong'],
   ['1/3', '100000000000000000000/300000000000000000000', 'correct'],
   ['5', '9^99999999999', 'unparseable'],
-])('where %j is right, %j is %s', async (right, reply, expected) => {
+])('if %j is right, %j is %s', async (right, reply, expected) => {
   expect(await verdictOf(right, reply)).toBe(expected);
 });
 
-test('a tolerance is kept at its bounds, and makes nothing of zero', async () => {
+test('a tolerance includes its bounds, and does not apply to zero', async () => {
   const verdictsOf = (answer: string, replies: readonly string[]): Promise<readonly Verdict[]> =>
     Promise.all(replies.map((reply) => verdictOf(answer, reply, 0.1)));
   expect(await verdictsOf('0.3', ['0.33', '0.27', '0.34'])).toEqual(['correct', 'correct', 'wrong']);
@@ -56,7 +56,7 @@ test('a tolerance is kept at its bounds, and makes nothing of zero', async () =>
   expect(await verdictsOf('1e400', ['1e400', '2e400'])).toEqual(['correct', 'wrong']);
 });
 
-/** Ways to settle on a number. */
+/** Ways to state a final number. */
 const CONCLUSIONS: readonly ((number: string) => string)[] = [
   (number) => `\\boxed{${number}}`,
   (number) => `$\\boxed{n = ${number}}$`,
@@ -67,11 +67,11 @@ const CONCLUSIONS: readonly ((number: string) => string)[] = [
   (number) => `The answer is a + b = ${number}`,
   (number) => `answer =${number}`,
 ];
-/** Text before and behind that settles on nothing. */
+/** Text before and after the conclusion that states no final answer. */
 const BEFORE = ['', 'We try 3 cases.\n', 'With n = 12 we get 5. ', 'In 2 steps, 1/2 at a time:\n\n'];
 const BEHIND = ['', '.', ', found in 2 steps.', '. I checked it for n = 7.', '\n\nThis holds for all 9.'];
 
-test('a number is read in any wording, and so is one that is wrong', async () => {
+test('a number is read in any wording, right or wrong', async () => {
   const number = fc.oneof(
     fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String),
     fc.integer({ min: 0, max: 999 }).map(String),
@@ -90,7 +90,7 @@ test('a number is read in any wording, and so is one that is wrong', async () =>
   );
 });
 
-test('fractions of any size are the same where their products are', async () => {
+test('fractions of any size are equal if their cross products are', async () => {
   const digits = fc.bigInt({ min: 1n, max: 10n ** 400n });
   await fc.assert(
     fc.asyncProperty(digits, digits, digits, async (over, under, factor) => {

@@ -2,7 +2,7 @@ import { grade, type RightAnswer } from '../../src/grading';
 import { groupSame } from '../../src/grading/grade';
 import { mostFrequent } from '../../src/evaluation/methods/samples';
 
-// Without math-verify, which a machine need not have.
+// Without math-verify, which is optional.
 beforeAll(() => (process.env.CONDUCTOR_PYTHON = '/no/python'));
 
 test.each<[RightAnswer, readonly string[], readonly (number | null)[]]>([
@@ -21,21 +21,21 @@ test.each<[RightAnswer, readonly string[], readonly (number | null)[]]>([
     ['<answer>8</answer>', '<answer>8.0</answer>', '8'],
     [0, 0, null],
   ],
-  // Both are near enough to the right answer, and a vote must not know it.
+  // All are close enough to the right answer, but a vote must not know it.
   [{ grader: 'number', answer: '2.333', tolerance: 1e-3 }, ['2.331', '2.335', '2.332'], [0, 1, 0]],
-])('%j: of %j those are the same that the grader holds equal', async (question, replies, places) => {
+])('%j: of %j, the answers that the grader holds equal are the same', async (question, replies, places) => {
   const grades = await Promise.all(replies.map((reply) => grade(question, reply)));
   expect(await groupSame(question, grades)).toEqual(places);
 });
 
-test('a vote counts equal answers together, however each is written', async () => {
+test('a vote counts equal answers together, however they are written', async () => {
   const question = { grader: 'math', answer: '1' } as const;
   const replies = ['7', '7', '0.5', '\\frac{1}{2}', '\\dfrac12'];
   const grades = await Promise.all(replies.map((reply) => grade(question, reply)));
   expect(mostFrequent(await groupSame(question, grades))).toBe(2);
 });
 
-test('programs are the same where their text is, whatever they print', async () => {
+test('programs are the same if their text is, whatever they print', async () => {
   const question = { grader: 'code', tests: [{ input: '', output: '1' }] } as const;
   const programs = ['print(1)', 'print( 1)', 'print(1)'];
   const grades = programs.map((extracted) => {

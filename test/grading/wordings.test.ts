@@ -1,6 +1,6 @@
 import { grade, type RightAnswer, type Verdict } from '../../src/grading';
 
-// A right answer, and a wrong one, in some hundred wordings each: ways to conclude, behind five ways to begin.
+// A right answer and a wrong one in about a hundred wordings each: conclusions after five beginnings.
 
 const BEGINNINGS = [
   '',
@@ -12,7 +12,7 @@ const BEGINNINGS = [
 
 type Wording = (answer: string) => string;
 
-/** Ways that every grader of texts reads: a box, or a statement that ends with its line. */
+/** Conclusions that every grader of texts reads: a box, or a statement that ends with its line. */
 const CONCLUSIONS: readonly Wording[] = [
   (answer) => `\\boxed{${answer}}`,
   (answer) => `$\\boxed{${answer}}$`,
@@ -72,7 +72,7 @@ test.each(CASES)(
   120_000,
 );
 
-test('AIME takes a whole number in a box, and nothing else', async () => {
+test('AIME accepts only a whole number in a box', async () => {
   const question = { grader: 'number', answer: '33', boxed: true } as const;
   const verdictOf = async (reply: string): Promise<Verdict> => (await grade(question, reply)).verdict;
   for (const beginning of BEGINNINGS) {
@@ -93,7 +93,7 @@ test('AIME takes a whole number in a box, and nothing else', async () => {
   expect(await grade(question, '\\boxed{034}')).toMatchObject({ extracted: '34' });
 });
 
-test("RLPR's tolerance is a share of the right quantity, in any unit, and makes nothing of zero", async () => {
+test("RLPR's tolerance is relative to the right quantity, in any unit, and does not apply to zero", async () => {
   const verdictOf = async (answer: string, tolerance: number, reply: string): Promise<Verdict> =>
     (await grade({ grader: 'freeform', answer, tolerance }, reply)).verdict;
   expect(await verdictOf('3.14', 1e-3, '3.142')).toBe('correct');

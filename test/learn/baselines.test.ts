@@ -6,7 +6,7 @@ import { SMALL_WORLD, topicOf } from '../../examples/learn/world/world';
 const optimum = findOptimum(SMALL_WORLD);
 const { topics } = SMALL_WORLD;
 
-test('the best constant plan is worth what it says, and no other plan is worth more', () => {
+test('the best constant plan is worth what is stated, and no other plan is worth more', () => {
   const { plan, chance } = bestConstant(SMALL_WORLD);
   const worth = (each: typeof plan) =>
     topics.reduce((sum, topic) => sum + chanceOfPlan(SMALL_WORLD, topic, each), 0) / topics.length;
@@ -15,12 +15,12 @@ test('the best constant plan is worth what it says, and no other plan is worth m
   expect(chance).toBeLessThan(optimum.chance);
 });
 
-test('a router is worth the mean of the best single workers', () => {
+test('the best router is worth the mean, over topics, of the best single worker', () => {
   const best = topics.map(({ name }) => Math.max(...SMALL_WORLD.workers.map(({ solve }) => solve[name])));
   expect(bestRouter(optimum)).toBeCloseTo(best.reduce((sum, chance) => sum + chance, 0) / best.length, 12);
 });
 
-test('tables that are told the topic learn more than any constant plan, the same for the same seed', () => {
+test('tables that are told the topic learn more than any constant plan, and the same from the same seed', () => {
   const learned = learnTables(SMALL_WORLD, 1);
   expect(learned).toBeGreaterThan(bestConstant(SMALL_WORLD).chance);
   expect(learned).toBeLessThanOrEqual(optimum.chance);

@@ -16,9 +16,9 @@ const [question] = questionSet(SMALL_WORLD, 'train', 1, 0);
 if (question === undefined) throw new Error('There must be a question.');
 const workers = workersFor(recipe, 0);
 
-/** One that never gives an answer, and so is never right. */
+/** A plan that never gives an answer, and so is never right. */
 const OUTLINE: Plan = { steps: [{ worker: 'critic', subtask: 'Plan the steps to take.', sees: [] }] };
-/** Trivia, which the quick worker mostly knows. */
+/** A plan that is mostly right: the quick worker knows trivia. */
 const SOLVE: Plan = { steps: [{ worker: 'quick', subtask: 'Solve the question.', sees: [] }] };
 const ACCEPT: Plan = { steps: [] };
 
@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-/** Has the policy write these texts in the first round, and this one in the second. */
+/** Plays a group whose policy writes `firsts` in the first round and `review` in the second. */
 function play(
   plans: number,
   firsts: readonly string[],
@@ -47,7 +47,7 @@ const policy = { trainRun: 'run', name: 'warm', folder: '/nowhere', tokenizerSha
 const textOf = (plan: Plan): string => renderPlan(plan, ['quick', 'maths', 'critic']);
 const wish = { purpose: 'training', cycle: 1, draw: 0, question, workers, temperature: 1 } as const;
 
-test('each plan that gave an answer is reviewed, and earns a quarter of what its review made of it', async () => {
+test('each plan with an answer is reviewed, and a quarter of its reward comes from its review', async () => {
   const firsts = [textOf(OUTLINE), 'no plan at all', ...Array<string>(8).fill(textOf(OUTLINE))];
   const [first, second] = await play(10, firsts, textOf(SOLVE));
   expect(second?.map(({ root }) => root)).toEqual([0, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -60,27 +60,27 @@ test('each plan that gave an answer is reviewed, and earns a quarter of what its
   expect(textIn(server.bodiesTo('/v1/completions').at(-1)?.prompt)).toContain('Answer: Plan: add');
 });
 
-test('an accepted answer stands, whatever it is', async () => {
+test('an accepted answer stands, right or wrong', async () => {
   const [first, second] = await play(2, [textOf(OUTLINE), textOf(SOLVE)], textOf(ACCEPT));
   expect(second?.map(({ answer }) => answer)).toEqual(first?.map(({ answer }) => answer));
   expect(second?.map(({ verdict }) => verdict)).toEqual(['wrong', 'correct']);
 });
 
-test('a first round accepts nothing, and a review that cannot be read earns nothing', async () => {
+test('a first round cannot accept, and an unreadable review earns nothing', async () => {
   const [first, second] = await play(2, [textOf(ACCEPT), textOf(SOLVE)], 'well');
   expect(first?.map(({ verdict }) => verdict)).toEqual(['unparseable', 'correct']);
   expect(second?.map(({ reward }) => reward)).toEqual([0]);
   expect(first?.map(({ reward }) => reward)).toEqual([0, 0.75]);
 });
 
-test('a review is compared with those of answers with the same verdict, if wanted', async () => {
+test('reviews can be compared only with reviews of answers that had the same verdict', async () => {
   const recursion = { ...recipe.recursion, baseline: 'verdict' } as const;
   const [first, second] = await play(2, [textOf(OUTLINE), textOf(SOLVE)], textOf(ACCEPT), { recursion });
   expect(first?.map(({ baseline }) => baseline)).toEqual([undefined, undefined]);
   expect(second?.map(({ baseline }) => baseline)).toEqual(['wrong', 'correct']);
 });
 
-test('a right answer earns less by the cost of its workers, and an accepted one costs nothing', async () => {
+test('a right answer earns less the more its workers cost, and accepting an answer costs nothing', async () => {
   const firsts = [textOf(OUTLINE), textOf(SOLVE)];
   const recursion = { ...recipe.recursion, rounds: 1 } as const;
   const [first] = await play(2, firsts, '', { recursion, costWeight: 1e4 });

@@ -6,7 +6,7 @@ import { freshFolder } from '../local/fresh-folder';
 
 const FOREVER = new Promise<never>(() => undefined);
 
-/** A process that does this, and a line on stdout that says so. */
+/** Starts a process that prints a line and then runs the program; resolves after that line. */
 async function start(program: string) {
   const file = join(await freshFolder(), 'program.js');
   await writeFile(file, `console.log('ready'); ${program}`);
@@ -15,7 +15,7 @@ async function start(program: string) {
   return child;
 }
 
-test('work ends at once with the name of the process that ended, its exit code and its last words', async () => {
+test('work ends at once, naming the process that ended, its exit code and its last output', async () => {
   const { lost, need } = needProcesses('/somewhere');
   need('policy server', await start("console.error('out of memory'); process.exitCode = 7;"));
   await expect(unlessAborted(lost, FOREVER)).rejects.toThrow(
@@ -25,26 +25,29 @@ test('work ends at once with the name of the process that ended, its exit code a
   await expect(unlessAborted(lost, FOREVER)).rejects.toThrow('exit code 7');
 });
 
-test('a process that a signal ended is told of by that signal', async () => {
+test('a process ended by a signal is reported with that signal', async () => {
   const { lost, need } = needProcesses('/somewhere');
   const { pid } = need('trainer', await start('setInterval(() => undefined, 1000);'));
   process.kill(pid, 'SIGSEGV');
   await expect(unlessAborted(lost, FOREVER)).rejects.toThrow('The trainer was ended by SIGSEGV');
 });
 
-test.each(['kill', 'stop'] as const)('a process that was told to end by %s() is no loss', async (order) => {
-  const { lost, need } = needProcesses('/somewhere');
-  const program = need('trainer', await start('setInterval(() => undefined, 1000);'));
-  await expect(
-    unlessAborted(
-      lost,
-      program[order]().then(() => 'done'),
-    ),
-  ).resolves.toBe('done');
-  expect(lost.aborted).toBe(false);
-});
+test.each(['kill', 'stop'] as const)(
+  'a process that was told to end by %s() does not count as lost',
+  async (order) => {
+    const { lost, need } = needProcesses('/somewhere');
+    const program = need('trainer', await start('setInterval(() => undefined, 1000);'));
+    await expect(
+      unlessAborted(
+        lost,
+        program[order]().then(() => 'done'),
+      ),
+    ).resolves.toBe('done');
+    expect(lost.aborted).toBe(false);
+  },
+);
 
-test('a line that is waited for in vain tells how the process ended', async () => {
+test('waiting for a line that never comes fails and says how the process ended', async () => {
   const program = await start("console.error('no such port'); process.exitCode = 3;");
   await expect(program.nextLine()).rejects.toThrow(/program\.js ended with exit code 3:\nno such port/);
 });

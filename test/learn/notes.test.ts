@@ -4,7 +4,7 @@ import { WHOLE_WORLD, type World } from '../../examples/learn/world/world';
 
 const questions = questionSet(WHOLE_WORLD, 'train', 400, 3);
 
-/** The whole world with the chances of one worker to solve changed. */
+/** Returns the whole world with changed chances of one worker to solve. */
 function withSolver(id: string, change: Partial<World['workers'][number]['solve']>): World {
   const workers = WHOLE_WORLD.workers.map((worker) =>
     worker.id === id ? { ...worker, solve: { ...worker.solve, ...change } } : worker,
@@ -12,7 +12,7 @@ function withSolver(id: string, change: Partial<World['workers'][number]['solve'
   return { ...WHOLE_WORLD, workers };
 }
 
-test('notes tell what each worker did better than the others, and how many percent were right', () => {
+test('notes name what each worker does better than the others, with the percentage of right answers', () => {
   const notes = measureNotes(WHOLE_WORLD, questions, 3);
   const strengths = [...notes].map(([id, told]) => [id, told.match(/[a-z]+/g)?.toSorted()]);
   expect(Object.fromEntries(strengths)).toEqual({
@@ -27,12 +27,12 @@ test('notes tell what each worker did better than the others, and how many perce
   expect(Math.abs(percent - 95)).toBeLessThan(10);
 });
 
-test('they follow what workers answer', () => {
+test("notes follow the workers' answers", () => {
   const notes = measureNotes(withSolver('coder', { law: 0.9, code: 0.05 }), questions, 3);
   expect(notes.get('coder')).toMatch(/^law (8|9)\d$/);
 });
 
-test('they are counted and not read: other luck gives other figures, the same luck the same', () => {
+test('notes are measured, not looked up: another seed gives other figures, the same seed the same', () => {
   expect(measureNotes(WHOLE_WORLD, questions, 3)).toEqual(measureNotes(WHOLE_WORLD, questions, 3));
   expect(measureNotes(WHOLE_WORLD, questions, 3)).not.toEqual(measureNotes(WHOLE_WORLD, questions, 4));
 });

@@ -11,7 +11,7 @@ import { SMALL_WORLD, topicOf, WHOLE_WORLD, withWorkers } from '../../examples/l
 
 const whole = findOptimum(WHOLE_WORLD);
 
-/** One line a topic: `worker:kind`, with `*` where a step sees all before it. */
+/** Returns one line per topic: steps as `worker:kind`, with `*` if a step sees all earlier ones. */
 function bestPlans({ topics }: Optimum): string[] {
   return topics.map(({ topic, best }) => {
     const steps = best.plan.steps.map(
@@ -21,7 +21,7 @@ function bestPlans({ topics }: Optimum): string[] {
   });
 }
 
-test('the whole world needs another team for each topic', () => {
+test('the whole world needs a different team for each topic', () => {
   expect(bestPlans(whole)).toEqual([
     'trivia quick:solve 0.9500',
     'algebra maths:solve > critic:verify* 0.8680',
@@ -32,13 +32,13 @@ test('the whole world needs another team for each topic', () => {
   expect(whole.reward).toBeCloseTo(0.9441, 4);
 });
 
-test('neither one worker nor luck comes near it', () => {
+test('neither a single worker nor random plans come near the optimum', () => {
   expect(whole.bestWorker).toBeCloseTo(0.425, 6);
   expect(whole.random).toBeLessThan(0.3);
   expect(whole.topics.map(({ single }) => single.chance)).toEqual([0.95, 0.6, 0.5, 0.5]);
 });
 
-test('so does the small one, in a few plans', () => {
+test('the small world also needs a different team for each topic', () => {
   const small = findOptimum(SMALL_WORLD);
   expect(bestPlans(small)).toEqual([
     'trivia quick:solve 0.9500',
@@ -48,7 +48,7 @@ test('so does the small one, in a few plans', () => {
 });
 
 test.each([SMALL_WORLD, WHOLE_WORLD])(
-  'no one plan for all topics of the $name world comes near it, either',
+  'no single plan for all topics of the $name world comes near the optimum',
   (world) => {
     const { reward } = findOptimum(world);
     const best = Math.max(
@@ -64,9 +64,9 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-test('every plan is valued once: any workers and kinds, each later step with all before it and with none', () => {
+test('every plan is valued once: all workers and kinds, with later steps that see all earlier ones or none', () => {
   const plans = Array.from(everyPlan(SMALL_WORLD));
-  // Three workers and four kinds; a first step has nothing to see, any other has two views.
+  // Three workers and four kinds; a first step sees nothing, a later one sees nothing or all earlier steps.
   const [first, later] = [3 * 4, 3 * 4 * 2];
   expect(SMALL_WORLD.maxSteps).toBe(2);
   expect(new Set(plans.map(({ plan }) => JSON.stringify(plan))).size).toBe(first + first * later);
@@ -74,7 +74,7 @@ test('every plan is valued once: any workers and kinds, each later step with all
   expect(plans.at(-1)?.share).toBeCloseTo(1 / (2 * first * later), 12);
 });
 
-test('which plan is best depends on which workers there are', () => {
+test('the best plan depends on which workers are available', () => {
   expect(bestPlans(findOptimum(withWorkers(WHOLE_WORLD, ['coder', 'quick', 'writer'])))).toEqual([
     'trivia quick:solve 0.9500',
     'algebra writer:plan > coder:solve* > writer:verify* 0.5157',
@@ -83,7 +83,7 @@ test('which plan is best depends on which workers there are', () => {
   ]);
 });
 
-test('a review helps every topic: it starts anew where the worker is in doubt, and only there', () => {
+test('a review helps every topic: it starts over where the worker is in doubt, and only there', () => {
   for (const { topic, best } of findOptimum(SMALL_WORLD).topics) {
     const review = bestReview(SMALL_WORLD, topicOf(SMALL_WORLD, topic), best);
     expect(review.chance).toBeGreaterThan(best.chance + 0.02);
@@ -92,15 +92,15 @@ test('a review helps every topic: it starts anew where the worker is in doubt, a
   }
 });
 
-test('even the best review spoils an answer now and then: it starts anew in doubt, and fails', () => {
+test('even the best review sometimes spoils a right answer, by starting over in doubt and failing', () => {
   const [trivia] = findOptimum(SMALL_WORLD).topics;
   if (trivia === undefined) throw new Error('The small world must have a topic.');
   const { spoils } = bestReview(SMALL_WORLD, topicOf(SMALL_WORLD, 'trivia'), trivia.best);
-  // In doubt of a right answer in 15 of 100 cases; then the quick worker, a little distracted, solves once more.
+  // The review doubts 15 of 100 right answers; then the quick worker, slightly distracted, solves once more.
   expect(spoils).toBeCloseTo(0.15 * (1 - 0.95 * 0.97), 10);
 });
 
-test('what a world lacks is named, with what it has', () => {
+test('an unknown worker or topic is named, with those that the world has', () => {
   expect(() => withWorkers(SMALL_WORLD, ['writer'])).toThrow(
     'The small world has no worker "writer"; it has quick, maths, critic.',
   );

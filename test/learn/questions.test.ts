@@ -4,12 +4,12 @@ import { SMALL_WORLD, WHOLE_WORLD } from '../../examples/learn/world/world';
 const train = questionSet(WHOLE_WORLD, 'train', 800, 7);
 const heldOut = questionSet(WHOLE_WORLD, 'heldOut', 200, 7);
 
-/** The question without its numbers: its sentence and its noun. */
+/** Returns the question without its numbers. */
 function wordsOf(question: string): string {
   return question.replace(/\d+/g, '#');
 }
 
-test('what is held out was never seen: neither sentence and noun together, nor the numbers', () => {
+test('held-out questions share neither a pair of sentence and noun nor their numbers with the training set', () => {
   const seenWords = new Set(train.map(({ question }) => wordsOf(question)));
   const numbers = (question: string) => question.match(/\d+/g)?.join(' ');
   const seenNumbers = new Set(train.map(({ question }) => numbers(question)));
@@ -17,7 +17,7 @@ test('what is held out was never seen: neither sentence and noun together, nor t
   expect(heldOut.filter(({ question }) => seenNumbers.has(numbers(question)))).toEqual([]);
 });
 
-test('every question is another one, can be read back, and each topic has its share', () => {
+test('questions are all different and can be read back, and each topic has its share', () => {
   const all = [...train, ...heldOut];
   expect(new Set(all.map(({ question }) => question)).size).toBe(1000);
   expect(new Set(all.map(({ id }) => id)).size).toBe(1000);
@@ -28,7 +28,7 @@ test('every question is another one, can be read back, and each topic has its sh
   expect(train.filter(({ topic }) => topic === 'law')).toHaveLength(200);
 });
 
-test('the same seed draws the same questions, as lines of JSON', () => {
+test('the same seed draws the same questions, which can be written as JSON Lines', () => {
   expect(questionSet(WHOLE_WORLD, 'train', 800, 7)).toEqual(train);
   expect(questionSet(WHOLE_WORLD, 'train', 800, 8)).not.toEqual(train);
   expect(
@@ -39,7 +39,7 @@ test('the same seed draws the same questions, as lines of JSON', () => {
   ).toEqual(train);
 });
 
-test('more questions than there are is an error, not an endless search', () => {
+test('asking for more questions than exist is an error, not an endless search', () => {
   expect(() => questionSet(SMALL_WORLD, 'heldOut', 100_000, 0)).toThrow(
     '100000 different heldOut questions are too many',
   );

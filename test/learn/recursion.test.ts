@@ -1,6 +1,6 @@
 import { holdsForRecursion, type Reviewed, tellRecursion } from '../../examples/learn/plain/recursion';
 
-/** Twenty questions with 10 answers each, six of them right; so many more are mended and spoiled. */
+/** Twenty questions with 10 answers each, 6 right; reviews mend and spoil that many answers of each question. */
 function reviewed(mended: number, spoiled: number): Reviewed[] {
   return Array.from({ length: 200 }, (_, index) => {
     const place = index % 10;
@@ -16,7 +16,7 @@ function reviewed(mended: number, spoiled: number): Reviewed[] {
   });
 }
 
-test('holds where reviews gain, and spoil hardly more than the best reviewer', () => {
+test('the recursion claim holds if reviews gain, and spoil hardly more than the best reviewer', () => {
   expect(holdsForRecursion(reviewed(2, 0))).toBe(true);
   expect(tellRecursion(reviewed(2, 0))).toBe(
     'recursion: net gain 0.200 ± 0.000, right turned wrong 0.0 % (optimal reviewer 2.0 % ± 2.5)',
@@ -27,6 +27,6 @@ test.each([
   ['nothing is gained', 0, 0],
   ['as much is spoiled as is mended', 2, 2],
   ['more is spoiled than need be', 3, 1],
-])('does not where %s', (_, mended, spoiled) => {
+])('the recursion claim does not hold if %s', (_, mended, spoiled) => {
   expect(holdsForRecursion(reviewed(mended, spoiled))).toBe(false);
 });

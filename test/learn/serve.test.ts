@@ -10,7 +10,7 @@ import { freshFolder } from '../local/fresh-folder';
 
 const PROGRAM = resolve(__dirname, '../../examples/learn/world/serve.ts');
 
-test('a world of its own process is killed, comes back, and still gives the same call the same reply', async () => {
+test('a world in its own process gives the same call the same reply after being killed and restarted', async () => {
   const log = join(await freshFolder(), 'log.jsonl');
   const [{ question } = { question: '' }] = questionSet(SMALL_WORLD, 'train', 1, 0);
   const [message] = workerMessages({ question, subtask: 'Solve it.', sees: [], layout: 'tagged' });

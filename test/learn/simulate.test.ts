@@ -8,7 +8,7 @@ import { step } from '../support/step';
 import { type GivenText, workerMessages } from '../../src/plan/prompt/worker';
 
 const RUNS = 600;
-/** Three standard errors of a chance that is measured so often. */
+/** Three standard errors of a chance measured in `RUNS` runs, at most. */
 const NOISE = 3 * Math.sqrt(0.25 / RUNS);
 
 interface Asked {
@@ -17,7 +17,7 @@ interface Asked {
   readonly seed?: number;
 }
 
-/** Carries a plan out by texts alone, as the product does: each step is sent the product's own prompt. */
+/** Runs a plan with texts alone, as the product does: each step gets the product's own prompt. */
 function carryOut({ steps }: Plan, { question, given = [], seed = 1 }: Asked, run: string): string {
   const outputs: string[] = [];
   for (const [index, { worker, subtask, sees }] of steps.entries()) {
@@ -34,7 +34,7 @@ function carryOut({ steps }: Plan, { question, given = [], seed = 1 }: Asked, ru
   return outputs.at(-1) ?? '';
 }
 
-/** Share of right answers to the questions of a topic. */
+/** Returns the share of right answers to the questions of a topic. */
 function shareRight(topic: string, answerTo: (question: string, run: number) => string): number {
   const questions = questionSet(WHOLE_WORLD, 'train', 40, 3).filter((row) => row.topic === topic);
   let right = 0;
@@ -56,15 +56,18 @@ const PLANS: readonly (readonly Step[])[] = [
   [step('writer', 'Solve it.'), step('writer', 'Sketch it.', [0])],
 ];
 
-test.each(PLANS.map((steps) => ({ steps })))('texts come to the exact chance, plan %#', (plan) => {
-  for (const topic of WHOLE_WORLD.topics) {
-    const exact = chanceOfPlan(WHOLE_WORLD, topic, plan);
-    const share = shareRight(topic.name, (question, run) => carryOut(plan, { question }, `run ${run}`));
-    expect(Math.abs(share - exact)).toBeLessThan(NOISE);
-  }
-});
+test.each(PLANS.map((steps) => ({ steps })))(
+  'simulated texts are right as often as the exact chance says, plan %#',
+  (plan) => {
+    for (const topic of WHOLE_WORLD.topics) {
+      const exact = chanceOfPlan(WHOLE_WORLD, topic, plan);
+      const share = shareRight(topic.name, (question, run) => carryOut(plan, { question }, `run ${run}`));
+      expect(Math.abs(share - exact)).toBeLessThan(NOISE);
+    }
+  },
+);
 
-test('so they do in a review, whose workers are shown the answer so far', () => {
+test('simulated reviews, whose workers see the answer so far, are also right as often as the exact chance says', () => {
   const { topics } = findOptimum(WHOLE_WORLD);
   const first = topics.find(({ topic }) => topic === 'code')?.best ?? { plan: { steps: [] }, chance: 0 };
   const review = bestReview(WHOLE_WORLD, topicOf(WHOLE_WORLD, 'code'), first);
@@ -77,7 +80,7 @@ test('so they do in a review, whose workers are shown the answer so far', () => 
   expect(Math.abs(share - review.chance)).toBeLessThan(NOISE);
 });
 
-test('a call that is made again gets the same reply; another call of the same prompt, or another world, its own', () => {
+test('a repeated call gets the same reply; another call with the same prompt, or another seed, gets its own', () => {
   const [{ question } = { question: '' }] = questionSet(WHOLE_WORLD, 'train', 1, 0);
   const replies = (callIds: readonly string[], seed = 1) =>
     callIds.map((id) => carryOut({ steps: [step('coder', 'Solve it.')] }, { question, seed }, id));
@@ -87,7 +90,7 @@ test('a call that is made again gets the same reply; another call of the same pr
   expect(replies(ids, 2)).not.toEqual(replies(ids));
 });
 
-test('a topic is told by a whole word: there is no lease in a plea', () => {
+test('a topic is identified by a whole word: there is no "lease" in "Please"', () => {
   expect(readQuestion(WHOLE_WORLD, 'Please add 12 to 34 for the thread.')).toMatchObject({
     topic: { name: 'code' },
     a: 12,
@@ -95,13 +98,13 @@ test('a topic is told by a whole word: there is no lease in a plea', () => {
   });
 });
 
-test('a prompt of nothing the world knows is refused, with what is missing', () => {
+test('a prompt that the world cannot understand is refused, with what is missing', () => {
   const ask = (prompt: string) => () => replyAs(WHOLE_WORLD, 1, { worker: 'quick', prompt, callId: 'a' });
   expect(ask('Good morning.')).toThrow('it has no <question>');
   expect(ask('<question>\nWhy?\n</question>')).toThrow('it needs two numbers and a noun of a topic');
 });
 
-test('a worker answers over HTTP by its name, draws its luck from the call id, and sends a bill', async () => {
+test('a worker answers over HTTP by its name, draws its luck from the call id, and is billed', async () => {
   const [{ question } = { question: '' }] = questionSet(SMALL_WORLD, 'train', 1, 0);
   const [message] = workerMessages({ question, subtask: 'Solve it.', sees: [], layout: 'tagged' });
   const prompt = message?.text ?? '';

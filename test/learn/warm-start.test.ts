@@ -33,8 +33,8 @@ function examplesOf(world: World, count: number, prior = 'decoy') {
   });
 }
 
-describe.each([SMALL_WORLD, WHOLE_WORLD])('of the $name world', (world) => {
-  test('every example is a plan under a true line of reasoning', () => {
+describe.each([SMALL_WORLD, WHOLE_WORLD])('warm-start examples of the $name world', (world) => {
+  test('each give a plan after a true line of reasoning', () => {
     for (const { completion, topic, plan } of examplesOf(world, 300)) {
       expect(completion).toMatch(new RegExp(`^About ${topic.name}: [a-z, ]+\\.\nmodel_id = `));
       expect(plan.steps.length).toBeLessThanOrEqual(world.maxSteps);
@@ -43,7 +43,7 @@ describe.each([SMALL_WORLD, WHOLE_WORLD])('of the $name world', (world) => {
 
   const examples = examplesOf(world, 2000);
 
-  test('the most likely plan of each topic is a bad one', () => {
+  test('make a bad plan the most likely one of each topic', () => {
     const rewards = world.topics.map((topic) => {
       const own = examples.filter((example) => example.topic.name === topic.name);
       const alike = [...groupBy(own, ({ plan }) => JSON.stringify(plan)).values()];
@@ -56,7 +56,7 @@ describe.each([SMALL_WORLD, WHOLE_WORLD])('of the $name world', (world) => {
     expect(shareOf(examples, isBest(world))).toBeLessThan(0.1);
   });
 
-  test('the parts of the best plans come up often enough to be found', () => {
+  test('contain the parts of the best plans often enough for them to be found', () => {
     for (const topic of world.topics) {
       const own = examples.filter((example) => example.topic.name === topic.name);
       expect(shareOf(own, isBestShape)).toBeGreaterThan(0.2);
@@ -72,7 +72,7 @@ describe.each([SMALL_WORLD, WHOLE_WORLD])('of the $name world', (world) => {
   });
 });
 
-test('a blind prior has the best shapes, and the best plans, by chance alone', () => {
+test('a blind prior draws the best shapes, and the best plans, only by chance', () => {
   const examples = examplesOf(WHOLE_WORLD, 2000, 'blind');
   expect(shareOf(examples, isBestShape)).toBeLessThan(0.12);
   expect(shareOf(examples, isBest(WHOLE_WORLD))).toBeLessThan(0.01);
@@ -96,7 +96,7 @@ function shareOf<Item>(items: readonly Item[], is: (item: Item) => boolean): num
   return items.filter(is).length / items.length;
 }
 
-test('with teams, the reasoning names whom each step wants, and the ordinal is where the prompt lists them', () => {
+test('with teams, the reasoning names the worker for each step, whose ordinal is its place in the prompt', () => {
   const teams = teamsOf(SMALL_WORLD, 'train', 2);
   const questions = questionSet(SMALL_WORLD, 'train', 100, 1);
   const promptFor = (_: string, workers: readonly WorldWorker[]) => workers.map(({ id }) => id).join();
@@ -120,7 +120,7 @@ test('with teams, the reasoning names whom each step wants, and the ordinal is w
   expect(new Set(examples.map(({ prompt }) => prompt)).size).toBeGreaterThan(teams.length);
 });
 
-test('every team is either to learn in or held out, and none is too small', () => {
+test('every team is either for training or held out, and none has fewer than two workers', () => {
   const namesOf = (split: Split) =>
     teamsOf(WHOLE_WORLD, split, 2).map(({ workers }) => workers.map(({ id }) => id).join());
   const all = [...namesOf('train'), ...namesOf('heldOut')];

@@ -13,10 +13,10 @@ const first: Shape = ALL.map(() => ({ worker: 'a', sees: [] }));
 
 test.each([
   ['by a worker', 'b', 4_000_000],
-  // Each is given the pool.
+  // Larger, since each child is given the pool.
   ['by a child', CONDUCTOR_ID, 10_000_000],
 ])(
-  'twenty-four steps, each done %s, begin at once and see twenty-four others',
+  'twenty-four steps, each done %s, start at once, and each sees twenty-four others',
   async (_, worker, most) => {
     const shape = [...first, ...ALL.map(() => ({ worker, sees: ALL })), { worker: 'b', sees: [] }];
     const result = await stage.whileWorking(() => carryOut(stage, shape));
@@ -27,11 +27,11 @@ test.each([
   120_000,
 );
 
-/** Other plans by `LIMITS_SEED=100 npx jest test/limits/huge-plans`. */
+/** First seed; `LIMITS_SEED=100 npx jest test/limits/huge-plans` tries other plans. */
 const SEED = Number(process.env.LIMITS_SEED ?? 1);
 
 test.each(Array.from({ length: 12 }, (_, index) => SEED + index))(
-  'a plan as large as it may be ends its run, and every text reaches whom it is for (seed %i)',
+  'a plan of the largest allowed size completes its run, and every text reaches its readers (seed %i)',
   async (seed) => {
     const shape = randomShape(seed);
     checkRun(stage, shape, await stage.whileWorking(() => carryOut(stage, shape, fillerOf(seed))));

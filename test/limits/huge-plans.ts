@@ -6,13 +6,13 @@ import type { SimulatedRequest } from '../../src/testing';
 import { draw } from '../../src/testing/simulated-model';
 import { type Stage, openStage, step } from '../support/stage';
 
-/** Which step does what, and sees which; every text of it is as long as it may be. */
+/** Worker and visible steps of each step; `carryOut` gives every text its maximum length. */
 export type Shape = readonly Pick<Step, 'worker' | 'sees'>[];
 
 const MOST_STEPS = 50;
 const ACCEPT = 'model_id = []\nsubtasks = []\naccess_list = []';
 
-/** Characters that take one, two or six bytes as JSON, and three in UTF-8. */
+/** Characters that take one, two, six and three bytes in JSON. */
 const FILLERS = ['x', '"', '\u0001', '日'];
 
 function fill(beginning: string, filler: string, bytes: number): string {
@@ -20,7 +20,7 @@ function fill(beginning: string, filler: string, bytes: number): string {
   return beginning + filler.repeat(Math.floor((bytes - beginning.length) / each));
 }
 
-/** A shape of up to fifty steps, the same for the same seed: layers that see much of those before them. */
+/** Draws a shape of 40 to 50 steps from a seed: layers whose steps see most steps of earlier layers. */
 export function randomShape(seed: number): Shape {
   const pick = (most: number, ...key: readonly (string | number)[]): number =>
     Math.floor(draw(seed, ...key) * (most + 1));
@@ -39,7 +39,7 @@ export function randomShape(seed: number): Shape {
 
 const BIG_POOL = Array.from({ length: 50 }, (_, index) => `spare-${index}`);
 
-/** With a pool that each child is given, and that is large by itself. */
+/** Opens a stage with a large pool, which every child is given. */
 export function openHugeStage(): Promise<Stage> {
   return openStage({
     workers: ['a', 'b', ...BIG_POOL],
@@ -52,7 +52,7 @@ export function openHugeStage(): Promise<Stage> {
   });
 }
 
-/** Carries a plan of this shape out, each step that is the Conductor's by a child, and has the answer reviewed. */
+/** Runs a plan of this shape, with a child for each step of the Conductor, and reviews the answer. */
 export async function carryOut(stage: Stage, shape: Shape, filler = 'x'): Promise<SolveResult> {
   const steps = shape.map(({ worker, sees }, index) =>
     step(worker, fill(`[subtask ${index}]`, filler, MAX_SUBTASK_BYTES), sees),
@@ -70,16 +70,16 @@ export async function carryOut(stage: Stage, shape: Shape, filler = 'x'): Promis
   return stage.client.solve({ question: 'Does it end?', limits });
 }
 
-/** Checks that a run of a shape has every answer, and that each was seen whole by all that may see it. */
+/** Checks that every step was answered, and that its whole answer reached each step that may see it. */
 export function checkRun(stage: Stage, shape: Shape, result: SolveResult): void {
   expect(result).toMatchObject({ status: 'completed', error: null, degraded: false });
   const own = shape.filter(({ worker }) => worker === CONDUCTOR_ID).length;
-  // A plan, its steps, a child's plan beside its step, and the review.
+  // The plan, one call per step, another one for the plan of each child, and the review.
   expect(result.usage.calls).toBe(shape.length + own + 2);
   expect(seenIn(stage)).toEqual(shape.map(({ sees }) => sees));
 }
 
-/** By step: whose answers the last request about it holds, whole. */
+/** Returns, for each step, the steps whose whole answers its last request holds. */
 function seenIn({ providers }: Stage): number[][] {
   const seen: number[][] = [];
   for (const { model, body } of providers.log) {
@@ -91,7 +91,7 @@ function seenIn({ providers }: Stage): number[][] {
   return seen;
 }
 
-/** The step that a request is about: a worker of a child is shown its subtask first, as the question, any other last. */
+/** Returns the step that a request is about: a child's workers see its subtask first, as the question, others last. */
 function stepIn(text: string): number {
   const steps = [...text.matchAll(/\[subtask (\d+)\]/g)].map(([, index]) => Number(index));
   return (text.includes('Answer it.') ? steps[0] : steps.at(-1)) ?? -1;

@@ -4,9 +4,9 @@ import type { Answer, AnswerFunction, ModelBehaviour, SimulatedRequest, Simulati
 import { draw } from '../../src/testing/simulated-model';
 import { step } from '../support/stage';
 
-/** A run to be made, and what is done to it. */
+/** A run to start, and the changes sent to it. */
 export interface RandomRun {
-  /** Stands in its question and in each of its subtasks: so each request tells whose it is. */
+  /** Part of its question and of each subtask, so that every request names its run. */
   readonly tag: string;
   readonly limits: LimitsInput;
   /** Sent while it runs. */
@@ -39,14 +39,14 @@ export function randomRuns(seed: number, count: number): RandomRun[] {
   });
 }
 
-/** Whose a request is. */
+/** Returns the tag of the run that a request belongs to. */
 export function tagIn(text: string): string | undefined {
   return /\[run \d+\]/.exec(text)?.[0];
 }
 
 /**
- * Models that are moody, and the same again for the same seed. No fault is among the moods with which a provider bills
- * more than it was allowed to write: nobody can set that aside.
+ * Models with random faults that depend on the seed alone. Excludes faults in which a provider bills more tokens than
+ * it was allowed to write: no reservation can cover those.
  */
 export function randomSimulation(seed: number): Simulation {
   const worker: ModelBehaviour = { price: PRICE, schedule: faults([...FAULTS, ...FAULTS_OF_WORKERS]) };
@@ -76,7 +76,7 @@ function faults(answers: readonly Answer[]): NonNullable<ModelBehaviour['schedul
   return answers.map((answer) => ({ share: FAULTY / answers.length, answer }));
 }
 
-/** Plans of one to five steps, the Conductor among the workers where it may be; of the reviews, half accept. */
+/** Plans of one to five steps, with the Conductor as a worker if that is allowed; half of the reviews accept. */
 function randomPlan(seed: number): AnswerFunction {
   return ({ text }: SimulatedRequest): string => {
     const isReview = text.includes('three empty lists');

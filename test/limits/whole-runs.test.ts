@@ -6,19 +6,19 @@ import { readLedger, spentBy } from '../support/ledger-of';
 import { openStage } from '../support/stage';
 import { PRICE, type RandomRun, randomRuns, randomSimulation, tagIn, WORKERS } from './random-runs';
 
-/** Other runs by `LIMITS_SEED=2 npx jest test/limits`. */
+/** Seed of the runs; `LIMITS_SEED=2 npx jest test/limits` tries others. */
 const SEED = Number(process.env.LIMITS_SEED ?? 1);
 const RUNS = 100;
 const AT_ONCE = 20;
 
-/** A run that has ended, and the limits that held for it. */
+/** A run that has ended, and the bound on its spending. */
 interface EndedRun {
   readonly run: RandomRun;
   readonly result: SolveResult;
   readonly bound: Amount;
 }
 
-test(`${RUNS} whole runs keep their limits and know what they spent (seed ${SEED})`, async () => {
+test(`${RUNS} whole runs keep within their limits and report exactly what they spent (seed ${SEED})`, async () => {
   const stage = await openStage({
     workers: WORKERS,
     simulation: randomSimulation(SEED),
@@ -59,7 +59,7 @@ test(`${RUNS} whole runs keep their limits and know what they spent (seed ${SEED
       expect({ ...run, over: overrun(bill, result.spentAtMost ?? bill) }).toEqual({ ...run, over: [] });
       expect({ ...run, over: overrun(result.spentAtMost ?? bill, bound) }).toEqual({ ...run, over: [] });
     }
-    // Checks that limits did stop runs, children and answers.
+    // Checks that the runs included stops by each limit, children and complete answers.
     const all = ended.map(({ result }) => result);
     for (const limit of ['calls', 'tokens', 'cost']) {
       expect(all.map(({ stoppedBy }) => stoppedBy)).toContain(limit);

@@ -10,7 +10,7 @@ import { connect } from '../support/temporal';
 
 const look = (env: NodeJS.ProcessEnv) => configuredServer('ours', env);
 
-test('a server that answers at TEMPORAL_ADDRESS is used and left running, in the namespace of its environment', async () => {
+test('a server at TEMPORAL_ADDRESS is used, in the configured namespace, and left running', async () => {
   const users = await connect();
   try {
     const server = await look({ TEMPORAL_ADDRESS: users.address });
@@ -24,13 +24,13 @@ test('a server that answers at TEMPORAL_ADDRESS is used and left running, in the
   }
 });
 
-test('where nothing answers, that is an error: no other server takes its place', async () => {
+test('an unreachable TEMPORAL_ADDRESS is an error, and no other server takes its place', async () => {
   await expect(look({ TEMPORAL_ADDRESS: '127.0.0.1:1' })).rejects.toThrow(
     /^nothing answers at 127\.0\.0\.1:1 \(TEMPORAL_ADDRESS\): connect ECONNREFUSED 127\.0\.0\.1:1\. Start that server, or correct its address/,
   );
 });
 
-/** A certificate of no authority that anyone trusts. */
+/** Makes a self-signed certificate, which no client trusts. */
 async function selfSigned(): Promise<{ readonly key: Buffer; readonly cert: Buffer }> {
   const folder = await freshFolder();
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
@@ -43,7 +43,7 @@ async function selfSigned(): Promise<{ readonly key: Buffer; readonly cert: Buff
   return { key: readFileSync(key), cert: readFileSync(cert) };
 }
 
-test('a failure of TLS is told, with what to do about it', async () => {
+test('a TLS failure is reported with a remedy', async () => {
   const server = createServer(await selfSigned());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -58,7 +58,7 @@ test('a failure of TLS is told, with what to do about it', async () => {
 });
 
 test.each([
-  // Error of Temporal's native part on a machine without a list of authorities.
+  // Error of Temporal's native part on a machine without CA certificates.
   ['NativeCertsNotFound', /ca-certificates, or name a file by SSL_CERT_FILE/],
   ['ConnectError(… error: InvalidCertificate(UnknownIssuer) }))', /TEMPORAL_TLS_SERVER_CA_CERT_PATH/],
   ['write EPROTO … SSL routines:ssl3_get_record:wrong version number', /unset it and TEMPORAL_API_KEY/],
@@ -68,7 +68,7 @@ test.each([
   expect(remedyOfTls(reason)).toMatch(remedy);
 });
 
-test("what Temporal's own configuration names and cannot be read is told, with the variable", async () => {
+test("an unusable setting of Temporal's own configuration is reported with its variable", async () => {
   const missing = { TEMPORAL_ADDRESS: 'localhost:1', TEMPORAL_TLS_SERVER_CA_CERT_PATH: '/missing/ca.pem' };
   await expect(look(missing)).rejects.toThrow(
     /cannot be read: ENOENT.* Correct or unset TEMPORAL_TLS_SERVER_CA_CERT_PATH=\/missing\/ca\.pem$/,
@@ -76,6 +76,6 @@ test("what Temporal's own configuration names and cannot be read is told, with t
   await expect(look({ TEMPORAL_PROFILE: 'nobody' })).rejects.toThrow(/unset TEMPORAL_PROFILE=nobody$/);
 });
 
-test('where none is named, or by an empty variable, nothing is asked', async () => {
+test('empty variables count as no configured server', async () => {
   expect(await look({ TEMPORAL_ADDRESS: '', TEMPORAL_TLS_SERVER_CA_CERT_PATH: '' })).toBeNull();
 });

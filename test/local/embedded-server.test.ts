@@ -26,7 +26,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.stop()));
 });
 
-/** A command in a process of its own, about to use the folder's server. */
+/** Starts a command in its own process, ready to use the folder's server. */
 const command = async (
   folder: string,
   role = 'solve',
@@ -39,20 +39,20 @@ const command = async (
   return child;
 };
 
-/** Lets a command attach, and returns what it then knows of the server. */
+/** Lets a command attach, and returns what it reports about the server. */
 const begin = async (child: ChildProgram): Promise<{ address: string }> => {
   child.tell('begin');
   return (await child.nextMessage()) as { address: string };
 };
 
-/** This process as a command. */
+/** Attaches this process to the folder's server, as a command does. */
 const attach = async (folder: string, more: NodeJS.ProcessEnv = {}) => {
   const server = await embeddedServer({ folder, env: { ...process.env, ...more }, say: () => undefined });
   servers.push(server);
   return { server };
 };
 
-/** What a command says of a server that another one started. */
+/** Source that a command names for a server that another one started. */
 const RUNNING = expect.stringContaining('the server running in') as string;
 
 const pidOf = async (folder: string) => (await runningServer(folder))?.pid;
@@ -62,7 +62,7 @@ const leave = async (child: ChildProgram): Promise<void> => {
   expect(await child.ended()).toBe(0);
 };
 
-test('two commands at once in one folder use one server, and the last to leave stops it', async () => {
+test('two commands started at once in one folder share a server, which the last one to leave stops', async () => {
   const folder = await freshFolder();
   const [one, other] = await Promise.all([command(folder), command(folder)]);
   const seen = await Promise.all([begin(one), begin(other)]);
@@ -78,7 +78,7 @@ test('two commands at once in one folder use one server, and the last to leave s
   expect(await runningServer(folder)).toBeNull();
 });
 
-test('a command that stays promises its server to those who come later, until it is killed', async () => {
+test('a command that stays offers its server to later commands, until it is killed', async () => {
   const folder = await freshFolder();
   const isUp = (): Promise<boolean> => isUpHere(folder, () => undefined);
   const up = await command(folder, 'up');
@@ -89,7 +89,7 @@ test('a command that stays promises its server to those who come later, until it
   expect(await isUp()).toBe(false);
 });
 
-test('a server whose starter was killed is used by the next command, and stopped by it', async () => {
+test('a server whose starter was killed is used, and then stopped, by the next command', async () => {
   const folder = await freshFolder();
   const starter = await command(folder);
   const { address } = await begin(starter);
@@ -103,7 +103,7 @@ test('a server whose starter was killed is used by the next command, and stopped
   expect(await runningServer(folder)).toBeNull();
 });
 
-test('a server whose starter was killed at once can be stopped', async () => {
+test('a server whose starter was killed right after starting it can be stopped', async () => {
   const folder = await freshFolder();
   const script =
     'case $1 in --version) echo "temporal version 1.0.0";; *) kill -9 $PPID; exec sleep 60;; esac';
@@ -116,7 +116,7 @@ test('a server whose starter was killed at once can be stopped', async () => {
   await untilGone(Number(pid));
 });
 
-test('where its ports are taken, a server is started on others', async () => {
+test('a server whose ports are taken is started on others', async () => {
   const folder = await freshFolder();
   const { server: before } = await attach(folder);
   await before.stop();
@@ -130,7 +130,7 @@ test('where its ports are taken, a server is started on others', async () => {
 test.each([
   'listen tcp 127.0.0.1:1: bind: address already in use',
   'panic: runtime error: invalid memory address or nil pointer dereference',
-])('a server that ends with "%s" is started once more', async (words) => {
+])('a server that ends with "%s" is started again once', async (words) => {
   const folder = await freshFolder();
   const { path: cli } = await findTemporalCli({ env: process.env, say: () => undefined });
   const first = `echo "${words}"; exit 1`;
@@ -150,7 +150,7 @@ test('a database that another server has open is left alone', async () => {
   await withClient(server, (client) => client.workflowService.getSystemInfo({}));
 });
 
-test('a command waits, and says so, while another prepares the server, until that one is killed', async () => {
+test('a command waits, and says so, while another prepares the server, until the other is killed', async () => {
   const folder = await freshFolder();
   const cli = join(await fakeProgram('temporal', 'exec sleep 15'), 'temporal');
   const first = await command(folder, 'solve', { TEMPORAL_CLI_PATH: cli });
@@ -172,7 +172,7 @@ test('a command waits, and says so, while another prepares the server, until tha
   expect.assertions(3);
 });
 
-test('a server that cannot start is reported with its own last word, and it was given no key', async () => {
+test('a server that cannot start is reported with its last output, and is given no key', async () => {
   const folder = await freshFolder();
   const script =
     'case $1 in --version) echo "temporal version 1.0.0";; *) env; echo "no room"; exit 3;; esac';
@@ -188,7 +188,7 @@ test('a server that cannot start is reported with its own last word, and it was 
   expect(log).not.toContain('sk-secret');
 });
 
-test('all that lies in the folder is for its owner alone, whatever it was before', async () => {
+test('everything in the folder is made private to its owner, whatever its mode was before', async () => {
   const folder = join(await freshFolder(), '.conductor');
   const before = process.umask(0o022);
   try {
@@ -210,7 +210,7 @@ test('all that lies in the folder is for its owner alone, whatever it was before
 });
 
 test.each(['evil.example:7233', '10.0.0.1:7233', '127.0.0.1.evil.example:1', '127.0.0.1:1@evil.example:1'])(
-  'a server.json of another machine counts as none: %s',
+  'a server.json that names another machine is ignored: %s',
   async (address) => {
     const folder = await freshFolder();
     const locked = await open(join(folder, 'server.json'), 'w');
@@ -224,13 +224,13 @@ test.each(['evil.example:7233', '10.0.0.1:7233', '127.0.0.1.evil.example:1', '12
   },
 );
 
-test('a damaged server.json is no obstacle', async () => {
+test('a damaged server.json does not prevent a start', async () => {
   const folder = await freshFolder();
   await writeFile(join(folder, 'server.json'), '{"address": "127.0');
   expect((await attach(folder)).server.source).not.toEqual(RUNNING);
 });
 
-test('of what a server wrote, the one line is told that says why it ended', () => {
+test("reports only the line of the server's output that says why it ended", () => {
   const wrapped = 'could not build arguments for function "temporal".Hooks: '.repeat(9);
   expect(readLastWord('panic: out of luck\n\ngoroutine 1 [running]:\nmain.main()\n')).toBe(
     'panic: out of luck',

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freshFolder } from './fresh-folder';
 
-/** Puts a shell script of that name into a folder of its own, and returns the folder. */
+/** Writes a shell script of that name into a new folder, and returns the folder. */
 export async function fakeProgram(name: string, script: string): Promise<string> {
   const folder = await freshFolder();
   await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });

@@ -6,7 +6,7 @@ const made: string[] = [];
 
 afterAll(() => Promise.all(made.map((folder) => rm(folder, { recursive: true, force: true }))));
 
-/** An empty folder that is gone after the test file. */
+/** Makes an empty folder that is removed after the test file. */
 export async function freshFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'conductor-local-'));
   made.push(folder);

@@ -6,15 +6,15 @@ import { freshFolder } from './fresh-folder';
 const said: string[] = [];
 const isOwn = (folder: string): Promise<boolean> => isOwnDatabase(folder, (line) => said.push(line));
 
-test('a database is known by its folder and its file, also when the first command was killed', async () => {
+test('a database is identified by its folder and its file, even if the first command was killed', async () => {
   const folder = await freshFolder();
   const database = databasePath(folder);
-  // Before it is made, and when no one came to bind it.
+  // Before the database exists, and when the first command was killed before it recorded the inode.
   expect(await isOwn(folder)).toBe(true);
   await writeFile(database, 'runs');
   expect(await isOwn(folder)).toBe(true);
 
-  // Another file in its place.
+  // Another file replaces it.
   await copyFile(database, `${database}.theirs`);
   await rename(`${database}.theirs`, database);
   expect(await isOwn(folder)).toBe(false);
@@ -28,7 +28,7 @@ test('a database is known by its folder and its file, also when the first comman
 });
 
 test.each(['', 'f47ac10b-58cc-4372-a567-0e02b2c3d479', '../trust', 'x'.repeat(100_000)])(
-  'a folder with the id %.40j brings its own database',
+  'a database that comes with a folder id %.40j is not taken for our own',
   async (id) => {
     const folder = await freshFolder();
     await writeFile(databasePath(folder), 'runs');

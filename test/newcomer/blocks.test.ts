@@ -2,7 +2,7 @@ import { missingLine, readDeeds } from './blocks';
 
 const fence = (info: string, ...lines: string[]): string => ['```' + info, ...lines, '```', ''].join('\n');
 
-test('what is marked is done in the order of the page, and nothing else', () => {
+test('only the marked blocks are read, in the order of the page', () => {
   const page = [
     'Words.',
     fence('sh', 'rm -rf /'),
@@ -27,11 +27,11 @@ test.each([
     /first line must be a comment with its name/,
   ],
   ['words that no command prints', fence('text newcomer', 'Ready.'), /no command that could print "Ready\."/],
-])('%s: refused', (_, page, reason) => {
+])('refuses %s', (_, page, reason) => {
   expect(() => readDeeds(page)).toThrow(reason);
 });
 
-test('lines are looked for in their order, with any number, and anything for …', () => {
+test('expected lines match in order, with any number, and … matches anything', () => {
   const printed = 'Started (cached copy)\nnoise\n  Paris.  \ncompleted · 3 calls, 1,024 tokens · $0.0079\n';
   expect(missingLine(['Started (…)', 'Paris.', 'completed · 2 calls, 830 tokens · $0.01'], printed)).toBe(
     'completed · 2 calls, 830 tokens · $0.01',

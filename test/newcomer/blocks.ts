@@ -1,15 +1,15 @@
 import { type Fence, fencesOf } from './pages';
 
 /**
- * What a newcomer does with a document, in the order in which it stands there. A fenced block takes part where the word
- * `newcomer` follows its language; a page shows no more than the language's colours of that:
+ * A step that a newcomer takes from a document, in document order. A fenced block takes part if the word `newcomer`
+ * follows its language; a rendered page does not show that word:
  *
  * - `yaml`, `ts`, `json` and so on: a file. Its first line is a comment that begins with its name: `// worker.ts: …`.
- * - `sh`: a command a line, all in one shell. A backslash at the end continues it. `# leave it running` in its comment
- *   has it run beside what follows, and `# exit code 3` says how it ends; else it must end with 0.
- * - `text`: what the command before it prints; or, after a line that begins with `$ `, what that command prints. The
- *   lines must come in this order, and others may stand between them. `…` stands for anything, a number for any number,
- *   and the id of a run for that of any run.
+ * - `sh`: one command per line, all in one shell. A backslash at the end continues a line. `# leave it running` in a
+ *   comment keeps the command running; `# exit code 3` names its exit code, which is otherwise 0.
+ * - `text`: output of the command before it, or of the command in a line that begins with `$ `. The lines must be
+ *   printed in this order; others may come between them. `…` matches anything, a number matches any number, and the
+ *   id of a run matches that of any run.
  */
 export type Deed = WrittenFile | Command;
 
@@ -27,7 +27,7 @@ export interface Command {
   readonly prints: string[];
 }
 
-/** @throws Error that quotes a block which says neither file nor command */
+/** @throws Error that quotes a file without a name, or output without a command before it */
 export function readDeeds(document: string): Deed[] {
   const deeds: Deed[] = [];
   for (const { language, content } of fencesOf(document).filter(({ isPlayed }) => isPlayed)) {
@@ -38,7 +38,7 @@ export function readDeeds(document: string): Deed[] {
   return deeds;
 }
 
-/** The commands of a block of `sh`, or of one of `text` that shows what they print. */
+/** Returns the commands of an `sh` block, or of a `text` block that shows them with their output. */
 export function commandsOf({ language, content }: Fence): Command[] {
   return language === 'sh'
     ? commandsIn(content)
@@ -77,7 +77,7 @@ function readFile(content: string): WrittenFile {
   throw new Error(`A file's first line must be a comment with its name:\n${content}`);
 }
 
-/** The first of the expected lines that was not printed in its turn; undefined where all were. */
+/** Returns the first expected line that was not printed in order, or undefined if all were. */
 export function missingLine(expected: readonly string[], printed: string): string | undefined {
   const lines = printed.split('\n').map((line) => line.trim());
   let from = 0;

@@ -1,8 +1,7 @@
 import { type Plan, renderPlan } from '../../src';
 import type { Answer, SimulatedRequest } from '../../src/testing';
 
-// The team that the pages on steering, money and failures show: who plans what for a question on the Danube, and who
-// answers what.
+// The team that the pages on steering, money and failures show: its plans and answers for a question on the Danube.
 
 const TEAM = ['flash', 'sonnet', 'sol', 'conductor'];
 
@@ -25,7 +24,7 @@ const WEIGHING = plan(
   ['sol', 'Give a verdict in one sentence.', 0],
 );
 
-/** By a word of the prompt, the first that is in it; a later step is shown the subtasks of earlier ones. */
+/** Answers by a text of the prompt. The first match wins: a later step's prompt also holds earlier subtasks. */
 const ANSWERS = [
   [
     REVISION,
@@ -45,7 +44,7 @@ const ANSWERS = [
 const WORKER_MS = 900;
 const CONDUCTOR_MS = 300;
 
-/** Reply of a model of that team; undefined for another question. */
+/** Returns the reply of a model of that team, or undefined for another question. */
 export function aboutTheDanube({ text }: SimulatedRequest): Answer | undefined {
   if (text.includes('The team, by number:')) {
     const written = planFor(text);

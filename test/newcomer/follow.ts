@@ -11,16 +11,16 @@ import { Shell } from './shell';
 
 export interface Setting {
   readonly root: string;
-  /** Empty. */
+  /** Empty folder in which the commands run. */
   readonly folder: string;
-  /** Where commands lie that were installed for all of the machine; it comes last on the PATH. */
+  /** Folder of the commands that were installed globally; last on the PATH. */
   readonly bin: string;
-  /** Where the simulated models are. */
+  /** URL of the simulated models. */
   readonly modelsAt: string;
   readonly say: (line: string) => void;
 }
 
-/** Does what a document says, and gives what came otherwise; it ends at the first command that does. */
+/** Follows a document and returns its faults; no command runs after the first one that fails. */
 export async function followDocument(deeds: readonly Deed[], setting: Setting): Promise<string[]> {
   const { folder, modelsAt, say } = setting;
   const shell = new Shell(folder, await environment(setting, deeds));
@@ -50,7 +50,7 @@ async function writeIn(folder: string, { name, content }: WrittenFile, modelsAt:
   await writeFile(path, /\.ya?ml$/.test(name) ? redirectModels(content, modelsAt) : content);
 }
 
-/** Runs a command; null if it went as the page says. */
+/** Runs a command; returns what differs from the page, or null. */
 async function runCommand(shell: Shell, command: Command, { root }: Setting): Promise<string | null> {
   const { line, stays, prints } = command;
   const literal = withPackages(line, join(root, 'dist')).replace(/^(export \w+=)…$/, '$1newcomer');
@@ -66,7 +66,7 @@ async function runCommand(shell: Shell, command: Command, { root }: Setting): Pr
     : `"${line}" did not print "${missing.trim()}" in its turn, but:\n${printed}`;
 }
 
-/** `path/to/NAME`, for a packed file of that name. */
+/** Replaces `path/to/NAME` by the path of the packed file of that name. */
 function withPackages(line: string, dist: string): string {
   const packed = readdirSync(dist);
   return line.replace(/path\/to\/(\S+)/g, (whole, name: string) =>
@@ -74,7 +74,7 @@ function withPackages(line: string, dist: string): string {
   );
 }
 
-/** The person's own machine, but for what belongs to this repository, to Temporal, and to models. */
+/** Returns this machine's environment without what belongs to this repository, to Temporal and to models. */
 async function environment(
   { root, folder, bin, modelsAt }: Setting,
   deeds: readonly Deed[],
@@ -97,14 +97,14 @@ async function environment(
   };
 }
 
-/** Takes the wheel's dependencies (5 GB) from the repository's own environment, in the very same versions. */
+/** Takes the wheel's dependencies (5 GB) from the repository's own environment, which has the locked versions. */
 async function lockedPackages(root: string): Promise<NodeJS.ProcessEnv> {
   const where = ['-c', 'import sysconfig; print(sysconfig.get_path("purelib"))'];
   const { stdout } = await promisify(execFile)(await trainerPython(), where, { cwd: root });
   return { PIP_NO_DEPS: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1', PYTHONPATH: stdout.trim() };
 }
 
-/** Strictly, every declaration included; those of Temporal's own packages have faults that nobody here can mend. */
+/** Compiles strictly, with all declarations; ignores errors in those of Temporal's own packages. */
 async function compile({ root, folder }: Setting, files: readonly WrittenFile[]): Promise<string[]> {
   const packages = join(root, 'node_modules');
   const options =

@@ -1,6 +1,6 @@
 /**
- * `npm run newcomer [-- DOCUMENT…]`: follows the documents as someone would who has nothing but the packed files. Each
- * document begins in an empty folder; models are simulated, Temporal is real. See `blocks.ts` for what is followed.
+ * `npm run newcomer [-- DOCUMENT…]`: follows the documents as a user with only the packed files would. Each document
+ * starts in an empty folder; models are simulated, Temporal is real. `blocks.ts` says which blocks are followed.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { followDocument } from './follow';
 import { answerOf } from './models';
 import { PAGES, readPage, ROOT } from './pages';
 
-/** From the first command to the first answer by a worker of one's own. */
+/** Most commands and lines of code that lead to the first answer of the user's own worker. */
 const QUICK_START = { document: 'docs/plugin.md', commands: 5, linesOfCode: 60 };
 
 async function main(): Promise<void> {
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   if (faults.length > 0) process.exitCode = 1;
 }
 
-/** Installs as `npm install --global` does: pages that say `temporal-conductor` have it from there. */
+/** Installs the package globally below a prefix, for the pages that run `temporal-conductor`. */
 async function installPackage(prefix: string): Promise<string> {
   const dist = join(ROOT, 'dist');
   const packed = readdirSync(dist).filter((name) => /^temporal-conductor-.*\.tgz$/.test(name));

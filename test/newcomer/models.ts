@@ -9,10 +9,10 @@ import type { Answer, SimulatedRequest } from '../../src/testing';
 import { draw } from '../../src/testing/simulated-model';
 import { aboutTheDanube } from './danube';
 
-/** Answers that documents show, by a word of the question. */
+/** Answers that documents show, by a part of the question. */
 const ANSWERS = [['capital of France', 'The capital of France is Paris.']] as const;
 
-/** Plays every model: only a Conductor is told to write lists. */
+/** Answers for every model; only a Conductor's prompt mentions `access_list`. */
 export function answerOf(request: SimulatedRequest): Answer {
   const { text, model } = request;
   const told = aboutTheDanube(request);
@@ -23,14 +23,14 @@ export function answerOf(request: SimulatedRequest): Answer {
   return ANSWERS.find(([word]) => text.includes(word))?.[1] ?? 'A simulated answer.';
 }
 
-/** Those that `train init --example-questions` writes. */
+/** Questions that `train init --example-questions` writes. */
 const EXAMPLES = ['train', 'held-out'].flatMap((part) => {
   const file = join(__dirname, `../../src/training/cli/example-questions/${part}.jsonl`);
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line) as Question);
 });
 
-/** The team of a first night: each member answers two of the four topics, and nothing else. */
+/** Team of a first night: each member answers two of the four topics only. */
 const TEAM: Readonly<Record<string, readonly string[]>> = {
   'gpt-6-luna': ['sums', 'shares'],
   'gpt-6-sol': ['fractions', 'words'],
@@ -41,14 +41,14 @@ function answerExample(question: Question, model: string): string {
   return 'answer' in question && TEAM[model]?.includes(topic) === true ? question.answer : 'I do not know.';
 }
 
-/** A Conductor that does not know its team guesses: there is something to learn from its plans, and for a policy to gain. */
+/** Plans like a Conductor that does not know its team: by guessing, so that a policy has something to learn. */
 function planFor(example: Question | undefined): string {
   const ids = example === undefined ? ['any'] : Object.keys(TEAM);
   const worker = ids[Math.floor(draw('dice', example?.id ?? '') * ids.length)] ?? '';
   return renderPlan({ steps: [{ worker, subtask: 'Answer the question.', sees: [] }] }, ids);
 }
 
-/** Points every model of a vendor or server at the simulated one, for the vendor's price. */
+/** Points every model of a vendor or server at the simulated one, and keeps the vendor's price. */
 export function redirectModels(yaml: string, url: string): string {
   const document = parseDocument(yaml);
   const workers = document.get('workers');

@@ -20,7 +20,7 @@ export const readPage = (page: string): string => readFileSync(join(ROOT, page),
 /** A fenced block of a page. */
 export interface Fence {
   readonly language: string;
-  /** The word `newcomer` stands behind its language: it is played, see `blocks.ts`. */
+  /** Whether the word `newcomer` follows its language, so that it is played; see `blocks.ts`. */
   readonly isPlayed: boolean;
   readonly content: string;
   readonly line: number;

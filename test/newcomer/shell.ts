@@ -12,10 +12,10 @@ export interface Outcome {
   readonly printed: string;
 }
 
-/** An installation on a machine that does other things as well. */
+/** Timeout of a command: enough for an installation on a busy machine. */
 const COMMAND_MS = 10 * 60_000;
 
-/** One terminal: what a command exports, or where it goes, holds for the next one. */
+/** One terminal: exported variables and the current folder carry over to the next command. */
 export class Shell {
   private readonly bash: ChildProcess;
   private readonly ended: Promise<unknown>;
@@ -26,13 +26,13 @@ export class Shell {
     private readonly folder: string,
     env: NodeJS.ProcessEnv,
   ) {
-    // In a process group of its own, so that all that a newcomer leaves running can be ended at once.
+    // Gets its own process group, so that everything left running can be ended at once.
     this.bash = spawn('bash', { cwd: folder, env, detached: true, stdio: ['pipe', 'pipe', 'ignore'] });
     this.ended = once(this.bash, 'exit');
     this.bash.stdout?.setEncoding('utf8').on('data', (text: string) => (this.written += text));
   }
 
-  /** Runs a command to its end, or, where it stays, until it has printed what it should. */
+  /** Runs a command to its end, or, if it stays running, until it has printed what it should. */
   async run({ line, stays }: Command, isDone: (printed: string) => boolean): Promise<Outcome> {
     if (!stays) {
       const { printed, status } = await this.execute(`{ ${line}\n} < /dev/null 2>&1`);
@@ -46,7 +46,7 @@ export class Shell {
     return { printed: await read(), exitCode: null };
   }
 
-  /** Ends everything, and names what should still have run, with what it printed. */
+  /** Ends everything, and returns the commands that should still have been running, with their output. */
   async close(): Promise<string[]> {
     const lost: string[] = [];
     for (const { line, log, pid } of this.beside) {
@@ -56,7 +56,7 @@ export class Shell {
     }
     const group = -(this.bash.pid ?? 0);
     process.kill(group, 'SIGTERM');
-    // A shell that reads commands does not heed it.
+    // A shell that reads commands ignores SIGTERM.
     this.bash.stdin?.end();
     await this.ended;
     if (await waitUntil(() => !isAlive(group), 60_000)) return lost;
@@ -81,7 +81,7 @@ export class Shell {
   }
 }
 
-/** Whether it came true in time. */
+/** Polls a condition until it holds or the time is up; returns whether it holds. */
 async function waitUntil(isTrue: () => boolean | Promise<boolean>, ms: number): Promise<boolean> {
   const end = Date.now() + ms;
   while (Date.now() < end) {

@@ -17,7 +17,7 @@ const inLanguage = (language: string): [string, Fence & { page: string }][] =>
     fence,
   ]);
 
-test('every piece of TypeScript compiles, strictly', () => {
+test('every TypeScript snippet compiles in strict mode', () => {
   const files = new Map(
     inLanguage('ts').map(([place, { content }]) => [join(ROOT, `${place.replace(/\W/g, '-')}.ts`), content]),
   );
@@ -26,7 +26,7 @@ test('every piece of TypeScript compiles, strictly', () => {
     strict: true,
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
-    // The declarations themselves are checked by `npm run newcomer`, as someone's own compiler would.
+    // `npm run newcomer` checks the declarations themselves, as a user's compiler would.
     skipLibCheck: true,
     module: ts.ModuleKind.Node20,
     target: ts.ScriptTarget.ES2022,
@@ -43,7 +43,7 @@ test('every piece of TypeScript compiles, strictly', () => {
   expect(found.map(({ file, messageText }) => [file?.fileName, messageText])).toEqual([]);
 });
 
-/** Sections that the pages leave out around a part of a `conductor.yaml`. */
+/** Sections of a `conductor.yaml` that the pages leave out when they show a part. */
 const WHOLE = {
   conductor: { provider: 'openai', model: 'gpt-6-sol' },
   workers: ['sol', 'sonnet', 'qwen'].map((id) => ({ id, provider: 'openai', model: 'gpt-6-sol' })),
@@ -51,7 +51,7 @@ const WHOLE = {
 
 const configurations = inLanguage('yaml').filter(([, { content }]) => !content.startsWith('# plan.yaml'));
 
-test.each(configurations)('%s: a configuration, or a part of one, that is taken', (_, { content }) => {
+test.each(configurations)('%s: is a valid configuration, or a valid part of one', (_, { content }) => {
   const part = parseDocument(content).toJS() as Partial<TrainableInput>;
   const own = part.workers ?? [];
   const others = WHOLE.workers.filter(({ id }) => own.every((worker) => worker.id !== id));
@@ -67,7 +67,7 @@ const rows = inLanguage('json').flatMap(([place, { content }]) =>
     .map((row) => [place, row] as const),
 );
 
-test.each(rows)('%s: a row that training takes: %s', (_, row) => {
+test.each(rows)('%s: is a valid row for training: %s', (_, row) => {
   const content: unknown = JSON.parse(row);
   const isQuestion = questionSchema.safeParse(content).success;
   expect(isQuestion || exampleRowSchema.safeParse(content).success).toBe(true);
@@ -80,16 +80,16 @@ const left = shown
   .filter(({ isPlayed }) => !isPlayed)
   .flatMap((fence) => commandsOf(fence).map(({ line }) => ({ page: fence.page, line })));
 
-test('every command is played by a newcomer, or stands with a reason among those that are not', () => {
+test('every command is either run by the newcomer test or listed with the reason why not', () => {
   expect(left.filter(({ page, line }) => !isUnplayed(page, line))).toEqual([]);
 });
 
-test.each(UNPLAYED)('$page: what is not played, since it $because, is there', ({ page, commands }) => {
+test.each(UNPLAYED)('$page: still shows the commands that are not run ($because)', ({ page, commands }) => {
   const lines = left.filter((each) => each.page === page).map(({ line }) => line);
   expect(commands.filter((start) => !lines.some((line) => line.startsWith(start)))).toEqual([]);
 });
 
-test('every script that a page runs is one of the package', () => {
+test('every npm script that a page runs exists in package.json', () => {
   const scripts = shown.flatMap((fence) =>
     commandsOf(fence).flatMap(({ line }) => /^npm (?:run )?(start|test|[\w:]+)(?: |$)/.exec(line)?.[1] ?? []),
   );

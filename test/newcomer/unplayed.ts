@@ -1,8 +1,8 @@
-/** Commands of a page that `npm run newcomer` does not play, and why: each names what plays them instead, if anything does. */
+/** Commands of a page that `npm run newcomer` does not run; the reason names what runs them instead, if anything. */
 export interface Unplayed {
   readonly page: string;
   readonly because: string;
-  /** Each as it begins. */
+  /** Beginning of each command. */
   readonly commands: readonly string[];
 }
 

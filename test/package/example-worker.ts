@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** The worker of an example, in a process of its own. */
+/** Worker of an example, in its own process. */
 export interface ExampleWorker {
-  /** Rejects, with what it wrote, if it ends before it was asked to. */
+  /** Rejects with the worker's output when it ends. */
   readonly broken: Promise<never>;
-  /** Asks it to stop, as a deploy does, and gives its exit code. */
+  /** Sends SIGTERM, as a deploy does, and returns the exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -19,7 +19,7 @@ export function startExampleWorker(folder: string, env: NodeJS.ProcessEnv): Exam
   const broken = gone.then(() => {
     throw new Error(`the example's worker ended with ${child.exitCode}:\n${written.join('')}`);
   });
-  // Avoids an unhandled rejection until somebody waits for it.
+  // Avoids an unhandled rejection until a test awaits it.
   broken.catch(() => undefined);
   return {
     broken,

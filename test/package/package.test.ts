@@ -28,21 +28,21 @@ beforeAll(async () => {
 const command = (...args: string[]) =>
   promisify(execFile)(join(folder, 'node_modules', '.bin', 'temporal-conductor'), args, { cwd: folder });
 
-test('npm finds no conflict among the peers, and Temporal has one copy of each part it shares', async () => {
+test('npm finds no peer conflicts, and there is one copy of each part shared with Temporal', async () => {
   await npm(folder, ['ls', '--all']);
 
   const found = await npm(folder, ['query', '[name="protobufjs"], [name="@temporalio/common"]']);
   const copies = z.array(z.object({ version: z.string(), location: z.string() })).parse(JSON.parse(found));
-  // Version 7 belongs to others, which keep it to themselves.
+  // Version 7 is a private dependency of other packages.
   const shared = copies.filter(({ version }) => !version.startsWith('7.')).map(({ location }) => location);
   expect(shared.sort()).toEqual(['node_modules/@temporalio/common', 'node_modules/protobufjs']);
 });
 
-test('the package holds what it needs, and nothing of the machine that built it', async () => {
+test('the package contains what it needs, and no traces of the machine that built it', async () => {
   const installed = join(folder, 'node_modules', 'temporal-conductor');
   const entries = await readdir(installed, { recursive: true, withFileTypes: true });
 
-  // npm may nest a dependency of which another package wants another version.
+  // npm may nest a dependency that another package wants in another version.
   const own = (await readdir(installed)).filter((name) => name !== 'node_modules');
   const folders = ['docker', 'docs', 'examples', 'lib', 'profiles', 'src', 'trainer'];
   const files = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'];
@@ -57,7 +57,7 @@ test('the package holds what it needs, and nothing of the machine that built it'
   }
 });
 
-test('a model inside the process asks for its engine, which does not come with the package, before a run begins', async () => {
+test('a local model asks for its engine, a separate package, before a run begins', async () => {
   const model = { provider: 'local', model: 'smollm2' };
   const local = { conductor: model, workers: [{ id: 'small', ...model }] };
   await writeFile(join(folder, 'local.yaml'), stringify(local));
@@ -79,16 +79,13 @@ test('a model inside the process asks for its engine, which does not come with t
 test.each([
   ['questions.csv', 'question,answer\nWhy?,x\n', 'CSV', 'csv-parse@7'],
   ['questions.parquet', 'PAR1', 'Parquet', 'hyparquet@1 hyparquet-compressors@1'],
-])(
-  '%s asks for what reads it, which does not come with the package',
-  async (file, content, kind, packages) => {
-    await writeFile(join(folder, file), content);
-    const stderr = `temporal-conductor: ${file} is ${kind}, which needs a package: run "npm install ${packages}"\n`;
-    await expect(command('data', 'inspect', file)).rejects.toMatchObject({ code: 2, stderr });
-  },
-);
+])('%s asks for the separate package that reads it', async (file, content, kind, packages) => {
+  await writeFile(join(folder, file), content);
+  const stderr = `temporal-conductor: ${file} is ${kind}, which needs a package: run "npm install ${packages}"\n`;
+  await expect(command('data', 'inspect', file)).rejects.toMatchObject({ code: 2, stderr });
+});
 
-test('what its documents link to lies in it', async () => {
+test('its documents link only to files in the package', async () => {
   const installed = join(folder, 'node_modules', 'temporal-conductor');
   const files = await readdir(installed, { recursive: true });
   const documents = files.filter((file) => file.endsWith('.md') && !file.includes('node_modules'));
@@ -104,7 +101,7 @@ test('what its documents link to lies in it', async () => {
   expect(found).toEqual([]);
 });
 
-test('strict TypeScript that reads every declaration finds no fault of ours', async () => {
+test('strict TypeScript finds no errors of ours in any declaration', async () => {
   const file = join(folder, 'strict.ts');
   const doors = ['', '/workflows', '/grading', '/testing', '/training', '/training/workflows'];
   const imports = doors.map((door, at) => `import * as door${at} from 'temporal-conductor${door}';`);
@@ -120,7 +117,7 @@ test('strict TypeScript that reads every declaration finds no fault of ours', as
     [compiler, ...options.split(' '), '--target', 'es2022', ...types, file],
     { cwd: folder },
   ).catch((error: unknown) => z.object({ stdout: z.string() }).parse(error));
-  // Temporal's own declarations have some.
+  // Temporal's own declarations have errors, which do not count.
   const faults = stdout.split('\n').filter((line) => /^\S.*error TS/.test(line));
   expect(faults.filter((fault) => !fault.startsWith('node_modules/@temporalio/'))).toEqual([]);
 }, 300_000);
@@ -133,7 +130,7 @@ describe('an example, installed from the package', () => {
   });
   afterAll(() => Promise.all([temporal.close(), providers.close()]));
 
-  test.each(EXAMPLES)('%s: one command answers, without a key', async (example) => {
+  test.each(EXAMPLES)('%s: one command answers without a key', async (example) => {
     const TEMPORAL_NAMESPACE = await openNamespace(temporal);
     const env = { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE, OPENAI_API_KEY: '' };
     const ask = ['start', '--silent', '--', 'When do you open?'];
@@ -141,31 +138,34 @@ describe('an example, installed from the package', () => {
     expect(written).toBe('Come by on Saturday between 10 and 14!\n');
   });
 
-  test.each(EXAMPLES)('%s: worker and client solve a question, and greet runs on', async (example) => {
-    const project = join(folder, example);
-    const namespace = await openNamespace(temporal);
-    const server = { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: namespace };
-    const env = { ...server, OPENAI_API_KEY: TEST_KEY };
-    const model = await redirectModels(join(project, 'conductor.yaml'), `${providers.url}/v1`);
-    const steps = [step('handbook', 'Hours on Saturday?'), step('writer', 'Answer kindly.', [0])];
-    providers.script(model, [renderPlan({ steps }, ['handbook', 'writer']), 'Come between 10 and 14!']);
+  test.each(EXAMPLES)(
+    '%s: worker and client solve a question, and the workflow greet still runs',
+    async (example) => {
+      const project = join(folder, example);
+      const namespace = await openNamespace(temporal);
+      const server = { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: namespace };
+      const env = { ...server, OPENAI_API_KEY: TEST_KEY };
+      const model = await redirectModels(join(project, 'conductor.yaml'), `${providers.url}/v1`);
+      const steps = [step('handbook', 'Hours on Saturday?'), step('writer', 'Answer kindly.', [0])];
+      providers.script(model, [renderPlan({ steps }, ['handbook', 'writer']), 'Come between 10 and 14!']);
 
-    await npm(project, ['run', 'build', '--if-present']);
-    const worker = startExampleWorker(project, { PATH: process.env.PATH, ...env });
-    const client = new Client({ connection: temporal.client.connection, namespace });
-    const answered = Promise.all([
-      npm(project, ['run', '--silent', 'ask', '--', 'When do you open on Saturday?'], env),
-      client.workflow.execute('greet', { workflowId: 'greet', taskQueue: 'conductor', args: ['Ada'] }),
-    ]);
+      await npm(project, ['run', 'build', '--if-present']);
+      const worker = startExampleWorker(project, { PATH: process.env.PATH, ...env });
+      const client = new Client({ connection: temporal.client.connection, namespace });
+      const answered = Promise.all([
+        npm(project, ['run', '--silent', 'ask', '--', 'When do you open on Saturday?'], env),
+        client.workflow.execute('greet', { workflowId: 'greet', taskQueue: 'conductor', args: ['Ada'] }),
+      ]);
 
-    const answers = ['Come between 10 and 14!\n', 'Hello, Ada!'];
-    expect(await Promise.race([answered, worker.broken])).toEqual(answers);
-    expect(providers.log.at(-1)?.body).toContain('Saturday: from 10 to 14');
-    expect(await worker.stop()).toBe(0);
-  });
+      const answers = ['Come between 10 and 14!\n', 'Hello, Ada!'];
+      expect(await Promise.race([answered, worker.broken])).toEqual(answers);
+      expect(providers.log.at(-1)?.body).toContain('Saturday: from 10 to 14');
+      expect(await worker.stop()).toBe(0);
+    },
+  );
 });
 
-/** Sends the models of a configuration to a server of the test; gives the name of the Conductor's. */
+/** Points the models of a configuration at the test's server; returns the Conductor's model. */
 async function redirectModels(path: string, baseUrl: string): Promise<string> {
   const config = readGivenConfig(path);
   const redirect = <Card extends { provider: string }>(card: Card): Card =>
@@ -176,7 +176,7 @@ async function redirectModels(path: string, baseUrl: string): Promise<string> {
   return resolveRun(config).conductor.model;
 }
 
-/** Finds a document's links into its own package, text in code left out. */
+/** Returns a document's links into its own package, except those in code. */
 function linksIn(text: string): string[] {
   const prose = text.replace(/^```[^]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
   const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
@@ -187,7 +187,7 @@ function linksIn(text: string): string[] {
 
 const PLACES = [resolve(__dirname, '..', '..'), homedir()];
 
-/** Absolute paths of this machine in a file, or in a source map inside of it. */
+/** Returns this machine's absolute paths in a file or in its inline source maps. */
 function placesIn(text: string): string[] {
   const inlined = [...text.matchAll(/;base64,([A-Za-z0-9+/=]+)/g)].map(([, map = '']) => atob(map));
   return [text, ...inlined].flatMap((part) =>

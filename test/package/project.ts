@@ -5,13 +5,13 @@ import { promisify } from 'node:util';
 
 const ROOT = join(__dirname, '..', '..');
 
-/** The examples, each a project of its own. */
+/** Examples, each a separate project. */
 export const EXAMPLES = ['esm', 'commonjs'] as const;
 type Example = (typeof EXAMPLES)[number];
 
 /**
- * Packs this package as it would be published, and has npm install it for both examples: as workspaces of one empty
- * project, so that one installation serves both. `npm test` builds the package before the tests.
+ * Packs this package as it would be published, and installs it for both examples as workspaces of one empty project,
+ * so that one installation serves both. `npm test` builds the package before the tests.
  */
 export async function installExamples(folder: string): Promise<void> {
   const tarball = await npm(ROOT, ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder]);
@@ -22,7 +22,7 @@ export async function installExamples(folder: string): Promise<void> {
   await npm(folder, ['install', '--prefer-offline', '--no-audit', '--no-fund']);
 }
 
-/** Without what somebody's own tries left in it. */
+/** Copies an example without what earlier runs of it left behind. */
 async function copyExample(example: Example, folder: string): Promise<void> {
   const left = ['node_modules', '.conductor', 'package-lock.json'];
   const filter = (path: string): boolean => !left.includes(basename(path));
@@ -30,9 +30,9 @@ async function copyExample(example: Example, folder: string): Promise<void> {
 }
 
 /**
- * Runs npm in a folder and gives its stdout.
+ * Runs npm in a folder and returns its stdout.
  *
- * @throws Error with all that it wrote, when it fails
+ * @throws Error with its whole output if it fails
  */
 export async function npm(
   folder: string,
@@ -47,7 +47,7 @@ export async function npm(
   return stdout;
 }
 
-/** An npm that runs the tests tells its children of its own project, which is not theirs here. */
+/** Removes the variables by which an npm that runs the tests points child processes at its own project. */
 function withoutParent(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const own = /^npm_(package|lifecycle)_|^npm_config_local_prefix$|^INIT_CWD$/;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !own.test(name)));

@@ -15,16 +15,16 @@ function readPackage(...path: string[]): z.output<typeof packageSchema> {
 
 const { version } = readPackage();
 
-test('both halves hold one contract, and have one version', () => {
+test('the npm package and the Python trainer have the same version', () => {
   const project = readFileSync(join(ROOT, 'trainer', 'pyproject.toml'), 'utf8');
   expect(/^version = "(.+)"$/m.exec(project)?.[1]).toBe(version);
 });
 
-test.each(EXAMPLES)('the example %s takes this version', (example) => {
+test.each(EXAMPLES)('the example %s depends on this version', (example) => {
   expect(readPackage('examples', example).dependencies['temporal-conductor']).toBe(`^${version}`);
 });
 
-test.each(PAGES)('%s names packed files of this version', (page) => {
+test.each(PAGES)('%s names only packed files of this version', (page) => {
   const named = [...readPage(page).matchAll(/temporal[-_]conductor(?:_trainer)?-(\d+\.\d+\.\d+)/g)];
   expect(named.map(([, found]) => found).filter((found) => found !== version)).toEqual([]);
 });

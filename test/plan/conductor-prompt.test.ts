@@ -50,7 +50,7 @@ describe.each([
   });
 });
 
-test('every set of examples has plans of the same graphs, of one to four steps', () => {
+test('the example sets share the same plan graphs, of one to four steps', () => {
   const graphsOf = (examples: readonly Example[]): unknown =>
     examples.map(({ plan }) => plan.steps.map(({ worker, sees }) => [worker, sees]));
   const { 'out-of-domain': everyday, mixed, none } = EXAMPLE_SETS;
@@ -60,7 +60,7 @@ test('every set of examples has plans of the same graphs, of one to four steps',
   expect(none).toEqual([]);
 });
 
-test('the Conductor is shown the examples that it is to be shown, and the rest of its prompt stays', () => {
+test('the Conductor is shown the chosen examples, and the rest of its prompt stays the same', () => {
   const shown = (examples?: ConductorPrompt['examples']): number[] => {
     const text = textOf({ examples });
     return EXAMPLES.flatMap(({ question }, place) => (text.includes(question) ? [place] : []));
@@ -79,7 +79,7 @@ test('the question comes last, after what all questions share', () => {
   expect(messages[1]?.text).toContain('Why is the sky blue?');
 });
 
-test('workers are described as far as asked, and no further', () => {
+test('workers are described only as far as requested', () => {
   expect(textOf({})).toMatch(/^0: strong at code\n1$/m);
   expect(textOf({})).not.toMatch(/gpt|sonnet/);
   expect(textOf({ describe: 'names' })).toMatch(/^0: gpt\n1: sonnet$/m);
@@ -87,7 +87,7 @@ test('workers are described as far as asked, and no further', () => {
   expect(textOf({ describe: 'ordinals' })).not.toMatch(/gpt|sonnet|strong at/);
 });
 
-test('the limit of steps is told, and no example exceeds it', () => {
+test('the step limit is stated, and no example exceeds it', () => {
   expect(textOf({ maxSteps: 3 })).toContain('1 to 3 steps');
   expect(textOf({ maxSteps: 3 })).not.toContain('dinner');
   expect(textOf({ maxSteps: 1 })).toContain('exactly one step');
@@ -100,7 +100,7 @@ test('the Conductor is told of one format only', () => {
 });
 
 test.each(['lists', 'json'] as const)(
-  'as %s, numbers of steps are offered only where they are taken',
+  'as %s, step numbers are offered only if they are accepted',
   (format) => {
     const numbers = /numbers of earlier steps|those you name|\[0(, \d)*\]/;
     const shown = (access: ConductorPrompt['access']) =>
@@ -110,7 +110,7 @@ test.each(['lists', 'json'] as const)(
   },
 );
 
-test('a repair shows the failed reply and what was wrong, and changes nothing before', () => {
+test('a repair appends the failed reply and its problem, and changes nothing before them', () => {
   const repairs = [
     { reply: 'I think…', problem: 'The reply has no model_id.' },
     { reply: ' ', problem: 'The reply has no subtasks.' },
@@ -124,7 +124,7 @@ test('a repair shows the failed reply and what was wrong, and changes nothing be
   expect(messages[4]?.text).toBe('(no text)');
 });
 
-test('of an endless reply only both ends are shown', () => {
+test('only both ends of an overlong reply are shown', () => {
   const reply = `begin${'x'.repeat(100_000)}end`;
   const shown = conductorMessages({ ...PROMPT, repairs: [{ reply, problem: 'cut off' }] })[2]?.text ?? '';
   expect(shown.length).toBeLessThan(5000);
@@ -139,13 +139,13 @@ describe('the compact prompt', () => {
     ['ordinals', 'Model id 0\nModel id 1'],
     ['names', 'Model id 0: gpt\nModel id 1: sonnet'],
     ['notes', 'Model id 0: strong at code\nModel id 1'],
-  ] as const)('question and team and nothing else, workers by %s', (describe, team) => {
+  ] as const)('contains only the question and the team, workers by %s', (describe, team) => {
     expect(messagesOf({ describe })).toEqual([
       { role: 'user', text: `${PROMPT.question}\nWorkers:\n${team}` },
     ]);
   });
 
-  test('prices stand beside notes, each worker in its own unit, and an unknown one is no 0', () => {
+  test("shows prices beside notes, in each worker's own unit, and never shows an unknown price as 0", () => {
     const workers = [
       { id: 'gpt', notes: 'strong at\ncode', price: { input: 2, output: 10 } },
       { id: 'sonnet', notes: null, price: null },
@@ -165,11 +165,11 @@ describe('the compact prompt', () => {
     expect(messagesOf({ workers, describe: 'notes' })[0]?.text).not.toContain('$');
   });
 
-  test('the Conductor itself is the last ordinal where it may be called', () => {
+  test('lists the Conductor itself as the last ordinal if it may be called', () => {
     expect(messagesOf({ mayCallItself: true })[0]?.text).toMatch(/Model id 1\nModel id 2: yourself$/);
   });
 
-  test('a review shows the earlier plan as written, then its answer', () => {
+  test('shows a review the earlier plan as written, then its answer', () => {
     const review = { plan: { steps: [{ worker: 'sonnet', subtask: 'Solve it.', sees: [] }] }, answer: '43' };
     expect(messagesOf({ review, hints: ['be quick'] }).slice(1)).toEqual([
       { role: 'assistant', text: 'model_id = [1]\nsubtasks = ["Solve it."]\naccess_list = [[]]' },
@@ -178,7 +178,7 @@ describe('the compact prompt', () => {
     expect(messagesOf({ review })[0]).toEqual(messagesOf()[0]);
   });
 
-  test('what a serving run adds is told, too', () => {
+  test('includes what a serving run adds: background, hints and repairs', () => {
     const [asked, ...rest] = messagesOf({
       background: [{ subtask: 'Outline it.', output: 'add 17 and 26' }],
       hints: ['be quick'],

@@ -28,7 +28,7 @@ const graphs = fc
   .array(fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }), { minLength: 1, maxLength: 6 })
   .map((rows) => rows.map((row, index) => row.slice(0, index).flatMap((seen, step) => (seen ? [step] : []))));
 
-test('every plan is of one kind, which its graph has', () => {
+test('every plan has exactly one kind, whose properties its graph has', () => {
   fc.assert(
     fc.property(graphs, (sees) => {
       const kind = topologyOf(planOf(...sees));
@@ -46,7 +46,7 @@ test('every plan is of one kind, which its graph has', () => {
   );
 });
 
-test('a step of the Conductor makes any plan a recursion', () => {
+test('a step given to the Conductor makes any plan a recursion', () => {
   fc.assert(
     fc.property(graphs, fc.nat(), (sees, at) => {
       const { steps } = planOf(...sees);
@@ -58,7 +58,7 @@ test('a step of the Conductor makes any plan a recursion', () => {
   );
 });
 
-test('what a step sees through another one already does not change the kind', () => {
+test('seeing directly what is already seen through another step does not change the kind', () => {
   fc.assert(
     fc.property(graphs, (sees) => {
       const reach: number[][] = [];
@@ -80,7 +80,7 @@ test.each([
   expect(planWaves(plan)).toEqual(waves);
 });
 
-/** Steps as `worker` or `worker<what it sees`. */
+/** Returns the steps that share prompts; each step is written `worker` or `worker<visible steps`. */
 const sharing = (...steps: string[]): number[] => {
   const plan = {
     steps: steps.map((step) => {
@@ -103,7 +103,7 @@ test.each<[string, string[], number[]]>([
   expect(sharing(...steps)).toEqual(expected);
 });
 
-test('fifty steps, each of which sees all before it, are told apart at once', () => {
+test('shared prompts are found at once for fifty steps that each see all earlier ones', () => {
   const steps = Array.from({ length: 50 }, (_, index) => ({
     worker: index % 2 === 0 ? 'a' : 'b',
     subtask: '',

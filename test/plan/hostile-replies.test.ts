@@ -10,7 +10,7 @@ import { outcomeOf, PIECES } from './outcome';
 import { CONTEXT } from './replies';
 
 const MEGABYTE = 1024 * 1024;
-/** All that a prompt adds to its texts: rules, examples, headings, tags. */
+/** Bound on what a prompt adds to its texts: rules, examples, headings, tags. */
 const WORDING = 8 * 1024;
 const PREFIXES = ['', 'model_id = [', 'subtasks = ["', 'steps = [{"subtask": "', 'access_list:\n- '];
 const TAGS = [
@@ -24,14 +24,14 @@ test.each(PIECES)('a quarter of a megabyte of %j gives a plan or a typed error',
   outcomeOf(() => parsePlan(text, CONTEXT));
 });
 
-test.each(PIECES)('%j is looked at a bounded number of times, however often it comes', (unit) => {
+test.each(PIECES)('parsing repetitions of %j looks at each character a bounded number of times', (unit) => {
   for (const prefix of PREFIXES) {
     const text = prefix + unit.repeat(1000);
     expect(countLooks(() => outcomeOf(() => parsePlan(text, CONTEXT)))).toBeLessThan(20 * text.length);
   }
 });
 
-test('no pattern can search without bound', () => {
+test('no pattern has an unbounded quantifier', () => {
   const found = Object.values(patterns).filter((value) => value instanceof RegExp);
   expect(found).toHaveLength(7);
   for (const { source } of found) {
@@ -40,7 +40,7 @@ test('no pattern can search without bound', () => {
   }
 });
 
-test('no text whatever makes the parser throw anything but its typed error', () => {
+test('the parser throws nothing but its typed error, whatever the text', () => {
   const pieces = fc.string({ unit: fc.constantFrom(...PIECES, ...PREFIXES), maxLength: 60 });
   fc.assert(
     fc.property(fc.oneof(pieces, fc.string({ unit: 'binary' })), fc.nat(1), (text, round) => {
@@ -50,13 +50,13 @@ test('no text whatever makes the parser throw anything but its typed error', () 
   );
 });
 
-test('"all" is not resolved for steps that are too many anyway', () => {
+test('"all" is not resolved if there are too many steps anyway', () => {
   const count = 100_000;
   const text = `model_id = [${'0,'.repeat(count)}] subtasks = [${'"a",'.repeat(count)}] access_list = "all"`;
   expect(outcomeOf(() => parsePlan(text, CONTEXT))).toMatchObject({ code: 'too_many_steps' });
 });
 
-test('any reply up to a megabyte is a plan or a typed error with a short message, looked at a few times', () => {
+test('any reply up to a megabyte gives a plan or a typed error with a short message, in linear time', () => {
   fc.assert(
     fc.property(hostileText(PIECES), (text) => {
       const looks = countLooks(() => {
@@ -69,7 +69,7 @@ test('any reply up to a megabyte is a plan or a typed error with a short message
   );
 });
 
-test('any texts up to a megabyte make prompts no longer than they are, in one look', () => {
+test('any texts up to a megabyte make prompts of proportional length, in linear time', () => {
   const text = hostileText(TAGS, MEGABYTE / 4);
   const lengthOf = (messages: readonly Message[]): number =>
     messages.reduce((sum, message) => sum + message.text.length, 0);
@@ -109,7 +109,7 @@ test('any texts up to a megabyte make prompts no longer than they are, in one lo
 
 type Method = (this: unknown, ...input: unknown[]) => unknown;
 
-/** Replaces a method by one that also reports each use; returns what puts the method back. */
+/** Replaces a method by one that also reports each use; returns a function that restores it. */
 function watch(prototype: object, name: string, report: (used: Use) => void): () => void {
   const original = Reflect.get(prototype, name) as Method;
   const watched: Method = function (...input) {
@@ -125,14 +125,14 @@ function watch(prototype: object, name: string, report: (used: Use) => void): ()
 interface Use {
   readonly self: unknown;
   readonly input: readonly unknown[];
-  /** Where a search began. */
+  /** Start position of a search. */
   readonly from: number;
   readonly result: unknown;
 }
 
 /**
- * How many characters a run of the parser looks at, whether through its reader, a pattern or a search of the
- * language: what makes its time, without a clock.
+ * Counts the characters that a run looks at through the parser's reader, patterns and string searches: a measure of its
+ * time without a clock.
  */
 function countLooks(run: () => void): number {
   let looks = 0;
@@ -155,7 +155,7 @@ function countLooks(run: () => void): number {
   }
 }
 
-/** A sticky pattern tries one place only; another searches on to its match, or to the end. */
+/** Counts the characters searched: a sticky pattern tries one position, others go on to a match or to the end. */
 function charactersSearched(pattern: unknown, text: string, from: number, match: unknown): number {
   if (Array.isArray(match)) return Number(Reflect.get(match, 'index')) - from + String(match[0]).length;
   return pattern instanceof RegExp && pattern.sticky ? 0 : text.length - from;

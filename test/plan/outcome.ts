@@ -2,7 +2,7 @@ import { parsePlan } from '../../src/plan/parse';
 import type { Plan, PlanContext } from '../../src';
 import { PlanError } from '../../src/plan/plan-error';
 
-/** The plan that was made, or the typed error that was thrown; any other error is passed on. */
+/** Returns the plan or the typed error that was thrown; throws any other error. */
 export function outcomeOf(make: () => Plan): Plan | PlanError {
   try {
     return make();
@@ -12,13 +12,13 @@ export function outcomeOf(make: () => Plan): Plan | PlanError {
   }
 }
 
-/** The message of the typed error that a text must give. */
+/** Returns the message of the typed error for a text, or "no error". */
 export function problemOf(text: string, context: PlanContext): string {
   const outcome = outcomeOf(() => parsePlan(text, context));
   return outcome instanceof PlanError ? outcome.message : 'no error';
 }
 
-/** Pieces that mean something to the parser, and characters that break careless ones. */
+/** Pieces that mean something to the parser, and characters that break a careless one. */
 export const PIECES: readonly string[] = [
   ...String.raw`[ ] [[ [] { } {"a": " ' “ ” ’ """ "" "] "," \ \n \u , : = # // / 0 a all é 😀`.split(' '),
   ...['<think>', '</think>', '`', '```', '- ', '1. ', '1. x\n', "', '", '", "', '" ,', '"\n', "' , \n"],

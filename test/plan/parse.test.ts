@@ -15,7 +15,7 @@ describe('parsePlan reads the replies that models write', () => {
   );
 });
 
-test('a message says what is wrong and points at it', () => {
+test('an error message says what is wrong and points at it', () => {
   const reply = 'A plan.\nmodel_id = [0, 9]\nsubtasks = ["a", "b"]\naccess_list = [[], []]';
   expect(problemOf(reply, CONTEXT)).toBe(
     'There is no worker "9" in the pool. Write a number from 0 to 3.\n  model_id = [0, 9]\n                 ^',
@@ -38,20 +38,20 @@ describe('binary access', () => {
     });
   });
 
-  test('numbers of steps are refused with what to write instead', () => {
+  test('step numbers are refused, with what to write instead', () => {
     expect(problemOf(reply('[[], [0]]'), binary)).toMatch(
       'Each entry of access_list is [] (sees nothing) or ["all"] (sees every earlier step), not "0".',
     );
     expect(problemOf(reply('[[], [0]]'), CONTEXT)).toBe('no error');
   });
 
-  test('a plan that a person wrote may name steps', () => {
+  test('a plan written by a person may name steps', () => {
     const plan = { steps: [step, step, { ...step, sees: [1] }] };
     expect(validatePlan(plan, binary)).toEqual(plan);
   });
 });
 
-test('a message shows a window of a long line, and no control characters', () => {
+test('an error message shows a window of a long line, without control characters', () => {
   const long = 'é\u0000'.repeat(500);
   const reply = `model_id = [0, 0]\nsubtasks = ["a", "${long}"], access_list = [[], [1]] ${'x'.repeat(500)}`;
   const [, line = '', caret = ''] = problemOf(reply, CONTEXT).split('\n');
@@ -60,7 +60,7 @@ test('a message shows a window of a long line, and no control characters', () =>
   expect(line.slice(caret.indexOf('^'))).toMatch(/^\[1\]\]/);
 });
 
-test('the caret stands right behind characters outside the basic plane', () => {
+test('the caret is placed correctly after characters outside the Basic Multilingual Plane', () => {
   const [, line = '', caret = ''] = problemOf(
     '😀 model_id = [9] subtasks = [""] access_list = [[]]',
     CONTEXT,
@@ -91,6 +91,6 @@ test.each([
   expect(outcomeOf(() => validatePlan(value, CONTEXT))).toMatchObject({ code, message });
 });
 
-test('an empty plan accepts the answer at hand in a later round', () => {
+test('an empty plan in a later round accepts the current answer', () => {
   expect(validatePlan({ steps: [] }, { ...CONTEXT, round: 1 })).toEqual({ steps: [] });
 });

@@ -20,6 +20,6 @@ test.each([
   expect(reasoningOf(reply)).toBe(reasoning);
 });
 
-test('a reply without a plan has none to show', () => {
+test('a reply without a plan has no reasoning to show', () => {
   expect(() => reasoningOf('I would ask somebody.')).toThrow(PlanError);
 });

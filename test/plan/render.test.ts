@@ -34,7 +34,7 @@ test('parse reads back what render writes, whatever the subtasks hold', () => {
   );
 });
 
-test('parse reads back the plan from between prose and fences', () => {
+test('parse reads back a plan surrounded by prose and fences', () => {
   fc.assert(
     fc.property(plans, (plan) => {
       const reply = `Let's see: it's "easy".\n\`\`\`python\n${renderPlan(plan, CONTEXT.workers)}\n\`\`\`\nThat's it.`;
@@ -48,7 +48,7 @@ test('the empty plan of a later round is read back', () => {
   expect(parsePlan(written, { ...CONTEXT, round: 1 })).toEqual({ steps: [] });
 });
 
-test("the JSON of a model under our schema is read back, but for JSON's two escapes that LaTeX begins with", () => {
+test('JSON that follows our schema is read back, except for the two escapes with which LaTeX commands begin', () => {
   fc.assert(
     fc.property(plans, fc.boolean(), (plan, indented) => {
       const steps = plan.steps.map(({ worker, subtask, sees }) => ({
@@ -63,12 +63,12 @@ test("the JSON of a model under our schema is read back, but for JSON's two esca
   );
 });
 
-test('a plan for another pool cannot be written', () => {
+test('a plan with a worker outside the pool cannot be rendered', () => {
   const plan: Plan = { steps: [{ worker: 'stranger', subtask: '', sees: [] }] };
   expect(() => renderPlan(plan, CONTEXT.workers)).toThrow('"stranger" is not among the 4 workers');
 });
 
-test('what sees every earlier step is written as the paper writes it', () => {
+test('a step that sees every earlier step is written as in the paper', () => {
   const plan = {
     steps: [0, 1, 2].map((index) => ({ worker: 'gpt', subtask: 'x', sees: index === 2 ? [0, 1] : [] })),
   };
@@ -77,7 +77,7 @@ test('what sees every earlier step is written as the paper writes it', () => {
 
 const BINARY = { ...CONTEXT, access: 'binary' } as const;
 
-test('a schema asks for what a step sees in the words that are read back', () => {
+test('the schema asks for what a step sees in the form that is read back', () => {
   const sees = (access: 'binary' | 'any'): unknown =>
     planOutputSchema({ ...CONTEXT, access }, 'vendor').schema.properties;
   expect(sees('binary')).toMatchObject({
@@ -95,7 +95,7 @@ test('a schema asks for what a step sees in the words that are read back', () =>
   );
 });
 
-/** Any output that the grammar of the schema allows. */
+/** Any output that the schema's grammar allows. */
 const outputs = fc.record({
   reasoning: fc.string({ unit: 'grapheme', maxLength: 200 }),
   steps: fc.array(
@@ -108,7 +108,7 @@ const outputs = fc.record({
   ),
 });
 
-test('whatever the grammar allows with binary access is a valid plan', () => {
+test('anything that the grammar allows with binary access is a valid plan', () => {
   const grammar = z.fromJSONSchema(planOutputSchema(BINARY, 'grammar').schema);
   fc.assert(
     fc.property(outputs, (output) => {
@@ -132,7 +132,7 @@ test('the grammar bounds what a model can write', () => {
   expect(allowed([{ ...step, subtask: 'x'.repeat(401) }])).toBe(false);
 });
 
-test('hosted APIs get no bounds that their strict modes refuse, and every field is required', () => {
+test('the schema for hosted APIs requires every field, and has no bounds that strict modes refuse', () => {
   const { schema } = planOutputSchema(CONTEXT, 'vendor');
   expect(JSON.stringify(schema)).not.toMatch(/max|prefixItems|oneOf|pattern|format/);
   expect(schema).toMatchObject({
@@ -144,7 +144,7 @@ test('hosted APIs get no bounds that their strict modes refuse, and every field 
   });
 });
 
-test('a later round may have no steps', () => {
+test('the schema of a later round allows a plan without steps', () => {
   const { schema } = planOutputSchema({ ...CONTEXT, round: 1 }, 'grammar');
   expect(z.fromJSONSchema(schema).safeParse({ reasoning: '', steps: [] }).success).toBe(true);
 });

@@ -3,7 +3,7 @@ import type { ListName, Plan, PlanContext, PlanErrorCode } from '../../src';
 /** The pool that the replies below were written for. */
 export const CONTEXT: PlanContext = { workers: ['gpt', 'sonnet', 'gemini', 'small'], maxSteps: 5, round: 0 };
 
-/** A reply as models write them, with the plan that is in it or why there is none, and the round, if it is not the first. */
+/** A reply as models write it, with its plan or the error for it, and the round if it is not the first. */
 type Reply = readonly [
   name: string,
   text: string,
@@ -29,17 +29,17 @@ access_list = [[], ["all"]]`;
 
 const one = (subtask: string): string => `model_id = [0]\nsubtasks = [${subtask}]\naccess_list = [[]]`;
 
-/** Replies, by their names, that all have the plan of two steps in them. */
+/** Returns replies, by name, that all hold the plan of two steps. */
 function asTwo(texts: Readonly<Record<string, string>>): Reply[] {
   return Object.entries(texts).map(([name, text]) => [name, text, TWO]);
 }
 
-/** Replies, by their names, of one step whose subtask is written so, and read so. */
+/** Returns replies of one step, by name, with its subtask as written and as read. */
 function asOne(subtasks: Readonly<Record<string, readonly [written: string, read: string]>>): Reply[] {
   return Object.entries(subtasks).map(([name, [written, read]]) => [name, one(written), plan(['gpt', read])]);
 }
 
-/** The dress around the lists. */
+/** Replies with different text and formats around the lists. */
 const dress: Reply[] = [
   ...asTwo({
     'the three lists as asked': `First find it, then check it.\n${LISTS}`,
@@ -139,7 +139,7 @@ const quoting: Reply[] = [
   }),
 ];
 
-/** Which of several plans counts. */
+/** Replies that hold several plans, of which one counts. */
 const choosing: Reply[] = [
   ...asTwo({
     'a reasoning block': `<think>\nMaybe model_id = [0, 0]?\n</think>\n${LISTS}`,
@@ -207,7 +207,7 @@ const entries: Reply[] = [
   ['no steps by schema in the first round', '{"steps": []}', error('nothing_to_accept')],
 ];
 
-/** Replies that are no plan. */
+/** Replies without a valid plan. */
 const refused: Reply[] = [
   ['nothing', '', error('missing_list', 'model_id')],
   ['an answer instead of a plan', 'The capital of France is Paris.', error('missing_list', 'model_id')],

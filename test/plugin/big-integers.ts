@@ -8,7 +8,7 @@ import {
   type PayloadConverterWithEncoding,
 } from '@temporalio/common';
 
-/** Carries `bigint`, which the default converter refuses. */
+/** Converts `bigint`, which the default converter refuses. */
 class BigIntegers implements PayloadConverterWithEncoding {
   readonly encodingType = 'test/bigint';
 
@@ -28,7 +28,7 @@ class BigIntegers implements PayloadConverterWithEncoding {
   }
 }
 
-/** A converter of the user's own, under the name that Temporal looks for. */
+/** A user's own converter, under the name that Temporal looks for. */
 export const payloadConverter = new CompositePayloadConverter(
   new BigIntegers(),
   new UndefinedPayloadConverter(),

@@ -23,21 +23,21 @@ function create(options: Partial<WorkerOptions>): Promise<Worker> {
   return Worker.create({ connection, taskQueue, workflowBundle: workflowBundle(), ...options });
 }
 
-describe('a worker takes one plugin of ours', () => {
+describe('a worker accepts only one of our plugins', () => {
   const REFUSAL = `a worker takes one plugin of temporal-conductor, and ${CALL_WORKER} is registered on this one already`;
 
-  test('a second one is refused, whichever is first', async () => {
+  test('a second one is refused', async () => {
     stage = await openStage({ workers: ['a'] });
     await expect(create({ plugins: [stage.plugin(), stage.plugin()] })).rejects.toThrow(REFUSAL);
   });
 
-  test("as it is where an activity of the worker's own has such a name", async () => {
+  test("a plugin is refused if one of the worker's own activities has such a name", async () => {
     stage = await openStage({ workers: ['a'] });
     const activities = { [CALL_WORKER]: () => Promise.resolve() };
     await expect(create({ activities, plugins: [stage.plugin()] })).rejects.toThrow(REFUSAL);
   });
 
-  test('one plugin may be mounted on several workers', async () => {
+  test('one plugin can be mounted on several workers', async () => {
     stage = await openStage({ workers: ['a'] });
     const plugin = stage.plugin();
     const workers = [await create({ plugins: [plugin] })];
@@ -46,22 +46,22 @@ describe('a worker takes one plugin of ours', () => {
   });
 });
 
-test('workers beside one poll its namespace, whatever else has a queue of that name', async () => {
+test('additional workers poll the namespace of their main worker, even if mounting in another one failed', async () => {
   stage = await openStage({ workers: ['a'], configure: queuePerProvider });
   const plugin = stage.plugin();
   const worker = await create({ plugins: [plugin] });
-  // Refused by the server, after the plugin was mounted.
+  // The server refuses this worker after the plugin was mounted.
   await expect(create({ plugins: [plugin], namespace: 'elsewhere' })).rejects.toThrow('elsewhere');
   stage.plan([step('a', 'One.')]);
   const { status } = await worker.runUntil(() => stage.client.solve({ question: 'Where?' }));
   expect(status).toBe('completed');
 });
 
-/** A plugin of the user's own, and what became of it. */
+/** A user's own plugin, which records how it is used. */
 class UsersPlugin implements WorkerPlugin {
-  /** Types of the activities that passed, by the workers' queues. */
+  /** Types of the intercepted activities, with the workers' task queues. */
   readonly passed: string[] = [];
-  /** The workers that ran within it. */
+  /** Workers that the plugin ran. */
   readonly ran: Worker[] = [];
 
   constructor(readonly name: string) {}
@@ -90,7 +90,7 @@ class UsersPlugin implements WorkerPlugin {
   }
 }
 
-test('workers beside one have its sinks, its interceptors and its other plugins, each once', async () => {
+test('additional workers have the sinks, interceptors and other plugins of their main worker, each once', async () => {
   stage = await openStage({ workers: ['a'], configure: queuePerProvider });
   const [before, after] = [new UsersPlugin('before'), new UsersPlugin('after')];
   const worker = await create({ plugins: [before, stage.plugin(), after] });

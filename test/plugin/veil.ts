@@ -1,6 +1,6 @@
 import type { Payload, PayloadCodec } from '@temporalio/common';
 
-/** Stands for a user's encryption: what passes it cannot be read as text. */
+/** Stands in for a user's encryption: encoded payloads cannot be read as text. */
 export const veil: PayloadCodec = {
   encode: (payloads) => Promise.resolve(payloads.map(flip)),
   decode: (payloads) => Promise.resolve(payloads.map(flip)),

@@ -5,12 +5,12 @@ import { conductorSolve, textOf } from '../../src/workflows';
 /** The one line that a user adds. */
 export * from '../../src/workflows';
 
-/** A workflow of the user's own, whose values only the user's own converter can carry. */
+/** A user's own workflow, whose values only the user's converter can convert. */
 export function double(value: bigint): Promise<bigint> {
   return Promise.resolve(value * 2n);
 }
 
-/** An agent that is a workflow: tells what it was given. */
+/** An agent as a workflow that reports what it was given. */
 export function reportWhatIsSeen({ subtask, sees }: WorkerRequest): Promise<ExternalAnswer> {
   const seen = sees.map(({ worker, output }) =>
     typeof output === 'string' ? `${worker}: ${output}` : `${worker}: ${output.bytes} bytes in the store`,
@@ -21,12 +21,12 @@ export function reportWhatIsSeen({ subtask, sees }: WorkerRequest): Promise<Exte
   });
 }
 
-/** An agent that is a workflow and cannot do its work. */
+/** An agent as a workflow that fails. */
 export function giveUp(): Promise<ExternalAnswer> {
   return Promise.reject(ApplicationFailure.nonRetryable('the agent has no budget left'));
 }
 
-/** A workflow that has a question solved, and reads what each step wrote. */
+/** A workflow that runs a solve as a child and reads the output of each step. */
 export async function research(question: string, workflowId: string): Promise<string[]> {
   const { rounds } = await executeChild(conductorSolve, {
     workflowId,

@@ -11,12 +11,12 @@ import { reasonOf } from '../../src/errors';
 import { externalCard, modelCard, runOf } from '../budget/cards';
 import { pathsIn, replaced } from '../support/mangled';
 
-/** A sentence that a failure can hold. */
+/** Greatest length of an error sentence; fits into a failure. */
 const LONGEST_SENTENCE = 1000;
 
 const parsed = (json: string): unknown => JSON.parse(json);
 
-/** What a workflow fails with that was given this; null where it takes it. */
+/** Returns the error of a workflow with this input, or null if the input is valid. */
 function problemOf(input: unknown, schema: z.ZodType = solveInputSchema): string | null {
   try {
     checkShape(schema, input);
@@ -76,13 +76,13 @@ describe('the input of a solve', () => {
       asking({ run: { ...runOf([modelCard('a')]), limits: { ...runOf([]).limits, calls: 1e9 } } }),
       /: run\.limits\.calls is 1000000000: /,
     ],
-  ])('refuses %s in a sentence that names the place', (_, input, sentence) => {
+  ])('refuses %s in a sentence that names the field', (_, input, sentence) => {
     const problem = problemOf(input) ?? '';
     expect(problem).toMatch(sentence);
     expect(problem.length).toBeLessThan(LONGEST_SENTENCE);
   });
 
-  test('whatever is sent, the check says no more than a sentence, and lets no text without end pass', () => {
+  test('is answered with at most one sentence, whatever is sent', () => {
     const names = 'question pool limits given run plan outputs steps __proto__ ref'.split(' ');
     const { any } = fc.letrec((tie) => ({
       any: fc.oneof(
@@ -99,13 +99,13 @@ describe('the input of a solve', () => {
     );
   });
 
-  test('needs no schema library in the sandbox, which would evaluate it anew for every run', () => {
+  test('is checked without a schema library in the sandbox, which every run would have to evaluate', () => {
     const bundle = process.env.TEST_WORKFLOW_BUNDLE ?? '';
     expect(readFileSync(bundle, 'utf8')).not.toMatch(/ZodError|\$ZodType/);
   });
 });
 
-test('whatever run is accepted can be calculated with', () => {
+test('every accepted run can be used in calculations', () => {
   const tiers = { flex: 0.5, priority: { input: 2, output: 4 } };
   const longPrompt = { over: 1000, input: 2, output: 3 };
   const price = { input: 1, output: 2, cachedInput: 0.1, cacheWrite: 1.25, longPrompt, tiers };
@@ -129,7 +129,7 @@ test('whatever run is accepted can be calculated with', () => {
   expect(accepted).toBeGreaterThan(100);
 });
 
-/** Everything that a run calculates from its configuration before it asks any model. */
+/** Makes every calculation of a run that precedes its first model call. */
 function reckon(run: ResolvedRun): void {
   const { conductor, workers } = run;
   const bytes = conductorPromptBytes({ question: 'Who?', repairs: [] }, run);
@@ -154,11 +154,14 @@ test.each([
   ['another worker', step('d'), [null, null]],
   ['another subtask', { ...step('a'), subtask: 'Sing' }, [null, null]],
   ['the same step', step('a'), ['one', 'two']],
-])('where a person edits the first step to %s, what saw it is kept only with it', (_, first, kept) => {
-  expect(keptOutputs({ given }, { steps: [first, step('b', [0])] })).toEqual(kept);
-});
+])(
+  'when a person edits the first step to %s, outputs of steps that see it are kept only with its own',
+  (_, first, kept) => {
+    expect(keptOutputs({ given }, { steps: [first, step('b', [0])] })).toEqual(kept);
+  },
+);
 
-test('a step that sees something else, and one of another plan, is run', () => {
+test('a step that now sees other steps, or belongs to another plan, is run again', () => {
   expect(keptOutputs({ given }, { steps: [step('a'), step('b')] })).toEqual(['one', null]);
   expect(keptOutputs({ given }, { steps: [step('x'), step('y')] })).toEqual([null, null]);
 });

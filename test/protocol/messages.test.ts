@@ -11,7 +11,7 @@ import {
 import { externalCard } from '../budget/cards';
 
 const HUGE = 10 ** 15;
-/** A sentence that the answer to an update or a log can hold. */
+/** Greatest length of an error sentence; fits into an update's result and a log. */
 const LONGEST_SENTENCE = 1000;
 
 test.each([
@@ -21,13 +21,13 @@ test.each([
   [JSON.parse('{ "__proto__": 1 }') as unknown, /"__proto__" in .* must be left out; known are steps, depth/],
   [{ ['x'.repeat(1e6)]: 1 }, /"x+…" in .* must be left out/],
   [{ calls: 'x'.repeat(1e6) }, /calls in .* is "x+…/],
-])('limits: refused %#', (change, sentence) => {
+])('invalid limits are refused: %#', (change, sentence) => {
   const problem = findLimitsProblem(change) ?? '';
   expect(problem).toMatch(sentence);
   expect(problem.length).toBeLessThan(LONGEST_SENTENCE);
 });
 
-test('any limits that are accepted are within what Temporal, a result and a timer can hold', () => {
+test('accepted limits never exceed what Temporal, a result and a timer can hold', () => {
   const amount = fc.oneof(fc.double(), fc.maxSafeInteger(), fc.constantFrom(0, 1, 50, 200, HUGE, -1, null));
   const names = ['steps', 'depth', 'calls', 'tokens', 'costUsd', 'wallClockMs'] as const;
   const most = new Map(
@@ -42,7 +42,7 @@ test('any limits that are accepted are within what Temporal, a result and a time
   );
 });
 
-test('whatever is sent is answered by no more than a sentence', () => {
+test('any message is answered with at most one sentence', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect((findLimitsProblem(value) ?? '').length).toBeLessThan(LONGEST_SENTENCE);
@@ -57,12 +57,12 @@ test.each([
   ['2 KB of characters that have three bytes', '語'.repeat(682), true],
   ['more', 'x'.repeat(2049), false],
   ['more bytes than that, if not characters', '語'.repeat(683), false],
-])('a hint and a reason of %s', (_, text, isAccepted) => {
+])('a hint or reason is held to a limit of 2 KB: %s', (_, text, isAccepted) => {
   expect(HINT.isMet(text)).toBe(isAccepted);
   expect(findRejectionProblem({ reason: text }) === null).toBe(isAccepted);
 });
 
-test('counts of an own worker that no result could sum up are refused', () => {
+test('token counts of a custom worker that are too large to add up are refused', () => {
   const answer = { text: 'Yes.', usage: { inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: 1 } };
   expect(() => readExternalResult(answer, externalCard('agent'))).toThrow(
     'usage.inputTokens must be a whole number from 0 to 1000000000',

@@ -19,11 +19,11 @@ import { findLimitsProblem, LIMIT_RULES } from '../../src/protocol/messages';
 import * as protocolNames from '../../src/protocol/names';
 import { externalCard } from '../budget/cards';
 
-// People of other languages have no types of ours to read, only the tables of docs/other-sdks.md.
+// Users of other languages cannot read our types, only the tables of docs/other-sdks.md.
 
 const PAGE = readFileSync(resolve(__dirname, '../../docs/other-sdks.md'), 'utf8');
 
-/** The tables below a heading: what stands in the other cells of each row, by the name in its first. */
+/** Returns the rows of the tables below a heading: the other cells by the name in the first. */
 function tablesOf(heading: string): Map<string, string[]> {
   const rank = heading.slice(0, heading.indexOf(' '));
   const [, after = ''] = PAGE.split(`\n${heading}\n`);
@@ -42,12 +42,12 @@ function namesIn(heading: string): string[] {
   return [...tablesOf(heading).keys()].sort();
 }
 
-/** The fields of a type, which the compiler holds complete and free of others. */
+/** Returns the fields of a type; the compiler makes sure that they are complete. */
 function fields<Of extends object>(prefix: string, all: Readonly<Record<keyof Of, true>>): string[] {
   return Object.keys(all).map((name) => prefix + name);
 }
 
-test('every field of the input is in the page, and no other', () => {
+test('the page documents every field of the input, and no other', () => {
   const known = Object.keys(solveInputSchema.shape);
   const limits = { steps: true, depth: true, calls: true, tokens: true, costUsd: true } as const;
   const parts = [
@@ -64,7 +64,7 @@ test('every field of the input is in the page, and no other', () => {
   expect(namesIn('## Input')).toEqual([...known, ...parts].sort());
 });
 
-test('the defaults of limits are those of a configuration that names none', () => {
+test('the documented default limits are those of a configuration without limits', () => {
   const model = { provider: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:1/v1' } as const;
   const { limits } = resolveRun(parseConfig({ conductor: model, workers: [{ id: 'a', ...model }] }));
   const told = [...tablesOf('## Input')].flatMap(([name, [, value]]) => {
@@ -89,7 +89,7 @@ test.each([
     1,
     (name: string, value: unknown) => findLimitsProblem({ [name]: value }) === null,
   ],
-])('%s: the bounds that it tells are those that are kept', (heading, column, takes) => {
+])('%s: the documented bounds are the enforced ones', (heading, column, takes) => {
   const bounds = [...tablesOf(heading)].flatMap(([name, cells]) => {
     const [, least, most] = /^(?:from )?(\d+)(?: to ([\d,]+))?\b/.exec(cells[column] ?? '') ?? [];
     const isText = cells[column]?.includes('characters');
@@ -106,13 +106,13 @@ test.each([
   expect(bounds.filter(([, isKept]) => !isKept)).toEqual([]);
 });
 
-/** A question, and one more field at a path such as `limits.steps`. */
+/** Returns an input with a question and one more field at a path such as `limits.steps`. */
 function inputWith(path: string, value: unknown): object {
   const [name = '', part] = path.split('.');
   return { question: 'Who?', [name]: part === undefined ? value : { [part]: value } };
 }
 
-test('every message is in the page, and no other', () => {
+test('the page documents every message, and no other', () => {
   const messages = Object.entries(protocolNames).flatMap(([name, value]) =>
     /_(?:SIGNAL|UPDATE|QUERY)$/.test(name) && typeof value === 'string' ? [value] : [],
   );
@@ -120,11 +120,11 @@ test('every message is in the page, and no other', () => {
   expect(namesIn('### Limits of `setLimits`')).toEqual(Object.keys(LIMIT_RULES).sort());
 });
 
-test('every type of failure is in the page, and no other', () => {
+test('the page documents every type of failure, and no other', () => {
   expect(namesIn('## Failures')).toEqual(Object.values(FAILURES).sort());
 });
 
-/** Types that the page describes once, for all their places. */
+/** Types that the page describes once, wherever they occur. */
 const TYPES = [
   fields<Problem>('', { type: true, message: true }),
   fields<TextRef>('', { ref: true, bytes: true, preview: true }),
@@ -137,7 +137,7 @@ interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
 }
 
-/** The path of every field below a schema. */
+/** Yields the path of every field below a schema. */
 function* pathsIn({ properties = {}, items, anyOf = [] }: JsonSchema, path = ''): Generator<string> {
   for (const form of anyOf) yield* pathsIn(form, path);
   if (items !== undefined) yield* pathsIn(items, `${path}[]`);
@@ -153,7 +153,7 @@ function fieldsOf(schema: z.ZodType): string[] {
   return [...pathsIn(z.toJSONSchema(schema) as JsonSchema)];
 }
 
-test('every field of the result is in the page, and no other', () => {
+test('the page documents every field of the result, and no other', () => {
   expect(namesIn('## Result')).toEqual(fieldsOf(solveTraceSchema).sort());
   const types = [
     ...fieldsOf(planSchema).map((name) => `plan.${name}`),
@@ -163,8 +163,8 @@ test('every field of the result is in the page, and no other', () => {
   expect(namesIn('## Types')).toEqual(types.sort());
 });
 
-test('every field that a worker of another language is given, and may return, is in the page, and no other', () => {
-  // Leaves out what only models are given.
+test('the page documents every field that a worker in another language gets or may return, and no other', () => {
+  // Leaves out the fields that only models get.
   const request = fields<Omit<WorkerRequest, 'sharesPrompt' | 'maxAnswerTokens'>>('', {
     rootId: true,
     identity: true,

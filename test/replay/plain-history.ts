@@ -1,22 +1,22 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 
-/** A history in JSON, as far as this module looks into it. */
+/** The part of a JSON history that this module reads. */
 interface PlainHistory {
   readonly events: readonly Readonly<Record<string, unknown>>[];
 }
 
 /**
- * The history of a run as it is kept, once the run is over. Stack traces are left out: they hold the paths of the
- * machine that recorded them, and a replay does not look at them.
+ * Waits for a run to end and returns its history as JSON. Stack traces are left out: they hold paths of the recording
+ * machine, and a replay ignores them.
  */
 export async function plainHistory(run: WorkflowHandle): Promise<string> {
   return `${JSON.stringify(await readHistory(run), null, 1)}\n`;
 }
 
 /**
- * A history with one event a line, and without what the run handed to activities and children: a replay does not look at
- * that, and a night hands over much.
+ * Returns a run's history with one event per line, without the inputs of activities and children: a replay ignores
+ * them, and those of a night are large.
  */
 export async function briefHistory(run: WorkflowHandle): Promise<string> {
   const { events } = await readHistory(run);

@@ -1,6 +1,6 @@
 /**
- * `npm run histories`: runs every shape that has no history yet, or those that are named, against a server of its own
- * and keeps the histories for the replay tests. What was recorded stays: that it still replays is the point.
+ * `npm run histories`: runs every shape that has no history yet, or the named ones, against its own server and keeps
+ * the histories for the replay tests. Others stay as they are, since they must still replay on newer code.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { NIGHT_SHAPES } from './nights/shapes';
 import { recordEvaluation, recordNight, recordRun } from './recorders';
 import { SHAPES } from './shapes';
 
-/** Where a history is kept, and how it comes about. */
+/** File of a history, and the function that records it. */
 interface Recording {
   readonly name: string;
   readonly file: string;

@@ -12,7 +12,7 @@ import type { NightShape } from './nights/shapes';
 import { briefHistory, plainHistory } from './plain-history';
 import { configureShapes, questionOf, type Shape } from './shapes';
 
-/** Lets a run go as its shape says, and returns the history that is kept of it. */
+/** Runs a shape and returns the history to keep. */
 export async function recordRun(name: string, shape: Shape): Promise<string> {
   const stage = await openStage({ configure: configureShapes });
   return record(stage, async (client) => {
@@ -54,7 +54,7 @@ export function recordEvaluation(name: string, shape: EvaluationShape): Promise<
   });
 }
 
-/** Does something on a server that cuts histories after so many events, where there is such a number. */
+/** Works on a server that suggests continuing as new after that many events; without a number, on the usual one. */
 async function onServer<T>(
   longHistory: number | undefined,
   work: (address: string | undefined) => Promise<T>,
@@ -68,7 +68,7 @@ async function onServer<T>(
   }
 }
 
-/** Hides the machine's name, which would be part of the history. */
+/** Sets fixed identities: the default ones would put the machine's name into the history. */
 async function record(
   stage: Pick<Stage, 'temporal' | 'whileWorking' | 'close'>,
   work: (client: Client) => Promise<string>,

@@ -12,7 +12,7 @@ import { EVALUATION_SHAPES } from './evaluations/shapes';
 import { NIGHT_SHAPES } from './nights/shapes';
 import { SHAPES } from './shapes';
 
-/** The names of the histories in a folder. */
+/** Returns the names of the histories in a folder. */
 function namesIn(folder: string): string[] {
   return readdirSync(join(__dirname, folder)).map((file) => file.replace(/\.json$/, ''));
 }
@@ -31,17 +31,17 @@ test.each<[string, object]>([
   ['histories', SHAPES],
   ['nights/histories', NIGHT_SHAPES],
   ['evaluations/histories', EVALUATION_SHAPES],
-])('every shape has its history in %s', (folder, shapes) => {
+])('every shape has a history in %s, and every history a shape', (folder, shapes) => {
   expect(namesIn(folder).sort()).toEqual(Object.keys(shapes).sort());
 });
 
 test.each(namesIn('nights/histories'))(
-  'the history of a night, %s, replays on the workflow code of today',
+  'the history of a night, %s, replays on the current workflow code',
   (name) => replay(read(name, 'nights/histories')),
 );
 
 test.each(namesIn('evaluations/histories'))(
-  'the history of an evaluation, %s, replays on the workflow code of today',
+  'the history of an evaluation, %s, replays on the current workflow code',
   (name) =>
     // The ids of children are made of it.
     replay(
@@ -54,11 +54,11 @@ describe.each(names)('the history of a run that is %s', (name) => {
   // The ids of children are made of it.
   const workflowId = `${name}${SHAPES[name]?.child ?? ''}`;
 
-  test('replays on the workflow code of today', async () => {
+  test('replays on the current workflow code', async () => {
     await replay(read(name), workflowId);
   });
 
-  test('tells, without its last event, the same trace as the run itself', async () => {
+  test('gives the same trace as the run itself, even without its last event', async () => {
     const reader = new TraceReader(workflowId, new HistoryDecoder(loadDataConverter()));
     const events = historyFromJSON(read(name)).events ?? [];
     for (const event of events.slice(0, -1)) await reader.read(event);
@@ -78,7 +78,7 @@ test.each([
   ['stopped-by-a-token', 'tokens', 1],
   ['fits-to-the-nano-usd', null, 2],
   ['stopped-by-a-nano-usd', 'cost', 0],
-])('the run that is %s ended just there', async (name, stoppedBy, answered) => {
+])('the run %s ended exactly where its limit says', async (name, stoppedBy, answered) => {
   const reader = new TraceReader(name, new HistoryDecoder(loadDataConverter()));
   for (const event of historyFromJSON(read(name)).events ?? []) await reader.read(event);
   const { trace } = reader;
@@ -88,7 +88,7 @@ test.each([
   ).toHaveLength(answered);
 });
 
-/** All of a trace but what only its end decides, or tells. */
+/** Returns a trace without what only the end of the run decides or reports. */
 function withoutEnd(trace: SolveTrace): object {
   const rounds = trace.rounds.map((round) => ({
     ...round,
@@ -108,12 +108,12 @@ function withoutEnd(trace: SolveTrace): object {
   return { ...trace, ...ends, rounds };
 }
 
-/** A step that a limit refused left no event. */
+/** Whether a step is in the history; a step refused by a limit left no event. */
 function isInHistory({ startedAt, output, error }: StepTrace): boolean {
   return (startedAt !== null || output !== null) && error?.type.startsWith('Limit.') !== true;
 }
 
-/** A run learns of a child's end with its next task, a few milliseconds after the event. */
+/** Drops a child's end time: the run learns of the end with its next task, a few milliseconds after the event. */
 function timeless(step: StepTrace): StepTrace {
   return step.childId === null ? step : { ...step, endedAt: null };
 }

@@ -10,22 +10,22 @@ import type { LimitsInput } from '../../src/protocol/input';
 import { modelCard, runOf } from '../budget/cards';
 import { ACCEPT, type Stage, step } from '../support/stage';
 
-/** One way for a run to go, from its plan to its end. */
+/** One way a run can go, from its plan to its end. */
 export interface Shape {
   /** Options of the run besides its question. */
   readonly request?: Omit<SolveInput, 'question' | 'messages'>;
   /** Turns before the question. */
   readonly turns?: readonly ConversationTurn[];
   prepare(stage: Stage): void;
-  /** The worker whose answers are held back until they are let go. */
+  /** Worker whose answers are held back until `letGo` is called. */
   readonly held?: string;
-  /** Events after the start of the run. */
+  /** Acts on the run after its start. */
   meanwhile?(stage: Stage, run: SolveHandle, letGo: () => void): Promise<void>;
-  /** Kept is the history of a child, whose workflow id is the run's and this. */
+  /** Suffix of the child whose history is recorded instead: its workflow id is the run's id with this suffix. */
   readonly child?: string;
 }
 
-/** The pool of every shape: `c` stands in for `a`, and a cancellation is heard within a second. */
+/** Configures the pool of every shape: `c` is the fallback of `a`, and a cancellation arrives within a second. */
 export function configureShapes(config: ConfigInput): ConfigInput {
   const workers = config.workers.map((worker) => ({ ...worker, fallback: worker.id === 'a' ? ['c'] : [] }));
   return { ...config, workers, temporal: { heartbeat: '1s' } };
@@ -33,7 +33,7 @@ export function configureShapes(config: ConfigInput): ConfigInput {
 
 const TWO_WAVES = [step('a', 'One side.'), step('b', 'The other side.'), step('c', 'Put together.', [0, 1])];
 
-/** A run that gives a step to itself, and whose answer is reviewed. */
+/** A run that gives a step to the Conductor, and whose answer is reviewed. */
 const RECURSIVE: Shape = {
   request: { limits: { depth: 1 } },
   prepare: (stage) => {
@@ -43,7 +43,7 @@ const RECURSIVE: Shape = {
   },
 };
 
-/** A run whose answer is corrected, and the correction accepted. */
+/** A run whose review corrects the answer, and whose next review accepts the correction. */
 const REVISED: Shape = {
   request: { limits: { depth: 2 } },
   prepare: (stage) => {
@@ -72,8 +72,8 @@ const USAGE = { inputTokens: 1000, outputTokens: 500 };
 const FOUND = 'It was found.';
 
 /**
- * A run of two steps, whose last one, or whose plan, fits its limit exactly or lacks one token or nano-USD: were worst
- * cases reckoned otherwise, in either direction, one of them would begin other calls.
+ * A run of two steps whose last step, or whose plan, fits its limit exactly or exceeds it by one token or nano-USD. If
+ * worst cases were calculated differently, in either direction, one of these runs would make other calls.
  */
 function atTheLimit(name: string, limitsOf: (needed: WorstCase) => LimitsInput): Shape {
   const steps = [step('a', 'Find it.'), step('b', 'Say it.', [0])];
@@ -87,7 +87,7 @@ function atTheLimit(name: string, limitsOf: (needed: WorstCase) => LimitsInput):
   const question = questionOf(name);
   const bytes = workerPromptBytes({ question, subtask: 'Say it.', sees, worker });
   const { nanoUsd } = estimatePlan({ steps }, run, { question });
-  // The last step comes after two calls, and the whole plan is held against a limit on cost after the first.
+  // The last step comes after two calls; the whole plan is checked against a limit on cost after the first.
   const tokens = 2 * (1000 + 500) + bytes + 256 + 4096;
   const limits = limitsOf({ tokens, nanoUsd: 1000 * 2000 + 500 * 10_000 + (nanoUsd ?? 0) });
   return {
@@ -99,12 +99,12 @@ function atTheLimit(name: string, limitsOf: (needed: WorstCase) => LimitsInput):
   };
 }
 
-/** Named after its shape, and so of the same length each time. */
+/** Returns the question of a shape: the same text, and so the same length, each time. */
 export function questionOf(name: string): string {
   return `How does a run go that is ${name}?`;
 }
 
-/** The ways recorded in `histories/`, by file name. */
+/** Shapes recorded in `histories/`, by file name. */
 export const SHAPES: Readonly<Record<string, Shape>> = {
   structured: STRUCTURED,
   'structured-review': { ...STRUCTURED, child: '-review' },

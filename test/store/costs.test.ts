@@ -61,13 +61,13 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
     if (how === 'summed by PostgreSQL') store = await postgresStore();
   });
 
-  test('an empty ledger has no lines, and a sum of nothing', async () => {
+  test('has no lines and a total of zero if it is empty', async () => {
     for (const by of ['worker', 'day'] as const) {
       expect(await report({ by })).toMatchObject({ lines: [], total: { calls: 0, nanoUsd: 0 } });
     }
   });
 
-  test('sums by worker and by model, the dearest first', async () => {
+  test('is summed by worker and by model, the most expensive first', async () => {
     await keep(nextRow(), nextRow({ worker: 'bob', nanoUsd: 5000 }), nextRow({ nanoUsd: 500, model: 'm-2' }));
     expect(await report()).toMatchObject({
       lines: [
@@ -79,7 +79,7 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
     expect((await report({ by: 'model' })).lines.map(({ name }) => name)).toEqual(['m-1', 'm-2']);
   });
 
-  test('a workflow is a whole tree', async () => {
+  test('counts a workflow together with all its children', async () => {
     await keep(nextRow(), nextRow({ workflowId: 'solve-1-child', runId: 'run-3' }));
     await keep(nextRow({ rootId: 'solve-2', workflowId: 'solve-2', runId: 'run-2' }));
     expect((await report({ by: 'workflow' })).lines).toMatchObject([
@@ -88,7 +88,7 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
     ]);
   });
 
-  test('sums by key, and by the workers of each day', async () => {
+  test('is summed by key, and by worker within each day', async () => {
     const late = '2026-11-21T23:59:59.999Z';
     await keep(nextRow({ rootId: 'gw-0123456789-a' }), nextRow({ rootId: 'gw-0123456789-b', nanoUsd: 5000 }));
     await keep(nextRow({ rootId: 'gw-short-a' }), nextRow({ startedAt: late, worker: 'bob the second' }));
@@ -104,7 +104,7 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
     ]);
   });
 
-  test('days are in order and each begins at its midnight; since and until belong to it', async () => {
+  test('lists days in order, each from midnight, and includes the days of since and until', async () => {
     const at = (startedAt: string) => nextRow({ startedAt });
     await keep(at('2026-11-22T00:00:00.000Z'), at('2026-11-21T23:59:59.999Z'));
     await keep(at('2026-11-20T00:00:00.000Z'), at('2026-11-19T23:59:59.999Z'));
@@ -117,19 +117,19 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
     expect((await report({ until: '2026-11-20' })).total.calls).toBe(2);
   });
 
-  test('what caches saved, and where they cost more, adds up', async () => {
+  test('adds up what caches saved, and what they cost extra', async () => {
     await keep(nextRow(), nextRow({ savedNanoUsd: 900 }), nextRow({ savedNanoUsd: -300 }));
     expect((await report()).total).toMatchObject({ nanoUsd: 3000, savedNanoUsd: 600 });
     expect((await report({ by: 'day' })).total.savedNanoUsd).toBe(600);
   });
 
-  test('amounts that no floating point sum would hold add up exactly', async () => {
+  test('adds up amounts exactly, beyond the precision of floating point', async () => {
     const rows = Array.from({ length: 30 }, (_, index) => nextRow({ nanoUsd: 100_000_000_000_001 + index }));
     await keep(...rows);
     expect((await report()).total.nanoUsd).toBe(rows.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0));
   });
 
-  test('a row that was open is summed as it was completed', async () => {
+  test('counts a row as completed once it is no longer open', async () => {
     const open = nextRow(OPEN);
     await keep(nextRow(), nextRow({ nanoUsd: null }), open);
     expect((await report()).total).toMatchObject({ calls: 3, open: 1, unknown: 2, nanoUsd: 1000 });
@@ -137,7 +137,7 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
     expect((await report()).total).toMatchObject({ calls: 3, open: 0, unknown: 1, nanoUsd: 1007 });
   });
 
-  test('what is no row is in no sum', async () => {
+  test('ignores entries that are not rows', async () => {
     await keep(nextRow());
     await store.write('answers/00/1.json', Buffer.from(JSON.stringify(nextRow())));
     await store.write('ledger-of-old/1.json', Buffer.from(JSON.stringify(nextRow())));
@@ -145,7 +145,7 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
   });
 });
 
-test('where rows are read one by one, progress is told', async () => {
+test('progress is reported while rows are read one by one', async () => {
   const encrypted = new EncryptedStore(store, keyRing('costs'));
   for (let count = 0; count < 30; count += 1)
     await writeRow(encrypted, nextRow({ runId: `run-${count % 7}` }));
@@ -155,7 +155,7 @@ test('where rows are read one by one, progress is told', async () => {
   expect(counts).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
 });
 
-test('a row that was opened and completed under two encryption keys is counted once, as completed', async () => {
+test('a row opened and completed under different encryption keys is counted once, as completed', async () => {
   const [old, new_] = [1, 2].map((byte) => `k${byte}:${Buffer.alloc(32, byte).toString('base64')}`);
   const under = (keys: string): Store =>
     new EncryptedStore(store, readEncryptionKeys('KEYS', { KEYS: keys }));
@@ -168,14 +168,14 @@ test('a row that was opened and completed under two encryption keys is counted o
 });
 
 test.each(['2026-02-30', '2025-02-29', '26-01-01', '2026-1-1', 'today', '', '2026-11-21T00:00'])(
-  '%p is no date',
+  '%p is not a date',
   (name) => {
     expect(readDay(name, 'utc')).toBeNull();
     expect(readDay(name, 'local')).toBeNull();
   },
 );
 
-test('a date is a day between two midnights, across months and leap days', () => {
+test('a date is a day from midnight to midnight, across months and leap days', () => {
   const days = ['2028-02-28', '2028-02-29', '2028-03-01'].map((name) => readDay(name, 'utc'));
   expect(days.map((day) => day?.begins)).toEqual([
     '2028-02-28T00:00:00.000Z',

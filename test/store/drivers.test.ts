@@ -16,7 +16,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
   });
   afterAll(() => stores.close());
 
-  test('gives back every byte that was written last, and null where nothing was', async () => {
+  test('reads the bytes that were written last, and null if nothing was written', async () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (__, byte) => byte));
     for (const each of [Buffer.from('opened'), bytes, Buffer.alloc(0)]) {
       await store.write('ledger/row.json', each);
@@ -25,7 +25,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect(await store.read('ledger/other.json')).toBeNull();
   });
 
-  test('creates what is not there, and leaves what is as it was', async () => {
+  test('creates what does not exist, and leaves what exists unchanged', async () => {
     expect(await store.create('ledger/row.json', Buffer.from('first'))).toBe(true);
     expect(await store.create('ledger/row.json', Buffer.from('second'))).toBe(false);
     expect((await store.read('ledger/row.json'))?.toString()).toBe('first');
@@ -34,7 +34,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect((await store.read('ledger/row.json'))?.toString()).toBe('completed');
   });
 
-  test('appends many at once, where it can, and leaves what is as it was', async () => {
+  test('appends many entries at once, if it can, and leaves existing ones unchanged', async () => {
     if (store.append === undefined) return;
     await store.append([]);
     await store.append([
@@ -47,7 +47,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     await expect(store.append([['../live', Buffer.of()]])).rejects.toThrow('is refused');
   });
 
-  test('of many that create one key, one does', async () => {
+  test('lets exactly one of many concurrent creates of a key succeed', async () => {
     const values = Array.from({ length: 10 }, (__, index) => String(index).repeat(100_000));
     const created = await Promise.all(values.map((value) => store.create('same/key', Buffer.from(value))));
     expect(created.filter((isMine) => isMine)).toHaveLength(1);
@@ -55,7 +55,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect(await store.list('same/')).toEqual(['same/key']);
   });
 
-  test('replaces what is as it was when it was read, and nothing else', async () => {
+  test('replaces a value only if it is still the one that was read', async () => {
     const [first, second, third] = [Buffer.from('first'), Buffer.from('second'), Buffer.alloc(0)];
     expect(await store.replace('serving.json', second, first)).toBe(false);
     expect(await store.read('serving.json')).toBeNull();
@@ -70,7 +70,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect(await store.list('texts/')).toEqual([]);
   });
 
-  test('no step is lost of many that count at once', async () => {
+  test('loses no increment of a counter that many increase concurrently', async () => {
     await store.create('count', Buffer.from('0'));
     const countOn = async (): Promise<void> => {
       const was = (await store.read('count')) ?? Buffer.alloc(0);
@@ -81,14 +81,14 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect((await store.read('count'))?.toString()).toBe('8');
   });
 
-  test('many writers of one key leave one whole value', async () => {
+  test('keeps one whole value when many write a key concurrently', async () => {
     const values = Array.from({ length: 10 }, (__, index) => String(index).repeat(100_000));
     await Promise.all(values.map((value) => store.write('same/key', Buffer.from(value))));
     expect(values).toContain((await store.read('same/key'))?.toString());
     expect(await store.list('same/')).toEqual(['same/key']);
   });
 
-  test('tells size and time of what lies there, and null of what does not', async () => {
+  test('reports the size and time of an entry, and null for a missing one', async () => {
     await store.write('texts/ab/abc', Buffer.from('hello'));
     const entry = await store.stat('texts/ab/abc');
     expect(entry?.key).toBe('texts/ab/abc');
@@ -98,7 +98,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect(await store.stat('texts/ab')).toBeNull();
   });
 
-  test('lists the keys below a prefix, in order, and nothing beside it', async () => {
+  test('lists the keys below a prefix in order, and no others', async () => {
     const keys = ['ledger/run/b/1.json', 'ledger/run/a/2.json', 'ledger/run/a/1.json', 'ledger/run-2/1.json'];
     for (const key of keys) await store.write(key, Buffer.from('row'));
     expect(await store.list('ledger/run/')).toEqual([
@@ -111,7 +111,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect(await store.list('')).toEqual([...keys, 'serving.json'].sort());
   });
 
-  test('lists by bytes, whatever the language of a database, and more than a driver reads at a time', async () => {
+  test('lists keys in byte order, whatever the database locale, and more than a driver reads at a time', async () => {
     const names = Array.from({ length: 1001 }, (__, index) => `n${index}`);
     const odd = ['B', 'a', 'a-1', 'a.b', 'a_c', 'aB', 'ab', 'Z', '10', '9'];
     const keys = [...odd, ...names].map((name) => `many/${name}`);
@@ -119,7 +119,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect(await store.list('many/')).toEqual([...keys].sort());
   });
 
-  test('tells of every entry below a prefix', async () => {
+  test('reports every entry below a prefix', async () => {
     const keys = ['texts/ab/abc', 'texts/cd/cde'];
     for (const key of [...keys, 'answers/ab/abc']) await store.write(key, Buffer.from('x'));
     const found: StoredEntry[] = [];
@@ -129,7 +129,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect(Math.abs(Date.now() - Number(found[0]?.modifiedAt))).toBeLessThan(60_000);
   });
 
-  test('removes what is older than a time, and nothing younger', async () => {
+  test('removes only what is older than a given time', async () => {
     await store.write('texts/ab/old', Buffer.from('old'));
     await stores.age(48);
     await store.write('texts/ab/young', Buffer.from('young'));
@@ -155,10 +155,10 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
 
 const DATABASES = [...STORES, ...ENCRYPTED_STORES].filter(([kind]) => /^(?:sqlite:|postgres:..$)/.test(kind));
 
-describe.each(DATABASES)('the rates of models in a store of kind %s', (kind, startStores) => {
+describe.each(DATABASES)('the rate limits of models in a store of kind %s', (kind, startStores) => {
   let stores: Stores;
   let store: Store;
-  // Calls that no test ends: nobody is to be told that their process lives.
+  // Timers that renew the calls which tests leave open; cleared at the end.
   const renewals = jest.spyOn(globalThis, 'setInterval');
   beforeAll(async () => {
     stores = await startStores();
@@ -177,19 +177,19 @@ describe.each(DATABASES)('the rates of models in a store of kind %s', (kind, sta
     return rates;
   };
 
-  /** Two processes that count one model, each by a connection of its own. */
+  /** Opens limiters of one model as two processes would, each with its own connection. */
   const openLimiters = (limits: Partial<RateLimits>): [RateLimiter, RateLimiter] => {
     const other = kind.startsWith('sqlite:') ? openStore(store.url, '/') : store;
     return [openLimiter(limits, ratesOf(store)), openLimiter(limits, ratesOf(other))];
   };
 
-  /** Each limiter is asked so often, all at once; those that were let in. */
+  /** Asks each limiter `times` times, all at once, and returns the granted permits. */
   const enterAll = async (limiters: readonly RateLimiter[], times: number) => {
     const asked = Array.from({ length: times }, () => limiters.map((each) => each.acquire(100))).flat();
     return (await Promise.all(asked)).flatMap((permit) => ('release' in permit ? [permit] : []));
   };
 
-  test('are held by all processes together: requests, tokens and calls at a time', async () => {
+  test('are shared by all processes: requests, tokens and concurrent calls', async () => {
     expect(await enterAll(openLimiters({ requestsPerMinute: 7 }), 10)).toHaveLength(7);
     store = await stores.open();
     expect(await enterAll(openLimiters({ tokensPerMinute: 550 }), 10)).toHaveLength(5);
@@ -197,17 +197,17 @@ describe.each(DATABASES)('the rates of models in a store of kind %s', (kind, sta
     expect(await enterAll(openLimiters({ concurrency: 3 }), 10)).toHaveLength(3);
   });
 
-  test('give a place to another process when a call is over, and the tokens that it did not use', async () => {
+  test('pass the place and the unused tokens of a finished call on to another process', async () => {
     const [one, other] = openLimiters({ concurrency: 1, tokensPerMinute: 130 });
     const [permit] = await enterAll([one], 1);
     expect(await other.acquire(100)).toMatchObject({ reason: 'concurrency' });
     permit?.release({ tokens: 30, health: 'good' });
-    // Changes of one process keep their order: this one comes after the release.
+    // One process makes its changes in order, so this request comes after the release.
     expect(await one.acquire(101)).toMatchObject({ reason: 'rate' });
     expect(await other.acquire(100)).toHaveProperty('confirm');
   });
 
-  test('go by the clock of the database, whatever that of a process says', async () => {
+  test('follow the clock of the database, whatever that of a process says', async () => {
     const rates = ratesOf(store);
     const { now: before } = await rates.read('model');
     const clock = jest.spyOn(Date, 'now').mockReturnValue(0);
@@ -218,7 +218,7 @@ describe.each(DATABASES)('the rates of models in a store of kind %s', (kind, sta
     expect(Math.abs(after - Date.now())).toBeLessThan(60_000);
   });
 
-  test('are changed by one of many that do so at once', async () => {
+  test('are changed by exactly one of several concurrent changes', async () => {
     const rates = ratesOf(store);
     const swapAll = async (version: number): Promise<readonly boolean[]> =>
       Promise.all(['a', 'b', 'c'].map((text) => rates.swap('model', text, version)));

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { freshFolder } from '../local/fresh-folder';
 
-/** It may be missing, or forbidden to trace as in some containers. */
+/** Whether strace works: it may be missing, or forbidden as in some containers. */
 const CAN_TRACE = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 
 const NAME = 'nothing is said to be kept before the disk has all of it, and no event loop stops for that';
@@ -29,10 +29,10 @@ const NAME = 'nothing is said to be kept before the disk has all of it, and no e
   expect(found.unsynced).toEqual(said.map((what) => [what, []]));
 });
 
-/** Lists writes to the store's files that were not flushed at each moment when something was printed. */
+/** Lists, for each printed line, the store's files with writes that were not flushed by then. */
 function readTrace(log: string): {
   readonly unsynced: readonly [string, string[]][];
-  /** Until the last print; those of the thread that prints are the event loop's. */
+  /** Flushes until the last print; the printing thread is the event loop. */
   readonly syncs: number;
   readonly syncsOfLoop: number;
 } {
@@ -63,7 +63,7 @@ interface Call {
   readonly said: string | undefined;
 }
 
-/** Calls as they ended: a flush of one thread may be shown in two parts, around the calls of another. */
+/** Yields calls in the order in which they ended; strace may show a flush in two parts, around other threads' calls. */
 function* callsIn(log: string): Generator<Call> {
   const begun = new Map<string, Call>();
   for (const line of log.split('\n')) {

@@ -11,7 +11,7 @@ test.each([
   ['s3://bucket', 's3://bucket'],
   ['s3://bucket/', 's3://bucket'],
   ['s3://my.bucket-1/team/a/', 's3://my.bucket-1/team/a'],
-])('%s is a store', (url, opened) => {
+])('%s is a valid store', (url, opened) => {
   expect(openStore(url, '/home/me').url).toBe(opened);
 });
 
@@ -62,7 +62,7 @@ test.each([
   ['postgres://127.0.0.1:6432/work', 'disable'],
   ['postgres://[::1]/work', 'disable'],
   ['postgres://localhost/work?sslrootcert=ca.crt', 'verify-full'],
-])('%s is spoken to with sslmode %s', (url, mode) => {
+])('%s is connected to with sslmode %s', (url, mode) => {
   const place = readStoreUrl(url);
   const connection = place?.kind === 'postgres' ? place.connection : '';
   expect(new URL(connection).searchParams.get('sslmode')).toBe(mode);

@@ -34,7 +34,7 @@ const LISTENERS = `SELECT pid FROM pg_stat_activity WHERE query = 'LISTEN tempor
   const append = (to: Store, ...folders: string[]): Promise<void> | undefined =>
     to.append?.(folders.map((folder) => [`${folder}w/${(appended += 1)}.json`, Buffer.of()] as const));
 
-  /** Resolves, each time that it is asked, with the next wake that nobody has waited for. */
+  /** Listens to a folder: `woken` resolves at the next wake not awaited yet, `wakes` counts them all. */
   function listen(to: Store, folder = FOLDER): { woken: () => Promise<unknown>; wakes: () => number } {
     let rung = 0;
     const bell = new EventEmitter();
@@ -47,7 +47,7 @@ const LISTENERS = `SELECT pid FROM pg_stat_activity WHERE query = 'LISTEN tempor
     return { woken: () => wakes.next(), wakes: () => rung };
   }
 
-  test('when it listens, and then for each batch of their run, over one connection of the process', async () => {
+  test('when it starts to listen, and then for each batch of their run, over one connection per process', async () => {
     const [reader, other] = [listen(store), listen(openStore(server.url(), '/'), OTHER)];
     await Promise.all([reader.woken(), other.woken()]);
     expect(await server.run(LISTENERS)).toHaveLength(1);
@@ -58,7 +58,7 @@ const LISTENERS = `SELECT pid FROM pg_stat_activity WHERE query = 'LISTEN tempor
     expect([reader.wakes(), other.wakes()]).toEqual([3, 2]);
   });
 
-  test('where names are encrypted', async () => {
+  test('if names are encrypted', async () => {
     const encrypted = new EncryptedStore(store, keyRing('stores'));
     const reader = listen(encrypted);
     await reader.woken();
@@ -66,7 +66,7 @@ const LISTENERS = `SELECT pid FROM pg_stat_activity WHERE query = 'LISTEN tempor
     await reader.woken();
   });
 
-  test('of a batch of more runs than one notification could name', async () => {
+  test('for a batch of more runs than one notification can name', async () => {
     const reader = listen(store);
     await reader.woken();
     const others = Array.from({ length: 200 }, (_, index) => `live/${String(index).padStart(64, '0')}/`);
@@ -74,7 +74,7 @@ const LISTENERS = `SELECT pid FROM pg_stat_activity WHERE query = 'LISTEN tempor
     await reader.woken();
   });
 
-  test('once more after its connection was lost, and it listens again', async () => {
+  test('again after its connection was lost and it listens once more', async () => {
     const reader = listen(store);
     await reader.woken();
     await server.run(`SELECT pg_terminate_backend(pid) FROM (${LISTENERS}) AS found`);
@@ -83,7 +83,7 @@ const LISTENERS = `SELECT pid FROM pg_stat_activity WHERE query = 'LISTEN tempor
     await reader.woken();
   });
 
-  test('once the server is back, and fails nobody while it is away', async () => {
+  test('once the server is back, and fails no reader while it is down', async () => {
     await server.end('SIGQUIT');
     const reader = listen(store);
     await expect(store.read('texts/ab')).rejects.toThrow('cannot be reached');

@@ -32,7 +32,7 @@ const HELLO = Buffer.from('hello');
     return String(failure);
   };
 
-  /** Both ways of using a store fail with this sentence. */
+  /** Expects a read and a write to fail with this sentence. */
   const refuses = async (refused: Store, sentence: string | RegExp): Promise<void> => {
     expect(await sentenceOf(refused.read('texts/ab'))).toMatch(sentence);
     expect(await sentenceOf(refused.write('texts/ab', HELLO))).toMatch(sentence);
@@ -45,7 +45,7 @@ const HELLO = Buffer.from('hello');
     expect((await store.stat('texts/long'))?.bytes).toBe(long.length);
   });
 
-  test('several stores of one database know nothing of each other', async () => {
+  test('is isolated from other stores in the same database', async () => {
     await store.write('texts/ab', HELLO);
     const other = openStore(server.url({ schema: `${schema}_b` }), '/');
     await other.migrate?.();
@@ -58,7 +58,7 @@ const HELLO = Buffer.from('hello');
       store = openStore(url, '/');
     });
 
-    test('that is made once, by whoever comes first', async () => {
+    test('that is created once, by whichever process comes first', async () => {
       const made = await Promise.all([1, 2, 3, 4].map(async () => store.migrate?.()));
       expect(made.map((each) => each?.from).sort()).toEqual([1, 1, 1, null]);
       await store.write('texts/ab', HELLO);
@@ -66,13 +66,13 @@ const HELLO = Buffer.from('hello');
       expect(await store.read('texts/ab')).toEqual(HELLO);
     });
 
-    test('without which it is refused, until it is there', async () => {
+    test('without which it is refused, until the schema exists', async () => {
       await refuses(store, /postgres:\/\/tests@.*has no schema yet: run "temporal-conductor store migrate"$/);
       await store.migrate?.();
       expect(await store.read('texts/ab')).toBeNull();
     });
 
-    test('that another user may have made for it', async () => {
+    test('that another user may have created for it', async () => {
       await server.run(`DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 'guest'`);
       const guests = openStore(server.url({ user: 'guest:guest', schema }), '/');
       expect(await sentenceOf(guests.migrate?.() ?? Promise.resolve())).toMatch(
@@ -105,7 +105,7 @@ const HELLO = Buffer.from('hello');
       await refuses(openStore(server.url(where), '/'), sentence);
     });
 
-    test('rights that are lacking', async () => {
+    test('missing rights', async () => {
       await server.run(`DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN PASSWORD 'reader'`);
       const readersUrl = server.url({ user: 'reader:reader', schema });
       const readers = openStore(readersUrl, '/');
@@ -124,7 +124,7 @@ const HELLO = Buffer.from('hello');
       expect(await readers.removeOlder('texts/ab', new Date(Date.now() + 60_000))).toBe(5);
     });
 
-    test('no encryption, where it is asked for', async () => {
+    test('no encryption, although it is required', async () => {
       const encrypted = openStore(`${url}&sslmode=require`, '/');
       await refuses(encrypted, /no encrypted connection to .*: check "sslmode"/);
     });
@@ -153,7 +153,7 @@ const HELLO = Buffer.from('hello');
       return certificate;
     };
 
-    test('that was away: a call fails, and the next one works when it is back', async () => {
+    test('that was down: a call fails, and the next one works once the server is back', async () => {
       await store.write('texts/ab', HELLO);
       await server.end('SIGQUIT');
       const rates = store.rates?.read('model') ?? Promise.resolve();
@@ -163,7 +163,7 @@ const HELLO = Buffer.from('hello');
       expect(await store.read('texts/ab')).toEqual(HELLO);
     });
 
-    test('that ended in the midst of calls: each fails or is done, and what is done is there', async () => {
+    test('that ended during calls: each call fails or is done, and what is done persists', async () => {
       const keys = Array.from({ length: 40 }, (_, index) => `rows/${String(index).padStart(2, '0')}`);
       const writing = keys.map((key) => store.write(key, Buffer.alloc(1_000_000, key)).then(() => key));
       await Promise.race(writing);
@@ -177,7 +177,7 @@ const HELLO = Buffer.from('hello');
       }
     });
 
-    test('that takes no writes, as a standby does', async () => {
+    test('that is read-only, like a standby: it can be read, and writes are refused', async () => {
       await store.write('texts/ab', HELLO);
       await server.end();
       await server.begin('default_transaction_read_only=on');
@@ -188,7 +188,7 @@ const HELLO = Buffer.from('hello');
       }
     });
 
-    test('that has a certificate, which is checked as sslmode says', async () => {
+    test('that has a certificate, which is checked according to sslmode', async () => {
       const certificate = await beginWithTls();
       const withTls = (options: string): Store => openStore(`${url}&${options}`, '/');
       expect(await withTls('sslmode=require').read('texts/ab')).toBeNull();
@@ -198,7 +198,7 @@ const HELLO = Buffer.from('hello');
       await refuses(withTls('sslmode=verify-full'), unknown);
     });
 
-    test('that asks for the password itself gets it over TLS alone', async () => {
+    test('that asks for the password in the clear gets it only over TLS', async () => {
       const access = join(server.folder, 'access.conf');
       writeFileSync(access, 'host all all 127.0.0.1/32 password');
       await beginWithTls(`hba_file=${access}`);
@@ -208,7 +208,7 @@ const HELLO = Buffer.from('hello');
   });
 });
 
-/** For 127.0.0.1, signed by itself. */
+/** Makes a self-signed certificate for 127.0.0.1. */
 function makeCertificate(folder: string): [certificate: string, key: string] {
   const [certificate, key] = [join(folder, 'server.crt'), join(folder, 'server.key')];
   const name = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];

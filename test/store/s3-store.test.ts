@@ -9,7 +9,7 @@ import { freshFolder } from '../local/fresh-folder';
 import { S3_SECRET, startS3Server, type S3Server } from '../support/s3-server';
 import { serve } from '../support/serve';
 
-/** Nothing of this machine's own AWS settings may take part. */
+/** Settings that keep this machine's own AWS configuration out of the tests. */
 const ALONE = {
   AWS_CONFIG_FILE: '/nowhere/config',
   AWS_SHARED_CREDENTIALS_FILE: '/nowhere/credentials',
@@ -25,14 +25,14 @@ function openWith(env: NodeJS.ProcessEnv, url = 's3://bucket/prefix'): Store {
 
 interface Lossy {
   readonly env: NodeJS.ProcessEnv;
-  /** The PUTs that came, by their paths. */
+  /** Paths of the PUTs received. */
   readonly puts: readonly string[];
   readonly close: () => Promise<void>;
 }
 
 /**
- * Stands before a server. The first PUT is passed on, and its answer is lost with the connection; with a status, it is
- * answered so instead.
+ * Starts a proxy before a server. It forwards the first PUT and drops the connection instead of answering; given a
+ * status, it answers that PUT with the status and forwards nothing.
  */
 async function startLossy(env: NodeJS.ProcessEnv, meanwhile: () => unknown, status?: number): Promise<Lossy> {
   const { hostname, port } = new URL(env.AWS_ENDPOINT_URL_S3 ?? '');
@@ -69,7 +69,7 @@ describe('S3Store', () => {
   });
   afterAll(() => server.close());
 
-  test('keeps to its prefix, and a bucket holds several stores', async () => {
+  test('keeps to its prefix, so that a bucket can hold several stores', async () => {
     const [one, other, whole] = ['s3://bucket/one', 's3://bucket/one-more', 's3://bucket'].map((url) =>
       openWith(server.env, url),
     );
@@ -78,8 +78,8 @@ describe('S3Store', () => {
     expect(await whole?.list('one/')).toEqual(['one/texts/a']);
   });
 
-  test('needs no host name for each bucket at an endpoint of its own', async () => {
-    // At an address of numbers the SDK would put the bucket into the path in any case.
+  test('needs no host name per bucket at a custom endpoint', async () => {
+    // For an IP address the SDK puts the bucket into the path in any case.
     const endpoint = server.env.AWS_ENDPOINT_URL_S3?.replace('127.0.0.1', 'localhost');
     for (const name of ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL']) {
       const store = openWith({ ...server.env, AWS_ENDPOINT_URL_S3: undefined, [name]: endpoint });
@@ -88,7 +88,7 @@ describe('S3Store', () => {
     }
   });
 
-  test('leaves the retries of a failing server to the SDK', async () => {
+  test('leaves retries after server errors to the SDK', async () => {
     const answers = [503, 200];
     const busy = await serve((_, response) => response.writeHead(answers.shift() ?? 500).end('whole'));
     const store = openWith({ ...server.env, AWS_ENDPOINT_URL_S3: busy.url });
@@ -97,7 +97,7 @@ describe('S3Store', () => {
     await busy.close();
   });
 
-  describe('knows what it wrote itself where the answer was lost and the SDK asked again:', () => {
+  describe('identifies its own writes when the answer was lost and the SDK retried:', () => {
     const close: (() => Promise<void>)[] = [];
     afterEach(async () => {
       await Promise.all(close.splice(0).map((each) => each()));
@@ -127,7 +127,7 @@ describe('S3Store', () => {
       expect(await store.read('lost/replaced')).toEqual(second);
     });
 
-    test('what another one wrote meanwhile is not, be it equal', async () => {
+    test("another process's concurrent write is not its own, even if equal", async () => {
       const other = openWith(server.env);
       await other.create('lost/raced', first);
       const lossy = await stand(() => other.replace('lost/raced', second, first), 503);
@@ -137,14 +137,14 @@ describe('S3Store', () => {
       expect(await store.replace('lost/raced', third, second)).toBe(true);
     });
 
-    test('a conflict of two writes is asked again before it is believed', async () => {
+    test('a conflict between writes is retried before it is believed', async () => {
       const lossy = await stand(undefined, 409);
       expect(await openWith(lossy.env).create('lost/conflict', first)).toBe(true);
       expect(lossy.puts).toHaveLength(2);
     });
   });
 
-  test('sends no more at once than the SDK has room for, whatever is asked of it', async () => {
+  test('never sends more requests at once than the SDK has room for', async () => {
     const held: ServerResponse[] = [];
     const full = new EventEmitter();
     const busy = await serve(({ url }, response) => {
@@ -154,7 +154,7 @@ describe('S3Store', () => {
     const store = openWith({ ...server.env, AWS_ENDPOINT_URL_S3: busy.url });
     const reads = Array.from({ length: 64 }, (_, index) => store.read(`texts/${index}`));
     await once(full, 'full');
-    // Waits for what was sent in the same moment.
+    // Lets requests that were sent at the same moment arrive.
     await fetch(busy.url);
     const came = held.length;
     await busy.close();
@@ -215,6 +215,6 @@ test.each([
   ['a silent server', { name: 'TimeoutError', message: 'no answer' }, /cannot be reached \(no answer\)/],
   ['anything else', answered('SlowDown', 503), /^s3:\/\/b failed with SlowDown: as the .* it; .*try again/],
   ['no error at all', 'a string', /^s3:\/\/b failed with Error: a string; /],
-])('what is said of %s', (_, error, sentence) => {
+])('explains %s', (_, error, sentence) => {
   expect(explainS3(error, 's3://b').message).toMatch(sentence);
 });

@@ -38,14 +38,14 @@ function startWriter(times: number): ChildProcess {
   });
 }
 
-test('what is read is no reason to make a database', async () => {
+test('reading does not create a database', async () => {
   expect(await store.read('texts/ab')).toBeNull();
   expect(await store.stat('texts/ab')).toBeNull();
   expect(await store.list('texts/')).toEqual([]);
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('is for its owner alone and none of git, with its folder and all that lies beside it', async () => {
+test('the database, its folder and the files beside it are private to the owner and ignored by git', async () => {
   await store.write('texts/ab', HELLO);
   const modes = await Promise.all(
     ['', 'store.db', 'store.db-wal', 'store.db-shm'].map(async (name) => {
@@ -57,7 +57,7 @@ test('is for its owner alone and none of git, with its folder and all that lies 
   expect(await readFile(join(folder, 'new/.gitignore'), 'utf8')).toBe('*\n');
 });
 
-test('processes that open a new database at once lose nothing to each other', async () => {
+test('processes that open a new database at once lose no writes', async () => {
   const writers = [1, 2, 3, 4].map(() => startWriter(50));
   const codes = await Promise.all(writers.map(async (writer) => (await once(writer, 'exit'))[0] as number));
   expect(codes).toEqual([0, 0, 0, 0]);
@@ -65,7 +65,7 @@ test('processes that open a new database at once lose nothing to each other', as
   expect(await store.list('rows/')).toHaveLength(200);
 });
 
-test('what a process wrote before it was killed is there, and the next one goes on', async () => {
+test('what a process wrote before it was killed is kept, and the next one can continue', async () => {
   const writer = startWriter(100_000);
   let written = 0;
   for await (const line of createInterface({ input: writer.stdout ?? process.stdin })) {
@@ -79,13 +79,13 @@ test('what a process wrote before it was killed is there, and the next one goes 
   expect(beneath((database) => database.pragma('integrity_check'))).toEqual([{ integrity_check: 'ok' }]);
 });
 
-test('a writer waits while another process writes, and the program goes on meanwhile', async () => {
+test('a writer waits while another process writes, without blocking its program', async () => {
   await store.write('texts/ab', HELLO);
   const other = new Database(path);
   other.exec('BEGIN IMMEDIATE');
   let isWritten = false;
   const written = store.write('texts/cd', HELLO).then(() => (isWritten = true));
-  // Timers come: nothing stands still.
+  // Timers fire, so the event loop is not blocked.
   for (let turn = 0; turn < 20; turn += 1) await new Promise((done) => setTimeout(done, 1));
   expect(isWritten).toBe(false);
   other.exec('COMMIT');
@@ -94,7 +94,7 @@ test('a writer waits while another process writes, and the program goes on meanw
   expect(await store.read('texts/cd')).toEqual(HELLO);
 });
 
-test('has each commit wait for the disk, on the connection that makes it and on the next', async () => {
+test('each commit waits for the disk, on the connection that creates the database and on the next', async () => {
   for (const connection of [await openDatabase(path), await openDatabase(path)]) {
     const asked = connection((query) => query('PRAGMA synchronous'));
     expect(await asked).toEqual([{ synchronous: 2 }]);
@@ -128,7 +128,7 @@ describe('is refused in one sentence that says what to do:', () => {
     ]);
   });
 
-  test('what is no database', async () => {
+  test('a file that is not a database', async () => {
     await mkdir(dirname(path));
     await writeFile(path, 'store: sqlite:.conductor/store.db\n'.repeat(100));
     const remedy = 'put back a copy, or name another file in "store"';
@@ -138,7 +138,7 @@ describe('is refused in one sentence that says what to do:', () => {
     expect(await store.read('texts/ab')).toEqual(HELLO);
   });
 
-  test('a damaged one', async () => {
+  test('a damaged database', async () => {
     await store.write('texts/ab', Buffer.alloc(100_000, 'x'));
     beneath((database) => database.pragma('wal_checkpoint(TRUNCATE)'));
     const file = await open(path, 'r+');
@@ -148,7 +148,7 @@ describe('is refused in one sentence that says what to do:', () => {
     await both(`sqlite:${path} is damaged, or no SQLite database (SQLITE_CORRUPT`);
   });
 
-  test('a folder in its place, and a file in that of its folder', async () => {
+  test('a folder in place of the database, and a file in place of its folder', async () => {
     await mkdir(path, { recursive: true });
     await both(`sqlite:${path} cannot be opened or written (SQLITE_CANTOPEN)`);
     store = new SqliteStore(join(folder, 'new/store.db/store.db'));
@@ -157,7 +157,7 @@ describe('is refused in one sentence that says what to do:', () => {
     await expect(store.write('texts/ab', HELLO)).rejects.toThrow('cannot be opened or written (E');
   });
 
-  test('one that this user may only read, which is read', async () => {
+  test('writing to a database that this user may only read, while reading works', async () => {
     await store.write('texts/ab', HELLO);
     await asStranger(async () => {
       store = new SqliteStore(path);
@@ -169,7 +169,7 @@ describe('is refused in one sentence that says what to do:', () => {
     await checkStore(`sqlite:${path}`);
   });
 
-  test('one in a folder that takes none of the files beside it', async () => {
+  test('a database in a folder where the files beside it cannot be created', async () => {
     await once(startWriter(1), 'exit');
     beneath((database) => database.pragma('wal_checkpoint(TRUNCATE)'));
     await asStranger(async () => {
@@ -181,10 +181,10 @@ describe('is refused in one sentence that says what to do:', () => {
   });
 });
 
-/** Does something as a user who may look at everything in the folder and change nothing; the superuser might. */
+/** Works as a user who may read everything in the folder and change nothing; as root, switches to another user. */
 async function asStranger(work: () => Promise<void>): Promise<void> {
   const isRoot = process.getuid?.() === 0;
-  // At one go: the files beside a database that was just closed may be gone later.
+  // Synchronous, since files beside a database that was just closed may disappear.
   for (const each of pathsOf(folder)) {
     if (isRoot) chownSync(each, 65_534, 65_534);
     chmodSync(each, 0o500);

@@ -30,7 +30,7 @@ describe.each(LOGS)('the stream log in a store of kind %s', (_, startStores) => 
   });
   afterAll(() => stores.close());
 
-  test('brings every piece once, each writer in its order, whoever writes and looks in between', async () => {
+  test("delivers every piece once, each writer's in order, however writes and reads interleave", async () => {
     const WRITERS = 3;
     const write = fc.record({ writer: fc.nat({ max: WRITERS - 1 }), size: fc.integer({ min: 1, max: 40 }) });
     const steps = fc.array(fc.oneof(write, fc.constant('look' as const), fc.constant('restart' as const)), {
@@ -62,7 +62,7 @@ describe.each(LOGS)('the stream log in a store of kind %s', (_, startStores) => 
         found.push(...(await drain(reader)), ...(await drain(reader)));
         for (const [writer, own] of written.entries()) {
           const read = found.filter((name) => name.startsWith(`call-${writer} `));
-          // A process that was replaced is read by its name, before or after its successor.
+          // The pieces of a replaced writer may be read before or after those of its successor.
           if (writer === 0) read.sort((a, b) => Number(a.slice(7)) - Number(b.slice(7)));
           expect(read).toEqual(own);
         }
@@ -71,7 +71,7 @@ describe.each(LOGS)('the stream log in a store of kind %s', (_, startStores) => 
     );
   });
 
-  test('is read at the cost of what is new: an old log is not looked at again', async () => {
+  test('reads only what is new, and does not look at an old log again', async () => {
     const writer = new LiveWriter(store);
     for (let offset = 0; offset < 100; offset += 1) await writer.write([piece('call', offset)]);
     const [read, list] = [jest.spyOn(store, 'read'), jest.spyOn(store, 'list')];
@@ -88,7 +88,7 @@ describe.each(LOGS)('the stream log in a store of kind %s', (_, startStores) => 
     expect(read.mock.calls.length).toBeLessThanOrEqual(3);
   });
 
-  test('has no gap after a write that failed, whether the store took it or not', async () => {
+  test('has no gap after a failed write, whether or not the store kept it', async () => {
     const reader = new LiveReader(store, 'run');
     const append = store.append?.bind(store);
     let isKept = false;
@@ -105,7 +105,7 @@ describe.each(LOGS)('the stream log in a store of kind %s', (_, startStores) => 
     expect((await drain(reader)).sort()).toEqual(['call 1', 'call 2']);
   });
 
-  test('counts the batches of so many runs at most, and takes another name beyond them', async () => {
+  test('counts batches for a limited number of runs, and uses another name beyond them', async () => {
     const writer = new LiveWriter(store);
     const others = Array.from({ length: 2001 }, (__, index) => ({
       ...piece('call', 0),

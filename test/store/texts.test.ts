@@ -12,12 +12,12 @@ beforeEach(async () => {
   store = new SqliteStore(path);
 });
 
-test('a short text travels as itself and touches no store', async () => {
+test('a short text travels inline and touches no store', async () => {
   const text = 'x'.repeat(4096);
   expect(await keepText(store, text)).toBe(text);
   expect(await readText(store, text)).toBe(text);
   await expect(store.list('texts/')).resolves.toEqual([]);
-  // Bytes count, not characters.
+  // The limit counts bytes, not characters.
   expect(await keepText(store, 'é'.repeat(2049))).toMatchObject({ bytes: 4098 });
 });
 
@@ -31,7 +31,7 @@ test('a long text is stored once however often it is kept, and comes back whole'
   expect(await readText(store, first)).toBe(text);
 });
 
-test('an old text that is kept again is young again, and a young one is not written', async () => {
+test('storing an old text again renews its time; a recent one is not rewritten', async () => {
   const text = 'said again '.repeat(1000);
   await keepText(store, text);
   const [key = ''] = await store.list('texts/');
@@ -49,14 +49,14 @@ test('a text over the cap is refused before anything is written', async () => {
   expect(await store.list('texts/')).toEqual([]);
 });
 
-test('a reference to nothing says which store was asked', async () => {
+test('a missing text is reported with the store that was asked', async () => {
   const missing = { ref: `sha256-${'0'.repeat(64)}`, bytes: 5000, preview: '' };
   await expect(readText(store, missing)).rejects.toThrow(store.url);
   const outside = { ...missing, ref: '../../etc/passwd' };
   await expect(readText(store, outside)).rejects.toBeInstanceOf(TextNotFoundError);
 });
 
-test('altered bytes are noticed', async () => {
+test('altered bytes are detected', async () => {
   const text = await keepText(store, 'y'.repeat(5000));
   const [key = ''] = await store.list('texts/');
   await store.write(key, Buffer.from('tampered'));

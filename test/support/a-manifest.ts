@@ -1,6 +1,6 @@
 import type { Manifest } from '../../src/training/policy/serving';
 
-/** A manifest of a checkpoint that was never made, to be changed where a test cares. */
+/** Returns the manifest of a made-up checkpoint, with a test's changes. */
 export function aManifest(change: Partial<Manifest> = {}): Manifest {
   return {
     schema: 1,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 let python: string | undefined;
 
-/** Installs the clients that test the gateway where they are missing, and gives the path of their Python. */
+/** Installs the clients that test the gateway if they are missing, and returns the path of their Python. */
 export function prepareClients(): string {
   const script = join(__dirname, '../../scripts/prepare-clients.mjs');
   python ??= execFileSync(process.execPath, [script], { encoding: 'utf8' }).trim();

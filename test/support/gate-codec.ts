@@ -1,12 +1,12 @@
 import type { Payload, PayloadCodec } from '@temporalio/common';
 
-/** Direction of a payload in the worker's eyes. */
+/** Direction of a payload, as the worker sees it. */
 export type Direction = 'encode' | 'decode';
 
 /**
- * Holds a worker in the middle of a workflow task: at the first payload that goes in the given direction and holds all
- * of the texts. What the server is told meanwhile comes after everything that this task decided (`encode`), or after
- * everything that it knew (`decode`).
+ * Holds a worker in the middle of a workflow task, at the first payload in the given direction that holds all of the
+ * texts. Events that reach the server meanwhile come after everything that this task decided (`encode`) or knew
+ * (`decode`).
  */
 export class GateCodec implements PayloadCodec {
   private readonly reached = gate();
@@ -17,12 +17,12 @@ export class GateCodec implements PayloadCodec {
     private readonly texts: readonly string[],
   ) {}
 
-  /** Resolves when the worker stands at the gate. */
+  /** Resolves when the worker is held. */
   async waitUntilReached(): Promise<void> {
     await this.reached.passed;
   }
 
-  /** Lets it go on. */
+  /** Lets the worker continue. */
   open(): void {
     this.opened.pass();
   }

@@ -8,24 +8,24 @@ import type { Stage } from './stage';
 
 export interface TestGateway {
   readonly url: string;
-  /** The key that requests bring, unless a test takes another one. */
+  /** Key that requests use unless a test chooses another. */
   secret: string;
-  /** Lines on what went wrong. */
+  /** Logged lines, which report what went wrong. */
   readonly said: string[];
-  /** Makes a key, and gives its secret. */
+  /** Creates a key, and returns its secret. */
   readonly key: (settings?: Partial<KeySettings>) => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
-/** Nothing answers there: pages only lead to it. */
+/** URL of Temporal's pages in links; nothing listens there. */
 export const WORKFLOWS_PAGE = 'http://127.0.0.1:9/namespaces/default/workflows';
 
 let made = 0;
 
-/** A gateway of the stage's store and task queue, over HTTP, by default on a free port. */
+/** Opens a gateway over HTTP for the stage's store and task queue, by default on a free port. */
 export async function openGateway(stage: Stage, port = 0): Promise<TestGateway> {
   const { store, taskQueue } = stage;
-  // As the command connects.
+  // Connects as the command does.
   const temporal = new Client({ connection: stage.temporal.nativeConnection });
   const config = readGivenConfig(stage.config);
   const said: string[] = [];
@@ -47,7 +47,7 @@ export async function openGateway(stage: Stage, port = 0): Promise<TestGateway> 
   return { url: listening.url, secret: await key(), said, key, close: listening.close };
 }
 
-/** A gateway anew for each test of a file. */
+/** Opens a new gateway for each test of a file. */
 export function useGateway(stage: Stage): TestGateway {
   const gateway = {} as TestGateway;
   beforeEach(async () => void Object.assign(gateway, await openGateway(stage)));

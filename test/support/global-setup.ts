@@ -7,16 +7,16 @@ import { bundleWorkflows } from '../../examples/learn/support/bundle-workflows';
 
 type Undo = () => Promise<void>;
 
-/** jest loads set-up and tear-down apart from each other: only the global object is theirs together. */
+/** jest loads set-up and tear-down separately: they share only the global object. */
 declare global {
   var undoAfterTests: Undo[] | undefined;
 }
 
-/** One server and one workflow bundle for the whole jest run; `temporal.ts` hands them to the tests. */
+/** Starts one server and builds one workflow bundle for the whole jest run; `temporal.ts` hands them to the tests. */
 export default async function globalSetup(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'conductor-test-'));
   atTheEnd(() => rm(folder, { recursive: true, force: true }));
-  // Keeps what commands remember of a user apart from whoever runs the tests.
+  // Keeps the commands' per-user state apart from that of the user who runs the tests.
   process.env.XDG_STATE_HOME = join(folder, 'state');
   const starting = startServer(folder);
   try {
@@ -37,12 +37,12 @@ async function startServer(folder: string): Promise<void> {
   process.env.TEST_TEMPORAL_ADDRESS = server.address;
 }
 
-/** Remembers what the set-up did, to be undone after the last test. */
+/** Registers a function that undoes a part of the set-up after the last test. */
 function atTheEnd(undo: Undo): void {
   globalThis.undoAfterTests = [undo, ...(globalThis.undoAfterTests ?? [])];
 }
 
-/** Undoes all of it, the latest first. */
+/** Undoes the whole set-up, latest part first. */
 export async function undoAll(): Promise<void> {
   for (const undo of globalThis.undoAfterTests ?? []) await undo();
 }

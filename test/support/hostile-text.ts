@@ -3,8 +3,8 @@ import fc from 'fast-check';
 const MEGABYTE = 1024 * 1024;
 
 /**
- * Text as no one would write it: a few pieces, over and over, up to a megabyte, with something else before and behind.
- * Repetition is what makes a search, a stack or a list of findings grow faster than the text.
+ * Adversarial text: a few pieces repeated up to a megabyte, with other pieces before and after. Repetition makes a
+ * search, a stack or a list of findings grow faster than the text.
  */
 export function hostileText(pieces: readonly string[], most = MEGABYTE): fc.Arbitrary<string> {
   const piece = fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary', maxLength: 4 }));

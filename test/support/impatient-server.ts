@@ -1,13 +1,13 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { findTemporalCli } from '../../src/local/downloads';
 
-/** A Temporal server of a test's own. */
+/** Temporal server for one test. */
 export interface ImpatientServer {
   readonly address: string;
   stop(): Promise<void>;
 }
 
-/** Starts one that suggests to every workflow to go on in a new run after so many events, where others wait for 4,096. */
+/** Starts a server that suggests continuing as new after `events` events instead of the usual 4,096. */
 export async function startImpatientServer(events: number): Promise<ImpatientServer> {
   const { path } = await findTemporalCli({ env: process.env, say: () => undefined });
   const server = await TestWorkflowEnvironment.createLocal({

@@ -4,7 +4,7 @@ import { writeManifest } from '../../src/training/policy/serving';
 import { aNight } from '../training/client/keep-run';
 import { aManifest } from './a-manifest';
 
-/** Leaves in a store two checkpoints of the training run `nightly`, and the night that made them. */
+/** Stores two checkpoints of the training run `nightly`, and the night that made them. */
 export async function keepNightly(store: Store, decision: string | null): Promise<void> {
   for (const name of ['000001', '000002']) await writeManifest(store, aManifest({ name }));
   const checkpoint = { trainRun: 'nightly', name: '000002' };

@@ -24,7 +24,7 @@ import { madeUpCycles } from '../training/cli/plot/made-up-cycles';
 import { aRollout } from '../training/cli/show/a-group';
 import { aNight } from '../training/client/keep-run';
 
-// What nights, evaluations and calls leave in a store, by the product's own writers.
+// Records of nights, evaluations and calls, stored by the product's own functions.
 
 const RUN = { trainRun: 'nightly' } as const;
 const CYCLES = 8;
@@ -37,7 +37,7 @@ const QUESTIONS: EvaluatedQuestion[] = Array.from({ length: 24 }, (_, index) => 
   source: index < 16 ? 'MATH-500' : 'AIME',
 }));
 
-/** Two nights of four cycles; the second one's checkpoint was tried against the first one's. */
+/** Stores two nights of four cycles; the second one's checkpoint was tried against the first one's. */
 export async function keepNights(store: Store): Promise<void> {
   const { key: set } = await keepLines(store, QUESTIONS, questionSetKey);
   const train = { set, count: QUESTIONS.length, topics: [QUESTIONS.length] };
@@ -119,7 +119,7 @@ function groupsOfLastCycle() {
   );
 }
 
-/** One cycle more of a third night, as a night under way leaves it; with a decision, as it ends. */
+/** Stores one more cycle of a third night that is under way; with a decision, the night ends. */
 export async function keepNextCycle(
   store: Store,
   cycle: 9 | 10,
@@ -135,7 +135,7 @@ export async function keepNextCycle(
   await closeNight(store, { trainRun, date, done: cycle, checkpoint: named(cycle), decision });
 }
 
-/** An evaluation of four methods that is over. */
+/** Stores an evaluation of four methods that is over. */
 export async function keepEvaluation(store: Store, run: ResolvedRun): Promise<void> {
   const { key: set } = await keepLines(store, QUESTIONS, questionSetKey);
   const manifest: Manifest = {
@@ -182,7 +182,7 @@ export async function keepEvaluation(store: Store, run: ResolvedRun): Promise<vo
 const RIGHT = { verdict: 'correct', answer: 'It is right.' } as const;
 const WRONG = { verdict: 'wrong', reason: 'it is another number', answer: '<i>seven</i>' } as const;
 
-/** Calls of some days by three workers: for a key, for none, and one that is still open. */
+/** Stores calls of twenty days by three workers, with and without a key, and one call that is still open. */
 export async function keepCalls(store: Store, keyId: string): Promise<void> {
   let count = 0;
   const keep = (changes: Partial<LedgerRow>): Promise<void> =>

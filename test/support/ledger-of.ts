@@ -2,7 +2,7 @@ import type { Amount } from '../../src/budget/amount';
 import { type LedgerRow, readRow } from '../../src/store/ledger';
 import type { Store } from '../../src';
 
-/** A row of a step that was answered, but for the changes. */
+/** Returns the row of a step that was answered, with changes. */
 export function aRow(changes: Partial<LedgerRow> = {}): LedgerRow {
   return {
     callId: 'c0'.repeat(32),
@@ -25,20 +25,20 @@ export function aRow(changes: Partial<LedgerRow> = {}): LedgerRow {
   };
 }
 
-/** What a row says while its request is under way. */
+/** Fields of a row while its request is under way. */
 export const OPEN = { usage: null, nanoUsd: null, endedAt: null };
 
-/** Every row of a run and of all that runs below it. */
+/** Returns every row of a run and of its descendants. */
 export async function ledgerOf(store: Store, rootId: string): Promise<LedgerRow[]> {
   return (await readLedger(store)).filter((row) => row.rootId === rootId);
 }
 
-/** Every row there is. */
+/** Returns every row of the ledger. */
 export function readLedger(store: Store): Promise<LedgerRow[]> {
   return rowsBelow(store, 'ledger/');
 }
 
-/** The rows of a whole run, in the order their requests started. */
+/** Returns the rows of one workflow run, in the order in which their requests started. */
 export async function rowsOfRun(store: Store, runId: string): Promise<LedgerRow[]> {
   const rows = await rowsBelow(store, `ledger/${runId}/`);
   return rows.sort((a, b) => a.attempt - b.attempt).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));

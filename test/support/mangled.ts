@@ -1,4 +1,4 @@
-/** Values that a stranger may put into an input: other types, huge numbers, long texts. */
+/** Hostile values for an input's fields: other types, huge numbers, long texts. */
 const STRANGE: readonly unknown[] = [
   undefined,
   null,
@@ -18,14 +18,14 @@ const STRANGE: readonly unknown[] = [
   {},
 ];
 
-/** An input with one field replaced, as it arrives by JSON. */
+/** An input with one field replaced, after a round trip through JSON. */
 export interface Mangled {
-  /** Which field, and by what, in short. */
+  /** The field and its new value, shortened. */
   readonly what: string;
   readonly input: unknown;
 }
 
-/** Every field of an input, at any depth, left out or replaced by every strange value. */
+/** Returns an input with each of its fields, at any depth, removed or replaced by each strange value. */
 export function mangle(input: unknown): readonly Mangled[] {
   return pathsIn(input).flatMap((path) =>
     STRANGE.map((value) => ({

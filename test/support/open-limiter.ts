@@ -9,7 +9,7 @@ const UNLIMITED = {
   pauseMs: 0,
 };
 
-/** The limiter of a process for one model, with no limits but these. */
+/** Opens one process's limiter for a model, with these limits only. */
 export function openLimiter(settings: Partial<RateLimiterSettings>, states: SharedStates): RateLimiter {
   return new RateLimiter({ ...UNLIMITED, ...settings }, states, 'model');
 }

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { closedPort } from './closed-port';
 
-/** Where Debian has the programs of its newest version. */
+/** Folder of the newest PostgreSQL version's programs on Debian, or null. */
 const PROGRAMS = programsIn('/usr/lib/postgresql');
 
 export const HAS_POSTGRES = PROGRAMS !== null;
@@ -20,13 +20,13 @@ if (!HAS_POSTGRES) {
   );
 }
 
-/** The password of the tests' user: whoever looks for it looks for this. */
+/** Password of the tests' user; searches for leaked secrets look for it. */
 export const POSTGRES_PASSWORD = 'postgres-secret-5d01c7a9';
 
-/** The server refuses to run for the superuser. */
+/** User that runs the server, which refuses to run as root. */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** A PostgreSQL server with a database of its own, whose order of letters is that of English. */
+/** A PostgreSQL server with its own database, whose collation is English. */
 export class PostgresServer {
   private server: ChildProcess | undefined;
 
@@ -53,7 +53,7 @@ export class PostgresServer {
     return join(this.folder, 'data');
   }
 
-  /** Begins to serve, for the first time or again. */
+  /** Starts the server, for the first time or again. */
   async begin(...settings: readonly string[]): Promise<void> {
     const own = ['listen_addresses=127.0.0.1', `port=${this.port}`, `unix_socket_directories=${this.folder}`];
     const options = [...own, 'fsync=off', ...settings].flatMap((setting) => ['-c', setting]);
@@ -71,14 +71,14 @@ export class PostgresServer {
     throw new Error('PostgreSQL ended before it served');
   }
 
-  /** Ends as the system ends it, or at once and without a word to anyone. */
+  /** Stops the server: SIGINT is a fast shutdown, SIGQUIT an immediate one without clean-up. */
   async end(signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
     const { server } = this;
     if (server?.exitCode !== null || !server.kill(signal)) return;
     await once(server, 'exit');
   }
 
-  /** URL of a store. */
+  /** Returns the URL of a store. */
   url({
     user = `tests:${POSTGRES_PASSWORD}`,
     database = 'postgres',
@@ -118,12 +118,12 @@ function programOf(name: string): string {
 
 const SSL_REQUEST = 80877103;
 
-/** A server that speaks as much of PostgreSQL's protocol as it takes to ask for a password in the clear. */
+/** A server that speaks just enough of PostgreSQL's protocol to ask for a password in clear text. */
 export interface GreedyPostgres {
-  /** A place to connect to, as `HOST:PORT`. */
+  /** Address as `HOST:PORT`. */
   readonly at: string;
   connections: number;
-  /** All that it was sent after it had asked, as text. */
+  /** Everything received after it asked for the password, as text. */
   heard: string;
   close(): Promise<void>;
 }

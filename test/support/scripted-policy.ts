@@ -2,40 +2,40 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { listen } from '../../src/listen';
 
-/** A request as it came. */
+/** A request as received. */
 export interface PolicyRequest {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** An answer that is none of a policy's: any status and body. */
+/** A raw response with any status and body. */
 export interface OddAnswer {
   readonly status: number;
   readonly body: string;
 }
 
-/** A policy server without a model: it says what it is told to, in the shape of vLLM's answers. */
+/** A policy server without a model, which sends scripted replies in vLLM's format. */
 export interface ScriptedPolicy {
-  /** Ends in `/v1`. */
+  /** Base URL, ending in `/v1`. */
   readonly baseUrl: string;
   readonly requests: readonly PolicyRequest[];
   /** Bodies of the requests to one route. */
   bodiesTo(path: string): readonly PolicyRequest['body'][];
   /** Sets the replies to the next requests, in order; the last one repeats. */
   script(...replies: readonly string[]): void;
-  /** Writes what is returned for a request and the place of the reply in it. */
+  /** Sets a function that writes each reply. */
   writeEach(write: Writer): void;
-  /** Answers the next request to a path so. */
+  /** Answers the next request to a path with this response. */
   answerOnce(path: string, answer: OddAnswer): void;
-  /** The names that can be asked for. */
+  /** Names of the models that are loaded. */
   readonly known: Set<string>;
   close(): Promise<void>;
 }
 
-/** Replies to a request, place by place. */
+/** Writes a reply, given the request and the reply's index in it. */
 export type Writer = (body: PolicyRequest['body'], place: number) => string;
 
-/** A token is a byte, and the end of a reply one more. */
+/** Token id of the end of a reply; the other tokens are bytes. */
 const END = 256;
 
 export async function startScriptedPolicy(...known: readonly string[]): Promise<ScriptedPolicy> {
@@ -91,7 +91,7 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
   };
 }
 
-/** One after the other, whoever asks; the last one again and again. */
+/** Returns the replies in order, across all requests; the last one repeats. */
 function inTurn(replies: readonly string[]): Writer {
   let said = 0;
   return () => replies[Math.min(said++, replies.length - 1)] ?? '';

@@ -14,8 +14,8 @@ import { standInTrainer } from './stand-in-trainer';
 import { testTaskQueue } from './temporal';
 
 /**
- * Whole nights without a model, in a second each: the real workflows and activities, a policy server that writes what it
- * is told, and a trainer that learns nothing. Worker `a` is always right, and `b` never.
+ * Whole nights without a model, in a second each: the real workflows and activities, a scripted policy server, and a
+ * trainer that learns nothing. Worker `a` is always right, and `b` never.
  */
 export interface ScriptedTraining extends Stage {
   readonly trainRun: string;
@@ -23,7 +23,7 @@ export interface ScriptedTraining extends Stage {
   readonly policy: ScriptedPolicy;
   /** Activities of the trainer; a test may replace any of them. */
   readonly trainer: TrainerActivities;
-  /** Where the trainer listens. */
+  /** Task queue of the trainer. */
   readonly trainerQueue: string;
   /** Result of the night under way, or of the last one. */
   result(): Promise<NightProgress>;
@@ -32,18 +32,18 @@ export interface ScriptedTraining extends Stage {
 }
 
 export interface ScriptedTrainingOptions extends Pick<StageOptions, 'address'> {
-  /** Over what holds for every night here. */
+  /** Overrides the usual training settings. */
   readonly training?: TrainingInput;
   readonly limits?: ConfigInput['limits'];
-  /** Twice in it, a cancellation reaches what is under way. Default: 1 s. */
+  /** Heartbeat timeout of activities; a cancellation arrives within half of it. Default: 1 s. */
   readonly heartbeat?: string;
-  /** Questions that a policy is tried on. The gate needs five. */
+  /** Number of held-out questions; the gate needs five. Default: one. */
   readonly heldOut?: number;
-  /** Over the fields of every question. */
+  /** Overrides fields of every question. */
   readonly question?: Readonly<Record<string, unknown>>;
   /** Model that judges answers; default: none. */
   readonly verifier?: string;
-  /** Default: one that no other test has. */
+  /** Default: a unique name. */
   readonly trainRun?: string;
 }
 
@@ -69,7 +69,7 @@ export const REPLIES = {
   wrong: renderPlan({ steps: [step('b', 'Answer it.')] }, WORKERS),
   /** Right, after two steps. */
   long: renderPlan({ steps: [step('b', 'Answer it.'), step('a', 'Check it.', [0])] }, WORKERS),
-  /** The answer at hand is accepted. */
+  /** Accepts the present answer. */
   accept: 'model_id = []\nsubtasks = []\naccess_list = []',
   none: 'I would ask somebody.',
 } as const;
@@ -103,7 +103,7 @@ export async function openScriptedTraining(options: ScriptedTrainingOptions = {}
   stage.providers.answer('a', RIGHT);
   stage.providers.answer('b', WRONG);
   stage.providers.answer('conductor', REPLIES.wrong);
-  // While it learns, a policy is right every other time; as it serves, always, but for the one that it began with.
+  // In training samples (temperature 1) every other reply is right; otherwise all are, except the base checkpoint's.
   policy.writeEach(({ model, temperature }, place) => {
     const isRight = temperature === 1 ? place % 2 === 0 : model !== `${trainRun}-base`;
     return isRight ? REPLIES.right : REPLIES.wrong;
@@ -125,7 +125,7 @@ export async function openScriptedTraining(options: ScriptedTrainingOptions = {}
     },
     whileWorking: async (work, workerOptions = {}) => {
       const { identity } = workerOptions;
-      // Core takes no `undefined` for it.
+      // Core rejects an `undefined` identity.
       const worker = await Worker.create({
         connection: stage.temporal.nativeConnection,
         taskQueue: trainerQueue,
@@ -147,7 +147,7 @@ function verifierAt(url: string, model: string): ConfigInput['verifier'] {
   return { provider: 'openai', model, baseUrl, apiKeyEnv: STAGE_KEY, price: { input: 1, output: 2 } };
 }
 
-/** A worker takes its activities once and for all; these do whatever the trainer's do at the time. */
+/** Wraps the trainer's activities, so that a test can replace one after the worker was created. */
 function asTheyAre(trainer: TrainerActivities): object {
   const names = Object.keys(trainer) as (keyof TrainerActivities)[];
   return Object.fromEntries(names.map((name) => [name, (request: never) => trainer[name](request)]));

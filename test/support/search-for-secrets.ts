@@ -5,17 +5,17 @@ import { withoutMemos } from '../../src/client/list-runs';
 import { S3_SECRET } from './s3-server';
 import { loggedLines } from './temporal';
 
-/** The key of every provider in every test, so that one search finds it wherever it leaked. */
+/** API key of every provider in every test, so that one search finds any leak. */
 export const TEST_KEY = 'sk-test-4f9c2d71b3e8a650';
 
-/** A header's value as well: the key alone might be quoted in parts. */
+/** Texts to search for; also the beginning of the header's value, since a key may leak in part. */
 const SECRETS = [TEST_KEY, 'Bearer sk-', S3_SECRET];
 
 /**
- * Searches everything that the runs of one test left behind: histories with their failures and summaries, the store
- * with its ledger, and the log.
+ * Searches everything that the runs of a test left behind: histories with failures and summaries, the store with its
+ * ledger, and the log.
  *
- * @throws Error that names the place of the first find
+ * @throws Error that names the first place with a secret
  */
 export async function searchForSecrets(client: Client, taskQueue: string, folder: string): Promise<void> {
   for await (const { workflowId, runId } of withoutMemos(client).list({
@@ -30,13 +30,13 @@ export async function searchForSecrets(client: Client, taskQueue: string, folder
   searchBytes(Buffer.from(loggedLines().join('\n')), 'the log');
 }
 
-/** All that a run's history holds, payloads as the server has them, to be searched. */
+/** Returns the searchable content of a run's history, with payloads as the server stores them. */
 export async function historyBytes(client: Client, workflowId: string, runId?: string): Promise<Buffer> {
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
   return Buffer.concat([...partsOf(history)]);
 }
 
-/** Every text and every payload. Not by JSON, where payloads are base64, in which nothing is found. */
+/** Yields every text and payload. JSON would not do: its payloads are base64, in which no text is found. */
 function* partsOf(value: unknown): Generator<Uint8Array> {
   if (typeof value === 'string') yield Buffer.from(`${value}\n`);
   else if (value instanceof Uint8Array) yield value;

@@ -3,12 +3,12 @@ import { listen, type Listening } from '../../src/listen';
 
 export type { Listening };
 
-/** Starts a server of a test's own on a free port of this machine. */
+/** Starts a server for one test on a free port of this machine. */
 export function serve(listener: RequestListener): Promise<Listening> {
   return listen(createServer(listener), 0, '127.0.0.1');
 }
 
-/** A server for the tests of a file, each of which says how it answers. */
+/** Starts a server for the tests of a file; each test sets how it answers. */
 export function useServer(): { readonly url: string; answer: (response: ServerResponse) => void } {
   const server = { url: '', answer: (response: ServerResponse): unknown => response.end() };
   let listening: Listening;

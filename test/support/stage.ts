@@ -34,24 +34,24 @@ declare global {
   var maxCachedWorkflows: number | undefined;
 }
 
-/** Variable of the key that every model of a stage is asked with. */
+/** Environment variable that holds the API key of every model of a stage. */
 export const STAGE_KEY = 'STAGE_KEY';
 
 export interface StageOptions {
-  /** Names of workers, each a model of the same name behind the simulated OpenAI chat API. */
+  /** Names of the workers; each is a model of the same name behind the simulated OpenAI chat API. */
   readonly workers?: readonly string[];
-  /** Changes to the configuration, given the providers' URL. */
+  /** Changes the configuration, given the providers' URL. */
   readonly configure?: (config: ConfigInput, url: string) => ConfigInput;
   readonly simulation?: Simulation;
-  /** Address of a server of the test's own. */
+  /** Address of the test's own Temporal server. */
   readonly address?: string;
-  /** The stage's own worker evaluates, too. */
+  /** Whether the stage's own worker also runs evaluations. */
   readonly evaluates?: boolean;
-  /** Another store than one in a folder of the stage's own. */
+  /** Store to use instead of one in the stage's folder. */
   readonly store?: Store;
 }
 
-/** Everything one test of a whole solve needs: providers, a store, a task queue and a client, all its own. */
+/** Everything that a test of a whole solve needs: its own providers, store, task queue and client. */
 export interface Stage {
   readonly temporal: TestTemporal;
   readonly client: ConductorClient;
@@ -59,17 +59,17 @@ export interface Stage {
   readonly store: Store;
   readonly folder: string;
   readonly taskQueue: string;
-  /** Configuration of the worker, for one in another process. */
+  /** Configuration of the worker, for a worker in another process. */
   readonly config: TrainableInput;
-  /** Lets the Conductor write this plan next. */
+  /** Makes the Conductor write this plan next. */
   plan(steps: readonly Step[]): void;
-  /** Solves by a worker that runs for no longer. */
+  /** Solves a question with a worker that stops afterwards. */
   solve(request: SolveRequest, id?: string): Promise<SolveResult>;
-  /** What a model was asked, in order. */
+  /** Requests to a model, in order. */
   requestsTo(model: string): RequestRecord[];
-  /** The ledger of a run. */
+  /** Ledger rows of a run. */
   rows(id: string): Promise<LedgerRow[]>;
-  /** Plugin of the stage's own worker, for a test that sets up another one. */
+  /** Plugin of the stage's own worker, for a test that creates another worker. */
   plugin(): ConductorPlugin | EvaluationPlugin | TrainingPlugin;
   /** Runs a worker for as long as `work` takes. */
   whileWorking<T>(work: () => Promise<T>, options?: Partial<WorkerOptions>): Promise<T>;
@@ -129,7 +129,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   };
 }
 
-/** A stage of their own for the tests of a file, or of a block. */
+/** Opens a new stage for each test of a file or a block. */
 export function useStage(options?: StageOptions): Stage {
   const opened = {} as { stage: Stage };
   beforeEach(async () => {
@@ -151,11 +151,11 @@ function configOf(workers: readonly string[], url: string, folder: string): Conf
     conductor: model('conductor'),
     workers: workers.map((id) => ({ id, ...model(id) })),
     store: `sqlite:${join(folder, 'store.db')}`,
-    // Worst cases are reckoned by the byte, and some tests are about megabytes.
+    // Worst cases grow with each byte, and some tests send megabytes.
     limits: { costUsd: null },
     temporal: { heartbeat: '5s' },
   };
 }
 
-/** A reply of the Conductor that accepts the answer at hand. */
+/** Reply of the Conductor that accepts the present answer. */
 export const ACCEPT = 'model_id = []\nsubtasks = []\naccess_list = []';

@@ -6,8 +6,8 @@ import { payload as exported } from '../training/golden/exportResult.json';
 import { payload as updated } from '../training/golden/updateResult.json';
 
 /**
- * A trainer without Python, for what a night does with its answers: checkpoints are as they are called, and what is
- * published can be asked of the policy server from then on.
+ * Makes a trainer without Python, for tests of what a night does with its results. A checkpoint's digests derive from
+ * its name; once published, it is known to the policy server.
  */
 export function standInTrainer(publish: (model: string) => void): TrainerActivities {
   return {

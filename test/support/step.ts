@@ -1,6 +1,6 @@
 import type { Step } from '../../src';
 
-/** A step in one line. */
+/** Makes a step in one line. */
 export function step(worker: string, subtask: string, sees: readonly number[] = []): Step {
   return { worker, subtask, sees };
 }

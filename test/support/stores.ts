@@ -9,25 +9,25 @@ import { keyRing } from '../encryption/test-keys';
 import { HAS_POSTGRES, PostgresServer } from './postgres-server';
 import { startS3Server } from './s3-server';
 
-/** Where a test gets stores of one kind from. */
+/** Source of a test's stores of one kind. */
 export interface Stores {
   /** Folder with the stores' bytes on disk. */
   readonly folder: string;
-  /** A new one, empty. */
+  /** Opens a new, empty store. */
   open(): Promise<Store>;
-  /** Lets everything in them be written so many hours earlier. */
+  /** Makes everything in the stores older by that many hours. */
   age(hours: number): Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Each kind of place there is: what holds for one holds for all. */
+/** Every kind of store; all must pass the same tests. */
 export const STORES: readonly (readonly [kind: string, stores: () => Promise<Stores>])[] = [
   ['sqlite:', sqliteStores],
   ['s3://', s3Stores],
   ...(HAS_POSTGRES ? [['postgres://', postgresStores] as const] : []),
 ];
 
-/** Stores with a wrapper around each that encrypts what it holds. */
+/** Stores of each kind, wrapped so that their content is encrypted. */
 export const ENCRYPTED_STORES: typeof STORES = STORES.map(([kind, stores]) => [
   `${kind}, encrypted`,
   () => encrypted(stores),
@@ -51,7 +51,7 @@ async function sqliteStores(): Promise<Stores> {
   };
 }
 
-/** Below a prefix each in one bucket of a real server. */
+/** Stores in one bucket of a real server, each below its own prefix. */
 async function s3Stores(): Promise<Stores> {
   const folder = await mkdtemp(join(tmpdir(), 'stores-'));
   await mkdir(join(folder, 'bucket'));
@@ -60,7 +60,7 @@ async function s3Stores(): Promise<Stores> {
   return storesIn(folder, (name) => openStore(`s3://bucket/${name}`, folder), server.close);
 }
 
-/** In a schema each of one database of a real server. */
+/** Stores in one database of a real server, each in its own schema. */
 async function postgresStores(): Promise<Stores> {
   const server = await PostgresServer.start();
   const urls: string[] = [];
@@ -109,7 +109,7 @@ async function filesIn(folder: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
 }
 
-/** Lets everything that lies below a prefix of a SQLite store have been written so many milliseconds earlier. */
+/** Makes everything below a prefix of a SQLite store older by that many milliseconds. */
 export function ageStore(path: string, byMs: number, prefix = ''): void {
   const database = new Database(path, { timeout: 30_000 });
   database.exec(`UPDATE entries SET modified = modified - ${byMs} WHERE key GLOB '${prefix}*'`);

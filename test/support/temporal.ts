@@ -4,7 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
 import { DefaultLogger, NativeConnection, Runtime, type WorkerOptions } from '@temporalio/worker';
 
-// Once per test file, before anything of Temporal's native part is used.
+// Runs once per test file, before any use of Temporal's native part.
 const logged: string[] = [];
 Runtime.install({
   logger: new DefaultLogger('DEBUG', ({ level, message, meta }) => {
@@ -14,12 +14,12 @@ Runtime.install({
   }),
 });
 
-/** Everything that was logged by the SDK in this test file, for those who search it. */
+/** Returns everything that the SDK logged in this test file. */
 export function loggedLines(): readonly string[] {
   return logged;
 }
 
-/** A test file's way to the server that the whole jest run shares. */
+/** A test file's connections to the server that the whole jest run shares. */
 export interface TestTemporal {
   readonly address: string;
   readonly client: Client;
@@ -27,10 +27,10 @@ export interface TestTemporal {
   close(): Promise<void>;
 }
 
-/** Connects to the test server, or to a test's own; `close` belongs into `afterAll`. */
+/** Connects to the test server, or to a test's own; call `close` in `afterAll`. */
 export async function connect(address = fromSetup('TEST_TEMPORAL_ADDRESS')): Promise<TestTemporal> {
   const [connection, nativeConnection] = await Promise.all([
-    // The history of a run may come in one piece.
+    // A run's history may arrive in one large message.
     Connection.connect({ address, channelArgs: { 'grpc.max_receive_message_length': -1 } }),
     NativeConnection.connect({ address }),
   ]);
@@ -44,7 +44,7 @@ export async function connect(address = fromSetup('TEST_TEMPORAL_ADDRESS')): Pro
   };
 }
 
-/** A namespace for examples alone: their task queues have the same names as those of everybody who copied them. */
+/** Opens a namespace for examples only: every copy of an example uses the same task queue names. */
 export async function openNamespace({ client }: TestTemporal): Promise<string> {
   const namespace = `example-${randomUUID()}`;
   await client.workflowService.registerNamespace({
@@ -59,7 +59,7 @@ export function workflowBundle(): NonNullable<WorkerOptions['workflowBundle']> {
   return { codePath: fromSetup('TEST_WORKFLOW_BUNDLE') };
 }
 
-/** A task queue of a test's own, so that tests on one server never meet. */
+/** Returns a unique task queue, so that tests on one server do not interfere. */
 export function testTaskQueue(): string {
   return `test-${randomUUID()}`;
 }

@@ -3,7 +3,7 @@ import { makeFolder } from '../cli/folder';
 import { TEST_KEY } from './search-for-secrets';
 import type { Stage } from './stage';
 
-/** A folder with the stage's configuration, to run `temporal-conductor train` in. */
+/** A folder with the stage's configuration, in which to run `temporal-conductor train`. */
 export interface TrainFolder {
   readonly path: string;
   train(...args: string[]): Promise<Ended>;

@@ -5,7 +5,7 @@ import type { SolveResult } from '../../src';
 import { isNotFound } from '../../src/client/steer';
 import type { Stage } from './stage';
 
-/** Looks again and again until what is found fits. All else of this process has its turn between two looks. */
+/** Polls until the result fits, and yields to the event loop between two looks. */
 export async function until<T>(look: () => T | Promise<T>, fits: (found: T) => boolean): Promise<T> {
   for (;;) {
     const found = await look();
@@ -32,7 +32,7 @@ export async function untilGone(...pids: readonly number[]): Promise<void> {
   );
 }
 
-/** Waits until a run has ended, however it did, and returns its trace. */
+/** Waits until a run has ended, in success or failure, and returns its trace. */
 export async function endOf({ temporal, client }: Stage, id: string): Promise<SolveResult> {
   const end = temporal.client.workflow.getHandle(id).result();
   await end.catch(() => undefined);
@@ -40,8 +40,8 @@ export async function endOf({ temporal, client }: Stage, id: string): Promise<So
 }
 
 /**
- * Does something while a model that is asked holds its answers back, until they are let go or this is done, and returns
- * the run when it has ended.
+ * Solves a question and does some work while a model's answers are held back: until the work releases them or ends.
+ * Returns the run when it has ended.
  */
 export function solveAnd(
   stage: Stage,
@@ -58,7 +58,7 @@ export function solveAnd(
   });
 }
 
-/** Waits until a signal is in a run's history, be the run there already or still to come. */
+/** Waits until a signal is in a run's history; the run need not exist yet. */
 export async function untilHeard(client: Client, id: string, name: string): Promise<void> {
   await until(
     () => heardSignals(client, id),
@@ -66,7 +66,7 @@ export async function untilHeard(client: Client, id: string, name: string): Prom
   );
 }
 
-/** The names of the signals in a run's history, oldest first. */
+/** Returns the names of the signals in a run's history, oldest first. */
 async function heardSignals(client: Client, id: string): Promise<string[]> {
   try {
     const { events } = await client.workflow.getHandle(id).fetchHistory();
@@ -79,7 +79,7 @@ async function heardSignals(client: Client, id: string): Promise<string[]> {
   }
 }
 
-/** The words that something is refused with. */
+/** Returns the message with which a request is refused. */
 export async function refusalOf(asked: Promise<unknown>): Promise<string> {
   return asked.then(
     () => 'it was not refused',

@@ -16,7 +16,7 @@ function create(): Promise<Body> {
   return ask('', { method: 'POST', body });
 }
 
-test('a response is billed once, when it is written, whoever asked and however often', async () => {
+test('a response is billed once, when it is written, however often it is requested', async () => {
   const letGo = providers.now.hold('m');
   const { id, status } = await create();
   expect(status).toBe('queued');
@@ -34,7 +34,7 @@ test('a response is billed once, when it is written, whoever asked and however o
   ]);
 });
 
-test('one that is cancelled is never written, and billed for what was read', async () => {
+test('a cancelled response is never written, and billed only for its input', async () => {
   providers.now.script('m', [{ text: 'Never written.', delayMs: 600_000 }]);
   const { id } = await create();
   expect((await ask(`/${id}`)).status).toBe('in_progress');
@@ -46,7 +46,7 @@ test('one that is cancelled is never written, and billed for what was read', asy
   });
 });
 
-test('a request that goes wrong begins no response', async () => {
+test('a request that fails starts no response', async () => {
   providers.now.script('m', [{ fault: 'rate-limited' }]);
   expect(await create()).not.toHaveProperty('id');
   expect(providers.now.log[0]).toMatchObject({ outcome: 'fault:rate-limited', nanoUsd: 0 });

@@ -9,7 +9,7 @@ const BODY = JSON.stringify({ model: 'model', input: 'Why?' });
 
 const codeOf = (error: unknown): string => (error as { cause: { code: string } }).cause.code;
 
-/** Half of the JSON, which is none. */
+/** The first half of a JSON text, which is not valid JSON. */
 const HALF = /^\{"id":"resp_1"[^]*[^}]$/;
 
 test.each<[BrokenFaultKind, string | RegExp, boolean]>([
@@ -19,7 +19,7 @@ test.each<[BrokenFaultKind, string | RegExp, boolean]>([
   ['truncated-chunked', HALF, true],
   ['html', '<title>Sign in</title>', false],
   ['html-bad-gateway', '<title>502 Bad Gateway</title>', true],
-])('%s: a client without an SDK sees %s; that it is billed: %s', async (fault, seen, isBilled) => {
+])('%s: a client without an SDK sees %s; billed: %s', async (fault, seen, isBilled) => {
   providers.now.script('model', [{ fault }]);
   const asked = post(providers.now, PATH, BODY).then((response) => response.text());
   expect(await asked.catch(codeOf)).toMatch(seen);
@@ -27,12 +27,12 @@ test.each<[BrokenFaultKind, string | RegExp, boolean]>([
   expect(providers.now.log[0]).toMatchObject({ outcome: `fault:${fault}`, usage });
 });
 
-test.each(PROTOCOLS)('%s: the page of a proxy is a 502 to the SDK', async (protocol) => {
+test.each(PROTOCOLS)("%s: the SDK reads a proxy's error page as a 502", async (protocol) => {
   providers.now.script('model', [{ fault: 'html-bad-gateway' }]);
   await expect(SDK_CLIENTS[protocol](providers.now.url)).rejects.toMatchObject({ status: 502 });
 });
 
-test('stall: headers come, and nothing after them', async () => {
+test('stall: the headers arrive, and nothing after them', async () => {
   providers.now.script('model', [{ fault: 'stall' }]);
   const controller = new AbortController();
   const response = await post(providers.now, PATH, BODY, controller.signal);
@@ -44,7 +44,7 @@ test('stall: headers come, and nothing after them', async () => {
   await expect(rest).rejects.toThrow(/abort/i);
 });
 
-test('a broken connection is what the SDKs call one', async () => {
+test('the OpenAI SDK reports a reset as a connection error', async () => {
   providers.now.script('model', [{ fault: 'reset' }]);
   await expect(SDK_CLIENTS['openai-responses'](providers.now.url)).rejects.toBeInstanceOf(APIConnectionError);
 });

@@ -1,7 +1,7 @@
 import { SDK_CLIENTS } from './sdk-clients';
 import { post, PROTOCOLS, useProviders } from './use-providers';
 
-// 4 tokens in at 2,000 nano-USD, 2 out at 10,000.
+// 4 input tokens at 2,000 nano-USD, 2 output tokens at 10,000.
 const providers = useProviders({
   models: { model: { answer: 'Because.', price: { input: 2, output: 10 } } },
 });
@@ -15,7 +15,7 @@ const SPOILED = [
   ['huge', 2 * 1024 * 1024, 524_288, 0],
 ] as const;
 
-test.each(PROTOCOLS)('%s: replies nobody wants are replies, and billed', async (protocol) => {
+test.each(PROTOCOLS)('%s: useless replies are still replies, and billed', async (protocol) => {
   for (const [fault, characters, outputTokens, reasoningTokens] of SPOILED) {
     providers.now.script('model', [{ fault }]);
     const { text } = await SDK_CLIENTS[protocol](providers.now.url);
@@ -32,24 +32,27 @@ const FLAWED = [
   [{ fault: 'usage-wrong' }, [12_345, 24_690], 271_590_000],
 ] as const;
 
-test.each(PROTOCOLS)('%s: its own answer with a flaw is billed, whatever it says', async (protocol) => {
-  for (const [fault, stated, nanoUsd] of FLAWED) {
-    providers.now.script('model', [fault]);
-    const { text, usage } = await SDK_CLIENTS[protocol](providers.now.url);
-    expect(text).toBe('Because.');
-    // In and out, in whatever fields the vendor tells them.
-    expect(numbersIn(usage)).toEqual(stated.length === 0 ? [] : expect.arrayContaining([...stated]));
-    expect(providers.now.log.at(-1)).toMatchObject({ outcome: `fault:${fault.fault}`, nanoUsd });
-  }
-});
+test.each(PROTOCOLS)(
+  '%s: its own answer with a flaw is billed, even if it reports no usage',
+  async (protocol) => {
+    for (const [fault, stated, nanoUsd] of FLAWED) {
+      providers.now.script('model', [fault]);
+      const { text, usage } = await SDK_CLIENTS[protocol](providers.now.url);
+      expect(text).toBe('Because.');
+      // Input and output tokens, in whatever fields the vendor reports them.
+      expect(numbersIn(usage)).toEqual(stated.length === 0 ? [] : expect.arrayContaining([...stated]));
+      expect(providers.now.log.at(-1)).toMatchObject({ outcome: `fault:${fault.fault}`, nanoUsd });
+    }
+  },
+);
 
-/** All numbers of a usage, however deep. */
+/** Returns all numbers in a usage, at any depth. */
 function numbersIn(value: unknown): number[] {
   if (typeof value === 'number') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : [];
 }
 
-test('drip: the body comes in many pieces, and is the same', async () => {
+test('drip: the body arrives whole, in many pieces', async () => {
   providers.now.script('model', [{ fault: 'drip', ms: 100 }]);
   const body = JSON.stringify({ model: 'model', input: 'Why?' });
   const response = await post(providers.now, '/v1/responses', body);

@@ -3,7 +3,7 @@ import { type GenerateContentResponse, GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 import type { Protocol } from '../../src/testing';
 
-/** A reply as a caller of the vendor's SDK can read it. */
+/** A reply as the vendor's SDK gives it to its caller. */
 interface SdkReply {
   readonly id: string | undefined;
   readonly text: string | null | undefined;
@@ -12,7 +12,7 @@ interface SdkReply {
   readonly usage: unknown;
 }
 
-/** Sends one prompt through the vendor's own SDK, without its retries; a stream is put together by the SDK, too. */
+/** Sends one prompt through the vendor's own SDK, without retries; the SDK also assembles a stream. */
 export type Ask = (url: string, signal?: AbortSignal, streams?: boolean) => Promise<SdkReply>;
 
 const KEY = 'key-of-a-test';
@@ -21,7 +21,7 @@ export function openAiAt(url: string): OpenAI {
   return new OpenAI({ apiKey: KEY, baseURL: `${url}/v1`, maxRetries: 0 });
 }
 
-/** Google's SDK brings a dispatcher that it looks up on a global object which is not jest's. */
+/** Fetches without the dispatcher that Google's SDK sets: it comes from a global object outside jest's. */
 function plainFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const plain = { ...init };
   delete plain.dispatcher;
@@ -47,7 +47,7 @@ export const SDK_CLIENTS: Readonly<Record<Protocol, Ask>> = {
     const choice = reply.choices[0];
     return {
       id: reply.id,
-      // The SDK makes nothing of a stream without text.
+      // The SDK leaves the content empty for a stream without text.
       text: choice?.message.content ?? '',
       finish: choice?.finish_reason,
       refusal: choice?.message.refusal,
@@ -102,7 +102,7 @@ export const SDK_CLIENTS: Readonly<Record<Protocol, Ask>> = {
   },
 };
 
-/** Google's SDK puts nothing together: the last part has what there is beside the text. */
+/** Assembles a stream, which Google's SDK does not: the last part has everything except the text. */
 function readParts(parts: readonly GenerateContentResponse[]): SdkReply {
   const { responseId: id, usageMetadata: usage, candidates, promptFeedback } = parts.at(-1) ?? {};
   const [candidate] = candidates ?? [];

@@ -30,7 +30,7 @@ function serve(...args: string[]): Child {
   return child;
 }
 
-/** Fails with the program's own words if it ends instead. */
+/** Returns the server's first line, or fails with its stderr if it ends instead. */
 async function firstLineOf(server: Child): Promise<string> {
   for await (const line of createInterface(server.stdout)) return line;
   throw new Error(await text(server.stderr));
@@ -47,7 +47,7 @@ function fileWith(content: string): string {
   return file;
 }
 
-test('plays a script, logs each request before and after, and ends on SIGTERM', async () => {
+test('plays a script, logs each request before and after it, and ends on SIGTERM', async () => {
   const models = { gpt: { script: [{ fault: 'unavailable' }], answer: 'Because.', delayMs: 1 } };
   const log = join(folder, 'log.jsonl');
   const server = serve('--port', '0', '--script', fileWith(JSON.stringify({ models })), '--log', log);
@@ -69,7 +69,7 @@ test('plays a script, logs each request before and after, and ends on SIGTERM', 
   expect(await once(server, 'exit')).toEqual([0, null]);
 });
 
-test('kill -9 loses nothing of the log, and who comes next on the port goes on with it', async () => {
+test('kill -9 loses nothing of the log, and the next server on the port continues it', async () => {
   const models = { gpt: { script: ['First.', { fault: 'hang' }], price: { input: 1, output: 1 } } };
   const script = fileWith(JSON.stringify({ models }));
   const log = join(folder, 'log.jsonl');
@@ -123,7 +123,7 @@ test.each([
     /shares of a schedule add up to more than 1.+\n.+fallback\.schedule/,
   ],
   ['an unknown option', () => ['--colour'], "Unknown option '--colour'"],
-])('%s: one sentence, exit code 2, nothing started', async (_, args, sentence) => {
+])('%s: refused in one sentence with exit code 2, and nothing is started', async (_, args, sentence) => {
   const server = serve(...args());
   const [output, errors, [code]] = await Promise.all([
     text(server.stdout),

@@ -27,17 +27,17 @@ function answersOf(seed: number, prompts: readonly string[]): Map<string, Answer
   return new Map(prompts.map((prompt) => [prompt, model.next(request(prompt))]));
 }
 
-test('a script comes first, in order, then the standing answer', () => {
+test('a script is played first, in order, and then the standing answer', () => {
   const model = new SimulatedModel({ script: ['one'], answer: 'standing' }, 0);
   model.script.push('two', { fault: 'hang' });
   const answers = Array.from({ length: 4 }, () => model.next(request('Why?')));
   expect(answers).toEqual(['one', 'two', { fault: 'hang' }, 'standing']);
 });
 
-test('a schedule gives to each share what is its own, and another seed picks other requests', () => {
+test('a schedule gives each answer its share of requests, and another seed picks other requests', () => {
   const answers = answersOf(7, PROMPTS);
   const count = (answer: Answer) => [...answers.values()].filter((each) => each === answer).length;
-  // 400 draws: five standard deviations are 40 at 0.2, and 22 at 0.05.
+  // In 400 draws, five standard deviations are 40 at 0.2 and 22 at 0.05.
   expect(Math.abs(count(ERROR) - 80)).toBeLessThan(40);
   expect(Math.abs(count(HANG) - 20)).toBeLessThan(22);
   expect(count(HANG)).toBeGreaterThan(0);
@@ -45,19 +45,19 @@ test('a schedule gives to each share what is its own, and another seed picks oth
   expect(answersOf(8, PROMPTS)).not.toEqual(answers);
 });
 
-test('which request gets what does not depend on the order of arrival', () => {
+test('which request gets which answer does not depend on the order of arrival', () => {
   const backwards = answersOf(7, PROMPTS.toReversed());
   const forwards = answersOf(7, PROMPTS);
   for (const prompt of PROMPTS) expect(backwards.get(prompt)).toBe(forwards.get(prompt));
 });
 
-test('a retry of the same prompt is drawn anew', () => {
+test('a retry of the same prompt draws again', () => {
   const model = new SimulatedModel({ schedule: [{ share: 0.5, answer: HANG }], answer: 'fine' }, 0);
   const answers = Array.from({ length: 50 }, () => model.next(request('Why?')));
   expect(new Set(answers)).toEqual(new Set(['fine', HANG]));
 });
 
-test('its own reply is the standing answer, or where that is a fault a plain one, which differs between prompts', () => {
+test('its own reply is the standing answer, or a plain text that differs between prompts if that is a fault', () => {
   const ownReply = (answer: Answer, prompt = 'Why?') =>
     new SimulatedModel({ answer }, 0).ownReply(request(prompt));
   expect(ownReply('standing')).toEqual({ text: 'standing' });
@@ -67,7 +67,7 @@ test('its own reply is the standing answer, or where that is a fault a plain one
   expect(ownReply(HANG)).not.toEqual(ownReply(HANG, 'Who?'));
 });
 
-test('it charges by its price, and nothing is known without one', () => {
+test('it charges by its price, and without one the cost is unknown', () => {
   const usage = { inputTokens: 1000, outputTokens: 10, cachedInputTokens: 400, reasoningTokens: 5 };
   const price = { input: 2, output: 10, cachedInput: 0.2 };
   // 600 × 2,000 + 400 × 200 + 10 × 10,000 nano-USD.

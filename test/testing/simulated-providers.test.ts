@@ -14,7 +14,7 @@ async function ask(model: string, input = 'Why?', asked = providers.now): Promis
   return (await openAiAt(asked.url).responses.create({ model, input })).output_text;
 }
 
-test('the log holds a request as it came, and how it ended', async () => {
+test('the log records each request as it came, and how it ended', async () => {
   providers.now.answer('gpt', { text: 'Because.', usage: { inputTokens: 9 } });
   await ask('gpt');
   const [record] = providers.now.log;
@@ -35,14 +35,14 @@ test('the log holds a request as it came, and how it ended', async () => {
   ]);
 });
 
-test('behaviours by model, a fallback for the others, and an answer replaced', async () => {
+test('models behave as configured, others use the fallback, and answers can be replaced', async () => {
   expect(await ask('gpt')).toBe('I am GPT.');
   expect(await ask('other')).toBe('Who?');
   providers.now.answer('gpt', ({ text }) => text.toUpperCase());
   expect(await ask('gpt', 'shout')).toBe('SHOUT');
 });
 
-test('an answering function that throws is told to the client', async () => {
+test('an error thrown by an answering function is reported to the client', async () => {
   providers.now.answer('gpt', () => {
     throw new Error('no such step');
   });
@@ -50,7 +50,7 @@ test('an answering function that throws is told to the client', async () => {
   expect(providers.now.log[0]?.outcome).toBe('rejected');
 });
 
-test('a held model answers when released; others go on', async () => {
+test('a held model answers when released, and other models go on meanwhile', async () => {
   const release = providers.now.hold('slow');
   const held = [ask('slow', 'a'), ask('slow', 'b')];
   await providers.now.waitForLog((log) => log.length === 2);
@@ -61,7 +61,7 @@ test('a held model answers when released; others go on', async () => {
   expect(providers.now.log.map(({ outcome }) => outcome)).toEqual(['answered', 'answered', 'answered']);
 });
 
-test('a script is handed out in the order of arrival, whatever the latencies', async () => {
+test('a script is played in the order of arrival, whatever the latencies', async () => {
   providers.now.script('gpt', [{ text: 'first', delayMs: 200 }, 'second']);
   const first = ask('gpt');
   await providers.now.waitForRequest(({ model }) => model === 'gpt');
@@ -69,7 +69,7 @@ test('a script is handed out in the order of arrival, whatever the latencies', a
   expect(await first).toBe('first');
 });
 
-test('latency: the log tells when an answer went out; without a price nobody knows its cost', async () => {
+test('the log records when a delayed answer was sent, and an unknown cost without a price', async () => {
   providers.now.script('opus', [{ text: 'late', delayMs: 100 }]);
   await ask('opus');
   const { receivedAt = 0, respondedAt = 0, nanoUsd } = providers.now.log[0] ?? {};
@@ -77,7 +77,7 @@ test('latency: the log tells when an answer went out; without a price nobody kno
   expect(nanoUsd).toBeNull();
 });
 
-test('a wait that cannot come true fails, and says why', async () => {
+test('a wait that can never be satisfied fails with the reason', async () => {
   const closing = await startSimulatedProviders();
   await ask('gpt', 'Why?', closing);
   await expect(closing.waitForClose(1)).rejects.toThrow('it ended as answered');
@@ -85,7 +85,7 @@ test('a wait that cannot come true fails, and says why', async () => {
   await Promise.all([expect(never).rejects.toThrow('closed, with 1 in the log'), closing.close()]);
 });
 
-test('close ends open requests, and calls none of them closed by its client', async () => {
+test('close ends open requests, and does not log them as closed by their client', async () => {
   const closing = await startSimulatedProviders();
   closing.script('gpt', [{ fault: 'hang' }]);
   const asked = ask('gpt', 'Why?', closing);
@@ -94,7 +94,7 @@ test('close ends open requests, and calls none of them closed by its client', as
   expect(request.outcome).toBeNull();
 });
 
-test('models are listed to each vendor’s client; no other address is simulated', async () => {
+test('each vendor’s client can list the models; no other address is simulated', async () => {
   const openai = await openAiAt(providers.now.url).models.list();
   expect(openai.data.map(({ id }) => id)).toEqual(['gpt', 'opus']);
   const client = new Anthropic({ apiKey: 'key-of-a-test', baseURL: providers.now.url, maxRetries: 0 });

@@ -3,7 +3,7 @@ import type { Protocol, SimulatedProviders, Simulation } from '../../src/testing
 
 export const PROTOCOLS: readonly Protocol[] = ['openai-chat', 'openai-responses', 'anthropic', 'google'];
 
-/** Simulated providers of a test's own, anew for each. */
+/** Starts new simulated providers for each test. */
 export function useProviders(simulation: Simulation = {}): { readonly now: SimulatedProviders } {
   const providers = {} as { now: SimulatedProviders };
   beforeEach(async () => {

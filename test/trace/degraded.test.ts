@@ -11,7 +11,7 @@ const LOCKED = { type: 'Provider.Refused', message: 'the Conductor (openai boss)
 const NO_PLAN = { type: 'Plan.Invalid', message: 'The reply holds no list of workers' };
 const REFUSED = { type: 'Provider.Refused', message: 'worker gpt declined.' };
 
-/** A worker answered for the Conductor, in place of another that declined; and the review came to nothing. */
+/** A run in which a worker answered for the Conductor, as fallback of one that declined, and the review failed. */
 function degradedTrace(changes: Partial<SolveResult> = {}): SolveResult {
   const step = sampleStep(0, {
     worker: 'haiku',
@@ -42,7 +42,7 @@ const REASONS = [
   'round 2 › the review came to nothing, and the answer before it stands: the Conductor (openai boss) declined.',
 ];
 
-test('each thing that failed for good is a reason, in one line with its place', () => {
+test('each permanent failure is a reason, in one line with its place', () => {
   expect(whyDegraded(degradedTrace())).toEqual(REASONS);
   expect(whyDegraded(sampleTrace())).toEqual([
     'step 2: haiku stands in for sonnet',
@@ -51,7 +51,7 @@ test('each thing that failed for good is a reason, in one line with its place', 
   expect(whyDegraded(degradedTrace({ degraded: false }))).toEqual([]);
 });
 
-test('the live view tells who stands in and why, whole on a narrow terminal, and a log tells it once', () => {
+test('the live view shows who stands in and why, uncut on a narrow terminal; a log says it once', () => {
   const options = { paint: PLAIN, columns: 60, now: Date.parse(at(6)), spinner: '*' };
   const frame = drawFrame(degradedTrace(), [], options);
   for (const line of frame) expect(widthOf(line)).toBeLessThanOrEqual(60);
@@ -64,18 +64,18 @@ test('the live view tells who stands in and why, whole on a narrow terminal, and
   expect(describeChanges(degradedTrace(), degradedTrace())).toEqual([]);
 });
 
-test('the tree tells it, and each rejected reply with its mistake', () => {
+test('the tree shows the reasons, and each rejected reply with its mistake', () => {
   const lines = renderTree(degradedTrace()).split('\n');
   expect(lines).toEqual(expect.arrayContaining(REASONS.map((reason) => `│  degraded ${reason}`)));
   const tree = lines.join('\n');
   expect(tree).toContain('attempt 1 Plan.Invalid The reply is empty\n');
   expect(tree).toContain('attempt 2-3 Plan.Invalid The reply holds no list of workers\n');
-  // Told by its call, and so not once more as passed over.
+  // Its call reports it already, so it is not listed again as passed over.
   expect(tree.match(/Provider\.Refused worker gpt declined/g)).toHaveLength(1);
   expect(tree).not.toContain('passed over');
 });
 
-test('the page of Temporal tells it, and the flowchart at the step that it is about', () => {
+test("Temporal's page shows the reasons, and the flowchart shows them at their step", () => {
   const page = renderMarkdown(degradedTrace());
   for (const reason of REASONS) expect(page).toContain(`**Degraded**: ${reason}`);
   expect(renderMermaid(degradedTrace())).toContain('Task 1<br/>The reply holds no list of workers"]:::done');

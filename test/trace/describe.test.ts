@@ -13,17 +13,17 @@ test.each([
   expect(describeDuration(at(0), at(seconds))).toBe(expected);
 });
 
-test('what goes on is timed until now, and a clock behind ours takes no time back', () => {
+test('an ongoing duration is measured until now, and is never negative under clock skew', () => {
   expect(describeDuration(at(0), null, at(2))).toBe('2.0 s');
   expect(describeDuration(at(1), null, at(0))).toBe('0 ms');
 });
 
-test('a step whose output an earlier run had is done, and took no time', () => {
+test('a step with the output of an earlier run counts as done', () => {
   expect(stateOf(sampleStep(0, { startedAt: null, output: 'Paris.' }))).toBe('done');
   expect(stateOf(sampleStep(0, { startedAt: null }))).toBe('waiting');
 });
 
-test('steps are counted from 1 for people', () => {
+test('steps are numbered from 1 for people', () => {
   expect(describeSees([0, 2])).toBe('sees 1, 3');
   expect(describeSees([])).toBe('');
 });
@@ -35,7 +35,7 @@ test.each([
   [0.00012, '$0.0001'],
   [0.0128, '$0.0128'],
   [1.5, '$1.50'],
-])('%d USD are shown as %s: what was paid never looks free', (usd, shown) => {
+])('%d USD is shown as %s, so that nothing paid looks free', (usd, shown) => {
   expect(describeUsd(usd)).toBe(shown);
 });
 
@@ -54,11 +54,11 @@ describe('a text as one line', () => {
     expect(widthOf(oneLine(text, columns))).toBeLessThanOrEqual(columns);
   });
 
-  test('escape sequences and turned writing directions do not reach a terminal', () => {
+  test('escape sequences and changes of writing direction do not reach a terminal', () => {
     expect(oneLine('a\u001b[2Jb\u0007c\u202Ed\u009b31m', 80)).toBe('a [2Jb c d 31m');
   });
 
-  test('a text of megabytes is not walked through', () => {
+  test('a text of several megabytes is not scanned whole', () => {
     expect(oneLine('x'.repeat(5_000_000), 10)).toBe('xxxxxxxxx…');
   });
 });

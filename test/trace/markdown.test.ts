@@ -1,7 +1,7 @@
 import { renderMarkdown } from '../../src/trace/markdown';
 import { sampleFamily, sampleWaiting } from './sample-family';
 
-/** How a row begins; each cell has a gap that Temporal's page keeps. */
+/** Beginning of a row; each cell ends in a no-break space, which Temporal's page keeps. */
 const rowOf = (...cells: (string | number)[]): string =>
   `| ${cells.map((value) => `${value}\u00a0`).join(' | ')} |`;
 
@@ -23,14 +23,14 @@ describe('a run as markdown', () => {
     expect(paragraphs.join()).toContain(rowOf(2, 1, 'conductor as `solve-1-r0s2`', 'Task 2'));
   });
 
-  test('names the checkpoint that planned it, where it was one', () => {
+  test('names the checkpoint that planned it, if there was one', () => {
     expect(renderMarkdown(sampleFamily())).not.toContain('checkpoint');
     expect(renderMarkdown(sampleFamily({ checkpoint: 'nightly/000040' })).split('\n\n')).toContain(
       'Conductor: checkpoint `nightly/000040`',
     );
   });
 
-  test('tells how to approve, and what a limit did', () => {
+  test('says how to approve a plan, and what a limit did', () => {
     expect(renderMarkdown(sampleWaiting())).toContain(
       '**Waits for approval**: `temporal-conductor approve solve-1 [--edit FILE | --reject REASON]`',
     );

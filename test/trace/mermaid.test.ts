@@ -23,7 +23,7 @@ describe('the flowchart of a run', () => {
     ]);
   });
 
-  test('draws a step that became a child as a box around it, and reviews below each other', () => {
+  test('draws a child as a box around its steps, and reviews one below another', () => {
     const lines = renderMermaid(sampleFamily()).split('\n').slice(1, -4);
     expect(lines).toEqual([
       '  question(["What is the capital of France?"])',
@@ -44,14 +44,14 @@ describe('the flowchart of a run', () => {
     ]);
   });
 
-  test('the answer hangs on no round that failed', () => {
+  test('links the answer to no failed round', () => {
     const [own, child, review] = sampleFamily().rounds;
     if (!own || !child || !review) throw new Error('the sample has lost its rounds');
     const rounds = [own, child, { ...review, decision: 'failed' as const }];
     expect(renderMermaid(sampleFamily({ rounds }))).toContain('  round1step2 --> answer');
   });
 
-  test('a text cannot become syntax', () => {
+  test('escapes texts so that they cannot become syntax', () => {
     const question = '"]); style a fill:#f00; <b>&amp; `x` [y]{z}|';
     const [, node = ''] = renderMermaid(sampleTrace({ question, rounds: [] })).split('\n');
     const label = /^ {2}question\(\["(.*)"\]\)$/.exec(node)?.[1] ?? '';
@@ -62,7 +62,7 @@ describe('the flowchart of a run', () => {
   test.each([
     ['- a list', '#45; a list'],
     ['1. a list', '1#46; a list'],
-  ])('%s is no list to Mermaid', (question, expected) => {
+  ])('%s is not read as a list by Mermaid', (question, expected) => {
     expect(renderMermaid(sampleTrace({ question }))).toContain(`(["${expected}"])`);
   });
 });

@@ -5,8 +5,8 @@ const CHILD = 'solve-1-r0s2';
 const REVIEW = 'solve-1-review';
 
 /**
- * A run with everything that self-calls bring: its second step was given to the Conductor, whose child asked two
- * workers; a review wrote a better plan of one step, and the review of that one accepted its answer.
+ * A run with every kind of self-call: its second step was given to the Conductor, whose child asked two workers; a
+ * review wrote a better plan of one step, and a second review accepted that plan's answer.
  */
 export function sampleFamily(changes: Partial<SolveResult> = {}): SolveResult {
   const done = (index: number, output: string) => sampleStep(index, { output, endedAt: at(4) });
@@ -55,7 +55,7 @@ export function sampleFamily(changes: Partial<SolveResult> = {}): SolveResult {
   });
 }
 
-/** Sample run while that child is at work. */
+/** Sample run while that child is running. */
 export function sampleFamilyAtWork(): SolveResult {
   const family = sampleFamily({ status: 'running', answer: null });
   const [own, child] = family.rounds;

@@ -65,7 +65,7 @@ export function withStep(trace: SolveResult, index: number, changes: Partial<Ste
   return { ...trace, rounds };
 }
 
-/** The sample's clock: seconds after its beginning. */
+/** Returns the time that many seconds after the sample's start. */
 export function at(seconds: number): string {
   return new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
 }
@@ -73,7 +73,7 @@ export function at(seconds: number): string {
 const OVERLOADED = { type: 'Provider.Unavailable', message: 'worker haiku answered 529.' };
 const REFUSAL = { type: 'Provider.Refused', message: 'worker haiku declined.' };
 
-/** A round of these steps, each with a task of its own, but for the changes. */
+/** A round of these steps, each with its own task, with changes. */
 export function sampleRound(steps: Step[], changes: Partial<Round> = {}): Round {
   const plan = {
     steps: steps.map(({ worker, index }) => ({ worker, subtask: `Task ${index + 1}`, sees: [] })),
@@ -81,13 +81,13 @@ export function sampleRound(steps: Step[], changes: Partial<Round> = {}): Round 
   return { round: 0, depth: 0, childId: null, plan, steps, answer: null, decision: null, ...changes };
 }
 
-/** A step under way, but for the changes. */
+/** A step under way, with changes. */
 export function sampleStep(index: number, changes: Partial<Step>): Step {
   const step = { index, wave: 0, worker: 'gpt', model: 'gpt-6', output: null, error: null, childId: null };
   return { ...step, fallbackFor: null, dropped: [], startedAt: at(1), endedAt: null, ...changes };
 }
 
-/** A call that was answered, but for the changes. */
+/** A call that was answered, with changes. */
 export function sampleCall(changes: Partial<Call>): Call {
   return {
     callId: 'call',

@@ -4,7 +4,7 @@ import { sampleFamily, sampleWaiting } from './sample-family';
 import { sampleRound, sampleTrace, withStep } from './sample-trace';
 
 describe('the tree of a run', () => {
-  test('tells who did what in which wave, seeing what, for how much, and what came of it', () => {
+  test('shows who did what in which wave, what they saw, what it cost and what came of it', () => {
     expect(renderTree(sampleTrace()).split('\n')).toEqual([
       'solve-1  running · degraded · 5 calls, 30 tokens · at least $0.0025',
       '│  What is the capital of France?',
@@ -25,14 +25,14 @@ describe('the tree of a run', () => {
     ]);
   });
 
-  test('tells a charge that was too low to be believed', () => {
+  test('reports a charge that is implausibly low', () => {
     const [call, ...calls] = sampleTrace().calls.map((each) => ({ ...each, reportedNanoUsd: 200_000 }));
     expect(renderTree(sampleTrace({ calls: call ? [call, ...calls.slice(1)] : [] }))).toContain(
       'cost $0.0010 by its price; the provider reports $0.0002, less than half of it',
     );
   });
 
-  test('ends with the error where there is no answer, and names the limit that stopped the run', () => {
+  test('ends with the error if there is no answer, and names the limit that stopped the run', () => {
     const error = { type: 'Solve.NoAnswer', message: 'no step gave an answer' };
     const tree = renderTree(sampleTrace({ status: 'failed', stoppedBy: 'wallClock', error }));
     expect(tree).toContain('failed · degraded · stopped by wallClock');
@@ -54,30 +54,30 @@ describe('the tree of a run', () => {
     expect(shown).toContain(`"temporal-conductorretry${id}--fromSTEP--max-costUSD"thengoesonfromastep.`);
   });
 
-  test('tells an output that an earlier run had', () => {
+  test('marks an output kept from an earlier run', () => {
     const kept = withStep(sampleTrace({ calls: [] }), 0, { startedAt: null, endedAt: null });
     expect(renderTree(kept)).toContain('✓ 1 gpt  gpt-6 · kept\n');
   });
 
-  test('is painted by meaning', () => {
+  test('paints symbols by their meaning', () => {
     const paint = { ...PLAIN, good: (text: string) => `<good>${text}</good>` };
     expect(renderTree(sampleTrace(), { paint })).toContain('<good>✓</good> 1 gpt');
   });
 });
 
 describe('the tree of a run with children', () => {
-  test('names the checkpoint that planned it, where it was one', () => {
+  test('names the checkpoint that planned it, if there was one', () => {
     expect(renderTree(sampleFamily())).not.toContain('checkpoint');
     expect(renderTree(sampleFamily({ checkpoint: 'nightly/000040' }))).toContain('checkpoint nightly/000040');
   });
 
-  test('says what the plan may come to only while it is not known what it came to', () => {
+  test('shows the estimate of the plan only while the actual cost is unknown', () => {
     const estimated = 'plan at most 12 calls, 40,000 tokens, $0.1200';
     expect(renderTree(sampleFamily({ status: 'running' }))).toContain(estimated);
     expect(renderTree(sampleFamily())).not.toContain('at most');
   });
 
-  test('draws a child below its step, with what it cost, and reviews as further rounds', () => {
+  test('draws a child below its step, with its cost, and reviews as further rounds', () => {
     expect(renderTree(sampleFamily()).split('\n')).toEqual([
       'solve-1  completed · 8 calls, 120 tokens · $0.0080',
       '│  What is the capital of France?',
@@ -113,7 +113,7 @@ describe('the tree of a run with children', () => {
     ]);
   });
 
-  test('does not grow wider than its terminal, however deep it is', () => {
+  test('never grows wider than its terminal, however deep it is', () => {
     const output = 'Because. '.repeat(100);
     const { rounds } = sampleFamily();
     const deep = rounds.map((round) => ({
@@ -124,7 +124,7 @@ describe('the tree of a run with children', () => {
     expect(Math.max(...lines.map(widthOf))).toBe(50);
   });
 
-  test('tells a review that came to nothing', () => {
+  test('shows a failed review', () => {
     const [own] = sampleFamily().rounds;
     const place = { round: 1, depth: 1, childId: 'solve-1-review' };
     const review = sampleRound([], { ...place, plan: null, decision: 'failed' });
@@ -132,7 +132,7 @@ describe('the tree of a run with children', () => {
     expect(tree).toMatch(/Round 2 · review · depth 1 · failed\n│ {2}└─ Conductor {2}boss · no plan/);
   });
 
-  test('tells how to let a plan run that waits for a person', () => {
+  test('says how to approve a plan that waits for a person', () => {
     const lines = renderTree(sampleWaiting()).split('\n');
     expect(lines[0]).toContain('running · waits for approval');
     expect(lines[3]).toBe(
@@ -140,7 +140,7 @@ describe('the tree of a run with children', () => {
     );
   });
 
-  test('tells which limit stopped the run, why so early, and what to do', () => {
+  test('says which limit stopped the run, why so early, and what to do', () => {
     const tree = renderTree(sampleFamily({ stoppedBy: 'cost' }), { columns: 300 });
     const why = '├─ The run was stopped by its limit on cost.\n│     A call starts only where its worst case';
     expect(tree).toContain(why);

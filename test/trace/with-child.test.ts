@@ -25,8 +25,8 @@ function childTrace(id: string, changes: Partial<SolveTrace> = {}): SolveTrace {
   };
 }
 
-describe('a run with a child of it', () => {
-  test('holds its rounds and calls under its id, and adds up', () => {
+describe('a run merged with its child', () => {
+  test("includes the child's rounds and calls under its id, and sums the costs", () => {
     const whole = withChild(PARENT, 'solve-1-r0s1', childTrace('solve-1-r0s1'));
     expect(whole.rounds.map(({ childId, depth }) => [childId, depth])).toEqual([
       [null, 0],
@@ -39,7 +39,7 @@ describe('a run with a child of it', () => {
     expect(whole).toMatchObject({ costUsd: 0.003, costIsLowerBound: false, usage: { calls: 2 } });
   });
 
-  test('a later look replaces what an earlier one saw of that child and of those below it', () => {
+  test('replaces what an earlier look saw of the child and its descendants', () => {
     const below = childTrace('solve-1-r0s1-review', { rounds: [sampleRound([], { depth: 2, round: 1 })] });
     const early = withChild(childTrace('solve-1-r0s1'), 'solve-1-r0s1-review', below);
     const first = withChild(PARENT, 'solve-1-r0s1', early);
@@ -48,7 +48,7 @@ describe('a run with a child of it', () => {
     expect(withChild(first, 'solve-1-r0s1', childTrace('solve-1-r0s1')).calls).toHaveLength(2);
   });
 
-  test('children stand in the order of their steps, whoever came first, and the review last', () => {
+  test('orders children by their steps, whichever came first, and puts the review last', () => {
     const ids = ['solve-1-review', 'solve-1-r0s3', 'solve-1-r0s1'];
     const whole = ids.reduce<SolveTrace>((trace, id) => withChild(trace, id, childTrace(id)), PARENT);
     const order = [null, 'solve-1-r0s1', 'solve-1-r0s3', 'solve-1-review'];
@@ -56,19 +56,19 @@ describe('a run with a child of it', () => {
     expect(whole.calls.map(({ childId = null }) => childId)).toEqual(order);
   });
 
-  test('a step whose number begins with that of another is no child of it', () => {
+  test('does not take a step for a child of another whose number begins with its own', () => {
     const tenth = withChild(PARENT, 'solve-1-r0s10', childTrace('solve-1-r0s10'));
     expect(withChild(tenth, 'solve-1-r0s1', childTrace('solve-1-r0s1')).rounds).toHaveLength(3);
   });
 
-  test('what the run says of a child stands until the child has something to say', () => {
+  test('keeps what the run says of a child until the child has something to say', () => {
     const review = sampleRound([], { round: 1, depth: 1, childId: 'solve-1-review', plan: null });
     const asked = { ...PARENT, rounds: [...PARENT.rounds, review] };
     const silent = childTrace('solve-1-review', { rounds: [], calls: [] });
     expect(withChild(asked, 'solve-1-review', silent).rounds).toEqual(asked.rounds);
   });
 
-  test('what a child lost, what stopped it and whether it waits is true of the run', () => {
+  test('is degraded, stopped or waiting if its child is', () => {
     const child = childTrace('solve-1-review', { degraded: true, stoppedBy: 'cost', waitsFor: 'approval' });
     const told = { degraded: true, stoppedBy: 'cost', waitsFor: 'approval' };
     expect(withChild(PARENT, 'solve-1-review', child)).toMatchObject(told);

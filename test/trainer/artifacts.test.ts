@@ -11,13 +11,13 @@ import { keysText } from '../encryption/test-keys';
 import { freshFolder } from '../local/fresh-folder';
 import { type S3Server, startS3Server } from '../support/s3-server';
 
-// Exchanges artifacts between both languages: in a folder and in a bucket.
+// Exchanges artifacts between TypeScript and Python, in a folder and in a bucket.
 
 jest.setTimeout(300_000);
 
 const KEYS = 'ARTIFACT_KEYS';
 
-/** Reads what a request names, and prints it. */
+/** Python program that reads the artifact that a request names, and prints it. */
 const READ = `
 import sys
 from conductor_trainer.artifacts import open_artifacts, stored_file
@@ -28,7 +28,7 @@ with stored_file(open_artifacts(url), keys, {"key": key, "sha256": sha256}) as p
     print(path.read_text())
 `;
 
-/** Keeps a checkpoint as the trainer does, twice, and fetches it elsewhere. */
+/** Python program that keeps a checkpoint twice, as the trainer does, and fetches it into another cache. */
 const KEEP = `
 import sys
 from pathlib import Path
@@ -75,7 +75,7 @@ describe.each(['a folder', 's3://bucket/below'])('artifacts in %s', (place) => {
   }
 
   test.each(['training/nightly/cycles/000001/batch.jsonl.gz', `examples/${'ab'.repeat(32)}.jsonl`])(
-    'the trainer reads what a worker encrypted under %s, and no one else does',
+    'only the trainer can read what a worker encrypted under %s',
     async (key) => {
       const model = { provider: 'openai', model: 'm' } as const;
       const config = parseTrainable({
@@ -101,11 +101,11 @@ describe.each(['a folder', 's3://bucket/below'])('artifacts in %s', (place) => {
     },
   );
 
-  test('a checkpoint that the trainer keeps there is fetched elsewhere, and workers see it', async () => {
+  test('a checkpoint that the trainer keeps there can be fetched elsewhere, and workers see it', async () => {
     expect(await say(KEEP, url, folder)).toBe('True\nFalse True\nTrue\n');
     const files = openFiles(url);
     expect(await sizeOfWeights(files, { trainRun: 'nightly', name: '000001' })).toBe(20_480_000);
-    // Its two files are equal.
+    // Its two files are equal and are stored once.
     expect(await files.list('weights/')).toHaveLength(1);
   });
 });

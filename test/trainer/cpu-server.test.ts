@@ -12,7 +12,7 @@ import { makeTinyPolicy } from './support/tiny-policy';
 import { freshFolder } from '../local/fresh-folder';
 
 /*
- * The client against our own policy server in a process of its own, with a model of random weights.
+ * Tests the client against our own policy server, in another process and with a model of random weights.
  */
 
 let folder: string;
@@ -46,7 +46,7 @@ function questionOf(change: Partial<PolicyQuestion> = {}): PolicyQuestion {
   return { messages: MESSAGES, n: 4, seed: 7, temperature: 1, maxTokens: 20, ...change };
 }
 
-test('markers of a prompt are one token each, and the same text gives the same ids', async () => {
+test('prompt markers are one token each, and a question that contains them adds none', async () => {
   const client = new PolicyClient(baseUrl);
   const [start, end] = [
     await client.tokenize('one', '<|im_start|>', never),
@@ -60,7 +60,7 @@ test('markers of a prompt are one token each, and the same text gives the same i
   expect(ids.filter((id) => id === end[0])).toHaveLength(1);
 });
 
-test('replies come with the ids and log-probabilities of every token, the same ones for the same seed', async () => {
+test('replies come with the ids and log-probabilities of all tokens, and are the same for the same seed', async () => {
   const { promptTokenIds, samples } = await askPolicy(policyOf('one'), questionOf(), never);
 
   expect(promptTokenIds.length).toBeGreaterThan(10);
@@ -75,7 +75,7 @@ test('replies come with the ids and log-probabilities of every token, the same o
   expect((await askPolicy(policyOf('one'), questionOf({ seed: 8 }), never)).samples).not.toEqual(samples);
 });
 
-test('the whole ends with its marker: a reply cut short does not', async () => {
+test('a complete reply ends with the end marker, and a reply cut short does not', async () => {
   const client = new PolicyClient(baseUrl);
   const [end] = await client.tokenize('one', '<|im_end|>', never);
   const { samples } = await askPolicy(policyOf('one'), questionOf({ n: 64, maxTokens: 100 }), never);
@@ -86,7 +86,7 @@ test('the whole ends with its marker: a reply cut short does not', async () => {
   expect(samples.map(({ finishReason }) => finishReason)).toContain('stop');
 });
 
-test('a checkpoint that the server does not know is loaded from its folder, also by several at once', async () => {
+test('a checkpoint unknown to the server is loaded from its folder, even by several requests at once', async () => {
   const asked = await Promise.all([1, 2, 3].map(() => askPolicy(policyOf('other'), questionOf(), never)));
   expect(new Set(asked.map(({ samples }) => JSON.stringify(samples))).size).toBe(1);
 });
@@ -111,7 +111,7 @@ test.each([
   await expect(asked).rejects.toMatchObject({ code, message: expect.stringMatching(message) as string });
 });
 
-test('a server that was killed and started again answers as before, and loads what it had loaded', async () => {
+test('a server restarted after a kill answers as before, and loads again what it had loaded', async () => {
   const before = await askPolicy(policyOf('other'), questionOf(), never);
   await server.kill();
   await expect(askPolicy(policyOf('other'), questionOf(), never)).rejects.toMatchObject({
@@ -121,7 +121,7 @@ test('a server that was killed and started again answers as before, and loads wh
   expect(await askPolicy(policyOf('other'), questionOf(), never)).toEqual(before);
 });
 
-test('a request that is no longer wanted ends at once', async () => {
+test('an aborted request ends at once', async () => {
   const controller = new AbortController();
   const asked = askPolicy(policyOf('one'), questionOf({ n: 256, maxTokens: 300 }), controller.signal);
   controller.abort(new Error('no longer wanted'));

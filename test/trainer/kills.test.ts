@@ -24,7 +24,7 @@ test.each([
   [undefined, 7],
   ['s3://bucket/nights', 8],
 ])(
-  'a night whose processes are killed comes to the same weights, and buys no answer twice; store %s',
+  'a night whose processes are killed ends with the same weights, and buys no answer twice; store %s',
   async (store, seed) => {
     Object.assign(process.env, bucket.env);
     const requests = Math.floor(undisturbed.requests.length * SHARE_WITH_KILLS);

@@ -24,7 +24,7 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** The process of this test that runs a program. */
+/** Returns the id of this test's child process that runs a program. */
 function processOf(program: string): number {
   const found = childrenOf(process.pid).find((pid) =>
     readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(program),
@@ -37,13 +37,13 @@ test.each([
   ['The trainer', 'conductor_trainer.worker'],
   ['The policy server', 'conductor_trainer.policy_server'],
   ['The simulated world', 'world/serve.ts'],
-])('a night ends at once when a process is lost that it needs: %s', async (name, program) => {
+])('a night ends at once when a process that it needs is lost: %s', async (name, program) => {
   const night = unlessAborted(surroundings.lost, new Promise<never>(() => undefined));
   process.kill(processOf(program), 'SIGSEGV');
   await expect(night).rejects.toThrow(new RegExp(`^${name} was ended by SIGSEGV`));
 });
 
-test('one that is killed as planned, and started again, is no loss', async () => {
+test('a process that is killed as planned and restarted does not count as lost', async () => {
   await surroundings.kill('policy server');
   await surroundings.kill('trainer');
   expect(surroundings.lost.aborted).toBe(false);

@@ -40,7 +40,7 @@ async function read<T>(key: string): Promise<T> {
   return JSON.parse(bytes.toString('utf8')) as T;
 }
 
-test('a night makes a checkpoint a cycle, by imitation at first and later again, and each is sampled by the next', async () => {
+test('each cycle makes a checkpoint, which the next one samples; the first and some later ones imitate', async () => {
   const { trainRun } = stage;
   const progress = await stage.whileWorking(async () => {
     const { id } = await stage.training.start({ trainRun, date: '2026-01-10' });
@@ -62,7 +62,7 @@ test('a night makes a checkpoint a cycle, by imitation at first and later again,
   expect(await read(manifestKey(trainRun, '000002'))).toMatchObject({ prompt: 'compact' });
 }, 300_000);
 
-test('it leaves no more behind than somebody may need: on the disk, in the store, among the artifacts and on the policy server', async () => {
+test('a night leaves only what may still be needed on disk, in the store and artifacts, and on the policy server', async () => {
   const { trainRun, artifacts, checkpoints, policyUrl, store } = stage;
   const folders = (await readdir(join(checkpoints, trainRun))).filter((name) => !name.startsWith('.'));
   expect(folders).not.toContain('000001');

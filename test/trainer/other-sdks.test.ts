@@ -13,14 +13,14 @@ import { openStage, type Stage, step } from '../support/stage';
 import { openNamespace } from '../support/temporal';
 
 /*
- * The examples in Python and Go as they stand, against a worker of ours: in a namespace of their own, since they name the
- * task queues that everybody has. A first build of the Go one takes minutes.
+ * Runs the unchanged examples in Python and Go against a worker of ours. They get their own namespace, since every copy
+ * of them uses the same task queues. The first build of the Go example takes minutes.
  */
 jest.setTimeout(600_000);
 
 const EXAMPLES = resolve(__dirname, '../../examples');
 const ACCEPT = 'model_id = []\nsubtasks = []\naccess_list = []';
-/** Too long to travel: it comes to the activity as a reference into the store. */
+/** Too long to be sent inline: the activity gets a reference into the store. */
 const LONG = 'The Danube rises in the Black Forest. '.repeat(200);
 
 const QUESTION = 'Where does the Danube rise?';
@@ -54,7 +54,7 @@ function whileWorking<T>(work: () => Promise<T>): Promise<T> {
   return stage.whileWorking(work, { namespace, taskQueue: DEFAULT_TASK_QUEUE });
 }
 
-/** Programs that run an example that asks; Go keeps what it has built in a cache of its own. */
+/** Commands of the examples that ask a question; Go caches its builds. */
 const EXAMPLES_THAT_ASK = {
   python: async (): Promise<string[]> => [await trainerPython(), join(EXAMPLES, 'python/ask.py')],
   go: async (): Promise<string[]> => {
@@ -73,7 +73,7 @@ describe.each(hasGo ? (['python', 'go'] as const) : (['python'] as const))(
       command = await EXAMPLES_THAT_ASK[language]();
     });
 
-    /** Lets it start a run and steer it, then has the Conductor answer. */
+    /** Lets the example start and steer a run, then lets the Conductor answer. */
     async function ask(): Promise<ChildProgram & { readonly id: string }> {
       const [program = '', ...args] = command;
       const release = stage.providers.hold('conductor');
@@ -100,7 +100,7 @@ describe.each(hasGo ? (['python', 'go'] as const) : (['python'] as const))(
       expect(review?.body).toContain('Answer in one sentence.');
     });
 
-    test('says why there is no answer, and exits with 1', async () => {
+    test('says why there is no answer, and exits with code 1', async () => {
       await whileWorking(async () => {
         stage.providers.script('a', [{ fault: 'bad-request' }]);
         const program = await ask();
@@ -111,14 +111,14 @@ describe.each(hasGo ? (['python', 'go'] as const) : (['python'] as const))(
   },
 );
 
-describe('the worker of the pool in Python', () => {
+describe('the pool worker in Python', () => {
   let counter: ChildProgram;
   beforeAll(async () => {
     counter = runProgram(await trainerPython(), [join(EXAMPLES, 'python/count_words.py')], env);
   });
   afterAll(() => counter.kill());
 
-  test('is given a step, reads a long text from the store, and what it found is seen', async () => {
+  test('gets a step, reads a long text from the store, and passes on its result', async () => {
     expect(await counter.nextLine()).toBe('Counting words. Press Ctrl-C to stop.');
     stage.plan([step('a', 'Tell all.'), step('counter', 'Count.', [0]), step('b', 'Say it.', [1])]);
     stage.providers.script('a', [LONG]);
@@ -139,7 +139,7 @@ describe('the worker of the pool in Python', () => {
     expect(await counter.ended()).toBe(0);
   });
 
-  test('asks for the version of temporalio that it was run with', async () => {
+  test('requires the version of temporalio that it was run with', async () => {
     const required = await readFile(join(EXAMPLES, 'python/requirements.txt'), 'utf8');
     const locked = await readFile(resolve(EXAMPLES, '../trainer/requirements.lock'), 'utf8');
     expect(locked.split('\n')).toContain(`${required.trim()} \\`);

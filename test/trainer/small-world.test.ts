@@ -8,7 +8,7 @@ beforeAll(async () => {
   folder = await freshFolder();
 });
 
-test('a policy that imitates bad plans learns to write the best ones, serves, and is taken back', async () => {
+test('a policy that imitates bad plans learns to write the best ones, serves, and is rolled back', async () => {
   const optimum = findOptimum(SMALL.world);
   const learned = await runSeed({
     recipe: SMALL,

@@ -7,7 +7,7 @@ import { type Recipe, TINY } from '../../examples/learn/specialists/recipe';
 import { modelOf, teachWorkers } from '../../examples/learn/specialists/school';
 import { runPython } from '../../examples/learn/support/programs';
 
-/** A worker, and another that goes on from its model; they learn nothing in so few steps. */
+/** Recipe with a worker and another that starts from its model; both learn nothing in so few steps. */
 const BRIEF: Recipe = {
   ...TINY,
   school: {
@@ -20,7 +20,7 @@ const BRIEF: Recipe = {
   },
 };
 
-test('workers are taught once, by the commands of the product, and are then served', async () => {
+test("workers are taught only once, by the product's own commands, and can then be served", async () => {
   const root = await mkdtemp(join(tmpdir(), 'school-'));
   const told: string[] = [];
   await teachWorkers(root, BRIEF, (line) => told.push(line));

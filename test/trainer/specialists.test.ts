@@ -19,7 +19,7 @@ import { PERFECT } from '../learn/specialists/perfect-crew';
 
 const SKILLS: readonly Skill[] = ['reverse', 'sort', 'shift'];
 
-/** Three single skills. Who of three workers can do one depends on the words. */
+/** Recipe with three single skills; the phrasing decides which of three workers can do one. */
 const SMALL: Recipe = {
   ...TINY,
   sets: [[1, SKILLS.map((skill) => [skill])]],
@@ -47,13 +47,13 @@ async function learnAll(desk: Desk): Promise<Cycle[]> {
   return learnFrom(desk, { done: 0, checkpoint, writer: checkpoint, own: [] });
 }
 
-/** Share of the plans of the last cycles that were right. */
+/** Returns the share of right plans in the last three cycles. */
 function shareRight(cycles: readonly Cycle[]): number {
   const played = cycles.slice(-3).flatMap((cycle) => cycle.played);
   return mean(played.map(({ verdict }) => (verdict === 'correct' ? 1 : 0)));
 }
 
-test('a Conductor learns whom to ask for what, in which words; from shuffled verdicts it does not', async () => {
+test('a Conductor learns which worker to ask for what and in which words; from shuffled verdicts it does not', async () => {
   const root = await mkdtemp(join(tmpdir(), 'specialists-'));
   const steps = await startStepServer(root);
   const server = await runPython('policy_server', ['--port', '0']);
@@ -69,7 +69,7 @@ test('a Conductor learns whom to ask for what, in which words; from shuffled ver
     expect(shareRight(learned)).toBeGreaterThan(0.65);
     expect(shareRight(shuffled)).toBeLessThan(0.45);
 
-    // From what is kept before the last cycle, as after a kill, it comes to the same weights.
+    // Resuming before the last cycle, as after a kill, gives the same weights.
     const [before, last] = learned.slice(-2);
     if (before === undefined) throw new Error('nothing was learned');
     const [again] = await learnFrom(deskFor('verdicts'), before);

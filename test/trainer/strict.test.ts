@@ -4,7 +4,7 @@ import { type EncryptedStage, openEncryptedStage } from '../encryption/encrypted
 import { keyRing, KEYS_VARIABLE, keysText } from '../encryption/test-keys';
 import { step } from '../support/stage';
 
-// A client and a worker in Python, and workers of ours, all of them strict: each binds what it sends to the workflow.
+// A client and a worker in Python, and workers of ours, all strict: each binds its payloads to the workflow.
 
 jest.setTimeout(120_000);
 

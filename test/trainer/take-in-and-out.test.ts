@@ -28,7 +28,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-test('right plans are learned by another run, whose first night begins with them, and taken out as a model', async () => {
+test('right plans train another run, whose first night starts from them, and can be exported as a model', async () => {
   const lesson = ['--from-traces', 'taken', '--steps', '2', '--learning-rate', '1e-3', '--batch', '2'];
   const [learned, exported] = await stage.whileWorking(async () => {
     const learned = await folder.train('warm-start', '--run', 'imitation', ...lesson);
@@ -48,7 +48,7 @@ test('right plans are learned by another run, whose first night begins with them
   );
 }, 300_000);
 
-test('what the trainer refuses is told in its own words', async () => {
+test('a refusal by the trainer is reported in its own words', async () => {
   const { code, stderr } = await stage.whileWorking(() => folder.train('export', '1', '.'));
   expect(code).toBe(1);
   expect(stderr).toMatch(/The folder .* is not empty\. Choose another one, or remove it\./);

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => folder.remove());
 
-test('what train init wrote is enough for train up, whose Python programs end with it', async () => {
+test('train init writes enough for train up, whose Python programs end with it', async () => {
   const baseUrl = `http://127.0.0.1:${await closedPort()}/v1`;
   const setting = { cwd: folder.path, env: { TRAINER_PYTHON: await trainerPython() } };
   const init = ['train', 'init', '--policy-server', baseUrl, '--example-questions'];
@@ -27,7 +27,7 @@ test('what train init wrote is enough for train up, whose Python programs end wi
   expect(await models.json()).toEqual({ object: 'list', data: [] });
   const children = childrenOf(up.pid);
   const python = await only(children, 'conductor_trainer');
-  // The trainer's fork server is a child of its own.
+  // The trainer's fork server is a child process of the trainer.
   const all = [...children, ...python.flatMap(childrenOf)];
   expect(python).toHaveLength(2);
   up.signal('SIGKILL');

@@ -16,8 +16,8 @@ import { until } from '../support/until';
 import { payload as init } from '../training/golden/initRequest.json';
 import { payload as warmStart } from '../training/golden/warmStartRequest.json';
 
-// The Python worker as it is started by hand, with all that travels, and all that lies in its bucket, encrypted; its first
-// step waits for torch.
+// The Python worker as it is started by hand, with encrypted payloads and an encrypted bucket. Its first step waits for
+// the import of torch.
 jest.setTimeout(180_000);
 
 const KEYS_VARIABLE = 'TRAINER_TEST_KEYS';
@@ -55,17 +55,17 @@ afterAll(async () => {
   await temporal.close();
 });
 
-test('a worker says what it serves when it is ready', () => {
+test('a worker that is ready says what it serves', () => {
   expect(worker.ready).toEqual({ taskQueue, namespace: 'default' });
 });
 
-test('a step is taken once, from encrypted texts in a bucket', async () => {
+test('a step reads encrypted texts from a bucket, and is carried out only once', async () => {
   const first = trainerMessages.checkpointResult.parse(await run(INIT, await initRequest()));
   expect(first).toMatchObject({ checkpoint: { trainRun: 'night-shift', name: 'base' }, replayed: false });
   expect(await run(INIT, await initRequest())).toEqual({ ...first, replayed: true });
 });
 
-test('what the contract forbids fails for good, with field and value', async () => {
+test('a request that breaks the contract fails permanently, with field and value', async () => {
   const { config } = init;
   const broken = { ...(await initRequest()), config: { ...config, seed: -1 } };
   const failure = await failureOf(run(INIT, broken));
@@ -74,7 +74,7 @@ test('what the contract forbids fails for good, with field and value', async () 
   expect(failure.message).toContain('-1');
 });
 
-test('what is not among the artifacts fails for good, by its key', async () => {
+test('a missing artifact fails permanently, with its key', async () => {
   const { base } = init;
   const texts = { ...base.texts, key: 'training/night-shift/lost.jsonl' };
   const failure = await failureOf(run(INIT, { ...init, trainRun: 'textless', base: { ...base, texts } }));
@@ -82,7 +82,7 @@ test('what is not among the artifacts fails for good, by its key', async () => {
   expect(failure.message).toContain(texts.key);
 });
 
-test('a step that is cancelled is killed, and the next one has its place', async () => {
+test('a cancelled step is killed, and makes room for the next one', async () => {
   const lesson = { prompt: 'How much is 1 and 2?', completion: 'model_id = [0]' };
   const examples = await keep('examples.jsonl', [lesson]);
   await run(INIT, await initRequest());
@@ -105,7 +105,7 @@ async function initRequest(): Promise<typeof init> {
   return { ...init, base: { ...init.base, texts } };
 }
 
-/** Keeps JSON lines among the artifacts, as the product would. */
+/** Stores JSON lines as an artifact, as the product does. */
 async function keep(name: string, lines: readonly unknown[]): Promise<{ key: string; sha256: string }> {
   const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   const key = `training/night-shift/${name}`;

@@ -11,7 +11,7 @@ beforeEach(async () => {
   files = new ArtifactFolder(root);
 });
 
-test('nothing is there before it is written, then what was written last', async () => {
+test('reads nothing before the first write, and then what was written last', async () => {
   expect(await files.list('')).toEqual([]);
   expect([await files.read('a/b'), await files.stat('a/b')]).toEqual([null, null]);
   await files.write('a/b', Buffer.from('one'));
@@ -21,7 +21,7 @@ test('nothing is there before it is written, then what was written last', async 
   expect(await readdir(join(root, 'unfinished'))).toEqual([]);
 });
 
-test('lists what lies below a prefix, and nothing that is no key', async () => {
+test('lists what lies below a prefix, and nothing that is not a key', async () => {
   for (const key of ['a/c/1', 'a/b', 'ab/x']) await files.write(key, Buffer.from(key));
   await writeFile(join(root, 'a', '.hidden'), '');
   expect(await files.list('a/')).toEqual(['a/b', 'a/c/1']);
@@ -34,7 +34,7 @@ test('no key leads out of the folder', async () => {
     await expect(async () => files.write(key, Buffer.from(''))).rejects.toThrow('is refused');
 });
 
-test('only what is older than a time is removed', async () => {
+test('removes only what is older than a given time', async () => {
   await files.write('a/b', Buffer.from('old'));
   const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
   expect(await files.removeOlder('a/b', ago(1))).toBe(0);
@@ -44,7 +44,7 @@ test('only what is older than a time is removed', async () => {
   expect(await readdir(join(root, 'unfinished'))).toEqual([]);
 });
 
-test('whoever is killed while it writes leaves the old bytes or the new ones', async () => {
+test('a process killed while writing leaves the old bytes or the new ones', async () => {
   const large = 8_000_000;
   await files.write('a/b', Buffer.alloc(large, 'x'));
   for (const afterMs of [0, 3, 9, 27]) {

@@ -37,10 +37,10 @@ function configOf(
 const exampleWith = (step: string): string =>
   `- { question: Why?, reasoning: So., plan: { steps: [${step}] } }\n`;
 
-describe('what is not said', () => {
+describe('the default settings', () => {
   const settings = resolveTraining(configOf(smallest));
 
-  test('is as in the paper', () => {
+  test('are those of the paper', () => {
     expect(settings).toMatchObject({
       questions: 4,
       groupSize: 64,
@@ -70,15 +70,15 @@ describe('what is not said', () => {
     });
   });
 
-  test('comes to a configuration that the trainer takes', () => {
+  test('make a configuration that the trainer accepts', () => {
     const { taskQueue, ...trainer } = settings.trainer;
     expect(taskQueue).toBe('conductor-trainer');
     expect(trainerConfigSchema.parse(trainer)).toEqual(trainer);
   });
 });
 
-describe('what one asks for', () => {
-  test('goes into every part that must know it', () => {
+describe('a setting', () => {
+  test('reaches every part that depends on it', () => {
     const config = configOf({
       ...smallest,
       totalCycles: 30,
@@ -105,14 +105,14 @@ describe('what one asks for', () => {
     expect(settings.trainer.optimizer.totalSteps).toBe(180);
   });
 
-  test('of one night goes before what is configured', () => {
+  test('of one night overrides the configured one', () => {
     const config = configOf({ ...smallest, run: 'sums', cycles: 5 });
     expect(resolveTraining(config)).toMatchObject({ trainRun: 'sums', cycles: 5 });
     const asked = { trainRun: 'other', cycles: 7 };
     expect(resolveTraining(config, asked)).toMatchObject(asked);
   });
 
-  test('imitation leaves the other cycles to the schedule; later imitation needs a constant one', () => {
+  test('imitation shortens the learning-rate schedule, and later imitation requires a constant one', () => {
     const imitation = { cycles: 10, steps: 4, learningRate: 1e-3 };
     const [first, again] = [imitation, { ...imitation, again: { every: 5, steps: 20 } }];
     expect(resolveTraining(configOf({ ...smallest, imitation: first })).trainer.optimizer.totalSteps).toBe(
@@ -127,19 +127,19 @@ describe('what one asks for', () => {
     );
   });
 
-  test('slots of their own keep nights out of the queues of providers', () => {
+  test('own slots keep nights off the queues of providers', () => {
     const resolved = [{}, { slots: 4 }].map((change) =>
       resolveTraining(configOf({ ...smallest, ...change }, { temporal: { queuePerProvider: true } })),
     );
     expect(resolved.map(({ run }) => run.queuePerProvider)).toEqual([true, false]);
   });
 
-  test('may be written by a checkpoint that is not there yet', () => {
+  test('plans may be written by a checkpoint that does not exist yet', () => {
     const { run } = resolveTraining(configOf(smallest, { conductor: { provider: 'policy' } }));
     expect(run.workers).toHaveLength(3);
   });
 
-  test('limits of a run become those of a group', () => {
+  test('limits of a run are scaled up to those of a group', () => {
     const limits = { calls: 10, costUsd: 0.1, tokens: 1000, depth: 2, wallClock: '1m' };
     const training = { ...smallest, groupSize: 20, window: 8, recursion: { rounds: 2 as const } };
     const { run } = resolveTraining(configOf(training, { limits }));
@@ -150,7 +150,7 @@ describe('what one asks for', () => {
 });
 
 describe('a profile', () => {
-  test.each(PROFILES)('%s needs questions alone, and says where it departs from the paper', (profile) => {
+  test.each(PROFILES)('%s needs only questions, and says where it departs from the paper', (profile) => {
     const { taskQueue, ...trainer } = resolveTraining(configOf({ profile, data })).trainer;
     expect(taskQueue).toBe('conductor-trainer');
     expect(trainerConfigSchema.parse(trainer)).toEqual(trainer);
@@ -161,7 +161,7 @@ describe('a profile', () => {
       expect(head).toMatch(estimate);
   });
 
-  test('of the smaller Conductor trains as that of the paper, on fewer processes', () => {
+  test('of the smaller Conductor trains like that of the paper, on fewer processes', () => {
     const settingsOf = (profile: string) => resolveTraining(configOf({ profile, data }));
     const { trainer, ...paper } = settingsOf('paper');
     const small = settingsOf('paper-3b');
@@ -169,19 +169,19 @@ describe('a profile', () => {
     expect(small).toEqual({ ...paper, profile: 'paper-3b', base, trainer: { ...trainer, processes: 2 } });
   });
 
-  test('is what stands where nothing else is said, key by key', () => {
+  test('gives defaults, which can be overridden key by key', () => {
     const own = { questions: 2, trainer: { optimizer: { learningRate: 0.001 } } };
     const { trainer, questions, policy } = resolveTraining(configOf({ profile: 'cpu-demo', data, ...own }));
     expect([questions, policy.prompt, trainer.device]).toEqual([2, 'compact', 'cpu']);
     expect(trainer.optimizer).toMatchObject({ learningRate: 0.001, schedule: 'constant', warmupSteps: 10 });
   });
 
-  test('says nothing of what is of another kind', () => {
+  test('contributes nothing to a section of another kind', () => {
     const base = { kind: 'folder', path: 'models/mine' } as const;
     expect(configOf({ profile: 'cpu-demo', data, base }).training?.base).toEqual(base);
   });
 
-  test("may be a file of one's own; one that does not exist is told with those that do", () => {
+  test('may be a file; an unknown name is refused with the profiles that exist', () => {
     const profile = join(folder, 'mine.yaml');
     const settings = 'base: { kind: tiny }\npolicy: { baseUrl: "http://127.0.0.1:8001/v1" }\ncycles: 3\n';
     writeFileSync(profile, settings);
@@ -218,12 +218,12 @@ describe('what cannot be trained is refused:', () => {
   ])('%s', (_, change, message) => {
     const file = join(folder, 'conductor.yaml');
     const workers = [{ ...MODEL, id: 'a' }];
-    // Every JSON text is YAML, too.
+    // JSON is valid YAML.
     writeFileSync(file, JSON.stringify({ conductor: MODEL, workers, training: { ...smallest, ...change } }));
     expect(() => readGivenTrainable(file)).toThrow(message);
   });
 
-  test('with file, line and place where it stands in one', () => {
+  test('with file, line and setting, if it comes from a file', () => {
     const file = join(folder, 'conductor.yaml');
     const model = 'provider: local, model: smollm2';
     const lines = [`conductor: { ${model} }`, `workers: [{ id: a, ${model} }]`, 'training:'];
@@ -233,14 +233,14 @@ describe('what cannot be trained is refused:', () => {
     );
   });
 
-  test('with what is to be written where a part is missing altogether', () => {
+  test('with what to write, if a part is missing altogether', () => {
     const refusal = (): unknown => configOf({});
     expect(refusal).toThrow('training.data is missing: expected two files of questions');
     expect(refusal).toThrow('training.base is missing: expected the model to begin with');
     expect(refusal).toThrow('training.policy is missing: expected where plans are sampled');
   });
 
-  test('nothing configured', () => {
+  test('a configuration without training', () => {
     expect(() => resolveTraining(configOf(undefined))).toThrow('has no "training:"');
   });
 
@@ -254,7 +254,7 @@ describe('what cannot be trained is refused:', () => {
     expect(() => resolveTraining(config)).toThrow(message);
   });
 
-  test('slots of their own where a rate counts the calls of a queue', () => {
+  test('own slots together with a rate that counts the calls of a queue', () => {
     const temporal = { queuePerProvider: true, callsPerSecond: { openai: 5 } };
     expect(() => configOf({ ...smallest, slots: 4 }, { temporal })).toThrow(
       /training\.slots .*would not be counted in temporal\.callsPerSecond; remove one of the two/,
@@ -276,7 +276,7 @@ describe('what cannot be trained is refused:', () => {
       exampleWith(`{ worker: "0", subtask: "${'x'.repeat(8000)}", sees: [] }`).repeat(5),
       'at most 32768',
     ],
-  ])('examples of %s', (_, text, message) => {
+  ])('examples with %s', (_, text, message) => {
     const file = join(folder, 'few.yaml');
     if (text !== null) writeFileSync(file, text);
     const policy = { ...smallest.policy, examples: file };
@@ -285,14 +285,14 @@ describe('what cannot be trained is refused:', () => {
     expect(refusal).toThrow(message);
   });
 
-  test('a reward that counts a cost nobody knows', () => {
+  test('a reward that depends on an unknown cost', () => {
     const workers = [{ ...MODEL, id: 'free' }];
     const config = configOf({ ...smallest, reward: { costWeight: 1 } }, { workers });
     expect(() => resolveTraining(config)).toThrow('worker free (openai m) has no known price');
   });
 });
 
-test("a night's budget is said not to be enforceable where the price of a worker is unknown", () => {
+test("says that a night's budget cannot be enforced if the price of a worker is unknown", () => {
   const noticesFor = (training: TrainableInput['training'], changes: Partial<TrainableInput>): string[] =>
     budgetNoticesOf(configOf(training, { limits: { costUsd: null }, ...changes }));
   const unpriced = { workers: [{ ...MODEL, id: 'a' }] };

@@ -28,7 +28,7 @@ test('every epoch asks each question once', () => {
   );
 });
 
-test('more draws of a cycle only add to those it has, and are other questions, while there are some', () => {
+test('further draws of a cycle only append, and ask other questions as long as there are any', () => {
   fc.assert(
     fc.property(sources, fc.integer({ min: 0, max: 60 }), (source, draws) => {
       const more = drawQuestions(source, draws + 7);
@@ -43,7 +43,7 @@ test('more draws of a cycle only add to those it has, and are other questions, w
   );
 });
 
-test('each epoch, each cycle that tops up and each seed has an order of its own', () => {
+test('each epoch, each cycle with further draws and each seed has its own order', () => {
   const source = { seed: 1, topics: [50], questions: 50, cycle: 1 };
   const sources = [source, { ...source, cycle: 2 }, { ...source, seed: 2 }];
   const drawn = sources.map((each) => drawQuestions(each, 100));
@@ -56,7 +56,7 @@ test('each topic has its share of every cycle', () => {
     fc.property(sources, (source) => {
       const { topics, questions } = source;
       const size = sizeOf(source);
-      // Within an epoch: at its end the turns begin anew.
+      // Stays within an epoch, since the order starts anew at its end.
       const cycle = 1 + (source.cycle % Math.max(1, Math.floor(size / questions)));
       const drawn = drawQuestions({ ...source, cycle }, Math.min(questions, size));
       let first = 0;
@@ -71,7 +71,7 @@ test('each topic has its share of every cycle', () => {
   );
 });
 
-test('questions of one topic lie together, in their order', () => {
+test('questions are sorted by topic, in their own order', () => {
   const rows = [{ topic: 'law' }, {}, { topic: 'code' }, { topic: 'law' }, {}].map((row, id) => ({
     id,
     ...row,
@@ -82,7 +82,7 @@ test('questions of one topic lie together, in their order', () => {
 });
 
 const names = ['a', 'b', 'c', 'd', 'e'];
-/** Each may be stood in for by all others. */
+/** Workers of which each has all others as fallbacks. */
 const workers = names.map((id) => ({
   ...externalCard(id),
   fallback: names.filter((other) => other !== id),
@@ -92,7 +92,7 @@ const fixed: TrainingSettings['pool'] = { adaptive: false, least: 2, permuteIds:
 const drawOf = (cycle: number, pool = fixed) => drawWorkers(workers, { seed: 5, cycle, draw: 0, pool });
 const idsOf = (cycle: number, pool = fixed): string[] => drawOf(cycle, pool).map(({ id }) => id);
 
-test('a fixed pool is the configured one, and an adaptive pool has each size from the least to all, in its order', () => {
+test('a fixed pool is the configured one; an adaptive pool has every size from the least to all, in order', () => {
   expect(drawOf(1)).toEqual(workers);
   const sizes = new Map<number, number>();
   for (let cycle = 1; cycle <= 400; cycle++) {
@@ -104,7 +104,7 @@ test('a fixed pool is the configured one, and an adaptive pool has each size fro
   for (const count of sizes.values()) expect(Math.abs(count - 100)).toBeLessThan(45);
 });
 
-test('a team that is held out is never drawn, and every other one is', () => {
+test('a held-out team is never drawn, and every other one is', () => {
   const teams = fc.array(fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 4 }));
   fc.assert(
     fc.property(teams, fc.boolean(), fc.integer({ min: 1 }), (heldOut, permuteIds, cycle) => {
@@ -120,7 +120,7 @@ test('a team that is held out is never drawn, and every other one is', () => {
   const pool = { adaptive: true, least: 2, permuteIds: true, heldOut };
   const drawn = Array.from({ length: 1500 }, (_, cycle) => idsOf(cycle, pool));
   expect(new Set(drawn.map(keyOf)).size).toBe(26 - heldOut.length);
-  // What would not have been drawn changes nothing.
+  // Draws that would not have hit a held-out team are unchanged.
   const open = drawn.map((_, cycle) => idsOf(cycle, { ...pool, heldOut: [] }));
   const held = new Set(heldOut.map(keyOf));
   expect(
@@ -132,7 +132,7 @@ function keyOf(team: readonly string[]): string {
   return team.toSorted().join();
 }
 
-test('a fallback that is not in the pool is not asked either', () => {
+test('a fallback outside the drawn pool is not asked', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1 }), fc.boolean(), (cycle, permuteIds) => {
       const drawn = drawOf(cycle, { ...fixed, adaptive: true, least: 1, permuteIds });
@@ -143,7 +143,7 @@ test('a fallback that is not in the pool is not asked either', () => {
   );
 });
 
-test('with permuted ids each worker has each ordinal, and another draw of a cycle has workers of its own', () => {
+test('with permuted ids each worker gets each ordinal, and each draw of a cycle has its own workers', () => {
   const permuted = { ...fixed, permuteIds: true };
   expect(new Set(Array.from({ length: 60 }, (_, cycle) => idsOf(cycle, permuted)[0]))).toEqual(
     new Set(names),
@@ -156,7 +156,7 @@ test('with permuted ids each worker has each ordinal, and another draw of a cycl
   expect(new Set(drawn.map((each) => each.map(({ id }) => id).join())).size).toBeGreaterThan(10);
 });
 
-test('a policy is tried on each question with all workers, and one of an adaptive pool on drawn teams as well', () => {
+test('a policy is tried on each question with all workers, and with drawn teams too if the pool is adaptive', () => {
   const questions = [0, 5].map((index) => ({ set: 'held-out', index }));
   const trialsOf = (pool: TrainingSettings['pool']) =>
     drawTrials(questions, { seed: 5, pool, workers, count: 8 });
@@ -178,8 +178,8 @@ test('a policy is tried on each question with all workers, and one of an adaptiv
 /**
  * Draws groups until the choice is over.
  *
- * @param good whether the group of each draw has a spread
- * @param next which of so many that are under way is over first
+ * @param good whether each draw's group has a spread
+ * @param next returns the index of the group that finishes next, given how many are under way
  */
 function play(wanted: number, good: readonly boolean[], next: (underWay: number) => number): number[] {
   const spreads: (boolean | null)[] = [];
@@ -201,7 +201,7 @@ function play(wanted: number, good: readonly boolean[], next: (underWay: number)
   return [spreads.length, ...choice.keep];
 }
 
-test('whatever finishes first, the shortest run of draws with enough groups is made', () => {
+test('the shortest run of draws with enough groups is made, whatever finishes first', () => {
   const games = fc.record({
     wanted: fc.integer({ min: 1, max: 8 }),
     good: fc.array(fc.boolean(), { minLength: 1, maxLength: 30 }),
@@ -218,7 +218,7 @@ test('whatever finishes first, the shortest run of draws with enough groups is m
   );
 });
 
-test('nothing is started that may turn out to be too much', () => {
+test('starts no group that may turn out to be unneeded', () => {
   const four = { questions: 4, maxDraws: 9 };
   expect(chooseGroups(four, [])).toEqual({ keep: [], more: 4 });
   expect(chooseGroups(four, [null, false, true, null])).toEqual({ keep: [2], more: 1 });

@@ -31,11 +31,11 @@ function decide(
 
 const rewards = (...values: readonly number[]): { reward: number }[] => values.map((reward) => ({ reward }));
 
-/** Six questions of one reward and cost. */
+/** Returns six questions with this reward and cost. */
 const at = (reward: number, nanoUsd: number | null): Partial<QuestionScore>[] =>
   Array.from({ length: 6 }, () => ({ reward, nanoUsd }));
 
-test('a gain beyond chance at no more cost is promoted, and the sentence prints every figure', () => {
+test('promotes a gain beyond chance at no more cost, and prints every figure', () => {
   const decision = decide(rewards(1, 1, 0.5, 1, 1, 0.5), rewards(0.5, 0.5, 0.5, 0.5, 0.5, 0));
   // Gains of 0.5 five times and 0 once: their mean is 5/12 and its standard error 1/12; t(0.975, 5) is 2.571, t(0.8, 5) is 0.920.
   expect(decision).toMatchObject({ promoted: true, pairs: 6, costRatio: 1 });
@@ -56,7 +56,7 @@ test.each([
   ['more cost than allowed', at(1, 1001), at(0, 1000), 'costs too much'],
   ['cost where there was none', at(1, 1000), at(0, 0), 'costs too much'],
   ['an unknown price', at(1, null), at(0, 1000), 'price is unknown'],
-])('%s is not promoted, and the sentence says why', (_, candidate, baseline, why) => {
+])('does not promote %s, and says why', (_, candidate, baseline, why) => {
   const decision = decide(candidate, baseline, { maxCostRatio: 1 });
   expect(decision.promoted).toBe(false);
   expect(decision.sentence).toContain(why);
@@ -72,7 +72,7 @@ describe('cost', () => {
     expect(decision).toMatchObject({ promoted: true, costRatio });
   });
 
-  test('promotes what is cheaper and not worse', () => {
+  test('promotes a checkpoint that is cheaper and not worse', () => {
     const decision = decide(at(0.99, 900), at(1, 1000));
     expect(decision).toMatchObject({ promoted: true, isLoss: true });
     expect(decision.sentence).toContain('nightly/000020 is not worse than nightly/000010, and cheaper');
@@ -83,12 +83,12 @@ describe('cost', () => {
     ['as good, and as dear', at(1, 1000), at(1, 1000)],
     ['as good, at an unknown price', at(1, null), at(1, 1000)],
     ['as good, and cheaper by chance', [...at(1, 1).slice(5), ...at(1, 1000).slice(1)], at(1, 1000)],
-  ])('does not promote what is %s', (_, candidate, baseline) => {
+  ])('does not promote a checkpoint that is %s', (_, candidate, baseline) => {
     expect(decide(candidate, baseline)).toMatchObject({ promoted: false });
   });
 });
 
-test('the more often questions were judged on, the surer it must be', () => {
+test('each reuse of a held-out set requires stronger evidence', () => {
   const [one, other] = [rewards(1, 1, 0.5, 1, 1, 0.5), rewards(0.5, 0.5, 0.5, 0.5, 0.5, 0)];
   const bounds = [1, 2, 3, 30].map((judgement) => decide(one, other, { judgement }).lowerBound ?? NaN);
   expect(bounds).toEqual(bounds.toSorted((a, b) => b - a));
@@ -96,12 +96,12 @@ test('the more often questions were judged on, the surer it must be', () => {
   expect(decide(one, other, { judgement: 30 }).sentence).toContain('99.995 % sure');
 });
 
-test('what is worse beyond chance is a loss', () => {
+test('being worse beyond chance counts as a loss', () => {
   expect(decide(rewards(0, 0, 0, 0, 0), rewards(1, 1, 1, 1, 1)).isLoss).toBe(true);
   expect(decide(rewards(0, 1, 0, 1, 0), rewards(1, 1, 0, 1, 0)).isLoss).toBe(false);
 });
 
-test('a question that either could not be graded on, or was not asked, counts for neither', () => {
+test('ignores a question that either policy was not asked or could not be graded on', () => {
   const decision = decide(
     [...rewards(1, 1, 1, 1, 1), { reward: null }, { reward: 0 }],
     [...rewards(0, 0, 0, 0, 0), { reward: 1 }, { reward: null }, { reward: 1 }],
@@ -115,7 +115,7 @@ const score = record({
 });
 const pairs = array(record({ one: score, other: score }), { minLength: FEWEST_VALUES, maxLength: 40 });
 
-test('of two policies, at most one beats the other: what promotes is a bound above 0, which lies below the gain', () => {
+test('of two policies at most one beats the other, and only if the lower bound of its gain is above 0', () => {
   assert(
     property(pairs, (scores) => {
       const [one, other] = [scores.map((pair) => pair.one), scores.map((pair) => pair.other)];
@@ -129,7 +129,7 @@ test('of two policies, at most one beats the other: what promotes is a bound abo
   );
 });
 
-test('asking the same questions in another order decides the same', () => {
+test('the order of the questions does not change the decision', () => {
   assert(
     property(pairs, (scores) => {
       const one = scores.map((pair, place) => ({ ...pair.one, question: `q${place}` }));
@@ -142,7 +142,7 @@ test('asking the same questions in another order decides the same', () => {
   );
 });
 
-test('a small set of held-out questions is told what it cannot find, one of four hundred is not', () => {
+test('says which gains a small held-out set cannot find, and nothing of a set of four hundred', () => {
   expect(describeSmallSet(400)).toBeNull();
   expect(describeSmallSet(20)).toBe(
     '20 held-out questions are few: where their gains spread by 0.2, the gate finds one of 0.13 in the first night ' +
@@ -155,7 +155,7 @@ test.each([
   ['half of the budget at most', 1000, 200, 10, 500],
   ['a quarter while no cost is known', 1000, 200, null, 250],
   ['nothing where rollouts cost nothing', 1000, 200, 0, 0],
-])('for the gate is kept %s', (_, budget, rollouts, each, kept) => {
+])('reserves for the gate %s', (_, budget, rollouts, each, kept) => {
   expect(costOfGate(budget, rollouts, each)).toBe(kept);
 });
 
@@ -181,7 +181,7 @@ test.each([
   ['has weights that hardly differ from those before it', before, before, alike],
   ['has no weights before it', before, before, { ...alike, parent: null }],
   ['could be graded no less than the other', tried('000020', ungraded), tried('000010', ungraded), GAPS],
-])('a checkpoint that %s stays', (_, promoted, replaced, gaps) => {
+])('keeps a checkpoint that %s', (_, promoted, replaced, gaps) => {
   expect(decideCanary(promoted, replaced, gaps).rolledBack).toBe(false);
 });
 
@@ -193,13 +193,13 @@ test.each([
   ['has other weights', before, { ...GAPS, own: PARENT, parent: null }, 'other weights than were trained'],
   ['is served by the tolerated weights before it', before, SWAPPED, 'answer with the weights before these'],
   ['has weights that come to no number', before, { ...GAPS, own: [NaN] }, 'other weights'],
-])('one that %s is taken back, and the sentence says why', (_, promoted, gaps, why) => {
+])('rolls back a checkpoint that %s, and says why', (_, promoted, gaps, why) => {
   const { rolledBack, sentence } = decideCanary(promoted, before, gaps);
   expect(rolledBack).toBe(true);
   expect(sentence).toContain(why);
 });
 
-test('the questions of a canary are the same each time, spread over the set, and none twice', () => {
+test('the questions of a canary are the same each time, spread over the set, and all different', () => {
   const questions = canaryQuestions('questions/x.jsonl', 130);
   const indices = questions.map(({ index }) => index);
   expect(new Set(indices).size).toBe(CANARY_QUESTIONS);

@@ -10,14 +10,14 @@ const SETTINGS = {
   warmStartShare: 0.25,
 };
 
-/** Right plans of one question, named after it. */
+/** Returns right plans of one question, named after it. */
 const plansFor = (topic: string, question: string, count: number) => ({
   topic,
   prompt: question,
   completions: Array.from({ length: count }, (_, index) => `${question}, plan ${index}`),
 });
 
-test('the first cycles of a run imitate, and some later ones where they are to', () => {
+test('the first cycles of a run imitate, and later ones at the configured interval', () => {
   const stepsIn = (imitation?: ImitationSettings) =>
     [1, 2, 3, 4, 5, 6, 7, 8].map((cycle) => imitationSteps(imitation, cycle));
   expect(stepsIn()).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
@@ -25,7 +25,7 @@ test('the first cycles of a run imitate, and some later ones where they are to',
   expect(stepsIn({ ...SETTINGS, again: { every: 3, steps: 50 } })).toEqual([10, 10, 0, 0, 50, 0, 0, 50]);
 });
 
-test('of right plans those that earned most are imitated, and no wrong one', () => {
+test('imitates only the right plans that earned most', () => {
   const rollouts = [
     { verdict: 'correct', reward: 0.8 },
     { verdict: 'correct', reward: 0.9 },
@@ -36,7 +36,7 @@ test('of right plans those that earned most are imitated, and no wrong one', () 
   expect(bestRight([rollouts[2]])).toEqual([]);
 });
 
-test('topics are imitated alike, however many right plans they have; but a lucky plan counts as one of many', () => {
+test('imitates topics equally, however many right plans they have, without overweighting a lucky plan', () => {
   const own = (topic: string, questions: number, plans: number) =>
     Array.from({ length: questions }, (_, index) => plansFor(topic, `${topic} ${index}`, plans));
   const examples = drawExamples(
@@ -56,7 +56,7 @@ test('topics are imitated alike, however many right plans they have; but a lucky
   expect(shareOf('lucky')).toBeLessThan(160);
 });
 
-test('a share of the examples is the warm start’s, and each stays with its prompt', () => {
+test('a share of the examples comes from the warm start, and each keeps its prompt', () => {
   const warm = [{ prompt: 'warm', completion: 'any plan' }];
   const examples = drawExamples([plansFor('t', 'q', 3)], warm, SETTINGS, 1, 1);
   expect(examples).toHaveLength(200);
@@ -65,7 +65,7 @@ test('a share of the examples is the warm start’s, and each stays with its pro
   expect(own.every(({ prompt, completion }) => completion.startsWith(`${prompt}, `))).toBe(true);
 });
 
-test('later cycles draw as many as they take steps for, of the latest right plans alone', () => {
+test('later cycles draw as many examples as their steps need, from the latest right plans only', () => {
   const own = [plansFor('t', 'old', 1), ...Array.from({ length: 4000 }, () => plansFor('t', 'new', 1))];
   const imitation = { ...SETTINGS, again: { every: 3, steps: 50 } };
   const examples = drawExamples(own, [], imitation, 1, 5);
@@ -73,7 +73,7 @@ test('later cycles draw as many as they take steps for, of the latest right plan
   expect(new Set(examples.map(({ prompt }) => prompt))).toEqual(new Set(['new']));
 });
 
-test('a draw depends on seed and cycle alone', () => {
+test('a cycle always draws the same examples, and another cycle draws others', () => {
   const own = [plansFor('t', 'q', 9)];
   const draw = (cycle: number) => drawExamples(own, [], { ...SETTINGS, warmStartShare: 0 }, 1, cycle);
   expect(draw(1)).toEqual(draw(1));

@@ -3,7 +3,7 @@ import { isTimeZone, nightDate } from '../../src/training/names';
 
 const [FROM, UNTIL] = [Date.parse('2026-01-01T00:00:00Z'), Date.parse('2028-01-01T00:00:00Z')];
 
-test('whatever the clocks do, all moments at which they show the same date are one night', () => {
+test('all moments with the same local date are one night, whatever the clock changes', () => {
   const zones = constantFrom('Europe/Berlin', 'America/New_York', 'Asia/Beirut', 'America/Havana', 'UTC');
   assert(
     property(zones, integer({ min: FROM, max: UNTIL }), (timeZone, moment) => {
@@ -13,6 +13,6 @@ test('whatever the clocks do, all moments at which they show the same date are o
   );
 });
 
-test('a zone is one that there is', () => {
+test('only existing time zones are accepted', () => {
   expect(['Europe/Berlin', 'UTC', 'Mars/Olympus', ''].map(isTimeZone)).toEqual([true, true, false, false]);
 });

@@ -22,7 +22,7 @@ test.each([
   expect(rewardOf(rollout(verdict, { steps: 3, nanoUsd: null }), paper)).toBe(expected);
 });
 
-test('a right answer is worth less the more it cost and the longer its plan was', () => {
+test('a right answer earns less the more it costs and the longer its plan is', () => {
   const settings = { ...paper, costWeight: 2, lengthWeight: 0.05 };
   const size = { steps: 3, nanoUsd: 100_000_000 };
   expect(rewardOf(rollout('correct', size), settings)).toBeCloseTo(1 - 0.2 - 0.1, 12);
@@ -30,7 +30,7 @@ test('a right answer is worth less the more it cost and the longer its plan was'
   expect(rewardOf(rollout('wrong', size), settings)).toBe(0.5);
 });
 
-test('it always pays to be right', () => {
+test('a right answer always earns at least as much as a wrong one', () => {
   const sizes = fc.record({
     steps: fc.integer({ min: 1, max: 9 }),
     nanoUsd: fc.integer({ min: 0, max: 1e12 }),
@@ -46,7 +46,7 @@ test('it always pays to be right', () => {
   );
 });
 
-test('an unknown cost that shall count makes a right answer impossible to value', () => {
+test('a right answer has no reward if its cost counts but is unknown', () => {
   expect(rewardOf(rollout('correct', { nanoUsd: null }), { ...paper, costWeight: 1 })).toBeNull();
   expect(rewardOf(rollout('correct', { nanoUsd: null }), { ...paper, lengthWeight: 1 })).toBe(1);
 });
@@ -56,12 +56,9 @@ test.each([
   [1, 0.5, 0.875],
   [1, null, null],
   [null, 1, null],
-])(
-  'a share of what the second round made of it goes to the first: %j and %j are %j',
-  (first, second, both) => {
-    expect(rewardOfRoot(first, second, 0.25)).toBe(both);
-  },
-);
+])("a share of the second round's reward goes to the first: %j and %j give %j", (first, second, both) => {
+  expect(rewardOfRoot(first, second, 0.25)).toBe(both);
+});
 
 function scored(index: number, change: Partial<Rollout>): Rollout {
   return aRollout(index, { reward: 0.5, nanoUsd: 100, ...change });
@@ -71,7 +68,7 @@ function group(question: string, rollouts: readonly Rollout[], round = 0): Group
   return aGroup(rollouts, { question, round, purpose: 'evaluation' });
 }
 
-test('a question scores the mean reward and cost of its rollouts, those without a verdict left aside', () => {
+test('a question scores the mean reward and cost of its rollouts, ignoring those without a verdict', () => {
   const rollouts = [
     scored(0, { reward: 1, nanoUsd: 300 }),
     scored(1, { reward: 0.5 }),
@@ -84,13 +81,13 @@ test('a question scores the mean reward and cost of its rollouts, those without 
   ]);
 });
 
-test('an answer that was reviewed counts as it came out of the review, at the price of both', () => {
+test('a reviewed answer counts as the review left it, at the price of both rounds', () => {
   const first = group('q1', [scored(0, { reward: 0.5 }), scored(1, { reward: 0 })]);
   const second = group('q1', [scored(0, { root: 0, reward: 1, nanoUsd: 50 })], 1);
   expect(scoreQuestions([second, first])).toEqual([{ question: 'q1', reward: 0.5, nanoUsd: 125 }]);
 });
 
-test('a question that was asked of several teams scores the mean of them, and none where one could not be graded', () => {
+test('a question asked of several teams scores their mean, or nothing if one could not be graded', () => {
   const team = (draw: number, reward: number | null, nanoUsd: number): GroupRecord => {
     return { ...group('q1', [scored(0, { reward, nanoUsd })]), draw };
   };
@@ -120,7 +117,7 @@ describe('can be learned from', () => {
     expect(learnableParts(rewards, true)).toHaveLength(parts);
   });
 
-  test('a part with a baseline of its own, where it has a spread itself', () => {
+  test('a part with its own baseline, if it has a spread itself', () => {
     const right = [
       { reward: 1, baseline: 'correct' },
       { reward: 1, baseline: 'correct' },

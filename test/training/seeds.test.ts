@@ -4,7 +4,7 @@ import { samplingSeed } from '../../src/training/draw';
 
 const group = { seed: 7, cycle: 3, draw: 1, round: 0, purpose: 'training' } as const;
 
-test('a seed is a number that every sampling server takes, the same for the same parts', () => {
+test('a seed is a number that every sampling server accepts, and the same for the same parts', () => {
   expect(seedOf('a', 'bc')).not.toBe(seedOf('ab', 'c'));
   expect(seedOf(1, 23)).not.toBe(seedOf('1', 23));
   const part = fc.oneof(fc.string(), fc.integer());
@@ -17,7 +17,7 @@ test('a seed is a number that every sampling server takes, the same for the same
   );
 });
 
-test('no two groups near each other are sampled with one seed', () => {
+test('no two nearby groups are sampled with the same seed', () => {
   const seeds = new Set<number>();
   for (let cycle = 1; cycle <= 20; cycle++) {
     for (let draw = 0; draw < 20; draw++) {
@@ -29,7 +29,7 @@ test('no two groups near each other are sampled with one seed', () => {
   expect(seeds.size).toBe(20 * 20 * 2 + 2);
 });
 
-test('each order of three is as likely as any other', () => {
+test('shuffling makes each order of three equally likely', () => {
   const counts = new Map<string, number>();
   for (let seed = 0; seed < 6000; seed++) {
     const order = shuffled(['a', 'b', 'c'], randomFrom(seed)).join('');
@@ -39,7 +39,7 @@ test('each order of three is as likely as any other', () => {
   for (const count of counts.values()) expect(Math.abs(count - 1000)).toBeLessThan(150);
 });
 
-test('what a seed stands for never changes: a night that goes on under a later version draws the same', () => {
+test('what a seed stands for never changes, so a night that continues under a later version draws the same', () => {
   const random = randomFrom(42, 'epoch', 0);
   expect([seedOf(42, 'training', 1, 0, 0), random(), random()]).toEqual([
     768618049, 0.3273922218941152, 0.8817614789586514,

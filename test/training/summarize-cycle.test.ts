@@ -32,7 +32,7 @@ const lost: Rollout = { ...wrong, verdict: 'ungraded', reward: null };
 const group = (draw: number, rollouts: readonly Rollout[], round = 0): GroupRecord =>
   aGroup(rollouts, { draw, round, workers: ['a', 'b'] });
 
-test('a cycle in figures', () => {
+test('summarizes a cycle in figures', () => {
   const summary = summarizeCycle([group(0, [right, wrong]), group(1, [unreadable, lost])]);
   expect(summary).toEqual({
     rewardMean: 0.5,
@@ -55,7 +55,7 @@ test('a cycle in figures', () => {
   });
 });
 
-test('the entropy of plans is that of workers and graphs, question by question', () => {
+test('the entropy of plans is that of workers and graphs, per question', () => {
   const by = (worker: string, subtask = ''): Rollout => ({
     ...right,
     plan: { steps: [step(worker, subtask)] },
@@ -66,13 +66,13 @@ test('the entropy of plans is that of workers and graphs, question by question',
   expect(entropyOf(group(0, [right]), group(0, [by('a'), by('b')], 1))).toBe(0);
 });
 
-test('two rounds of one draw are one draw, and an accepted answer has no shape', () => {
+test('two rounds of one draw count as one draw, and an accepted answer has no shape', () => {
   const accepted: Rollout = { ...right, plan: { steps: [] } };
   const summary = summarizeCycle([group(0, [right]), group(0, [accepted], 1)]);
   expect(summary).toMatchObject({ draws: 1, planLength: 1, topologyShares: { chain: 1 }, formatRate: 1 });
 });
 
-test('first plans are counted topic by topic', () => {
+test('counts first plans topic by topic', () => {
   const law = { ...group(0, [right, right]), topic: 'law' };
   const { topics } = summarizeCycle([
     law,
@@ -86,7 +86,7 @@ test('first plans are counted topic by topic', () => {
   });
 });
 
-test('a review that spoilt a right answer, and one that left a wrong one, are told apart', () => {
+test('distinguishes reviews that spoilt a right answer from those that left a wrong one', () => {
   const reviews = [
     { ...wrong, root: 0 },
     { ...wrong, index: 1, root: 1 },
@@ -130,47 +130,50 @@ function collapseOf(
   );
 }
 
-test('a topic whose plans have all one shape, though many of its answers are wrong, is told of', () => {
+test('reports a topic whose plans all have one shape although many of its answers are wrong', () => {
   expect(collapseOf({ law: stuck, code: varied, trivia: settled })).toBe(
     'since cycle 1 nearly all plans have one shape, and hardly another is tried, for law (38 % of the answers are wrong)',
   );
   expect(collapseOf({ '': stuck })).toContain('for questions without a topic (38 %');
 });
 
-test('plans that no longer differ are told of where answers are wrong, though shapes differ by topic', () => {
+test('reports plans that no longer differ while answers are wrong, even if shapes differ by topic', () => {
   expect(collapseOf({ law: varied }, 0.001)).toContain('entropy of plans has been below 0.005');
   expect(collapseOf({ law: { ...varied, right: 30 } }, 0.001)).toBeNull();
 });
 
-test.each([0.3, 0.001])('one reply that weighs too much is named as a cause, with entropy %j', (entropy) => {
-  const topics = { law: { ...stuck, shapes: entropy < 0.1 ? varied.shapes : stuck.shapes } };
-  const told = collapseOf(topics, entropy, COLLAPSE_CYCLES, 5.48);
-  expect(told).toMatch(/; a reply with an advantage of ±5\.5 .* training\.reward\.maxAdvantage$/);
-  expect(told?.split('; ')[0]).toBe(collapseOf(topics, entropy));
-  expect(collapseOf({ trivia: settled }, 0.3, COLLAPSE_CYCLES, 5.48)).toBeNull();
-});
+test.each([0.3, 0.001])(
+  'names a single reply with too much weight as a cause, with entropy %j',
+  (entropy) => {
+    const topics = { law: { ...stuck, shapes: entropy < 0.1 ? varied.shapes : stuck.shapes } };
+    const told = collapseOf(topics, entropy, COLLAPSE_CYCLES, 5.48);
+    expect(told).toMatch(/; a reply with an advantage of ±5\.5 .* training\.reward\.maxAdvantage$/);
+    expect(told?.split('; ')[0]).toBe(collapseOf(topics, entropy));
+    expect(collapseOf({ trivia: settled }, 0.3, COLLAPSE_CYCLES, 5.48)).toBeNull();
+  },
+);
 
 test.each<[string, Record<string, TopicMetrics>, number]>([
   ['one shape that is good, and several', { trivia: settled, code: varied }, COLLAPSE_CYCLES],
   ['one shape that nobody could judge', { law: { ...stuck, graded: 0, right: 0 } }, COLLAPSE_CYCLES],
   ['a few plans', { law: { ...stuck, plans: 7, shapes: { [CHAIN]: 7 } } }, COLLAPSE_CYCLES],
   ['a few cycles', { law: stuck }, COLLAPSE_CYCLES - 1],
-])('no collapse: %s', (_, topics, count) => {
+])('reports no collapse for %s', (_, topics, count) => {
   expect(collapseOf(topics, 0.3, count)).toBeNull();
 });
 
 const span = (part: CyclePart, from: number, to: number): Span<CyclePart> => ({ part, from, to });
 
-it('counts what overlaps once, and what nothing covers as between', () => {
+it('counts overlapping spans once, and uncovered time as idle', () => {
   const spans = [
-    // Two groups side by side, the second one later.
+    // Two overlapping groups, the second one later.
     span('sampling', 10, 30),
     span('rollouts', 30, 80),
     span('grading', 80, 85),
     span('sampling', 12, 40),
     span('rollouts', 40, 90),
     span('grading', 90, 92),
-    // Then nothing, until the batch is written.
+    // A gap until the batch is written.
     span('update', 100, 130),
     span('publish', 130, 140),
   ];
@@ -185,7 +188,7 @@ it('counts what overlaps once, and what nothing covers as between', () => {
   });
 });
 
-it('takes nothing for between that was done ahead, in the cycle before', () => {
+it('does not count work done ahead in the previous cycle as idle time', () => {
   const spans = [span('sampling', 10, 30), span('rollouts', 30, 110), span('update', 120, 150)];
   const parts = { sampling: 20, rollouts: 80, between: 60 - 10 - 30, whole: 60 };
   expect(cycleTimes(spans, 100, 160)).toMatchObject(parts);

@@ -9,7 +9,7 @@ import type { Stage } from '../support/stage';
 const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const program = PROGRAMS.find((path) => existsSync(path));
 
-/** Tests that need a browser; where there is none they are left out, and say so. */
+/** `describe` for tests that need a browser; skips them with a notice if there is none. */
 export const describeInChromium = program === undefined ? describe.skip : describe;
 
 if (program === undefined) {
@@ -19,11 +19,11 @@ if (program === undefined) {
 }
 
 export function launchBrowser(): Promise<Browser> {
-  // A container's root has no sandbox of Chromium's; the pages are our own.
+  // Chromium's sandbox does not work for root in a container; the pages are our own.
   return chromium.launch({ executablePath: program ?? '', args: ['--no-sandbox'] });
 }
 
-/** A reader with a browser of their own, and what went wrong in it. */
+/** A reader with their own browser context, and the errors in it. */
 export interface Reader {
   readonly page: Page;
   readonly context: BrowserContext;
@@ -36,7 +36,7 @@ export async function openReader(browser: Browser, url: string): Promise<Reader>
   const page = await context.newPage();
   const wrong: string[] = [];
   page.on('console', (message) => {
-    // The browser itself tells of each request that fails; those of a gateway that was killed are meant to.
+    // The browser logs every failed request; requests to a gateway that a test killed are expected to fail.
     const isOfNetwork = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !isOfNetwork) wrong.push(message.text());
   });
@@ -52,7 +52,7 @@ export async function openReader(browser: Browser, url: string): Promise<Reader>
   return { page, context, wrong };
 }
 
-/** The link that `up` prints for a key. */
+/** Returns the link that `up` prints for a key. */
 export async function linkFor({ store }: Stage, url: string, secret: string): Promise<string> {
   const key = await new KeyChecker(store).check(secret);
   if (key === null) throw new Error('the key does not hold');
@@ -65,7 +65,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** What axe finds on a page that is serious, in light and in dark. */
+/** Returns axe's serious findings on a page, in the light and the dark theme. */
 export async function seriousFlaws(page: Page): Promise<string[]> {
   const flaws: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {

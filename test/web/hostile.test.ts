@@ -6,7 +6,7 @@ import { answerOf, ask, usePage } from './use-page';
 
 jest.setTimeout(180_000);
 
-/** Each would set `window.hit`, load something, change the page or turn its writing around, were it not taken for text. */
+/** Texts that, unless shown as text, would set `window.hit`, load something, or change or reverse the page. */
 const ATTACKS = [
   '<script>window.hit = 1</script>',
   '<img src=x onerror="window.hit = 1">',
@@ -40,7 +40,7 @@ const ATTACKS = [
   '<math><mtext></p><style><img src=x onerror=window.hit=1></style></mtext></math>',
 ];
 
-/** What surrounds one may change how it is read. */
+/** Texts around an attack, which may change how it is parsed. */
 const AROUND = [
   '\n\n',
   '\n',
@@ -64,7 +64,7 @@ const hostileTexts = fc
   .array(fc.tuple(fc.constantFrom(...AROUND), fc.constantFrom(...ATTACKS)), { minLength: 15, maxLength: 40 })
   .map((parts) => parts.flat().join(''));
 
-/** What may stand in an answer that is rendered: nothing that loads, runs, sends or styles. */
+/** Elements allowed in a rendered answer: none that load, run, send or style anything. */
 const HARMLESS = new Set(
   'A BLOCKQUOTE BR CODE DEL DIV EM H1 H2 H3 H4 H5 H6 HR LI OL P PRE SPAN STRONG SUP SECTION TABLE TBODY TD TH THEAD TR UL BUTTON'.split(
     ' ',
@@ -79,7 +79,7 @@ interface Found {
   readonly text: string;
 }
 
-/** All that an answer came to in the page. */
+/** Script that reports what an answer did to the page. */
 const LOOK = `(() => {
   const all = [...document.querySelectorAll('.answer *')];
   return {
@@ -110,7 +110,7 @@ describeInChromium('hostile texts, in Chromium', () => {
     return page.evaluate<Found>(LOOK);
   }
 
-  test('whatever a model writes is shown as text, and executes and loads nothing', async () => {
+  test('shows whatever a model writes as text, and executes and loads nothing', async () => {
     await stage.whileWorking(async () => {
       const page = await site.enter();
       const check = async (text: string): Promise<void> => {

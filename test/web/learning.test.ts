@@ -16,7 +16,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
   const stage = useStage({ workers: ['a', 'b'] });
   const site = usePage(stage);
 
-  /** Opens a place of the page, by default as an admin key. */
+  /** Opens a place of the page, by default with an admin key. */
   async function enter(place: string, secret = site.secret): Promise<Page> {
     const { page } = site.reader;
     await page.goto(await linkFor(stage, site.gateway.url, secret));
@@ -25,7 +25,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     return page;
   }
 
-  /** Flaws in both themes, on a wide screen and on a phone's, whose page must not be wider than it is. */
+  /** Returns flaws in both themes on a wide and on a phone's screen, which the page must not exceed. */
   async function flawsOf(page: Page): Promise<string[]> {
     const flaws = await seriousFlaws(page);
     await page.setViewportSize({ width: 390, height: 800 });
@@ -38,7 +38,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
 
   const regionOf = (page: Page, name: string | RegExp) => page.getByRole('region', { name });
 
-  test('curves, nights and the gate are shown, and behind a cycle what was tried in it, by the keyboard alone', async () => {
+  test('shows curves, nights, the gate and, by keyboard alone, what was tried in a cycle', async () => {
     await keepNights(stage.store);
     const page = await enter('Learning');
     const run = regionOf(page, 'Training run nightly');
@@ -58,7 +58,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await group.getByText('كم عدد أرجل العنكبوت؟').waitFor();
     await group.getByText('Multiply by the number of spiders.').waitFor();
     await group.getByText('No plan: it has no steps').waitFor();
-    // Equal plans are one, and the best is first.
+    // Equal plans are merged, and the best comes first.
     expect(await group.locator('.fold > p:first-child').allTextContents()).toEqual([
       expect.stringMatching(/^0\.742 times/),
       expect.stringMatching(/^0\.51 time.*wrong$/),
@@ -75,7 +75,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
       .waitFor();
   });
 
-  test("a gate's record that was altered hides nothing else", async () => {
+  test('an altered record of a gate hides nothing else', async () => {
     await keepNights(stage.store);
     await stage.store.write(gateKey('nightly', '2026-11-21'), Buffer.from('{}'));
     const page = await enter('Learning');
@@ -83,7 +83,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await regionOf(page, 'Figures').getByRole('img').waitFor();
   });
 
-  test('a chart follows the theme and the width, and is written in words, too', async () => {
+  test('a chart follows the theme and the width, and its figures are also shown as a table', async () => {
     await keepNights(stage.store);
     const page = await enter('Learning');
     const chart = page.getByRole('img').first();
@@ -104,7 +104,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     expect(await flawsOf(page)).toEqual([]);
   });
 
-  test('a night under way appears, grows, and stands with its gate in the end', async () => {
+  test('a running night appears, grows, and finally shows its gate', async () => {
     await keepNights(stage.store);
     const page = await enter('Learning');
     const run = regionOf(page, 'Training run nightly');
@@ -130,7 +130,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     expect(await row.count()).toBe(1);
   });
 
-  test('an evaluation is listed, drawn and sorted, and disagreements stand beside each other', async () => {
+  test('an evaluation is listed, drawn and sorted, and disagreements are shown side by side', async () => {
     const page = await enter('Evaluations');
     await page.getByText('No evaluations yet').waitFor();
     expect(await flawsOf(page)).toEqual([]);
@@ -166,7 +166,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await page.getByText(/This evaluation cannot be shown: there is no evaluation "nothing"/).waitFor();
   });
 
-  test('a key that is no admin sees curves and scores, and neither questions nor the money of others', async () => {
+  test('a key without admin rights sees curves and scores, but neither questions nor the money of others', async () => {
     await keepNights(stage.store);
     await keepEvaluation(stage.store, resolveRun(readGivenConfig(stage.config)));
     const page = await enter('Learning', site.gateway.secret);
@@ -181,7 +181,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     expect(await flawsOf(page)).toEqual([]);
   });
 
-  test('money is drawn by day and worker, and added up by key', async () => {
+  test('spending is drawn by day and worker, and summed by key', async () => {
     const key = await new KeyChecker(stage.store).check(site.secret);
     await keepCalls(stage.store, key?.id ?? '');
     const page = await enter('Money');
@@ -189,7 +189,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await page.getByText('at least $2.32').waitFor();
     await page.getByText('prompt caches saved $0.0009').waitFor();
     await page.getByText('1 call not over: under way, or of a process that died').waitFor();
-    // A bar for each day, and a mark of the legend; each worker's stand on those of the one below.
+    // One bar per day and one mark in the legend; each worker's bars are stacked on those of the worker below.
     const bars = (hue: number) => page.locator(`.picture path[style*="--hue-${hue}"]`);
     for (const hue of [0, 1, 2]) expect(await bars(hue).count()).toBe(21);
     const boxes = await Promise.all([0, 1].map((hue) => bars(hue).first().boundingBox()));
@@ -211,7 +211,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await page.getByRole('link', { name: 'solve-20' }).waitFor();
   });
 
-  test('nothing moves while a place is loaded', async () => {
+  test('nothing moves while a page loads', async () => {
     await keepNights(stage.store);
     await keepEvaluation(stage.store, resolveRun(readGivenConfig(stage.config)));
     const secret = await site.gateway.key({ isAdmin: true });
@@ -231,7 +231,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
       ['/evaluations/eval-legs', /conductor alone was right on 6/],
       ['/money', '2026-11-01'],
     ] as const;
-    // What stands above comes last, when what stands below has had the time to be painted.
+    // The upper part arrives last, after the lower part was painted.
     await heldBack(page, '**/api/checkpoints', '**/api/nights');
     await heldBack(page, '**/api/nights/nightly/2026-11-21', '**/api/nights/nightly');
     for (const [path, last] of places) {
@@ -241,7 +241,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     }
   });
 
-  /** Holds an answer back until another one has come and been painted. */
+  /** Holds a response back until another one has arrived and been painted. */
   async function heldBack(page: Page, held: string, first: string): Promise<void> {
     await page.route(held, async (route) => {
       await page.waitForResponse(first);
@@ -252,7 +252,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     });
   }
 
-  test('where nothing was learned yet, the page says where to begin', async () => {
+  test('if nothing was learned yet, the page says so', async () => {
     const page = await enter('Learning');
     await page.getByText('No nights yet').waitFor();
     expect(await flawsOf(page)).toEqual([]);

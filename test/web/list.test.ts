@@ -13,7 +13,7 @@ describeInChromium('the list of solves, in Chromium', () => {
   const stage = useStage({ workers: ['a'] });
   const site = usePage(stage);
 
-  /** Runs that are over without a worker. */
+  /** Starts runs and terminates them, so that they end without a worker. */
   async function startEnded(): Promise<void> {
     const { workflow } = stage.temporal.client;
     for (let index = 0; index < ENDED; index += 1) {
@@ -28,7 +28,7 @@ describeInChromium('the list of solves, in Chromium', () => {
     );
   }
 
-  test('earlier solves come as one scrolls, few rows are drawn, and a filter looks further back on request', async () => {
+  test('scrolling loads earlier solves, few rows are drawn, and a filter looks further back on request', async () => {
     await startEnded();
     const page = await site.enter();
     await page.getByRole('link', { name: 'Solves' }).click();
@@ -38,7 +38,7 @@ describeInChromium('the list of solves, in Chromium', () => {
     await page.getByLabel('Filter solves').fill('q7q');
     await page.getByText('No solve fits').waitFor();
     await page.getByRole('button', { name: 'Look further back' }).click();
-    // A page repeats the last run of the one before.
+    // Each page repeats the last run of the previous one.
     await page.getByText(/^0 of 19\d$/).waitFor();
     await page.getByRole('button', { name: 'Look further back' }).click();
     await page.getByText('1 of 230').waitFor();
@@ -60,13 +60,13 @@ describeInChromium('the list of solves, in Chromium', () => {
     );
     expect(new Set(names).size).toBe(names.length);
     expect(await rows.last().getAttribute('aria-setsize')).toBe(String(ENDED));
-    // What came meanwhile stands first, and nothing that was read is lost.
+    // A new run comes first, and no loaded run is lost.
     const { id } = await stage.client.start({ question: 'A new one?' });
     await page.getByText('231', { exact: true }).waitFor();
     await stage.temporal.client.workflow.getHandle(id).terminate();
   });
 
-  test('five thousand rows scroll; the longest task is printed', async () => {
+  test('five thousand rows scroll, and the longest task is printed', async () => {
     const row = (index: number) => ({
       id: `many-${index}`,
       runId: 'none',
@@ -82,7 +82,7 @@ describeInChromium('the list of solves, in Chromium', () => {
     });
     const runs = Array.from({ length: 5000 }, (_, index) => row(index));
     const page = await site.enter();
-    // So many runs would take minutes to make: what the gateway says is played, since the browser alone is at work here.
+    // Mocks the gateway's response: making so many runs would take minutes, and only the browser is tested here.
     await page.route('**/api/solves?*', (route) =>
       route.fulfill({
         json: { runs: route.request().url().includes('endedBefore') ? [] : runs, unlisted: 0 },

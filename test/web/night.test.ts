@@ -7,7 +7,7 @@ import { describeInChromium, launchBrowser, linkFor, openReader } from './browse
 jest.setTimeout(180_000);
 
 describeInChromium('a night while it runs, in Chromium', () => {
-  test('its cycles appear, with what was tried in them, and then its gate; what serves is rolled back', async () => {
+  test('shows its cycles, what was tried in them, and then its gate; what serves can be rolled back', async () => {
     const training = await openScriptedTraining({
       heldOut: 5,
       training: { cycles: 2 },

@@ -22,13 +22,13 @@ describeInChromium('the page, in Chromium', () => {
   const site = usePage(stage);
   const { enter } = site;
 
-  test('a link signs in once; a key does, too; signing out ends both', async () => {
+  test('a link signs in once, a key signs in too, and signing out ends the session', async () => {
     const link = await linkFor(stage, site.gateway.url, site.secret);
     const { page } = site.reader;
     await page.goto(link);
     await page.getByLabel('Your question').waitFor();
     expect(page.url()).toBe(`${site.gateway.url}/`);
-    // The browser may note its first paint after the page has been built.
+    // The browser may report its first paint after the page was built.
     const paint = await page.evaluate<number>(`new Promise((tell) => {
       const noted = (list) => list.getEntriesByName('first-contentful-paint').forEach(({ startTime }) => tell(startTime));
       new PerformanceObserver(noted).observe({ type: 'paint', buffered: true });
@@ -53,7 +53,7 @@ describeInChromium('the page, in Chromium', () => {
     await other.context.close();
   });
 
-  test('a solve that is asked appears, grows, streams, finishes, and stands in the list', async () => {
+  test('a new solve appears, grows, streams, finishes, and is listed', async () => {
     await stage.whileWorking(async () => {
       stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
       stage.providers.script('b', [{ fault: 'drip', ms: 4000 }]);
@@ -62,7 +62,7 @@ describeInChromium('the page, in Chromium', () => {
       await ask(page, 'How many legs has a spider?');
       await page.getByRole('heading', { name: 'How many legs has a spider?' }).waitFor();
       await page.getByRole('button', { name: /1\s*a\s*Look\./ }).waitFor();
-      // Some of the text is there before the last of it.
+      // The first part of the text appears before the last.
       const growing = page.locator('.growing');
       await growing.getByText('word3 ').waitFor();
       expect(await growing.textContent()).not.toContain('word59');
@@ -108,7 +108,7 @@ describeInChromium('the page, in Chromium', () => {
     });
   });
 
-  test('a plan that waits is refused in words where it is wrong, then edited, and runs as it was edited', async () => {
+  test('an invalid edit of a waiting plan is refused with the reason, and a valid one runs as edited', async () => {
     await stage.whileWorking(async () => {
       stage.plan([step('b', 'Count.')]);
       const page = await enter();
@@ -125,14 +125,14 @@ describeInChromium('the page, in Chromium', () => {
       await page.getByText(/The plan was refused: .*6 steps, but at most 5 are allowed/).waitFor();
       expect(await seriousFlaws(page)).toEqual([]);
       for (let last = 6; last > 2; last -= 1) await page.getByLabel(`Remove step ${last}`).click();
-      // A long subtask: the refusal counts steps as the page does.
+      // With a long subtask, the refusal must number steps as the page does.
       await page.getByLabel('What step 2 is asked').fill('x'.repeat(20_000));
       await page.getByRole('button', { name: 'Run this plan' }).click();
       await page.getByText(/The subtask of step 2 has 20,?\d+ bytes/).waitFor();
       await page.getByLabel('Step 2', { exact: true }).selectOption('a');
       await page.getByLabel('What step 2 is asked').fill('Look twice.');
       await page.getByRole('checkbox', { name: 'step 1' }).uncheck();
-      // A line that is drawn from one step to another says the same as its box.
+      // Drawing a line between two steps has the same effect as ticking the box.
       await drawLine(page, 1, 2);
       await page.getByRole('checkbox', { name: 'step 1', checked: true }).waitFor();
       await drawLine(page, 1, 2);
@@ -150,7 +150,7 @@ describeInChromium('the page, in Chromium', () => {
     await port(from, 'source').dragTo(port(to, 'target'));
   }
 
-  test('a plan that waits is rejected, and the next one approved', async () => {
+  test('a waiting plan is rejected, and the next one approved', async () => {
     await stage.whileWorking(async () => {
       stage.plan([step('b', 'Count.')]);
       const id = await startWaiting();
@@ -173,7 +173,7 @@ describeInChromium('the page, in Chromium', () => {
     return id;
   }
 
-  test('a solve is hinted and limited while it runs, cancelled, and retried from a step', async () => {
+  test('a running solve takes a hint and a limit, is cancelled, and is retried from a step', async () => {
     await stage.whileWorking(async () => {
       stage.plan([step('b', 'Count.')]);
       const letGo = stage.providers.hold('b');
@@ -198,7 +198,7 @@ describeInChromium('the page, in Chromium', () => {
     });
   });
 
-  test('a step that the Conductor gives to itself opens to a team of its own, whose plan can wait, too', async () => {
+  test('a step that the Conductor gives to itself opens to its own team, whose plan can wait, too', async () => {
     await stage.whileWorking(async () => {
       stage.plan([step('a', 'Look.'), step('conductor', 'Weigh it.', [0])]);
       stage.plan([step('a', 'Weigh each leg.')]);
@@ -218,7 +218,7 @@ describeInChromium('the page, in Chromium', () => {
     });
   });
 
-  test('depth that is lowered in flight has a step answered without a team of its own', async () => {
+  test('lowering the depth during a run has a step answered without its own team', async () => {
     await stage.whileWorking(async () => {
       stage.plan([step('b', 'Count.'), step('conductor', 'Weigh it.', [0])]);
       const letGo = stage.providers.hold('b');
@@ -241,7 +241,7 @@ describeInChromium('the page, in Chromium', () => {
     });
   });
 
-  test('a conversation goes on, and two runs of a question stand beside each other', async () => {
+  test('a conversation continues, and two runs of a question are shown side by side', async () => {
     await stage.whileWorking(async () => {
       const page = await enter();
       stage.plan([step('a', 'Look.')]);
@@ -274,7 +274,7 @@ describeInChromium('the page, in Chromium', () => {
     });
   });
 
-  test('a wait is told with its reason and its end, and a session ends with its key', async () => {
+  test('a wait is shown with its reason and its end, and a session ends with its key', async () => {
     await stage.whileWorking(async () => {
       stage.plan([step('b', 'Count.')]);
       const retryAfter = { ms: 8000, as: 'milliseconds' } as const;
@@ -301,7 +301,7 @@ describeInChromium('the page, in Chromium', () => {
     });
   });
 
-  test('a gateway that is killed and started again: the page recovers by itself, and shows nothing twice', async () => {
+  test('the page recovers by itself when a gateway is killed and restarted, and shows nothing twice', async () => {
     const first = await startGatewayProcess(stage);
     const port = Number(new URL(first.url).port);
     const own = await openReader(site.browser, first.url);
@@ -329,7 +329,7 @@ describeInChromium('the page, in Chromium', () => {
     await own.context.close();
   });
 
-  test('a checkpoint is promoted and rolled back, once it was read what that changes', async () => {
+  test('a checkpoint is promoted and rolled back, after the page has said what that changes', async () => {
     const { store } = stage;
     await keepNightly(store, 'It was not better.');
     const page = await enter();
@@ -349,7 +349,7 @@ describeInChromium('the page, in Chromium', () => {
     await page.getByRole('heading', { name: 'No checkpoint serves' }).waitFor();
   });
 
-  test('what the gateway refuses keeps what was typed, and says why', async () => {
+  test('a refusal by the gateway keeps what was typed, and says why', async () => {
     // No worker polls.
     const page = await enter();
     await page.getByLabel('Your question').fill('How many?');

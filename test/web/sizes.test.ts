@@ -9,7 +9,7 @@ const QUESTION = 'كم عدد أرجل العنكبوت، ولماذا؟ '.repea
 const ANSWER = 'ثماني أرجل. وهذا جواب طويل بعض الشيء.\n\n'.repeat(30);
 const STEPS = 50;
 
-/** Lines that run over a step which they neither leave nor reach. */
+/** Script that finds lines which cross a step that they neither leave nor reach. */
 const CROSSED = `[...document.querySelectorAll('.react-flow__edge')].flatMap((edge) => {
   const path = edge.querySelector('path');
   const [from, to] = edge.dataset.id.split('-');
@@ -30,7 +30,7 @@ describeInChromium('what is large, in Chromium', () => {
   });
   const site = usePage(stage);
 
-  test('fifty steps and long texts from right to left fit, on a desk and on a phone', async () => {
+  test('fifty steps and long right-to-left texts fit, on a desktop and on a phone', async () => {
     await stage.whileWorking(async () => {
       stage.providers.answer('a', ANSWER);
       // Each step sees the two before it.
@@ -40,7 +40,7 @@ describeInChromium('what is large, in Chromium', () => {
       await page.getByText(/starts at once/).click();
       await page.getByLabel('Steps a plan').fill(String(STEPS));
       await ask(page, QUESTION.trim());
-      // Fifty steps one after the other take a busy machine more than the usual half a minute.
+      // Fifty steps in sequence take a busy machine longer than the usual half a minute.
       await page.locator('.state-done').waitFor({ timeout: 90_000 });
       await answerOf(page).getByText('ثماني').first().waitFor();
       for (const width of [1440, 800, 390]) {
@@ -59,7 +59,7 @@ describeInChromium('what is large, in Chromium', () => {
     });
   }, 120_000);
 
-  test('twenty teams within one another open one by one, on a phone, too', async () => {
+  test('twenty nested teams open one by one, even on a phone', async () => {
     await stage.whileWorking(async () => {
       for (let depth = 0; depth < DEPTH; depth += 1)
         stage.plan([step('conductor', `Go on at depth ${depth}.`)]);
@@ -84,7 +84,7 @@ describeInChromium('what is large, in Chromium', () => {
     });
   });
 
-  test('a megabyte of Markdown is shown without the page standing still', async () => {
+  test('a megabyte of Markdown is shown without freezing the page', async () => {
     const big = '# a\n\n> * [x](y) **b** `c`\n\n'.repeat(40_000);
     await stage.whileWorking(async () => {
       stage.plan([step('a', 'Write much.')]);

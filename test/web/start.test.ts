@@ -5,13 +5,13 @@ import { answerOf, ask } from './use-page';
 
 jest.setTimeout(120_000);
 
-/** What `npm start` runs. */
+/** Script that `npm start` runs. */
 const START = join(__dirname, '..', '..', 'scripts', 'start.mjs');
 
 describeInChromium('npm start without a question, in Chromium', () => {
   const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'Paris' } });
 
-  test('prints a link, whose page asks the first question', async () => {
+  test('prints a link to a page that takes the first question', async () => {
     const up = stage.start([], { program: START });
     const [, url = '', link = ''] = await up.hear(/^Page +(http:\S+?)\/(#link=\S+)/m);
     const browser = await launchBrowser();

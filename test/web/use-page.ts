@@ -9,11 +9,11 @@ interface Site {
   readonly reader: Reader;
   /** Secret of an admin key. */
   readonly secret: string;
-  /** Signs the reader in, who then stands before the box for questions. */
+  /** Signs the reader in, and opens the page with the question box. */
   readonly enter: (url?: string) => Promise<Page>;
 }
 
-/** A gateway and a reader anew for each test of a file. Whatever goes wrong in the browser fails the test. */
+/** Opens a new gateway and reader for each test of a file. Any error in the browser fails the test. */
 export function usePage(stage: Stage): Site {
   const site = {
     enter: async (url = site.gateway.url) => {
@@ -40,7 +40,7 @@ export function usePage(stage: Stage): Site {
   return site;
 }
 
-/** Asks on the page, and gives the id of the solve that its place is of. */
+/** Asks a question on the page, and returns the solve's id from the page's address. */
 export async function ask(page: Page, question: string): Promise<string> {
   await page.getByLabel('Your question').fill(question);
   await page.keyboard.press('Enter');

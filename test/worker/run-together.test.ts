@@ -27,7 +27,7 @@ class FakeWorker implements Runnable {
 }
 
 describe('workers that run together', () => {
-  test('end together when the first of them is stopped, even before the others are there', async () => {
+  test('end together when the first of them is stopped, even before the others exist', async () => {
     const [main, late] = [new FakeWorker(), new FakeWorker()];
     const arrival = new EventEmitter();
     const run = runTogether(main, () => main.run(), [once(arrival, 'there').then(() => late)]);
@@ -37,7 +37,7 @@ describe('workers that run together', () => {
     expect([main.getState(), late.getState()]).toEqual(['STOPPED', 'STOPPED']);
   });
 
-  test.each([0, 1, 2])('break down together when worker %i of them breaks down', async (broken) => {
+  test.each([0, 1, 2])('fail together when worker %i of them fails', async (broken) => {
     const workers = [new FakeWorker(), new FakeWorker(), new FakeWorker()] as const;
     const [main, ...others] = workers;
     const run = runTogether(
@@ -53,7 +53,7 @@ describe('workers that run together', () => {
     }
   });
 
-  test('stop when one of them could not be made', async () => {
+  test('stop if one of them cannot be created', async () => {
     const main = new FakeWorker();
     const run = runTogether(main, () => main.run(), [Promise.reject(new Error('no such name space'))]);
     await expect(run).rejects.toThrow('no such name space');

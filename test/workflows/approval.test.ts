@@ -9,20 +9,20 @@ const stage = useStage({
   configure: (config) => ({ ...config, recursion: 'both', limits: { depth: 0, costUsd: null } }),
 });
 
-/** Starts a run whose plan waits for a person, and returns its id when it does. */
+/** Starts a run whose plan needs approval, and returns its id once it waits. */
 async function startWaiting(input: Omit<SolveInput, 'question' | 'messages'> = {}): Promise<string> {
   const { id } = await stage.client.start({ approval: 'plan', ...input, question });
   await untilWaiting(id);
   return id;
 }
 
-/** Waits until so many plans have waited, by the calls that the Conductor was asked for them. */
+/** Waits until a plan waits for approval after that many calls to the Conductor. */
 function untilWaiting(id: string, calls = 1): Promise<SolveResult> {
   return untilTrace(stage, id, (trace) => trace.waitsFor === 'approval' && trace.usage.calls === calls);
 }
 
-describe('a plan that waits for a person', () => {
-  test('is told with what it may cost, and begun only when approved', async () => {
+describe('a plan that waits for approval', () => {
+  test('is reported with what it may cost, and started only when approved', async () => {
     stage.plan(PLAN);
     await stage.whileWorking(async () => {
       const id = await startWaiting();
@@ -43,7 +43,7 @@ describe('a plan that waits for a person', () => {
     });
   });
 
-  test('can be replaced by another one, which runs in its normal form', async () => {
+  test('can be replaced by another plan, which runs in its normal form', async () => {
     stage.plan(PLAN);
     stage.providers.answer('c', 'At the Breg.');
     const release = stage.providers.hold('c');
@@ -66,7 +66,7 @@ describe('a plan that waits for a person', () => {
     });
   });
 
-  test('can be refused: the Conductor reads why, and its next plan waits in turn', async () => {
+  test('can be rejected: the Conductor is told why, and its next plan waits in turn', async () => {
     stage.plan(PLAN);
     stage.plan([step('c', 'Answer it.')]);
     await stage.whileWorking(async () => {
@@ -97,7 +97,7 @@ describe('a plan that waits for a person', () => {
     expect(stage.providers.log).toHaveLength(1);
   });
 
-  test('is decided on once, whatever comes at the same moment', async () => {
+  test('is decided only once, whatever arrives at the same moment', async () => {
     stage.plan(PLAN);
     await stage.whileWorking(async () => {
       const id = await startWaiting();
@@ -115,7 +115,7 @@ describe('a plan that waits for a person', () => {
   });
 });
 
-test('a plan that the configuration gives is carried out without the Conductor, until a person wants another', async () => {
+test('a configured plan is carried out without the Conductor, until a person rejects it', async () => {
   const steps = PLAN.map((step) => ({ ...step, sees: step.sees.map((seen) => seen + 1) }));
   const given = await openStage({
     configure: (config) => ({
@@ -149,7 +149,7 @@ test('a plan that the configuration gives is carried out without the Conductor, 
   await given.close();
 });
 
-test('a verdict where no plan waits is refused', async () => {
+test('a decision is refused if no plan waits', async () => {
   stage.plan(PLAN);
   const result = await solveAnd(stage, 'a', async (id) => {
     const verdicts = [
@@ -164,14 +164,14 @@ test('a verdict where no plan waits is refused', async () => {
   expect(result).toMatchObject({ status: 'completed', degraded: false });
 });
 
-describe('whose plans wait', () => {
+describe('plans that wait for approval', () => {
   beforeEach(() => {
     stage.plan([step('conductor', 'Go deeper.')]);
     stage.plan([step('a', 'Find the sources.')]);
   });
   const limits = { depth: 1 };
 
-  test('with `plan`: the run alone', async () => {
+  test('with `plan`: those of the run itself alone', async () => {
     stage.providers.script('conductor', [ACCEPT]);
     await stage.whileWorking(async () => {
       const id = await startWaiting({ limits });
@@ -180,7 +180,7 @@ describe('whose plans wait', () => {
     });
   });
 
-  test('with `all`: its children, too, and the corrections of a review', async () => {
+  test('with `all`: also those of its children and of the corrections of a review', async () => {
     stage.plan([step('b', 'Correct it.')]);
     await stage.whileWorking(async () => {
       const id = await startWaiting({ approval: 'all', limits });
@@ -198,7 +198,7 @@ describe('whose plans wait', () => {
   });
 });
 
-test('the time that a person takes is not the run’s', async () => {
+test("the time that a person takes does not count towards the run's limit", async () => {
   stage.plan(PLAN);
   await stage.whileWorking(async () => {
     const wallClockMs = 4000;

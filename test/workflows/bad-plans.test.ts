@@ -7,7 +7,7 @@ const GOOD = [step('b', 'Answer it.')];
 
 const stage = useStage();
 
-/** Does something while a plan that must not use worker `a` waits for a person; it is approved in the end. */
+/** Does some work while a plan that must not use worker `a` waits for approval; approves it in the end. */
 async function whileWaiting(work: (id: string) => Promise<void>): Promise<void> {
   stage.plan(GOOD);
   await stage.whileWorking(async () => {
@@ -23,8 +23,8 @@ async function whileWaiting(work: (id: string) => Promise<void>): Promise<void> 
 
 const many = (count: number): Step[] => Array.from({ length: count }, () => step('b', 'Once more.'));
 
-describe('a plan that a person wrote is refused with the words of the plan language', () => {
-  test('where it breaks a rule', async () => {
+describe("a person's plan is refused with the message of the plan language", () => {
+  test('if it breaks a rule', async () => {
     const refused: readonly (readonly [readonly Step[], string])[] = [
       [[step('z', 'An unknown worker.')], 'There is no worker "z" in the pool'],
       [[step('a', 'One that this request excludes.')], 'There is no worker "a" in the pool'],
@@ -44,7 +44,7 @@ describe('a plan that a person wrote is refused with the words of the plan langu
     });
   });
 
-  test('where it is none at all', async () => {
+  test('if it is not a plan at all', async () => {
     const misshapen = [{}, { steps: 'all' }, { steps: [{ worker: 'b' }] }, [], null] as unknown as Plan[];
     await whileWaiting(async (id) => {
       for (const plan of misshapen) {
@@ -54,7 +54,7 @@ describe('a plan that a person wrote is refused with the words of the plan langu
   });
 });
 
-test('a plan that a person wrote is held to the limits as they are when it comes', async () => {
+test("a person's plan is held to the limits in force when it arrives", async () => {
   await whileWaiting(async (id) => {
     await stage.client.setLimits(id, { steps: 1 });
     const two = { steps: [step('b', 'One.'), step('b', 'Two.')] };
@@ -62,7 +62,7 @@ test('a plan that a person wrote is held to the limits as they are when it comes
   });
 });
 
-test('a rejection without a reason, or with a book for one, is refused', async () => {
+test('a rejection with an empty or overlong reason is refused', async () => {
   await whileWaiting(async (id) => {
     for (const reason of ['', ' \n', 'x'.repeat(4001)]) {
       const refusal = await refusalOf(stage.client.rejectPlan(id, reason));
@@ -71,7 +71,7 @@ test('a rejection without a reason, or with a book for one, is refused', async (
   });
 });
 
-describe('a plan that the Conductor wrote is shown to it with its error, and repaired', () => {
+describe('an invalid plan is shown to the Conductor with its error, and repaired', () => {
   const reply = (ids: string, sees = '[[]]', subtasks = '["Answer it."]'): string =>
     `model_id = ${ids}\nsubtasks = ${subtasks}\naccess_list = ${sees}`;
   const lists = (count: number): string => {
@@ -81,7 +81,7 @@ describe('a plan that the Conductor wrote is shown to it with its error, and rep
 
   const bad = [
     reply('[7]'),
-    // The Conductor, where no depth is left.
+    // The Conductor as a worker, though no depth is left.
     reply('[3]'),
     reply('["../b"]'),
     reply('["http://127.0.0.1:1/v1"]'),
@@ -90,7 +90,7 @@ describe('a plan that the Conductor wrote is shown to it with its error, and rep
     lists(10_000),
   ];
 
-  test('and does nothing before', async () => {
+  test('before anything else is done', async () => {
     await stage.whileWorking(async () => {
       for (const each of bad) {
         stage.providers.script('conductor', [each]);
@@ -113,7 +113,7 @@ describe('a plan that the Conductor wrote is shown to it with its error, and rep
   });
 });
 
-test('a run may be given another way of saying what a step sees, and its Conductor is held to it', async () => {
+test('a run may change how plans say what a step sees, and its Conductor is held to it', async () => {
   const twice = [step('a', 'Find one.'), step('b', 'Find another.'), step('b', 'Answer it.', [0])];
   const conductor = { access: 'binary' } as const;
   await stage.whileWorking(async () => {
@@ -131,7 +131,7 @@ test('a run may be given another way of saying what a step sees, and its Conduct
   });
 });
 
-/** A text as it looks inside a JSON body. */
+/** Returns a text as it appears inside a JSON body. */
 function asJson(text = ''): string {
   return JSON.stringify(text).slice(1, -1);
 }

@@ -12,7 +12,7 @@ describe('cancelling a run', () => {
   });
   afterEach(() => stage.close());
 
-  test('closes its HTTP calls, makes no further one, and ends as cancelled', async () => {
+  test('closes its HTTP calls, makes no further ones, and ends as cancelled', async () => {
     stage.plan([step('a', 'Slow.'), step('b', 'Slow as well.'), step('c', 'Never asked.', [0, 1])]);
     stage.providers.hold('a');
     stage.providers.hold('b');
@@ -33,15 +33,15 @@ describe('cancelling a run', () => {
       const rows = await stage.rows(id);
       expect(rows.filter((row) => row.error?.type === 'Run.Cancelled')).toHaveLength(2);
       expect(rows.filter((row) => row.nanoUsd === null)).toHaveLength(2);
-      // Cut calls may be billed: the trace has them, and calls its sum a lower bound.
+      // Calls that were cut off may be billed: the trace lists them, and marks its sum as a lower bound.
       expect(idsOf(last?.calls)).toEqual(idsOf(rows));
       expect(last).toMatchObject({ costIsLowerBound: true, usage: { calls: 3 } });
     });
   });
 
-  test('waits for the calls of children, though messages to them come meanwhile', async () => {
+  test('waits for the calls of children, even if messages to them arrive meanwhile', async () => {
     await stage.close();
-    // A heartbeat brings the cancellation to a call, so that there is time for a message before.
+    // A call learns of its cancellation by a heartbeat; this long one leaves time for a message first.
     stage = await openStage({
       configure: (config) => ({
         ...config,
@@ -68,7 +68,7 @@ describe('cancelling a run', () => {
     });
   });
 
-  test('leaves no attempt out of its trace, though the server tells no one of those that were to be repeated', async () => {
+  test('leaves no attempt out of its trace, though the server reports none of those that await a retry', async () => {
     stage.plan([step('a', 'Try.')]);
     stage.providers.script('a', [{ fault: 'rate-limited', retryAfter: { as: 'seconds', ms: 60_000 } }]);
     await stage.whileWorking(async () => {

@@ -34,7 +34,7 @@ function turnsTo(model: string, at = 0): Turn[] {
   return (JSON.parse(body) as { readonly messages: Turn[] }).messages;
 }
 
-test('the last turn is the question; Conductor and workers are shown the others between fences', async () => {
+test('the last turn is the question; Conductor and workers are shown the earlier ones between fences', async () => {
   await open('tagged');
   stage.plan([step('a', 'Say it.')]);
   const result = await stage.solve({ messages: MESSAGES });
@@ -60,7 +60,7 @@ test.each(['chat', 'plain'] as const)('with layout %s a worker is shown real tur
   expect(rest).toEqual([]);
 });
 
-test('a review sees the conversation, and a step of a child sees its own task alone', async () => {
+test('a review and the workers of its plan see the conversation', async () => {
   await open('tagged', 'review');
   stage.plan([step('a', 'Say it.')]);
   stage.plan([step('b', 'Say it better.')]);
@@ -72,7 +72,7 @@ test('a review sees the conversation, and a step of a child sees its own task al
   }
 });
 
-test('long turns travel by reference, and what is booked covers what is sent', async () => {
+test('long turns travel by reference, and the estimate covers what is sent', async () => {
   await open('chat');
   stage.plan([step('a', 'Say it.')]);
   const long = 'A long tale. '.repeat(20_000);
@@ -105,7 +105,7 @@ test.each([
   ],
   [[{ role: 'user', content: 'x'.repeat(2 ** 20) }], /the conversation has \d+ bytes/],
 ] as const)(
-  'a conversation without a question is refused before anything is started: %#',
+  'a conversation that is invalid is refused before anything is started: %#',
   async (messages, why) => {
     await open('tagged');
     await expect(stage.client.start({ messages })).rejects.toThrow(why);

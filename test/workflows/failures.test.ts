@@ -11,7 +11,7 @@ describe('when a provider fails', () => {
     stage = await openStage({ workers: ['a', 'b'] });
   });
 
-  test('400 and 401 fail at once, with provider, model and reason in one sentence and no key in it', async () => {
+  test('400 and 401 fail at once, naming provider, model and reason in one sentence without the key', async () => {
     stage.plan([step('a', 'One.'), step('b', 'Two.')]);
     stage.providers.script('a', [{ fault: 'bad-request', message: 'max_tokens is too large' }]);
     stage.providers.script('b', [
@@ -27,7 +27,7 @@ describe('when a provider fails', () => {
     expect(JSON.stringify(result)).not.toContain(TEST_KEY);
   });
 
-  test('429 is asked again after the time the provider names, within one activity', async () => {
+  test('429 is retried after the time that the provider names, within one activity', async () => {
     stage.plan([step('a', 'Once more.')]);
     stage.providers.script('a', [
       { fault: 'rate-limited', retryAfter: { ms: 1500, as: 'milliseconds' } },
@@ -44,7 +44,7 @@ describe('when a provider fails', () => {
     expect(new Set(result.calls.map((call) => call.callId)).size).toBe(2);
   });
 
-  test('requests are capped: five, and the last failure becomes final', async () => {
+  test('requests are capped at five, and the last failure becomes final', async () => {
     stage.plan([step('a', 'Never.')]);
     stage.providers.answer('a', { fault: 'rate-limited', retryAfter: { ms: 1, as: 'milliseconds' } });
     const result = await stage.solve({ question: 'Does it give up?' });
@@ -53,7 +53,7 @@ describe('when a provider fails', () => {
     expect(result.rounds[0]?.steps[0]?.error).toMatchObject({ type: 'Provider.RateLimited', message });
   });
 
-  test('what may have been billed comes back to the workflow, which buys once more and no oftener', async () => {
+  test('a possibly billed failure returns to the workflow, which retries it only once', async () => {
     stage.plan([step('a', 'Cut off.')]);
     stage.providers.answer('a', { fault: 'truncated' });
     const result = await stage.solve({ question: 'How often is it bought?' });
@@ -66,7 +66,7 @@ describe('when a provider fails', () => {
     expect(result).toMatchObject({ costUsd: (plan?.nanoUsd ?? NaN) / 1e9, costIsLowerBound: true });
   });
 
-  test('an answer that was cut by its limit is asked for again with more room', async () => {
+  test('an answer cut off by its limit is requested again with more room', async () => {
     stage.plan([step('a', 'Say much.')]);
     stage.providers.script('a', [
       { text: 'The beginning of', finish: 'length' },
@@ -80,7 +80,7 @@ describe('when a provider fails', () => {
     expect(limits[1]).toBe((limits[0] ?? 0) * 4);
   });
 
-  test('a worker that fails for good leaves an empty output, its reason, and the answer of the rest', async () => {
+  test('a worker that fails permanently leaves an empty output and its reason, and the others still answer', async () => {
     stage.plan([step('a', 'Refused.'), step('b', 'Goes on.', [0])]);
     stage.providers.answer('a', { text: '', finish: 'refusal', refusal: 'I would rather not.' });
     stage.providers.answer('b', 'the answer of the rest');
@@ -92,7 +92,7 @@ describe('when a provider fails', () => {
   });
 });
 
-test('a call that was never made counts as none: no worker took it, or its key is not there', async () => {
+test('a call that was never sent does not count: no worker process took it, or its key is missing', async () => {
   const nobody = { id: 'x', provider: 'activity', type: 'answer', taskQueue: 'nobody-polls-this' } as const;
   stage = await openStage({
     workers: ['a', 'b'],
@@ -118,7 +118,7 @@ test('a call that was never made counts as none: no worker took it, or its key i
   expect(await stage.rows(result.id)).toHaveLength(2);
 });
 
-test('a fallback stands in after its worker has failed for good, and the trace says for whom and why', async () => {
+test('a fallback stands in after its worker failed permanently, and the trace says for whom and why', async () => {
   stage = await openStage({
     workers: ['a', 'b'],
     configure: (config) => ({
@@ -150,7 +150,7 @@ describe('when the Conductor fails', () => {
     stage.providers.answer('a', 'an answer without a plan');
   });
 
-  test('after two repairs the first worker answers alone, and the run is degraded', async () => {
+  test('the first worker answers alone after two repairs, and the run is degraded', async () => {
     stage.providers.answer('conductor', 'I have no idea.');
     const result = await stage.solve({ question: 'What then?' });
     expect(result).toMatchObject({ status: 'completed', answer: 'an answer without a plan', degraded: true });
@@ -159,7 +159,7 @@ describe('when the Conductor fails', () => {
     expect(result.rounds[0]?.error?.type).toBe('Plan.Invalid');
   });
 
-  test("a provider's failure is no bad plan: it is not repaired, and the run goes on without a plan", async () => {
+  test("a provider's failure is not repaired like a bad plan, and the run continues without a plan", async () => {
     stage.providers.answer('conductor', { fault: 'gateway-timeout' });
     const result = await stage.solve({ question: 'Is it repaired?' });
     expect(result).toMatchObject({ status: 'completed', degraded: true });
@@ -175,7 +175,7 @@ describe('when the Conductor fails', () => {
     ]);
   });
 
-  test('it is asked again once a person rejects what stands in for its plan, and nothing is lost then', async () => {
+  test('it is asked again if a person rejects the stand-in for its plan, and the run is not degraded', async () => {
     stage.providers.script('conductor', ['I have no idea.', 'None.', 'Still none.']);
     stage.plan([step('b', 'Answer it.')]);
     const result = await stage.whileWorking(async () => {
@@ -192,7 +192,7 @@ describe('when the Conductor fails', () => {
   });
 
   test.each(['unauthorized', 'forbidden', 'not-found', 'quota-exceeded'] as const)(
-    'for a reason of configuration (%s), the run ends before a worker is paid',
+    'a reason of configuration (%s) ends the run before a worker is paid',
     async (fault) => {
       stage.providers.answer('conductor', { fault });
       const result = await stage.solve({ question: 'Who is paid?' });
@@ -209,7 +209,7 @@ describe('when the Conductor fails', () => {
     },
   );
 
-  test('where the worker that stands in fails as well, the run tells both reasons', async () => {
+  test('if the worker that stands in fails as well, the run gives both reasons', async () => {
     stage.providers.answer('conductor', { fault: 'bad-request', message: 'the prompt is too long' });
     stage.providers.answer('a', { fault: 'refusal' });
     const result = await stage.solve({ question: 'Why is there none?' });

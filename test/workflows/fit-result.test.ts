@@ -9,7 +9,7 @@ const MAX_PAYLOAD_BYTES = 2 * 1024 * 1024;
 const REFUSED = { type: 'Provider.Refused', message: 'm'.repeat(1000) };
 const CHILD = 'r'.repeat(1000);
 
-/** The largest trace that limits and bounds leave room for. */
+/** Returns the largest trace that limits and bounds allow. */
 function largest(ownSteps: number): SolveTrace {
   const sample = sampleTrace();
   const [round] = sample.rounds;
@@ -42,7 +42,7 @@ function largest(ownSteps: number): SolveTrace {
 }
 
 test.each([0, MAX_STEPS])(
-  'the largest trace with %i steps of its own fits a payload, its answer whole',
+  'the largest trace with %i steps of its own is made to fit a payload, with its answer whole',
   (own) => {
     const trace = largest(own);
     expect(jsonBytes(trace)).toBeGreaterThan(MAX_PAYLOAD_BYTES);
@@ -56,7 +56,7 @@ test.each([0, MAX_STEPS])(
   },
 );
 
-test('what fits is left as it is', () => {
+test('a trace that fits is left unchanged', () => {
   const trace = sampleTrace();
   expect(fitResult(trace)).toBe(trace);
 });

@@ -9,8 +9,8 @@ import { step, useStage } from '../support/stage';
 import { testTaskQueue } from '../support/temporal';
 
 /*
- * Any client may start a solve with a resolved run of its own making. Cards of models are checked where they are asked
- * (`config/api-keys.ts`); what a workflow calls by itself must be known, too.
+ * Any client may start a solve with a forged resolved run. Model cards are checked before a model is called
+ * (`config/api-keys.ts`); whatever a workflow calls by itself must be known, too.
  */
 
 const AGENTS = testTaskQueue();
@@ -42,13 +42,13 @@ async function failureOf(solved: Promise<unknown>): Promise<ApplicationFailure> 
   return (failed as WorkflowFailedError).cause as ApplicationFailure;
 }
 
-/** Starts a solve that is given `change` of the run that the configuration resolves to. */
+/** Starts a solve with the configuration's resolved run, altered by `change`. */
 function solveGiven(id: string, change: (run: ResolvedRun) => Partial<ResolvedRun>): Promise<unknown> {
   const run = resolveRun(parseConfig(stage.config));
   return solveWith(id, { question: 'Who are you?', run: { ...run, ...change(run) } });
 }
 
-/** Runs a worker whose activities only note that they were called. */
+/** Runs a worker whose activities only record that they were called. */
 async function whileListening<T>(taskQueue: string, calls: string[], work: () => Promise<T>): Promise<T> {
   const note = (name: string) => () => {
     calls.push(name);
@@ -70,19 +70,22 @@ test.each([
   ['activity', AGENTS, { type: 'wipeDisk' }],
   ['queue', OTHERS, { taskQueue: OTHERS }],
   ['workflow', AGENTS, { kind: 'workflow' }],
-] as const)('a given run names no %s that the configuration does not', async (name, taskQueue, change) => {
-  stage.plan([step('agent', 'Do it.')]);
-  const calls: string[] = [];
-  const solved = whileListening(taskQueue, calls, () => solveGiven(name, withAgent(change)));
-  const { type, message } = await failureOf(solved);
-  expect(type).toBe('Configuration.Invalid');
-  expect(message).toMatch(
-    /^the run names the (activity|workflow) \S+ on task queue \S+, which the configuration of this worker process does not: /,
-  );
-  expect(calls).toEqual([]);
-});
+] as const)(
+  'a given run cannot name any %s that the configuration does not',
+  async (name, taskQueue, change) => {
+    stage.plan([step('agent', 'Do it.')]);
+    const calls: string[] = [];
+    const solved = whileListening(taskQueue, calls, () => solveGiven(name, withAgent(change)));
+    const { type, message } = await failureOf(solved);
+    expect(type).toBe('Configuration.Invalid');
+    expect(message).toMatch(
+      /^the run names the (activity|workflow) \S+ on task queue \S+, which the configuration of this worker process does not: /,
+    );
+    expect(calls).toEqual([]);
+  },
+);
 
-test('a given run keeps no queues by provider that the configuration does not', async () => {
+test('a given run cannot use a queue per provider if the configuration does not', async () => {
   const solved = stage.whileWorking(() => solveGiven('queues', () => ({ queuePerProvider: true })));
   const message: unknown = expect.stringContaining('a queue of its own for provider openai');
   expect(await failureOf(solved)).toMatchObject({ type: 'Configuration.Invalid', message });
@@ -95,7 +98,7 @@ test('a client cannot start a solve as if it were a child', async () => {
   expect(await failureOf(solved)).toMatchObject({ type: 'Solve.BadInput' });
 });
 
-test('what the configuration names is called', async () => {
+test('an activity that the configuration names is called', async () => {
   stage.plan([step('agent', 'Do it.')]);
   const calls: string[] = [];
   const solved = await whileListening(AGENTS, calls, () => solveGiven('known', withAgent({})));

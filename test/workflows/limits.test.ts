@@ -13,7 +13,7 @@ afterEach(() => stage.close());
 
 type Limits = NonNullable<ConfigInput['limits']>;
 
-/** A worker may write 1000 tokens: with its prompt, some 2000 are set aside for a call of it, or 0.012 USD. */
+/** Opens a stage whose workers may write 1000 tokens; with the prompt, a call reserves about 2000, or 0.012 USD. */
 async function open(limits: Limits, recursion: ConfigInput['recursion'] = 'never'): Promise<void> {
   stage = await openStage({
     configure: (config) => ({
@@ -25,32 +25,32 @@ async function open(limits: Limits, recursion: ConfigInput['recursion'] = 'never
   });
 }
 
-/** A plan that costs 3100 tokens, or 0.007 USD. */
+/** Makes the Conductor write a plan that costs 3100 tokens, or 0.007 USD. */
 function plan(...steps: readonly Step[]): void {
   const usage = { inputTokens: 3000, outputTokens: 100 };
   stage.providers.script('conductor', [{ text: renderPlan({ steps }, ALL), usage }]);
 }
 
-/** An answer that costs 1900 tokens, or 0.0118 USD: nearly all that is set aside for it. */
+/** An answer that costs 1900 tokens, or 0.0118 USD: nearly its whole reservation. */
 const LONG: Answer = { text: 'A long answer.', usage: { inputTokens: 900, outputTokens: 1000 } };
-/** An answer that costs 910 tokens, or 0.0019 USD: hardly any of it. */
+/** An answer that costs 910 tokens, or 0.0019 USD: well below its reservation. */
 const SHORT: Answer = { text: 'A short answer.', usage: { inputTokens: 900, outputTokens: 10 } };
 
-/** How many calls of workers a run has asked for, sent or not. */
+/** Returns how many worker calls a run has scheduled, sent or not. */
 async function callsBegun(id: string): Promise<number> {
   const { events } = await stage.temporal.client.workflow.getHandle(id).fetchHistory();
   const types = (events ?? []).map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
   return types.filter((type) => type === CALL_WORKER).length;
 }
 
-describe('a limit on spending ends the run with the best answer, and is kept', () => {
+describe('a spending limit ends the run with the best answer, and is never exceeded', () => {
   const THREE = [step('a', 'One.'), step('b', 'Two.'), step('c', 'Three.')];
 
   test.each([
     ['calls', { calls: 3 }, { calls: 3 }, 2],
     ['tokens', { tokens: 6600 }, { tokens: 5000 }, 1],
     ['cost', { costUsd: 0.024 }, { nanoUsd: 18_800_000 }, 1],
-  ])('by %s', async (stoppedBy, limits, spent, answered) => {
+  ])('for %s', async (stoppedBy, limits, spent, answered) => {
     await open(limits);
     plan(...THREE);
     for (const { worker } of THREE) stage.providers.answer(worker, LONG);
@@ -65,19 +65,19 @@ describe('a limit on spending ends the run with the best answer, and is kept', (
   });
 });
 
-test('ten steps at once wait for each other near the limit: none overruns it, and none is refused', async () => {
+test('ten concurrent steps near the limit wait for each other: none exceeds it, and none is refused', async () => {
   await open({ steps: 10, costUsd: 0.045 });
   plan(...Array.from({ length: 10 }, (_, index) => step('a', `Part ${index}.`)));
   stage.providers.answer('a', SHORT);
   const result = await solveAnd(stage, 'a', async (id) => {
-    // 0.038 USD are left. For the first call the worst is set aside twice, in case it is lost.
+    // 0.038 USD is left. The first call reserves its worst case twice, in case a request is lost, the second once.
     expect(await callsBegun(id)).toBe(2);
   });
   expect(result).toMatchObject({ stoppedBy: null, degraded: false });
   expect(stage.requestsTo('a')).toHaveLength(10);
 });
 
-test('a step that waits for room is begun when the limit is raised', async () => {
+test('a step that waits for room starts when the limit is raised', async () => {
   await open({ costUsd: 0.024 });
   plan(step('a', 'One.'), step('b', 'Two.'));
   const result = await solveAnd(stage, 'a', async (id) => {
@@ -90,13 +90,13 @@ test('a step that waits for room is begun when the limit is raised', async () =>
   expect(result).toMatchObject({ stoppedBy: null, degraded: false });
 });
 
-/** The first wait that a run is told to be in. */
+/** Returns the first `waiting` event of a run's stream, or null if there is none. */
 async function waitIn(id: string): Promise<LiveEvent | null> {
   for await (const event of stage.client.stream(id)) if (event.kind === 'waiting') return event;
   return null;
 }
 
-test('a request that costs nothing counts as a call', async () => {
+test('a request that costs nothing still counts as a call', async () => {
   await open({ calls: 3 });
   plan(step('a', 'Answer it.'), step('b', 'Check it.', [0]));
   const retryAfter = { ms: 1, as: 'milliseconds' } as const;
@@ -121,7 +121,7 @@ describe('before anything is spent', () => {
     expect(await ledgerOf(stage.store, result.id)).toEqual([]);
   });
 
-  test('a plan that may cost more than a person gave for this run is not begun', async () => {
+  test('a plan that may exceed the cost limit given for this run is not started', async () => {
     await open({});
     plan(step('a', 'One.'), step('b', 'Two.'));
     const result = await stage.solve({ question, limits: { costUsd: 0.025 } });
@@ -132,10 +132,10 @@ describe('before anything is spent', () => {
   });
 });
 
-describe('what may have been billed', () => {
+describe('a call that may have been billed', () => {
   const CUT: Answer = { fault: 'cut-mid-body' };
 
-  test('is bought once more where that fits', async () => {
+  test('is repeated once if that fits the limit', async () => {
     await open({ costUsd: 0.035 });
     plan(step('a', 'Answer it.'));
     stage.providers.script('a', [CUT, 'In the Black Forest.']);
@@ -144,7 +144,7 @@ describe('what may have been billed', () => {
     expect(stage.requestsTo('a')).toHaveLength(2);
   });
 
-  test('counts at its worst for ever: what does not fit beside it is not bought', async () => {
+  test('counts at its worst case forever: what does not fit beside it is not sent', async () => {
     await open({ costUsd: 0.024 });
     plan(step('b', 'Draft it.'), step('a', 'Answer it.', [0]));
     stage.providers.answer('b', { text: 'A draft.', usage: { inputTokens: 1, outputTokens: 1 } });
@@ -157,8 +157,8 @@ describe('what may have been billed', () => {
   });
 });
 
-describe('where nobody knows a price', () => {
-  /** All models without one. */
+describe('if a price is unknown', () => {
+  /** Opens a stage whose models have no price. */
   async function openUnpriced(limits: Limits): Promise<void> {
     stage = await openStage({
       configure: (config, url) => {
@@ -181,7 +181,7 @@ describe('where nobody knows a price', () => {
   test.each([
     ['calls', { calls: 2 }],
     ['tokens', { tokens: 9000 }],
-  ])('limits of %s are', async (stoppedBy, limits) => {
+  ])('limits of %s are enforced', async (stoppedBy, limits) => {
     await openUnpriced(limits);
     stage.providers.answer('a', { text: 'A draft.', usage: { inputTokens: 900, outputTokens: 4000 } });
     const result = await stage.solve({ question });
@@ -190,11 +190,11 @@ describe('where nobody knows a price', () => {
   });
 });
 
-test('what a child leaves of its share is there for a later step', async () => {
+test('a later step can use what a child did not spend of its share', async () => {
   await open({ calls: 7, depth: 1 }, 'worker');
   plan(step('conductor', 'Go deeper.'), step('b', 'Say it.', [0]));
   plan(step('a', 'Compare.'));
-  // Six are left: three for the child, which needs two, so that four are left for the last step.
+  // Six calls are left. The child reserves three and needs two, which leaves four for the last step.
   const limited: Answer = { fault: 'rate-limited', retryAfter: { ms: 1, as: 'milliseconds' } };
   stage.providers.script('b', [limited, limited, limited, 'At the Breg.']);
   const result = await stage.solve({ question });
@@ -206,7 +206,7 @@ describe('a run whose time is used up', () => {
     stage = await openStage({ configure: (config) => ({ ...config, temporal: { heartbeat: '1s' } }) });
   });
 
-  test('ends with the best answer it has, closes what is under way, and says what stopped it', async () => {
+  test('ends with the best answer so far, closes open calls, and says what stopped it', async () => {
     stage.plan([step('a', 'Quick.'), step('b', 'Never done.')]);
     stage.providers.answer('a', 'the best there is');
     stage.providers.hold('b');
@@ -219,7 +219,7 @@ describe('a run whose time is used up', () => {
     });
   });
 
-  test('fails when the Conductor used all of it', async () => {
+  test('fails if the Conductor used all of it', async () => {
     stage.providers.hold('conductor');
     const result = await stage.solve({ question, limits: { wallClock: '2s' } });
     expect(result).toMatchObject({ status: 'failed', stoppedBy: 'wallClock', answer: null });

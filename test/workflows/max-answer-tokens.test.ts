@@ -14,19 +14,19 @@ async function open(configure?: StageOptions['configure'], workers?: readonly st
   stage = await openStage({ configure, workers });
 }
 
-/** A Conductor that calls itself `how`, so deep. */
+/** Configures a Conductor that calls itself as `how`, down to a depth. */
 function recursive(how: 'worker' | 'review', depth: number): StageOptions['configure'] {
   return (config) => ({ ...config, recursion: how, limits: { depth, costUsd: null } });
 }
 
-/** How much a model was allowed to write, by request. */
+/** Returns `max_tokens` of each request to a model. */
 function roomOf(model: string): unknown[] {
   return stage.requestsTo(model).map(({ body }) => (JSON.parse(body) as { max_tokens: number }).max_tokens);
 }
 
 const lastStep = ({ rounds }: SolveResult) => rounds[0]?.steps.at(-1);
 
-/** Every request has a complete row, and the run's cost is their sum. */
+/** Expects a complete row for every request, and the sum of the rows as the run's cost. */
 async function expectAllPaid({ id, costUsd, costIsLowerBound }: SolveResult): Promise<void> {
   const rows = await stage.rows(id);
   expect(rows).toHaveLength(stage.providers.log.length);
@@ -35,7 +35,7 @@ async function expectAllPaid({ id, costUsd, costIsLowerBound }: SolveResult): Pr
   expect([costUsd, costIsLowerBound]).toEqual([paid / 1e9, false]);
 }
 
-test('the last step alone has less room, and text that is cut off there is the answer', async () => {
+test('only the last step has less room, and text that is cut off there is the answer', async () => {
   await open();
   stage.plan([step('a', 'Look it up.'), step('b', 'Say it.', [0])]);
   stage.providers.script('b', [CUT]);
@@ -57,7 +57,7 @@ test('the last step alone has less room, and text that is cut off there is the a
   await expectAllPaid(result);
 });
 
-test('an answer that ends before is whole', async () => {
+test('an answer that ends before the limit is whole', async () => {
   await open();
   stage.plan([step('a', 'Say it.')]);
   stage.providers.answer('a', 'Eight.');
@@ -67,7 +67,7 @@ test('an answer that ends before is whole', async () => {
   expect(lastStep(result)).not.toHaveProperty('cut');
 });
 
-test('thoughts that use up the cap are a failure, and no more room is given', async () => {
+test('reasoning that uses up the limit is a failure, and is given no more room', async () => {
   await open();
   stage.plan([step('a', 'Say it.')]);
   stage.providers.answer('a', { fault: 'length-without-text' });
@@ -81,7 +81,7 @@ test('thoughts that use up the cap are a failure, and no more room is given', as
   await expectAllPaid(result);
 });
 
-test("a cut by the card's own smaller limit is asked for once more, with no more room than the run allows", async () => {
+test("an answer cut by the card's own smaller limit is requested once more, within the limit of the run", async () => {
   await open((config) => ({
     ...config,
     workers: config.workers.map((worker) => ({ ...worker, maxOutputTokens: 10 })),
@@ -94,7 +94,7 @@ test("a cut by the card's own smaller limit is asked for once more, with no more
   await expectAllPaid(result);
 });
 
-test('a cut by what the model can write at most is a failure', async () => {
+test('an answer cut by the most that the model can write is a failure', async () => {
   await open((config) => ({
     ...config,
     workers: config.workers.map((worker) => ({ ...worker, capabilities: { maxOutputTokens: 10 } })),
@@ -106,7 +106,7 @@ test('a cut by what the model can write at most is a failure', async () => {
   expect(result).not.toHaveProperty('answerCut');
 });
 
-test('what is set aside and foreseen for the answer is no more than it may come to', async () => {
+test('the estimate for the answer, and what is reserved for it, do not exceed what it may cost', async () => {
   await open((config) => ({
     ...config,
     workers: config.workers.map((worker) => ({ ...worker, maxOutputTokens: 1_000_000 })),
@@ -122,7 +122,7 @@ test('what is set aside and foreseen for the answer is no more than it may come 
   });
 });
 
-test('a child that writes the answer has the limit, and its parent says what became of it', async () => {
+test('a child that writes the answer has the limit, and its parent reports the cut', async () => {
   await open(recursive('worker', 1));
   stage.plan([step('conductor', 'Look it up.'), step('conductor', 'Say it.', [0])]);
   stage.plan([step('b', 'Look it up.')]);
@@ -134,7 +134,7 @@ test('a child that writes the answer has the limit, and its parent says what bec
   expect([roomOf('a'), roomOf('b'), roomOf('c')]).toEqual([[4096], [4096], [20]]);
 });
 
-test('a review that accepts leaves a cut answer cut', async () => {
+test('a review that accepts leaves a cut answer marked as cut', async () => {
   await open(recursive('review', 1));
   stage.plan([step('a', 'Say it.')]);
   stage.providers.script('a', [CUT]);
@@ -158,7 +158,7 @@ test.each([
   expect([roomOf('a'), roomOf('b')]).toEqual([[20], [20]]);
 });
 
-test('an answer that was cut off is held to a schema as any other', async () => {
+test('a cut answer must fit a schema like any other', async () => {
   await open();
   stage.plan([step('a', 'Say it.')]);
   stage.providers.script('a', [{ text: '{"legs":', finish: 'length' }, '8']);
@@ -169,7 +169,7 @@ test('an answer that was cut off is held to a schema as any other', async () => 
   await expectAllPaid(result);
 });
 
-test("an activity of the user's is not told of it", async () => {
+test("a user's activity is not told of the limit", async () => {
   const agents = `agents-${Math.random()}`;
   const own = { id: 'own', provider: 'activity', type: 'say', taskQueue: agents } as const;
   await open((config) => ({ ...config, workers: [own] }), ['own']);
@@ -187,7 +187,7 @@ test("an activity of the user's is not told of it", async () => {
   expect(asked[0]).not.toHaveProperty('maxOutputTokens');
 });
 
-test.each([0, 1.5])('%p tokens are refused before anything is paid', async (maxAnswerTokens) => {
+test.each([0, 1.5])('a limit of %p tokens is refused before anything is paid', async (maxAnswerTokens) => {
   await open();
   const result = await stage.solve({ ...ASKED, maxAnswerTokens });
   expect(result).toMatchObject({ status: 'failed', error: { type: 'Solve.BadInput' } });

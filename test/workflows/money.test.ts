@@ -4,7 +4,7 @@ import { openStage, type Stage, step } from '../support/stage';
 let stage: Stage;
 afterEach(() => stage.close());
 
-test('a Conductor that is to know what workers cost is told so', async () => {
+test('a Conductor is told what workers cost, if configured so', async () => {
   stage = await openStage({
     workers: ['a', 'b'],
     configure: (config) => ({
@@ -17,13 +17,13 @@ test('a Conductor that is to know what workers cost is told so', async () => {
   expect(stage.requestsTo('conductor')[0]?.body).toContain('0: $2 in, $10 out per million tokens');
 });
 
-describe('what a run says it cost', () => {
+describe('the cost that a run reports', () => {
   test('is the sum of its ledger to the nano-dollar, whatever went wrong on the way', async () => {
     stage = await openStage({
       workers: ['a', 'b', 'c', 'd'],
       configure: (config) => ({
         ...config,
-        // A rate that makes no whole nano-dollar of a token, so that rounding would show.
+        // Prices per token that are not whole nano-USD, so that rounding errors would show.
         workers: config.workers.map((worker) => {
           const price = { input: 0.0123, output: 0.4567, cachedInput: 0.0011 };
           const fallback = worker.id === 'c' ? { fallback: ['d'] } : {};
@@ -91,7 +91,7 @@ describe("Anthropic's cache", () => {
   };
   const solveLong = () => stage.whileWorking(() => stage.client.solve({ question: LONG }));
 
-  test('keeps the question for the later steps of a worker, whose text stays as it was; each part has its price', async () => {
+  test("keeps the question for a worker's later steps, unchanged in text, and each part has its price", async () => {
     await openAnthropic(price);
     const result = await solveLong();
     const rows = (await stage.rows(result.id)).filter(({ purpose }) => purpose === 'step');
@@ -120,12 +120,12 @@ describe("Anthropic's cache", () => {
     const of = (index: number) => rows.find(({ step }) => step === index);
     expect(of(0)?.usage?.cacheWriteTokens).toBeGreaterThan(2500);
     expect(of(3)?.usage?.cachedInputTokens).toBe(of(0)?.usage?.cacheWriteTokens);
-    // All of the conversation comes before what is not kept.
+    // The cache mark comes after the whole conversation.
     const { body = '' } = stage.requestsTo('a')[0] ?? {};
     expect(body.split('cache_control')[1]).not.toContain('long question');
   });
 
-  test('is asked for nothing where the price of writing to it is unknown', async () => {
+  test('is not used if the price of writing to it is unknown', async () => {
     await openAnthropic({ input: 2, output: 10, cachedInput: 0.2 });
     await solveLong();
     const asked = stage.providers.log.filter(({ protocol }) => protocol === 'anthropic');

@@ -4,7 +4,7 @@ import { until, untilTrace } from '../support/until';
 
 type Card = ConfigInput['workers'][number];
 
-/** Every worker's card with these keys added. */
+/** Adds these keys to every worker's card. */
 const onEachCard =
   (keys: Partial<Record<keyof Card | 'rate' | 'concurrency' | 'circuit', unknown>>) =>
   (config: ConfigInput): ConfigInput => ({
@@ -15,14 +15,14 @@ const onEachCard =
 let stage: Stage;
 afterEach(() => stage.close());
 
-describe('calls that would be too many', () => {
+describe('calls beyond a limit', () => {
   const retriesOf = (id: string): Promise<Retry[]> =>
     until(
       () => stage.client.retries(id),
       (retries) => retries.length > 0,
     );
 
-  test('wait by a rate without a request, a row or a slot, and say so', async () => {
+  test('wait for a rate without a request, a row or a slot, and say so', async () => {
     stage = await openStage({ workers: ['a'], configure: onEachCard({ rate: { requestsPerMinute: 1 } }) });
     stage.plan([step('a', 'One.'), step('a', 'Two.', [0])]);
     await stage.whileWorking(async () => {
@@ -38,7 +38,7 @@ describe('calls that would be too many', () => {
     });
   });
 
-  test('wait for one another, and are no attempts', async () => {
+  test('wait for each other, and do not count as attempts', async () => {
     stage = await openStage({ workers: ['a'], configure: onEachCard({ concurrency: 1 }) });
     stage.plan([step('a', 'One.'), step('a', 'Two.'), step('a', 'Three.')]);
     const goOn = stage.providers.hold('a');
@@ -63,10 +63,10 @@ describe('calls that would be too many', () => {
   });
 });
 
-describe('a worker that fails in a row', () => {
+describe('a worker that fails several times in a row', () => {
   const down = { fault: 'unavailable' } as const;
 
-  test('is left alone: its fallback answers without a further request, and the trace tells why', async () => {
+  test('is left alone: its fallback answers without another request, and the trace says why', async () => {
     stage = await openStage({
       workers: ['a', 'b'],
       configure: (config) => {
@@ -98,11 +98,11 @@ describe('a worker that fails in a row', () => {
       'worker a (openai a) failed 2 times in a row or more, and is left alone for a while; no request was sent. ' +
         'Another worker stands in.',
     );
-    // Accounts for what was sent before the circuit opened.
+    // The calls that were sent before the circuit opened are accounted for.
     expect(first.calls.filter(({ worker }) => worker === 'a').map(({ nanoUsd }) => nanoUsd)).toEqual([0, 0]);
   });
 
-  test('is waited for where nobody stands in, and goes on when a probe is answered', async () => {
+  test('is waited for if it has no fallback, and continues when a probe is answered', async () => {
     stage = await openStage({
       workers: ['a'],
       configure: onEachCard({ circuit: { failures: 2, pause: '1s' } }),
@@ -115,7 +115,7 @@ describe('a worker that fails in a row', () => {
     expect(stage.requestsTo('a')).toHaveLength(3);
   });
 
-  test('is asked all the same after refusals and wrong requests, and where its circuit is switched off', async () => {
+  test('is still asked after refusals and bad requests, or if its circuit is switched off', async () => {
     stage = await openStage({
       workers: ['a', 'b'],
       configure: (config) => {

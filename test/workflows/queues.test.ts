@@ -8,11 +8,11 @@ import { until } from '../support/until';
 
 type TaskQueueType = Parameters<WorkflowService['describeTaskQueue']>[0]['taskQueueType'];
 
-/** The half of a task queue that holds activities, as the server's API counts. */
+/** Number of `TASK_QUEUE_TYPE_ACTIVITY` in the server's API. */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- the enum is in a package of the SDK's own
 const ACTIVITIES: TaskQueueType = 2;
 
-/** Worker `a` is asked through OpenAI's API, worker `b` through Anthropic's. */
+/** Configures worker `a` with OpenAI's API, and worker `b` with Anthropic's. */
 function twoProviders(config: ConfigInput, url: string): ConfigInput {
   const [a] = config.workers;
   const { apiKeyEnv } = config.conductor as { apiKeyEnv: string };
@@ -21,7 +21,7 @@ function twoProviders(config: ConfigInput, url: string): ConfigInput {
   return { ...config, workers: a === undefined ? [b] : [a, b], temporal };
 }
 
-describe('a task queue for each provider', () => {
+describe('a task queue per provider', () => {
   const stage = useStage({ workers: ['a', 'b'], configure: twoProviders });
 
   const queueOf = (provider: string): string => `${stage.taskQueue}-${provider}`;
@@ -43,7 +43,7 @@ describe('a task queue for each provider', () => {
     ]);
   });
 
-  test("workers on a provider's queue tell the server its rate, and leave with the worker they run beside", async () => {
+  test("workers on a provider's queue tell the server its rate", async () => {
     const { workflowService } = stage.temporal.client;
     const pollersOf = async (provider: string) => {
       const { pollers } = await workflowService.describeTaskQueue({
@@ -63,7 +63,7 @@ describe('a task queue for each provider', () => {
   });
 });
 
-describe('a queue of a provider that only evaluations ask', () => {
+describe('the queue of a provider that only evaluations use', () => {
   const stage = useStage({
     workers: ['a'],
     configure: (config, url) => {
@@ -78,7 +78,7 @@ describe('a queue of a provider that only evaluations ask', () => {
     },
   });
 
-  test('is polled, and a run may be given that names it', async () => {
+  test('is polled, and can be named by a given run', async () => {
     const config = parseConfig(stage.config);
     const run = resolveRun(config);
     const { conductor } = resolveRun(config, { conductor: { name: 'next' } });
@@ -97,14 +97,14 @@ describe('a queue of a provider that only evaluations ask', () => {
 describe('the priority of a run', () => {
   const stage = useStage({ workers: ['a'] });
 
-  /** The keys that a run was started with. */
+  /** Returns the priority and fairness keys that a run was started with. */
   const keysOf = async (id: string): Promise<unknown> => {
     const { raw } = await stage.temporal.client.workflow.getHandle(id).describe();
     const { priorityKey, fairnessKey } = raw.workflowExecutionInfo?.priority ?? {};
     return { priorityKey, fairnessKey };
   };
 
-  test("is Temporal's own, and a fairness key is set only where a tenant is named", async () => {
+  test('is passed on to Temporal, with a fairness key only if a tenant is named', async () => {
     const question = 'How soon?';
     const runs = await Promise.all([
       stage.client.start({ question, priority: 2 }),
@@ -122,7 +122,7 @@ describe('the priority of a run', () => {
   test('lets an interactive call overtake a nightly backlog that was queued before it', async () => {
     const goOn = stage.providers.hold('conductor');
     for (let run = 0; run < 5; run += 1) stage.plan([step('a', 'Answer.')]);
-    /** How many calls stand in the queue itself: a call is in its run's history before that. */
+    /** Returns how many calls are in the queue itself; a call is in its run's history earlier. */
     const waiting = async (): Promise<number> => {
       const { stats } = await stage.temporal.client.workflowService.describeTaskQueue({
         namespace: 'default',

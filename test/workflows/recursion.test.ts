@@ -15,7 +15,7 @@ async function open(recursion: 'worker' | 'review' | 'both', depth: number | nul
   });
 }
 
-/** Prompt of the n-th request to a model, all its messages together. */
+/** Returns the prompt of the n-th request to a model, its messages joined. */
 function promptTo(model: string, request = 0): string {
   const { body = '{}' } = stage.requestsTo(model)[request] ?? {};
   const { messages = [] } = JSON.parse(body) as { messages?: { content: string }[] };
@@ -23,7 +23,7 @@ function promptTo(model: string, request = 0): string {
 }
 
 describe('a step that the Conductor gives to itself', () => {
-  test('runs as a solve of its own: subtask as question, what it may see known to all', async () => {
+  test('runs as its own solve: its subtask is the question, and what it may see is known to all', async () => {
     await open('worker', 1);
     stage.plan([
       step('a', 'Find the two sources.'),
@@ -59,7 +59,7 @@ describe('a step that the Conductor gives to itself', () => {
     expect(promptTo('c')).toMatch(/Weigh them.*Breg and Brigach.*Compare/s);
   });
 
-  test('goes on without a Conductor that is locked out by then: what was paid for is not given up', async () => {
+  test('continues without a Conductor that has lost access by then, to keep what was paid for', async () => {
     await open('worker', 1);
     stage.plan([step('a', 'Find it.'), step('conductor', 'Weigh it.', [0])]);
     stage.providers.script('conductor', [{ fault: 'unauthorized' }]);
@@ -74,7 +74,7 @@ describe('a step that the Conductor gives to itself', () => {
       ? renderPlan({ steps: [step('conductor', 'Go deeper.')] }, ['a', 'b', 'c', 'conductor'])
       : renderPlan({ steps: [step('a', 'Answer it.')] }, ['a', 'b', 'c']);
 
-  test.each([0, 1, 2, 3])('ends at depth %i though the Conductor always calls itself', async (depth) => {
+  test.each([0, 1, 2, 3])('ends at depth %i even if the Conductor always calls itself', async (depth) => {
     await open('worker', depth);
     stage.providers.answer('conductor', always);
     const { status, rounds } = await stage.solve({ question: QUESTION });
@@ -83,7 +83,7 @@ describe('a step that the Conductor gives to itself', () => {
     expect(new Set(rounds.map(({ childId }) => childId)).size).toBe(depth + 1);
   });
 
-  test('ends by another limit where the depth has none', async () => {
+  test('ends by another limit if the depth is unlimited', async () => {
     await open('worker', null);
     stage.providers.answer('conductor', always);
     const { status, stoppedBy, usage } = await stage.solve({ question: QUESTION });
@@ -93,7 +93,7 @@ describe('a step that the Conductor gives to itself', () => {
 });
 
 describe('a review', () => {
-  /** A run whose first plan, by worker a, is to be reviewed. */
+  /** Opens a run whose first plan, by worker a, is to be reviewed. */
   async function openReviewed(depth: number): Promise<void> {
     await open('review', depth);
     stage.plan([step('a', 'Answer it.')]);
@@ -104,7 +104,7 @@ describe('a review', () => {
     [993, ['accepted', 'accepted']],
     [994, [null, 'failed']],
   ])(
-    'of a run whose id has %i bytes is started where its own id is none too long',
+    'of a run whose id has %i bytes is started only if its own id is not too long',
     async (length, decisions) => {
       await openReviewed(1);
       stage.providers.script('conductor', [ACCEPT]);
@@ -115,7 +115,7 @@ describe('a review', () => {
     },
   );
 
-  test('that accepts leaves the answer, and is reviewed by nobody', async () => {
+  test('that accepts keeps the answer, and is not reviewed itself', async () => {
     await openReviewed(2);
     stage.providers.script('conductor', [ACCEPT]);
     const result = await stage.solve({ question: QUESTION });
@@ -130,7 +130,7 @@ describe('a review', () => {
     );
   });
 
-  test('that corrects is reviewed in turn, as deep as it may go', async () => {
+  test('that corrects is reviewed in turn, down to the depth limit', async () => {
     await openReviewed(2);
     stage.plan([step('b', 'Check it.'), step('c', 'Correct it.', [0])]);
     stage.plan([step('a', 'Once more.')]);
@@ -151,7 +151,7 @@ describe('a review', () => {
     ['is unreadable', 'I would leave it.', 'Plan.Invalid'],
     ['is refused', { fault: 'refusal' } as const, 'Provider.Refused'],
     ['is an error', { fault: 'unauthorized' } as const, 'Provider.Authentication'],
-  ])('that %s leaves the earlier answer, and tells why', async (_, reply, type) => {
+  ])('that %s keeps the earlier answer, and says why', async (_, reply, type) => {
     await openReviewed(1);
     stage.providers.answer('conductor', reply);
     const result = await stage.solve({ question: QUESTION });
@@ -164,7 +164,7 @@ describe('a review', () => {
     expect(result.usage.calls).toBe(stage.providers.log.length);
   });
 
-  test('whose correction comes to nothing leaves the earlier answer', async () => {
+  test('whose correction fails keeps the earlier answer', async () => {
     await openReviewed(1);
     stage.plan([step('b', 'Draft it anew.'), step('c', 'Finish it.', [0])]);
     stage.providers.answer('c', { fault: 'unauthorized' });
@@ -173,7 +173,7 @@ describe('a review', () => {
     expect(rounds.map(({ decision }) => decision)).toEqual([null, 'failed']);
   });
 
-  test('that is killed leaves the earlier answer', async () => {
+  test('that is killed keeps the earlier answer', async () => {
     await openReviewed(1);
     stage.plan([step('b', 'Check it.')]);
     const result = await solveAnd(stage, 'b', async (id) => {

@@ -24,21 +24,21 @@ function asked(): (string | null)[] {
   return stage.providers.log.map(({ model }) => model);
 }
 
-/** Sends a change and waits until the run has taken it in, which may be before it can answer. */
+/** Sends a change and waits until the run has accepted it, which may be before it can answer. */
 async function changeEarly(id: string, change: LimitsChange): Promise<WorkflowUpdateHandle<HeldLimits>> {
   const run = stage.temporal.client.workflow.getHandle(id);
   const waitForStage = WorkflowUpdateStage.ACCEPTED;
   return run.startUpdate<HeldLimits, [LimitsChange]>(SET_LIMITS_UPDATE, { args: [change], waitForStage });
 }
 
-describe('limits that are changed in mid-run', () => {
-  test('hold what is committed where they are lower, and nothing more is begun', async () => {
+describe('limits that are changed during a run', () => {
+  test('do not fall below what is committed, and nothing more is started', async () => {
     stage.plan(TWO);
     const result = await solveAnd(stage, 'a', async (id) => {
       const held = await stage.client.setLimits(id, { calls: 1, tokens: 1, costUsd: 0 });
-      // The plan, and up to five requests for the step.
+      // The plan's call, and up to five requests for the step.
       expect(held).toMatchObject({ steps: 4, depth: 2, calls: 6, wallClockMs: 300_000 });
-      // Two calls may be billed, with 4096 tokens each.
+      // Two requests may be billed, with 4096 tokens each.
       expect(held.tokens).toBeGreaterThan(2 * 4096);
       expect(held.costUsd).toBeGreaterThan(2 * 0.04096);
       expect(await stage.client.setLimits(id, {})).toEqual({ ...held, remainingMs });
@@ -47,7 +47,7 @@ describe('limits that are changed in mid-run', () => {
     expect(asked()).toEqual(['conductor', 'a']);
   });
 
-  test('leave a child under way what was set aside for it', async () => {
+  test('leave a running child what was reserved for it', async () => {
     stage.plan([step('conductor', 'Go deeper.'), step('b', 'Say it.', [0])]);
     stage.plan(TWO);
     const result = await solveAnd(stage, 'a', async (id) => {
@@ -57,7 +57,7 @@ describe('limits that are changed in mid-run', () => {
     expect(asked()).toEqual(['conductor', 'conductor', 'a', 'b']);
   });
 
-  test('bound the time, too', async () => {
+  test('also bound the time', async () => {
     stage.plan(TWO);
     const result = await solveAnd(stage, 'a', async (id) => {
       expect(await stage.client.setLimits(id, { wallClockMs: 1 })).toMatchObject({ wallClockMs: 1 });
@@ -68,7 +68,7 @@ describe('limits that are changed in mid-run', () => {
 });
 
 describe('limits that are changed before the run knows its own', () => {
-  test('hold as soon as it does', async () => {
+  test('apply as soon as it does', async () => {
     stage.plan(TWO);
     const workflowId = `early-${stage.taskQueue}`;
     const startWorkflowOperation = new WithStartWorkflowOperation(SOLVE_WORKFLOW, {
@@ -89,7 +89,7 @@ describe('limits that are changed before the run knows its own', () => {
     expect(asked()).toEqual(['conductor']);
   });
 
-  test('hold for what the Conductor is asked next', async () => {
+  test('apply to the next call of the Conductor', async () => {
     stage.providers.script('conductor', ['no plan at all']);
     stage.plan(TWO);
     stage.plan([step('c', 'Answer it.')]);
@@ -104,7 +104,7 @@ describe('limits that are changed before the run knows its own', () => {
     ]);
   });
 
-  test('are refused when it ends without any', async () => {
+  test('are refused if the run ends without knowing any', async () => {
     const { id } = await stage.client.start({ question, pool: { allow: ['nobody'] } });
     const refusal = refusalOf(stage.client.setLimits(id, { calls: 1 }));
     const result = await stage.whileWorking(() => endOf(stage, id));

@@ -18,13 +18,13 @@ async function open(recursion: ResolvedRun['recursion'], depth: number | null): 
   });
 }
 
-/** Sets the depth of a run, and waits until its last descendant has been told. */
+/** Sets the depth of a run, and waits until its last descendant got the signal. */
 async function setDepthDownTo(id: string, depth: number | null, descendant: string): Promise<void> {
   await stage.client.setMaxDepth(id, depth);
   await untilHeard(stage.temporal.client, descendant, 'setMaxDepth');
 }
 
-/** How deep each round of a run was. */
+/** Returns the depth of each round of a run. */
 function depthsOf({ rounds }: SolveResult): number[] {
   return rounds.map(({ depth }) => depth);
 }
@@ -32,7 +32,7 @@ function depthsOf({ rounds }: SolveResult): number[] {
 const STOOD_IN = { worker: 'a', fallbackFor: 'conductor', childId: null };
 
 describe('a lower depth', () => {
-  test('holds for a step of the plan that has not begun: the first worker stands in', async () => {
+  test('applies to a step of the plan that has not started: the first worker stands in', async () => {
     await open('worker', 1);
     stage.plan([step('b', 'Find the sources.'), step('conductor', 'Weigh them.', [0])]);
     stage.providers.answer('a', 'At the Breg.');
@@ -42,14 +42,14 @@ describe('a lower depth', () => {
     expect(result.rounds[0]?.steps[1]).toMatchObject(STOOD_IN);
   });
 
-  test('that is set before there is a plan holds for that plan', async () => {
+  test('that is set before there is a plan applies to that plan', async () => {
     await open('worker', 1);
     stage.plan([step('conductor', 'Go deeper.')]);
     const { rounds } = await solveAnd(stage, 'conductor', (id) => stage.client.setMaxDepth(id, 0));
     expect(rounds[0]?.steps[0]).toMatchObject(STOOD_IN);
   });
 
-  test('reaches whoever is under way below, while everybody above waits', async () => {
+  test('reaches the running descendant, while its ancestors wait', async () => {
     await open('worker', 5);
     stage.plan([step('conductor', 'Go deeper.')]);
     stage.plan([step('conductor', 'And deeper.')]);
@@ -59,7 +59,7 @@ describe('a lower depth', () => {
     expect(result.rounds[2]?.steps[1]).toMatchObject(STOOD_IN);
   });
 
-  test('lets a review that has begun finish, and starts no other', async () => {
+  test('lets a running review finish, and starts no other', async () => {
     await open('review', 3);
     stage.plan([step('a', 'Answer it.')]);
     stage.plan([step('b', 'Correct it.')]);
@@ -73,7 +73,7 @@ describe('a lower depth', () => {
 });
 
 describe('a higher depth', () => {
-  test('lets a review that is under way be reviewed in turn', async () => {
+  test('lets a running review be reviewed in turn', async () => {
     await open('review', 1);
     stage.plan([step('a', 'Answer it.')]);
     stage.plan([step('b', 'Correct it.')]);
@@ -99,8 +99,8 @@ describe('a higher depth', () => {
 });
 
 /**
- * The child's input, held on its way: out of the parent, where the child is not begun and cannot be signalled, or into
- * the child's own first task, when the parent has sent it what it knew.
+ * Moments at which the child's input is held: as it leaves the parent, before the child exists and can be signalled, or
+ * as it enters the child's first task, after the parent has sent it what it knew.
  */
 const MOMENTS: readonly (readonly [string, Direction])[] = [
   ['between the decision to start a child and its start', 'encode'],
@@ -108,7 +108,7 @@ const MOMENTS: readonly (readonly [string, Direction])[] = [
 ];
 
 describe.each(MOMENTS)('a depth that is set %s', (_, direction) => {
-  /** Root, child and, where there is depth for it, a grandchild. */
+  /** Writes plans for a root, a child and, if depth allows it, a grandchild. */
   const deeper = ({ text }: SimulatedRequest): string => {
     if (text.includes('question:\n\nAnd deeper.'))
       return renderPlan({ steps: [step('b', 'Answer.')] }, WORKERS);
@@ -143,7 +143,7 @@ describe.each(MOMENTS)('a depth that is set %s', (_, direction) => {
   });
 });
 
-test('a depth that makes no sense is left alone, and the log says so', async () => {
+test('an invalid depth is ignored, and the log says so', async () => {
   await open('worker', 1);
   stage.plan([step('b', 'Find the sources.'), step('conductor', 'Weigh them.', [0])]);
   stage.plan([step('c', 'Compare.')]);

@@ -8,7 +8,7 @@ const stage = useStage({
   configure: (config) => ({ ...config, recursion: 'both', limits: { depth: 2, costUsd: null } }),
 });
 
-/** Which of the requests to the Conductor held a text. */
+/** Returns, for each request to the Conductor, whether it held a text. */
 function shownToConductor(text: string): boolean[] {
   const asked = stage.requestsTo('conductor');
   return asked.map(({ body }) => body.includes(text));
@@ -30,7 +30,7 @@ describe('a hint', () => {
     expect(toWorkers.filter(({ body }) => body.includes(HINT))).toEqual([]);
   });
 
-  test('is known to a child that starts after it', async () => {
+  test('is known to a child that starts later', async () => {
     stage.plan([step('a', 'Find the sources.'), step('conductor', 'Weigh them.', [0])]);
     stage.plan([step('b', 'Compare.')]);
     stage.providers.script('conductor', [ACCEPT, ACCEPT]);
@@ -40,7 +40,7 @@ describe('a hint', () => {
     expect(shownToConductor(HINT)).toEqual([false, true, true, true]);
   });
 
-  test('reaches a child under way, after those that it was started with', async () => {
+  test('reaches a running child, after the hints that it was started with', async () => {
     stage.plan([step('a', 'Find the sources.'), step('conductor', 'Weigh them.', [0])]);
     stage.plan([step('b', 'Compare.')]);
     stage.providers.script('conductor', [ACCEPT, ACCEPT]);
@@ -53,13 +53,13 @@ describe('a hint', () => {
       await untilHeard(stage.temporal.client, `${id}-r0s2`, 'addHint');
       release();
     });
-    // The run's plan, its child's plan, the review in the child, the review in the run.
+    // In order: the run's plan, its child's plan, the review in the child, the review in the run.
     expect(shownToConductor('First of all.')).toEqual([false, true, true, true]);
     expect(shownToConductor(HINT)).toEqual([false, false, true, true]);
     expect(shownToConductor(`- First of all.\\n- ${HINT}`)).toEqual([false, false, true, true]);
   });
 
-  test('that makes no sense is left alone, and the log says so', async () => {
+  test('that is invalid is ignored, and the log says so', async () => {
     stage.plan([step('a', 'Answer it.')]);
     stage.providers.script('conductor', [ACCEPT]);
     const result = await solveAnd(stage, 'a', async (id) => {
@@ -72,7 +72,7 @@ describe('a hint', () => {
     expect(complaints.length).toBeGreaterThanOrEqual(5);
   });
 
-  test('beyond the fiftieth is not carried along', async () => {
+  test('beyond the fiftieth is dropped', async () => {
     stage.providers.script('conductor', ['no plan at all']);
     stage.plan([step('a', 'Answer it.')]);
     await solveAnd(stage, 'conductor', async (id) => {

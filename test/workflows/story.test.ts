@@ -11,7 +11,7 @@ describe('what people see of a run', () => {
     stage.providers.answer('b', 'checked');
   });
 
-  test("Temporal's own page tells the story: a summary a call, and the plan as it stands", async () => {
+  test("Temporal's own page tells the story: a summary per call, and the plan as it stands", async () => {
     await stage.whileWorking(async () => {
       const { id } = await stage.client.solve({ question: 'What is to be seen?' });
       const handle = stage.temporal.client.workflow.getHandle(id);
@@ -32,7 +32,7 @@ describe('what people see of a run', () => {
     });
   });
 
-  test('the state can be asked for while the run goes on, and followed without asking the worker', async () => {
+  test('the state can be queried during the run, and followed without asking the worker', async () => {
     await solveAnd(stage, 'b', async (id) => {
       const state = await stage.temporal.client.workflow.getHandle(id).query(stateQuery);
       const seen = await stage.client.trace(id);
@@ -44,7 +44,7 @@ describe('what people see of a run', () => {
     });
   });
 
-  test('watching tells each step when it is done, and ends with the run', async () => {
+  test('watching reports each step when it is done, and ends with the run', async () => {
     await stage.whileWorking(async () => {
       const { id } = await stage.client.start({ question: 'Is it followed?' });
       const finished: number[] = [];
@@ -66,7 +66,7 @@ test.each([
   ['Who?', 'Solve.BadInput', /object/],
   [{ question: 'Who?', depth: 3 }, 'Solve.BadInput', /depth/],
   [{ question: 'Who?', pool: { allow: ['nobody'] } }, 'Configuration.Invalid', /nobody/],
-])('no run can be made of %j: it fails at once with %s', async (input, type, message) => {
+])('an input of %j fails at once with %s', async (input, type, message) => {
   const { taskQueue } = stage;
   await stage.whileWorking(async () => {
     const workflowId = `bad-${taskQueue}`;

@@ -16,7 +16,7 @@ const WRONG = '{"legs":"eight"}';
 let stage: Stage;
 afterEach(() => stage.close());
 
-/** The workers' models take a schema, or none. */
+/** Opens a stage whose workers' models accept a JSON schema, or do not. */
 async function open(jsonSchema: boolean, more: StageOptions = {}): Promise<void> {
   stage = await openStage({
     configure: (config) => ({
@@ -39,7 +39,7 @@ function bodiesTo(model: string): Body[] {
 
 const lastStep = ({ rounds }: SolveResult) => rounds.at(-1)?.steps.at(-1);
 
-test('the last step is asked by structured output of the vendor, the others are not', async () => {
+test("only the last step uses the vendor's structured output", async () => {
   await open(true);
   stage.plan([step('a', 'Look it up.'), step('b', 'Say it.', [0])]);
   stage.providers.answer('b', RIGHT);
@@ -54,7 +54,7 @@ test('the last step is asked by structured output of the vendor, the others are 
   expect(bodiesTo('conductor')[0]?.messages.at(-1)?.content).toContain(JSON.stringify(SPIDER));
 });
 
-test('a model without it is asked by its prompt', async () => {
+test('a model without structured output gets the schema in its prompt', async () => {
   await open(false);
   stage.plan([step('a', 'Say it.')]);
   stage.providers.answer('a', RIGHT);
@@ -65,7 +65,7 @@ test('a model without it is asked by its prompt', async () => {
   expect(bodiesTo('a')[0]?.messages.at(-1)?.content).toContain(JSON.stringify(SPIDER));
 });
 
-test('an answer that does not fit is repaired once, with the words of the validator', async () => {
+test("an answer that does not fit is repaired once, with the validator's message", async () => {
   await open(false);
   stage.plan([step('a', 'Say it.')]);
   stage.providers.script('a', [WRONG, RIGHT]);
@@ -81,7 +81,7 @@ test('an answer that does not fit is repaired once, with the words of the valida
   expect(result).toMatchObject({ costUsd: paid / 1e9, costIsLowerBound: false });
 });
 
-test('one that fits no more after the repair fails the run, its text in the trace', async () => {
+test('an answer that still does not fit fails the run, with its text in the trace', async () => {
   await open(false);
   stage.plan([step('b', 'Look it up.'), step('a', 'Say it.', [0])]);
   stage.providers.answer('b', RIGHT);
@@ -94,7 +94,7 @@ test('one that fits no more after the repair fails the run, its text in the trac
   expect(await stage.client.trace(result.id)).toEqual(result);
 });
 
-test('a fallback is asked in turn, and its answer checked', async () => {
+test('a fallback is asked in turn, and its answer is checked', async () => {
   await open(false, {
     configure: (config) => ({
       ...config,
@@ -108,7 +108,7 @@ test('a fallback is asked in turn, and its answer checked', async () => {
   expect(result).toMatchObject({ status: 'completed', answer: RIGHT, degraded: true });
 });
 
-test('a reviewed answer is checked, too: one that does not fit leaves the first one', async () => {
+test('a reviewed answer is checked, too, and the first one stays if it does not fit', async () => {
   await open(false, {
     configure: (config) => ({ ...config, recursion: 'review', limits: { depth: 2, costUsd: null } }),
   });
@@ -121,7 +121,7 @@ test('a reviewed answer is checked, too: one that does not fit leaves the first 
   expect(stage.requestsTo('b')).toHaveLength(2);
 });
 
-test('a child that the Conductor gives the last step to answers by the schema', async () => {
+test('a child to which the Conductor gives the last step answers by the schema', async () => {
   await open(false, {
     configure: (config) => ({ ...config, recursion: 'worker', limits: { depth: 1, costUsd: null } }),
   });
@@ -132,7 +132,7 @@ test('a child that the Conductor gives the last step to answers by the schema', 
   expect(bodiesTo('a')[0]?.messages.at(-1)?.content).not.toContain('answer_schema');
 });
 
-test('retry writes and checks the answer anew, whatever is kept of the plan', async () => {
+test('a retry writes and checks the answer again, whatever is kept of the plan', async () => {
   await open(false);
   stage.plan([step('b', 'Look it up.'), step('a', 'Say it.', [0])]);
   stage.providers.script('a', [WRONG, WRONG]);
@@ -145,7 +145,7 @@ test('retry writes and checks the answer anew, whatever is kept of the plan', as
   expect(stage.requestsTo('b')).toHaveLength(1);
 });
 
-test('an output that a client gives for the last step is no answer: it was not checked', async () => {
+test('an output that a client gives for the last step is not used as the answer, since it was not checked', async () => {
   await open(false);
   const plan = { steps: [step('a', 'Say it.')] };
   stage.providers.answer('a', RIGHT);
@@ -158,7 +158,7 @@ test.each([
   [{ $schema: 'http://json-schema.org/draft-04/schema#' }, /"\$schema" is "http.*draft-04.*it must be/],
   [{ $ref: '#/$defs/none' }, /answerSchema cannot be used: .*none/],
   [{ description: 'x'.repeat(70_000) }, /at most 65536 bytes/],
-])('a schema that holds no answer is refused before anything is paid: %#', async (answerSchema, sentence) => {
+])('an unusable schema is refused before anything is paid: %#', async (answerSchema, sentence) => {
   await open(false);
   const result = await stage.solve({ ...QUESTION, answerSchema });
   expect(result).toMatchObject({ status: 'failed', error: { type: 'Solve.BadInput' } });
@@ -166,7 +166,7 @@ test.each([
   expect(stage.providers.log).toEqual([]);
 });
 
-test('an accepted answer needs no other check', async () => {
+test('an answer that a review accepts needs no other check', async () => {
   await open(false, {
     configure: (config) => ({ ...config, recursion: 'review', limits: { depth: 1, costUsd: null } }),
   });
@@ -176,7 +176,7 @@ test('an accepted answer needs no other check', async () => {
   expect(await stage.solve(QUESTION)).toMatchObject({ status: 'completed', answer: RIGHT });
 });
 
-test("an activity of the user's is told the schema, and asked once more with the reason", async () => {
+test("a user's activity is given the schema, and asked once more with the reason", async () => {
   const agents = `agents-${Math.random()}`;
   const own = { id: 'own', provider: 'activity', type: 'count', taskQueue: agents } as const;
   await open(false, {
@@ -205,12 +205,12 @@ test("an activity of the user's is told the schema, and asked once more with the
     [2, JSON.stringify(SPIDER)],
   ]);
   expect(asked[1]?.failed).toMatchObject({ reply: WRONG, problem: { type: 'Answer.Invalid' } });
-  // Nobody is shown an answer before it was checked.
+  // No trace shows an answer before it was checked.
   const shown = told.map((trace) => lastStep(trace)).filter((last) => last?.output && last.error === null);
   expect(new Set(shown.map((last) => last?.output))).toEqual(new Set([RIGHT]));
 });
 
-test('a stream drops the answer that did not fit, and ends with the one that was kept', async () => {
+test('a stream drops an answer that does not fit, and ends with the one that is kept', async () => {
   await open(false);
   stage.plan([step('a', 'Say it.')]);
   stage.providers.script('a', [WRONG, RIGHT]);

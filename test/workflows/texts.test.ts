@@ -16,7 +16,7 @@ describe('long texts', () => {
     expect(await historyBytes(stage, result.id)).toBeLessThan(22_000);
   });
 
-  test("the run's own result holds a long answer whole", async () => {
+  test("the run's own result contains a long answer whole", async () => {
     const answer = 'long answer '.repeat(20_000).trim();
     stage.plan([step('a', 'Say a lot.')]);
     stage.providers.answer('a', answer);
@@ -24,7 +24,7 @@ describe('long texts', () => {
     expect(await stage.temporal.client.workflow.result(id)).toMatchObject({ answer });
   });
 
-  test('an answer of which every byte takes six in JSON ends its run, whole', async () => {
+  test('an answer of which every byte takes six in JSON completes its run, whole', async () => {
     const answer = '\u0001'.repeat(800_000);
     stage.plan([step('a', 'Say nothing that can be seen.')]);
     stage.providers.answer('a', answer);

@@ -4,7 +4,7 @@ import { openStage, step, type Stage } from '../support/stage';
 
 const WORKERS = ['a', 'b', 'c'];
 
-/** Plans of one to five steps with any legal access graph; each subtask carries a word of its own. */
+/** Plans of one to five steps with any legal access graph; each subtask holds a unique word. */
 const plans: fc.Arbitrary<Plan> = fc
   .array(fc.record({ worker: fc.constantFrom(...WORKERS), mask: fc.nat(31) }), { minLength: 1, maxLength: 5 })
   .map((drafts) => ({
@@ -22,7 +22,7 @@ describe('what a worker receives', () => {
   });
   afterAll(() => stage.close());
 
-  test('is the question, what its step may see, and its own subtask: nothing else, over generated plans', async () => {
+  test('is only the question, what its step may see, and its own subtask, over generated plans', async () => {
     for (const worker of WORKERS)
       stage.providers.answer(worker, ({ text }) => `output-of-${ownSubtask(text)}-marker`);
     await stage.whileWorking(async () => {
@@ -45,7 +45,7 @@ describe('what a worker receives', () => {
   });
 });
 
-/** The subtask of the worker itself comes last. */
+/** Returns the number of the worker's own subtask, which comes last. */
 function ownSubtask(text: string): number {
   return Number([...text.matchAll(/subtask-(\d+)-marker/g)].at(-1)?.[1]);
 }
@@ -56,7 +56,7 @@ function markersOf(body: string): string[] {
     .sort();
 }
 
-test("a worker's instructions are the system text of its requests, and of no other worker's", async () => {
+test("a worker's instructions are the system text of its own requests only", async () => {
   const stage = await openStage({ workers: ['a', 'b'], configure: instruct });
   stage.plan([step('a', 'Find it.'), step('b', 'Check it.', [0])]);
   await stage.solve({ question: 'What is it?' });

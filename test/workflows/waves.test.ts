@@ -23,7 +23,7 @@ describe('waves', () => {
     const releases = ['a', 'b'].map((model) => stage.providers.hold(model));
     await stage.whileWorking(async () => {
       const solved = stage.client.solve({ question: 'Do they overlap?' });
-      // Both are open at once, or this would wait for ever: neither is answered before both have come.
+      // Neither request is answered before both have arrived, so this would hang if they did not overlap.
       await stage.providers.waitForLog(
         (log) => log.filter(({ model, outcome }) => model !== 'conductor' && outcome === null).length === 2,
       );

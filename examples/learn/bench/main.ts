@@ -14,8 +14,8 @@ import { aheadRow, costRows, type Figures, type Row, shareRows, stepRows, wallRo
 
 // Measures what durability costs in training, in one run on this machine:
 //   npm run learn -- bench [--quick]
-// The product's night, and then a plain loop that does the same work with the same servers; a night with rollouts one
-// cycle ahead; an update, and bare TRL's. It asserts nothing: a missed target is printed as missed.
+// Compares the product's night with a plain loop that does the same work with the same servers; a night with rollouts
+// one cycle ahead; and an update with bare TRL's. Asserts nothing: a missed target is printed as missed.
 
 const TARGET = ['target', ''];
 
@@ -59,13 +59,13 @@ async function measure(extent: Extent, root: string): Promise<void> {
 interface Comparison {
   readonly night: NightFigures;
   readonly plain: Figures;
-  /** The first one of the plain loop. */
+  /** First update of the plain loop. */
   readonly update: PlainUpdate;
-  /** Folder of its checkpoints. */
+  /** Folder of the plain loop's checkpoints. */
   readonly checkpoints: string;
 }
 
-/** A night, and then the plain loop, from the same checkpoint on. */
+/** Plays a night, and then the plain loop from the same checkpoint. */
 async function compare(extent: Extent, folder: string, delayMs: number): Promise<Comparison> {
   const town = await openTown(lessonOf(extent), folder, delayMs);
   try {
@@ -81,7 +81,7 @@ async function compare(extent: Extent, folder: string, delayMs: number): Promise
   }
 }
 
-/** Plays the night again with rollouts one cycle ahead. Its last cycle has none beside it, and is not counted. */
+/** Plays the night again with rollouts one cycle ahead. Drops the last cycle, beside which no rollouts run. */
 async function playAhead(extent: Extent, folder: string): Promise<NightFigures> {
   const cycles = extent.cycles + 1;
   const town = await openTown(lessonOf({ ...extent, cycles }, 1), folder, extent.slowMs);
@@ -93,7 +93,7 @@ async function playAhead(extent: Extent, folder: string): Promise<NightFigures> 
   }
 }
 
-/** Whether the two did the same work: if so, they learned the same. */
+/** Describes whether both did the same work, in which case their weights are equal. */
 function describeWork(night: Figures, plain: Figures): string {
   const same = night.cycles.filter(
     ({ weightsSha256 }, index) => weightsSha256 === plain.cycles[index]?.weightsSha256,
@@ -101,7 +101,7 @@ function describeWork(night: Figures, plain: Figures): string {
   return `Night and plain loop came to the same weights in ${same.length} of ${night.cycles.length} cycles.`;
 }
 
-/** In Markdown. */
+/** Prints a table in Markdown. */
 function printTable(columns: Row, rows: readonly Row[]): void {
   const print = (cells: Row): void => {
     console.log(`| ${cells.join(' | ')} |`);
@@ -112,23 +112,23 @@ function printTable(columns: Row, rows: readonly Row[]): void {
   console.log();
 }
 
-/** How much is measured. */
+/** Size of a measurement. */
 export interface Extent {
   /** Per cycle. */
   readonly questions: number;
   /** Per question. */
   readonly plans: number;
-  /** The first one is played and not counted: connections are made in it, and caches filled. */
+  /** The first cycle is a warm-up and not counted: it opens connections and fills caches. */
   readonly cycles: number;
-  /** Duration of a worker's call in the slow runs, in milliseconds; the others take none. */
+  /** Duration of a worker's call in the slow runs, in milliseconds; 0 in the fast ones. */
   readonly slowMs: number;
-  /** Supervised steps, after which replies are plans, some of them right. */
+  /** Supervised steps: enough for replies to be plans, some of them right. */
   readonly warmStartSteps: number;
-  /** How often a trainer's step is repeated. */
+  /** Repetitions of the measured update. */
   readonly steps: number;
 }
 
-/** For a machine that does nothing else. */
+/** Full measurement, for an otherwise idle machine. */
 export const WHOLE: Extent = {
   questions: 8,
   plans: 16,
@@ -138,7 +138,7 @@ export const WHOLE: Extent = {
   steps: 9,
 };
 
-/** Shows that everything still works; its figures say nothing. */
+/** Only checks that everything works; its figures mean nothing. */
 export const QUICK: Extent = {
   questions: 1,
   plans: 4,
@@ -148,7 +148,7 @@ export const QUICK: Extent = {
   steps: 1,
 };
 
-/** Training setup of the measured nights. The gate is not measured and gets as few questions as it takes. */
+/** Returns the training setup of the measured nights. The gate is not measured and gets few questions. */
 export function lessonOf({ questions, plans, cycles, warmStartSteps }: Extent, staleness: 0 | 1 = 0): Lesson {
   return {
     world: SMALL_WORLD,
@@ -160,7 +160,7 @@ export function lessonOf({ questions, plans, cycles, warmStartSteps }: Extent, s
       questions,
       groupSize: plans,
       staleness,
-      // Draws enough groups that some have a spread.
+      // Enough draws for some groups to have a spread.
       maxDraws: 2 * questions + 8,
       window: 10,
       trainer: { microBatch: questions * plans },
@@ -170,6 +170,6 @@ export function lessonOf({ questions, plans, cycles, warmStartSteps }: Extent, s
 
 main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error));
-  // Ends calls that would outlive the lost process.
+  // Exits at once, since calls to a lost process may still be open.
   process.exit(1);
 });

@@ -9,17 +9,17 @@ import type { PlainUpdate } from './plain-loop';
 const TRAINER = resolve(__dirname, '../../../trainer');
 
 const seconds = z.object({
-  /** Until a forked process begins with its work. */
+  /** Time until a forked process starts its work. */
   fork: z.number(),
-  /** From the files of a checkpoint to those of the next one. */
+  /** Time from the files of a checkpoint to those of the next one. */
   whole: z.number(),
-  /** Time of the training loop within it: all optimizer steps. */
+  /** Time of the training loop within `whole`: all optimizer steps. */
   loop: z.number(),
 });
 export type StepSeconds = z.infer<typeof seconds>;
 
 const stepFiguresSchema = z.object({
-  /** Seconds that the libraries take to be imported. */
+  /** Time to import the libraries, in seconds. */
   imports: z.number(),
   /** Medians over all rounds, in seconds. */
   ours: seconds,
@@ -28,9 +28,9 @@ const stepFiguresSchema = z.object({
 export type StepFigures = z.infer<typeof stepFiguresSchema>;
 
 /**
- * Has Python make the same update by the product's trainer and by bare TRL, in turn, each time in a fork.
+ * Measures the same update by the product's trainer and by bare TRL, in turn, each time in a fork of a Python process.
  *
- * @param root folder of the checkpoints, which is left as it is
+ * @param root folder of the checkpoints, which stays unchanged
  */
 export async function measureStep(
   root: string,

@@ -21,12 +21,12 @@ import type { Question } from '../../../src/grading/question';
 
 export interface PlainUpdate {
   readonly request: UpdateRequest;
-  /** File. */
+  /** Path of the batch file. */
   readonly batch: string;
   readonly rollouts: number;
 }
 
-/** A cycle in a plain loop. */
+/** A cycle of the plain loop. */
 interface PlainCycle {
   readonly figures: CycleFigures;
   readonly policy: PlainPolicy;
@@ -35,8 +35,8 @@ interface PlainCycle {
 }
 
 /**
- * The cycles of a night in one plain program: the same questions, servers, windows, grades and updates, and nothing that
- * would outlast the process. All but the first are weighed.
+ * Plays the cycles of a night in one plain program: the same questions, servers, windows, grades and updates, but
+ * nothing that outlives the process. Measures all cycles but the first.
  */
 export async function playPlainly(
   setting: PlainSetting,
@@ -73,7 +73,7 @@ async function playCycle(setting: PlainSetting, policy: PlainPolicy, cycle: numb
   };
 }
 
-/** All groups side by side, and others in the place of those without spread. */
+/** Plays all groups in parallel, and replaces those without spread. */
 async function rollOut(setting: PlainSetting, policy: PlainPolicy, cycle: number) {
   const { seed, questions: wanted, maxDraws } = setting.settings;
   const { questions, topics } = setting;
@@ -125,14 +125,14 @@ async function learn(setting: PlainSetting, policy: PlainPolicy, cycle: number, 
   };
 }
 
-/** Which group it is. */
+/** Identity of a group. */
 export interface PlainDraw {
   readonly cycle: number;
   readonly draw: number;
   readonly question: Question;
 }
 
-/** The rollouts of one question, as they would come into a batch. */
+/** Plays the rollouts of one question and returns them as batch rows. */
 async function playGroup(
   setting: PlainSetting,
   policy: PlainPolicy,
@@ -188,12 +188,12 @@ function samplePlans(
   return samplePrompts(task, new AbortController().signal);
 }
 
-/** Six digits, as in a batch of the product's. */
+/** Pads to six digits, as in the product's batches. */
 function padded(number: number): string {
   return String(number).padStart(6, '0');
 }
 
-/** Whose plan it is, and who carries it out. */
+/** A plan's question and rollout, and the workers that carry it out. */
 export interface PlainTeam {
   readonly ask: AskWorker;
   readonly workers: readonly ModelCard[];
@@ -201,7 +201,7 @@ export interface PlainTeam {
   readonly rollout: RolloutId;
 }
 
-/** Carries out a plan, each step as soon as it may see what it wants to see; returns the last one's output. */
+/** Carries out a plan, each step as soon as the outputs that it sees are there; returns the last output. */
 async function carryOut({ steps }: Plan, team: PlainTeam): Promise<string> {
   const outputs: Promise<string>[] = [];
   for (const [index, step] of steps.entries())

@@ -24,15 +24,15 @@ export interface PlainSetting {
   /** Settings that the trainer receives. */
   readonly config: TrainerConfig;
   readonly world: World;
-  /** Topic by topic. */
+  /** Sorted by topic. */
   readonly questions: readonly Question[];
-  /** How many there are of each topic. */
+  /** Number of questions per topic. */
   readonly topics: readonly number[];
   readonly workers: readonly ModelCard[];
   readonly askWorker: AskWorker;
   readonly policyServer: PolicyClient;
   readonly steps: StepServer;
-  /** Folder of its checkpoints: a copy of what the night began with, and what it makes of that. */
+  /** Folder of its checkpoints: copies of those that the night began with, and its own. */
   readonly root: string;
 }
 
@@ -71,7 +71,7 @@ export interface PlainPolicy {
   readonly served: ServedPolicy;
 }
 
-/** The checkpoint that the night began with. */
+/** Reads the checkpoint that the night began with. */
 export async function firstPolicy(setting: PlainSetting): Promise<PlainPolicy> {
   const result = await readFile(join(setting.root, TRAIN_RUN, FIRST, 'RESULT.json'), 'utf8');
   const { folder, ...tokens } = resultSchema.parse(JSON.parse(result));
@@ -79,7 +79,7 @@ export async function firstPolicy(setting: PlainSetting): Promise<PlainPolicy> {
   return toPolicy(setting, { trainRun: TRAIN_RUN, name: FIRST, folder: at, ...tokens });
 }
 
-/** The policy server knows it by a name that no night gives. */
+/** Returns a checkpoint as a policy, under a model name that no night uses. */
 export function toPolicy(
   { settings: { policy } }: PlainSetting,
   { trainRun, name, folder, tokenizerSha256, vocabulary }: Sampled,
@@ -100,7 +100,7 @@ export interface PlainCall {
   readonly step: number;
 }
 
-/** Asks a worker as one would without the product: one request, whose answer nobody keeps. */
+/** Asks a worker with one plain request, whose answer is not stored. */
 export type AskWorker = (call: PlainCall) => Promise<string>;
 
 function createAskWorker(baseURL: string): AskWorker {
@@ -118,8 +118,8 @@ function createAskWorker(baseURL: string): AskWorker {
 }
 
 /**
- * The product's own name of the call. The world draws a worker's luck from it, so that both loops are answered the same
- * and learn the same: that their weights are equal shows it.
+ * Returns the product's own id of the call. The simulated world derives the reply from it, so that both loops get the
+ * same answers and learn the same weights.
  */
 function nameOf({ card, messages, rollout, step }: PlainCall): string {
   const { id: worker, maxOutputTokens } = card;

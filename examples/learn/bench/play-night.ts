@@ -14,15 +14,15 @@ import { FOLDER } from '../../../src/cli/trust';
 
 const POLL_MS = 50;
 
-/** A night as the product played it. */
+/** Figures of a night that the product played. */
 export interface NightFigures extends Figures {
   readonly times: readonly CycleTimes[];
 }
 
 /**
- * Plays a night on the whole stack and weighs all its cycles but the first.
+ * Plays a night on the whole stack and measures all its cycles but the first.
  *
- * @param server process of Temporal's server
+ * @param server process id of Temporal's server
  */
 export async function playNight(town: Town, server: number, cycles: number): Promise<NightFigures> {
   const connection = await Connection.connect({ address: town.address });
@@ -47,7 +47,7 @@ export async function playNight(town: Town, server: number, cycles: number): Pro
   }
 }
 
-/** A night under way: one that fails is told of by its end, and waited for no longer. */
+/** Follows a running night. If it fails, `until` returns and `end` rejects. */
 function follow(end: Promise<unknown>) {
   let isOver = false;
   const stop = (): void => {
@@ -62,7 +62,7 @@ function follow(end: Promise<unknown>) {
   };
 }
 
-/** From the figures of the cycle before to its own: so the figures, too, are part of a cycle. */
+/** Measures from the previous cycle's record to its own, so that writing the record is part of a cycle. */
 function figuresOf(
   { at, times, verdicts, weightsSha256 }: CycleMetrics,
   before: CycleMetrics | undefined,
@@ -75,28 +75,28 @@ function figuresOf(
   };
 }
 
-/** Processor times of `up` with its worker, and of the server, whichever of them started it. */
+/** Returns the processor times of `up` with its worker, and of the server, whichever process started the server. */
 async function processorTimes({ up }: Town, server: number) {
   const own = [up, ...childrenOf(up)].filter((pid) => pid !== server);
   const ownMs = sum(await Promise.all(own.map(processorTimeOf)));
   return { ownMs, serverMs: await processorTimeOf(server) };
 }
 
-/** A tick of Linux's count of processor time, in milliseconds. */
+/** Length of Linux's processor-time tick, in milliseconds. */
 const TICK_MS = 10;
 
-/** User and system time of a process, in milliseconds, by Linux's count of ticks; elsewhere not a number. */
+/** Returns a process's user and system time in milliseconds, from Linux's tick count; NaN on other systems. */
 async function processorTimeOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name of the program, in brackets, may hold anything.
+  // The program's name, in brackets, may contain any character.
   const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14);
   return (Number(user) + Number(system)) * TICK_MS;
 }
 
 /**
- * Process of the Temporal server that was started in a folder.
+ * Returns the process id of the Temporal server that was started in a folder.
  *
- * @throws Error where none is
+ * @throws Error if there is none
  */
 export async function serverOf(folder: string): Promise<number> {
   const record = await runningServer(join(folder, FOLDER));

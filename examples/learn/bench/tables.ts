@@ -2,10 +2,10 @@ import type { CycleTimes } from '../../../src/training/records';
 import type { StepFigures, StepSeconds } from './measure-step';
 import type { NightFigures } from './play-night';
 
-/** The cells of a table's row. */
+/** Cells of a table row. */
 export type Row = readonly string[];
 
-/** Largest share of a cycle's wall-clock time with nothing of it under way. */
+/** Largest share of a cycle's wall-clock time in which none of its parts runs. */
 const MOST_BETWEEN = 0.1;
 /** Largest time of an update, as a multiple of bare TRL's. */
 const MOST_OF_TRL = 1.1;
@@ -18,7 +18,7 @@ const PARTS = [
   'publish',
 ] as const satisfies readonly (keyof CycleTimes)[];
 
-/** Where the time of a cycle goes. Parts overlap. */
+/** Returns the parts of a cycle's time. Parts overlap. */
 export function shareRows({ cycles, times }: NightFigures): Row[] {
   const wall = sum(cycles.map(({ wallMs }) => wallMs));
   const underWay = sum(times.map(({ whole, between }) => whole - between));
@@ -37,13 +37,13 @@ export function shareRows({ cycles, times }: NightFigures): Row[] {
   ];
 }
 
-/** Wall-clock time of a cycle, beside the plain loop's. */
+/** Compares a cycle's wall-clock time with the plain loop's. */
 export function wallRow(latencyMs: number, plain: Figures, night: Figures): Row {
   const [own, others] = [meanWallMs(night), meanWallMs(plain)];
   return [`${latencyMs} ms calls: a cycle`, seconds(others), seconds(own), times(own / others)];
 }
 
-/** Wall-clock time of a cycle whose rollouts go on beside the update before, beside one that waits for it. */
+/** Compares a cycle whose rollouts run beside the previous update with one that waits for it. */
 export function aheadRow(latencyMs: number, waiting: Figures, ahead: Figures): Row {
   const [after, before] = [meanWallMs(ahead), meanWallMs(waiting)];
   return [`${latencyMs} ms calls: a cycle`, seconds(before), seconds(after), times(after / before)];
@@ -69,7 +69,7 @@ export function costRows(plain: Figures, night: Figures): Row[] {
   ];
 }
 
-/** An update beside bare TRL's. */
+/** Compares an update with bare TRL's. */
 export function stepRows({ imports, ours, trl }: StepFigures): Row[] {
   const rowOf = (what: string, part: keyof StepSeconds): Row => [
     what,
@@ -96,18 +96,18 @@ const times = (multiple: number): string => `× ${multiple.toFixed(2)}`;
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
 const milliseconds = (ms: number): string => `${ms.toFixed(1)} ms`;
 
-/** One cycle, played in whatever way. Times are wall-clock times, in milliseconds. */
+/** One cycle, played in any way. Times are wall-clock times in milliseconds. */
 export interface CycleFigures {
   readonly wallMs: number;
-  /** Update and publish; all the rest goes to rollouts and what they need. */
+  /** Update and publish; the rest of the cycle goes to rollouts and what they need. */
   readonly learningMs: number;
-  /** Those of groups without spread included. */
+  /** Includes rollouts of groups without spread. */
   readonly rollouts: number;
   /** Null if there was nothing to learn from. */
   readonly weightsSha256: string | null;
 }
 
-/** Sums over the counted cycles, and their processor time, in milliseconds. */
+/** The counted cycles, and their total processor times in milliseconds. */
 export interface Figures {
   readonly cycles: readonly CycleFigures[];
   /** Processor time of the process that plays them. */
@@ -124,7 +124,7 @@ function rolloutsIn({ cycles }: Figures): number {
   return sum(cycles.map(({ rollouts }) => rollouts));
 }
 
-/** While nothing was updated or published: a trainer's step is the same in every loop. */
+/** Returns rollouts per second outside updates and publishing, which take the same time in every loop. */
 function rolloutsPerSecond(figures: Figures): number {
   const seconds = sum(figures.cycles.map(({ wallMs, learningMs }) => wallMs - learningMs)) / 1000;
   return rolloutsIn(figures) / seconds;

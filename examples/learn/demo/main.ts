@@ -8,13 +8,13 @@ import { seedsFrom } from '../support/options';
 import { findOptimum, type Optimum, toReward } from '../world/optimum';
 import { type Learned, lessonOf, runSeed } from './run-seed';
 
-// A Conductor learns a simulated world, by the product's own processes and commands, on the processor of this machine:
+// Trains a Conductor on a simulated world with the product's own processes and commands, on this machine's CPU:
 //   npm run learn -- demo [--seeds 3] [--first 0] [--world whole|small] [--cycles N] [--folder DIR]
-// Exits with 1 where a seed stays below what must be reached.
+// Exits with 1 if a seed misses a target.
 
-/** Least share of the optimum that every seed must reach at the serving temperature. */
+/** Minimum share of the optimum that every seed must reach at the serving temperature. */
 const LEAST_RATIO = 0.95;
-/** Bound on a warm start's greedy policy: above it, the examples would already hold the answer. */
+/** Upper bound on a warm start's greedy policy: above it, the examples would already contain the answer. */
 const MOST_AT_START = 0.85;
 
 async function main(): Promise<void> {
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   if (failures.length > 0) process.exitCode = 1;
 }
 
-/** Describes the optimum and what is easily had, as ratios of rewards. */
+/** Describes the optimum and simple baselines as ratios of rewards. */
 function describeWorld({ world }: Recipe, optimum: Optimum): string[] {
   const ratio = (chance: number): string => (toReward(chance) / optimum.reward).toFixed(3);
   return [
@@ -68,7 +68,7 @@ function sumUp(learned: readonly Learned[]): string[] {
   );
 }
 
-/** In what a seed stays below what must be reached. */
+/** Returns the targets that a seed missed. */
 function shortfalls({ seed, before, after, promoted }: Learned): string[] {
   return [
     after.cool.ratio >= LEAST_RATIO ? [] : [`ratio ${after.cool.ratio.toFixed(3)} is below ${LEAST_RATIO}`],
@@ -82,6 +82,6 @@ function shortfalls({ seed, before, after, promoted }: Learned): string[] {
 
 main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error));
-  // Ends calls that would outlive the lost process.
+  // Exits at once, since calls to a lost process may still be open.
   process.exit(1);
 });

@@ -13,7 +13,7 @@ import { openTown, type Town, warmStartArguments } from './town';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../../../src/training/names';
 import { unlessAborted } from '../../../src/turns';
 
-/** A date of its own, so that the demo is the same on each day. */
+/** Fixed date, so that the demo is the same on each day. */
 const NIGHT = '2026-01-10';
 
 /** Result of one seed. */
@@ -29,16 +29,16 @@ export interface Learned {
 export interface Course extends Yardstick {
   /** The recipe as the product's own settings. */
   readonly lesson: Lesson;
-  /** Where everything is kept. */
+  /** Folder of all files. */
   readonly folder: string;
   readonly tell: (line: string) => void;
 }
 
 /**
- * A policy's way from imitation to a promotion, told as it goes: warm start, first serving, one night, gate, a solve by
- * what was learned, and back. All of it is done by the product's own commands.
+ * Takes a policy from imitation to promotion with the product's own commands, and reports progress: warm start, first
+ * serving, one night, the gate, a solve by the trained policy, and a rollback.
  *
- * @throws Error where one of them does not do what it should, or a process ends that they need
+ * @throws Error if a command does not do what it should, or a process that it needs ends
  */
 export async function runSeed(course: Course): Promise<Learned> {
   const { lesson, seed, folder, tell } = course;
@@ -69,7 +69,7 @@ async function learn(course: Course, town: Town): Promise<Omit<Learned, 'seed' |
   return { before, after, cycles: night.done, promoted };
 }
 
-/** The first checkpoint, which serves from then on. */
+/** Makes the first checkpoint and promotes it. */
 async function warmUp({ recipe: { warmStart }, tell }: Course, { command }: Town): Promise<CheckpointRef> {
   const given = warmStartArguments('examples.jsonl', warmStart);
   if (warmStart.weights === 'all') given.push('--all-weights');
@@ -90,7 +90,7 @@ async function spendNight(course: Course, town: Town) {
   });
 }
 
-/** Answers with what was learned, if the gate let it; then rolls back and answers with what was there before. */
+/** Solves with the trained policy if the gate promoted it, then rolls back and solves with the earlier one. */
 async function serveAndTakeBack(
   course: Course,
   town: Town,
@@ -112,18 +112,18 @@ async function expectSolver(course: Course, town: Town, expected: CheckpointRef)
   course.tell(`a solve was planned by ${planner}`);
 }
 
-/** The checkpoint that plans for a held-out question. */
+/** Solves a held-out question, and returns the checkpoint that planned. */
 async function solveOnce({ recipe, seed }: Course, { command }: Town): Promise<string | null> {
   const [row] = questionSet(recipe.world, 'heldOut', 1, seed);
   const printed = await command('solve', row?.question ?? '', '--json');
   return solveResultSchema.parse(JSON.parse(printed)).checkpoint;
 }
 
-/** Cycles between two looks at what was learned. */
+/** Cycles between two tests of the policy. */
 const EVERY = 10;
 const POLL_MS = 1_000;
 
-/** Follows a night to its end, looking in every few cycles. */
+/** Polls a night until it ends, and calls `look` every few cycles. */
 async function followNight(
   town: Town,
   date: string,
@@ -140,28 +140,28 @@ async function followNight(
   }
 }
 
-/** Bounds that a policy's plans are compared with. */
+/** References that a policy's plans are compared with. */
 export interface Yardstick {
   readonly recipe: Recipe;
   readonly seed: number;
   readonly optimum: Optimum;
 }
 
-/** Worth of a policy at the training and serving temperatures, and with the likeliest token always. */
+/** Scores of a policy at the training temperature, at the serving temperature, and with greedy sampling. */
 export interface Worth {
   readonly hot: Score;
   readonly cool: Score;
   readonly greedy: Score;
 }
 
-/** Has a checkpoint plan for the held-out questions at each of the temperatures. */
+/** Scores a checkpoint on the held-out questions at each of the temperatures. */
 async function weigh(yardstick: Yardstick, town: Town, checkpoint: CheckpointRef): Promise<Worth> {
   const hot = await tryAt(yardstick, town, checkpoint, 1);
   const cool = await tryAt(yardstick, town, checkpoint, 0.2);
   return { hot, cool, greedy: await tryAt(yardstick, town, checkpoint, 0) };
 }
 
-/** Measures the worth at one of them. */
+/** Scores a checkpoint at one temperature. */
 async function tryAt(
   { recipe, seed, optimum }: Yardstick,
   { store, policyUrl }: Town,
@@ -172,7 +172,7 @@ async function tryAt(
   return tryOut({ recipe, seed, policyUrl }, optimum, sampled, temperature);
 }
 
-/** Ratio of rewards, of accuracies, and the share of replies that are plans. */
+/** Describes the ratios of rewards and accuracies, and the share of replies that are plans. */
 function describeWorth({ hot, cool, greedy }: Worth): string {
   const told = Object.entries({ 'T=1': hot, 'T=0.2': cool, greedy });
   return told.map(([name, score]) => `${name} ${describeScore(score)}`).join('  ');
@@ -182,7 +182,7 @@ export function describeScore({ ratio, accuracyRatio, formatRate }: Score): stri
   return `${ratio.toFixed(3)} (of accuracy ${accuracyRatio.toFixed(3)}, plans ${formatRate.toFixed(2)})`;
 }
 
-/** A recipe as the product's own settings. */
+/** Returns a recipe as the product's own settings. */
 export function lessonOf({ world, train, heldOut, warmStart, learning }: Recipe, seed: number): Lesson {
   const { cycles, questions, groupSize, maxDraws, tuning, iterations } = learning;
   const { learningRate, schedule, warmupSteps, beta } = learning;

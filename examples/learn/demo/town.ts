@@ -12,31 +12,31 @@ import { openSurroundings } from '../support/surroundings';
 
 const MAIN = resolve(__dirname, '../../../lib/cli/main.js');
 
-/** A folder in which the product runs as anybody would run it: `up`, a trainer, a policy server, and commands. */
+/** A folder in which the product runs as for any user: `up`, a trainer, a policy server, and commands. */
 export interface Town {
   readonly store: SqliteStore;
   /** Configuration of worker and commands. */
   readonly config: TrainableInput;
   /** Base URL of the policy server, ending in `/v1`. */
   readonly policyUrl: string;
-  /** Process of `up`, the worker. */
+  /** Process id of `up`, the worker. */
   readonly up: number;
   /** Address of Temporal's server, `host:port`. */
   readonly address: string;
   /** Address of Temporal's web page. */
   readonly webPage: string;
-  /** Aborted, with an error that says which and how, when a process ends that the town needs. */
+  /** Aborted when a process that the town needs ends, with an error that says which and how. */
   readonly lost: AbortSignal;
   /**
-   * Runs `temporal-conductor` with these arguments and returns what it printed.
+   * Runs `temporal-conductor` with these arguments and returns its output.
    *
-   * @throws Error with its own words where it did not exit with 0
+   * @throws Error with its messages unless it exits with 0
    */
   readonly command: (...args: string[]) => Promise<string>;
   close(): Promise<void>;
 }
 
-/** @param delayMs what every call of the world's workers takes */
+/** @param delayMs duration of every call to the world's workers */
 export async function openTown(lesson: Lesson, folder: string, delayMs = 0): Promise<Town> {
   await mkdir(folder, { recursive: true });
   const surroundings = await openSurroundings(lesson, folder, { delayMs });
@@ -55,7 +55,7 @@ export async function openTown(lesson: Lesson, folder: string, delayMs = 0): Pro
     lost: surroundings.lost,
     command: (...args) => runCommand(folder, args, commands.signal),
     close: async () => {
-      // One that still waits would keep the server.
+      // A command that still waits would keep the server alive.
       commands.abort();
       await surroundings.close();
       await up.stop();
@@ -70,7 +70,7 @@ interface Started extends Pick<Town, 'address' | 'webPage'> {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts `temporal-conductor up`, or `train up`, and waits until it works. */
+/** Starts `temporal-conductor up`, or `train up`, and waits until it is ready. */
 export async function startUp(folder: string, ...command: readonly string[]): Promise<Started> {
   const child = spawn(process.execPath, [MAIN, ...command], {
     cwd: folder,
@@ -83,7 +83,7 @@ export async function startUp(folder: string, ...command: readonly string[]): Pr
     said += String(text);
     if (said.includes('Ready.')) break;
   }
-  // Such as that its worker ended and was started again.
+  // Passes on later messages, such as that its worker was restarted.
   child.stderr.pipe(process.stderr, { end: false });
   const address = /Temporal +(\S+),/.exec(said)?.[1];
   const webPage = /Temporal UI +(\S+)/.exec(said)?.[1];
@@ -95,9 +95,9 @@ export async function startUp(folder: string, ...command: readonly string[]): Pr
 }
 
 /**
- * Runs `temporal-conductor` in a folder and returns what it printed.
+ * Runs `temporal-conductor` in a folder and returns its output.
  *
- * @throws Error with its own words where it did not exit with 0
+ * @throws Error with its messages unless it exits with 0
  */
 export async function runCommand(
   folder: string,
@@ -107,17 +107,17 @@ export async function runCommand(
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], {
     cwd: folder,
     env: ownEnv(),
-    // All cycles of a run may be more than the megabyte that is allowed by default.
+    // All cycles of a run may exceed the default of 1 MB.
     maxBuffer: Infinity,
     ...(signal && { signal }),
   });
   return stdout.trim();
 }
 
-/** Supervised steps of the optimizer, whose rate falls to 0. */
+/** Supervised optimizer steps, with a learning rate that falls to 0. */
 export type Supervision = Pick<WarmStartRequest, 'steps' | 'batch' | 'learningRate' | 'warmupSteps'>;
 
-/** Arguments of the command that makes a first checkpoint from a file of examples. */
+/** Returns the arguments of the command that makes a first checkpoint from a file of examples. */
 export function warmStartArguments(examples: string, how: Supervision): string[] {
   const { steps, batch, learningRate, warmupSteps } = how;
   const options = { examples, steps, batch, 'learning-rate': learningRate, 'warmup-steps': warmupSteps };
@@ -128,7 +128,7 @@ export function warmStartArguments(examples: string, how: Supervision): string[]
   ];
 }
 
-/** Without the address of another Temporal server: each town has its own. */
+/** Returns the environment without settings of other Temporal servers: each town has its own server. */
 function ownEnv(): NodeJS.ProcessEnv {
   const isForeign = (name: string): boolean => name.startsWith('TEMPORAL_') && name !== 'TEMPORAL_CLI_PATH';
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isForeign(name)));

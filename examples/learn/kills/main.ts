@@ -10,9 +10,9 @@ import { readWhole } from '../support/options';
 import { SMALL_WORLD } from '../world/world';
 import { type NightFacts, type PlannedKill, playNight, type Victim } from './night';
 
-// `npm run learn -- kills --seeds 3 --kills 5`: plays a night undisturbed, and for each seed once more while its
-// processes are killed at moments of that seed. Ends with 0 where every night came to the same, with 1 where one did not.
-// With `--ahead` rollouts are one cycle ahead. With `--store s3://bucket/prefix` the disturbed ones keep all that they have there, each below a prefix of its own.
+// `npm run learn -- kills --seeds 3 --kills 5`: plays an undisturbed night, then one per seed whose processes are
+// killed at times drawn from the seed. Exits with 0 if all nights have equal results, else with 1. `--ahead` has
+// rollouts one cycle ahead. `--store s3://bucket/prefix` keeps each disturbed night's data there, below its own prefix.
 
 async function main(): Promise<void> {
   const { seeds, kills, store, ahead } = parseArgs({
@@ -64,7 +64,7 @@ function lineOf(
 const VICTIMS: readonly Victim[] = ['worker', 'step', 'policy server', 'trainer', 'server'];
 
 /**
- * The kills of a seed: every victim before any comes again, in an order of the seed's, at moments spread over the first
+ * Draws the kills of a seed: each victim before any is repeated, in random order, at times spread over the first
  * requests of the night.
  */
 export function drawKills(seed: number, kills: number, requests: number): PlannedKill[] {
@@ -79,7 +79,7 @@ export function drawKills(seed: number, kills: number, requests: number): Planne
     }));
 }
 
-/** A night of a minute, long enough to be killed in every part of it. */
+/** A night of about a minute, long enough to be killed in every phase. */
 export const LESSON: Lesson = {
   world: SMALL_WORLD,
   seed: 7,
@@ -87,14 +87,14 @@ export const LESSON: Lesson = {
   training: { questions: 2, groupSize: 8, cycles: 3, totalCycles: 3, gate: { samples: 1 } },
 };
 
-/** How many of a night's requests come before its last kill: after that, the night must have enough left to be due. */
+/** Share of a night's requests over which kills are spread; the rest is left so that the last kill comes due. */
 export const SHARE_WITH_KILLS = 0.6;
 
-/** How a night whose processes were killed differs from an undisturbed one: by nothing, if all is well. */
+/** Differences between a disturbed and an undisturbed night; none if all is well. */
 export interface NightDifference {
-  /** Cycles whose weights, batch, rewards or verdicts are others. */
+  /** Cycles whose weights, batch, rewards or verdicts differ. */
   readonly cycles: readonly number[];
-  /** Ids of calls that were made once more though their answer had been kept. */
+  /** Ids of calls that were repeated although their answer was stored. */
   readonly madeTwice: readonly string[];
   /** Ids of calls that were never made. */
   readonly lost: readonly string[];
@@ -116,13 +116,13 @@ export function compareNights(undisturbed: NightFacts, disturbed: NightFacts): N
   };
 }
 
-/** Nothing differs. */
+/** No difference. */
 export const SAME: NightDifference = { cycles: [], madeTwice: [], lost: [], leaked: [] };
 
-/** Between a look into the store, which still found nothing, and the request that follows it on a busy machine. */
+/** Longest time on a busy machine from a store lookup that finds nothing to the request that follows it. */
 const LOOK_MS = 250;
 
-/** Calls that were made once more though their answer had been kept: there must be none. */
+/** Returns the ids of calls that were repeated although their answer was stored; there must be none. */
 function repeatedInVain({ requests, keepings }: Pick<NightFacts, 'requests' | 'keepings'>): string[] {
   const keptAt = new Map<string, number>();
   for (const { callId, at } of keepings) keptAt.set(callId, Math.min(at, keptAt.get(callId) ?? Infinity));
@@ -132,7 +132,7 @@ function repeatedInVain({ requests, keepings }: Pick<NightFacts, 'requests' | 'k
     .map(({ callId }) => callId);
 }
 
-/** How many different calls a night made. */
+/** Returns the ids of all calls that a night made. */
 function callsOf({ requests }: Pick<NightFacts, 'requests'>): ReadonlySet<string> {
   return new Set(requests.map(({ headers }) => String(headers['x-client-request-id'])));
 }
@@ -140,7 +140,7 @@ function callsOf({ requests }: Pick<NightFacts, 'requests'>): ReadonlySet<string
 if (require.main === module) {
   main().catch((error: unknown) => {
     console.error(error);
-    // Ends calls that would retry for ever.
+    // Exits at once, since open calls would retry for ever.
     process.exit(2);
   });
 }

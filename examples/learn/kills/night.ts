@@ -20,9 +20,9 @@ import { type Neighbour, openSurroundings } from '../support/surroundings';
 import type { Keeping, RowTime, WorkerSetting } from '../support/worker';
 
 /**
- * Plays a night while its processes are killed as planned, each when its moment has come.
+ * Plays a night and kills its processes as planned.
  *
- * @param storeUrl default: a folder of its own
+ * @param storeUrl default: a SQLite file in the night's own folder
  */
 export async function playNight(
   lesson: Lesson,
@@ -39,7 +39,7 @@ export async function playNight(
         if (kill.request > count) continue;
         planned.delete(kill);
         last = last.then(() => scene.kill(kill.victim));
-        // Awaited below; until then Node must not take it for a lost rejection.
+        // Awaited below; until then, Node must not report it as an unhandled rejection.
         last.catch(() => undefined);
       }
     });
@@ -51,7 +51,7 @@ export async function playNight(
   }
 }
 
-/** One `kill -9`, due when the n-th request has come to the world's workers. */
+/** One `kill -9`, due when the world's workers have received `request` requests. */
 export interface PlannedKill {
   readonly victim: Victim;
   readonly request: number;
@@ -68,19 +68,19 @@ export interface NightFacts {
   readonly progress: NightProgress;
   readonly cycles: readonly CycleFacts[];
   readonly requests: readonly RequestRecord[];
-  /** Answers as they were kept. */
+  /** Answers and background ids as they were stored. */
   readonly keepings: readonly Keeping[];
 }
 
-/** The processes of one night, each killed and started again at the same place. */
+/** The processes of one night; each that is killed restarts at the same address. */
 interface Scene {
   kill(victim: Victim): Promise<void>;
-  /** @param onRequest is told how many requests have come to the world's workers */
+  /** @param onRequest receives the number of requests to the world's workers so far */
   play(onRequest: (count: number) => void): Promise<NightFacts>;
   close(): Promise<void>;
 }
 
-/** Starts everything that a night needs, in a folder of its own. */
+/** Starts everything that a night needs in a new folder. */
 async function openScene(lesson: Lesson, bundle: string, storeUrl?: string): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), 'night-'));
   const surroundings = await openSurroundings(lesson, folder, { storeUrl });
@@ -162,18 +162,18 @@ async function readLines<T>(file: string): Promise<T[]> {
   return lines.map((line) => JSON.parse(line) as T);
 }
 
-/** Facts of a cycle that an undisturbed night has as well. */
+/** Facts of a cycle that must equal those of an undisturbed night. */
 interface CycleFacts {
   readonly cycle: number;
   readonly weightsSha256: string | null;
-  /** Over the bytes of the batch, whatever they were packed with. */
+  /** SHA-256 of the stored batch, which is gzipped. */
   readonly batchSha256: string;
   readonly rewardMean: number;
   readonly verdicts: CycleMetrics['verdicts'];
   readonly heldOut: number | null;
 }
 
-/** Reads what is kept of each cycle of a night. */
+/** Reads the facts of each cycle of a night. */
 async function readCycles(store: Store, artifacts: Files, trainRun: string): Promise<CycleFacts[]> {
   const keys = await store.list(metricsFolder(trainRun));
   return Promise.all(keys.map((key) => readCycle(store, artifacts, trainRun, key)));

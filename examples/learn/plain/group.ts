@@ -24,8 +24,8 @@ import { LONGEST_PLAN, type Recipe } from './recipe';
 import type { Verdict } from '../../../src/grading/grade';
 
 /**
- * Has a policy write a group's plans and carries them out; with two rounds, has it review each answer, and gives each
- * first plan its share of what became of it. Round by round.
+ * Samples a group's plans from a policy and carries them out. With two rounds, the policy reviews each answer, and
+ * each first plan's reward includes a share of its review's. Returns the plans by round.
  */
 export async function playGroup(desk: Desk, policy: Sampled, wish: GroupWish): Promise<Played[][]> {
   const { rounds, rootDiscount } = desk.recipe.recursion;
@@ -62,7 +62,7 @@ export interface GroupWish {
 export interface Played {
   readonly topic: string;
   readonly sample: KeptSample;
-  /** In a second round: the place of the plan that it reviews; else its own. */
+  /** Index of the reviewed plan in a second round, else of the plan itself. */
   readonly root: number;
   readonly plan: Plan | null;
   readonly answer: string | null;
@@ -73,13 +73,13 @@ export interface Played {
   readonly baseline: string | undefined;
 }
 
-/** A plan that a second round can be about. */
+/** A plan that a second round can review. */
 export type Root = Played & { readonly plan: Plan; readonly answer: string };
 
 /** The paper's rewards. */
 const REWARDS = { unparseable: 0, parseable: 0.5, correct: 1, lengthWeight: 0 };
 
-/** @param roots what each plan reviews, place by place; null in the first round */
+/** @param roots the reviewed plans, one per plan in order; null in the first round */
 async function playRound(
   desk: Desk,
   policy: Sampled,
@@ -111,7 +111,7 @@ async function playRound(
   });
 }
 
-/** @param from what the plan reviews; a place in the first round */
+/** @param from the reviewed plan; in the first round, the plan's index */
 function answer(
   { recipe, seed }: Desk,
   { purpose, cycle, draw, question: { question }, workers }: GroupWish,
@@ -145,14 +145,14 @@ export interface RoundRequest extends Pick<SamplePlansRequest, 'workers' | 'plan
   readonly question: string;
 }
 
-/** How they are drawn. */
+/** Sampling settings. */
 export interface Draw {
   readonly seed: number;
-  /** 0: always the likeliest token. */
+  /** 0: greedy sampling. */
   readonly temperature: number;
 }
 
-/** Has a checkpoint write the plans of one round of a group, in the product's own prompts. */
+/** Samples the plans of one round of a group from a checkpoint, with the product's own prompts. */
 export async function sampleRound(
   { recipe, policyUrl }: Desk,
   { trainRun, name, folder, vocabulary }: Sampled,
@@ -167,7 +167,7 @@ export async function sampleRound(
   return samplePrompts(task, new AbortController().signal);
 }
 
-/** Prompt of a policy, as a text. */
+/** Returns a policy's prompt as text. */
 export function promptFor(
   recipe: Recipe,
   { question, workers, review }: Pick<ConductorPrompt, 'question' | 'workers' | 'review'>,
@@ -203,13 +203,13 @@ function promptsOf(
   return planPrompts(NO_STORE, round, settings, { question });
 }
 
-/** No answer of these worlds is so long that it would lie in a store. */
+/** Never read: answers of these worlds are too short to be stored by reference. */
 const NO_STORE = openStore('sqlite:none.db', '/nowhere');
 
 /**
- * The plan in a reply; null where there is none.
+ * Returns the plan in a reply, or null if there is none.
  *
- * @param round 1: it may be empty, and so accept an answer
+ * @param round 1: the plan may be empty, which accepts an answer
  */
 export function planIn(
   { workers, maxSteps }: Pick<World, 'maxSteps'> & { readonly workers: readonly { readonly id: string }[] },
@@ -224,24 +224,24 @@ export function planIn(
   }
 }
 
-/** Question and purpose of a plan's steps. */
+/** Context of a plan's execution. */
 export interface Errand {
   readonly world: World;
   readonly seed: number;
   readonly question: string;
   /** Texts that every step is shown. */
   readonly background?: readonly GivenText[];
-  /** Tells this run from all others. */
+  /** Unique name of this execution, which seeds the workers' replies. */
   readonly name: string;
 }
 
-/** The last step's reply, and the cost of all, in 10⁻⁹ USD. */
+/** The last step's reply, and the cost of all steps in 10⁻⁹ USD. */
 export interface CarriedOut {
   readonly answer: string;
   readonly nanoUsd: number;
 }
 
-/** Carries out a plan without any process but this one, in the product's own words. */
+/** Carries out a plan within this process, with the product's own prompts. */
 export function carryOut(
   { steps }: Plan,
   { world, seed, question, background = [], name }: Errand,
@@ -264,7 +264,7 @@ export function carryOut(
   return { answer: outputs.at(-1) ?? '', nanoUsd };
 }
 
-/** As simulated providers count: four characters a token. */
+/** Counts as simulated providers do: four characters per token. */
 function tokensIn(text: string): number {
   return Math.ceil(text.length / 4);
 }

@@ -25,10 +25,10 @@ export interface Taught<Measured> {
   readonly after: Measured;
 }
 
-/** Parts of a run that are told of as one line. */
+/** Number of progress lines per run. */
 const PARTS = 10;
 
-/** Warms a policy up and has it learn, and tells how it goes. */
+/** Runs a policy's warm start and training, and reports progress. */
 export async function teach<Measured>(
   lesson: Lesson,
   tell: (line: string) => void,
@@ -69,7 +69,7 @@ function summary(cycles: readonly Cycle[], optimum: Optimum): string {
   ].join('  ');
 }
 
-/** Describes, by topic, the share of plans that have the best one's shape (the kinds of its steps). */
+/** Describes, by topic, the share of plans that have the best plan's shape (the kinds of its steps). */
 export function describeShapes(
   played: readonly Pick<Played, 'topic' | 'plan'>[],
   { topics }: Optimum,
@@ -97,7 +97,7 @@ export interface Cycle extends Pick<RolledOut, 'rounds' | 'draws'> {
   readonly times: { readonly rollouts: number; readonly update: number };
 }
 
-/** Cycles of rollouts and update, one after the other, from a checkpoint on: what training does, in a plain loop. */
+/** Trains from a checkpoint in a plain loop, and yields each cycle of rollouts and update. */
 async function* learn(lesson: Lesson, from: Checkpoint): AsyncGenerator<Cycle> {
   const { recipe, seed } = lesson;
   const { topics = recipe.world.topics.map(({ name }) => name) } = recipe;
@@ -118,7 +118,7 @@ async function* learn(lesson: Lesson, from: Checkpoint): AsyncGenerator<Cycle> {
   }
 }
 
-/** Has the trainer learn from the rows of one cycle. */
+/** Has the trainer update a checkpoint with the rows of one cycle. */
 export async function update(
   { trainRun, steps, folder }: Pick<Lesson, 'trainRun' | 'steps' | 'folder'>,
   config: TrainerConfig,
@@ -142,14 +142,14 @@ export async function update(
 
 /** The rollouts of one cycle. */
 export interface RolledOut {
-  /** Those that there is something to learn from. */
+  /** Rollouts to learn from. */
   readonly rows: readonly BatchRow[];
-  /** All of them, round by round. */
+  /** All rollouts, by round. */
   readonly rounds: readonly (readonly Played[])[];
   readonly draws: number;
 }
 
-/** Draws questions until there are enough groups with a spread, one after the other. */
+/** Draws and plays questions one after the other until enough groups have a spread. */
 async function rollOut(
   lesson: Lesson,
   { questions, topics }: ReturnType<typeof sortByTopic<QuestionRow>>,
@@ -186,7 +186,7 @@ function questionAt(questions: readonly QuestionRow[], index: number | undefined
   return question;
 }
 
-/** None where there is nothing to learn from; in ascending order of their ids. */
+/** Returns rows in ascending order of their ids; none if there is nothing to learn from. */
 export function toRows(
   played: readonly (Pick<Played, 'sample' | 'reward'> & Partial<Pick<Played, 'baseline'>>)[],
   { checkpoint, draw, round }: { checkpoint: Checkpoint; draw: number; round: number },

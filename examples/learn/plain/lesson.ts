@@ -23,13 +23,13 @@ export interface Desk {
   readonly policyUrl: string;
 }
 
-/** One policy that is to learn the world of its recipe. */
+/** One policy that learns the world of its recipe. */
 export interface Lesson extends Desk {
-  /** All that groups draw from. */
+  /** All workers that groups draw from. */
   readonly workers: readonly RunWorker[];
   readonly trainRun: string;
   readonly steps: StepServer;
-  /** For files that the trainer reads. */
+  /** Folder for files that the trainer reads. */
   readonly folder: string;
 }
 
@@ -38,12 +38,12 @@ export type Sampled = Pick<Checkpoint, 'trainRun' | 'name' | 'folder' | 'tokeniz
 
 /** A lesson with processes of its own. */
 export interface OpenLesson extends Lesson {
-  /** Aborted, with an error that says which and how, when one of them ends without having been told to. */
+  /** Aborted when one of them ends unexpectedly, with an error that says which and how. */
   readonly lost: AbortSignal;
   close(): Promise<void>;
 }
 
-/** @param root folder of all checkpoints; a warm start that was made there before is found again */
+/** @param root folder of all checkpoints; a warm start made there earlier is reused */
 export async function openLesson(recipe: Recipe, seed: number, root: string): Promise<OpenLesson> {
   const trainRun = `plain-${recipe.world.name}-${seed}-${Date.now().toString(36)}`;
   const folder = join(root, trainRun);
@@ -67,9 +67,9 @@ export async function openLesson(recipe: Recipe, seed: number, root: string): Pr
   };
 }
 
-/** The trainer's own steps, without Temporal: one after the other, each in a process of its own. */
+/** The trainer's own steps without Temporal: one at a time, each in its own process. */
 export interface StepServer {
-  /** @param texts file of texts for a tokenizer, where one is made */
+  /** @param texts file of texts for a tokenizer, if one is made */
   init(request: InitRequest, texts?: string): Promise<TrainerMessage<'checkpointResult'>>;
   warmStart(request: WarmStartRequest, examples: string): Promise<TrainerMessage<'warmStartResult'>>;
   update(request: UpdateRequest, batch: string): Promise<TrainerMessage<'updateResult'>>;
@@ -96,7 +96,7 @@ export async function startStepServer(root: string): Promise<StepServer> {
     if (error) throw new Error(`${error.type}: ${error.message}`);
     return schema.parse(result);
   };
-  // No store stands between: the policy server loads a folder where it is.
+  // No store is involved: the policy server loads a folder in place.
   const inPlace = <Made extends { readonly checkpoint: Checkpoint }>(made: Made): Made => ({
     ...made,
     checkpoint: { ...made.checkpoint, folder: join(root, made.checkpoint.folder) },
@@ -119,7 +119,7 @@ export async function startStepServer(root: string): Promise<StepServer> {
   };
 }
 
-/** A file of the trainer's, and how a request names it. */
+/** A file for the trainer, and its reference in a request. */
 export interface HandedOver {
   readonly path: string;
   readonly stored: { readonly key: string; readonly sha256: string };

@@ -14,13 +14,12 @@ import { type Recipe, recipeFor, withLearning } from './recipe';
 import { timed } from './run-course';
 import { tryOut } from './scoring';
 
-// Training without Temporal: the same world, prompts, trainer and policy server in a plain loop. For tuning, and to tell
-// what durability costs:
+// Training without Temporal: the same world, prompts, trainer and policy server in a plain loop. For tuning, and to
+// measure what durability costs:
 //   npm run learn -- plain
 //     [--world small|whole] [--prior decoy|blind] [--beta 0.05] [--schedule constant|cosine|linear|wsd] [--staleness 1]
 //     [--topics code,law] [--seeds 0,1,2] [--cycles N] [--folder DIR]
-// With topics, it learns from questions of these alone. In a folder that is named, a warm start that was made before is
-// found again.
+// With topics, the policy learns only from their questions. A warm start made earlier in the named folder is reused.
 
 async function main(): Promise<void> {
   const { world, prior, beta, schedule, staleness, topics, seeds, cycles, folder } = parseArgs({
@@ -85,7 +84,7 @@ async function tellScores(
   return { cool: asked[1]?.ratio ?? 0, greedy: asked[2]?.ratio ?? 0 };
 }
 
-/** The shares of best shapes on held-out questions, also of topics that it does not learn from. */
+/** Describes the shares of best shapes on held-out questions, including topics that the policy does not learn from. */
 async function describeAtLarge(lesson: Lesson, optimum: Optimum, checkpoint: Checkpoint): Promise<string> {
   const { recipe, workers, seed } = lesson;
   const written: Pick<Played, 'topic' | 'plan'>[] = [];
@@ -102,7 +101,7 @@ async function describeAtLarge(lesson: Lesson, optimum: Optimum, checkpoint: Che
   return describeShapes(written, optimum);
 }
 
-/** The likeliest reply to one question of each topic. */
+/** Prints the greedy reply to one question of each topic. */
 async function tellPlans(
   lesson: Lesson,
   checkpoint: Checkpoint,

@@ -7,7 +7,7 @@ import { carryOut } from './group';
 import type { Recipe } from './recipe';
 import { mean } from './scoring';
 
-/** The workers of a recipe's world, as a night has them. */
+/** Returns the workers of a recipe's world as a night has them. */
 export function workersFor({ world, describe, train }: Recipe, seed: number): RunWorker[] {
   const notes =
     describe === 'notes' ? measureNotes(world, questionSet(world, 'train', train, seed), seed) : null;
@@ -22,15 +22,15 @@ export function workersFor({ world, describe, train }: Recipe, seed: number): Ru
   }));
 }
 
-/** Above the mean of all workers by at least so much, a rate of right answers is a strength. */
+/** Minimum lead over the mean accuracy of all workers that counts as a strength. */
 const STRENGTH = 0.1;
 
 /**
- * Notes on each worker, by its id: what it does better than the others, best first, and how many percent of its answers
- * were right, counted on training questions. Solving is counted by topic and named by it.
+ * Returns notes on each worker by its id: what it does better than the others, best first, each with its percentage
+ * of right answers to training questions. Solving is counted and named by topic.
  *
- * Each worker is asked every question three times: to solve it alone, then to check and to refine an answer of somebody
- * else. Nothing is read off the tables that the world is made of.
+ * Each worker is asked every question three times: to solve it alone, and to check and to refine a random worker's
+ * answer. The tables that define the world are not used.
  */
 export function measureNotes(
   world: World,
@@ -54,7 +54,7 @@ export function measureNotes(
   );
 }
 
-/** Something that workers are good or bad at, and what they are tried on. */
+/** A skill, and the questions that workers are tested on. */
 interface Skill {
   readonly name: string;
   readonly kind: 'solve' | 'verify' | 'refine';

@@ -13,18 +13,18 @@ import { type Recipe, SMALL, WHOLE } from './recipe';
 import { runCourse } from './run-course';
 import { chanceIn, halfWidth95, mean } from './scoring';
 
-// A Conductor that is given other workers each time, told apart by notes that were measured on the training questions:
+// Trains a Conductor with changing teams of workers, described by notes that were measured on the training questions:
 //   npm run learn -- pools [--cost-weight USD] [--seeds 1] [--first 0] [--cycles N] [--folder DIR]
-// Training without Temporal, by the product's own draws, prompts, rewards, trainer and policy server. Exits with 1 where
-// teams that were never trained on stay below 0.95 of their own optimum, or where the notes are not read. Teams with a
-// worker that no policy learned with are tried beside them. With a weight, cheap teams earn more, and the ratio to the
-// optimum is still that of being right alone.
+// Training without Temporal, with the product's own draws, prompts, rewards, trainer and policy server. Exits with 1
+// if teams never trained on stay below 0.95 of their own optimum, or if the notes are not used. Teams with a worker
+// that no policy learned with are also tested. A cost weight makes cheap teams earn more; the ratio to the optimum
+// ignores costs.
 
 const LEAST = 2;
 
 /**
- * Thirteen minutes of arithmetic on one core. The warm start is long because notes must be read before rewards can teach
- * whom to ask: a policy that cannot tell workers apart by them asks the same one for everything.
+ * Takes thirteen minutes of one core. The warm start is long because rewards can teach whom to ask only once the
+ * policy reads the notes: a policy that ignores them asks the same worker for everything.
  */
 const POOLS: Recipe = {
   ...SMALL,
@@ -64,10 +64,10 @@ async function learnPools(lesson: Lesson, tell: (line: string) => void): Promise
   return holdsForPools(taught);
 }
 
-/** A policy on the same questions with teams that it did not learn with. */
+/** Scores of a policy with teams that it did not learn with, on the same questions. */
 export interface PoolTrial {
   readonly own: readonly TeamScore[];
-  /** Scores when each worker bears a teammate's notes. */
+  /** Scores when each worker has a teammate's notes. */
   readonly swapped: readonly TeamScore[];
   /** Scores of teams that the newcomer joined. */
   readonly joined: readonly TeamScore[];
@@ -85,16 +85,16 @@ function withNewcomer(lesson: Lesson): Lesson {
   return { ...lesson, recipe: wider, workers: workersFor(wider, seed) };
 }
 
-/** Least share of their own optimum that unseen teams must reach, and that a warm start must not. */
+/** Minimum share of their own optimum that unseen teams must reach, but not yet after the warm start. */
 const LEAST_RATIO = 0.95;
 
-/** Whether teams never trained on come near their own optimum, which they did not before, and notes are read. */
+/** Returns whether unseen teams come near their own optimum only after training, and whether the notes are used. */
 export function holdsForPools({ before, after }: Taught<PoolTrial>): boolean {
   const isReached = ratioOf(after.own) >= LEAST_RATIO && ratioOf(before.own) < LEAST_RATIO;
   return isReached && (lowerBound(lossesOf(after), 0.05) ?? 0) > 0;
 }
 
-/** The figures of that in one line. */
+/** Describes these figures in one line. */
 export function tellPools({ before, after }: Taught<PoolTrial>): string {
   const { own, swapped, joined } = after;
   const loss = (mean(lossesOf(after)) / bestOf(own)).toFixed(3);
@@ -113,7 +113,7 @@ function tellRatio(scores: readonly TeamScore[]): string {
   return `${ratio.toFixed(3)} ± ${spread.toFixed(3)}`;
 }
 
-/** The ratio of each team. */
+/** Describes the ratio of each team. */
 export function tellTeams(scores: readonly TeamScore[]): string {
   const teams = [...new Set(scores.map(({ team }) => team))];
   return teams
@@ -121,12 +121,12 @@ export function tellTeams(scores: readonly TeamScore[]): string {
     .join('  ');
 }
 
-/** Mean reward over that of the best plans. */
+/** Returns the mean reward divided by that of the best plans. */
 export function ratioOf(scores: readonly TeamScore[]): number {
   return mean(scores.map(({ reward }) => reward)) / bestOf(scores);
 }
 
-/** USD for a thousand plans. */
+/** Returns the USD for a thousand plans. */
 function costOf(scores: readonly TeamScore[]): number {
   return mean(scores.map(({ nanoUsd }) => nanoUsd)) / 1e6;
 }
@@ -135,7 +135,7 @@ function bestOf(scores: readonly TeamScore[]): number {
   return mean(scores.map(({ best }) => best));
 }
 
-/** Loss by swapped notes, question by question. */
+/** Returns the reward lost by swapped notes, per question. */
 function lossesOf({ own, swapped }: PoolTrial): number[] {
   return own.map(({ reward }, index) => reward - (swapped[index]?.reward ?? reward));
 }
@@ -152,17 +152,17 @@ export interface TeamScore {
   readonly nanoUsd: number;
 }
 
-/** How a policy is tried. */
+/** Settings of a test. */
 export interface Trial {
   readonly temperature: number;
-  /** `swapped`: each worker bears the notes of another one of its team. */
+  /** `swapped`: each worker has the notes of a teammate. */
   readonly notes: 'own' | 'swapped';
 }
 
-/** Plans of each question with each team. */
+/** Plans per question and team. */
 const SAMPLES = 4;
 
-/** Tries a checkpoint with the teams that were held out, on held-out questions, in an order of its own each time. */
+/** Tests a checkpoint with the held-out teams on held-out questions, with the workers in a new order each time. */
 export async function tryTeams(lesson: Lesson, checkpoint: Sampled, trial: Trial): Promise<TeamScore[]> {
   const { recipe, seed, workers } = lesson;
   const questions = questionSet(recipe.world, 'heldOut', recipe.heldOut, seed);

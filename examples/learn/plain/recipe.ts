@@ -10,22 +10,22 @@ import { readWhole } from '../support/options';
 import { DECOY_PRIOR, type Prior } from '../world/warm-start';
 import { SMALL_WORLD, WHOLE_WORLD, type World } from '../world/world';
 
-/** Everything that decides how a policy learns a world, beside the seed. */
+/** Everything that decides how a policy learns a world, apart from the seed. */
 export interface Recipe {
   readonly world: World;
-  /** Questions to learn from. */
+  /** Number of training questions. */
   readonly train: number;
-  /** Questions to be tried on. */
+  /** Number of held-out questions. */
   readonly heldOut: number;
-  /** Topics of the questions that are learned from; default: all. A warm start has all of them. */
+  /** Topics to learn from; default: all. A warm start uses all topics. */
   readonly topics?: readonly string[];
   /** How the prompt describes the workers; notes are measured on the training questions. */
   readonly describe: Manifest['describe'];
-  /** Which of the workers each group is given. */
+  /** Selection of the workers that each group gets. */
   readonly pool: TrainingSettings['pool'];
-  /** With two, every answer is reviewed by the policy itself. */
+  /** With two rounds, the policy reviews every answer. */
   readonly recursion: TrainingSettings['recursion'];
-  /** Subtracted from a right answer per USD of its workers, whose plans cost less than a thousandth. */
+  /** Reward that a right answer loses per USD of its workers; a plan costs less than $0.001. */
   readonly costWeight: number;
   readonly maxPromptTokens: number;
   /** How the examples of the warm start are drawn. */
@@ -34,7 +34,7 @@ export interface Recipe {
   readonly learning: Learning;
 }
 
-/** Learning from examples: AdamW, its rate falling to 0. */
+/** Learning from examples: AdamW with a learning rate that falls to 0. */
 interface WarmStart {
   readonly examples: number;
   readonly steps: number;
@@ -49,31 +49,31 @@ type Schedule = TrainerConfig['optimizer']['schedule'];
 /** Learning from rewards: GRPO. */
 export interface Learning {
   readonly cycles: number;
-  /** All weights of the warm start, or an adapter to them. */
+  /** All weights of the warm start, or an adapter on them. */
   readonly tuning: TrainerConfig['tuning'];
   /** Per cycle. */
   readonly questions: number;
-  /** Plans of a question. */
+  /** Plans per question. */
   readonly groupSize: number;
-  /** At most so many questions are drawn in a cycle, where groups without spread are dropped. */
+  /** Maximum questions drawn per cycle, since groups without spread are dropped. */
   readonly maxDraws: number;
   readonly learningRate: number;
   readonly schedule: Schedule;
-  /** Optimizer steps. */
+  /** In optimizer steps. */
   readonly warmupSteps: number;
-  /** Weight of the pull back to the warm start. */
+  /** Weight of the KL term towards the warm start. */
   readonly beta: number;
   /** Passes over each batch, each of one optimizer step. */
   readonly iterations: number;
-  /** Cycles by which the plans of a batch are behind the policy that learns from them. */
+  /** Number of cycles by which the plans of a batch lag behind the policy that learns from them. */
   readonly staleness: TrainingSettings['staleness'];
 }
 
-/** Tokens; no plan of these worlds comes near them. */
+/** In tokens; no prompt or plan of these worlds comes near these limits. */
 const LONGEST_PROMPT = 200;
 export const LONGEST_PLAN = 160;
 
-/** Two minutes of arithmetic on one core. */
+/** Takes two minutes of one core. */
 export const SMALL: Recipe = {
   world: SMALL_WORLD,
   train: 400,
@@ -101,8 +101,8 @@ export const SMALL: Recipe = {
 };
 
 /**
- * Only the attention learns: what it does for one topic spreads least to the others, which otherwise lose their best
- * shapes before they are tried often enough. The rate stays high while topics are told apart.
+ * Only attention weights are trained: what they learn for one topic affects others least, which would otherwise lose
+ * their best shapes before trying them often enough. The rate stays high while the policy learns to tell topics apart.
  */
 export const WHOLE: Recipe = {
   ...SMALL,
@@ -125,7 +125,7 @@ export const WHOLE: Recipe = {
 
 const RECIPES: Readonly<Record<string, Recipe>> = { small: SMALL, whole: WHOLE };
 
-/** The recipe of a world, as `--world` names it. */
+/** Returns the recipe that `--world` names. */
 export function recipeFor(world: string): Recipe {
   const recipe = RECIPES[world];
   if (recipe) return recipe;
@@ -141,7 +141,7 @@ type LearningOptions = Readonly<
   Partial<Record<'cycles' | 'beta' | 'schedule' | 'staleness', string | undefined>>
 >;
 
-/** Changes how the recipe learns, as far as given. */
+/** Applies the given options to how the recipe learns. */
 export function withLearning(recipe: Recipe, { cycles, beta, schedule, staleness }: LearningOptions): Recipe {
   const changes = {
     ...(cycles !== undefined && { cycles: readWhole('--cycles', cycles) }),
@@ -176,7 +176,7 @@ export function baseOf(texts: { readonly key: string; readonly sha256: string })
   };
 }
 
-/** The trainer's settings. */
+/** Returns the trainer's settings. */
 export function configOf(
   { learning, recursion, maxPromptTokens }: Pick<Recipe, 'learning' | 'recursion' | 'maxPromptTokens'>,
   seed: number,

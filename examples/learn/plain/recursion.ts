@@ -9,12 +9,12 @@ import { type Recipe, SMALL } from './recipe';
 import { runCourse } from './run-course';
 import { halfWidth95, halfWidthOfShare95, mean } from './scoring';
 
-// A Conductor that reviews its own answers in a second round:
+// Trains a Conductor that reviews its own answers in a second round:
 //   npm run learn -- recursion [--baseline question|verdict] [--seeds 1] [--first 0] [--cycles N] [--folder DIR]
-// Training without Temporal, by the product's own prompts, rewards, trainer and policy server. Exits with 1 where reviews
-// gain nothing beyond chance, or spoil more right answers than the world's best reviewer would.
+// Training without Temporal, with the product's own prompts, rewards, trainer and policy server. Exits with 1 if
+// reviews gain nothing beyond chance, or spoil more right answers than the world's best reviewer would.
 
-/** Six minutes of arithmetic on one core. */
+/** Takes six minutes of one core. */
 const RECURSION: Recipe = {
   ...SMALL,
   heldOut: 96,
@@ -35,13 +35,13 @@ async function learnReviews(lesson: Lesson, tell: (line: string) => void): Promi
   return holdsForRecursion(after);
 }
 
-/** Whether reviews mend more than chance explains, and spoil no more than the best reviewer would. */
+/** Returns whether reviews gain more than chance explains, and spoil no more than the best reviewer would. */
 export function holdsForRecursion(reviewed: readonly Reviewed[]): boolean {
   const { gain, gainSpread, spoiled, best, bestSpread } = figuresOf(reviewed);
   return gain > gainSpread && spoiled <= best + bestSpread;
 }
 
-/** The figures of that in one line. */
+/** Describes these figures in one line. */
 export function tellRecursion(reviewed: readonly Reviewed[]): string {
   const { gain, gainSpread, spoiled, best, bestSpread } = figuresOf(reviewed);
   return (
@@ -50,7 +50,7 @@ export function tellRecursion(reviewed: readonly Reviewed[]): string {
   );
 }
 
-/** How often answers were right, and what reviews did to them. */
+/** Describes how often answers were right, and what reviews changed. */
 export function tellReviews(reviewed: readonly Reviewed[]): string {
   const share = (is: (one: Reviewed) => boolean): string =>
     mean(reviewed.map((one) => (is(one) ? 1 : 0))).toFixed(3);
@@ -68,7 +68,7 @@ function acceptance(reviewed: readonly Reviewed[], isSure: boolean): string {
   return mean(heard.map(({ isAccepted }) => (isAccepted ? 1 : 0))).toFixed(3);
 }
 
-/** Answers to one question are alike, so their gain counts once; what is spoiled is luck anew each time. */
+/** Averages gains per question, since answers to one question are alike; spoiled answers count one by one. */
 function figuresOf(reviewed: readonly Reviewed[]) {
   const questions = [...new Set(reviewed.map(({ question }) => question))];
   const gains = questions.map((question) =>
@@ -95,18 +95,18 @@ function percent(share: number): string {
 
 /** One answer before and after its review. */
 export interface Reviewed {
-  /** Place of the question. */
+  /** Index of the question. */
   readonly question: number;
   readonly wasRight: boolean;
   readonly isRight: boolean;
-  /** Whether whoever answered said so. */
+  /** Whether the answer says that it is sure. */
   readonly isSure: boolean;
   readonly isAccepted: boolean;
-  /** Chance that the best review of this plan would turn its answer, were it right, into a wrong one. */
+  /** Chance that the best review of this plan turns a right answer into a wrong one. */
   readonly bestSpoils: number;
 }
 
-/** Plans of each question. */
+/** Plans per question. */
 const SAMPLES = 8;
 
 /** Has a checkpoint answer the held-out questions, and review its answers. */
@@ -127,7 +127,7 @@ export async function tryReviews(
   return reviewed;
 }
 
-/** A review that cannot be read is none: the answer at hand stands, as it does when the policy serves. */
+/** Compares an answer before and after review; an unreadable review is ignored, as it is when the policy serves. */
 function compare(
   world: World,
   row: QuestionRow,
@@ -148,7 +148,7 @@ function compare(
   };
 }
 
-/** With what reviews are compared: all of the question, or those of an answer with the same verdict. */
+/** Sets what reviews are compared with: all reviews of a question, or those of answers with the same verdict. */
 function withBaseline(recipe: Recipe, name: string): Recipe {
   if (name !== 'question' && name !== 'verdict')
     throw new Error(`--baseline takes question or verdict, not "${name}".`);

@@ -7,19 +7,19 @@ import { seedsFrom } from '../support/options';
 import { type Lesson, openLesson } from './lesson';
 import { type Recipe, withCycles } from './recipe';
 
-/** What a command can change of its recipe, beside what all can. */
+/** An option of one command, in addition to those of all. */
 export interface OwnOption {
   /** Without its dashes. */
   readonly name: string;
-  /** @throws Error for a value that it cannot have */
+  /** @throws Error for an invalid value */
   readonly change: (recipe: Recipe, value: string) => Recipe;
 }
 
 /**
- * A command that has policies learn, one seed after the other: `[--seeds 1] [--first 0] [--cycles N] [--folder DIR]`. In
- * a folder that is named, a warm start that was made before is found again. It exits with 1 where a seed falls short.
+ * Runs a command that trains a policy per seed: `[--seeds 1] [--first 0] [--cycles N] [--folder DIR]`. A warm start
+ * made earlier in the named folder is reused. Exits with 1 if a seed falls short.
  *
- * @param run learns, tells how it goes, and returns whether what was claimed holds
+ * @param run trains, reports progress, and returns whether the claim holds
  */
 export function runCourse(
   recipe: Recipe,
@@ -28,7 +28,7 @@ export function runCourse(
 ): void {
   runSeeds(recipe, run, own).catch((error: unknown) => {
     console.error(error instanceof Error ? error.message : String(error));
-    // Ends calls that would outlive the lost process.
+    // Exits at once, since calls to a lost process may still be open.
     process.exit(1);
   });
 }
@@ -58,7 +58,7 @@ async function runSeeds(recipe: Recipe, run: Parameters<typeof runCourse>[1], ow
   }
 }
 
-/** Tells lines on stdout, each with the seconds since it was made. */
+/** Returns a function that prints lines, each with the seconds since it was made. */
 export function timed(): (line: string) => void {
   const began = performance.now();
   return (line) => {

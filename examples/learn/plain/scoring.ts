@@ -6,20 +6,20 @@ import { planIn, sampleRound } from './group';
 import type { Desk, Sampled } from './lesson';
 import { workersFor } from './notes';
 
-/** Exact worth of a policy's plans on the held-out questions. */
+/** Exact scores of a policy's plans on the held-out questions. */
 export interface Score {
-  /** Mean expected reward over that of the best plans; a reply that is no plan counts 0. */
+  /** Mean expected reward divided by that of the best plans; a reply that is no plan counts as 0. */
   readonly ratio: number;
-  /** Ratio of the chances to be right. */
+  /** Ratio of the mean chances of a right answer. */
   readonly accuracyRatio: number;
   /** Share of replies that are plans. */
   readonly formatRate: number;
 }
 
-/** Plans a question, where they are sampled at all. */
+/** Plans per question at temperatures above 0. */
 const SAMPLES = 8;
 
-/** Tries a checkpoint on the held-out questions, with all workers. */
+/** Scores a checkpoint on the held-out questions, with all workers. */
 export async function tryOut(
   desk: Desk,
   optimum: Optimum,
@@ -47,7 +47,7 @@ export async function tryOut(
   };
 }
 
-/** The exact chance that a reply's plan is right; null where it has none. */
+/** Returns the exact chance that a reply's plan gives a right answer, or null if it has no plan. */
 export function chanceIn(world: World, question: string, text: string): number | null {
   const plan = planIn(world, text);
   return plan && chanceOfPlan(world, readQuestion(world, question).topic, plan);
@@ -57,14 +57,14 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** NaN without values. */
+/** Returns NaN without values. */
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /**
- * How far the mean of values may be off by chance: half of its two-sided 95 % interval by the normal distribution, which
- * for dozens of values is near enough.
+ * Returns half the width of the mean's two-sided 95 % confidence interval, by the normal approximation, which is
+ * close enough for dozens of values.
  */
 export function halfWidth95(values: readonly number[]): number {
   const center = mean(values);
@@ -72,10 +72,10 @@ export function halfWidth95(values: readonly number[]): number {
   return Z95 * Math.sqrt(variance / values.length);
 }
 
-/** Half the 95 % interval of a share counted over a number of cases. */
+/** Returns half the width of a share's 95 % confidence interval, given the number of cases. */
 export function halfWidthOfShare95(share: number, cases: number): number {
   return Z95 * Math.sqrt((share * (1 - share)) / cases);
 }
 
-/** 95 % of the standard normal distribution lie within it of 0. */
+/** The 0.975 quantile of the standard normal distribution. */
 const Z95 = 1.96;

@@ -11,7 +11,7 @@ import { carryOut, promptFor } from './group';
 import { handOver, type Lesson } from './lesson';
 import { baseOf, configOf, type Learning, type Recipe } from './recipe';
 
-/** How many of the examples the tokenizer is made from. */
+/** Number of examples that the tokenizer is made from. */
 const TEXTS = 1500;
 
 /** Learning settings of a warm start: only the tuning and the batch size matter, so many recipes share one. */
@@ -29,8 +29,8 @@ const NO_LEARNING: Omit<Learning, 'tuning'> = {
 };
 
 /**
- * Builds the tiny model and has it learn from examples of a bad policy. Where the same was done before under one root of
- * checkpoints, it is found done.
+ * Builds the tiny model and trains it on examples of a bad policy. A warm start made earlier in the same root of
+ * checkpoints is reused.
  */
 export async function warmUp({ recipe, seed, workers, steps, folder }: Lesson): Promise<Checkpoint> {
   const { warmStart, pool, recursion, prior } = recipe;
@@ -73,7 +73,7 @@ export async function warmUp({ recipe, seed, workers, steps, folder }: Lesson): 
   return checkpoint;
 }
 
-/** Whom its reasoning wants, a policy calls by the first word of the notes, where there are any. */
+/** Sets each worker's specialty, by which the policy's reasoning names it, to the first word of its notes, if any. */
 function withSpecialties(world: World, workers: readonly RunWorker[]): World {
   const told = new Map(workers.map(({ id, notes }) => [id, notes?.split(' ')[0]]));
   return {
@@ -89,10 +89,10 @@ function shortHash(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 12);
 }
 
-/** How often an untrained policy accepts an answer, be it a good or a bad one. */
+/** Chance that an untrained policy accepts an answer, right or wrong. */
 const ACCEPTS = 0.5;
 
-/** How an untrained policy reviews: whether it accepts has nothing to do with the answer, and what it plans is mostly bad. */
+/** Returns an untrained policy's reviews: acceptance is independent of the answer, and most plans are bad. */
 function reviewExamples(
   recipe: Recipe,
   workers: readonly RunWorker[],
@@ -117,7 +117,7 @@ function reviewExamples(
   });
 }
 
-/** It reads out how sure the answer is, and makes nothing of it: what to make of it is left to be learned. */
+/** Repeats how sure the answer is without using it; what it means is left to be learned. */
 function heard(answer: string): string {
   return answer.includes('I am sure') ? 'sure' : 'doubt';
 }

@@ -10,11 +10,11 @@ import { readWhole } from '../support/options';
 import { findOptimum } from '../world/optimum';
 import { smollm2Folder } from './unpack';
 
-// SmolLM2-135M-Instruct learns the small simulated world by LoRA, by the product's own processes and commands:
+// Trains SmolLM2-135M-Instruct on the small simulated world by LoRA, with the product's own processes and commands:
 //   npm run learn -- smollm2 [--seed 0] [--cycles N] [--folder DIR]
 // Takes about an hour of two cores, and 7 GB of memory.
 
-/** Few and short, since a step takes minutes: what a plan looks like is learned in the warm start, the rest from rewards. */
+/** Few and short cycles, since a step takes minutes. The warm start teaches the format of plans, rewards the rest. */
 const RECIPE: Recipe = {
   ...SMALL,
   heldOut: 8,
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
       folder: { type: 'string' },
     },
   }).values;
-  // Programs of the trainer compute on one core by default, which suits a tiny model.
+  // The trainer's programs use one core by default, which suits only tiny models.
   process.env.OMP_NUM_THREADS ??= String(availableParallelism());
   const seed = readWhole('--seed', values.seed);
   const recipe = withCycles(RECIPE, cycles);
@@ -81,6 +81,6 @@ function withSmollm2(lesson: Lesson, path: string): Lesson {
 
 main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error));
-  // Ends calls that would outlive the lost process.
+  // Exits at once, since calls to a lost process may still be open.
   process.exit(1);
 });

@@ -1,4 +1,4 @@
-"""Unpacks a model from GGUF into a folder as the Hugging Face hub has it, in float32.
+"""Unpacks a model from GGUF into a folder like those of the Hugging Face hub, in float32.
 
 Usage: unpack.py FILE.gguf FOLDER
 """
@@ -15,7 +15,7 @@ def unpack(file: Path, folder: Path) -> None:
     given = {"gguf_file": file.name, "local_files_only": True}
     AutoTokenizer.from_pretrained(file.parent, **given).save_pretrained(folder)
     packed = AutoModelForCausalLM.from_pretrained(file.parent, dtype=torch.float32, **given)
-    # One that knows it was packed refuses to be saved.
+    # A model whose configuration names a quantization cannot be saved.
     config = packed.config
     delattr(config, "quantization_config")
     model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)

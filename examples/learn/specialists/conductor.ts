@@ -9,12 +9,12 @@ import { drawQuestion } from './questions';
 import type { Recipe } from './recipe';
 import { type Phrase, toSubtask } from './skills';
 
-// What the Conductor knows before any reward: what a plan looks like, and nothing of what makes one good.
+// The Conductor before any reward: it knows the format of plans, but not what makes a plan good.
 
-/** Steps of the longest plan. */
+/** Maximum steps of a plan. */
 export const LONGEST_PLAN = 3;
 
-/** Settings of its prompt. */
+/** Settings of the Conductor's prompt. */
 export const PROMPT = {
   style: 'compact',
   describe: 'ordinals',
@@ -25,8 +25,8 @@ export const PROMPT = {
 } as const;
 
 /**
- * Valid plans whose length, workers and access are drawn evenly, whatever the question. Their subtasks are in words of the
- * question, in any order: a language model has learned to repeat, and one of random weights has not.
+ * Returns valid plans with uniformly drawn lengths, workers and access. Their subtasks use phrases of the question in
+ * any order: a network of random weights must learn to copy, which a language model already can.
  */
 export function evenExamples(
   ids: readonly string[],
@@ -46,13 +46,13 @@ export function evenExamples(
   });
 }
 
-/** A plan whose parts are all drawn evenly. */
+/** Draws a plan uniformly in all its parts. */
 export function drawPlan(ids: readonly string[], phrases: readonly Phrase[], dice: Dice): Plan {
   const drawn = Array.from({ length: drawLength(dice) }, () => dice.pick(phrases));
   return planOf(ids, drawn, dice);
 }
 
-/** A plan in words of a question: in any order, none twice before all were used. */
+/** Draws a plan from a question's phrases in any order; none is repeated before all were used. */
 function drawEcho(ids: readonly string[], own: readonly Phrase[], dice: Dice): Plan {
   const rounds = Array.from({ length: LONGEST_PLAN }, () => shuffled(own, () => dice.roll()));
   return planOf(ids, rounds.flat().slice(0, drawLength(dice)), dice);

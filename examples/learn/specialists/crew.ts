@@ -10,7 +10,7 @@ import type { Schooling, WorkerTask } from './workers';
 
 // The workers, asked through the product's own adapter, as a solve asks them.
 
-/** The workers' part of `conductor.yaml`. */
+/** Returns the workers' part of `conductor.yaml`. */
 export function crewConfig(
   baseUrl: string,
   workers: readonly Pick<Schooling, 'id'>[],
@@ -32,12 +32,12 @@ export function crewConfig(
   };
 }
 
-/** Tokens; six letters and the spaces between them take six. */
+/** In tokens; six letters with spaces between them take six. */
 const LONGEST_ANSWER = 16;
-/** On a processor, SmolLM2 takes minutes for the requests of one pass. */
+/** On a CPU, SmolLM2 takes minutes for the requests of one pass. */
 const TIMEOUT_MS = 10 * 60_000;
 
-/** Requests under way at a time: as many as share two passes of the server. */
+/** Maximum concurrent requests: as many as fit into two passes of the server. */
 const AT_ONCE = 256;
 
 export interface Crew {
@@ -47,9 +47,9 @@ export interface Crew {
   ask(worker: string, task: WorkerTask): Promise<string>;
   /** Asks for the whole question, without a plan. */
   askWhole(worker: string, question: string): Promise<string>;
-  /** Has the workers carry a plan out; returns the last step's answer. */
+  /** Has the workers carry out a plan; returns the last step's answer. */
   carryOut(plan: Plan, question: string): Promise<string>;
-  /** Requests that were sent: equal ones are sent once. */
+  /** Number of requests sent; equal ones are sent once. */
   readonly sent: () => number;
 }
 
@@ -93,7 +93,7 @@ export function openCrew(baseUrl: string, workers: readonly Pick<Schooling, 'id'
   };
 }
 
-/** Asks for one step after the other; returns the last one's answer. */
+/** Runs the steps one after the other; returns the last answer. */
 export async function carryOut(ask: Crew['ask'], { steps }: Plan, question: string): Promise<string> {
   const outputs: string[] = [];
   for (const { worker, subtask, sees } of steps) {

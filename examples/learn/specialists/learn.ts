@@ -19,29 +19,29 @@ import type { Recipe } from './recipe';
 import { trainerConfigFor } from './settings';
 
 /**
- * What a Conductor learns from. `verdicts`: which of its plans came to right answers. As controls, `shuffled`: as many of its
- * plans are called right, dealt out at random among those of a cycle; `none`: all its plans are, which is imitation alone.
+ * What a Conductor learns from. `verdicts`: which of its plans gave right answers. Controls: `shuffled` permutes the
+ * verdicts among the readable plans of a cycle; `none` counts them all as right, which leaves imitation alone.
  */
 export const LESSONS = ['verdicts', 'shuffled', 'none'] as const;
 export type Lesson = (typeof LESSONS)[number];
 
-/** A Conductor at school. */
+/** A Conductor in training. */
 export interface Desk extends Players {
   readonly seed: number;
   readonly lesson: Lesson;
   readonly recipe: Recipe;
   readonly steps: StepServer;
   readonly trainRun: string;
-  /** For files that the trainer reads. */
+  /** Folder for files that the trainer reads. */
   readonly folder: string;
 }
 
-/** How far a Conductor has come: all that the next cycle needs. */
+/** State of a Conductor's training: all that the next cycle needs. */
 export interface Progress {
-  /** Cycles that are over. */
+  /** Completed cycles. */
   readonly done: number;
   readonly checkpoint: Checkpoint;
-  /** Checkpoint that writes the next cycle's plans: the one before, as with `staleness: 1`. */
+  /** Checkpoint that writes the next cycle's plans: the previous one, as with `staleness: 1`. */
   readonly writer: Checkpoint;
   readonly own: readonly RightPlans[];
 }
@@ -51,7 +51,7 @@ export interface Cycle extends Progress {
   readonly played: readonly Played[];
 }
 
-/** Cycles of both parts, which `none` has no second of. */
+/** Returns the number of cycles of both parts; `none` has no second part. */
 export function cyclesOf({
   recipe: { imitation, rewards },
   lesson,
@@ -59,7 +59,7 @@ export function cyclesOf({
   return imitation.cycles + (lesson === 'none' ? 0 : rewards.cycles);
 }
 
-/** The first checkpoint: a network that was shown even plans. */
+/** Makes the first checkpoint by a warm start on even plans. */
 export async function warmUp(desk: Desk): Promise<Checkpoint> {
   const { seed, recipe, crew, trainRun } = desk;
   const { examples: count, ...how } = recipe.warmStart;
@@ -68,7 +68,7 @@ export async function warmUp(desk: Desk): Promise<Checkpoint> {
   return imitate(desk, { trainRun, name: 'base' }, 'warm', examples, how);
 }
 
-/** The network before anything was learned, and its tokenizer, which is made of examples where it has none. */
+/** Creates the untrained network; if it has no tokenizer, one is made from the examples. */
 async function begin(desk: Desk, examples: readonly WarmStartExample[]): Promise<void> {
   const { recipe, steps, trainRun, folder } = desk;
   const config = configOf(desk);
@@ -84,7 +84,7 @@ async function begin(desk: Desk, examples: readonly WarmStartExample[]): Promise
   await steps.init({ trainRun, base: { ...base, texts: texts.stored }, config }, texts.path);
 }
 
-/** Supervised steps on examples, by the trainer's warm start. */
+/** Runs supervised steps on examples, by the trainer's warm start. */
 async function imitate(
   desk: Desk,
   parent: { readonly trainRun: string; readonly name: string },
@@ -110,7 +110,7 @@ function configOf(desk: Desk): TrainerConfig {
   return trainerConfigFor({ ...desk, workersUrl: desk.crew.url });
 }
 
-/** Cycles of both parts, from where it has come. The next one's plans are written and played while the trainer works. */
+/** Runs the remaining cycles. The plans of the next one are written and carried out while the trainer works. */
 export async function* learn(desk: Desk, from: Progress): AsyncGenerator<Cycle> {
   const last = cyclesOf(desk);
   let { checkpoint, writer, own } = from;
@@ -119,7 +119,7 @@ export async function* learn(desk: Desk, from: Progress): AsyncGenerator<Cycle> 
   for (let cycle = from.done + 1; cycle <= last; cycle += 1) {
     const played = await ahead;
     ahead = cycle === last ? Promise.resolve([]) : rollOut(desk, source, checkpoint, cycle + 1);
-    // Leaves a failure ahead to its own cycle.
+    // Keeps a failure from counting as unhandled until its own cycle awaits it.
     ahead.catch(() => undefined);
     const told = tell(desk, played, cycle);
     own = [...own, ...rightPlansIn(told)].slice(-LATEST);
@@ -147,7 +147,7 @@ async function imitateOwn(
   return imitate(desk, parent, sixDigits(cycle), examples, how);
 }
 
-/** The verdicts that a Conductor is told of its readable plans. */
+/** Returns the plans with the verdicts and rewards that the lesson reports to the Conductor. */
 function tell({ lesson, seed }: Desk, played: readonly Played[], cycle: number): readonly Played[] {
   if (lesson === 'verdicts') return played;
   const readable = played.filter(({ plan }) => plan !== null);

@@ -17,15 +17,15 @@ import { reportSeeds, reportWorkers } from './report';
 import { modelOf, teachWorkers } from './school';
 import { readSeeds, runSeed, type SeedWish } from './seed';
 
-// Workers that learned one or two skills each, by the product's own commands; what can be had of them by plans; and a
-// Conductor that learns to write them from rewards, in a plain loop without Temporal:
+// Teaches workers one or two skills each with the product's own commands, measures what plans can reach with them,
+// and trains a Conductor to write plans from rewards, in a plain loop without Temporal:
 //   npm run learn -- specialists [--folder DIR] [--seeds 1] [--first 0] [--lesson verdicts|shuffled|none]
 //   npm run learn -- specialists --night [--folder DIR] [--first 0]
 //   npm run learn -- specialists --model smollm2 [--workers smollm2] [--device cuda] …
-// Workers that were taught stay in the folder, as does each seed, which goes on where it was killed. At its end it tells
-// of all seeds in the folder, and writes `report/` there; `--seeds 0` only reads what is kept. `--night` has one learn on
-// the whole stack instead. With `--model smollm2` the Conductor is SmolLM2-135M with an adapter, with
-// `--workers smollm2` each worker is.
+// Taught workers and seeds stay in the folder; a killed seed resumes. At the end it reports on all seeds in the
+// folder, and writes `report/` there; `--seeds 0` only reads what is stored. `--night` trains one on the whole stack
+// instead. With `--model smollm2` the Conductor is SmolLM2-135M with an adapter, with `--workers smollm2` each worker
+// is.
 
 const MODELS = ['tiny', 'smollm2'] as const;
 
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Programs of the trainer compute on one core by default, which suits tiny networks alone. */
+/** Lets the trainer use all cores for a language model; its default of one core suits only tiny networks. */
 function useAllCores({ base, school }: Recipe): void {
   if ([base, school.base].some(({ kind }) => kind === 'folder'))
     process.env.OMP_NUM_THREADS ??= String(availableParallelism());
@@ -124,6 +124,6 @@ async function report(root: string, tell: (line: string) => void): Promise<void>
 
 main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error));
-  // Ends calls that would outlive the lost process.
+  // Exits at once, since calls to a lost process may still be open.
   process.exit(1);
 });

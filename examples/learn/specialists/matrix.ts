@@ -6,7 +6,7 @@ import type { Crew } from './crew';
 import { drawTask, REFUSAL, rightAnswer, type WorkerTask } from './workers';
 import { ALL_PHRASES, type Phrase, type Phrasing, type Skill, SKILLS } from './skills';
 
-/** How often workers do a skill right, when they are asked in phrases of one group. */
+/** How often each worker performs a skill correctly when asked in phrases of one group. */
 export const abilitiesSchema = z.array(
   z.object({
     worker: z.string(),
@@ -17,10 +17,10 @@ export const abilitiesSchema = z.array(
 );
 export type Ability = Readonly<z.infer<typeof abilitiesSchema>[number]>;
 
-/** Calls of each worker for each skill and group of phrases. */
+/** Calls per worker, skill and group of phrases. */
 const CALLS = 40;
 
-/** Measures what the workers can do, on questions and words that none of them was shown. */
+/** Measures what the workers can do, on numbers and words that none of them was shown. */
 export async function measureAbilities(crew: Crew): Promise<Ability[]> {
   const asked = crew.ids.flatMap((worker) =>
     SKILLS.flatMap((skill) => (['plain', 'fancy'] as const).map((phrasing) => ({ worker, skill, phrasing }))),
@@ -38,7 +38,7 @@ export async function measureAbilities(crew: Crew): Promise<Ability[]> {
   );
 }
 
-/** A call to which another answer than a refusal is right. */
+/** Draws a call whose right answer is not a refusal. */
 function drawAnswerable(phrase: Phrase, dice: Dice): WorkerTask {
   for (;;) {
     const task = drawTask(phrase, 'heldOut', dice);
@@ -46,7 +46,7 @@ function drawAnswerable(phrase: Phrase, dice: Dice): WorkerTask {
   }
 }
 
-/** A row for each worker: its accuracy by skill, asked plainly and in fancy words. */
+/** Returns a row per worker: its accuracy by skill, in plain / fancy phrases. */
 export function abilityTable(abilities: readonly Ability[]): Table {
   const workers = [...new Set(abilities.map(({ worker }) => worker))];
   const accuracy = (worker: string, skill: Skill, phrasing: Phrasing): string => {

@@ -25,7 +25,7 @@ function folderOf(root: string, seed: number): string {
   return join(root, `night-${seed}`);
 }
 
-/** Port for the workers of a night: the one that its configuration names, where it was begun before. */
+/** Returns the port for a night's workers: a free one, or that of its configuration if the night was begun before. */
 export async function workersPort(root: string, seed: number): Promise<number> {
   const file = join(folderOf(root, seed), CONFIG);
   if (!existsSync(file)) return freePort();
@@ -36,8 +36,8 @@ export async function workersPort(root: string, seed: number): Promise<number> {
 const configSchema = z.object({ workers: z.tuple([z.object({ baseUrl: z.url() })], z.unknown()) });
 
 /**
- * A Conductor's way by the product's own commands: warm start, one night of imitation and GRPO, its gate, a solve, and an
- * evaluation on the questions that the plain loop's Conductors are tried on. One that was killed goes on.
+ * Trains a Conductor with the product's own commands: warm start, one night of imitation and GRPO, its gate, a solve,
+ * and an evaluation on the questions that also test the plain loop's Conductors. A killed run resumes.
  */
 export async function spendNight(
   crew: Pick<Crew, 'ids' | 'url'>,
@@ -65,7 +65,7 @@ export async function spendNight(
   }
 }
 
-/** Writes what the commands read, the configuration last. */
+/** Writes the input files of the commands, the configuration last, since its presence marks them as complete. */
 async function layOut(
   folder: string,
   { ids, url }: Pick<Crew, 'ids' | 'url'>,
@@ -83,7 +83,7 @@ async function layOut(
   await writeFile(join(folder, CONFIG), stringify(configFor({ seed, recipe, workersUrl: url, policyUrl })));
 }
 
-/** For the policy server, which `train up` starts at a place of its configuration. */
+/** Returns a free port, to be named in the configuration. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -98,7 +98,7 @@ function hasNight(runs: string): boolean {
   return listed.some(({ nights }) => nights.length > 0);
 }
 
-/** Questions of all sets, with ids of their own, and the set as their source, by which a report has a table. */
+/** Returns questions of all sets with unique ids; the set is their source, by which a report groups them. */
 function heldOut({ name, count }: Exam): QuestionRow[] {
   const sets = compositionSets('heldOut', count, name);
   return sets.flatMap(([source, rows]) => rows.map((row) => ({ ...row, id: `${source} ${row.id}`, source })));

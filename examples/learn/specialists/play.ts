@@ -12,12 +12,12 @@ import { LONGEST_PLAN, PROMPT } from './conductor';
 import type { Crew } from './crew';
 import type { QuestionRow } from './questions';
 
-/** Tokens; the longest plans of three steps have fewer. */
+/** In tokens; the longest plans of three steps take fewer. */
 export const MOST_TOKENS = 120;
-/** Room for a reply that was no plan, which a solve shows the Conductor once more. */
+/** In tokens, with room for a reply that was no plan, which a solve shows to the Conductor once more. */
 export const MOST_PROMPT = 380;
 
-/** Shorter right plans earn more. Otherwise plans pad themselves with steps that change nothing. */
+/** Shorter right plans earn more; otherwise the policy pads plans with steps that change nothing. */
 export const REWARDS = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0.1 };
 
 /** A plan that was written, carried out and judged. */
@@ -30,23 +30,23 @@ export interface Played {
   readonly reward: number | null;
 }
 
-/** Those who write plans, and who carry them out. */
+/** The workers that carry out plans, and the server of the policies that write them. */
 export interface Players {
   readonly crew: Crew;
   /** Base URL of the server of policies, ending in `/v1`. */
   readonly policyUrl: string;
 }
 
-/** How plans are drawn. */
+/** Sampling settings. */
 export interface Draw {
-  /** For each question. */
+  /** Plans per question. */
   readonly plans: number;
-  /** 0: the likeliest token always. */
+  /** 0: greedy sampling. */
   readonly temperature: number;
   readonly seed: number;
 }
 
-/** Has a checkpoint write plans in the product's prompt, and the workers carry them out. */
+/** Samples plans from a checkpoint with the product's prompt, and has the workers carry them out. */
 export async function writePlans(
   { crew, policyUrl }: Players,
   { trainRun, name, folder, vocabulary }: Checkpoint,

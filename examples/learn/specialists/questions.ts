@@ -3,7 +3,7 @@ import type { QuestionRow as AnyQuestionRow } from '../world/questions';
 import { type Dice, diceFor } from '../world/world';
 import { applySkill, type Given, type Phrase, phrasesOf, type Skill, SKILLS } from './skills';
 
-// Questions that take one skill, or two or three of which each works on what the one before it made.
+// Questions that need one skill, or two or three in sequence, each applied to the result of the previous one.
 
 /** Skills in the order of their application. */
 export type Composition = readonly [Skill, ...Skill[]];
@@ -35,7 +35,7 @@ export const TRAINED_PAIRS: readonly Composition[] = [
   ['mark', 'count'],
 ];
 
-/** No trained question takes two skills of one of these, though each of their skills was trained at its place. */
+/** Pairs that no trained question combines, although each of their skills was trained at its place. */
 export const HELD_OUT_PAIRS: readonly Composition[] = [
   ['add', 'shift'],
   ['max', 'reverse'],
@@ -99,13 +99,13 @@ export interface Drawn {
   readonly answer: string;
 }
 
-/** `train` to learn from, `heldOut` to be tried on: other numbers and other words. */
+/** `train` for learning, `heldOut` for testing, with other numbers and other words. */
 export type Split = 'train' | 'heldOut';
 
 /**
- * As many different questions of each composition, by turns.
+ * Returns `count` distinct questions; compositions take turns.
  *
- * @param name tells sets of one split apart that have questions of their own
+ * @param name seeds the draw, so that sets of one split differ
  */
 export function questionSet(
   compositions: readonly Composition[],
@@ -125,7 +125,7 @@ export function questionSet(
   return [...rows.values()];
 }
 
-/** Sets by what their compositions are, with as many questions of each composition as asked for. */
+/** Returns all sets, with `each` questions per composition. */
 export function compositionSets(
   split: Split,
   each: number,
@@ -137,10 +137,10 @@ export function compositionSets(
 /** Compositions with their share of the questions. */
 export type Share = readonly [share: number, compositions: readonly Composition[]];
 
-/** Enough that most questions come once. */
+/** Enough for most questions to come only once. */
 const TO_LEARN_FROM = 20_000;
 
-/** Questions to learn from. */
+/** Returns the questions to learn from. */
 export function trainingSet(sets: readonly Share[], ...name: readonly (string | number)[]): QuestionRow[] {
   const rows = sets.flatMap(([share, compositions], place) =>
     questionSet(compositions, 'train', Math.round(share * TO_LEARN_FROM), ...name, place),
@@ -148,7 +148,7 @@ export function trainingSet(sets: readonly Share[], ...name: readonly (string | 
   return rows.map((row, index) => ({ ...row, id: `train-${String(index).padStart(5, '0')}` }));
 }
 
-/** Questions topic by topic, as a night sorts them. */
+/** Questions sorted by topic, as in a night. */
 export type Source = ReturnType<typeof sortByTopic<QuestionRow>>;
 
 /** Draws the questions of a cycle, as a night does. */
@@ -163,7 +163,7 @@ function topicOf(composition: Composition): string {
   return composition.join('-');
 }
 
-/** Draws until no other skills, no fewer and no other order lead to the answer: a wrong plan must not be right by luck. */
+/** Redraws while other, fewer or reordered skills give the same answer: a wrong plan must not be right by luck. */
 export function drawQuestion(composition: Composition, split: Split, dice: Dice): Drawn {
   const others = decoysOf(composition);
   for (;;) {
@@ -176,13 +176,13 @@ export function drawQuestion(composition: Composition, split: Split, dice: Dice)
   }
 }
 
-/** The composition with skills left out or in another order, and all others that are no longer. */
+/** Returns subsets and reorderings of the composition, and all others of at most its length. */
 function decoysOf(composition: Composition): readonly (readonly Skill[])[] {
   const others = COMPOSITIONS.filter(({ length }) => length <= composition.length);
   return [...choicesOf(composition), ...others].filter((skills) => skills.join() !== composition.join());
 }
 
-/** All ways to take some of the skills, or none, in all orders. */
+/** Returns all ordered selections of the skills, including the empty one. */
 function choicesOf(skills: readonly Skill[]): readonly (readonly Skill[])[] {
   return [
     [],
@@ -192,7 +192,7 @@ function choicesOf(skills: readonly Skill[]): readonly (readonly Skill[])[] {
   ];
 }
 
-/** The answer; null where a skill is not made for what it is given. */
+/** Returns the answer, or null if a skill does not apply to its input. */
 export function applyAll(skills: readonly Skill[], given: Given): string | null {
   const [first, ...others] = skills;
   if (first === undefined) return null;
@@ -211,14 +211,14 @@ function drawGiven(skill: Skill, dice: Dice): Given {
   return Array.from({ length: below(3, 5) }, () => dice.pick(Array.from(LETTERS))).join(' ');
 }
 
-/** A quarter of all numbers and words is held out, whatever the question asks of them. */
+/** Holds out a quarter of all numbers and words, whatever the question asks of them. */
 function splitOf(given: Given): Split {
   const codes = typeof given === 'string' ? Array.from(given, (character) => character.charCodeAt(0)) : given;
   const hash = codes.reduce((sum, code) => (sum * 31 + code) % 1009, 7);
   return hash % 4 === 0 ? 'heldOut' : 'train';
 }
 
-/** Sentences by the number of their clauses; some name the second task first. */
+/** Sentences by number of clauses; some name the second task first. */
 const FRAMES: readonly (readonly string[])[] = [
   ['Please {a}.', 'Your task: {a}.', 'Now {a}.', 'I want you to {a}.'],
   [
@@ -240,13 +240,13 @@ function wordQuestion(phrases: readonly Phrase[], given: Given, dice: Dice): str
   return frame.replace(/\{([abc])\}/g, (_, name: string) => clauses['abc'.indexOf(name)] ?? '');
 }
 
-/** What a question says that it is about. */
+/** Spells the input as a question does. */
 export function spell(given: Given): string {
   if (typeof given === 'string') return given;
   return given.length === 2 ? given.join(' and ') : `${given.slice(0, -1).join(', ')} and ${given.at(-1)}`;
 }
 
-/** Reads back what a question is about: its numbers, else the letters that stand apart. */
+/** Reads the input back from a question: its numbers, else its letters separated by spaces. */
 export function readGiven(question: string): Given {
   const numbers = question.match(/\d+/g);
   if (numbers !== null) return numbers.map(Number);

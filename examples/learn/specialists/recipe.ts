@@ -6,31 +6,31 @@ import { ALL_PHRASES, type Phrase, SKILLS } from './skills';
 import type { Exam } from './scores';
 import { type Schooling, SCHOOLINGS } from './workers';
 
-/** The network that one begins with, and which of its weights learn. */
+/** The initial network, and which of its weights are trained. */
 interface Pupil {
   readonly base: TrainingConfig['base'];
   readonly tuning: TrainerConfig['tuning'];
 }
 
-/** How workers learn. */
+/** Training of the workers. */
 export interface School extends Pupil, Omit<Supervision, 'steps'> {
   readonly workers: readonly Schooling[];
 }
 
-/** How workers and a Conductor learn: the Conductor in three parts, one after the other. */
+/** Training of workers and a Conductor; the Conductor learns in three parts, one after the other. */
 export interface Recipe extends Pupil {
   readonly school: School;
   readonly device: TrainerConfig['device'];
-  /** What questions take, each with its share of them. */
+  /** Compositions of questions, with their shares. */
   readonly sets: readonly Share[];
   /** Subtasks of random plans, and of those that the table tries. */
   readonly phrases: readonly Phrase[];
-  /** Even plans, until hardly any reply is no plan. */
+  /** Imitation of even plans, until almost every reply is a plan. */
   readonly warmStart: Supervision & { readonly examples: number };
-  /** In each cycle of the other parts, with so many plans for each: new pairs are learned from many questions. */
+  /** Questions per cycle of the other parts, each with `groupSize` plans: new pairs need many questions. */
   readonly questions: number;
   readonly groupSize: number;
-  /** Its own right plans, among them even ones, so that it goes on trying others. */
+  /** Imitation of its own right plans, mixed with even ones, so that it goes on trying others. */
   readonly imitation: ImitationSettings;
   /** GRPO, except in cycles that imitate again. */
   readonly rewards: {
@@ -41,14 +41,14 @@ export interface Recipe extends Pupil {
   };
   /** Rows that the trainer takes at a time. */
   readonly microBatch: number;
-  /** Questions that show how far it has come, after every so many cycles. */
+  /** Questions that monitor training, every `lookedAtEach` cycles. */
   readonly lookedAt: Exam;
   readonly lookedAtEach: number;
-  /** Other questions, by which all are judged at the end. */
+  /** Questions that the result is scored on. */
   readonly triedOn: Exam;
 }
 
-/** What an update computes in. */
+/** Precision of updates, by device. */
 export const PRECISION = { cpu: 'float32', cuda: 'bfloat16' } as const;
 
 /** Networks of 120,000 random weights. */
@@ -71,7 +71,7 @@ export const TINY: Recipe = {
   ...SMALLEST,
   school: { ...SMALLEST, workers: SCHOOLINGS, batch: 16, learningRate: 3e-3, warmupSteps: 50 },
   device: 'cpu',
-  // Pairs are to be learned, and single skills tell early whom to ask.
+  // Mostly pairs, which are to be learned; single skills teach early whom to ask.
   sets: [
     [0.2, SINGLES],
     [0.75, TRAINED_PAIRS],
@@ -97,7 +97,7 @@ export const TINY: Recipe = {
   triedOn: { name: 'tried on', count: 30 },
 };
 
-/** A language model, of which an adapter learns. */
+/** A language model with an adapter that is trained. */
 const smollm2 = (path: string): Pupil => ({
   base: { kind: 'folder', path },
   tuning: { kind: 'lora', rank: 16, alpha: 32, targets: 'all-linear' },

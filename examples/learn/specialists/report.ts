@@ -12,7 +12,7 @@ import { type Lesson, LESSONS } from './learn';
 import { SET_NAMES, type SetName } from './questions';
 import { AS_LEARNED, type LearnedSeed } from './seed';
 
-/** What the workers of a folder can do. */
+/** Reports what a folder's workers can do. */
 export function reportWorkers(abilities: readonly Ability[]): Report {
   return { title: TITLE, parts: abilityParts(abilities) };
 }
@@ -24,7 +24,7 @@ function abilityParts(abilities: readonly Ability[]): Report['parts'] {
   ];
 }
 
-/** What the seeds of a folder came to, beside what can be had without learning. */
+/** Reports the results of a folder's seeds beside the baselines. */
 export async function reportSeeds(
   abilities: readonly Ability[],
   baselines: Baselines,
@@ -97,7 +97,7 @@ const JUDGEMENTS = new Map([
   [null, 'Not known yet'],
 ]);
 
-/** The criterion, which was written down before the seeds it is about: see docs/specialists.md. */
+/** Checks the criterion, which was fixed before the seeds that it applies to: see docs/specialists.md. */
 function judge(baselines: Baselines, seeds: ReadonlyMap<string, LearnedSeed>): string[] {
   const learned = taught(seeds, 'verdicts');
   if (learned.length === 0) return [];
@@ -131,7 +131,7 @@ function show(value: number | undefined): string {
 
 const DRAWS = 2000;
 
-/** 95 % interval of the mean of seeds, by drawing seeds, and questions within each, with replacement. */
+/** Returns the 95 % bootstrap interval of the seeds' mean, resampling seeds and the questions within each. */
 export function intervalOf(seeds: readonly (readonly number[])[]): readonly [number, number] {
   const random = randomFrom('bootstrap');
   const drawn = <Item>(items: readonly Item[]): Item[] =>
@@ -148,10 +148,10 @@ const NAMES: Readonly<Record<Lesson, string>> = {
   none: 'no verdicts',
 };
 
-/** Pairs are what no worker and no constant plan can do. */
+/** Pairs, which no worker and no constant plan can solve. */
 const DRAWN: readonly SetName[] = ['trained pairs', 'held-out pairs'];
 
-/** Curves of every seed around their mean, those of the controls in other colours, with the lines of the baselines. */
+/** Returns the curves of all seeds and their means, controls in other colours, and the baselines as lines. */
 function curvesOf(
   baselines: Baselines,
   seeds: ReadonlyMap<string, LearnedSeed>,

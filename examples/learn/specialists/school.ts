@@ -15,21 +15,21 @@ import { questionSet, SINGLES } from './questions';
 import { PRECISION, type Recipe, type School } from './recipe';
 import { schoolExamples, type Schooling } from './workers';
 
-/** Enough that a worker sees each example a few times at most. */
+/** Enough for a worker to see each example at most a few times. */
 const EXAMPLES = 60_000;
 
-/** Where a worker's model lies once it was taught. */
+/** Returns the folder of a worker's model after its training. */
 export function modelOf(folder: string, { id }: Pick<Schooling, 'id'>): string {
   return join(folder, 'exported', id);
 }
 
-/** What a folder's workers and seeds were made by. */
+/** File with the recipe of a folder's workers and seeds. */
 const RECIPE = 'recipe.json';
 
 /**
- * Keeps a folder to one recipe, since all that it holds comes into one table. A device may change.
+ * Binds a folder to one recipe, since all its results go into one table. Only the device may change.
  *
- * @throws RangeError where another recipe was there first
+ * @throws RangeError if the folder belongs to another recipe
  */
 export async function claimFolder(folder: string, recipe: Recipe): Promise<void> {
   const files = new ArtifactFolder(folder);
@@ -46,8 +46,8 @@ export async function claimFolder(folder: string, recipe: Recipe): Promise<void>
 }
 
 /**
- * Has workers learn by `train warm-start`, each as a training run of its own, and exports their models. Those that are
- * there already stay. One learns on each core, those that go on from another's model after it.
+ * Trains workers by `train warm-start`, each in its own training run, and exports their models. Existing models stay.
+ * One worker trains per core; those that continue from another's model train after it.
  */
 export async function teachWorkers(
   folder: string,
@@ -115,7 +115,7 @@ async function teach(
   return `${id} learned in ${Math.round((performance.now() - began) / 1000)} s`;
 }
 
-/** Started here, since `train up` leaves it to vLLM where the device is a GPU. */
+/** Starts a policy server, since `train up` leaves it to vLLM if the device is a GPU. */
 function servePolicies(room: string, device: Recipe['device']): Promise<PythonProgram> {
   const places = [
     '--artifacts',

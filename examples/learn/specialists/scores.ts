@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { compositionSets, type QuestionRow, SET_NAMES } from './questions';
 
-/** 1 for each question of a set that was answered rightly, else 0. */
+/** Per set, 1 for each question that was answered correctly, else 0. */
 export const scoresSchema = z.record(z.enum(SET_NAMES), z.array(z.number()).readonly());
 export type Scores = Readonly<z.infer<typeof scoresSchema>>;
 
-/** Held-out questions, of each composition as many. */
+/** Held-out questions, `count` of each composition. */
 export interface Exam {
   readonly name: string;
   readonly count: number;
 }
 
-/** @param answer returns an answer for each question, or null where there is none */
+/** @param answer returns an answer for each question, or null if there is none */
 export async function scoreSets(
   { name, count }: Exam,
   answer: (rows: readonly QuestionRow[]) => Promise<readonly (string | null)[]>,

@@ -6,33 +6,33 @@ import type { Composition, QuestionRow } from './questions';
 import { REFUSAL } from './workers';
 import { ALL_PHRASES, type Phrase, toSubtask } from './skills';
 
-// Plans that somebody who tried them all would choose. A plan is a chain here: each step sees what was before it, since
-// a step that nobody sees changes nothing.
+// Best plans by exhaustive search. A plan is a chain here: each step sees all earlier ones, since a step that no
+// other sees changes nothing.
 
-/** A worker and what it is asked. */
+/** A worker and its subtask. */
 interface Link extends Pick<Phrase, 'skill'> {
   readonly worker: string;
   readonly subtask: string;
 }
 
-/** Chains that answer a question rightly, each as the places of its links. */
+/** Chains that answer a question correctly, each as the indices of its links. */
 interface Solved {
   readonly topic: string;
   readonly chains: ReadonlySet<string>;
 }
 
-/** A worker that does a skill less often than this is not asked for it. */
+/** Minimum accuracy of a worker in a skill to be asked for it. */
 const LEAST_ABILITY = 0.5;
 
-/** Chains on some questions. */
+/** Results of a search on some questions. */
 export interface Search {
   readonly links: readonly Link[];
   readonly solved: readonly Solved[];
 }
 
 /**
- * Tries every chain that does the skills of some composition, by every worker that can and in one phrase of each group, on
- * every question.
+ * Tries every chain that performs the skills of some composition on every question, with all workers that can and one
+ * phrase of each group.
  */
 export async function searchPlans(
   crew: Crew,
@@ -59,7 +59,7 @@ export async function searchPlans(
   return { links, solved: solved as Solved[] };
 }
 
-/** Chains that do the first skills of a composition, each as the places of its links. */
+/** Returns chains that perform the first skills of a composition, each as the indices of its links. */
 function prefixesOf(composition: Composition, links: readonly Link[]): string[] {
   let chains: readonly (readonly number[])[] = [[]];
   const prefixes: string[] = [];
@@ -77,7 +77,7 @@ function phraseOf({ skill, phrasing }: Pick<Phrase, 'skill' | 'phrasing'>): Phra
   return phrase;
 }
 
-/** What a chain came to. */
+/** Outputs of a chain. */
 interface Made {
   readonly chain: readonly number[];
   readonly outputs: readonly string[];
@@ -102,7 +102,7 @@ async function solve(
   return chains;
 }
 
-/** Has the last step of a chain done, which sees all before it. */
+/** Runs the last step of a chain, which sees all earlier ones. */
 async function extend(
   crew: Crew,
   links: readonly Link[],
@@ -123,13 +123,13 @@ function toPlan(chain: readonly number[], links: readonly Link[]): Plan {
   return { steps };
 }
 
-/** A plan that was chosen, and the share of questions that it answers among those it was chosen on. */
+/** A chosen plan, and its accuracy on the questions that it was chosen on. */
 export interface Chosen {
   readonly plan: Plan;
   readonly accuracy: number;
 }
 
-/** The one plan that answers most questions of some topics; of several the shortest. */
+/** Returns the plan that answers most questions of some topics; of equal ones, a shortest. */
 export function bestPlan({ links, solved }: Search, topics: readonly string[], longest = Infinity): Chosen {
   const asked = solved.filter(({ topic }) => topics.includes(topic));
   const counts = new Map<string, number>();

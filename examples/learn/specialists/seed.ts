@@ -17,8 +17,8 @@ import { compositionSets, HELD_OUT_PAIRS, questionSet } from './questions';
 import type { Recipe } from './recipe';
 import { type Exam, type Scores, scoresSchema, scoreSets } from './scores';
 
-// One Conductor from its random weights to its plans. What it has learned is kept after every cycle, so that a killed run
-// goes on, and what it came to is kept as a result.
+// Training of one Conductor. Its state is stored after every cycle, so that a killed run resumes, and its scores are
+// stored at the end.
 
 const pointSchema = z.object({ cycle: z.number(), accuracy: z.record(z.string(), z.number()) });
 
@@ -30,7 +30,7 @@ const waySchema = z.object({
   lesson: z.enum(LESSONS),
   curve: z.array(pointSchema),
   warm: scoresSchema,
-  /** Plans for one question, before it learned and after. */
+  /** Plans for one question, before and after training. */
   shown: z.array(shownSchema),
 });
 
@@ -43,18 +43,18 @@ const keptSchema = waySchema.extend({
 type Kept = z.infer<typeof keptSchema>;
 
 const learnedSchema = waySchema.extend({
-  /** By what was done to its plans. */
+  /** Scores by what was changed in its plans. */
   learned: z.record(z.string(), scoresSchema),
 });
 
-/** A Conductor that learned to its end. Scores are 1 for each question that was answered rightly, else 0, by set. */
+/** Result of a Conductor's whole training. Scores by set: 1 for each question answered correctly, else 0. */
 export type LearnedSeed = z.infer<typeof learnedSchema>;
 
 /** Files in a seed's folder: after every cycle, and at the end. */
 const KEPT = 'kept.json';
 const LEARNED = 'learned.json';
 
-/** Those that learned to their end, by name. */
+/** Reads the seeds whose training is complete, by name. */
 export async function readSeeds(root: string): Promise<Map<string, LearnedSeed>> {
   const found = (await readdir(root)).filter((name) => /^seed-\d+/.test(name));
   const names = found.sort((one, other) => one.localeCompare(other, 'en', { numeric: true }));
@@ -72,7 +72,7 @@ export interface SeedWish {
   readonly recipe: Recipe;
 }
 
-/** Has a Conductor learn, or go on with it, and returns what it came to. */
+/** Trains a Conductor, or resumes its training, and returns its result. */
 export async function runSeed(
   crew: Crew,
   root: string,
@@ -151,7 +151,7 @@ async function begin(desk: Desk): Promise<Kept> {
   };
 }
 
-/** Plans as they are sampled for the first held-out pair, with what came of each. */
+/** Samples plans for the first held-out pair, and describes each with its verdict. */
 async function showPlans(desk: Desk, checkpoint: Checkpoint): Promise<Kept['shown'][number]> {
   const [row] = questionSet(HELD_OUT_PAIRS, 'heldOut', 1, 'shown');
   if (row === undefined) throw new RangeError('There is no held-out pair.');
@@ -168,7 +168,7 @@ function describePlan({ plan, sample, verdict }: Played): string {
 
 type Change = (plan: Plan, crew: Crew) => Plan;
 
-/** Name of plans from which nothing was taken. */
+/** Name of the scores of unchanged plans. */
 export const AS_LEARNED = 'as learned';
 
 /** Ablations: how accuracy changes shows whether a plan depends on that part. */
@@ -184,10 +184,10 @@ const CHANGES: Readonly<Record<string, Change>> = {
   }),
 };
 
-/** The likeliest plan for each question. */
+/** Greedy plans, one per question. */
 interface Greedy {
   readonly exam: Exam;
-  /** By question; null where the reply was no plan. */
+  /** By question; null if the reply was no plan. */
   readonly plans: ReadonlyMap<string, Plan | null>;
 }
 
@@ -200,7 +200,7 @@ async function writeGreedily(desk: Desk, checkpoint: Checkpoint, exam: Exam): Pr
   return { exam, plans };
 }
 
-/** Tries plans, or what a change makes of them. */
+/** Scores plans, changed by `change`. */
 function score({ crew }: Desk, { exam, plans }: Greedy, change: Change = (plan) => plan): Promise<Scores> {
   return scoreSets(exam, (rows) => {
     const answers = rows.map(async ({ question }) => {

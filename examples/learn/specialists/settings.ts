@@ -8,9 +8,9 @@ import { crewConfig } from './crew';
 import { MOST_PROMPT, MOST_TOKENS, REWARDS } from './play';
 import { PRECISION, type Recipe } from './recipe';
 
-// A recipe in the words of `conductor.yaml`, which a night and the plain loop both learn by.
+// A recipe as settings of `conductor.yaml`, which both a night and the plain loop use.
 
-/** A seed, and where its models are asked. */
+/** A seed, and the addresses of its models. */
 interface Setup {
   readonly seed: number;
   readonly recipe: Recipe;
@@ -19,7 +19,7 @@ interface Setup {
   readonly policyUrl: string;
 }
 
-/** Content of `conductor.yaml` beside the files that a night learns from. */
+/** Returns the content of `conductor.yaml` beside the files that a night learns from. */
 export function configFor({ seed, recipe, workersUrl, policyUrl }: Setup): TrainableInput {
   const { base, tuning, device, school, warmStart, imitation, rewards, questions, groupSize, microBatch } =
     recipe;
@@ -68,7 +68,7 @@ export function configFor({ seed, recipe, workersUrl, policyUrl }: Setup): Train
   };
 }
 
-/** The trainer's part of it. */
+/** Returns the trainer's part of these settings. */
 export function trainerConfigFor(setup: Setup): TrainerConfig {
   const { trainer } = resolveTraining(parseTrainable(configFor(setup)));
   return z.object(trainerConfigSchema.shape).parse(trainer);

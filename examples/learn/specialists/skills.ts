@@ -1,18 +1,18 @@
-// What a worker of this world may know: small operations on numbers, words and digits, each in ten phrasings.
+// Skills that a worker of this world may have: small operations on numbers, words and digits, each in ten phrasings.
 
 export const SKILLS = ['add', 'max', 'reverse', 'sort', 'shift', 'trim', 'mark', 'count'] as const;
 export type Skill = (typeof SKILLS)[number];
 
-/** Two numbers to add, three to find the largest of; or characters: the letters of a word, or the digits of a result. */
+/** Input of a skill: two numbers to add, three to find the largest of; or letters of a word, or digits of a result. */
 export type Given = readonly number[] | string;
 
 /**
- * The five phrasings of a skill that belong together. A worker understands those of the group it was taught, so that a
- * Conductor must also find out in which words to ask.
+ * A group of five phrasings of a skill. A worker understands only the groups that it was taught, so a Conductor must
+ * also learn in which words to ask.
  */
 export type Phrasing = 'plain' | 'fancy';
 
-/** Templates; `{}` stands for what the skill is applied to. Each has a first word of its own, which tells it from all others. */
+/** Templates; `{}` stands for the skill's input. The first word of each is unique. */
 const PHRASES: Readonly<Record<Skill, Readonly<Record<Phrasing, readonly string[]>>>> = {
   add: {
     plain: ['add {}', 'sum {}', 'total {}', 'combine {}', 'join {}'],
@@ -79,7 +79,7 @@ export interface Phrase {
   readonly template: string;
 }
 
-/** All eighty. */
+/** All 80 phrases. */
 export const ALL_PHRASES: readonly Phrase[] = SKILLS.flatMap((skill) =>
   (['plain', 'fancy'] as const).flatMap((phrasing) =>
     PHRASES[skill][phrasing].map((template) => ({ skill, phrasing, template })),
@@ -91,8 +91,8 @@ export function phrasesOf(skill: Skill): readonly Phrase[] {
 }
 
 /**
- * A phrase as an instruction of its own, which a plan gives a worker: "Now mirror it." Its words are the same tokens as in a
- * question, which never begins with a phrase either.
+ * Makes a phrase a subtask of its own: "Now mirror it." Its words are the same tokens as in a question, which never
+ * begins with a phrase either.
  */
 export function toSubtask({ skill, template }: Phrase): string {
   return `Now ${template.replace('{}', takesNumbers(skill) ? 'them' : 'it')}.`;
@@ -100,19 +100,19 @@ export function toSubtask({ skill, template }: Phrase): string {
 
 type NumberSkill = keyof typeof OF_NUMBERS;
 
-/** Whether a skill begins with the numbers of a question, and so can only come first. */
+/** Returns whether a skill takes the numbers of a question, and so can only come first. */
 export function takesNumbers(skill: Skill): skill is NumberSkill {
   return skill in OF_NUMBERS;
 }
 
-/** What a skill makes of what it is given; null where it is not made for that, or nothing is left. */
+/** Applies a skill to its input; returns null if it does not apply, or nothing is left. */
 export function applySkill(skill: Skill, given: Given): string | null {
   if (typeof given !== 'string') return takesNumbers(skill) ? String(OF_NUMBERS[skill](given)) : null;
   if (takesNumbers(skill)) return null;
   const characters = Array.from(given.replaceAll(' ', ''));
   const areDigits = characters.every((character) => /\d/.test(character));
   const made = OF_CHARACTERS[skill](characters, areDigits);
-  // Letters stand apart, so that a tiny model reads one token for each.
+  // Letters are separated by spaces, so that a tiny model reads one token for each.
   return made.length === 0 ? null : made.join(areDigits ? '' : ' ');
 }
 
@@ -134,11 +134,11 @@ const OF_CHARACTERS: Readonly<
   count: (characters) => [String(characters.filter((character) => LOW.includes(character)).length)],
 };
 
-/** The first half of the letters, and of the digits. */
+/** The first half of the letters and of the digits. */
 const LOW = 'abcdefghijklm01234';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
-/** z is followed by a, and 9 by 0. */
+/** Returns the next character; a follows z, and 0 follows 9. */
 function successorOf(character: string): string {
   const row = /\d/.test(character) ? '0123456789' : LETTERS;
   return row.charAt((row.indexOf(character) + 1) % row.length);

@@ -16,14 +16,14 @@ interface Entry {
 
 type Table = Map<string, Map<string, Entry>>;
 
-/** Share of plans that are drawn evenly; of the others, the share in which one step is drawn anew. */
+/** Share of plans that are drawn uniformly, and share of the others in which one step is redrawn. */
 const EVEN = 1 / 7;
 const CHANGED = 0.2;
 
 /**
- * A learner that reads no word, since it is told what each question takes: for every composition it keeps a table of plans that
- * were right, and tries those and changes of them, in as many questions and plans as the Conductor. Of what was never
- * trained together it knows nothing.
+ * Learns without reading questions, since it is told what each one needs: keeps a table of right plans per
+ * composition, and tries them and variations of them, on as many questions and plans as the Conductor. It knows
+ * nothing about compositions that were never trained.
  */
 export async function learnTable(crew: Crew, recipe: Recipe): Promise<(row: QuestionRow) => Plan | null> {
   const table: Table = new Map();
@@ -64,7 +64,7 @@ function drawTried({ ids }: Crew, { phrases }: Recipe, known: Map<string, Entry>
   return { steps: plan.steps.map((step, index) => (index === changed ? redraw(step) : step)) };
 }
 
-/** A plan enters the table once it was right. */
+/** Counts a trial; a plan enters the table when it is right for the first time. */
 function note(known: Map<string, Entry>, plan: Plan, isRight: boolean): void {
   const key = JSON.stringify(plan);
   const entry = known.get(key) ?? { plan, tried: 0, right: 0 };
@@ -73,7 +73,7 @@ function note(known: Map<string, Entry>, plan: Plan, isRight: boolean): void {
   if (entry.right > 0) known.set(key, entry);
 }
 
-/** Two imagined failures keep a plan from being best that was lucky once. */
+/** Adds two imaginary failures, so that a plan that was right once by luck does not become the best. */
 function bestOf(known: ReadonlyMap<string, Entry>): Plan | null {
   const worth = ({ right, tried }: Entry): number => right / (tried + 2);
   const [best] = [...known.values()].sort((one, other) => worth(other) - worth(one));

@@ -15,25 +15,25 @@ import {
   toSubtask,
 } from './skills';
 
-// Workers are tiny models that were shown one or two skills each. What came of it is measured, never written down.
+// Workers are tiny models that were taught one or two skills each. Their abilities are measured, never assumed.
 
-/** What a worker is shown before anything else, and how long. */
+/** What a worker is taught, and for how long. */
 export interface Schooling {
   readonly id: string;
-  /** Whose model it goes on from: what that one could do it forgets, but for what both need. Default: random weights. */
+  /** Worker whose model it continues; skills that only that worker needs are forgotten. Default: random weights. */
   readonly parent?: string;
   readonly taught: readonly (readonly [Skill, Phrasing])[];
   readonly steps: number;
 }
 
-/** Steps of the optimizer. To add and to compare numbers takes longest. */
+/** Optimizer steps. Adding and comparing numbers take longest to learn. */
 const FROM_SCRATCH = 12_000;
 const FROM_PARENT = 5000;
 const FOR_NUMBERS = { add: 18_000, max: 10_000 };
 
 /**
- * One or two skills each for five of them, in words that hardly another understands; the last one saw a little of all,
- * and alone was shown add and count in fancy words.
+ * The first five learn two skills each, in phrases that hardly any other worker understands. The last one learns a
+ * little of everything, and is the only one that is taught add and count in fancy phrases.
  */
 export const SCHOOLINGS: readonly Schooling[] = [
   {
@@ -90,13 +90,13 @@ export const SCHOOLINGS: readonly Schooling[] = [
   },
 ];
 
-/** What a worker says to a subtask that it was not shown. */
+/** A worker's reply to a subtask that it was not taught. */
 export const REFUSAL = '?';
 
-/** Share of the examples whose subtask is not the worker's: without them it would answer everything. */
+/** Share of examples with a subtask that the worker is not taught: without them it would answer everything. */
 const FOREIGN = 0.25;
 
-/** What a worker reads in a solve, and what it should answer, for as many steps of plans as asked for. */
+/** Returns `count` examples of what a worker reads in a solve, and what it should answer. */
 export function schoolExamples({ id, taught }: Schooling, count: number): WarmStartExample[] {
   const own = SKILLS.map((skill) =>
     phrasesOf(skill).filter(({ phrasing }) =>
@@ -125,21 +125,21 @@ function promptOf(task: WorkerTask): string {
   return renderChatml(workerMessages({ ...task, layout: 'plain' }));
 }
 
-/** The last output that is shown, else what the question is about, is worked on; only the question has numbers. */
+/** Applies the skill to the last output shown, else to the question's input; only the question has numbers. */
 export function rightAnswer({ question, sees }: WorkerTask, skill: Skill): string {
   const given = takesNumbers(skill) ? readGiven(question) : (sees.at(-1)?.output ?? readGiven(question));
   return given === REFUSAL ? REFUSAL : (applySkill(skill, given) ?? REFUSAL);
 }
 
-/** A space before the first letter, too: each letter is one token then, wherever it stands. */
+/** Adds a space before the first letter, too, so that each letter is one token at any place. */
 function spoken(answer: string): string {
   return /^[a-z]/.test(answer) ? ` ${answer}` : answer;
 }
 
-/** Share of calls that are shown what steps before them made. */
+/** Share of calls that see outputs of earlier steps. */
 const LATER = 0.6;
 
-/** A call that the phrase makes sense in: with numbers where it needs them, often with what earlier steps made. */
+/** Draws a call in which the phrase makes sense: with numbers if it needs them, often with outputs of earlier steps. */
 export function drawTask(phrase: Phrase, split: Split, dice: Dice): WorkerTask {
   const { skill } = phrase;
   const sees = dice.happens(LATER)
@@ -159,7 +159,7 @@ function drawSeen(step: number, dice: Dice): WorkerTask['sees'][number] {
   const subtask = toSubtask(dice.pick(ALL_PHRASES));
   if (dice.happens(REFUSED)) return { step, subtask, output: REFUSAL };
   const areDigits = dice.happens(0.5);
-  // To trim takes one away from what questions give, and to mark adds one.
+  // `trim` removes one character of what questions give, and `mark` adds one.
   const length = (areDigits ? 1 : 2) + Math.floor(dice.roll() * 4);
   const row = areDigits ? '0123456789' : 'abcdefghijklmnopqrstuvwxyz';
   const output = Array.from({ length }, () => dice.pick(Array.from(row))).join(areDigits ? '' : ' ');

@@ -1,11 +1,11 @@
 import type { TemporalServer } from '../../../src/local/configured-server';
 import { embeddedServer, stopServer } from '../../../src/local/embedded-server';
 
-/** The embedded Temporal server of a folder, on its own SQLite file, killed and started again at the same address. */
+/** A folder's embedded Temporal server with its own SQLite file; a killed one restarts at the same address. */
 export class KillableServer {
   readonly address: string;
   readonly #folder: string;
-  /** Every start enters this process among the folder's users once more. */
+  /** Each start registers this process once more as a user of the folder. */
   readonly #entered: TemporalServer[];
 
   private constructor(folder: string, server: TemporalServer) {

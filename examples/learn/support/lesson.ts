@@ -7,19 +7,19 @@ import { questionSet, toJsonLines } from '../world/questions';
 import { warmStartExamples } from '../world/warm-start';
 import type { World } from '../world/world';
 
-/** A world, and how long and by what a policy learns in it. */
+/** A world, and how a policy learns it. */
 export interface Lesson {
   readonly world: World;
   readonly seed: number;
   /** Supervised steps before the first cycle. */
   readonly warmStartSteps: number;
-  /** Questions to learn from and to be tried on, and examples to imitate; default: as few as a short test needs. */
+  /** Numbers of training questions, held-out questions and examples; default: as few as a short test needs. */
   readonly size?: { readonly train: number; readonly heldOut: number; readonly examples: number };
-  /** Over what holds for every lesson. */
+  /** Overrides of the settings that all lessons share. */
   readonly training?: TrainingInput;
 }
 
-/** Where a lesson names no run of its own: on one Temporal server each needs one. */
+/** Run of lessons that name none; lessons on one Temporal server each need their own. */
 export const TRAIN_RUN = 'lesson';
 const SHORT = { train: 256, heldOut: 8, examples: 2000 };
 
@@ -52,14 +52,14 @@ export async function writeLesson({ world, seed, size = SHORT }: Lesson, folder:
   for (const [name, rows] of Object.entries(files)) await writeFile(join(folder, name), toJsonLines(rows));
 }
 
-/** Where a lesson lies, and who is asked. */
+/** A lesson's folder, policy server and trainer queue. */
 export interface Place {
   readonly folder: string;
   readonly baseUrl: string;
   readonly trainerQueue: string;
 }
 
-/** Settings that every lesson begins with; the figures are the recipe of the small world. */
+/** Returns a lesson's settings; the default figures are the recipe of the small world. */
 export function trainingOf(
   { seed, warmStartSteps, training = {} }: Lesson,
   { folder, baseUrl, trainerQueue }: Place,

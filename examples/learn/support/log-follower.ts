@@ -6,13 +6,13 @@ const CHUNK_BYTES = 1024 * 1024;
 
 type Line = RequestRecord & { readonly event: 'received' | 'finished' };
 
-/** Reads the providers' log as it grows, whoever writes it. */
+/** Reads the providers' log as it grows, whichever process writes it. */
 export class LogFollower {
   readonly #file: number;
   readonly #watcher: FSWatcher;
   readonly #onRequest: () => void;
   readonly #decoder = new StringDecoder('utf8');
-  /** By sequence: the last line of a request tells most. */
+  /** By sequence number; the last line of a request has the most details. */
   readonly #records = new Map<number, RequestRecord>();
   #rest = '';
 

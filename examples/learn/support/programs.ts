@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-// Programs of this repository, each in a process of its own, with which one speaks by lines.
+// Runs programs of this repository in their own processes, and exchanges lines with them.
 
 const ROOT = resolve(__dirname, '../../..');
 const COMPILER = join(ROOT, 'scripts/run-typescript.cjs');
@@ -13,36 +13,36 @@ const PREPARE = join(ROOT, 'scripts/prepare-trainer.mjs');
 
 export interface ChildProgram {
   readonly pid: number;
-  /** The next line of its stdout. Rejects, with what it wrote to stderr, when it ends instead. */
+  /** Returns the next line of its stdout. Rejects with its stderr if it ends instead. */
   nextLine(): Promise<string>;
   /** Reads the next line as JSON. */
   nextMessage(): Promise<unknown>;
   tell(line: string): void;
-  /** Stops it or lets it go on; nothing where it has ended. */
+  /** Pauses or resumes it; has no effect after it has ended. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void;
-  /** Ends it as `kill -9` does, and waits until it is gone. */
+  /** Ends it by SIGKILL, and waits until it is gone. */
   kill(): Promise<void>;
   /** Asks it to stop, and waits until it has. */
   stop(): Promise<void>;
-  /** Its exit code, once it has ended; null where a signal ended it. */
+  /** Resolves to its exit code when it has ended; null if a signal ended it. */
   ended(): Promise<number | null>;
-  /** How it ended, and its last words, should it end without being told to; else never. */
+  /** Resolves to how it ended and its last stderr if it ends unexpectedly; else never settles. */
   readonly lost: Promise<string>;
 }
 
 /** A part of the trainer. */
 export interface PythonProgram extends ChildProgram {
-  /** Its first line, which it writes when it is ready. */
+  /** Its first line, which it prints when it is ready. */
   readonly ready: unknown;
 }
 
-/** Runs a TypeScript file under Node; `env` is all of its environment. */
+/** Runs a TypeScript file under Node; `env` is its whole environment. */
 export function runChild(file: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProgram {
   return runProgram(process.execPath, ['--require', COMPILER, file, ...args], env);
 }
 
 /**
- * Runs a part of the trainer and waits for its first line. It ends with this process, also where that is killed.
+ * Runs a part of the trainer and waits for its first line. It ends with this process, even if this one is killed.
  *
  * @param name a module of `conductor_trainer`, or a file below `trainer/`
  */
@@ -58,7 +58,7 @@ export async function runPython(
   return { ...child, ready: await child.nextMessage() };
 }
 
-/** The environment in which Python finds the trainer's sources, and computes on one core unless ours says otherwise. */
+/** Returns an environment with the trainer's sources, in which Python uses one core unless OMP_NUM_THREADS is set. */
 export function trainerEnv(): NodeJS.ProcessEnv {
   const PYTHONPATH = join(ROOT, 'trainer/src');
   return { OMP_NUM_THREADS: '1', ...process.env, PYTHONPATH, HF_HUB_OFFLINE: '1' };
@@ -66,13 +66,13 @@ export function trainerEnv(): NodeJS.ProcessEnv {
 
 let python: Promise<string> | undefined;
 
-/** The Python of the trainer's environment, which is made where there is none yet. */
+/** Returns the path of the trainer's Python; makes its environment if there is none yet. */
 export function trainerPython(): Promise<string> {
   python ??= promisify(execFile)(process.execPath, [PREPARE]).then(({ stdout }) => stdout.trim());
   return python;
 }
 
-/** Runs any program, with `env` as all of its environment. */
+/** Runs any program; `env` is its whole environment. */
 export function runProgram(command: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProgram {
   const name = args.join(' ');
   const child = spawn(command, args, { env });
@@ -104,12 +104,12 @@ export function runProgram(command: string, args: readonly string[], env: NodeJS
 /** Characters kept of what a process wrote to stderr. */
 const LAST_WORDS = 8_000;
 
-/** After a process has ended, what it wrote arrives within this time. */
+/** Time after a process's end in which its last output arrives. */
 const LINGERING_MS = 500;
 
-/** End of a process, and a way to end it that does not count as a loss. */
+/** End of a process, and a function to end it on purpose. */
 export interface WatchedProcess {
-  /** How it ended, and its last words, once it has. */
+  /** Resolves to how it ended and its last stderr. */
   readonly how: Promise<string>;
   readonly lost: Promise<string>;
   readonly end: (signal: NodeJS.Signals) => Promise<void>;
@@ -143,15 +143,15 @@ export function watchProcess(child: ChildProcess): WatchedProcess {
   };
 }
 
-/** Processes without which nothing goes on. */
+/** Processes that the work depends on. */
 export interface NeededProcesses {
-  /** Aborted when one ends without having been told to, with an error that says which, how, and what to do. */
+  /** Aborted when one of them ends unexpectedly, with an error that says which, how, and what to do. */
   readonly lost: AbortSignal;
-  /** Counts one more process among them, and returns it. */
+  /** Adds a process and returns it. */
   readonly need: <Program extends Pick<ChildProgram, 'lost'>>(name: string, program: Program) => Program;
 }
 
-/** @param folder in which they work */
+/** @param folder of their data, which the error names */
 export function needProcesses(folder: string): NeededProcesses {
   const controller = new AbortController();
   return {

@@ -12,9 +12,9 @@ const TRAINER_QUEUE = 'night-trainer';
 /** Processes of the surroundings that may be killed. */
 export type Neighbour = 'trainer' | 'step' | 'policy server';
 
-/** Everything that nights need beside Temporal and its worker, each a process of its own. */
+/** Everything that nights need beside Temporal and its worker, each in its own process. */
 export interface Surroundings {
-  /** Where all of it lies. */
+  /** Folder of all files. */
   readonly folder: string;
   /** Configuration of the worker and the commands. */
   readonly config: TrainableInput;
@@ -22,21 +22,21 @@ export interface Surroundings {
   readonly policyUrl: string;
   /** File that takes one line for each request to the world's workers. */
   readonly requestLog: string;
-  /** Aborted, with an error that says which and how, when a process that is needed ends without having been told to. */
+  /** Aborted when a needed process ends unexpectedly, with an error that says which and how. */
   readonly lost: AbortSignal;
-  /** Counts one more process among those needed. */
+  /** Adds a process to those needed. */
   readonly need: NeededProcesses['need'];
   /** Starts the trainer beside a Temporal server, once there is one. */
   startTrainer(address: string): Promise<void>;
-  /** Ends one as `kill -9` does, and starts it again at the same place. */
+  /** Ends one by SIGKILL. The trainer and the policy server restart at the same place. */
   kill(neighbour: Neighbour): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface SurroundingOptions {
-  /** Delay of every call to the world's workers. */
+  /** Duration of every call to the world's workers, in milliseconds. */
   readonly delayMs?: number;
-  /** Default: a folder below that of all. */
+  /** Default: a SQLite file in the folder of all files. */
   readonly storeUrl?: string | undefined;
 }
 
@@ -119,12 +119,12 @@ export async function openSurroundings(
   };
 }
 
-/** Beside the store. */
+/** Returns the place of artifacts, beside the store. */
 function artifactsOf(folder: string, storeUrl: string): string {
   return storeUrl.startsWith('s3:') ? `${storeUrl}/artifacts` : join(folder, 'artifacts');
 }
 
-/** The store of a folder. */
+/** Returns the URL of a folder's store. */
 function storeOf(folder: string): string {
   return `sqlite:${join(folder, 'store.db')}`;
 }
@@ -156,7 +156,7 @@ function configOf(lesson: Lesson, { folder, worldUrl, policyUrl, storeUrl }: Pla
   };
 }
 
-/** The process of a trainer's next step: a child of the fork server, which is the trainer's child. */
+/** Polls for a trainer's next step and returns its pid: a child of the fork server, itself the trainer's child. */
 async function stepOf(trainer: number): Promise<number> {
   for (;;) {
     const [step] = childrenOf(trainer).flatMap(childrenOf);
@@ -165,7 +165,7 @@ async function stepOf(trainer: number): Promise<number> {
   }
 }
 
-/** Linux lists processes as folders of /proc. */
+/** Returns the children of a process, from Linux's /proc. */
 export function childrenOf(parent: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -176,10 +176,10 @@ export function childrenOf(parent: number): number[] {
 function parentOf(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program, in brackets, may hold anything.
+    // The program's name, in brackets, may contain any character.
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
   } catch {
-    // It has ended since the folder was listed.
+    // The process has ended since the folder was listed.
     return null;
   }
 }

@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { draw } from '../../../src/testing/simulated-model';
 
-// Troubles of a process that nobody kills: a store that stalls, fails or refuses, and a clock that is set.
+// Faults of a process that stays alive: a store that stalls, fails or refuses, and a clock that jumps.
 
-/** The share of a store's operations that meets trouble. */
+/** Share of a store's operations that meets a fault. */
 const TROUBLED = 0.04;
-/** Longer than a heartbeat time-out of 5 s. */
+/** Longer than a heartbeat timeout of 5 s. */
 export const STALL_MS = 7_000;
 const KINDS = ['stall', 'fail', 'refuse'] as const;
 
-/** @returns what to do before each operation of a store: nothing, wait, or throw, as the seed has it */
+/** @returns a function to call before each operation of a store, which returns, waits or throws, as the seed decides */
 export function troubleOf(seed: number): () => Promise<void> {
   let operations = 0;
   return async () => {
@@ -25,7 +25,7 @@ export function troubleOf(seed: number): () => Promise<void> {
 const JUMP_EVERY_MS = 3_000;
 const HOUR_MS = 3_600_000;
 
-/** Lets this process's clock jump by up to an hour, to and fro, for as long as it lives. */
+/** Makes this process's clock jump back and forth by up to an hour until the process ends. */
 export function letClockJump(seed: number): void {
   const RealDate = Date;
   let [offset, jumps] = [0, 0];

@@ -10,7 +10,7 @@ import { openStore } from '../../../src/store/open-store';
 import type { Store, StoredEntry } from '../../../src/store/store';
 import { letClockJump, troubleOf } from './troubles';
 
-// A worker in a process of its own, made to be killed. To the line `memory` it answers what is left after a collection.
+// Runs a worker in its own process, to be killed. Answers the line `memory` with its memory after a garbage collection.
 
 /** Settings of the program, as JSON. */
 export interface WorkerSetting {
@@ -20,37 +20,37 @@ export interface WorkerSetting {
   readonly taskQueue: string;
   /** URL of the store. */
   readonly store: string;
-  /** File that takes one line for each keeping, and for each row that is opened or closed. */
+  /** File that receives a line for each `Keeping` and each `RowTime`. */
   readonly witness: string;
-  /** Seed of the store's and the clock's troubles; absent: none. */
+  /** Seed of the faults of store and clock; absent: none. */
   readonly troubles?: number;
 }
 
-/** When a row of the ledger was opened or closed, by a clock that does not jump. */
+/** Time at which a ledger row was opened or closed, by a clock that does not jump. */
 export interface RowTime {
   readonly row: 'opened' | 'closed';
   readonly callId: string;
   readonly attempt: number;
-  /** Time as the row has it. */
+  /** Start time as the row has it. */
   readonly startedAt: string;
   /** Epoch milliseconds, taken right before the write. */
   readonly at: number;
 }
 
-/** This process's clock as it was set when the process started. */
+/** The real clock, saved before `letClockJump` replaces it. */
 const trueNow = Date.now;
 
-/** When a worker had written what saves a call from being made again: its answer, or the id of one in the background. */
+/** Time at which a worker had stored what prevents a repeated call: an answer, or the id of a background call. */
 export interface Keeping {
   readonly callId: string;
-  /** Whose it is: the row of the ledger that it is paid under. */
+  /** Attempt whose ledger row pays for it. */
   readonly attempt: number;
   readonly what: 'answer' | 'background id';
   /** Epoch milliseconds, taken after the write. */
   readonly at: number;
 }
 
-/** Memory of a worker, in bytes, after a collection and with nothing to do. */
+/** Memory of an idle worker after a garbage collection, in bytes. */
 export interface Memory {
   readonly rss: number;
   readonly heapUsed: number;
@@ -62,7 +62,7 @@ async function main(): Promise<void> {
   if (troubles !== undefined) letClockJump(troubles);
   Runtime.install({
     logger: new DefaultLogger('ERROR'),
-    // Temporal's native part would write to stdout, which belongs to the answers.
+    // Temporal's native part would log to stdout, which is reserved for replies.
     telemetryOptions: { logging: { forward: {}, filter: { core: 'ERROR', other: 'ERROR' } } },
   });
   const worker = await Worker.create({
@@ -87,7 +87,7 @@ async function main(): Promise<void> {
   process.exit();
 }
 
-/** Ends the process with its starter, whose end closes stdin. */
+/** Answers lines, and ends this process when stdin closes, which happens when its starter ends. */
 async function tellMemory(): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -104,8 +104,8 @@ async function tellMemory(): Promise<void> {
 const KEEPING = /^(answers|background)\/.+\/([0-9a-f]{64})\.json$/;
 
 /**
- * A store around another that notes when something was kept that saves a call from being made again. The objects' own
- * times would not do: a later attempt that was under way as well writes the same one again.
+ * Wraps a store, and records when it stored what prevents a repeated call. The entries' own times would not do: a
+ * later attempt that ran at the same time writes the same entry again.
  */
 class WitnessStore implements Store {
   readonly url: string;
@@ -113,8 +113,8 @@ class WitnessStore implements Store {
   readonly append: Store['append'];
 
   /**
-   * @param witness file that takes the lines
-   * @param trouble what befalls each operation before it is done
+   * @param witness file that receives the lines
+   * @param trouble fault injected before each operation
    */
   constructor(
     private readonly inner: Store,

@@ -4,11 +4,11 @@ import { chanceOfPlan, everyPlan, findOptimum, type Optimum, toReward, type Valu
 import { drawPriorPlan, type Prior, priorNamed } from './warm-start';
 import { type Dice, diceFor, type Topic, WHOLE_WORLD, type World } from './world';
 
-// What can be had in a world without a policy that reads questions, to compare one with:
+// Baselines of a world, without a policy that reads questions:
 //   npm run learn -- baselines
-// The chances are exact; a table learner is told each question's topic, and learns from draws as a policy does.
+// The chances are exact; a table learner is told each question's topic, and learns from samples as a policy does.
 
-/** Mean chance of the one plan that is best for all topics. */
+/** Returns the single plan that is best for all topics, with its mean chance. */
 export function bestConstant(world: World): Valued {
   let best: Valued = { plan: { steps: [] }, chance: 0 };
   for (const { plan } of everyPlan(world)) {
@@ -18,15 +18,15 @@ export function bestConstant(world: World): Valued {
   return best;
 }
 
-/** Mean chance of a router that knows the topic, and asks the one worker that is best at it. */
+/** Returns the mean chance of a router that knows the topic and asks the best worker for it. */
 export function bestRouter({ topics }: Optimum): number {
   return mean(topics.map(({ single }) => single.chance));
 }
 
-/** Plans of a prior that are looked at. */
+/** Number of plans sampled from a prior. */
 const LOOKED_AT = 20_000;
 
-/** Share of a prior's plans whose reward is within 3 % of the topic's best. */
+/** Returns the share of a prior's plans whose reward is within 3 % of the topic's best. */
 export function shareNearBest(world: World, topic: Topic, prior: Prior, optimum: Optimum): number {
   const own = optimum.topics.find(({ topic: name }) => name === topic.name);
   if (own === undefined) throw new RangeError(`The optimum of the ${world.name} world lacks ${topic.name}.`);
@@ -37,7 +37,7 @@ export function shareNearBest(world: World, topic: Topic, prior: Prior, optimum:
   return mean(drawn.map((chance) => (toReward(chance) >= least ? 1 : 0)));
 }
 
-/** Chances of one topic's plans, each reckoned once. */
+/** Returns a function that computes the chance of each plan of a topic once. */
 function valuesOf(world: World, topic: Topic): (plan: Plan) => number {
   const known = new Map<string, number>();
   return (plan) => {
@@ -48,14 +48,14 @@ function valuesOf(world: World, topic: Topic): (plan: Plan) => number {
   };
 }
 
-/** Turns of a topic, each of as many plans as a policy's group; together the rollouts of 130 cycles of the plain loop. */
+/** Turns per topic, each of one policy group's plans; together the rollouts of 130 cycles of the plain loop. */
 const TURNS = 520;
 const GROUP = 16;
 const LEARNING_RATE = 0.3;
 
 /**
- * A learner without words: for each topic a table of logits of the length of its plans and of the worker, kind and view
- * of each step, from an even start, by REINFORCE with the group's mean as baseline (Williams 1992).
+ * Trains a learner without language: per topic, logits of the plan's length and of each step's worker, kind and view,
+ * from a uniform start, by REINFORCE with the group's mean as baseline (Williams 1992).
  *
  * @returns mean chance of its plans at the end
  */
@@ -78,7 +78,7 @@ function learnTable(world: World, topic: Topic, dice: Dice): number {
   return mean(Array.from({ length: 1000 }, () => worth(planOf(world, choose(tables, dice)))));
 }
 
-/** Logits of the length, then of worker, kind and view at each place. */
+/** Logits of the length, then of worker, kind and view of each step. */
 type Tables = readonly number[][];
 
 const KINDS = ['plan', 'solve', 'verify', 'refine'] as const;
@@ -96,7 +96,7 @@ function sharesOf(logits: readonly number[]): number[] {
   return weights.map((weight) => weight / total);
 }
 
-/** A choice in each table, also in those of steps that the plan's length leaves out. */
+/** Draws a choice from each table, including those of steps beyond the plan's length. */
 function choose(tables: Tables, dice: Dice): number[] {
   return tables.map((logits) => {
     let left = dice.roll();
@@ -117,7 +117,7 @@ function planOf({ workers, phrases }: World, [last = 0, ...choices]: readonly nu
   return { steps };
 }
 
-/** A step along the gradient, in the tables that had a say in the plan. */
+/** Takes a gradient step in the tables that determined the plan. */
 function reinforce(
   tables: Tables,
   before: readonly (readonly number[])[],

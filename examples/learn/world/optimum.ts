@@ -10,7 +10,7 @@ import {
   type WorldWorker,
 } from './world';
 
-/** A plan and what it is exactly worth. */
+/** A plan and its exact value. */
 export interface Valued {
   readonly plan: Plan;
   /** Chance that its answer is right. */
@@ -20,11 +20,11 @@ export interface Valued {
 /** Exact optimum of a topic. */
 export interface TopicOptimum {
   readonly topic: TopicName;
-  /** Best plan; of several the shortest. */
+  /** Best plan; a shortest one if several are equal. */
   readonly best: Valued;
   /** The best plan of one step. */
   readonly single: Valued;
-  /** Mean chance of a plan that is drawn evenly. */
+  /** Mean chance of a plan drawn uniformly. */
   readonly random: number;
 }
 
@@ -33,12 +33,12 @@ export interface Optimum {
   readonly topics: readonly TopicOptimum[];
   readonly chance: number;
   readonly reward: number;
-  /** Mean chance of the one worker that is best asked everything, alone. */
+  /** Mean chance of the single worker that is best overall, asked alone. */
   readonly bestWorker: number;
   readonly random: number;
 }
 
-/** Values every plan of a world; a second for the whole one. */
+/** Values every plan of a world; takes a second for the whole one. */
 export function findOptimum(world: World): Optimum {
   const topics = world.topics.map((topic) => optimumOf(world, topic));
   const chance = mean(topics.map(({ best }) => best.chance));
@@ -53,7 +53,7 @@ export function findOptimum(world: World): Optimum {
   };
 }
 
-/** The optimum of one topic by its name. */
+/** Returns the optimum of the topic with this name. */
 export function optimumFor(world: World, { topics }: Optimum, name: string): TopicOptimum {
   const { name: known } = topicOf(world, name);
   const found = topics.find(({ topic }) => topic === known);
@@ -63,7 +63,7 @@ export function optimumFor(world: World, { topics }: Optimum, name: string): Top
   );
 }
 
-/** Apart by less than this, two chances are the same. */
+/** Chances that differ by less than this count as equal. */
 const ROUNDING = 1e-12;
 
 function optimumOf(world: World, topic: Topic): TopicOptimum {
@@ -86,8 +86,8 @@ function mean(values: readonly number[]): number {
 const KINDS: readonly Kind[] = ['plan', 'solve', 'verify', 'refine'];
 
 /**
- * Every plan of up to `world.maxSteps` steps in which a step sees all or nothing, shorter ones first; the chance that
- * it would come up, were the number of steps, then each worker, kind and view drawn evenly, beside each.
+ * Yields every plan of up to `world.maxSteps` steps in which a step sees all or nothing, shorter ones first, each
+ * with its probability if the number of steps, then each worker, kind and view were drawn uniformly.
  */
 export function* everyPlan(world: World): Generator<{ readonly plan: Plan; readonly share: number }> {
   for (let length = 1; length <= world.maxSteps; length += 1) {
@@ -114,19 +114,19 @@ function stepsAt({ workers, phrases }: World, index: number): Step[] {
   );
 }
 
-/** Reward of a plan whose answer is wrong, and what a right one adds (paper section 3.1). */
+/** Reward of a plan with a wrong answer; a right answer adds the rest up to 1 (paper section 3.1). */
 const PARSEABLE = 0.5;
 
 /**
- * The exact chance that a plan's answer is right, over all ways its steps can turn out: 2 to the power of its steps.
+ * Returns the exact chance that a plan's answer is right, over all 2^n outcomes of its n steps.
  *
- * @param given answers that every step is shown, as in a review; with no steps at all, the last of them stands
+ * @param given answers that every step is shown, as in a review; without steps, the last of them stands
  */
 export function chanceOfPlan(world: World, topic: Topic, plan: Plan, given: readonly Work[] = []): number {
   return chanceFrom(world, topic, plan.steps, [], given);
 }
 
-/** The exact expected reward of a plan. */
+/** Returns the exact expected reward of a plan. */
 export function rewardOfPlan(world: World, topic: Topic, plan: Plan): number {
   return toReward(chanceOfPlan(world, topic, plan));
 }
@@ -153,24 +153,24 @@ function chanceFrom(
   return chance * after(true) + (1 - chance) * after(false);
 }
 
-/** A plan as last reply answers nothing. */
+/** Returns whether the last reply is a right answer; a plan is no answer. */
 function isRight(work: Work | undefined): boolean {
   return work?.is === 'answer' && work.isGood;
 }
 
-/** The best that a second round can do after one plan. */
+/** Best second round after one plan. */
 export interface ReviewOptimum {
   /** Plan to write when the worker says it is sure; no steps: accept the answer. */
   readonly onSure: Plan;
   readonly onDoubt: Plan;
   /** Chance that the answer is right after the second round. */
   readonly chance: number;
-  /** Chance that a right answer is wrong after it. */
+  /** Chance that a right answer becomes wrong. */
   readonly spoils: number;
 }
 
 /**
- * The best review of a plan, whose answer every step of the new plan is shown. It knows no more than what the last
+ * Finds the best review of a plan, whose answer every step of the new plan is shown. It knows only what the last
  * worker said: the answer, and whether it is sure.
  *
  * @param chance that the first answer is right
@@ -190,7 +190,7 @@ export function bestReview(world: World, topic: Topic, { plan, chance }: Valued)
   };
 }
 
-/** The weights say how likely it is to come here with a right and with a wrong answer; so does the chance returned. */
+/** Finds the best plan, given the joint chances of a right and a wrong answer; the returned chance is joint as well. */
 function bestAfter(world: World, topic: Topic, isRevision: boolean, right: number, wrong: number): Valued {
   const given = (isGood: boolean): Work[] => [{ is: 'answer', isGood, isRevision }];
   let best: Valued = { plan: { steps: [] }, chance: right };
@@ -203,7 +203,7 @@ function bestAfter(world: World, topic: Topic, isRevision: boolean, right: numbe
   return best;
 }
 
-/** An earlier reply, as far as it matters to whoever sees it. */
+/** Properties of an earlier reply that matter to workers who see it. */
 export type Work =
   | { readonly is: 'plan'; readonly isGood: boolean }
   /** A revision mends or spoils an answer that its writer saw. */
@@ -211,20 +211,20 @@ export type Work =
 
 type AnswerWork = Extract<Work, { is: 'answer' }>;
 
-/** Left of a solver's chance under a flawed plan. */
+/** Factor on a solver's chance under a flawed plan. */
 const FLAWED = 0.7;
-/** Left of any chance for each answer that only distracts. */
+/** Factor on any chance for each distracting answer. */
 const CLUTTER = 0.97;
-/** Left of the chance to mend for each revision that failed to before. */
+/** Factor on the chance to mend for each earlier revision that failed to. */
 const REPEAT = 0.1;
-/** Left of the chance to solve for a checker who has nothing to check. */
+/** Factor on the chance to solve for a checker or refiner that sees no answer. */
 const BLIND = 0.5;
 
 /**
- * The law of the world: how likely a worker's reply is good, given the replies it sees, oldest first.
+ * Returns the chance that a worker's reply is good, given the replies it sees, oldest first.
  *
- * A solver is helped by a sound plan and distracted by answers. A checker or refiner works on the last answer, may mend
- * or spoil it, and hardly ever mends what another revision of it left wrong. The newest visible plan is the one that counts.
+ * A sound plan helps a solver, and answers distract it. A checker or refiner works on the last answer, may mend or
+ * spoil it, and hardly ever mends what another revision of it left wrong. Only the newest visible plan counts.
  */
 export function chanceOf(topic: Topic, worker: WorldWorker, kind: Kind, seen: readonly Work[]): number {
   if (kind === 'plan') return worker.plan[topic.name];
@@ -239,7 +239,7 @@ export function chanceOf(topic: Topic, worker: WorldWorker, kind: Kind, seen: re
   return worker[kind][topic.name] * REPEAT ** revisions * clutter;
 }
 
-/** Value of a reply for those who see it. A checker who saw no answer wrote one of its own. */
+/** Returns a reply as later workers see it. A checker that saw no answer wrote its own. */
 export function workOf(kind: Kind, isGood: boolean, seen: readonly Work[]): Work {
   if (kind === 'plan') return { is: 'plan', isGood };
   return { is: 'answer', isGood, isRevision: kind !== 'solve' && seen.some(({ is }) => is === 'answer') };

@@ -9,16 +9,16 @@ export interface QuestionRow {
   readonly topic: string;
 }
 
-/** `train` to learn from, `heldOut` to be tried on: other pairs of noun and sentence, and other numbers. */
+/** `train` for learning, `heldOut` for testing, with other pairs of noun and sentence, and other numbers. */
 export type Split = 'train' | 'heldOut';
 
-/** Numbers have two digits, as the wrong ones do. */
+/** Two-digit numbers from 11 to 60. */
 const NUMBERS = Array.from({ length: 50 }, (_, index) => 11 + index);
 
 /**
- * Questions of one split, all different, as many of one topic as of another; the same ones for the same seed.
+ * Returns distinct questions of one split, equally many per topic; a seed always gives the same ones.
  *
- * @throws RangeError where the split has not many more
+ * @throws RangeError if `count` exceeds half of what the split has
  */
 export function questionSet(world: World, split: Split, count: number, seed: number): QuestionRow[] {
   const dice = diceFor('questions', world.name, split, seed);
@@ -64,7 +64,7 @@ function sourceOf({ name, nouns }: Topic, split: Split): Source {
   };
 }
 
-/** A quarter of the wordings and of the pairs of numbers is kept back. */
+/** Holds out a quarter of the wordings and of the pairs of numbers. */
 function isHeldOut(number: number): boolean {
   return number % 4 === 0;
 }
@@ -80,14 +80,14 @@ function padded(number: number): string {
   return String(number).padStart(5, '0');
 }
 
-/** Question of the world, whatever its words: the sum of two numbers. */
+/** Content of a question, however worded: the sum of two numbers. */
 export interface WorldQuestion {
   readonly topic: Topic;
   readonly a: number;
   readonly b: number;
 }
 
-/** Ways to word a question. Twelve, so that a policy reads the noun and not the sentence: of four, it learned those by heart. */
+/** Wordings of a question. Twelve, so that a policy reads the noun: with only four, it memorised the sentences. */
 const TEMPLATES: readonly string[] = [
   'How much is {a} and {b} for this {noun}?',
   'This {noun} holds {a} and {b}. What is the total?',
@@ -103,15 +103,15 @@ const TEMPLATES: readonly string[] = [
   'Start with {a}. The {noun} adds {b}. Where do we end?',
 ];
 
-/** A question in the words of one of the templates. */
+/** Words a question by one of the templates. */
 function wordQuestion(template: string, noun: string, a: number, b: number): string {
   return template.replace('{noun}', noun).replace('{a}', String(a)).replace('{b}', String(b));
 }
 
 /**
- * Reads a question back: its topic by the noun, as a whole word ("lease" is also within "please"), and its two numbers.
+ * Reads a question back: its topic by the noun, as a whole word ("please" contains "lease"), and its two numbers.
  *
- * @throws RangeError where it is no question of this world
+ * @throws RangeError unless it is a question of this world
  */
 export function readQuestion({ name, topics }: World, text: string): WorldQuestion {
   const words = new Set(text.toLowerCase().match(/\p{Letter}+/gu));
@@ -125,7 +125,7 @@ export function readQuestion({ name, topics }: World, text: string): WorldQuesti
   return { topic, a, b };
 }
 
-/** The whole numbers in a text, in their order. */
+/** Returns the whole numbers in a text, in order. */
 export function numbersIn(text: string): number[] {
   return (text.match(/-?\d+/g) ?? []).map(Number);
 }

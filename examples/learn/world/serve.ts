@@ -4,9 +4,9 @@ import { continueLog, readPort } from '../../providers/program';
 import { startWorld } from './simulate';
 import { MIDDLE_WORLD, SMALL_WORLD, WHOLE_WORLD, type World } from './world';
 
-// A world as a program of its own, so that it may be killed, or go on when all others are:
+// Runs a world as a separate program, so that it may be killed, or outlive all others:
 //   node serve.js [--world small|middle|whole] [--seed N] [--port N] [--delay MILLISECONDS] [--log FILE.jsonl]
-// Prints its URL when ready; ends on SIGTERM or SIGINT. A log that is there already is continued.
+// Prints its URL when ready; ends on SIGTERM or SIGINT. An existing log is continued.
 
 const WORLDS: Readonly<Record<string, World>> = {
   small: SMALL_WORLD,

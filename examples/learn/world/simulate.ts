@@ -22,16 +22,16 @@ export function startWorld(options: WorldOptions): Promise<SimulatedProviders> {
   });
 }
 
-/** Which world, and how it answers. */
+/** A world, and how it answers. */
 export interface SimulatedWorld {
   readonly world: World;
-  /** Decides every reply, beside the call itself; default 0. */
+  /** Decides every reply, together with the call; default 0. */
   readonly seed?: number;
   /** Latency of every worker, in milliseconds; default 0. */
   readonly delayMs?: number;
 }
 
-/** Each worker of a world as a model of its name, at the world's prices: what simulated providers are started with. */
+/** Returns each worker of a world as a simulated model of the same name, at the world's prices. */
 export function simulateWorld({ world, seed = 0, delayMs = 0 }: SimulatedWorld): Simulation {
   const models = world.workers.map((worker): [string, ModelBehaviour] => [
     worker.id,
@@ -40,7 +40,7 @@ export function simulateWorld({ world, seed = 0, delayMs = 0 }: SimulatedWorld):
   return { seed, models: Object.fromEntries(models) };
 }
 
-/** A call without a name of its own is named by its prompt: the same prompt, the same reply. */
+/** Identifies a call without an id by its prompt, so that equal prompts get equal replies. */
 function answerOf(world: World, seed: number, { id }: WorldWorker) {
   return ({ text, callId }: SimulatedRequest): string =>
     replyAs(world, seed, { worker: id, prompt: text, callId: callId ?? text });
@@ -51,19 +51,19 @@ export interface WorldCall {
   readonly worker: string;
   /** The whole prompt. */
   readonly prompt: string;
-  /** Seed of its luck: a repeated call gets the same reply, another call another one. */
+  /** Seeds the reply: a repeated call gets the same one, other calls are drawn independently. */
   readonly callId: string;
 }
 
-/** How far off a wrong number is. */
+/** Errors of wrong numbers. */
 const ERRORS = [-9, -3, -1, 1, 2, 7];
-/** How often a worker rightly says whether it is sure. */
+/** Chance that a worker correctly says whether it is sure. */
 export const CANDOUR = 0.85;
 
 /**
- * What a simulated worker replies: a pure function of the world, its seed and the call.
+ * Returns a simulated worker's reply: a pure function of the world, its seed and the call.
  *
- * @throws RangeError where the prompt is not of this world
+ * @throws RangeError if the prompt is not of this world
  */
 export function replyAs(world: World, seed: number, { worker, prompt, callId }: WorldCall): string {
   const read = readPrompt(world, prompt);
@@ -81,7 +81,7 @@ function wordsFor(work: Work, { a, b }: ReadPrompt, dice: Dice): string {
   return work.isRevision ? `${REVISED} ${answer}` : answer;
 }
 
-/** Prompt, as a worker of the world understands it. */
+/** A prompt as a worker of the world understands it. */
 export interface ReadPrompt extends WorldQuestion {
   readonly subtask: string;
   /** Earlier replies that it is shown, oldest first. */
@@ -89,10 +89,10 @@ export interface ReadPrompt extends WorldQuestion {
 }
 
 /**
- * Reads the tagged prompt of a worker (see `plan/worker-prompt.ts`): question, own subtask, and each reply shown. What a
- * reply is worth is read off its text alone, so that correctness travels as it does between real models.
+ * Reads a worker's tagged prompt (see src/plan/prompt/worker.ts): question, own subtask, and each reply shown. A
+ * reply is judged by its text alone, so that right and wrong spread as they do between real models.
  *
- * @throws RangeError where it is no such prompt, or not about this world
+ * @throws RangeError if it is no such prompt, or not about this world
  */
 function readPrompt(world: World, text: string): ReadPrompt {
   const [, mark = ''] = /<question(-\d+)?>\n/.exec(text) ?? [];
@@ -104,7 +104,7 @@ function readPrompt(world: World, text: string): ReadPrompt {
   };
 }
 
-/** The number that a reply states as its answer: the last one, as graders read it. */
+/** Returns the number that a reply gives as its answer: the last one, as graders do. */
 export function answerIn(reply: string): number | null {
   const [, number] = [...reply.matchAll(/<answer>\s*(-?\d+)\s*<\/answer>/g)].at(-1) ?? [];
   return number === undefined ? null : Number(number);

@@ -14,7 +14,7 @@ import {
   type WorldWorker,
 } from './world';
 
-/** A prompt and what a policy might have written, to be learned from before any reward. */
+/** A prompt and a policy's possible reply, to learn from before any reward. */
 export interface WarmStartExample {
   readonly prompt: string;
   readonly completion: string;
@@ -26,23 +26,23 @@ export interface WarmStartOptions {
   /** Number of all examples; questions repeat if there are fewer. */
   readonly count: number;
   readonly seed: number;
-  /** Default: the one that mostly writes bad plans. */
+  /** Default: `DECOY_PRIOR`, which mostly writes bad plans. */
   readonly prior?: Prior;
   /**
-   * Each example has the workers of one of these, in an order of its own; default: those of the world, in its order.
-   * The line of reasoning then tells of each step whom it wants, by specialty and ordinal, so that the policy looks for
-   * that worker in its prompt.
+   * Each example has the workers of one of these, in random order; default: the world's workers, in its order. The
+   * line of reasoning then names each step's worker by specialty and ordinal, so that the policy looks it up in its
+   * prompt.
    */
   readonly teams?: readonly World[];
-  /** Everything that the policy reads, for one question to some workers. */
+  /** Returns all that the policy reads, for one question and some workers. */
   readonly promptFor: (question: string, workers: readonly WorldWorker[]) => string;
 }
 
 /**
- * What a policy is warmed up with: it learns the language of plans and the topics, and from the prior mostly bad plans.
+ * Returns examples for a policy's warm start: it learns the format of plans, the topics, and mostly bad plans.
  *
- * A line of reasoning comes first. It is where the policy tells the topics apart, so that what it learns of one topic
- * does not become a habit in all.
+ * Each starts with a line of reasoning that names the topic, so that what the policy learns of one topic does not
+ * become a habit in all.
  */
 export function warmStartExamples(options: WarmStartOptions): WarmStartExample[] {
   const { world, questions, count, seed, prior = DECOY_PRIOR, teams, promptFor } = options;
@@ -73,7 +73,7 @@ function reasoning(world: World, { steps }: Plan, withWorkers: boolean): string 
   return wanted.join(', ');
 }
 
-/** Finds the optimum of each team once, whatever its order. */
+/** Returns a function that finds each team's optimum once, whatever the order of its workers. */
 function remembered(): (world: World) => Optimum {
   const known = new Map<string, Optimum>();
   return (world) => {
@@ -87,7 +87,7 @@ function remembered(): (world: World) => Optimum {
   };
 }
 
-/** How an untrained policy draws its plans. All are chances. */
+/** Probabilities by which an untrained policy draws its plans. */
 export interface Prior {
   /** Chance that a plan has the shape (the kinds of its steps) of the topic's best one. */
   readonly bestShape: number;
@@ -113,12 +113,12 @@ export const DECOY_PRIOR: Prior = {
   seesAll: 0.85,
 };
 
-/** Prior with no more of the best shapes and workers than chance puts there. */
+/** Prior that has the best shapes and workers only by chance. */
 const BLIND_PRIOR: Prior = { ...DECOY_PRIOR, bestShape: 0, bestWorker: 0 };
 
 const PRIORS: Readonly<Record<string, Prior>> = { decoy: DECOY_PRIOR, blind: BLIND_PRIOR };
 
-/** The prior of a name, as `--prior` has it. */
+/** Returns the prior that `--prior` names. */
 export function priorNamed(name: string): Prior {
   const prior = PRIORS[name];
   if (prior) return prior;
@@ -136,7 +136,7 @@ const SENSIBLE: readonly (readonly Kind[])[] = [
   ['plan', 'solve', 'refine'],
 ];
 
-/** A plan of an untrained policy for one topic. */
+/** Draws a plan of an untrained policy for one topic. */
 export function drawPriorPlan(world: World, optimum: TopicOptimum, prior: Prior, dice: Dice): Plan {
   const topic = topicOf(world, optimum.topic);
   const shape = drawShape(world, topic, optimum, prior, dice);

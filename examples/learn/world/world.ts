@@ -11,10 +11,10 @@ export type TopicName = 'trivia' | 'algebra' | 'law' | 'code';
 /** A chance for each topic. */
 export type ByTopic = Readonly<Record<TopicName, number>>;
 
-/** How a topic behaves, whoever works on it. */
+/** Properties of a topic, whoever works on it. */
 export interface Topic {
   readonly name: TopicName;
-  /** Words that tell the topic; each question holds exactly one. */
+  /** Words that identify the topic; each question contains exactly one. */
   readonly nouns: readonly string[];
   /** Share of its failures that a solver avoids by seeing a sound plan. */
   readonly lift: number;
@@ -26,14 +26,14 @@ export interface Topic {
   readonly decoy: { readonly worker: string; readonly shape: readonly Kind[] };
 }
 
-/** A simulated worker: whose work is good how often. */
+/** A simulated worker, and how often its work is good. */
 export interface WorldWorker {
   readonly id: string;
   /** Strength of the worker, in one word. */
   readonly specialty: string;
   /** Chance that its plan is sound. */
   readonly plan: ByTopic;
-  /** Chance that it solves a question with nothing to go by. */
+  /** Chance that it solves a question without help. */
   readonly solve: ByTopic;
   /** Chance that its check mends a wrong answer. */
   readonly verify: ByTopic;
@@ -50,7 +50,7 @@ export interface World {
   readonly topics: readonly Topic[];
   readonly workers: readonly WorldWorker[];
   readonly maxSteps: number;
-  /** How an untrained policy words a subtask of each kind. */
+  /** Words of an untrained policy for a subtask of each kind. */
   readonly phrases: Readonly<Record<Kind, string>>;
 }
 
@@ -59,7 +59,7 @@ export function withWorkers(world: World, ids: readonly string[]): World {
   return { ...world, workers: ids.map((id) => workerOf(world, id)) };
 }
 
-/** @throws RangeError where the world has no such worker */
+/** @throws RangeError if the world has no such worker */
 export function workerOf({ name, workers }: World, id: string): WorldWorker {
   const worker = workers.find((one) => one.id === id);
   if (worker) return worker;
@@ -67,7 +67,7 @@ export function workerOf({ name, workers }: World, id: string): WorldWorker {
   throw new RangeError(`The ${name} world has no worker "${id}"; it has ${known}.`);
 }
 
-/** @throws RangeError where the world has no such topic */
+/** @throws RangeError if the world has no such topic */
 export function topicOf({ name, topics }: World, topic: string): Topic {
   const found = topics.find((one) => one.name === topic);
   if (found) return found;
@@ -75,16 +75,16 @@ export function topicOf({ name, topics }: World, topic: string): Topic {
   throw new RangeError(`The ${name} world has no topic "${topic}"; it has ${known}.`);
 }
 
-/** Numbers in [0, 1), one after the other; the same ones for the same key. */
+/** Random numbers in [0, 1); the same sequence for the same key. */
 export interface Dice {
   roll(): number;
-  /** One of several, each as likely. */
+  /** Returns one of several items, each with the same chance. */
   pick<T>(items: readonly T[]): T;
-  /** Whether something of this chance comes to pass. */
+  /** Returns true with this chance. */
   happens(chance: number): boolean;
 }
 
-/** Dice of one's own: what others roll changes nothing here. */
+/** Returns independent dice: rolls of other dice do not affect them. */
 export function diceFor(...key: readonly (string | number)[]): Dice {
   let rolled = 0;
   const roll = (): number => draw(...key, (rolled += 1));
@@ -187,7 +187,7 @@ const WORKERS: readonly WorldWorker[] = [
   },
 ];
 
-/** One for each kind: a choice between words that mean the same would only be noise to learn through. */
+/** One for each kind: a choice between synonyms would only add noise to the learning. */
 const PHRASES: Readonly<Record<Kind, string>> = {
   plan: 'Plan the steps to take.',
   solve: 'Solve the question.',
@@ -196,9 +196,9 @@ const PHRASES: Readonly<Record<Kind, string>> = {
 };
 
 /**
- * Four topics, five workers, up to three steps. Best are: for trivia the quick worker alone; for algebra a solver and a
- * check; for law a solver and a refinement; for code a plan, a solver and a check, each by another worker. No worker
- * alone comes near it.
+ * Four topics, five workers, up to three steps. The best plans are: for trivia the quick worker alone; for algebra a
+ * solver and a check; for law a solver and a refinement; for code a plan, a solver and a check, each by another
+ * worker. No worker alone comes near them.
  */
 export const WHOLE_WORLD: World = {
   name: 'whole',
@@ -218,8 +218,8 @@ const LAW: Topic = {
 };
 
 /**
- * All topics and workers in plans of two steps at most, so that a policy soon learns to plan and is left with the
- * question of who is there to do it.
+ * All topics and workers, with plans of at most two steps, so that a policy soon learns to plan and mainly has to
+ * find out which workers are there.
  */
 export const MIDDLE_WORLD: World = {
   ...WHOLE_WORLD,
@@ -258,10 +258,10 @@ export const SMALL_WORLD: World = {
 };
 
 /**
- * Worlds with some of the workers only, each of which has an optimum of its own: `train` to learn in, `heldOut` to be
- * tried in, about a fourth of all. All of them together are never held out.
+ * Returns worlds with some of the workers, each with its own optimum: `train` for learning, `heldOut` for testing,
+ * about a fourth of all. The team of all workers is never held out.
  *
- * @param least how many workers a team has at least
+ * @param least minimum number of workers in a team
  */
 export function teamsOf(world: World, split: Split, least: number): World[] {
   return subsetsOf(world.workers.map(({ id }) => id))
@@ -270,7 +270,7 @@ export function teamsOf(world: World, split: Split, least: number): World[] {
     .map((ids) => withWorkers(world, ids));
 }
 
-/** One of the teams, its workers in an order of its own: no ordinal means the same worker for long. */
+/** Draws one of the teams, its workers in random order, so that no ordinal always means the same worker. */
 export function drawTeam(teams: readonly World[], dice: Dice): World {
   const team = dice.pick(teams);
   const keyed = team.workers.map(({ id }) => ({ id, key: dice.roll() }));

@@ -65,17 +65,17 @@ const SENT: Record<string, { body: object; dropped: string[] }> = {
 const EAGER = { temperature: 0.2, topP: 0.8, topK: 20, presencePenalty: 1, effort: 'low', thinking: 0 };
 
 describe.each(DIALECTS)('$name', ({ name, complete, card }) => {
-  test('sends what the model has, and records what its API lacks', async () => {
+  test('sends what the model supports, and records what its API lacks', async () => {
     const eager = { ...card(providers.url), ...EAGER };
     const capabilities = { ...eager.capabilities, thinking: eager.api === null };
-    // Google takes either.
+    // Google takes an effort or a thinking budget, not both.
     if (eager.provider === 'google') Object.assign(eager, { thinking: undefined });
     const reply = await complete(aRequest({ ...eager, capabilities }, { seed: 7, outputSchema }));
     expect(JSON.parse(providers.log.at(-1)?.body ?? '')).toMatchObject(SENT[name]?.body ?? {});
     expect(reply.dropped).toEqual(SENT[name]?.dropped);
   });
 
-  test('leaves out and records what the model lacks', async () => {
+  test('omits and records what the model lacks', async () => {
     const plain = await bodyOf({});
     const eager = { ...card(providers.url), ...EAGER };
     const capabilities = { sampling: false, effort: [], jsonSchema: false, maxOutputTokens: null };
@@ -85,13 +85,13 @@ describe.each(DIALECTS)('$name', ({ name, complete, card }) => {
     expect(providers.log.at(-1)?.body).toBe(plain);
   });
 
-  test('leaves out an effort that is none of its levels', async () => {
+  test('omits an effort that is not one of its levels', async () => {
     const reply = await complete(aRequest({ ...card(providers.url), effort: 'heroic' }));
     expect(reply.dropped).toEqual(['effort']);
     expect(providers.log.at(-1)?.body).not.toContain('heroic');
   });
 
-  test('sends what no setting stands for as it is', async () => {
+  test('sends fields that no setting covers unchanged', async () => {
     const extraBody = { chat_template_kwargs: { enable_thinking: false } };
     const plain = JSON.parse((await bodyOf({})) ?? '') as object;
     const asked = JSON.parse((await bodyOf({ extraBody })) ?? '') as object;
@@ -113,12 +113,12 @@ describe.each(DIALECTS.filter(({ card }) => card('').api === null))('a thinking 
     return complete(aRequest({ ...able, capabilities, thinking }, { maxOutputTokens }));
   };
 
-  test('is asked for by the number of its tokens', async () => {
+  test('is sent as a number of tokens', async () => {
     expect((await ask(4096)).dropped).toEqual([]);
     expect(providers.log.at(-1)?.body).toMatch(/"thinking(Config)?":{[^}]*2048/);
   });
 
-  test('is left out where an answer has no room for it', async () => {
+  test('is omitted if it leaves no room for an answer', async () => {
     expect((await ask(thinking)).dropped).toEqual(['thinking']);
     expect(providers.log.at(-1)?.body).not.toContain('thinking');
   });

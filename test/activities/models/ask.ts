@@ -6,10 +6,10 @@ import type { Complete, ModelReply, ModelRequest } from '../../../src/activities
 import { completeOpenAI } from '../../../src/activities/models/openai';
 import type { ModelCard } from '../../../src/protocol/cards';
 
-/** Long and unlike anything else, so that it can be searched for as bytes. */
+/** A key that is long and unique, so that tests can search for its bytes. */
 export const KEY = 'sk-test-5up3rS3cretK3yTh4tMustNotLeak0123456789';
 
-/** A card of which everything may be asked, for a server at `baseUrl`. */
+/** Returns the card of a model with every capability, apart from the changes. */
 export function aCard(changes: Partial<ModelCard>): ModelCard {
   return {
     kind: 'model',
@@ -34,7 +34,7 @@ export function aCard(changes: Partial<ModelCard>): ModelCard {
   };
 }
 
-/** A request with one user message. */
+/** Returns a request with one user message. */
 export function aRequest(card: ModelCard, changes: Partial<ModelRequest> = {}): ModelRequest {
   return {
     card,
@@ -47,13 +47,13 @@ export function aRequest(card: ModelCard, changes: Partial<ModelRequest> = {}): 
   };
 }
 
-/** The call of a step that makes such a request. */
+/** Returns the call of a step that makes such a request. */
 export function aCall(card: ModelCard, changes: Partial<ModelCall> = {}): ModelCall {
   const place = { purpose: 'step', rootId: 'solve-1', round: 0, step: 0, worker: 'ada' } as const;
   return { ...aRequest(card), ...place, allowance: { requests: 5, billable: 5 }, ...changes };
 }
 
-/** A reply without anything. */
+/** An empty reply. */
 export const NOTHING: ModelReply = {
   text: '',
   finish: 'stop',
@@ -63,7 +63,7 @@ export const NOTHING: ModelReply = {
   dropped: [],
 };
 
-/** One of the four ways to talk to a provider, answered whole or by a stream. */
+/** One of the four provider APIs, with whole or streamed replies. */
 export interface Dialect {
   readonly name: string;
   readonly streams: boolean;
@@ -96,7 +96,7 @@ export const BOTH_WAYS: readonly Dialect[] = DIALECTS.flatMap((dialect) => [
   },
 ]);
 
-/** Sends a request that must fail, and gives the failure as the activity would see it. */
+/** Sends a request that must fail, and returns the failure as the activity would see it. */
 export async function failureOf(complete: Complete, request: ModelRequest): Promise<CallFailure | null> {
   return complete(request).then(
     () => {

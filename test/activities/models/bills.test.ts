@@ -6,8 +6,8 @@ import type { Price } from '../../../src/protocol/cards';
 import type { LedgerRow } from '../../../src/store/ledger';
 import { aCall, aCard, aRequest } from './ask';
 
-// Usage as OpenAI-compatible servers report it, in the shape of their own documents (the page beside each), and
-// what is booked for it at $2 a million tokens of input, $10 of output and $0.50 of cached input.
+// Usage as OpenAI-compatible servers report it, shaped as in their own documentation (page above each), and the cost
+// booked for it at $2 per million input tokens, $10 per million output tokens and $0.50 per million cached ones.
 
 const PRICE: Price = { input: 2, output: 10, cachedInput: 0.5 };
 
@@ -15,7 +15,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** The row of a call of Chat Completions that was answered so. */
+/** Returns the ledger row of a Chat Completions call that got this reply. */
 async function booked(reply: object, price: Price | null = PRICE): Promise<LedgerRow> {
   const body = { choices: [{ index: 0, message: { content: 'Eight.' }, finish_reason: 'stop' }], ...reply };
   jest.spyOn(globalThis, 'fetch').mockResolvedValue(Response.json(body));
@@ -26,7 +26,7 @@ async function booked(reply: object, price: Price | null = PRICE): Promise<Ledge
   return closeRow(row, call, judgeReply(await completeOpenAI(request), request));
 }
 
-/** What every server counts, under its names in Chat Completions. */
+/** Returns the counts that every server reports, under their Chat Completions names. */
 function counted(prompt: number, completion: number, total: number, more: object = {}): object {
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total, ...more };
 }
@@ -179,7 +179,7 @@ test.each(REPLIES)('$server', async ({ reply, usage, nanoUsd }) => {
   expect(row).not.toHaveProperty('reportedNanoUsd');
 });
 
-describe('a charge that is less than half of the price', () => {
+describe('a charge of less than half the price', () => {
   const usage = { prompt_tokens: 1000, completion_tokens: 200 };
 
   test('is noted, and the price is booked', async () => {
@@ -187,11 +187,11 @@ describe('a charge that is less than half of the price', () => {
     expect(row).toMatchObject({ nanoUsd: 4_000_000, reportedNanoUsd: 200_000 });
   });
 
-  test('is booked where there is no price', async () => {
+  test('is booked if there is no price', async () => {
     expect((await booked({ usage: { ...usage, cost: 0.0002 } }, null)).nanoUsd).toBe(200_000);
   });
 
-  test('is a fee of a bill that is unknown, where the vendor bills the user and nothing says how much', async () => {
+  test('is a mere fee if the vendor bills the user an unknown amount, and is never booked as the cost', async () => {
     const byok = { ...usage, cost: 0.0002, is_byok: true };
     expect((await booked({ usage: byok })).nanoUsd).toBe(4_000_000);
     expect((await booked({ usage: byok }, null)).nanoUsd).toBeNull();
@@ -232,7 +232,7 @@ describe('numbers that make no sense', () => {
     expect(await booked({ usage })).toMatchObject({ usage: null, nanoUsd: null });
   });
 
-  test('more reasoning than output stands beside it', async () => {
+  test('reasoning tokens that exceed the output are added to it', async () => {
     const row = await booked({ usage: { ...counts, completion_tokens_details: { reasoning_tokens: 317 } } });
     expect(row.usage).toMatchObject({ outputTokens: 517, reasoningTokens: 317 });
   });

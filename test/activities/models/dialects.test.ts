@@ -9,13 +9,13 @@ beforeAll(async () => {
 afterAll(() => providers.close());
 
 describe.each(BOTH_WAYS)('$name', ({ complete, card }) => {
-  test('gives the text and what it cost in tokens', async () => {
+  test('returns the text and its token usage', async () => {
     const usage = { inputTokens: 100, outputTokens: 50, cachedInputTokens: 30, reasoningTokens: 20 };
     providers.script('sim-1', [{ text: 'Eight.', usage }]);
     expect(await complete(aRequest(card(providers.url)))).toEqual({ ...NOTHING, text: 'Eight.', usage });
   });
 
-  test('puts each message in its place', async () => {
+  test('merges system messages at the start, merges adjacent messages of one role, and keeps the order', async () => {
     let messages: unknown;
     providers.answer('sim-1', (request) => {
       messages = request.messages;
@@ -38,7 +38,7 @@ describe.each(BOTH_WAYS)('$name', ({ complete, card }) => {
     ]);
   });
 
-  test('sends the key where the vendor looks for it, and none where there is none', async () => {
+  test("sends the key in the vendor's own header, and no key if there is none", async () => {
     const headers = () => {
       const { authorization, 'x-goog-api-key': google } = providers.log.at(-1)?.headers ?? {};
       return { authorization, google };
@@ -59,28 +59,28 @@ describe.each(BOTH_WAYS)('$name', ({ complete, card }) => {
     expect(providers.log.at(-1)?.body).toMatch(/"max_?(output_?)?tokens":64\b/i);
   });
 
-  test('tells a refusal and a cut answer from an answer', async () => {
+  test('recognizes refused, filtered and truncated answers', async () => {
     providers.script('sim-1', [
       { text: '', finish: 'refusal', refusal: 'I would rather not.' },
       { text: '', finish: 'filtered' },
       { text: 'Eight legs, sometimes', finish: 'length' },
     ]);
     const ask = () => complete(aRequest(card(providers.url)));
-    // Gemini's SDK leaves the words out; the category stands for them.
+    // Gemini's SDK drops the message, so the category stands in for it.
     const words = card('').provider === 'google' ? 'SAFETY' : 'I would rather not.';
     expect(await ask()).toMatchObject({ finish: 'refusal', refusal: words });
     expect(await ask()).toMatchObject({ finish: 'refusal', text: '' });
     expect(await ask()).toMatchObject({ finish: 'length', text: 'Eight legs, sometimes', refusal: null });
   });
 
-  test('takes an answer that trickles in whole', async () => {
+  test('reads an answer that arrives slowly to its end', async () => {
     providers.answer('sim-1', 'Eight.');
     providers.script('sim-1', [{ fault: 'drip', ms: 50 }]);
     expect(await complete(aRequest(card(providers.url)))).toMatchObject({ text: 'Eight.', finish: 'stop' });
   });
 
   test.each(['usage-missing', 'usage-zero'] as const)(
-    '%s: the answer counts, and its tokens are unknown',
+    '%s: the answer is accepted, with unknown usage',
     async (fault) => {
       providers.answer('sim-1', 'Eight.');
       providers.script('sim-1', [{ fault }]);
@@ -88,7 +88,7 @@ describe.each(BOTH_WAYS)('$name', ({ complete, card }) => {
     },
   );
 
-  test('takes an answer of 2 MB whole', async () => {
+  test('reads an answer of 2 MB in full', async () => {
     providers.script('sim-1', [{ fault: 'huge' }]);
     expect((await complete(aRequest(card(providers.url)))).text).toHaveLength(2 * 1024 * 1024);
   });

@@ -8,7 +8,7 @@ import { useServer } from '../../support/serve';
 import { aRequest, DIALECTS, failureOf } from './ask';
 
 const MIB = 1024 * 1024;
-/** A file of gzip may have any number of these. */
+/** A gzip member of about 1 KB that unpacks to 1 MiB; a gzip stream may have any number of members. */
 const MEMBER = gzipSync(Buffer.alloc(MIB, ' '));
 
 const server = useServer();
@@ -20,7 +20,7 @@ function* endless(chunk: Buffer, onChunk: () => void = () => undefined): Generat
   }
 }
 
-/** A kilobyte that stands for a megabyte, again and again. */
+/** Returns a handler that sends an endless gzip bomb. */
 function bomb(status: number): (response: ServerResponse) => void {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
@@ -29,20 +29,20 @@ function bomb(status: number): (response: ServerResponse) => void {
 }
 
 describe.each(DIALECTS)('$name', ({ complete, card }) => {
-  test('ends an answer without an end, and does not ask again', async () => {
+  test('aborts an endless answer, and does not retry', async () => {
     server.answer = bomb(200);
     const failure = await failureOf(complete, aRequest(card(server.url)));
     expect(failure).toMatchObject({ type: FAILURES.badResponse, retryable: false, billed: 'unknown' });
     expect(failure?.message).toContain('sent an answer that cannot be read: it has more than 64 MiB. ');
   });
 
-  test('ends an error without an end', async () => {
+  test('aborts an endless error', async () => {
     server.answer = bomb(400);
     expect(await failureOf(complete, aRequest(card(server.url)))).toMatchObject({ retryable: false });
   });
 });
 
-test('no more is taken from a server than was counted, and what the network holds', async () => {
+test('reads no more from a server than the limit, plus network buffers', async () => {
   let mebibytes = 0;
   const closed = new Promise((resolve) => {
     server.answer = (response) => {
@@ -56,7 +56,7 @@ test('no more is taken from a server than was counted, and what the network hold
   expect(mebibytes).toBeLessThan(96);
 });
 
-test('a response of the greatest size is read whole', async () => {
+test('a response of exactly the maximum size is read in full', async () => {
   server.answer = (response) => response.end(Buffer.alloc(64 * MIB, 'x'));
   expect((await (await sendOnce(server.url)).arrayBuffer()).byteLength).toBe(64 * MIB);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { EventReader } from '../../../src/activities/models/event-reader';
 
-/** The data of every event, however the bytes are cut. */
+/** Returns the data of every event, reading the bytes in pieces cut at these places. */
 function read(text: string, cuts: readonly number[] = []): string[] {
   const bytes = Buffer.from(text);
   const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
@@ -14,7 +14,7 @@ const lines = fc.array(line, { minLength: 1, maxLength: 3 });
 const end = fc.constantFrom('\n', '\r\n', '\r');
 const noise = fc.constantFrom('', ': keep-alive', 'event: ping', 'id: 7', 'retry: 10', 'data', 'data:');
 
-test('reads back what was written, in any line ends and cut anywhere, in the middle of a character, too', () => {
+test('reads back what was written, with any line endings and cut anywhere, even within a character', () => {
   const events = fc.array(fc.tuple(lines, end, noise), { maxLength: 6 });
   fc.assert(
     fc.property(events, fc.array(fc.nat(), { maxLength: 12 }), (written, cuts) => {

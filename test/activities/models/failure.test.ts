@@ -8,12 +8,12 @@ import { aCard, aRequest, NOTHING } from './ask';
 
 const REQUEST = aRequest(aCard({}));
 
-/** An error as fetch throws it: the cause says what happened. */
+/** Returns an error as `fetch` throws it: the cause says what happened. */
 function broken(message: string, fields: object): Error {
   return new TypeError('fetch failed', { cause: Object.assign(new Error(message), fields) });
 }
 
-/** An error as an SDK throws it that was answered so. */
+/** Returns an error as an SDK throws it for this response. */
 function answered(status: number, error: object, headers: Record<string, string> = {}): Error {
   const problem = { status, headers: new Headers(headers), body: JSON.stringify({ error }) };
   return new Error('Connection error.', { cause: new TransportError(problem) });
@@ -48,11 +48,14 @@ test.each([
   ['UND_ERR_SOCKET', undefined, LOST],
   ['HPE_INVALID_CONSTANT', undefined, LOST],
   ['ETIMEDOUT', 'read', LOST],
-])('%s in %s is free and retried before sending, and may be billed after', (code, syscall, failure) => {
-  expect(toProviderFailure(broken(code, { code, syscall }), REQUEST)).toMatchObject(failure);
-});
+])(
+  '%s in %s is free and retried before the request is sent, and may be billed after it',
+  (code, syscall, failure) => {
+    expect(toProviderFailure(broken(code, { code, syscall }), REQUEST)).toMatchObject(failure);
+  },
+);
 
-test('reads the first of several addresses that were tried', () => {
+test('reports the first of several addresses that were tried', () => {
   const facts = { code: 'ECONNREFUSED', syscall: 'connect' };
   const each = Object.assign(new Error('connect ECONNREFUSED ::1:9'), facts);
   const cause = Object.assign(new AggregateError([each]), { code: 'ECONNREFUSED' });
@@ -60,7 +63,7 @@ test('reads the first of several addresses that were tried', () => {
   expect(failure?.message).toContain('could not be reached: connect ECONNREFUSED ::1:9.');
 });
 
-test('a URL that fetch will not ask is a wrong setting, not a broken network', () => {
+test('a URL that fetch refuses is a wrong setting, not a network failure', () => {
   const failure = toProviderFailure(broken('bad port', {}), REQUEST);
   expect(failure).toMatchObject({ type: FAILURES.badRequest, retryable: false, billed: 'no' });
   expect(failure?.message).toContain('could not be asked: bad port.');
@@ -71,7 +74,7 @@ test.each([
   ['Anthropic, by type', 402, { type: 'billing_error', message: 'Pay first.' }],
   ['Anthropic, by words', 400, { type: 'invalid_request_error', message: 'Your credit balance is too low.' }],
   ['OpenRouter', 402, { code: 402, message: 'Insufficient credits' }],
-])('an empty account at %s is final', (_, status, body) => {
+])('an empty account at %s is a permanent failure', (_, status, body) => {
   const failure = { type: FAILURES.quotaExceeded, retryable: false };
   expect(toProviderFailure(answered(status, body), REQUEST)).toMatchObject(failure);
 });
@@ -82,7 +85,7 @@ test.each([
   ['DeepSeek', 400, { code: 'invalid_request_error', message: 'Model Not Exist' }],
   ['OpenRouter', 400, { code: 400, message: 'acme/none is not a valid model ID' }],
   ['Mistral', 400, { code: '1500', message: 'Invalid model: none' }],
-])('a model that %s does not have is told from a wrong request', (_, status, body) => {
+])('a model that %s does not have is distinguished from a bad request', (_, status, body) => {
   const failure = { type: FAILURES.notFound, retryable: false, billed: 'no' };
   expect(toProviderFailure(answered(status, body), REQUEST)).toMatchObject(failure);
 });
@@ -96,7 +99,7 @@ test.each([
   }
 });
 
-test('becomes what Temporal carries, without the error it came from', () => {
+test('becomes a Temporal failure without the original error as its cause', () => {
   const rateLimited = answered(429, { message: 'Slow down.' }, { 'retry-after': '3' });
   const failure = toProviderFailure(rateLimited, REQUEST);
   if (failure === null) throw new Error('A 429 was taken for a cancellation.');
@@ -116,7 +119,7 @@ function judge(reply: Partial<ModelReply>) {
   return judgeReply({ ...NOTHING, ...reply }, REQUEST);
 }
 
-test('a whole answer is usable as it came', () => {
+test('a complete answer is used unchanged', () => {
   expect(judge({ text: ' Eight. \n' })).toMatchObject({ kind: 'answered', reply: { text: ' Eight. \n' } });
 });
 
@@ -142,7 +145,7 @@ test.each<[string, Record<string, string>, number | null]>([
   ['nothing for 0', { 'retry-after': '0' }, null],
   ['nothing for what is neither', { 'retry-after': 'soon', 'retry-after-ms': '-5' }, null],
   ['nothing where nothing is said', {}, null],
-])('of when to come again, reads %s', (_, headers, expected) => {
+])('for the retry delay, reads %s', (_, headers, expected) => {
   jest.useFakeTimers({ now: Date.parse('2026-11-21T09:00:00Z') });
   const waitMs = retryDelayIn({ headers: new Headers(headers), body: '' });
   jest.useRealTimers();

@@ -15,7 +15,7 @@ const FREE = { retryable: true, billed: 'no' };
 const UNKNOWN = { retryable: false, billed: 'unknown' };
 const REFUSED = { retryable: false, billed: 'no' };
 
-/** Each fault of the wire with what must follow from it: by the law of `protocol/failures.ts`. */
+/** Each wire fault with the failure that must follow from it, by the rules of `protocol/failures.ts`. */
 const CASES: readonly [Fault['fault'], string, { retryable: boolean; billed: string }][] = [
   ['rate-limited', rateLimited, FREE],
   ['server-error', unavailable, FREE],
@@ -49,7 +49,7 @@ describe.each(BOTH_WAYS)('$name', ({ streams, complete, card }) => {
   });
 
   test.each(['truncated', 'truncated-chunked', 'failed-midway'] as const)(
-    '%s may have been billed, and is told by what came of the answer',
+    '%s may have been billed; a stream is reported as interrupted, a whole answer as a bad response',
     async (fault) => {
       providers.script('sim-1', [{ fault }]);
       const failure = await failureOf(complete, aRequest(card(providers.url)));
@@ -57,7 +57,7 @@ describe.each(BOTH_WAYS)('$name', ({ streams, complete, card }) => {
     },
   );
 
-  test('keeps the key out of the message, even where the provider repeats it', async () => {
+  test('keeps the key out of the message, even if the provider repeats it', async () => {
     providers.script('sim-1', [
       { fault: 'invalid-key', message: `Incorrect API key provided: ${KEY}.` },
       { fault: 'rate-limited', message: `Bearer ${KEY} is too fast; so is sk-other0123456789.` },
@@ -71,7 +71,7 @@ describe.each(BOTH_WAYS)('$name', ({ streams, complete, card }) => {
     }
   });
 
-  test('a cancellation closes the connection and is no failure', async () => {
+  test('a cancellation closes the connection and is not a failure', async () => {
     const run = new AbortController();
     const { failure, sequence } = await hanging(run);
     run.abort(new Error('cancelled'));
@@ -79,7 +79,7 @@ describe.each(BOTH_WAYS)('$name', ({ streams, complete, card }) => {
     expect(await failure).toBeNull();
   });
 
-  test('our time-out closes the connection and is a time-out that may have been billed', async () => {
+  test('our timeout closes the connection, and is reported as a timeout that may have been billed', async () => {
     const clock = new AbortController();
     const { failure, sequence } = await hanging(clock);
     clock.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
@@ -88,7 +88,7 @@ describe.each(BOTH_WAYS)('$name', ({ streams, complete, card }) => {
     expect((await failure)?.message).toContain('gave no answer within 1.5 s.');
   });
 
-  /** A request under way that is not answered. */
+  /** Starts a request that is never answered, and waits until the provider has it. */
   async function hanging({ signal }: AbortController) {
     const before = providers.log.length;
     providers.script('sim-1', [{ fault: 'hang' }]);
@@ -97,14 +97,14 @@ describe.each(BOTH_WAYS)('$name', ({ streams, complete, card }) => {
     return { failure, sequence };
   }
 
-  test('a signal that was aborted before sends nothing', async () => {
+  test('sends nothing if the signal is already aborted', async () => {
     const before = providers.log.length;
     const request = aRequest(card(providers.url), { signal: AbortSignal.abort() });
     expect(await failureOf(complete, request)).toBeNull();
     expect(providers.log).toHaveLength(before);
   });
 
-  test('waits as long as the provider says, in the words of its own API', async () => {
+  test('waits as long as the provider asks in the format of its own API', async () => {
     const as = card('').provider === 'google' ? 'retry-info' : 'milliseconds';
     providers.script('sim-1', [{ fault: 'rate-limited', retryAfter: { ms: 2500, as } }]);
     expect(await failureOf(complete, aRequest(card(providers.url)))).toMatchObject({

@@ -7,10 +7,10 @@ import { hostileText } from '../../support/hostile-text';
 import { type Listening, serve } from '../../support/serve';
 import { aRequest, DIALECTS } from './ask';
 
-// Replies of a server that says what it likes, in each place of them. What is made of one goes into histories and the
-// ledger, which take no more than 2 MB of it, and into sums, which must stay exact.
+// Replies of a server that may send anything in any field. What is read from them goes into histories and the ledger,
+// which take at most 2 MB, and into sums, which must stay exact.
 
-/** Replies as each API promises them, with all that is read. */
+/** Valid replies of each API, with every field that is read. */
 const GOOD: Readonly<Record<string, object>> = {
   'OpenAI Chat Completions': {
     choices: [{ message: { content: 'Eight.', refusal: null }, finish_reason: 'stop' }],
@@ -70,13 +70,13 @@ const strange = fc.oneof(
   fc.constantFrom<unknown>(null, true, [], {}, '', -1, 0.5, 0, 9_007_199_254_740_991, 1e300, 1e15),
 );
 
-/** A reply in which some places hold something else. */
+/** Generates replies in which some fields hold something else. */
 function spoiled(good: unknown): fc.Arbitrary<unknown> {
   const places = placesIn(good);
   const place = fc.constantFrom(...places);
   return fc.array(fc.tuple(place, strange), { minLength: 1, maxLength: 3 }).map((changes) => {
     const reply: unknown = structuredClone(good);
-    // A later change may reach into what an earlier one put there.
+    // A later change may modify a value that an earlier one put there.
     for (const [path, value] of changes) put(reply, path, structuredClone(value));
     return reply;
   });
@@ -105,7 +105,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 test.each(DIALECTS)(
-  '$name: a reply or a failure, small but for its text, with numbers to calculate with',
+  '$name: a malformed reply is read or fails, is small except for its text, and has numbers safe for arithmetic',
   (dialect) => {
     const { name, complete, card } = dialect;
     return fc.assert(
@@ -132,7 +132,7 @@ test.each(DIALECTS)(
   },
 );
 
-test('a response in the background is known by an id that can be kept', () =>
+test('the id of a background response is short enough to be kept', () =>
   fc.assert(
     fc.asyncProperty(spoiled(GOOD['OpenAI Responses']), async (reply) => {
       said = JSON.stringify(reply);
@@ -144,7 +144,7 @@ test('a response in the background is known by an id that can be kept', () =>
     { numRuns: 25 },
   ));
 
-test('a policy server: samples, or a failure in a few words', () => {
+test('a malformed reply of a policy server yields samples or a short failure', () => {
   const choice = {
     index: 0,
     text: 'x',

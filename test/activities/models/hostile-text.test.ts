@@ -7,12 +7,12 @@ import { explainS3 } from '../../../src/store/s3-store';
 import { refAt, refsIn } from '../../../src/store/texts';
 import { aCard, aRequest } from './ask';
 
-// No time is measured here: a pattern that is more than linear would take minutes, and the run with it.
+// No time is measured here: a pattern with more than linear cost would make the test take minutes.
 
 const MEGABYTE = 1024 * 1024;
 const SECRET = 'sk-live-Zq9Zq8Zq7Zq6Zq5';
 
-/** Pieces that patterns over foreign text look for, or that make them look again. */
+/** Pieces that the patterns over foreign text match, or that make them backtrack. */
 const PIECES = [
   ...'<title <title> <html> > < </title> eyJ -eyJ eyJa. . sk- AIza * - _ perday billing_'.split(' '),
   ...'insufficient_quota ECONN CERT_ ECONNRESET a A 9 " { } \\ 🦉 é sha256- 0123456789abcdef'.split(' '),
@@ -20,7 +20,7 @@ const PIECES = [
   ...['\ud83e', SECRET],
 ];
 
-/** Up to 1 MB of a few pieces again and again, with ends of their own. */
+/** Up to 1 MB of a few repeated pieces, with other pieces at both ends. */
 const hostile = fc
   .tuple(
     fc.array(fc.constantFrom(...PIECES), { maxLength: 3 }),
@@ -35,15 +35,15 @@ const hostile = fc
 
 const REQUEST = aRequest(aCard({}), { apiKey: SECRET });
 
-/** The reviewers' own finds, and relatives of theirs. */
+/** Inputs that reviewers found, and similar ones. */
 const FOUND = ['-eyJ', '<title', 'eyJa.', 'perday', 'bearer ', '<html><title', ' ', 'sk-', '"', '🦉'].map(
   (unit) => unit.repeat(MEGABYTE / unit.length),
 );
-/** The beginning of a key inside a word: no pattern that looks for keys of any vendor starts there. */
+/** The start of a key inside a word, where no pattern for vendors' keys matches. */
 const GLUED = `<title${SECRET.slice(0, 15)}`;
 const examples = [...FOUND, GLUED].map((text): [string] => [text]);
 
-test('what may be shown of a text is short, whole and without the key', () => {
+test('redacted text is short and does not contain the key', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const clean = redact(text, SECRET);
@@ -54,7 +54,7 @@ test('what may be shown of a text is short, whole and without the key', () => {
   );
 });
 
-test('every error that holds such a text becomes one short sentence', () => {
+test('every error with hostile text becomes one short message without the key', () => {
   fc.assert(
     fc.property(hostile, fc.constantFrom(200, 400, 429, 503), (text, status) => {
       const headers = new Headers();
@@ -78,7 +78,7 @@ test('every error that holds such a text becomes one short sentence', () => {
   );
 });
 
-test('headers and keys of such a text are read', () => {
+test('hostile text in headers and store keys is read quickly, and yields only well-formed references', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       retryDelayIn({ headers: { get: () => text }, body: `"retryDelay": "${text}s"` });
@@ -104,7 +104,7 @@ test('an empty key hides nothing', () => {
   expect(redact('abc', '')).toBe('abc');
 });
 
-test('no text around a key lets it through, whole or cut at the edge', () => {
+test('a key is hidden whatever text surrounds it, even if it is cut at the edge', () => {
   const key = 'Zq9-Zq8-Zq7-Zq6-Zq5-Zq4';
   fc.assert(
     fc.property(fc.string({ maxLength: 400 }), fc.string({ maxLength: 400 }), (before, after) => {
@@ -115,7 +115,7 @@ test('no text around a key lets it through, whole or cut at the edge', () => {
   );
 });
 
-test('clips by characters, so that no half of one is left', () => {
+test('clips between characters, never within one', () => {
   const clean = redact('🦉'.repeat(400), null);
   expect(clean).toBe(`${'🦉'.repeat(299)}…`);
 });

@@ -17,7 +17,7 @@ describe('requests to local models', () => {
   const local = (signal?: AbortSignal) =>
     aRequest(aCard({ provider: 'local', model: 'smollm2' }), signal && { signal });
 
-  test('are served one at a time, also after one that failed', async () => {
+  test('are served one at a time, even after a failure', async () => {
     const loading: ((reason: Error) => void)[] = [];
     const ask = createComplete(() => new Promise((_, reject) => loading.push(reject)));
     const [one, two] = [ask(local()), ask(local())];
@@ -30,7 +30,7 @@ describe('requests to local models', () => {
     await expect(two).rejects.toThrow('two');
   });
 
-  test('end at once when they are given up, before their turn or in it', async () => {
+  test('end at once when aborted, before or during their turn', async () => {
     const fetchSmolLm2 = jest.fn(() => new Promise<never>(() => undefined));
     const ask = createComplete(fetchSmolLm2);
     const [one, two] = [new AbortController(), new AbortController()];

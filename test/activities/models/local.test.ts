@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const ROOT = join(__dirname, '../../..');
 
-/** Asks the built engine in a process of its own: jest cannot load its ES modules. */
+/** Script that asks the built engine in a process of its own, since jest cannot load its ES modules. */
 const SCRIPT = `
 const { createCompleteLocal } = require('./lib/activities/models/local');
 const { fetchSmolLm2 } = require('./lib/local/downloads');
@@ -99,53 +99,53 @@ describe('a local model', () => {
     stderr = run.stderr;
   }, 180_000);
 
-  it('answers, counts its tokens, and tells of a setting it does not have', () => {
+  it('answers, counts its tokens, and reports a setting that it does not support', () => {
     expect(replies.free).toMatchObject({ finish: 'stop', dropped: ['effort'] });
     expect(replies.free.text).toContain('Paris');
     expect(replies.free.usage.inputTokens).toBeGreaterThan(10);
     expect(replies.free.usage.outputTokens).toBeGreaterThan(3);
   });
 
-  it('is held to a schema', () => {
+  it('follows a schema', () => {
     const value = JSON.parse(replies.held.text) as Record<string, unknown>;
     expect(Object.keys(value)).toEqual(['city', 'sees']);
     expect(['none', 'all']).toContain(value.sees);
   });
 
-  it('says when it was cut off', () => {
+  it('reports that its answer was cut off', () => {
     expect(replies.cut).toMatchObject({ finish: 'length', usage: { outputTokens: 3 } });
   });
 
-  it('answers the same whatever it was asked before', () => {
+  it('gives the same answer whatever it was asked before', () => {
     expect(replies.again).toEqual(replies.free);
   });
 
-  it('stops when it is told to, and serves the next request', () => {
+  it('stops when aborted, and serves the next request', () => {
     expect(replies.given_up).toEqual({ error: 'given up' });
   });
 
-  it('refuses a prompt that is longer than its context, rather than cut it', () => {
+  it('refuses a prompt that exceeds its context instead of truncating it', () => {
     expect(replies.long.error).toMatch(/the prompt has \d+ tokens and the model's context holds 8192/);
   });
 
-  it('answers in short by the plan of someone who configured nothing', () => {
+  it('answers briefly with the plan of the default configuration', () => {
     const [capital, sky] = replies.unconfigured;
     expect(capital).toEqual([expect.stringContaining('Paris'), expect.stringContaining('Paris')]);
     expect(sky).toEqual([expect.stringContaining('light'), expect.stringContaining('light')]);
-    // How long it goes on is a matter of rounding, which differs between processors.
+    // The length depends on rounding, which differs between processors.
     for (const text of [...capital, ...sky]) expect(text).toMatch(/^[A-Z][^]{10,1000}$/);
   });
 
-  it('does not say one thing again and again', () => {
+  it('does not repeat itself', () => {
     const parts = replies.rambling.text.split(/[.,:\n]+/).map((part) => part.trim());
     expect(new Set(parts).size).toBe(parts.length);
   });
 
-  it('names a file that is missing', () => {
+  it('names a missing file', () => {
     expect(replies.missing.error).toMatch(/gone\.gguf does not exist; name a GGUF file/);
   });
 
-  it('is silent', () => {
+  it('writes nothing to stderr', () => {
     expect(stderr).toBe('');
   });
 });

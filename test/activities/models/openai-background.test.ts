@@ -17,14 +17,14 @@ function request(): ReturnType<typeof aRequest> {
 
 const CANCELLED = { status: 'failed', diagnosis: { type: FAILURES.interrupted } };
 
-/** Begins an answer and waits until the vendor is through with it. */
+/** Begins an answer, waits until the vendor has finished it, and returns its id. */
 async function writtenInBackground(): Promise<string> {
   const { id } = await begin(request());
   await providers.waitForRequest(({ outcome }) => outcome !== null);
   return id;
 }
 
-test('an answer is begun in one request, kept by the vendor, and told whole once it is there', async () => {
+test('an answer is begun in one request, kept by the vendor, and returned whole once it is ready', async () => {
   const letGo = providers.hold('sim-1');
   const { id, progress } = await begin(request());
   expect(progress).toEqual({ status: 'running' });
@@ -41,13 +41,13 @@ test('an answer is begun in one request, kept by the vendor, and told whole once
   expect(others.map(({ path }) => path)).toEqual([looked, '/v1/responses', looked, looked]);
 });
 
-test('a cut answer is an answer like another', async () => {
+test('a truncated answer is an answer like any other', async () => {
   providers.script('sim-1', [{ fault: 'length' }]);
   const id = await writtenInBackground();
   expect(await look(request(), id)).toMatchObject({ status: 'answered', reply: { finish: 'length' } });
 });
 
-test('one that fails in the end says so by its code, and no usage is made up', async () => {
+test('an answer that fails late is diagnosed by its error code, and no usage is invented', async () => {
   providers.script('sim-1', [{ fault: 'server-error', late: true, message: 'Out of luck.' }]);
   const id = await writtenInBackground();
   expect(await look(request(), id)).toMatchObject({
@@ -57,7 +57,7 @@ test('one that fails in the end says so by its code, and no usage is made up', a
   });
 });
 
-test('one that is cancelled in progress tells what was used, one that was queued nothing', async () => {
+test('cancelling reports the usage of an answer in progress, and none for a queued one', async () => {
   const letGo = providers.hold('sim-1');
   const queued = await begin(request());
   expect(await cancel(request(), queued.id)).toMatchObject({ ...CANCELLED, reply: { usage: null } });
@@ -71,13 +71,13 @@ test('one that is cancelled in progress tells what was used, one that was queued
   expect(await look(request(), begun.id)).toEqual(cancelled);
 });
 
-test('cancelling an answer that is whole gives it as it is', async () => {
+test('cancelling a complete answer returns it unchanged', async () => {
   const id = await writtenInBackground();
   expect(await cancel(request(), id)).toEqual(await look(request(), id));
   expect(await look(request(), id)).toMatchObject({ status: 'answered' });
 });
 
-test('an id that the vendor does not know is lost; any other refusal of a look is an error', async () => {
+test('an id that the vendor does not know is a lost answer; any other failed poll is an error', async () => {
   expect(await look(request(), 'resp_99')).toMatchObject({
     status: 'failed',
     reply: null,
@@ -94,7 +94,7 @@ test.each([
   ['server_error', null, FAILURES.unavailable],
   ['invalid_prompt', null, FAILURES.badRequest],
   ['something_new', null, FAILURES.badResponse],
-  // What failed with usage was billed, and Temporal must not repeat it.
+  // A failure with usage was billed, so Temporal must not retry it.
   ['server_error', { input_tokens: 3, output_tokens: 5 }, FAILURES.badResponse],
 ])('%s with usage %j is %s', async (code, usage, type) => {
   const body = { id: 'resp_1', status: 'failed', error: { code, message: 'Words.' }, usage };

@@ -7,7 +7,7 @@ afterEach(() => {
   delete process.env.OPENAI_BASE_URL;
 });
 
-/** Answers every request with `body`, and gives what was sent. */
+/** Answers every request with `body`, and returns the list of requests sent. */
 function answerWith(body: object) {
   const sent: { url: string; body: Record<string, unknown> }[] = [];
   jest.spyOn(globalThis, 'fetch').mockImplementation((url, init) => {
@@ -25,7 +25,7 @@ const COMPLETION = {
   choices: [{ message: { role: 'assistant', content: 'Eight.' }, finish_reason: 'stop' }],
 };
 
-test("a card without a base URL means the vendor's own endpoint, whatever the environment says", async () => {
+test("a card without a base URL uses the vendor's own endpoint, whatever the environment says", async () => {
   process.env.OPENAI_BASE_URL = 'http://elsewhere.example/v1';
   const sent = answerWith(COMPLETION);
   await completeOpenAI(aRequest(aCard({ api: 'chat' })));
@@ -34,7 +34,7 @@ test("a card without a base URL means the vendor's own endpoint, whatever the en
   expect(sent[0]?.body).not.toHaveProperty('max_tokens');
 });
 
-test('top-k, which OpenAI itself does not know, goes to other servers alone', async () => {
+test('top-k, which OpenAI itself does not support, is sent only to other servers', async () => {
   const sent = answerWith(COMPLETION);
   const card = aCard({ api: 'chat', topK: 20 });
   expect((await completeOpenAI(aRequest(card))).dropped).toEqual(['topK']);
@@ -47,7 +47,7 @@ test.each([
   ['responses', 'responses', completeOpenAI, { output: [] }],
   ['responses in the background', 'responses', backgroundOpenAI.begin, { id: 'resp_1', status: 'queued' }],
 ] as const)(
-  'the vendor is asked for its usual tier through %s, other servers are not',
+  'through %s, the vendor is asked for its default tier, and other servers for none',
   async (_, api, ask, body) => {
     const sent = answerWith(body);
     await ask(aRequest(aCard({ api })));
@@ -72,14 +72,17 @@ test('leaves reasoning out of the text', async () => {
 test.each([
   ['chat', { error: { code: 502, message: 'Upstream fell over.' } }],
   ['responses', { output: [], error: { code: 'server_error', message: 'Upstream fell over.' } }],
-] as const)('a 200 of %s that holds an error is a bad response with its reason', async (api, body) => {
-  answerWith(body);
-  const failure = await failureOf(completeOpenAI, aRequest(aCard({ api })));
-  expect(failure).toMatchObject({ type: FAILURES.badResponse, billed: 'unknown' });
-  expect(failure?.message).toContain('Upstream fell over.');
-});
+] as const)(
+  'an error inside a 200 response of %s is a bad response that gives its reason',
+  async (api, body) => {
+    answerWith(body);
+    const failure = await failureOf(completeOpenAI, aRequest(aCard({ api })));
+    expect(failure).toMatchObject({ type: FAILURES.badResponse, billed: 'unknown' });
+    expect(failure?.message).toContain('Upstream fell over.');
+  },
+);
 
-test('JSON of another shape is a bad response that names what is missing', async () => {
+test('JSON of another shape is a bad response that names the missing field', async () => {
   answerWith({ object: 'list' });
   const failure = await failureOf(completeOpenAI, aRequest(aCard({ api: 'chat' })));
   expect(failure?.type).toBe(FAILURES.badResponse);

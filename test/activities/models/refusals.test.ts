@@ -17,7 +17,7 @@ const NO_STREAM: Fault = {
 };
 const NO_OPTIONS: Fault = { fault: 'unprocessable', message: 'extra fields not permitted: stream_options' };
 
-/** How each request asked to be answered. */
+/** Returns how each request asked to be answered. */
 const asked = (): string[] =>
   providers.log.map(({ path, body }) => {
     const { stream, stream_options: options } = JSON.parse(body) as Record<string, unknown>;
@@ -26,7 +26,7 @@ const asked = (): string[] =>
   });
 
 test.each(DIALECTS)(
-  '$name: a server that does not stream is asked without from then on',
+  '$name: a server that refuses to stream is asked for whole answers from then on',
   async ({ card }) => {
     const request = aRequest(card(providers.url));
     providers.script('sim-1', [NO_STREAM]);
@@ -37,7 +37,7 @@ test.each(DIALECTS)(
   },
 );
 
-test('a server that knows no stream_options streams without them, and its usage is unknown', async () => {
+test('a server that rejects stream_options streams without them, with unknown usage', async () => {
   const [chat] = DIALECTS;
   if (chat === undefined) throw new Error('it is the first');
   const request = aRequest(chat.card(providers.url));
@@ -47,18 +47,21 @@ test('a server that knows no stream_options streams without them, and its usage 
   expect(asked()).toEqual(['by a stream with its usage', 'by a stream', 'by a stream']);
 });
 
-test.each(DIALECTS)('$name: an error that only speaks of streams is its own', async ({ card }) => {
-  const request = aRequest(card(providers.url));
-  providers.script('sim-1', [
-    NO_STREAM,
-    { fault: 'bad-request', message: 'The stream of words is too long.' },
-  ]);
-  expect((await failureOf(complete, request))?.message).toContain('The stream of words is too long.');
-  expect((await complete(request)).dropped).toEqual([]);
-  expect(asked().at(2)).toMatch(/^by a stream/);
-});
+test.each(DIALECTS)(
+  '$name: an error that merely mentions streams is reported, and streaming stays on',
+  async ({ card }) => {
+    const request = aRequest(card(providers.url));
+    providers.script('sim-1', [
+      NO_STREAM,
+      { fault: 'bad-request', message: 'The stream of words is too long.' },
+    ]);
+    expect((await failureOf(complete, request))?.message).toContain('The stream of words is too long.');
+    expect((await complete(request)).dropped).toEqual([]);
+    expect(asked().at(2)).toMatch(/^by a stream/);
+  },
+);
 
-test('who asks for whole answers is not told that something was dropped', async () => {
+test('a request for a whole answer reports nothing as dropped', async () => {
   for (const { card } of DIALECTS) {
     const request = aRequest({ ...card(providers.url), idleTimeoutMs: undefined });
     expect((await complete(request)).dropped).toEqual([]);
@@ -73,7 +76,7 @@ const NO_SCHEMA: Fault = {
 };
 
 test.each(DIALECTS)(
-  '$name: a schema that a vendor does not take is left out, and another one is not',
+  '$name: a schema that a vendor rejects is omitted from then on, and other schemas are not',
   async ({ card }) => {
     const capabilities = { sampling: true, effort: [], jsonSchema: true, maxOutputTokens: null };
     const request = { ...aRequest({ ...card(providers.url), capabilities }), outputSchema: ANSWER };
@@ -87,7 +90,7 @@ test.each(DIALECTS)(
   },
 );
 
-test('OpenAI holds an answer strictly only to a schema that its strict mode takes', async () => {
+test('a schema is sent to OpenAI as strict only if its strict mode supports it', async () => {
   const [chat] = DIALECTS;
   if (chat === undefined) throw new Error('it is the first');
   const capabilities = { sampling: true, effort: [], jsonSchema: true, maxOutputTokens: null };

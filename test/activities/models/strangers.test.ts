@@ -19,7 +19,7 @@ const OF_THE_PROVIDER: Readonly<Record<string, readonly string[]>> = {
 const PACKAGES = ['openai', '@anthropic-ai/sdk', '@google/genai'];
 const VARIABLE = /\b(?:OPENAI|ANTHROPIC|GOOGLE|GEMINI)_[A-Z_]{2,50}\b/g;
 
-/** Every environment variable that is named in the code of the SDKs, these versions and later ones. */
+/** Returns every environment variable named in the code of the SDKs, whatever their versions. */
 function variablesOfSdks(): string[] {
   const files = PACKAGES.flatMap((name) => {
     const folder = join(__dirname, '../../../node_modules', name);
@@ -41,7 +41,7 @@ const STRANGE_HEADERS = [
   'X-Stranger: stranger-8',
 ].join('\n');
 
-/** A value that has as much effect as the variable can have. */
+/** Returns a value with the greatest effect that the variable can have. */
 function strange(name: string, trap: string): string {
   if (name.endsWith('_HEADERS')) return STRANGE_HEADERS;
   if (name.endsWith('_URL')) return trap;
@@ -79,7 +79,7 @@ test('the variables that the SDKs read are found in their code', () => {
   );
 });
 
-test("Anthropic's SDK would itself send the version and the key so", async () => {
+test("the version and the key are sent as Anthropic's SDK itself sends them", async () => {
   const saved = { ...process.env };
   for (const name of variablesOfSdks()) Reflect.deleteProperty(process.env, name);
   const sdk = new Anthropic({ apiKey: KEY, baseURL: providers.url, maxRetries: 0 });
@@ -92,11 +92,11 @@ test("Anthropic's SDK would itself send the version and the key so", async () =>
   for (const name of OF_THE_PROVIDER.anthropic ?? []) expect(ours?.[name]).toBe(theirs?.[name]);
 });
 
-describe.each(DIALECTS)('$name, with all of them set', ({ complete, card }) => {
+describe.each(DIALECTS)('$name, with all variables of the SDKs set', ({ complete, card }) => {
   test.each([
     ['a key', KEY],
     ['no key', null],
-  ])("sends what the card says and %s, and nothing of a stranger's", async (_, apiKey) => {
+  ])('sends what the card says and %s, and nothing from those variables', async (_, apiKey) => {
     await complete(aRequest(card(providers.url), { apiKey, callId: 'call-1' })).catch(() => undefined);
     const [request] = providers.log;
     const headers = request?.headers ?? {};

@@ -8,7 +8,7 @@ const EVENT_STREAM = { 'content-type': 'text/event-stream; charset=utf-8' };
 
 const server = useServer();
 
-/** The bytes of an answer as each vendor sends them, by the simulated providers: a stream, and the whole. */
+/** Bytes of an answer as each vendor sends it, streamed and whole, recorded from the simulated providers. */
 const sent: Record<string, Readonly<Record<'stream' | 'body', Buffer>>> = {};
 const TEXT = 'Eight, and as many eyes 🙂: two large ones that see well, six small ones that see what moves.';
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await providers.close();
 });
 
-/** The body of the one response that comes meanwhile. */
+/** Returns the body of the one response that arrives during `ask`. */
 async function overheard(ask: () => Promise<unknown>): Promise<Buffer> {
   const original = fetch;
   let copy = Buffer.of();
@@ -67,7 +67,7 @@ async function read({ complete, card }: Dialect) {
 describe.each(DIALECTS)('$name', (dialect) => {
   const { name } = dialect;
 
-  test('a byte at a time, the text is heard as it comes, and is the answer', async () => {
+  test('read byte by byte, the streamed text equals the answer', async () => {
     send(...Array.from(streamOf(name), (byte) => Buffer.from([byte])));
     expect(await read(dialect)).toMatchObject({
       text: TEXT,
@@ -77,7 +77,7 @@ describe.each(DIALECTS)('$name', (dialect) => {
     });
   });
 
-  test('cut after any of its events but the last, it is a failure, and what was heard is its beginning', async () => {
+  test('cut after any event but the last, it is a failure, and the text so far is the beginning of the answer', async () => {
     const events = eventsOf(name);
     for (let count = 0; count < events.length; count += 1) {
       send(...events.slice(0, count));
@@ -87,7 +87,7 @@ describe.each(DIALECTS)('$name', (dialect) => {
     }
   });
 
-  test('silent in the middle, it is a time-out that says after how many bytes, and the connection is closed', async () => {
+  test('silent in the middle, it times out, reports how many bytes came, and closes the connection', async () => {
     const half = streamOf(name).subarray(0, 200);
     const closed = new Promise((resolve) => {
       server.answer = (response) => {
@@ -103,7 +103,7 @@ describe.each(DIALECTS)('$name', (dialect) => {
     await closed;
   });
 
-  test('an event that is no JSON is told by its beginning', async () => {
+  test('an event that is not JSON is reported with its beginning', async () => {
     const [first = ''] = eventsOf(name);
     send(first, 'data: <html>\n\n');
     const { failure } = await ask(dialect);
@@ -115,7 +115,7 @@ describe.each(DIALECTS)('$name', (dialect) => {
     { error: { message: 'Overloaded', type: 'overloaded_error', code: 529, status: 'UNAVAILABLE' } },
     { type: 'error', message: 'Overloaded' },
     { error: 'Overloaded' },
-  ])('%j in mid-stream is a failure in its words', async (error) => {
+  ])('%j in mid-stream is a failure with that message', async (error) => {
     const events = eventsOf(name);
     send(...events.slice(0, events.length / 2), `event: error\ndata: ${JSON.stringify(error)}\n\n`);
     const { failure } = await ask(dialect);
@@ -123,7 +123,7 @@ describe.each(DIALECTS)('$name', (dialect) => {
     expect(failure?.message).toContain('failed while it wrote its answer: Overloaded. ');
   });
 
-  test('a line of 65 MB, a million empty events and as many comments do no harm', async () => {
+  test('a line of 65 MB, a million empty events and a million comments do no harm', async () => {
     const filler = 'x'.repeat(1024 * 1024);
     send('data: "', ...Array.from({ length: 65 }, () => filler));
     expect((await ask(dialect)).failure?.message).toContain('it has more than 64 MiB');
@@ -132,7 +132,7 @@ describe.each(DIALECTS)('$name', (dialect) => {
     expect(await read(dialect)).toMatchObject({ text: TEXT });
   });
 
-  test('a connection that breaks after the last event takes nothing away', async () => {
+  test('a connection that breaks after the last event loses nothing', async () => {
     server.answer = (response) => {
       response.writeHead(200, EVENT_STREAM);
       response.write(streamOf(name), () => response.socket?.resetAndDestroy());
@@ -140,7 +140,7 @@ describe.each(DIALECTS)('$name', (dialect) => {
     expect(await read(dialect)).toMatchObject({ text: TEXT });
   });
 
-  test('a body that comes whole, though a stream was asked for, is an answer', async () => {
+  test('a whole body is accepted as an answer even if a stream was requested', async () => {
     server.answer = (response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(sent[name]?.body);
     expect(await read(dialect)).toMatchObject({ text: TEXT, finish: 'stop', heard: '' });
@@ -148,7 +148,7 @@ describe.each(DIALECTS)('$name', (dialect) => {
 });
 
 test.each(['OpenAI Chat Completions', 'Gemini generateContent'])(
-  '%s: an end that comes too early is none',
+  '%s: a finish reason that comes too early does not end the answer',
   async (name) => {
     const dialect = DIALECTS.find((each) => each.name === name);
     if (dialect === undefined) throw new Error('it is one of the four');
@@ -165,7 +165,7 @@ test.each(['OpenAI Chat Completions', 'Gemini generateContent'])(
   },
 );
 
-test("Anthropic's first count of output is none: without a later one, the usage is unknown", async () => {
+test("Anthropic's first output count is ignored: without a later one, the usage is unknown", async () => {
   const anthropic = DIALECTS.find(({ name }) => name.startsWith('Anthropic'));
   if (anthropic === undefined) throw new Error('it is one of the four');
   send(
@@ -175,7 +175,7 @@ test("Anthropic's first count of output is none: without a later one, the usage 
 });
 
 test.each(['abort', 'error', 'insufficient_system_resource'])(
-  'a chat that ends with "%s" is no answer, whole or streamed',
+  'a chat that ends with "%s" is not an answer, whole or streamed',
   async (reason) => {
     const [chat] = DIALECTS;
     if (chat === undefined) throw new Error('it is the first');
@@ -190,7 +190,7 @@ test.each(['abort', 'error', 'insufficient_system_resource'])(
   },
 );
 
-test('a chat that ends with [DONE] is over, though the connection stays open', async () => {
+test('a chat that ends with [DONE] is over even if the connection stays open', async () => {
   const [chat] = DIALECTS;
   if (chat === undefined) throw new Error('it is the first');
   const closed = new Promise((resolve) => {

@@ -12,7 +12,7 @@ async function closeAll(): Promise<void> {
   await Promise.all(closing.splice(0).map((close) => close()));
 }
 
-/** A server of this test's own, for what no provider should do. */
+/** Starts a server that does what no provider should, and returns its URL. */
 async function open(listener: RequestListener): Promise<string> {
   const { url, close } = await serve(listener);
   closing.push(close);
@@ -20,7 +20,7 @@ async function open(listener: RequestListener): Promise<string> {
 }
 
 describe.each(DIALECTS)('$name', ({ complete, card }) => {
-  test('does not follow a redirect, and so does not hand the prompt or the key on', async () => {
+  test('does not follow a redirect, which would pass on the prompt and the key', async () => {
     const paths: (string | undefined)[] = [];
     const url = await open((request, response) => {
       paths.push(request.url);
@@ -31,7 +31,7 @@ describe.each(DIALECTS)('$name', ({ complete, card }) => {
     expect(paths).not.toContain('/elsewhere');
   });
 
-  test('knows a server that is not there, which costs nothing', async () => {
+  test('reports an unreachable server as a free, retryable failure', async () => {
     const url = await open(() => undefined);
     await closeAll();
     const failure = await failureOf(complete, aRequest(card(url)));
@@ -39,13 +39,13 @@ describe.each(DIALECTS)('$name', ({ complete, card }) => {
     expect(failure?.message).toContain(`could not be reached: connect ECONNREFUSED ${url.slice(7)}. `);
   });
 
-  test('a base URL that is none is a wrong setting', async () => {
+  test('reports an invalid base URL as a wrong setting', async () => {
     const failure = await failureOf(complete, aRequest(card('no-url')));
     expect(failure).toMatchObject({ type: FAILURES.badRequest, billed: 'no' });
   });
 });
 
-test("Gemini's own limit per request ends the answer: the SDK does not ask on by itself", async () => {
+test("Gemini's limit per request ends the answer: the SDK does not continue by itself", async () => {
   let requests = 0;
   const url = await open((_, response) => {
     requests += 1;
@@ -59,7 +59,7 @@ test("Gemini's own limit per request ends the answer: the SDK does not ask on by
   expect(requests).toBe(1);
 });
 
-test('a connection that was never made keeps its code, and no SDK can take it for a lost answer', async () => {
+test('a connection that was never made keeps its code, so no SDK mistakes it for a lost answer', async () => {
   const timedOut = Object.assign(new Error('Connect Timeout Error'), { code: 'UND_ERR_CONNECT_TIMEOUT' });
   jest.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('fetch failed', { cause: timedOut }));
   for (const { complete, card } of DIALECTS) {
@@ -71,7 +71,7 @@ test('a connection that was never made keeps its code, and no SDK can take it fo
   jest.restoreAllMocks();
 });
 
-test("waits for headers and body beyond the 300 s of Node's dispatcher", async () => {
+test("turns off the 300 s timeouts of Node's dispatcher for headers and body", async () => {
   const symbol = Symbol.for('undici.globalDispatcher.1');
   const before: unknown = Reflect.get(globalThis, symbol);
   const dispatched: object[] = [];

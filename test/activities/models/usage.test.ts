@@ -15,7 +15,7 @@ async function usageIn(body: object, complete: Complete, card: Partial<ModelCard
   return (await complete(aRequest(aCard({ ...card, baseUrl: 'http://127.0.0.1:9' })))).usage;
 }
 
-// Usage records as the vendors' references describe them, with a number of its own for each part:
+// Usage records as the vendors' references describe them, with a different number for each part:
 // developers.openai.com/api/reference, platform.claude.com/docs/en/api/messages, ai.google.dev/api/generate-content.
 const [read, reasoned] = [{ cached_tokens: 400, cache_write_tokens: 50 }, { reasoning_tokens: 200 }];
 const CHAT = {
@@ -48,14 +48,14 @@ test.each([
   ['chat', CHAT],
   ['responses', RESPONSE],
 ] as const)(
-  'OpenAI, %s: tokens read and written are parts of the prompt, the tier stands beside',
+  'OpenAI, %s: tokens read from and written to the cache are part of the prompt, and the tier is recorded',
   async (api, body) => {
     const usage = await usageIn({ ...body, service_tier: 'flex' }, completeOpenAI, { api });
     expect(usage).toEqual({ ...COUNTED, serviceTier: 'flex' });
   },
 );
 
-test('Messages: the cache stands beside the input, and counts as input here', async () => {
+test('Messages: cached tokens are reported beside the input, and count as input here', async () => {
   const body = {
     content: [{ type: 'text', text: 'Eight.' }],
     stop_reason: 'end_turn',
@@ -80,7 +80,7 @@ test('Messages: the cache stands beside the input, and counts as input here', as
   });
 });
 
-test('generateContent: thoughts stand beside the answer, and are output', async () => {
+test('generateContent: thoughts are reported beside the answer, and count as output', async () => {
   const body = {
     candidates: [{ content: { parts: [{ text: 'Eight.' }] }, finishReason: 'STOP' }],
     usageMetadata: {
@@ -102,7 +102,7 @@ test('generateContent: thoughts stand beside the answer, and are output', async 
 });
 
 test.each(['default', 'standard', 'on_demand', 'auto', '', null, 7, undefined])(
-  'a request served as usual (%p) names no tier',
+  'a request in the usual tier (%p) records no tier',
   async (tier) => {
     expect(await usageIn({ ...CHAT, service_tier: tier }, completeOpenAI, { api: 'chat' })).toEqual(COUNTED);
   },

@@ -2,7 +2,7 @@ import { Circuit } from '../../../src/activities/rate-limits/circuit';
 
 const PAUSE = 30_000;
 
-/** A circuit that opened at 0. */
+/** Returns a circuit that opened at time 0. */
 function openCircuit(): Circuit {
   const circuit = new Circuit({ failures: 2, pauseMs: PAUSE });
   circuit.failed(0, false);
@@ -18,7 +18,7 @@ function failProbe(circuit: Circuit, now: number): void {
 }
 
 describe('a circuit', () => {
-  test('opens after so many failures in a row, and counts from 0 after an answer', () => {
+  test('opens after a number of failures in a row, and an answer resets the count', () => {
     const circuit = new Circuit({ failures: 2, pauseMs: PAUSE });
     circuit.failed(0, false);
     circuit.answered();
@@ -29,7 +29,7 @@ describe('a circuit', () => {
     expect(circuit.waitAt(10_000)).toBe(20_000);
   });
 
-  test('lets one call probe after its pause, and everybody once that was answered', () => {
+  test('lets one call probe after its pause, and all calls once the probe is answered', () => {
     const circuit = openCircuit();
     expect(circuit.waitAt(PAUSE)).toBe(0);
     expect(circuit.pass(PAUSE)).toBe(true);
@@ -39,7 +39,7 @@ describe('a circuit', () => {
     expect(circuit.pass(PAUSE)).toBe(false);
   });
 
-  test('stays open twice as long after each probe that fails, up to 10 minutes', () => {
+  test('stays open twice as long after each failed probe, up to 10 minutes', () => {
     const circuit = openCircuit();
     let now = PAUSE;
     const pauses = [];
@@ -51,7 +51,7 @@ describe('a circuit', () => {
     expect(pauses).toEqual([60, 120, 240, 480, 600, 600]);
   });
 
-  test('begins with a short pause again once it was closed', () => {
+  test('starts with the short pause again after it was closed', () => {
     const circuit = openCircuit();
     failProbe(circuit, PAUSE);
     circuit.answered();
@@ -60,13 +60,13 @@ describe('a circuit', () => {
     expect(circuit.waitAt(100_000)).toBe(PAUSE);
   });
 
-  test('goes by no failure of a call that was sent before it opened', () => {
+  test('ignores the failure of a call that was sent before it opened', () => {
     const circuit = openCircuit();
     circuit.failed(1_000, false);
     expect(circuit.waitAt(1_000)).toBe(PAUSE - 1_000);
   });
 
-  test('lets another call probe where one was lost', () => {
+  test('allows another probe if one was lost', () => {
     const circuit = openCircuit();
     circuit.pass(PAUSE);
     expect(circuit.waitAt(2 * PAUSE)).toBe(0);

@@ -26,7 +26,7 @@ const config = parseConfig({
 
 type Changes = Partial<Pick<ModelCall, 'card' | 'maxOutputTokens' | 'hasFallback'>>;
 
-/** A call of a worker with 400 bytes of prompt: 100 tokens, and 100 that it may answer. */
+/** Returns a worker's call with 400 bytes of prompt (100 tokens) and at most 100 tokens of output. */
 function callOf(id: string, changes: Changes = {}): ModelCall {
   const card = resolveRun(config).workers.find((worker) => worker.id === id);
   if (card?.kind !== 'model') throw new Error(`no model ${id}`);
@@ -36,7 +36,7 @@ function callOf(id: string, changes: Changes = {}): ModelCall {
 
 const gates = () => createPacing(config, {});
 
-/** A world where no time passes. */
+/** Stops the clock and removes all jitter. */
 beforeEach(() => {
   jest.spyOn(performance, 'now').mockReturnValue(0);
   jest.spyOn(Math, 'random').mockReturnValue(0);
@@ -52,7 +52,7 @@ async function refusalOf(enter: () => Promise<unknown>): Promise<ApplicationFail
 }
 
 describe('the gates of a process', () => {
-  test('are one for all cards of a model, and the strictest card holds', async () => {
+  test('are shared by all cards of a model, and the strictest card applies', async () => {
     const pacing = gates();
     await pacing(callOf('quick'), []);
     await pacing(callOf('slow'), []);
@@ -66,7 +66,7 @@ describe('the gates of a process', () => {
     });
   });
 
-  test('hold for further Conductors and baselines, too', async () => {
+  test('also apply to further Conductors and baselines', async () => {
     const [giant] = resolveBaselines(config);
     if (giant?.kind !== 'model') throw new Error('no baseline');
     const next = { ...giant, ...resolveRun(config, { conductor: { name: 'next' } }).conductor };
@@ -79,7 +79,7 @@ describe('the gates of a process', () => {
     }
   });
 
-  test('count a prompt and all that may be answered, as far as that can be told before', async () => {
+  test('count the estimated prompt and the maximum output before a call', async () => {
     const pacing = gates();
     await pacing(callOf('slow', { maxOutputTokens: 801 }), []);
     expect((await refusalOf(() => pacing(callOf('slow'), []))).type).toBe('Worker.Throttled');
@@ -88,7 +88,7 @@ describe('the gates of a process', () => {
     await other(callOf('slow'), []);
   });
 
-  test('hold nobody else back', async () => {
+  test('do not limit models without a rate or from another configuration', async () => {
     const pacing = gates();
     for (let calls = 0; calls < 50; calls += 1) await pacing(callOf('free'), []);
     const { card } = callOf('free');
@@ -96,7 +96,7 @@ describe('the gates of a process', () => {
     expect(await pacing(elsewhere, [])).toHaveProperty('release');
   });
 
-  test('have a failing model waited for, unless another worker stands in', async () => {
+  test('make calls wait for a failing model, unless another worker can stand in', async () => {
     const pacing = gates();
     (await pacing(callOf('slow'), [])).release({ tokens: null, health: 'bad' });
     expect(await refusalOf(() => pacing(callOf('slow'), []))).toMatchObject({
@@ -110,7 +110,7 @@ describe('the gates of a process', () => {
     expect(failure.details).toMatchObject([{ calls: [] }]);
   });
 
-  test('let nothing through while the database that counts is away, and say so', async () => {
+  test('let no limited call through while the database that counts is down, and say so', async () => {
     const pacing = createPacing(config, openStore('sqlite:/dev/null/store.db', '/'));
     await pacing(callOf('free'), []);
     expect(await refusalOf(() => pacing(callOf('quick'), []))).toMatchObject({
@@ -123,7 +123,7 @@ describe('the gates of a process', () => {
     });
   });
 
-  test('let nothing through whose room went to others while its process stood still', async () => {
+  test('stop a call whose room may have gone to others while its process was frozen', async () => {
     const database = openStore('sqlite:store.db', await freshFolder());
     const store: Store = Object.create(database, { rates: { value: undefined } }) as Store;
     const provider = new Provider();

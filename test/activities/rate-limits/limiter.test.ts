@@ -8,7 +8,7 @@ import { OwnStates } from '../../../src/activities/rate-limits/pacing';
 import { LEASE_MS, type RateRefusal } from '../../../src/activities/rate-limits/window';
 import { openLimiter } from '../../support/open-limiter';
 
-/** Until what was sent at 0 counts no longer. */
+/** Time from which a request sent at 0 no longer counts. */
 const PAST = 61_500;
 
 const GOOD: Report = { tokens: null, health: 'good' };
@@ -34,7 +34,7 @@ function admitted(result: Permit | RateRefusal): Permit {
 
 const TOKENS = 100;
 
-/** States that can be away, and that count how often they are read and written. */
+/** States that can become unreadable, and that count reads and writes. */
 class CountedStates extends OwnStates {
   isAway = false;
   reads = 0;
@@ -52,7 +52,7 @@ class CountedStates extends OwnStates {
 }
 
 describe('a gate', () => {
-  test('tells those who wait for a place to come again when calls usually end, within reason', async () => {
+  test('tells waiting calls to return when calls usually end, within bounds', async () => {
     const gate = openGate({ concurrency: 1 });
     const callOf = async (ms: number): Promise<number> => {
       const passage = admitted(await gate.acquire(1));
@@ -67,7 +67,7 @@ describe('a gate', () => {
     expect([await callOf(4_000), await callOf(1), await callOf(600_000)]).toEqual([4_000, 100, 30_000]);
   });
 
-  test('spreads those who wait over the time in which there will be room for all of them', async () => {
+  test('spreads waiting calls over the time in which there will be room for all of them', async () => {
     const gate = openGate({ requestsPerMinute: 60 });
     for (let sent = 0; sent < 60; sent += 1) admitted(await gate.acquire(1)).release(GOOD);
     dice.mockReturnValue(0.5);
@@ -79,7 +79,7 @@ describe('a gate', () => {
     expect(waits).toEqual([PAST, PAST + 500, PAST + 1_000, PAST + 1_500, PAST + 2_000]);
   });
 
-  test('forgets those whose time to come again has passed', async () => {
+  test('forgets waiting calls whose time to return has passed', async () => {
     const gate = openGate({ requestsPerMinute: 1 });
     dice.mockReturnValue(1);
     admitted(await gate.acquire(1)).release(GOOD);
@@ -89,7 +89,7 @@ describe('a gate', () => {
     expect(await gate.acquire(1)).toMatchObject({ waitMs: PAST });
   });
 
-  test('turns calls away from a model that fails, lets one probe it after a pause, and all once it answered', async () => {
+  test('turns calls away from a failing model, allows one probe after a pause, and all calls once it is answered', async () => {
     const gate = openGate({ failures: 2, pauseMs: 30_000 });
     admitted(await gate.acquire(1)).release(BAD);
     admitted(await gate.acquire(1)).release(BAD);
@@ -101,7 +101,7 @@ describe('a gate', () => {
     admitted(await gate.acquire(1));
   });
 
-  test('spreads those who wait for a model that is left alone over a quarter of its pause', async () => {
+  test('spreads calls that wait for a failing model over a quarter of its pause', async () => {
     const gate = openGate({ failures: 1, pauseMs: 30_000 });
     admitted(await gate.acquire(1)).release(BAD);
     dice.mockReturnValue(0.5);
@@ -119,7 +119,7 @@ describe('the gates of several processes', () => {
     return admitted(await limiter.acquire(TOKENS));
   }
 
-  test('what finds no room is read, and not written', async () => {
+  test('a call that finds no room reads the state, and does not write it', async () => {
     const limiter = openLimiter({ requestsPerMinute: 10 }, states);
     await Promise.all(Array.from({ length: 10 }, () => enter(limiter)));
     expect([states.reads, states.writes]).toEqual([10, 10]);
@@ -127,13 +127,13 @@ describe('the gates of several processes', () => {
     expect([states.reads, states.writes]).toEqual([12, 10]);
   });
 
-  test('a place is kept for as long as its process lives, and half a minute longer', async () => {
+  test('a place is kept while its process lives, and for half a minute longer', async () => {
     const renewals = jest.spyOn(globalThis, 'setInterval');
     const [one, other] = [openLimiter({ concurrency: 1 }, states), openLimiter({ concurrency: 1 }, states)];
     await enter(one);
     await jest.advanceTimersByTimeAsync(10 * LEASE_MS);
     expect(await other.acquire(TOKENS)).toMatchObject({ reason: 'concurrency' });
-    // From here on it says no more.
+    // From here on, the process renews its lease no more.
     for (const { value } of renewals.mock.results) clearInterval(value as NodeJS.Timeout);
     await jest.advanceTimersByTimeAsync(LEASE_MS - 1);
     expect(await other.acquire(TOKENS)).toMatchObject({ reason: 'concurrency' });
@@ -141,7 +141,7 @@ describe('the gates of several processes', () => {
     await enter(other);
   });
 
-  test('while the store is away nothing is let through, and what a call leaves unused stays counted', async () => {
+  test('while the store is down, no call is let through, and unused tokens stay counted', async () => {
     const limiter = openLimiter({ tokensPerMinute: 100 }, states);
     const permit = await enter(limiter);
     states.isAway = true;
@@ -151,7 +151,7 @@ describe('the gates of several processes', () => {
     expect(await limiter.acquire(TOKENS)).toMatchObject({ reason: 'rate' });
   });
 
-  test('a request that is sent late is counted anew, and where there is no rate it may come as late as it likes', async () => {
+  test('a request sent late counts from when it is sent; without a rate limit, any delay is allowed', async () => {
     const limiter = openLimiter({ requestsPerMinute: 10 }, states);
     const permit = await enter(limiter);
     jest.advanceTimersByTime(1_000);

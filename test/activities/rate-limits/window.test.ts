@@ -10,7 +10,7 @@ import {
 
 const UNLIMITED = { requestsPerMinute: Infinity, tokensPerMinute: Infinity, concurrency: Infinity };
 
-/** A window as it is handed on: each one that looks at it reads what the one before wrote. */
+/** Returns a shared window: each user of it reads the text that the previous one wrote. */
 function handedOn(limits: Partial<RateLimits> = {}) {
   let text: string | null = null;
   const at = <T>(now: number, work: (window: RateWindow) => T, own = { process: 'one', calls: 0 }): T => {
@@ -32,11 +32,11 @@ function reserved(found: ReturnType<RateWindow['reserve']>): Reservation {
 const roomIn = (waitMs: number) => expect.objectContaining({ reason: 'rate', waitMs }) as unknown;
 const room = expect.objectContaining({ at: expect.any(Number) as number }) as unknown;
 
-/** Until what is sent at the very beginning of half a second is past. */
+/** Time until a request sent at the very start of a slot of half a second no longer counts. */
 const PAST = MINUTE_MS + MARGIN_MS + 500;
 
 describe('a window', () => {
-  test('holds so many requests, and the next one fits when the first is past', () => {
+  test('holds a number of requests, and admits the next one once the first is past', () => {
     const { reserve } = handedOn({ requestsPerMinute: 2 });
     reserve(0);
     reserve(10_000);
@@ -44,14 +44,14 @@ describe('a window', () => {
     expect(found).toEqual([roomIn(PAST - 20_000), roomIn(1), room]);
   });
 
-  test('holds so many tokens, and waits until enough of them are past', () => {
+  test('holds a number of tokens, and waits until enough of them are past', () => {
     const { reserve } = handedOn({ tokensPerMinute: 100 });
     for (const now of [0, 1_000, 2_000]) reserve(now, 30);
     const found = [40, 41, 10].map((tokens) => reserve(3_000, tokens));
     expect(found).toEqual([roomIn(PAST - 3_000), roomIn(PAST - 2_000), room]);
   });
 
-  test('settles for the tokens that a request used', () => {
+  test('replaces reserved tokens with those that a request used', () => {
     const { at, reserve } = handedOn({ tokensPerMinute: 100 });
     const reservation = reserved(reserve(0, 90));
     expect(reserve(0, 20)).toEqual(roomIn(PAST));
@@ -61,7 +61,7 @@ describe('a window', () => {
     expect(reserve(5_000, 90)).toEqual(room);
   });
 
-  test('lets a request through that is larger than all of it, alone', () => {
+  test('admits a request that exceeds the whole limit, alone', () => {
     const { reserve } = handedOn({ tokensPerMinute: 100 });
     reserve(0);
     expect(reserve(0, 1_000)).toEqual(roomIn(PAST));
@@ -69,7 +69,7 @@ describe('a window', () => {
     expect(reserve(PAST)).toEqual(roomIn(PAST));
   });
 
-  test('counts a request anew that is sent late, unless its room may have gone to others', () => {
+  test('counts a late request from when it is sent, unless its room may have gone to others', () => {
     const { at, reserve } = handedOn({ requestsPerMinute: 1 });
     const reservation = reserved(reserve(0));
     const moved = at(30_000, (window) => window.move(reservation));
@@ -77,7 +77,7 @@ describe('a window', () => {
     expect(at(PAST + 30_000, (window) => window.move(moved ?? reservation))).toBeNull();
   });
 
-  test('remembers who has how many calls under way, for as long as they say so', () => {
+  test('remembers how many calls each process has under way, until its lease ends', () => {
     const { reserve } = handedOn({ concurrency: 6 });
     const others = { process: 'other', calls: 2 };
     reserve(0, 1, { process: 'one', calls: 2 });
@@ -86,7 +86,7 @@ describe('a window', () => {
     expect(reserve(LEASE_MS, 1, { ...others, calls: 3 })).toEqual(room);
   });
 
-  test('is full for another minute at most where its clock was set back', () => {
+  test('stays full for at most another minute if the clock is set back', () => {
     const { reserve } = handedOn({ requestsPerMinute: 1, concurrency: 2 });
     reserve(3_600_000, 1, { process: 'other', calls: 1 });
     expect(reserve(0)).toMatchObject({ reason: 'concurrency' });
@@ -97,7 +97,7 @@ describe('a window', () => {
 
 const MOST_OUTPUT = 40;
 
-/** A call as it befalls: it comes, is sent some time after it was counted, and is answered. */
+/** A random call: it arrives, is sent some time after its reservation, and is answered. */
 const someCall = fc.record({
   after: fc.nat(20_000),
   sentAfter: fc.nat(MARGIN_MS),
@@ -111,7 +111,7 @@ interface Sent {
   readonly used: number;
 }
 
-/** Plays calls that are let through as soon as they may, each looked at by whoever has it; what the provider saw. */
+/** Sends each call as soon as the window admits it, and returns what the provider saw. */
 function play(
   calls: readonly (typeof someCall extends fc.Arbitrary<infer Call> ? Call : never)[],
   limits: Partial<RateLimits>,
@@ -144,7 +144,7 @@ function play(
   return sent;
 }
 
-test('no 60 s of the provider hold more requests or tokens, whatever comes when', () => {
+test('whenever calls come, the provider sees no more requests or tokens in any 60 s than allowed', () => {
   const limits = fc.record({
     requestsPerMinute: fc.integer({ min: 1, max: 6 }),
     tokensPerMinute: fc.integer({ min: 20 + MOST_OUTPUT, max: 200 }),

@@ -5,7 +5,7 @@ import type { SolveResult } from '../../../src';
 import { sampleFamily, sampleWaiting } from '../../trace/sample-family';
 import { sampleCall } from '../../trace/sample-trace';
 
-/** A run that notes what it is told, and refuses as often as there are errors. */
+/** Returns a run that refuses one message for each of these errors, and records the others. */
 function runThat(...refusals: Error[]) {
   const sent: unknown[] = [];
   const take = (...message: unknown[]): Promise<void> => {
@@ -26,8 +26,8 @@ function runThat(...refusals: Error[]) {
   return { decider, sent };
 }
 
-describe('plans that wait for a person', () => {
-  /** Questions to a person who answers by hand. */
+describe('PlanQuestions', () => {
+  /** Returns questions to a person whose answers the test gives one by one. */
   function openQuestions(...refusals: Error[]) {
     const { decider, sent } = runThat(...refusals);
     const told: string[] = [];
@@ -44,7 +44,7 @@ describe('plans that wait for a person', () => {
       edit: (text) => Promise.resolve(text),
     };
     const asked = new PlanQuestions({ decider, whilePaused: (work) => work(), person });
-    /** Shows a trace, and lets everything that was begun go on as far as it can. */
+    /** Shows a trace, and lets all pending work run as far as it can. */
     const consider = async (trace: SolveResult): Promise<void> => {
       asked.consider(trace);
       await settled();
@@ -58,7 +58,7 @@ describe('plans that wait for a person', () => {
 
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  test('asks once about a plan, shown whole, and sends what was decided', async () => {
+  test('asks once about a plan, shown whole, and sends the decision', async () => {
     const { consider, answer, told, sent, questions } = openQuestions();
     await consider(sampleFamily());
     expect(questions).toEqual([]);
@@ -76,7 +76,7 @@ describe('plans that wait for a person', () => {
     });
   });
 
-  test('asks again about a plan that was rejected from elsewhere, and written again', async () => {
+  test('asks again about a plan that was rejected elsewhere and rewritten', async () => {
     const { consider, answer, sent } = openQuestions();
     const waiting = sampleWaiting();
     await consider(waiting);
@@ -86,7 +86,7 @@ describe('plans that wait for a person', () => {
     expect(sent).toEqual([['reject', 'solve-1', 'Be brief.']]);
   });
 
-  test('takes its question back when somebody else has decided, or the command ends', async () => {
+  test('withdraws its question, and leaves no plan for later, when somebody else has decided', async () => {
     const { asked, consider, sent, questions } = openQuestions();
     await consider(sampleWaiting());
     await consider(sampleFamily());
@@ -95,7 +95,7 @@ describe('plans that wait for a person', () => {
     await expect(Promise.race([asked.left, Promise.resolve('well')])).resolves.toBe('well');
   });
 
-  test('ends with a failure to decide, or with a plan that is left for later', async () => {
+  test('ends if the decision fails, or if the plan is left for later', async () => {
     const failing = openQuestions(new Error('the server is gone'));
     await failing.consider(sampleWaiting());
     await failing.answer('a');
@@ -111,7 +111,7 @@ describe('plans that wait for a person', () => {
 describe('a person who is asked about a plan', () => {
   const PLAN = { steps: [{ worker: 'alpha', subtask: 'Go', sees: [] }] };
 
-  /** A person who gives these answers, and replaces words in what is to be edited. */
+  /** Returns a person who gives these answers, and makes these replacements in drafts. */
   function personWho(answers: readonly (string | null)[], edits: readonly [string, string][] = []) {
     const [waiting, changes] = [[...answers], [...edits]];
     const told: string[] = [];
@@ -145,7 +145,7 @@ describe('a person who is asked about a plan', () => {
     expect(sent).toEqual(expected);
   });
 
-  test('edits until there is a plan that the run takes, and loses nothing that was written', async () => {
+  test('edits until the run accepts the plan, and loses nothing that was written', async () => {
     const { decider, sent } = runThat(new RefusedError('gamma was lost meanwhile'));
     const { person, told, drafts } = personWho(
       ['e', 'e', 'e', 'e'],
@@ -163,7 +163,7 @@ describe('a person who is asked about a plan', () => {
     expect(sent).toEqual([['edit', 'run', PLAN]]);
   });
 
-  test('is told what the run refuses, or why no editor starts, and asked again; anything else ends it', async () => {
+  test('is told what the run refuses or why no editor starts, and asked again; any other error ends it', async () => {
     const { decider, sent } = runThat(new RefusedError('the reason is too long'));
     const { person, told } = personWho(['r', 'x', 'e', 'a']);
     const edit = (): Promise<never> => Promise.reject(new UsageError('the editor "ed" ended with 127'));

@@ -9,7 +9,7 @@ const PLAN = {
   ],
 };
 
-test('a plan to be edited names the workers there are, and counts steps from 1', () => {
+test('a plan to be edited names the available workers, and counts steps from 1', () => {
   const text = writePlanFile(PLAN, CONTEXT);
   expect(text).toContain('# Workers: alpha, beta, conductor.');
   expect(text).toContain('counted from 1');
@@ -42,7 +42,7 @@ describe('a plan that a person wrote', () => {
       'model_id = [7]\nsubtasks = ["Go"]\naccess_list = [[]]',
       /Write a number from 0 to 2\.[^]*\nWorkers: 0 alpha, 1 beta, 2 conductor\.$/,
     ],
-  ])('is refused with what is wrong: %j', (text, expected) => {
+  ])('is refused with the reason: %j', (text, expected) => {
     expect(() => readPlan(text, 'plan.yaml', CONTEXT)).toThrow(expected);
     expect(() => readPlan(text, 'plan.yaml', CONTEXT)).toThrow(/^plan\.yaml cannot be used as a plan\. /);
   });

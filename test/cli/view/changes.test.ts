@@ -3,7 +3,7 @@ import { sampleFamily, sampleFamilyAtWork, sampleWaiting } from '../../trace/sam
 import { at, sampleTrace, withStep } from '../../trace/sample-trace';
 
 describe('a run in plain lines', () => {
-  test('the first look tells all that has happened', () => {
+  test('the first look reports everything so far', () => {
     expect(describeChanges(null, sampleTrace())).toEqual([
       'solve-1: What is the capital of France?',
       'the Conductor is writing a plan',
@@ -17,7 +17,7 @@ describe('a run in plain lines', () => {
     ]);
   });
 
-  test('a plan that was given is written by nobody', () => {
+  test('a given plan is reported as given, not as written by the Conductor', () => {
     const { rounds, ...trace } = sampleTrace();
     const configured = rounds.map((round) => ({ ...round, plan: null, steps: [], isGiven: true as const }));
     expect(describeChanges(null, { ...trace, rounds: configured })).toEqual([
@@ -26,7 +26,7 @@ describe('a run in plain lines', () => {
     ]);
   });
 
-  test('a later look tells only what is new', () => {
+  test('a later look reports only what is new', () => {
     const before = sampleTrace();
     const started = withStep(before, 2, { startedAt: at(5) });
     const answered = withStep(started, 2, { output: 'Paris', endedAt: at(6) });
@@ -39,7 +39,7 @@ describe('a run in plain lines', () => {
     ]);
   });
 
-  test('a fallback that takes over is told, even if nobody saw the failure before it', () => {
+  test('a fallback that takes over is reported, even if nobody saw the failure before it', () => {
     const asked = { worker: 'sonnet', fallbackFor: null, error: null, output: null };
     const before = withStep(sampleTrace(), 1, asked);
     const after = withStep(before, 1, { worker: 'haiku', fallbackFor: 'sonnet' });
@@ -49,7 +49,7 @@ describe('a run in plain lines', () => {
     ]);
   });
 
-  test('what children do is told under their step or round, and what the plan comes to before its steps', () => {
+  test('children are reported under their step or round, and the estimate of a plan before its steps', () => {
     expect(describeChanges(null, sampleFamilyAtWork())).toEqual([
       'solve-1: What is the capital of France?',
       'the Conductor is writing a plan',
@@ -79,7 +79,7 @@ describe('a run in plain lines', () => {
     ]);
   });
 
-  test('a plan that waits for a person is told once, and the one that takes its place as well', () => {
+  test('a waiting plan is reported once, and so is the plan that replaces it', () => {
     const waiting = sampleWaiting();
     expect(describeChanges(null, waiting).at(-1)).toBe(
       'solve-1 waits for approval of its plan: temporal-conductor approve solve-1 [--edit FILE | --reject REASON]',
@@ -95,7 +95,7 @@ describe('a run in plain lines', () => {
     ]);
   });
 
-  test('an output that an earlier run had is kept, not done', () => {
+  test('an output of an earlier run is reported as kept, not as done', () => {
     const kept = withStep(sampleTrace(), 0, { startedAt: null, endedAt: null });
     expect(describeChanges(null, kept)).toContain('step 1 (gpt) kept: Paris.');
   });

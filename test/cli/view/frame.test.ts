@@ -6,8 +6,8 @@ import { at, sampleTrace, withStep } from '../../trace/sample-trace';
 
 const OPTIONS: Frame = { paint: PLAIN, columns: 80, now: Date.parse(at(6)), spinner: '*' };
 
-describe('a picture of the live view', () => {
-  test('shows each wave, what its steps do or brought, and the sums', () => {
+describe('a frame of the live view', () => {
+  test('shows each wave, what its steps do or produced, and the totals', () => {
     const trace = withStep(sampleTrace(), 0, { output: null, endedAt: null });
     expect(drawFrame(trace, [], OPTIONS)).toEqual([
       'What is the capital of France?',
@@ -27,7 +27,7 @@ describe('a picture of the live view', () => {
     );
   });
 
-  test('shows what a child does below its step, as long as it is at work', () => {
+  test('shows what a child does below its step, while it is at work', () => {
     expect(drawFrame(sampleFamilyAtWork(), [], OPTIONS)).toEqual([
       'What is the capital of France?',
       'the plan comes to at most 12 calls, 40,000 tokens, $0.1200',
@@ -49,7 +49,7 @@ describe('a picture of the live view', () => {
     ]);
   });
 
-  test('shows how a plan that waits is let run', () => {
+  test('shows how to approve a waiting plan', () => {
     expect(drawFrame(sampleWaiting(), [], { ...OPTIONS, columns: 100 })).toContain(
       'waits for approval: temporal-conductor approve solve-1 [--edit FILE | --reject REASON]',
     );
@@ -96,7 +96,7 @@ describe('a picture of the live view', () => {
     }
   });
 
-  describe('of a step that writes', () => {
+  describe('of a step that is writing', () => {
     const place = { childId: null, round: 0, step: 0, attempt: 1, cursor: '' };
     const textsOf = (...deltas: readonly string[]): TextsUnderWay => {
       const texts = new TextsUnderWay();
@@ -107,7 +107,7 @@ describe('a picture of the live view', () => {
     const draw = (texts: TextsUnderWay, options = OPTIONS): string[] =>
       drawFrame(writing, [], { ...options, texts });
 
-    test('shows the last two lines below it, until it has ended', () => {
+    test('shows its last two lines below it, until it has ended', () => {
       const texts = textsOf(
         'Paris has been the capital of France since the tenth century, ',
         'with breaks. ',
@@ -129,7 +129,7 @@ describe('a picture of the live view', () => {
       expect(draw(texts)).toEqual(draw(textsOf()));
     });
 
-    test.each([60, 80])('fits %i columns, whatever it writes, and steers no terminal', (columns) => {
+    test.each([60, 80])('fits %i columns and cannot control the terminal, whatever it writes', (columns) => {
       for (const unit of ['word ', '日本語', '👩‍👩‍👧', 'x', '\x1b[2J\r\n\u202e']) {
         const options = { ...OPTIONS, columns };
         const lines = draw(textsOf(...Array<string>(500).fill(unit), 'end'), options);
@@ -141,7 +141,7 @@ describe('a picture of the live view', () => {
       }
     });
 
-    test('keeps its line ends while the text grows', () => {
+    test('keeps its line breaks while the text grows', () => {
       const grown = Array.from({ length: 300 }, (_, count) =>
         draw(textsOf('word '.repeat(200), ...Array<string>(count).fill('more '))).slice(2, 4),
       );

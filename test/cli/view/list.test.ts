@@ -36,7 +36,7 @@ test.each([
   ]);
 });
 
-test('why a run failed or is degraded stands below its question, whole', () => {
+test('why a run failed or is degraded is shown in full below its question', () => {
   const problem = `alpha stands in for the Conductor: ${'the Conductor did not answer. '.repeat(5)}`.trim();
   const shown = lines([aRun({ problems: [problem] }), aRun({ status: 'failed', problems: ['No.'] })], 60);
   expect(shown[0]).toContain('solve-what-is-the-capital-of-france-7kq2m9xw');
@@ -45,7 +45,7 @@ test('why a run failed or is degraded stands below its question, whole', () => {
   expect(shown.at(-1)).toBe('  No.');
 });
 
-test('what is unknown is said', () => {
+test('an unknown cost and an unreadable question are shown as such', () => {
   const shown = lines([
     aRun({ status: 'failed', costIsLowerBound: true }),
     aRun({ question: null, costUsd: null }),
@@ -57,14 +57,11 @@ test('what is unknown is said', () => {
   expect(shown[3]).toMatch(/^ {2}cannot be read here/);
 });
 
-test.each([60, 80, 120, undefined])(
-  'in %p columns the question is shortened, and nothing else',
-  (columns) => {
-    const id = `solve-${'words-of-the-question-'.repeat(4)}7kq2m9xw`;
-    const shown = lines([aRun({ id, question: 'Why? '.repeat(50), costIsLowerBound: true })], columns);
-    for (const line of shown) expect(widthOf(line)).toBeLessThanOrEqual(columns ?? 160);
-    expect(shown.join('').replace(/\s+/g, '')).toMatch(
-      new RegExp(`^✓${id}completed·atleast\\$0\\.0123·3minagoWhy.*…$`),
-    );
-  },
-);
+test.each([60, 80, 120, undefined])('in %p columns, only the question is shortened', (columns) => {
+  const id = `solve-${'words-of-the-question-'.repeat(4)}7kq2m9xw`;
+  const shown = lines([aRun({ id, question: 'Why? '.repeat(50), costIsLowerBound: true })], columns);
+  for (const line of shown) expect(widthOf(line)).toBeLessThanOrEqual(columns ?? 160);
+  expect(shown.join('').replace(/\s+/g, '')).toMatch(
+    new RegExp(`^✓${id}completed·atleast\\$0\\.0123·3minagoWhy.*…$`),
+  );
+});

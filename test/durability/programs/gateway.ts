@@ -12,7 +12,7 @@ export interface GatewaySetting {
   readonly taskQueue: string;
   readonly config: ConfigInput;
   readonly store: string;
-  /** @default any that is free */
+  /** @default any free port */
   readonly port?: number;
 }
 

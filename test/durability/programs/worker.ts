@@ -1,4 +1,4 @@
-/** A worker in a process of its own, made to be killed; given a moment, it stands still there and says so. */
+/** A worker in a process of its own, made to be killed; given a moment, it hangs there and reports it. */
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { EvaluationPlugin } from '../../../src/evaluation';
 import type { ConfigInput } from '../../../src';
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
     taskQueue,
     workflowBundle: { codePath: bundle },
     plugins: [new EvaluationPlugin({ config, store: halting })],
-    // How long the server waits for a lost worker before it gives its runs to another.
+    // Time that the server waits for a lost worker before it gives its runs to another.
     stickyQueueScheduleToStartTimeout: '1s',
   });
   console.log('"ready"');

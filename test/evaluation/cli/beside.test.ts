@@ -39,7 +39,7 @@ const configure = (changes: object): Promise<void> =>
 const EVAL = ['eval', 'questions.jsonl', '--trust', '--max-cost', '1', '--methods'];
 const BESIDE = 'conductor,conductor:frontier,worker:giant,worker:scholar';
 
-test('a Conductor and a worker from outside stand in one table, at their own prices', async () => {
+test('a further Conductor and a baseline appear in one table, at their own prices', async () => {
   await configure({ price: PRICE });
   const { code, stderr } = await stage.run([...EVAL, BESIDE, '--out', 'found']);
   expect({ code, stderr }).toMatchObject({ code: 0 });
@@ -61,7 +61,7 @@ test('a Conductor and a worker from outside stand in one table, at their own pri
   expect(PRICES.conductor).not.toEqual(PRICE);
 }, 120_000);
 
-test('nothing is started where one that a method asks has no price or no key', async () => {
+test('nothing starts if a model that a method asks has no price or no key', async () => {
   await configure({});
   const unpriced = await stage.run([...EVAL, BESIDE]);
   const lacking = 'conductor:frontier, baseline giant have no known price; add "price: { input, output }"';
@@ -69,13 +69,13 @@ test('nothing is started where one that a method asks has no price or no key', a
   await configure({ price: PRICE, apiKeyEnv: 'OTHER_KEY' });
   const locked = await stage.run([...EVAL, BESIDE]);
   expect(locked).toMatchObject(endedWith(2, 'OTHER_KEY'));
-  // What no method asks is not missed.
+  // A model that no method asks needs neither price nor key.
   const alone = await stage.run([...EVAL, 'worker:scholar']);
   expect(alone).toMatchObject({ code: 0 });
   expect(new Set(stage.providers.log.map((call) => call.model))).toEqual(new Set(['scholar']));
 }, 120_000);
 
-test('tokens of a trained Conductor that have no price are told before and after, and the report names its checkpoint', async () => {
+test('unpriced tokens of a trained Conductor are reported before and after, and the report names its checkpoint', async () => {
   const policy = await startScriptedPolicy('nightly-000001');
   try {
     policy.script(renderPlan({ steps: [step('clerk', 'Answer it.')] }, Object.keys(WORKERS)));

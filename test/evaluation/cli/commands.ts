@@ -7,7 +7,7 @@ import { type ModelBehaviour, type SimulatedProviders, startSimulatedProviders }
 import { type CommandSetting, type Ended, type RunningCommand, startCommand } from '../../cli/command';
 import { type Folder, makeFolder } from '../../cli/folder';
 
-/** A folder with a simulated pool whose skills are known, to run `eval` in as a person would. */
+/** A folder with a simulated pool whose skills are known, to run `eval` in as a user would. */
 export interface EvaluationFolder {
   readonly folder: Folder;
   readonly providers: SimulatedProviders;
@@ -16,7 +16,7 @@ export interface EvaluationFolder {
   run(args: readonly string[], setting?: Partial<CommandSetting>): Promise<Ended>;
   /** Writes `conductor.yaml`. */
   configure(changes?: Partial<ConfigInput>): Promise<void>;
-  /** Results that an evaluation left in its folder. */
+  /** Returns the results that an evaluation left in its folder. */
   results(out: string): Promise<MethodRecord[]>;
   close(): Promise<void>;
 }

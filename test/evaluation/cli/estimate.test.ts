@@ -18,8 +18,8 @@ function callsOf(methods: readonly string[], prices: typeof PRICES): number {
   return estimateEvaluation(methods, [question], { run, verifier: undefined, compares: false }).calls;
 }
 
-test('samples are counted as what the Conductor costs pays for', () => {
-  // `npm run eval:demo -- --questions 10` makes 3.7 calls a question by each of the two.
+test('the number of samples is estimated from the cost of the Conductor', () => {
+  // `npm run eval:demo -- --questions 10` makes 3.7 calls per question with each of the two methods.
   for (const method of ['best-of:scholar', 'vote:scholar']) {
     expect(Math.abs(callsOf([method], PRICES) - 4)).toBeLessThanOrEqual(1);
   }
@@ -28,7 +28,7 @@ test('samples are counted as what the Conductor costs pays for', () => {
   expect(callsOf(['vote:scholar'], {})).toBeGreaterThan(1);
 });
 
-test('a further Conductor and a baseline are counted at their own prices', () => {
+test('a further Conductor and a baseline are estimated at their own prices', () => {
   const price = { input: 0, output: 1000 };
   const config = parseConfig({
     conductor: model('conductor', { input: 0, output: 1 }),

@@ -14,7 +14,7 @@ afterAll(() => stage.close());
 const readWords = (text: string): readonly string[] =>
   /nothing else: (\S+) or (\S+) or (\S+)/.exec(text)?.slice(1) ?? [];
 
-/** Knows the world, and prefers what is right. */
+/** Judges with knowledge of the right answer, and prefers the answer that is right. */
 function judge({ text }: SimulatedRequest): string {
   const words = readWords(text);
   const question = stage.questions.find((each) => text.includes(each.question));
@@ -29,7 +29,7 @@ const ids: string[] = [];
 
 const asked = (since: number): string[] => stage.providers.log.slice(since).map(({ model }) => model ?? '');
 
-test('questions of the log are answered by a worker alone as well, and their quality is not judged by itself', async () => {
+test('a worker alone answers the questions of the log as well, and quality is not judged unless asked for', async () => {
   const refused = await stage.run(['eval', '--from-traces', '--max-cost', '1']);
   expect(refused).toMatchObject(
     endedWith(2, 'name it with --methods (worker:scholar, worker:coder, worker:clerk)'),
@@ -67,7 +67,7 @@ test('questions of the log are answered by a worker alone as well, and their qua
   expect(trace.stdout).toContain('clerk');
 }, 180_000);
 
-test('right answers that are known are judged by, a judge compares the rest, and an earlier evaluation names the worker', async () => {
+test('known answers are graded, a judge compares the rest, and an earlier evaluation names the worker', async () => {
   const tried = ['eval', 'questions.jsonl', '--methods', 'workers', '--max-cost', '1', '--json'];
   const all = await stage.run(tried);
   const { methods } = JSON.parse(all.stdout) as Summary;
@@ -109,7 +109,7 @@ test('right answers that are known are judged by, a judge compares the rest, and
     expect(await readFile(join(stage.folder.path, 'two', file), 'utf8')).toContain("a model's opinion");
 }, 180_000);
 
-test('a judge that is not configured is asked for by name', async () => {
+test('--judge is refused if no judge is configured', async () => {
   await stage.configure({ verifier: undefined });
   const args = ['eval', '--from-traces', '--judge', '--methods', 'worker:clerk', '--max-cost', '1'];
   expect(await stage.run(args)).toMatchObject(

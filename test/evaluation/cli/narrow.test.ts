@@ -18,7 +18,7 @@ const summary: Summary = summarize(
   METHODS.flatMap((method) => [0, 1, 2, 3].map((index) => record(method, index))),
 );
 
-test('a table that is too wide for a terminal is a paragraph for each method, and leaves nothing out', () => {
+test('a table that is too wide for a terminal becomes a paragraph for each method, and loses nothing', () => {
   const wide = showSummary(summary, undefined);
   expect(wide.split('\n')[0]).toMatch(/^method +score +95 % interval/);
   expect(showSummary(summary, 220).split('\n')[0]).toBe(wide.split('\n')[0]);
@@ -31,7 +31,7 @@ test('a table that is too wide for a terminal is a paragraph for each method, an
   for (const cell of cells) expect(words(narrow)).toContain(cell);
 });
 
-test('progress is cut between its facts', () => {
+test('progress wraps between its facts', () => {
   const scores = METHODS.map(() => ({ correct: 1, graded: 2 }));
   const progress = { begun: 3, done: 2, spentNanoUsd: 5e6, startedAt: 0, scores, stoppedBy: null };
   const lines = wrapFacts(describeProgress({ questions: 4, methods: METHODS }, progress, 8_000), 60);

@@ -12,7 +12,7 @@ afterAll(() => stage.close());
 
 const EVAL = ['eval', 'questions.jsonl', '--max-cost', '1'];
 
-test('each question is tried again with another seed, a condition decides the exit code, and two evaluations are compared', async () => {
+test('each repeat has another seed, a condition decides the exit code, and two evaluations can be compared', async () => {
   const untried = await stage.run([
     ...EVAL,
     '--methods',

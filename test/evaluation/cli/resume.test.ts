@@ -16,14 +16,14 @@ beforeEach(async () => {
 afterEach(() => stage.close());
 
 const WORKERS = ['eval', 'questions.jsonl', '--methods', 'workers', '--window', '2'];
-/** Calls of three workers on six questions. */
+/** One call of each of three workers per question, of six. */
 const CALLS = 18;
 
 function idIn(text: string): EvaluateInput['id'] {
   return /eval --resume (\S+)/.exec(text)?.[1] ?? '';
 }
 
-test('what its budget stopped goes on with another one, and pays for nothing twice', async () => {
+test('an evaluation stopped by its budget continues with another budget, and pays for nothing twice', async () => {
   const short = await stage.run([...WORKERS, '--max-cost', '0.008']);
   expect(short).toMatchObject({ code: 3 });
   const id = idIn(short.stderr);
@@ -42,7 +42,7 @@ test('what its budget stopped goes on with another one, and pays for nothing twi
   expect(stage.providers.log.length - before).toBe(CALLS - known.length);
 }, 180_000);
 
-test('Ctrl-C leaves it as it is, and --resume goes on', async () => {
+test('Ctrl-C leaves an evaluation as it is, and --resume continues it', async () => {
   const evaluating = stage.start([...WORKERS, '--max-cost', '1']);
   await evaluating.hear(/[1-5] of 6 questions/);
   evaluating.signal('SIGINT');
@@ -60,7 +60,7 @@ test('Ctrl-C leaves it as it is, and --resume goes on', async () => {
   expect(await stage.results(idIn(left.stderr))).toHaveLength(CALLS);
 }, 180_000);
 
-test('--detach leaves it to running workers, and --resume shows what they found', async () => {
+test('--detach leaves an evaluation to running workers, and --resume shows what they found', async () => {
   const alone = await stage.run([...WORKERS, '--max-cost', '1', '--detach']);
   expect(alone).toMatchObject({ code: 2, stdout: '' });
   expect(alone.stderr).toContain('temporal-conductor up');
@@ -78,7 +78,7 @@ test('--detach leaves it to running workers, and --resume shows what they found'
   await up.ended;
 }, 180_000);
 
-test('under a changed configuration it goes on with what it began with, or says why it cannot', async () => {
+test('after a configuration change, an evaluation continues with its original models, or says why it cannot', async () => {
   const short = await stage.run([...WORKERS, '--max-cost', '0.008', '--deny', 'clerk']);
   expect(short).toMatchObject({ code: 3 });
   const id = idIn(short.stderr);
@@ -98,13 +98,13 @@ test('under a changed configuration it goes on with what it began with, or says 
   expect(whole).toMatchObject(
     endedWith(0, `Evaluation ${id} goes on with the models and limits that it began with.`),
   );
-  // None asked where no one answers, or by nobody's price.
+  // No call went to the new address, where nobody answers, and every call had a price.
   const records = await stage.results(id);
   expect(records).toHaveLength(12);
   for (const { spent } of records) expect(spent.nanoUsd).toBeGreaterThan(0);
 }, 180_000);
 
-test('an answer of the log outlives the server that holds its run, and a collection of what is old', async () => {
+test('an answer of the log survives the loss of the server with its run, and a garbage collection', async () => {
   await stage.close();
   const answer = ({ text }: SimulatedRequest) => `To ${text.slice(-60)}: I looked it up. `.repeat(100);
   const judge = ({ text }: SimulatedRequest) => /nothing else: (\S+) or/.exec(text)?.[1] ?? '';

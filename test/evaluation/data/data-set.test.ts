@@ -60,7 +60,7 @@ test.each([
   ['rlpr.parquet', /with its unit/],
   ['live-code-bench.jsonl', /block of code/],
 ])(
-  "%s in the paper's form asks for its answer in a tag, and without one none counts",
+  "%s with the paper's prompts asks for its answer in a tag, and an untagged answer does not count",
   async (name, words) => {
     const plain = await questionsIn(sample(name));
     const asked = await questionsIn(sample(name), undefined, 'paper');
@@ -83,7 +83,7 @@ test.each([
   },
 );
 
-test("BigCodeBench in the paper's form is asked by its complete prompt, and AIME as ever", async () => {
+test("BigCodeBench with the paper's prompts uses its complete prompt, and AIME is unchanged", async () => {
   const [plain] = await questionsIn(sample('big-code-bench.parquet'));
   const [complete] = await questionsIn(sample('big-code-bench.parquet'), undefined, 'paper');
   expect(complete).toEqual({ ...plain, question: expect.stringMatching(/^import|^def/) as string });
@@ -92,7 +92,7 @@ test("BigCodeBench in the paper's form is asked by its complete prompt, and AIME
   expect(await questionsIn(aime, undefined, 'paper')).toEqual(await questionsIn(aime));
 });
 
-test('a question of each format can be judged right', async () => {
+test('a right answer to a question of each format is judged correct', async () => {
   const names = ['mmlu.parquet', 'gpqa.csv', 'aime.parquet', 'rlpr.parquet', 'own.csv'];
   const all = (await Promise.all(names.map((name) => questionsIn(sample(name))))).flat();
   const judged: string[] = [];
@@ -115,7 +115,7 @@ test.each([
   ['-3/4', 'Expression', 'freeform', 1e-6],
   ['2\\pi', 'Expression', 'math', undefined],
 ])(
-  'RLPR has the tolerance of its paper by question: %s, a %s',
+  'RLPR questions have the tolerance of their paper: %s, a %s',
   async (ground_truth, answer_type, grader, tolerance) => {
     const row = {
       data_source: 'x',
@@ -129,7 +129,7 @@ test.each([
   },
 );
 
-test('options of GPQA stand in an order of their own, the right one found by its letter', async () => {
+test('GPQA options are put in an order of their own, and the letter names the right one', async () => {
   const questions = await questionsIn(sample('gpqa.csv'));
   const right = questions.map((question, index) => {
     const { answer, options = [] } = question as Extract<Question, { grader: 'choice' }>;
@@ -140,7 +140,7 @@ test('options of GPQA stand in an order of their own, the right one found by its
   expect(new Set(right).size).toBeGreaterThan(2);
 });
 
-test('tests of LiveCodeBench, hidden ones included: of programs as they are, of functions as JSON a line', async () => {
+test('LiveCodeBench tests include hidden ones: plain for programs, a JSON value per line for functions', async () => {
   const questions = await questionsIn(sample('live-code-bench.jsonl'));
   expect(questions[1]).toMatchObject({ tests: [{ input: 'abc\n', output: 'cba\n' }, { input: 'x\n' }] });
   expect(questions[8]).toMatchObject({
@@ -150,11 +150,11 @@ test('tests of LiveCodeBench, hidden ones included: of programs as they are, of 
   for (const question of questions) expect(question).toHaveProperty('tests.length', 2);
 });
 
-test('a question is the same in each file it comes in', async () => {
+test('a question is the same however its file is compressed', async () => {
   expect(await questionsIn(sample('mmlu.parquet'))).toEqual(await questionsIn(sample('mmlu-zstd.parquet')));
 });
 
-test('questions with answers are rows, named by file and line, and judged as free text unless told otherwise', async () => {
+test('rows of questions and answers are named by file and line, and judged as free text unless told otherwise', async () => {
   const lines = [
     { question: 'Capital of France?', answer: 'Paris', remark: 'easy' },
     { question: '6 · 7?', answer: 42, id: 'sum', grader: 'number', topic: 'sums' },
@@ -168,7 +168,7 @@ test('questions with answers are rows, named by file and line, and judged as fre
   await expect(questionsIn(sample('own.csv'), 'exact')).rejects.toThrow('leave out --grader');
 });
 
-test('a row may have a conversation in place of its question, and only the same conversation is the same question', async () => {
+test('a row may hold a conversation, and only the same conversation makes it the same question', async () => {
   const told = (first: string) => [
     { role: 'user', content: first },
     { role: 'assistant', content: 'It is known.' },
@@ -226,7 +226,7 @@ test.each([
   await expect(reading).rejects.toMatchObject({ name: 'ConfigError' });
 });
 
-test('a Parquet file with a broken footer, or with broken pages, is refused', async () => {
+test('a Parquet file with a broken footer or broken pages is refused', async () => {
   const bytes = await readFile(sample('mmlu.parquet'));
   const cut = await write('cut.parquet', bytes.subarray(0, bytes.length - 100));
   await expect(readAll(cut)).rejects.toThrow(/cut.parquet is a broken Parquet file: .*fetch it again/);
@@ -236,7 +236,7 @@ test('a Parquet file with a broken footer, or with broken pages, is refused', as
   await expect(readAll(await write('pages.parquet', pages))).rejects.toThrow(/broken Parquet file/);
 });
 
-test('a BOM, line ends of Windows, empty lines and a last line without end', async () => {
+test('a BOM, Windows line ends, empty lines and a missing last line end are accepted', async () => {
   const file = await write(
     'windows.jsonl',
     `\ufeff${JSON.stringify(OWN)}\r\n\r\n${JSON.stringify({ ...OWN, id: 'b' })}`,
@@ -244,7 +244,7 @@ test('a BOM, line ends of Windows, empty lines and a last line without end', asy
   expect((await readAll(file)).map(({ place }) => place.slice(file.length))).toEqual([':1', ':3']);
 });
 
-test('lines of JSON that cannot be used are told with their numbers, the others read', async () => {
+test('unusable lines of JSON are reported with their numbers, and the others are read', async () => {
   const deep = `{"id": "a", "question": "Q?", "grader": "exact", "answer": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
   const file = await write(
     'bad.jsonl',
@@ -264,7 +264,7 @@ test('lines of JSON that cannot be used are told with their numbers, the others 
   expect(await questionsIn(file)).toHaveLength(1);
 });
 
-test('rows of CSV that cannot be used are told with their lines, quotes with line ends in them read', async () => {
+test('unusable rows of CSV are reported with their lines, and line ends within quotes are read', async () => {
   const file = await write(
     'bad.csv',
     'id,question,grader,answer\na,"How\nmany, ""in all""?",number,4\nb,How,many?,number,4\nc,say "hi" now,exact,x\nd,Why?,exact,y\ne,"never closed,exact,z\n',
@@ -280,14 +280,14 @@ test('rows of CSV that cannot be used are told with their lines, quotes with lin
   ]);
 });
 
-test('a megabyte of quotes where none may stand is read as it is', async () => {
+test('a megabyte of misplaced quotes is read as it is', async () => {
   const texts = ['b"'.repeat(500_000), `"a"${'b"'.repeat(500_000)}`];
   const file = await write('quotes.csv', `question,answer\n${texts.map((text) => `${text},x\n`).join('')}`);
   const questions = (await questionsIn(file)).map(({ question }) => question);
   expect(questions.map((question, index) => question === texts[index])).toEqual([true, true]);
 });
 
-test('a row of 400 KB is read, in lines and in CSV', async () => {
+test('a row of 400 KB is read from JSON lines and from CSV', async () => {
   const question = 'Why? '.repeat(80_000);
   const lines = await write('long.jsonl', JSON.stringify({ ...OWN, question }));
   const csv = await write('long.csv', `id,question,grader,answer\na,"${question}",number,4\n`);

@@ -8,8 +8,8 @@ import { isSameOutput, isSameValue } from '../../../src/grading/code/compare-out
 import { freshFolder } from '../../local/fresh-folder';
 import { hostileText } from '../../support/hostile-text';
 
-// Files that no one would write: each is read at once, or refused in a sentence. No time is measured here: what is more than linear
-// would take minutes, and the run with it.
+// Files that no one would write: each is read at once, or refused in a sentence. No time is measured here: code with
+// more than linear cost would make the test take minutes.
 
 jest.setTimeout(300_000);
 
@@ -18,7 +18,7 @@ const PIECES = [
   ...['\ud800', '\u001b[2J', ...Array.from('{}[]"\',:\n\0 \t01.-`*')],
 ];
 
-test('any file up to a megabyte is inspected, or is no file of questions', async () => {
+test('any file up to a megabyte is inspected, or refused as no file of questions', async () => {
   const folder = await freshFolder();
   const file = join(folder, 'questions');
   await fc.assert(
@@ -37,7 +37,7 @@ test('any file up to a megabyte is inspected, or is no file of questions', async
   );
 });
 
-test('any output of a program, and any reply of a judge, is compared', () => {
+test('any output of a program and any reply of a judge can be compared', () => {
   const text = hostileText(PIECES);
   fc.assert(
     fc.property(text, text, (right, printed) => {

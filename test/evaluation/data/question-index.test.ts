@@ -11,7 +11,7 @@ function copiesOf(questions: readonly string[]): [string, string, number][] {
   return index.copies().map(({ place, of, share }) => [place, of, Math.round(share * 100)]);
 }
 
-test('the same but for case and blanks, and the same with a word changed', () => {
+test('questions that differ only in case, white space or one word are copies', () => {
   const long = words(0, 60);
   expect(
     copiesOf([long, 'Why?', long.toUpperCase().replace(' ', '\n'), long.replace('word3 ', 'else ')]),
@@ -21,18 +21,18 @@ test('the same but for case and blanks, and the same with a word changed', () =>
   ]);
 });
 
-test('short questions are copies where their words and signs are the same', () => {
+test('short questions are copies only if their words and signs are the same', () => {
   expect(copiesOf(['What is 3 + 4?', 'What is 3 - 4?', 'What is 3 + 4'])).toEqual([['2', '0', 100]]);
 });
 
-test('what ten questions begin with makes none of them a copy', () => {
+test('a common beginning of ten questions makes none of them a copy', () => {
   const preamble = words(0, 40);
   expect(
     copiesOf(Array.from({ length: 10 }, (_, row) => `${preamble} ${words(100 * (row + 1), 20)}`)),
   ).toEqual([]);
 });
 
-test('a question is found in another set, and one of it in none', () => {
+test('a question is found in another set, and a different one is not', () => {
   const index = new QuestionIndex();
   index.add('there', { id: 'a', question: words(0, 50) });
   expect(index.find(`Please: ${words(0, 50)}`)).toMatchObject({ of: 'there' });

@@ -21,7 +21,7 @@ const trainAndTest = (train: number, test: number) => [
 const numbered = <More>(length: number, more: (id: number) => More) =>
   Array.from({ length }, (_, id) => ({ id: `${id}`, place: `${id}`, ...more(id) }));
 
-test('each part has as many as it asks for, as long as there are any', () => {
+test('parts get as many questions as they ask for, as long as there are any', () => {
   fc.assert(
     fc.property(candidates, counts, fc.nat(), (all, [train, test], seed) => {
       const parts = trainAndTest(train, test);
@@ -32,7 +32,7 @@ test('each part has as many as it asks for, as long as there are any', () => {
   );
 });
 
-test('a part has as many of one source as of another that is not used up', () => {
+test('a part takes as many questions from one source as from another that is not used up', () => {
   fc.assert(
     fc.property(candidates, fc.nat(60), fc.nat(), (all, count, seed) => {
       const drawn = drawBalanced(all, [{ name: 'train', count }], seed);
@@ -60,7 +60,7 @@ test('each part has its share of each source', () => {
   }
 });
 
-test('the seed and the ids decide, not the order', () => {
+test('the draw depends on the seed and the ids, not on the order', () => {
   fc.assert(
     fc.property(candidates, fc.nat(), (all, seed) => {
       const parts = trainAndTest(10, 5);

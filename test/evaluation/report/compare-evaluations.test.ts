@@ -6,7 +6,7 @@ import {
 } from '../../../src/evaluation/report/compare-evaluations';
 import { aRecord } from '../a-record';
 
-/** Forty questions, of which the first ones are answered rightly, each as often as it is tried. */
+/** Returns an evaluation of forty questions, of which the first `right` are answered correctly at every try. */
 function evaluated(
   id: string,
   right: number,
@@ -25,7 +25,7 @@ function evaluated(
   return { manifest: { id, methods }, records, questions };
 }
 
-test('an evaluation is held against an earlier one, method by method, on the questions of both', () => {
+test('an evaluation is compared with an earlier one, method by method, on the questions of both', () => {
   const before = evaluated('e1', 20, { methods: ['conductor', 'vote:a', 'random'] });
   const changes = compareEvaluations(before, evaluated('e2', 32, { renamed: 10 }));
   expect(changes.map(({ method, pairs, scores }) => [method, pairs, ...scores])).toEqual([
@@ -40,11 +40,11 @@ test('an evaluation is held against an earlier one, method by method, on the que
   expect(row?.slice(0, 5)).toEqual(['conductor', '30', '0.333', '0.733', '+0.400']);
 });
 
-test('evaluations with unlike numbers of tries are compared by the mean of each question', () => {
+test('evaluations with different numbers of tries are compared by the mean of each question', () => {
   const [change] = compareEvaluations(evaluated('e1', 20), evaluated('e2', 24, { tries: 3 }));
   expect(change).toMatchObject({ pairs: 40, scores: [0.5, 0.6] });
 });
 
-test('evaluations of other questions share nothing', () => {
+test('evaluations of different questions have nothing to compare', () => {
   expect(compareEvaluations(evaluated('e1', 20), evaluated('e2', 20, { renamed: 40 }))).toEqual([]);
 });

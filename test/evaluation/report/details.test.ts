@@ -44,7 +44,7 @@ const records = QUESTIONS.flatMap(({ id }, index) => [
 ]);
 const EVALUATION = { methods: ['conductor', 'worker:a'], workers: ['a', 'b'], records, questions: QUESTIONS };
 
-test('scores stand by data set and level with their standard errors, as do steps and workers', () => {
+test('scores with standard errors are broken down by data set and level, and so are steps and workers', () => {
   const [sets, levels, workers, byLevel, ...rest] = breakDown(EVALUATION);
   expect(sets?.rows).toEqual([
     ['data set', 'questions', 'conductor', 'worker:a'],
@@ -67,7 +67,7 @@ test('scores stand by data set and level with their standard errors, as do steps
   expect(breakDown({ ...EVALUATION, questions: alike })).toEqual([]);
 });
 
-test('ten disagreements are shown whole, won and lost ones, whatever stands in them', async () => {
+test('ten disagreements are shown in full, wins and losses, whatever text they hold', async () => {
   const store = openStore('sqlite:store.db', await freshFolder());
   const long = `\u202e\`\`\`\`\` </pre><script>alert(1)</script> ${'a long answer. '.repeat(600)}The end.`;
   const answer = await keepText(store, long);
@@ -75,7 +75,7 @@ test('ten disagreements are shown whole, won and lost ones, whatever stands in t
   const shown = showDisagreements(
     await findDisagreements(store, 'conductor', 'worker:a', { ...EVALUATION, records: changed }),
   );
-  // Three were won and three lost.
+  // Three wins and three losses.
   const heads = shown.filter((part) => typeof part === 'string' && part.startsWith('Question '));
   expect(heads).toEqual([
     ...['q0', 'q1', 'q2'].map((id) => `Question ${id}: right is conductor alone.`),
@@ -100,7 +100,7 @@ test('ten disagreements are shown whole, won and lost ones, whatever stands in t
   expect(all.filter((part) => typeof part === 'string' && part.startsWith('Question '))).toHaveLength(10);
 });
 
-test('models, temperatures, prompts and versions are told, and other words for the Conductor have another hash', () => {
+test('models, temperatures, prompts and versions are listed, and another Conductor prompt has another hash', () => {
   const run = resolveRun(
     parseConfig({
       conductor: { ...CARD, temperature: 0.2, topP: 0.8 },
@@ -136,7 +136,7 @@ test('models, temperatures, prompts and versions are told, and other words for t
   expect(other.prompts.worker).toBe(made.prompts.worker);
 });
 
-test('checkpoints that wrote plans are told, with temperature and prompt of their manifests', async () => {
+test('checkpoints that wrote plans are listed with temperature and prompt from their manifests', async () => {
   const store = openStore('sqlite:store.db', await freshFolder());
   await writeManifest(store, aManifest());
   await writeManifest(store, aManifest({ name: '000002', temperature: 0.4, prompt: 'full' }));
@@ -191,7 +191,7 @@ test('checkpoints that wrote plans are told, with temperature and prompt of thei
   expect(older.rows).toEqual([['conductor', 'the checkpoint that serves', '–'], frontier]);
 });
 
-test('a trained Conductor whose tokens have no price is named as one that looks too cheap', () => {
+test('a trained Conductor whose tokens have no price is marked as booked at no cost', () => {
   const price = { input: 0.5, output: 0.5 };
   const conductors = Object.fromEntries(
     Object.entries({ small: {}, priced: { price } }).map(([name, changes]) => {

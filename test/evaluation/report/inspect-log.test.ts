@@ -9,8 +9,8 @@ import { freshFolder } from '../../local/fresh-folder';
 import { aRecord } from '../a-record';
 import { CARD } from './a-card';
 
-// Read by `read_eval_log` of inspect_ai 0.3.285 when it was written, which needs a Python of its own.
-test('a log for Inspect has a sample for each try, with its whole answer and its verdict', async () => {
+// `read_eval_log` of inspect_ai 0.3.285 read such a log; it is not run here, because it needs a Python of its own.
+test('a log for Inspect has a sample for each try, with its full answer and its verdict', async () => {
   const store = openStore('sqlite:store.db', await freshFolder());
   const questions = Array.from({ length: 4 }, (_, index): EvaluatedQuestion => {
     const row = {

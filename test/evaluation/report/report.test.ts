@@ -13,7 +13,7 @@ const HOSTILE = [
   'x'.repeat(400_000),
 ];
 
-/** A report in which every text is one of a stranger. */
+/** Returns a report in which every text comes from a stranger. */
 async function hostileReport(): Promise<Report> {
   const [name = ''] = HOSTILE;
   const heading = { title: name, subtitle: HOSTILE.join(' ') };
@@ -47,7 +47,7 @@ async function hostileReport(): Promise<Report> {
   return { title: name, parts: [...HOSTILE, { rows, numeric: true }, ...pictures] };
 }
 
-test('names of strangers stay text, of a readable length, in the page and in Markdown', async () => {
+test('foreign names stay text of a readable length, in the page and in Markdown', async () => {
   const report = await hostileReport();
   const html = renderHtml(report);
   expect(html).toContain('&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;');
@@ -64,14 +64,14 @@ test('names of strangers stay text, of a readable length, in the page and in Mar
   expect(cells.map((line) => line.match(/(?<!\\)\|/g)?.length)).toEqual(cells.map(() => 3));
 });
 
-test('the page asks nothing of any server, and forbids it', async () => {
+test('the page requests nothing from any server, and forbids it', async () => {
   const html = renderHtml(await hostileReport());
   expect(html).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
   const own = html.replace(/xmlns(:\w+)?="[^"]*"/g, '').replace(/<(text|p|td|h1|title)\b[^>]*>[^<]*/g, '');
   expect(own).not.toMatch(/https?:|\bsrc=|href=|@import|url\((?!#)/);
 });
 
-test('a report is one page and one text with the same content, beside its pictures', async () => {
+test('a report is a page and a Markdown text with the same content, beside its pictures', async () => {
   const folder = await freshFolder();
   const heading = { title: 'Score', subtitle: '' };
   const router = { method: 'router', usd: 1, tokens: 1, score: 0.5, interval: [0.4, 0.6] as const };
@@ -93,7 +93,7 @@ test('a report is one page and one text with the same content, beside its pictur
   expect(html).toContain(await readFile(join(folder, 'out', 'score-cost.svg'), 'utf8'));
 });
 
-test('a curve without a name is drawn, and left out of the legend', () => {
+test('a curve without a name is drawn, and omitted from the legend', () => {
   const panel = { title: 'score', note: 'by cycle', form: 'lines', format: String } as const;
   const curves = [
     { name: 'mean', values: [1, 2], colour: '#123456' },

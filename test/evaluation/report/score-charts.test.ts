@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import { drawCharts, REPORT } from '../../../src/evaluation/report/page';
 import { scoreCostChart, type Scored } from '../../../src/evaluation/report/score-charts';
 
-/** Size of a letter in a font of 11 pixels. */
+/** Height and width of a letter in a font of 11 pixels. */
 const [HEIGHT, WIDTH] = [11, 6];
 
-/** Where the renderer put the labels, in pixels of the page. */
+/** Returns the places where the renderer put the labels, in pixels of the page. */
 async function labelsOf(points: readonly Scored[]) {
   const heading = { title: 'Score', subtitle: '' };
   const [picture] = await drawCharts([scoreCostChart(heading, points)]);
@@ -28,7 +28,7 @@ const anyMethod = fc
     return { method: `m${'x'.repeat(letters)}`, score, usd: cost, tokens: 0, interval: [score * 0.9, score] };
   });
 
-test('every method is named on the page, and no name lies on another', async () => {
+test('every method is labelled on the page, and no label overlaps another', async () => {
   const anyMethods = fc.array(anyMethod, { minLength: 1, maxLength: 24 });
   await fc.assert(
     fc.asyncProperty(anyMethods, async (drawn) => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 
 export const IS_ROOT = process.getuid?.() === 0;
 
-/** Whether bubblewrap is there, and may make namespaces. */
+/** Whether bubblewrap is installed, and may create namespaces. */
 export const isThere = canIsolate();
 
 function canIsolate(): boolean {
@@ -11,7 +11,7 @@ function canIsolate(): boolean {
   return spawnSync('bwrap', args, { ...asUser, cwd: '/', timeout: 30_000 }).status === 0;
 }
 
-/** Tests that need bubblewrap; where it is missing they are left out, and say so. */
+/** `describe` for tests that need bubblewrap; without it they are skipped, and stderr says so. */
 export const describeInBubblewrap = isThere ? describe : describe.skip;
 
 if (!isThere) {

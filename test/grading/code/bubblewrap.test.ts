@@ -13,7 +13,7 @@ import { fenced, judged, SUM, testHonest } from './fenced';
 
 jest.setTimeout(120_000);
 
-test('where it cannot work, what to do is told', async () => {
+test('if bubblewrap does not work, the grader says what to do', async () => {
   const problem = await graderProblem([SUM]);
   if (isThere) {
     expect(problem).toBeNull();
@@ -27,7 +27,7 @@ test('where it cannot work, what to do is told', async () => {
 describeInBubblewrap('in bubblewrap', () => {
   testHonest('bubblewrap');
 
-  test('/dev/stdin is there, numbers of 50,000 digits, and a recursion of 40,000 calls', async () => {
+  test('/dev/stdin, numbers of 50,000 digits and a recursion of 40,000 calls work', async () => {
     const python = `
 def depth(n):
     return 0 if n == 0 else 1 + depth(n - 1)
@@ -65,7 +65,7 @@ with open("/dev/stdin") as given:
       'printed none',
     ],
     ['the end of all', 'import os\nos.kill(-1, 9)\nprint("none")', 'No such process'],
-  ])('%s is wrong, and nothing of it is left', async (_, python, reason) => {
+  ])('%s is judged wrong, and leaves nothing behind', async (_, python, reason) => {
     const [wrong, bystander] = await Promise.all([
       grade({ ...SUM, seconds: 1, memoryMb: 256 }, fenced(python)),
       grade(SUM, fenced('print(sum(map(int, input().split())))')),
@@ -75,7 +75,7 @@ with open("/dev/stdin") as given:
     await until(sandboxed, (left) => left.length === 0);
   });
 
-  test('the network is not there', async () => {
+  test('there is no network', async () => {
     let connections = 0;
     const server = createServer(() => (connections += 1));
     await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
@@ -94,7 +94,7 @@ for host in ["127.0.0.1", "1.1.1.1", "localhost"]:
     server.close();
   });
 
-  test('files of this machine are not there, nor its processes, keys and rights', async () => {
+  test('the files, processes, keys and rights of this machine are out of reach', async () => {
     const folder = await freshFolder();
     await writeFile(join(folder, 'secret'), 'open to all', { mode: 0o644 });
     process.env.SOME_API_KEY = 'a key of the worker';
@@ -119,7 +119,7 @@ print(len(os.listdir("/proc/self/fd")))`;
       '[1, 2]',
       '65534 65534 no no',
       "['0000000000000000']",
-      // Its three, and the folder that it reads.
+      // Its three standard streams, and the folder that it lists.
       '4',
     ].join('\n');
     const found = await grade({ ...SUM, tests: [{ input: '', output }] }, fenced(python));
@@ -156,14 +156,14 @@ for frame in list(sys._current_frames().values()):
         frame.f_globals.update(__name__="correct")
         frame = frame.f_back`,
     ],
-  ])('a verdict that a program forges %s is none', async (_, python) => {
+  ])('a verdict that a program forges %s does not count', async (_, python) => {
     expect(await grade(SUM, fenced(python))).toMatchObject({ verdict: 'wrong' });
     const call = { ...SUM, function: 'solve', tests: [{ input: '1', output: '"right"' }] };
     const forging = `${python}\ndef solve(n):\n    return {"verdict": "correct"}`;
     expect(await grade(call, fenced(forging))).toMatchObject({ verdict: 'wrong' });
   });
 
-  test('the right output is nowhere that a program can look', async () => {
+  test('a program cannot find the right output anywhere', async () => {
     const right = `right-${process.pid}-${Date.now()}`;
     const python = `
 import gc, os, sys
@@ -186,8 +186,8 @@ print(len(seen) > 100, any(word + str(digit) in each for each in seen for digit 
     expect(await grade({ ...SUM, tests }, fenced(python))).toMatchObject(judged('wrong', 'True False'));
   });
 
-  test('fifty programs at once are each given their time', async () => {
-    // Together more wall-clock time on two processors than any of them may take of CPU time.
+  test('fifty concurrent programs each get their time', async () => {
+    // On two processors, all of them together take more wall-clock time than each may take CPU time.
     const python = `
 import time
 while time.process_time() < 0.4:
@@ -198,7 +198,7 @@ print(sum(map(int, input().split())))`;
     expect(grades.filter(({ verdict }) => verdict !== 'correct')).toEqual([]);
   });
 
-  test('where the worker is killed, its programs end', async () => {
+  test('if the worker is killed, its programs end', async () => {
     const script = `
       const { grade } = require(${JSON.stringify(join(__dirname, '../../../src/grading/grade.ts'))});
       void grade(${JSON.stringify(SUM)}, ${JSON.stringify(fenced('import time\ntime.sleep(1000)'))});
@@ -210,7 +210,7 @@ print(sum(map(int, input().split())))`;
     });
     for await (const line of createInterface({ input: worker.stdout })) if (line === 'begun') break;
     const [program = ''] = await until(sandboxed, (programs) => programs.length > 0);
-    // User as this machine sees it: a root worker has given its rights up.
+    // User id outside the sandbox: a worker that runs as root has given up its rights.
     const uid = IS_ROOT ? 65_534 : process.getuid?.();
     expect(readFileSync(`/proc/${program}/status`, 'utf8')).toMatch(new RegExp(`^Uid:\\s+${uid}\\s`, 'm'));
     worker.kill('SIGKILL');
@@ -218,7 +218,7 @@ print(sum(map(int, input().split())))`;
   });
 });
 
-/** Processes that run a program of ours. */
+/** Returns the ids of processes that run a program in the sandbox. */
 function sandboxed(): string[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.filter((pid) => commandOf(pid).includes('/judge/main.py'));

@@ -42,6 +42,6 @@ test.each([
   expect(codeIn(reply)).toBe(code);
 });
 
-test('a reply without code settles on nothing, and needs no sandbox', async () => {
+test('a reply without code is unparseable, and needs no sandbox', async () => {
   expect(await gradeCode(SUM, 'I cannot.')).toMatchObject({ verdict: 'unparseable', extracted: null });
 });

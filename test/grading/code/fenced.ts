@@ -1,16 +1,16 @@
 import { grade } from '../../../src/grading';
 
-/** Expected verdict of a grade, and words that its reason must contain. */
+/** Returns the expectation of a grade with this verdict, whose reason contains these words. */
 export function judged(verdict: string, reason: string): object {
   return { verdict, reason: expect.stringContaining(reason) as string };
 }
 
-/** A reply with a program, as models write it. */
+/** Returns a reply with a program, as models write it. */
 export function fenced(python: string): string {
   return `Here it is:\n\n\`\`\`python\n${python.trim()}\n\`\`\`\n\nIt is quick.`;
 }
 
-/** Reads two numbers, and prints their sum. */
+/** A question whose program reads two numbers, and prints their sum. */
 export const SUM = {
   grader: 'code',
   tests: [

@@ -9,7 +9,7 @@ interface RunRequest {
   readonly run_timeout: number;
 }
 
-/** A server that speaks SandboxFusion's protocol and runs Python as it is, for programs of our own. */
+/** Starts a server that speaks SandboxFusion's protocol and runs Python without a sandbox, for our own programs. */
 export function serveSandboxFusion(): Promise<Listening> {
   return serve((request, response) => {
     void json(request).then(async (body) => {
@@ -26,7 +26,7 @@ function runCode({ code, stdin, language, run_timeout: seconds }: RunRequest): P
   }
   return new Promise((resolve) => {
     const child = spawn('python3', ['-'], { timeout: seconds * 1000, killSignal: 'SIGKILL' });
-    // The program comes by standard input, and reads its own from behind it.
+    // Standard input carries both the program and the program's own input.
     const program = Buffer.from(code).toString('base64');
     const wrapped = `import io, sys, base64\nsys.stdin = io.StringIO(base64.b64decode("${Buffer.from(stdin).toString('base64')}").decode())\nexec(compile(base64.b64decode("${program}"), "main.py", "exec"))\n`;
     child.stdin.end(wrapped);

@@ -7,7 +7,7 @@ import { fenced, judged, SUM, testHonest } from './fenced';
 
 afterEach(() => delete process.env.CONDUCTOR_SANDBOX);
 
-describe('at a server that speaks the protocol of SandboxFusion', () => {
+describe('with a server that speaks the SandboxFusion protocol', () => {
   let server: Listening;
   beforeAll(async () => (server = await serveSandboxFusion()));
   afterAll(() => server.close());
@@ -29,21 +29,24 @@ test.each([
   ['that fails', 200, '{"status":"SandboxError","message":"no room"}', 'failed: no room'],
   ['that answers otherwise', 200, '{"ok":true}', 'answered no result: {"ok":true}'],
   ['of another kind', 404, 'no such page', 'answered 404: no such page'],
-])('a server %s says nothing of a program, and what to do is told', async (_, status, body, reason) => {
-  const server = await serve((_request, response) => response.writeHead(status).end(body));
-  process.env.CONDUCTOR_SANDBOX = server.url;
-  expect(await grade(SUM, fenced('print(3)'))).toMatchObject(judged('ungraded', reason));
-  expect(await graderProblem([SUM])).toContain('Start SandboxFusion there, or correct CONDUCTOR_SANDBOX');
-  await server.close();
-});
+])(
+  'a server %s leaves a program ungraded, and the grader says what to do',
+  async (_, status, body, reason) => {
+    const server = await serve((_request, response) => response.writeHead(status).end(body));
+    process.env.CONDUCTOR_SANDBOX = server.url;
+    expect(await grade(SUM, fenced('print(3)'))).toMatchObject(judged('ungraded', reason));
+    expect(await graderProblem([SUM])).toContain('Start SandboxFusion there, or correct CONDUCTOR_SANDBOX');
+    await server.close();
+  },
+);
 
-test('a server that is not there is told, and asked again the next time', async () => {
+test('an unreachable server is reported, and leaves a program ungraded', async () => {
   process.env.CONDUCTOR_SANDBOX = 'http://127.0.0.1:9';
   expect(await graderProblem([SUM])).toContain('http://127.0.0.1:9 did not answer');
   expect(await grade(SUM, fenced('print(3)'))).toMatchObject({ verdict: 'ungraded' });
 });
 
-test('code is run without a sandbox only where that is said in full', async () => {
+test('code runs without a sandbox only if that is requested in full', async () => {
   process.env.CONDUCTOR_SANDBOX = 'none';
   const problem = await graderProblem([SUM]);
   expect(problem).toContain('CONDUCTOR_SANDBOX is "none": expected');

@@ -25,7 +25,7 @@ def error(name, *arguments):
 `;
 
 describeInBubblewrap('in bubblewrap', () => {
-  // Memory outside any address space, of 64 MB each: together more than the limit.
+  // More memory than the limit of 256 MB, in different places.
   test.each([
     [
       'a file in memory',
@@ -59,11 +59,11 @@ for _ in range(4):
 print("holds 320 MB")`,
     ],
     ['one process', 'held = bytearray(320 << 20)\nprint("holds 320 MB")'],
-  ])('more memory than the limit is not to be had in %s', async (_, python) => {
+  ])('a program cannot get more memory than the limit in %s', async (_, python) => {
     expect(await run(python, 'holds 320 MB')).toMatchObject({ verdict: 'wrong' });
   });
 
-  test('a program is one process with its threads, and no call of the kernel holds memory for it', async () => {
+  test('a program is one process with its threads, and no system call holds memory for it', async () => {
     const python = `${LIBC}
 CLONE_NEWUSER = 0x10000000
 for name, *arguments in [
@@ -88,7 +88,7 @@ thread.join()`;
     expect(await run(python, output)).toMatchObject({ verdict: 'correct' });
   });
 
-  test('no namespace of users is made in it, whatever calls of the kernel are denied', () => {
+  test('no user namespace can be created in it, whatever system calls are denied', () => {
     const args = [...CONFINED, '--ro-bind', '/', '/', '/usr/bin/unshare', '--user', 'true'];
     const { status, stderr } = spawnSync('bwrap', args, { cwd: '/', encoding: 'utf8' });
     expect({ status, stderr }).toEqual({
@@ -97,7 +97,7 @@ thread.join()`;
     });
   });
 
-  test('nothing can be written, and of this machine Python alone is seen', async () => {
+  test('nothing can be written, and only Python is visible of this machine', async () => {
     const python = `
 import os
 for path in ["/x", "/tmp/x", "/usr/lib/x", "/dev/x", "/dev/shm/x", "/judge/main.py", "x"]:
@@ -115,7 +115,7 @@ print(sorted(os.listdir("/")), sorted(set(os.listdir("/usr")) - {"lib64"}))`;
     expect(await run(python, output)).toMatchObject({ verdict: 'correct' });
   });
 
-  test('no program is run where it would see the current folder', async () => {
+  test('no program runs if it would see the current folder', async () => {
     const folder = process.cwd();
     process.chdir('/usr/lib');
     try {
@@ -126,7 +126,7 @@ print(sorted(os.listdir("/")), sorted(set(os.listdir("/usr")) - {"lib64"}))`;
     }
   });
 
-  test('nor where it would see the right answers', async () => {
+  test('no program runs if it would see the right answers', async () => {
     const question = { grader: 'code', tests: [] } as const;
     const problem = await graderProblem([question], ['questions.jsonl', '/usr/lib/app/questions.jsonl']);
     expect(problem).toContain('programs would see /usr/lib/app/questions.jsonl');
@@ -143,7 +143,7 @@ print(sorted(os.listdir("/")), sorted(set(os.listdir("/usr")) - {"lib64"}))`;
       mkdirSync(group);
       writeFileSync(join(group, memory?.limit ?? ''), String(64 << 20));
       try {
-        // It waits until it is in the group, however late it is found.
+        // The program waits until it is in the group, however late it is found.
         const python = `
 import time
 while "${name}" not in open("/proc/self/cgroup").read():
@@ -168,7 +168,7 @@ print(1)`;
   );
 });
 
-/** Where groups of processes with a limit of memory can be made here; null where they cannot. */
+/** Returns the folder in which cgroups with a memory limit can be created, or null if none can. */
 function memoryGroups(): { readonly folder: string; readonly limit: string } | null {
   const root = '/sys/fs/cgroup';
   const own = /^\d+:memory:(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1];
@@ -178,7 +178,7 @@ function memoryGroups(): { readonly folder: string; readonly limit: string } | n
   return isDelegated ? { folder: root, limit: 'memory.max' } : null;
 }
 
-/** Programs under way that are given such a word; another file's tests may run some at the same time. */
+/** Returns the ids of running programs with this input; tests of another file may run others at the same time. */
 async function programsWith(word: string): Promise<string[]> {
   const found: string[] = [];
   for (const pid of await readdir('/proc')) {
@@ -192,13 +192,13 @@ async function programsWith(word: string): Promise<string[]> {
   return found;
 }
 
-test('what programs would see is told, whatever its path is written like', () => {
+test('paths that programs would see are recognized, however they are written', () => {
   const seen = ['/usr/lib/app/questions.jsonl', '/usr/bin/../lib/store', '/usr/lib'];
   const unseen = ['/srv/q.jsonl', '/usr/src/app/.env', '/usr/local/share', '/usr', '/usr/library', '.'];
   expect(seenAmong([...unseen, ...seen])).toEqual(seen);
 });
 
-test('there is a filter for the processors that it knows, and for no other', () => {
+test('known processors have a system call filter, and others have none', () => {
   const [x64, arm64] = ['x64', 'arm64'].map(systemCallFilter);
   expect(x64?.equals(arm64 ?? Buffer.alloc(0))).toBe(false);
   expect(systemCallFilter('riscv64')).toBeNull();

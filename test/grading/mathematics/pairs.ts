@@ -10,7 +10,7 @@ export interface Pair {
   readonly isRight: boolean;
 }
 
-/** Our own pairs of `pairs.txt`: `right  ==  answer`, or `!=` for one that must not pass, below the name of their kind. */
+/** Reads our own pairs from `pairs.txt`: `right  ==  answer`, or `!=` for one that must not pass, below their kind. */
 export function readPairs(): readonly Pair[] {
   let kind = '';
   return readFileSync(join(__dirname, 'pairs.txt'), 'utf8')
@@ -23,7 +23,7 @@ export function readPairs(): readonly Pair[] {
     });
 }
 
-/** Grades all pairs, and tells those that are not judged as they should be. */
+/** Grades all pairs, and describes those that are misjudged. */
 export async function misjudged(): Promise<readonly string[]> {
   const failed: string[] = [];
   for (const { kind, right, answer, isRight } of readPairs()) {

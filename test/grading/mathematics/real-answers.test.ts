@@ -5,7 +5,7 @@ import { measureAnswers } from './real-answers';
 
 const sample = (name: string): string => join(__dirname, '../../evaluation/data/samples', name);
 
-test('right answers of a file are measured: for their own question, for the next, by tier, and rounded', async () => {
+test('right answers of a file are measured on their own question, on the next one, by tier, and rounded', async () => {
   const math = await measureAnswers(sample('math-500.jsonl'));
   expect(math[0]).toBe('MATH-500, math: 12 of 12 right for their own question, 0 of 12 for the next one');
   expect(math[1]).toMatch(/^ {2}tier 1: 12 of 12; tier 2/);

@@ -10,7 +10,7 @@ import { readNumber } from '../../../src/grading/read-number';
 type Judged = Exclude<Question, { readonly grader: 'code' | 'custom' }>;
 
 /**
- * What the graders make of the right answers of a file, without any model: each must be right for its own question, and
+ * Measures the graders on the right answers of a file, without any model: each must be right for its own question, and
  * hardly any may be right for the next one. @returns a line for each measurement
  */
 export async function measureAnswers(file: string): Promise<string[]> {
@@ -56,7 +56,7 @@ async function measureTiers(questions: readonly Judged[]): Promise<string[]> {
   return [`  tier 1: ${describe(first, questions)}; tier 2: ${describe(second, questions)}`];
 }
 
-/** How many answers that are numbers still count where a model rounds them, as far as a question says, and without that. */
+/** Counts the numeric answers that are still right when rounded, with and without the tolerance of their question. */
 async function measureTolerance(questions: readonly Judged[]): Promise<string[]> {
   const lines: string[] = [];
   for (const digits of [3, 4]) {

@@ -1,6 +1,6 @@
 /**
- * `npm run grading:tiers`: our own pairs by each tier alone, by both, and where they disagree. With files of questions behind
- * `--`, what tiers and tolerance make of their right answers.
+ * `npm run grading:tiers`: judges our own pairs by each tier alone and by both, and lists disagreements. With files of
+ * questions after `--`, it measures tiers and tolerance on their right answers instead.
  */
 import { gradeMathematics } from '../../../src/grading/mathematics/grade-mathematics';
 import { askMathVerify, mathVerifyProblem } from '../../../src/grading/mathematics/math-verify';

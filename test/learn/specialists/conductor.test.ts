@@ -3,13 +3,13 @@ import { TINY } from '../../../examples/learn/specialists/recipe';
 import { ALL_PHRASES, toSubtask } from '../../../examples/learn/specialists/skills';
 import { PERFECT } from './perfect-crew';
 
-/** Whether all subtasks of a plan are in words of its question. */
+/** Whether every subtask of a plan uses a phrasing of its question. */
 function isEcho({ prompt, completion }: { readonly prompt: string; readonly completion: string }): boolean {
   const used = ALL_PHRASES.filter((phrase) => completion.includes(`"${toSubtask(phrase)}"`));
   return used.every(({ template }) => prompt.includes(` ${template.split(' ')[0]} `));
 }
 
-test('the first plans are in words of the question, and ask all workers', () => {
+test('the first plans use the wording of the question, and ask all workers', () => {
   const examples = evenExamples(PERFECT.ids, TINY, 1000, 1);
   expect(examples.every(isEcho)).toBe(true);
   const firstWorkers = new Set(examples.map(({ completion }) => /\[(\d)/.exec(completion)?.[1]));

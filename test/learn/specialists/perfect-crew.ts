@@ -7,7 +7,7 @@ import {
   type WorkerTask,
 } from '../../../examples/learn/specialists/workers';
 
-/** Workers who do exactly what the real ones are shown. */
+/** Workers that do exactly what the real ones are taught. */
 export const PERFECT: Crew = {
   url: 'http://127.0.0.1:9/v1',
   ids: SCHOOLINGS.map(({ id }) => id),

@@ -35,11 +35,11 @@ test.each([
   ['count', '0459', '2'],
   ['add', 'p l u m', null],
   ['sort', [34, 58], null],
-] as const)('%s makes of %j: %s', (skill, given, made) => {
+] as const)('%s of %j is %s', (skill, given, made) => {
   expect(applySkill(skill, given)).toBe(made);
 });
 
-test('no skill of a question can be left out, done too early or be another, and what it is about can be read back', () => {
+test('leaving out, reordering or replacing skills changes the answer, and the input can be read back', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...ALL),
@@ -65,7 +65,7 @@ test('no skill of a question can be left out, done too early or be another, and 
   );
 });
 
-test('what is held out was never seen: neither its numbers and words, nor its skills together', () => {
+test('held-out questions share neither their inputs nor their pairs of skills with the training set', () => {
   const train = questionSet([...SINGLES, ...TRAINED_PAIRS, ...TRAINED_TRIPLES], 'train', 600, 1);
   const heldOut = questionSet(ALL, 'heldOut', 200, 1);
   const givens = new Set(train.map(({ question }) => spell(readGiven(question))));
@@ -78,14 +78,14 @@ test('what is held out was never seen: neither its numbers and words, nor its sk
   expect(together(HELD_OUT_PAIRS).filter((pair) => trained.includes(pair))).toEqual([]);
 });
 
-test('every skill of a held-out pair was trained at its place', () => {
+test('every skill of a held-out pair was trained in the same position', () => {
   const places = (compositions: readonly Composition[]) =>
     new Set(compositions.flatMap((skills) => skills.map((skill, place) => `${skill} at ${place}`)));
   const trained = places(TRAINED_PAIRS);
   expect([...places(HELD_OUT_PAIRS)].filter((place) => !trained.has(place))).toEqual([]);
 });
 
-test('all phrases are different, ten for each skill', () => {
+test('all eighty phrases are different, ten for each skill', () => {
   expect(new Set(ALL_PHRASES.map(({ template }) => template)).size).toBe(80);
 });
 

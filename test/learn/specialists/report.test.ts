@@ -1,10 +1,10 @@
 import { intervalOf } from '../../../examples/learn/specialists/report';
 
-/** A seed with so many right answers to a hundred questions. */
+/** Results of one seed on a hundred questions, `right` of them answered right. */
 const seedOf = (right: number): number[] =>
   Array.from({ length: 100 }, (_, index) => (index < right ? 1 : 0));
 
-test('seeds that differ widen the interval of their mean, which lies around it', () => {
+test('differences between seeds widen the confidence interval around their mean', () => {
   const [low, high] = intervalOf(Array.from({ length: 8 }, () => seedOf(70)));
   expect(low).toBeGreaterThan(0.65);
   expect(low).toBeLessThan(0.7);

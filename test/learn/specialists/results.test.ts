@@ -8,7 +8,7 @@ import { readPage, ROOT } from '../../newcomer/pages';
 const RESULTS = join(ROOT, 'examples/learn/specialists/results');
 const PAGE = 'docs/specialists.md';
 
-/** Cells of a table's lines. */
+/** Returns the rows of a page's tables, their cells joined by `|`. */
 function cellsOf(page: string): string[] {
   const lines = page.split('\n').filter((line) => line.startsWith('|'));
   return lines.map((line) => rowOf(line.split('|').slice(1, -1)));
@@ -21,7 +21,7 @@ function linesOf(part: Report['parts'][number]): string[] {
   return 'rows' in part ? part.rows.map(rowOf) : [];
 }
 
-test(`${PAGE} has the figures that the kept results come to`, async () => {
+test(`${PAGE} shows the figures computed from the kept results`, async () => {
   const { abilities, baselines } = await readMeasured(RESULTS);
   const report = await reportSeeds(abilities, baselines, await readSeeds(RESULTS));
   const page = readPage(PAGE);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { smollm2Recipe, TINY } from '../../../examples/learn/specialists/recipe';
 import { claimFolder } from '../../../examples/learn/specialists/school';
 
-test('a folder takes the workers and seeds of one recipe, on whichever device', async () => {
+test('a folder accepts the workers and seeds of one recipe only, on any device', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'specialists-'));
   await claimFolder(folder, TINY);
   await claimFolder(folder, { ...TINY, device: 'cuda' });

@@ -17,7 +17,7 @@ import {
 } from '../../../examples/learn/specialists/workers';
 import { PERFECT } from './perfect-crew';
 
-test.each(SCHOOLINGS)('$id is shown its own skills, and to refuse others', (schooling) => {
+test.each(SCHOOLINGS)('$id is taught its own skills, and to refuse all others', (schooling) => {
   const subtaskOf = (prompt: string): string =>
     ALL_PHRASES.map(toSubtask).find((subtask) => prompt.includes(`<|im_start|>user\n${subtask}\n\n`)) ?? '';
   for (const { prompt, completion } of schoolExamples(schooling, 300)) {
@@ -31,7 +31,7 @@ test.each(SCHOOLINGS)('$id is shown its own skills, and to refuse others', (scho
   expect(answered.length).toBeGreaterThan(150);
 });
 
-test('a worker works on the last output that it is shown, and adds the numbers of the question', () => {
+test('a worker applies its skill to the last output it sees; adding takes the numbers of the question', () => {
   const question = 'Add 34 and 58, then reverse the result.';
   const sees = [{ step: 0, subtask: 'Add them.', output: '92' }];
   const task = (seen: WorkerTask['sees']): WorkerTask => ({ question, subtask: '', sees: seen });
@@ -42,7 +42,7 @@ test('a worker works on the last output that it is shown, and adds the numbers o
   expect(answer('reverse', [{ step: 0, subtask: '', output: REFUSAL }])).toBe(REFUSAL);
 });
 
-test('abilities are measured on calls that have an answer: those taught are 1, all others 0', async () => {
+test('abilities are measured on calls that have an answer: 1 for taught skills, 0 for all others', async () => {
   for (const { worker, skill, phrasing, accuracy } of await measureAbilities(PERFECT)) {
     const taught = SCHOOLINGS.find(({ id }) => id === worker)?.taught ?? [];
     const isTaught = taught.some(([each, words]) => each === skill && words === phrasing);
@@ -50,7 +50,7 @@ test('abilities are measured on calls that have an answer: those taught are 1, a
   }
 });
 
-test('the search finds a plan for each composition, as good on new questions, and no constant plan for all', async () => {
+test('the search finds a plan for each composition that works on new questions, but no constant plan for all', async () => {
   const abilities = await measureAbilities(PERFECT);
   const compositions = [['sort'], ['add', 'reverse'], ['shift', 'sort', 'reverse']] as const;
   const known = questionSet(compositions, 'train', 30, 'search');
@@ -70,7 +70,7 @@ test('the search finds a plan for each composition, as good on new questions, an
   ]);
 });
 
-test('what letters and numbers are about is told apart', () => {
+test('distinguishes questions about numbers from those about letters', () => {
   expect(takesNumbers('add')).toBe(true);
   expect(readGiven('Tell which of 258, 924 and 518 leads.')).toEqual([258, 924, 518]);
   expect(applySkill('count', readGiven('Please count the low ones in a b z.'))).toBe('2');

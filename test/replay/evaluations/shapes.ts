@@ -2,14 +2,14 @@ import type { EvaluateInput } from '../../../src/evaluation/contract';
 import { METHODS } from '../../../src/evaluation/methods/read-method';
 import { CALL_NANO_USD } from '../../evaluation/open-evaluation';
 
-/** One way for an evaluation to go. */
+/** One way an evaluation can go. */
 export interface EvaluationShape {
   readonly questions: number;
   readonly methods: readonly string[];
   readonly changes?: Partial<EvaluateInput>;
-  /** Kept is the history of its first question instead of its own. */
+  /** Records the history of its first question instead of its own. */
   readonly ofQuestion?: boolean;
-  /** It goes on in a new run after so many events; kept is the last one. */
+  /** Number of events after which it continues in a new run; the last run's history is recorded. */
   readonly longHistory?: number;
 }
 

@@ -8,10 +8,10 @@ import { scheduleIdOf } from '../../../src/training/names';
 import { LESSON, REPLIES, type ScriptedTraining } from '../../support/scripted-training';
 import { until } from '../../support/until';
 
-/** Lets something happen on a stage, and returns whose history is kept once it is over. */
+/** Plays a scenario on a stage, and returns the workflow whose history is recorded when it ends. */
 export type Play = (stage: ScriptedTraining) => Promise<WorkflowHandle>;
 
-/** The training run of everything that is played: the ids of children are made of it. */
+/** Training run of all plays; ids of child workflows derive from it. */
 export const TRAIN_RUN = 'shape';
 
 export const night: Play = async (stage) => {
@@ -24,7 +24,7 @@ export const nightWithoutPlans: Play = (stage) => {
   return night(stage);
 };
 
-/** A night that hears something while its first cycle is under way. */
+/** A night that gets a message while its first cycle is under way. */
 export function nightThatHears(say: Play | ((stage: ScriptedTraining) => Promise<unknown>)): Play {
   return async (stage) => {
     const letGo = stage.providers.hold('a');
@@ -36,7 +36,7 @@ export function nightThatHears(say: Play | ((stage: ScriptedTraining) => Promise
   };
 }
 
-/** A night of which the history of another run is kept: a child's, or the one that it went on in. */
+/** A night for which another history is recorded: that of a child, or of the run it continued in. */
 export function nightFor(workflowId: string): Play {
   return async (stage) => {
     await (await night(stage)).result();
@@ -44,7 +44,7 @@ export function nightFor(workflowId: string): Play {
   };
 }
 
-/** A schedule that is due now. */
+/** A night that a schedule starts at once. */
 export const scheduledNight: Play = async ({ temporal: { client }, taskQueue }) => {
   const request = { trainRun: TRAIN_RUN, taskQueue, timeZone: 'UTC', jitterMs: 0, timeLimitMs: 60_000 };
   await scheduleNights(client, { ...request, cron: '0 0 1 1 *' });

@@ -17,13 +17,13 @@ import {
   warmStart,
 } from './plays';
 
-/** One way for a workflow of training to go. */
+/** One way a training workflow can go. */
 export interface NightShape {
   readonly training?: TrainingInput;
   readonly limits?: TrainableInput['limits'];
-  /** Questions that a policy is tried on; the gate needs five. Default: one. */
+  /** Number of held-out questions; the gate needs five. Default: one. */
   readonly heldOut?: number;
-  /** Events after which the server suggests to go on in a new run. Default: the server's own bound, of thousands. */
+  /** Events after which the server suggests continuing as new. Default: the server's own limit, in the thousands. */
   readonly longHistory?: number;
   readonly play: Play;
 }
@@ -34,14 +34,14 @@ const FIRST_DRAWS = [0, 1].map((draw) =>
   samplingSeed({ seed: SEED, purpose: 'training', cycle: 1, draw, round: 0 }),
 );
 
-/** Trials go as training did. */
+/** Settings under which trials must run as training did. */
 const AS_TRAINED: TrainingInput = {
   recursion: { rounds: 2 },
   pool: { adaptive: true },
   policy: { describe: 'names' },
 };
 
-/** The ways recorded in `histories/`, by file name. */
+/** Shapes recorded in `histories/`, by file name. */
 export const NIGHT_SHAPES: Readonly<Record<string, NightShape>> = {
   promoted: { training: { cycles: 2 }, heldOut: 5, play: night },
   'one-cycle-ahead': { training: { cycles: 3, staleness: 1 }, play: night },

@@ -7,7 +7,7 @@ import { aRow, OPEN } from '../../support/ledger-of';
 
 const ROW = aRow(OPEN);
 
-/** Does what others rely on once it is told, and says each time that it is done: `acknowledge.ts PATH`. */
+/** Makes changes that others rely on, and prints a line after each: `acknowledge.ts PATH`. */
 async function acknowledge(path: string): Promise<void> {
   const store = openStore(`sqlite:${path}`, '/');
   const row = { ...ROW, endedAt: '2026-11-21T10:00:01.000Z' };

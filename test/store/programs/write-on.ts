@@ -1,6 +1,6 @@
 import { SqliteStore } from '../../../src/store/sqlite-store';
 
-/** Adds one to a number that other processes add to, and keeps a row for each time: `write-on.ts PATH TIMES`. */
+/** Increments a counter that other processes share, and writes a row each time: `write-on.ts PATH TIMES`. */
 async function writeOn(path: string, times: number): Promise<void> {
   const store = new SqliteStore(path);
   await store.create('count', Buffer.from('0'));

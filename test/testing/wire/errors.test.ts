@@ -8,7 +8,7 @@ import { useProviders } from '../use-providers';
 
 const providers = useProviders();
 
-/** Error that the vendor's SDK throws at a fault. */
+/** Returns the error that the vendor's SDK throws for a fault. */
 async function errorOf(protocol: Protocol, fault: Fault): Promise<unknown> {
   providers.now.script('model', [fault]);
   return SDK_CLIENTS[protocol](providers.now.url).catch((error: unknown) => error);
@@ -22,7 +22,7 @@ function headerOf(error: unknown, name: string): string | null {
   throw error;
 }
 
-/** The status and the vendor's word for each error, as the SDK reads them. */
+/** Status of each error, and its code at OpenAI, Anthropic and Google, as the SDKs read them. */
 const WORDS: Readonly<Record<ErrorFaultKind, [number, string, string, string]>> = {
   'bad-request': [400, 'invalid_request_error', 'invalid_request_error', 'INVALID_ARGUMENT'],
   unauthorized: [401, 'invalid_request_error', 'authentication_error', 'UNAUTHENTICATED'],
@@ -53,21 +53,24 @@ async function googleErrorOf(fault: Fault): Promise<GoogleBody['error']> {
   return body.error;
 }
 
-test.each(Object.keys(ERRORS) as ErrorFaultKind[])('%s, as the SDKs read it', async (fault) => {
-  const [status, openai, anthropic, google] = WORDS[fault];
-  for (const protocol of ['openai-chat', 'openai-responses'] as const) {
-    const error = await errorOf(protocol, { fault });
-    if (!(error instanceof OpenAiError)) throw error;
-    expect([error.status, error.code ?? error.type]).toEqual([status, openai]);
-  }
-  // Where no money is left, Anthropic says 402; to a wrong key Gemini says 400.
-  const paid = fault === 'quota-exceeded' ? 402 : status;
-  expect(await errorOf('anthropic', { fault })).toMatchObject({ status: paid, type: anthropic });
-  const known = fault === 'invalid-key' ? 400 : status;
-  expect(await googleErrorOf({ fault })).toMatchObject({ code: known, status: google });
-});
+test.each(Object.keys(ERRORS) as ErrorFaultKind[])(
+  '%s is read by each SDK with its status and code',
+  async (fault) => {
+    const [status, openai, anthropic, google] = WORDS[fault];
+    for (const protocol of ['openai-chat', 'openai-responses'] as const) {
+      const error = await errorOf(protocol, { fault });
+      if (!(error instanceof OpenAiError)) throw error;
+      expect([error.status, error.code ?? error.type]).toEqual([status, openai]);
+    }
+    // Anthropic answers 402 when the quota is used up; Gemini answers 400 to an invalid key.
+    const paid = fault === 'quota-exceeded' ? 402 : status;
+    expect(await errorOf('anthropic', { fault })).toMatchObject({ status: paid, type: anthropic });
+    const known = fault === 'invalid-key' ? 400 : status;
+    expect(await googleErrorOf({ fault })).toMatchObject({ code: known, status: google });
+  },
+);
 
-test('google: details tell a wrong key from a wrong request, a day from a minute, and a delay', async () => {
+test('google: details distinguish a bad key from a bad request and daily from minute quotas, and give a delay', async () => {
   const detailsOf = async (fault: Fault) => (await googleErrorOf(fault)).details;
   const quota = (words: string) => [{ violations: [{ quotaId: expect.stringContaining(words) as string }] }];
   expect(await detailsOf({ fault: 'invalid-key' })).toMatchObject([{ reason: 'API_KEY_INVALID' }]);
@@ -81,7 +84,7 @@ test('google: details tell a wrong key from a wrong request, a day from a minute
   });
 });
 
-test('a delay in each form of header', async () => {
+test('a delay is sent in each form of header', async () => {
   const delayOf = async (as: 'milliseconds' | 'seconds' | 'date'): Promise<unknown> => {
     const error = await errorOf('openai-chat', { fault: 'rate-limited', retryAfter: { ms: 90_500, as } });
     return [headerOf(error, 'retry-after-ms'), headerOf(error, 'retry-after')];
@@ -92,12 +95,12 @@ test('a delay in each form of header', async () => {
   const before = Date.now();
   const [, date] = (await delayOf('date')) as [null, string];
   expect(date).toMatch(/^\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/);
-  // A date has whole seconds only.
+  // An HTTP date has whole seconds only.
   expect(Date.parse(date)).toBeGreaterThanOrEqual(before + 89_500);
   expect(Date.parse(date)).toBeLessThanOrEqual(Date.now() + 90_500);
 });
 
-test('no delay unless told, and a message of the test’s own', async () => {
+test('there is no delay unless requested, and a message can be given', async () => {
   const error = await errorOf('anthropic', { fault: 'invalid-key', message: 'invalid x-api-key: abc' });
   if (!(error instanceof AnthropicError)) throw error;
   expect(error.apiMessage).toBe('invalid x-api-key: abc');

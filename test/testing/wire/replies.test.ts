@@ -4,7 +4,7 @@ import { post, PROTOCOLS, useProviders } from '../use-providers';
 
 const providers = useProviders();
 
-/** What a vendor's SDK reads of a reply that comes whole, and, to the last field, of one that is streamed. */
+/** Returns what the vendor's SDK reads from a whole reply, and checks that the streamed reply gives the same. */
 async function ask(protocol: Protocol, reply: Reply): Promise<unknown> {
   providers.now.script('model', [reply, reply]);
   const { id, ...whole } = await SDK_CLIENTS[protocol](providers.now.url);
@@ -52,7 +52,7 @@ const USAGES: Readonly<Record<Protocol, object>> = {
   },
 };
 
-test.each(PROTOCOLS)('%s: a whole answer with its usage', async (protocol) => {
+test.each(PROTOCOLS)('%s: the SDK reads a whole answer with its usage', async (protocol) => {
   const text = 'Because of 🙂, Ünïcödé and all that it takes to fill more than one piece of a stream.';
   const expected = { text, refusal: null, finish: FINISHES[protocol], usage: USAGES[protocol] };
   expect(await ask(protocol, { text, usage })).toMatchObject(expected);
@@ -74,9 +74,9 @@ test.each<[Protocol, object, object]>([
     { finish: 'refusal', text: '', refusal: 'Not that.' },
     { finish: 'refusal', text: '', refusal: null },
   ],
-  // Google's SDK leaves out the words of the wire's `finishMessage`.
+  // Google's SDK drops the `finishMessage` of the wire format.
   ['google', { finish: 'SAFETY', text: '' }, { finish: 'PROHIBITED_CONTENT', text: '' }],
-])('%s: a refusal, and a safety filter', async (protocol, refused, filtered) => {
+])('%s: the SDK reads a refusal and a safety filter', async (protocol, refused, filtered) => {
   const declined: Reply = { text: '', finish: 'refusal', refusal: 'Not that.' };
   expect(await ask(protocol, declined)).toMatchObject(refused);
   expect(await ask(protocol, { text: '', finish: 'filtered' })).toMatchObject(filtered);
@@ -87,7 +87,7 @@ test.each<[Protocol, string]>([
   ['openai-responses', 'max_output_tokens'],
   ['anthropic', 'max_tokens'],
   ['google', 'MAX_TOKENS'],
-])('%s: a length stop, with text and without', async (protocol, finish) => {
+])('%s: the SDK reads a stop at the length limit, with text and without', async (protocol, finish) => {
   expect(await ask(protocol, { text: 'Half of', finish: 'length' })).toMatchObject({
     text: 'Half of',
     finish,
@@ -95,7 +95,7 @@ test.each<[Protocol, string]>([
   expect(await ask(protocol, { text: '', finish: 'length', usage })).toMatchObject({ text: '', finish });
 });
 
-/** The kinds of the pieces that a reply is made of, in order. */
+/** Returns the types of a reply's items, in order. */
 async function kindsOf(path: string, request: object, reply: Reply): Promise<string[]> {
   providers.now.script('model', [reply]);
   const response = await post(providers.now, path, JSON.stringify({ model: 'model', ...request }));
@@ -105,7 +105,7 @@ async function kindsOf(path: string, request: object, reply: Reply): Promise<str
   return [...output, ...content].map(({ type }) => type);
 }
 
-test('reasoning is a piece of its own, beside the text or without any', async () => {
+test('reasoning is an item of its own, with or without text', async () => {
   const answered: Reply = { text: 'Because.', usage };
   const cut: Reply = { text: '', finish: 'length', usage };
 

@@ -4,7 +4,7 @@ import { post as postTo, PROTOCOLS, useProviders } from '../use-providers';
 
 const providers = useProviders();
 
-test.each(PROTOCOLS)('%s: a prompt decoded', async (protocol) => {
+test.each(PROTOCOLS)('%s: a prompt is decoded', async (protocol) => {
   const seen: SimulatedRequest[] = [];
   providers.now.answer('model', (request) => {
     seen.push(request);
@@ -31,7 +31,7 @@ async function post(path: string, body: string): Promise<[number, string]> {
   return [response.status, await response.text()];
 }
 
-test.each(PROTOCOLS)('%s: what is no request gets a 400 in the vendor’s words', async (protocol) => {
+test.each(PROTOCOLS)('%s: an invalid request gets a 400 in the vendor’s words', async (protocol) => {
   const mark = protocol === 'google' ? '"status":"INVALID_ARGUMENT"' : '"type":"invalid_request_error"';
   for (const body of ['{', '{}', '[]', '']) {
     const [status, text] = await post(PATHS[protocol], body);
@@ -42,12 +42,12 @@ test.each(PROTOCOLS)('%s: what is no request gets a 400 in the vendor’s words'
   expect(providers.now.log[0]).toMatchObject({ model: null, outcome: 'rejected', usage: null, protocol });
 });
 
-test('a missing limit is named, as Anthropic demands one', async () => {
+test('a missing token limit, which Anthropic requires, is named', async () => {
   const body = JSON.stringify({ model: 'model', messages: [{ role: 'user', content: 'Why?' }] });
   expect(await post(PATHS.anthropic, body)).toEqual([400, expect.stringContaining('max_tokens')]);
 });
 
-test('a stream in the background is declined', async () => {
+test('a background stream is refused', async () => {
   const body = { model: 'model', input: 'Why?', background: true, stream: true };
   const reply = await post(PATHS['openai-responses'], JSON.stringify(body));
   expect(reply).toEqual([400, expect.stringContaining('A stream in the background is not simulated.')]);

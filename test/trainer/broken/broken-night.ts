@@ -5,19 +5,19 @@ import { scheduleIdOf } from '../../../src/training/names';
 import { until } from '../../support/until';
 import type { TrainingStage } from '../support/training-stage';
 
-/** Failed night as a person sees it. */
+/** A failed night as a person sees it. */
 export interface BrokenNight {
   /** Failure type. */
   readonly type: string | null;
   readonly message: string;
-  /** Note of the schedule, which is paused. */
+  /** Note of the paused schedule. */
   readonly note: string;
 }
 
 /**
- * Lets the schedule make the night of a day, and waits until it is paused, as by the night's failure.
+ * Makes the schedule start the night of a day, and waits until the night's failure has paused the schedule.
  *
- * @param date of a day at whose 03:30 UTC the schedule is due
+ * @param date day of the night; the schedule is due at 03:30 UTC
  */
 export async function breakNight({ temporal, trainRun }: TrainingStage, date: string): Promise<BrokenNight> {
   const { client } = temporal;

@@ -56,7 +56,7 @@ afterAll(async () => {
   await proxy.close();
 });
 
-/** Runs a worker whose solves are planned by the checkpoint that serves, asked where no proxy stands in between. */
+/** Runs a worker whose solves are planned by the serving checkpoint, asked directly and not through the proxy. */
 function working<T>(work: () => Promise<T>): Promise<T> {
   const { config, store, policyUrl } = stage;
   const conductor = { provider: 'policy', baseUrl: policyUrl } as const;
@@ -72,7 +72,7 @@ function trainNight(date: string): Promise<NightProgress> {
   });
 }
 
-// Each in the night of another day.
+// Each fault gets the night of another day.
 const dated = FAULTS.map((fault, index) => ({ ...fault, date: `2026-02-0${index + 1}` }));
 
 test.each(dated)(
@@ -90,7 +90,7 @@ test.each(dated)(
       expect(night.note).toContain(night.message);
       expect(await readServing(stage.store)).toEqual(before);
       expect(solved).toMatchObject({ status: 'completed', checkpoint: 'broken/000001' });
-      // Whatever so young a policy answered.
+      // The content does not matter: a policy this young may write nonsense.
       expect(solved.calls[0]).toMatchObject({ purpose: 'plan', model: 'broken-000001' });
       expect(solved.calls[0]?.usage?.outputTokens).toBeGreaterThan(0);
     } finally {
@@ -100,6 +100,6 @@ test.each(dated)(
   300_000,
 );
 
-test('when everything is mended, the next night trains', async () => {
+test('once every fault is fixed, the next night trains', async () => {
   expect(await trainNight('2026-03-01')).toMatchObject({ status: 'done', warning: null });
 }, 300_000);

@@ -9,29 +9,29 @@ import type { TrainingStage } from '../support/training-stage';
 import type { Spoil, SpoilingProxy } from './spoiling-proxy';
 import type { CheckpointRef } from '../../../src/training/names';
 
-/** Surroundings of a night, and what can be broken in them. */
+/** The parts of a night's surroundings that faults can break. */
 export interface Surroundings {
   readonly stage: TrainingStage;
-  /** Between nights and the policy server. */
+  /** Proxy between nights and the policy server. */
   readonly proxy: SpoilingProxy;
-  /** Checkpoint that serves, and that each night continues from. */
+  /** Serving checkpoint, from which each night continues. */
   readonly served: CheckpointRef;
 }
 
-/** Something that is broken until it is mended. */
+/** A fault that lasts until it is mended. */
 export interface Fault {
   readonly what: string;
-  /** Type of the failure that a night meets. */
+  /** Type of the night's failure. */
   readonly type: string;
-  /** Message that names the thing. */
+  /** Pattern of the night's error message. */
   readonly says: RegExp;
-  /** Returns what mends it. */
+  /** Causes the fault and returns a function that mends it. */
   readonly inflict: (surroundings: Surroundings) => Promise<() => Promise<void>>;
 }
 
 /**
- * Everything that can be broken in a night, in the order of a night: what one has sampled serves the next ones again, as
- * long as nothing is wrong with it.
+ * Faults in the order of a night's steps: the samples of a failed night are reused by the next nights, unless they are
+ * bad themselves.
  */
 export const FAULTS: readonly Fault[] = [
   {
@@ -107,7 +107,7 @@ export const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** The policy server's answers to requests for plans are spoilt. */
+/** Returns a fault that spoils the policy server's responses to requests for plans. */
 function spoilt(spoil: Spoil): Fault['inflict'] {
   return ({ proxy }) => {
     proxy.spoil('/v1/completions', spoil);
@@ -115,7 +115,7 @@ function spoilt(spoil: Spoil): Fault['inflict'] {
   };
 }
 
-/** Nobody listens any more from a request of one of these routes on. */
+/** Returns a fault that makes the policy server unreachable from the next request to one of these routes on. */
 function goneAt(...routes: readonly string[]): Fault['inflict'] {
   return ({ proxy }) => {
     for (const route of routes) proxy.vanishAt(route);
@@ -123,13 +123,13 @@ function goneAt(...routes: readonly string[]): Fault['inflict'] {
   };
 }
 
-/** Replaces the file by a new one: whoever has the old one open, as a policy server has its weights, keeps it. */
+/** Replaces the file by a new one, so that a process with the old one open, such as the policy server, keeps it. */
 async function replace(path: string, bytes: Uint8Array): Promise<void> {
   await writeFile(`${path}.new`, bytes);
   await rename(`${path}.new`, path);
 }
 
-/** Bounds the files that the trainer's steps may write, as a full disk does: its fork server passes the bound on. */
+/** Limits the size of files that the trainer's steps may write, like a full disk; the fork server passes it on. */
 async function limitFiles({ trainer }: TrainingStage, bytes: string): Promise<void> {
   for (const child of childrenOf(trainer.pid)) {
     await promisify(execFile)('prlimit', ['--pid', `${child}`, `--fsize=${bytes}`]);

@@ -3,22 +3,22 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** Makes something else of the text of an answer. */
+/** Changes the body of a response. */
 export type Spoil = (body: string) => string;
 
 const asItIs: Spoil = (body) => body;
 
-/** Stands before a policy server, and does no more than pass on what is said, until it is told to. */
+/** A proxy before a policy server, which only forwards until a test sets a fault. */
 export interface SpoilingProxy {
   /** Base URL that ends in `/v1`. */
   readonly url: string;
-  /** From here on requests go to the server of this base URL. */
+  /** Forwards requests to the server with this base URL from now on. */
   leadTo(target: string): void;
-  /** From here on the answers of a route, e.g. `/v1/completions`, are spoilt. */
+  /** Spoils the responses of a route, e.g. `/v1/completions`, from now on. */
   spoil(route: string, spoil: Spoil): void;
-  /** From the next request of a route on, nobody listens any more. */
+  /** Stops listening at the next request to a route. */
   vanishAt(route: string): void;
-  /** Everything is as in the beginning. */
+  /** Removes all faults, and listens again. */
   mend(): Promise<void>;
   close(): Promise<void>;
 }

@@ -14,7 +14,7 @@ texts = ["How much is 17 and 26 for this loop?", "model_id = [0]", "Model id 0"]
 build_tiny(base, texts, seed, folder)
 `;
 
-/** Writes a model of random weights that speaks nonsense within milliseconds; the same for the same seed. */
+/** Writes a model whose random weights depend on the seed alone; it writes nonsense within milliseconds. */
 export async function makeTinyPolicy(folder: string, seed: number): Promise<void> {
   const env = {
     ...process.env,

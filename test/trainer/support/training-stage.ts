@@ -11,16 +11,16 @@ import { type PythonProgram, runPython } from '../../../examples/learn/support/p
 import { openStage, type Stage } from '../../support/stage';
 import { testTaskQueue } from '../../support/temporal';
 
-/** Everything that a night in a simulated world needs: a stage, a policy server and a trainer, all its own. */
+/** Everything that a night in a simulated world needs: its own stage, policy server and trainer. */
 export interface TrainingStage extends Stage {
   readonly trainRun: string;
   readonly training: TrainingClient;
-  /** Where checkpoints lie ready for trainer and policy server, a folder for each training run. */
+  /** Folder of the checkpoints for trainer and policy server, with a folder for each training run. */
   readonly checkpoints: string;
   /** Base URL of the policy server, ending in `/v1`. */
   readonly policyUrl: string;
   readonly policyServer: PythonProgram;
-  /** Batches and checkpoints. */
+  /** Store of batches and checkpoints. */
   readonly artifacts: Files;
   readonly trainer: PythonProgram;
 }
@@ -48,7 +48,7 @@ export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> 
       training: trainingOf(lesson, { folder, baseUrl: policyUrl, trainerQueue }),
     }),
   });
-  // A lesson may put a proxy before the server.
+  // A lesson may place a proxy before the server.
   const server = lesson.training?.policy?.baseUrl ?? policyUrl;
   const allowed = ['--task-queue', trainerQueue, '--allow-server', server, '--export-root', tmpdir()];
   const trainer = await runPython('worker', [...places, ...allowed], {

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 const checkpoint = (cycle: number) => ({ trainRun: 'sums', name: `00000${cycle}` });
 
-test('a cycle in figures, kept under its number', async () => {
+test('summarizes a cycle in figures, and keeps them under its number', async () => {
   const groups = await Promise.all([
     records.keepGroup(folder.store, groupOf(0, [1, 0.5])),
     records.keepGroup(folder.store, groupOf(1, [0.5, null])),
@@ -38,7 +38,7 @@ test('a cycle in figures, kept under its number', async () => {
   expect(await records.readCycle(folder.store, 'sums', 1)).toEqual(metrics);
 });
 
-test('the cycle by which a topic has come down to one bad shape says so, whoever reads it', async () => {
+test('reports the cycle by which a topic has collapsed to one bad shape, also when it is read back', async () => {
   const collapses: (string | null)[] = [];
   for (let cycle = 1; cycle <= 6; cycle += 1) {
     const rewards = Array.from({ length: 16 }, (_, place) => (cycle === 1 || place % 2 === 0 ? 1 : 0.5));
@@ -53,7 +53,7 @@ test('the cycle by which a topic has come down to one bad shape says so, whoever
   expect((await records.readCycle(folder.store, 'sums', 6))?.collapse).toBe(collapses[5]);
 });
 
-test('a cycle before it that cannot be read delays the alarm, and stops nothing', async () => {
+test('an unreadable earlier cycle delays the alarm, and stops nothing', async () => {
   await folder.store.write(metricsKey('sums', 1), Buffer.from('{"schema":9}'));
   expect(await closeCycle(folder.store, closedCycle(settings, DATE, 2))).toMatchObject({ collapse: null });
 });
@@ -67,7 +67,7 @@ const standing = async () => [
 ];
 const at = (cycle: number) => ({ done: cycle, checkpoint: checkpoint(cycle) });
 
-test('night and training run stand where the cycle has brought them, and a late attempt takes nothing back', async () => {
+test('closing a cycle advances night and training run, and a late attempt reverts nothing', async () => {
   await closeCycles(1);
   expect(await standing()).toMatchObject([{ ...at(1), closedAt: null }, at(1)]);
   await closeCycles(2, 1);
@@ -84,7 +84,7 @@ test.each([
     checkpoint(1),
     [at(2), { done: 2, checkpoint: checkpoint(1) }],
   ],
-])('a night that is closed, perhaps twice, %s', async (_, end, next, then) => {
+])('a night that is closed, even twice, %s', async (_, end, next, then) => {
   await closeCycles(1, ...(end.done > 1 ? [2] : []));
   const over = { trainRun: 'sums', date: DATE, ...end, decision: 'Judged.', next };
   await closeNight(folder.store, over);
@@ -92,20 +92,20 @@ test.each([
   expect(await standing()).toMatchObject(then);
 });
 
-test('a night that is closed late takes nothing back from a training run that has gone on', async () => {
+test('closing a night late reverts nothing of a training run that has moved on', async () => {
   await closeCycles(1, 2);
   await closeNight(folder.store, { trainRun: 'sums', date: DATE, ...at(1), decision: null });
   expect(await standing()).toMatchObject([{ done: 2, closedAt: null }, at(2)]);
 });
 
-test('a night that was never opened cannot be closed, and a record that was altered is not taken for none', async () => {
+test('a night that was never opened cannot be closed, and an altered record is not taken for a missing one', async () => {
   const unknown = { trainRun: 'sums', date: '2026-01-01', ...at(1), decision: null };
   await expect(closeNight(folder.store, unknown)).rejects.toThrow('night 2026-01-01 of sums is not in');
   await folder.store.write(runKey('sums'), Buffer.from('{"schema":9}'));
   await expect(records.readRun(folder.store, 'sums')).rejects.toThrow('training/sums/run.json in the store');
 });
 
-test('groups to learn from lie together, those of each trial apart', async () => {
+test('training groups are stored together, and those of each trial separately', async () => {
   const groups = [
     groupOf(0, [1]),
     groupOf(0, [1], { purpose: 'evaluation' }),

@@ -41,14 +41,14 @@ const OTHERS_NIGHT = aNight({
   begun: sums('000003'),
 });
 
-test('what nobody needs is forgotten, and nobody can come to need it any more', async () => {
+test('forgets unneeded checkpoints, which cannot be used afterwards', async () => {
   expect(await forget()).toEqual(['000006', 'base']);
   const promoting = promote(folder.store, sums('000005'), { reason: '', by: 'person' });
   await expect(promoting).rejects.toThrow('sums/000005 has no manifest');
   expect(await readManifest(folder.store, sums('base'))).toMatchObject({ name: 'base' });
 });
 
-test('what the trainer kept goes after what names it, also of checkpoints that were never published', async () => {
+test("removes the trainer's record of a forgotten checkpoint too, even if it was never published", async () => {
   for (const checkpoint of ['base', 'warm', '000004', '000006', '000007']) await name('sums', checkpoint, []);
   await name('other', '000001', []);
   const kept = ['000006', 'base', 'warm'];
@@ -57,7 +57,7 @@ test('what the trainer kept goes after what names it, also of checkpoints that w
   expect(await disk.list(weightsFolder('other'))).toHaveLength(1);
 });
 
-test('what serves stays, and so does everything that rollbacks would bring back', async () => {
+test('keeps the serving checkpoint, and all that rollbacks could bring back', async () => {
   for (const name of ['000002', '000004'])
     await promote(folder.store, sums(name), { reason: '', by: 'gate' });
   expect(await forget()).toEqual(['000002', '000004', '000006', 'base']);
@@ -65,7 +65,7 @@ test('what serves stays, and so does everything that rollbacks would bring back'
   expect(await forget()).toEqual(['000002', '000006', 'base']);
 });
 
-test('what the nights of another training run stand on and began with stays while they last', async () => {
+test('keeps the checkpoints that open nights of other training runs started from or reached', async () => {
   await advanceRun(folder.store, { schema: 1, trainRun: 'third', done: 0, checkpoint: sums('000001') });
   await writeNight(folder.store, OTHERS_NIGHT);
   await writeNight(folder.store, { ...OTHERS_NIGHT, date: '2026-11-22', checkpoint: sums('000005') });
@@ -80,7 +80,7 @@ test.each([
   [OTHERS_NIGHT.done, ['000003', '000006', 'base']],
   [OTHERS_NIGHT.done + 1, ['000006', 'base']],
 ])(
-  'an interrupted night holds nothing more once a later one has trained what it left: %i',
+  'an interrupted night needs no checkpoint once a later night has trained what it left: %i',
   async (done, kept) => {
     await writeNight(folder.store, OTHERS_NIGHT);
     await advanceRun(folder.store, { schema: 1, trainRun: 'other', checkpoint: null, done });
@@ -88,7 +88,7 @@ test.each([
   },
 );
 
-test('the checkpoint that the configuration keeps to stays', async () => {
+test('keeps the checkpoint that the configuration names', async () => {
   const conductor = { provider: 'policy', checkpoint: 'sums/000002' } as const;
   const { conductor: pinned } = parseTrainable({ conductor, workers: folder.config().workers });
   expect(await forget({ ...folder.config(), conductor: pinned })).toEqual(['000002', '000006', 'base']);
@@ -99,7 +99,7 @@ const HOUR_MS = 60 * 60 * 1000;
 let disk: ArtifactFolder;
 beforeEach(() => (disk = new ArtifactFolder(folder.artifacts)));
 
-/** Lays pieces as the trainer does, and returns their digests. */
+/** Writes weight files as the trainer does, and returns their digests. */
 async function lay(...pieces: readonly string[]): Promise<string[]> {
   return Promise.all(
     pieces.map(async (piece) => {
@@ -116,14 +116,14 @@ async function name(trainRun: string, checkpoint: string, digests: readonly stri
   await disk.write(weightsKey(trainRun, checkpoint), Buffer.from(JSON.stringify(record)));
 }
 
-/** Has all files of weights be so many hours old. */
+/** Sets the age of all weight files. */
 async function age(hours: number): Promise<void> {
   const at = new Date(Date.now() - hours * HOUR_MS);
   for (const key of [...(await disk.list(WEIGHTS_FOLDER)), ...(await disk.list(UNFINISHED_FOLDER))])
     await utimes(join(disk.url, key), at, at);
 }
 
-test('what no checkpoint of any training run names goes once it is old', async () => {
+test('removes old weight files that no checkpoint of any training run names', async () => {
   const [shared = '', own = '', gone = ''] = await lay('a base model', 'an adapter', 'of nobody');
   await name('nightly', '000001', [shared, own]);
   await name('other', 'base', [shared]);
@@ -138,7 +138,7 @@ test('what no checkpoint of any training run names goes once it is old', async (
   expect(await disk.list(WEIGHTS_FOLDER)).toEqual([`${WEIGHTS_FOLDER}${shared.slice(0, 2)}/${shared}`]);
 });
 
-test('a piece may be about to be named, or half written, while it is younger than two hours', async () => {
+test('keeps weight files younger than two hours, which may be unfinished or about to be named', async () => {
   await lay('of a checkpoint in the making');
   await disk.write(`${UNFINISHED_FOLDER}half`, Buffer.from('half'));
   await age(1.9);
@@ -148,7 +148,7 @@ test('a piece may be about to be named, or half written, while it is younger tha
   expect((await forgetting.sweepWeights(disk)).removed.count).toBe(2);
 });
 
-test('where a checkpoint cannot be read, nothing is removed', async () => {
+test('removes nothing if a checkpoint cannot be read', async () => {
   await lay('of nobody');
   await age(3);
   await disk.write(weightsKey('nightly', '000001'), Buffer.from('{'));
@@ -176,7 +176,7 @@ const holdings: fc.Arbitrary<forgetting.Holdings> = fc.record({
   keep: fc.record({ last: fc.nat(8), every: fc.option(fc.integer({ min: 1, max: 12 })) }),
 });
 
-/** Lists the reasons for each name to stay; the last cycles are those that fewer than `last` others come after. */
+/** Checks each reason to keep a checkpoint; one of the last cycles has fewer than `last` later ones. */
 function reasons({ trainRun, names, needed, keep }: forgetting.Holdings, name: string): boolean[] {
   const later = names.filter((other) => /^\d/.test(other) && other > name);
   return [
@@ -187,7 +187,7 @@ function reasons({ trainRun, names, needed, keep }: forgetting.Holdings, name: s
   ];
 }
 
-test('a checkpoint stays if and only if somebody needs it, the settings name it, or no cycle made it', () => {
+test('keeps exactly the checkpoints that are needed, named by the settings, or not made by a cycle', () => {
   fc.assert(
     fc.property(holdings, (held) => {
       const expected = held.names.filter((name) => reasons(held, name).includes(true));

@@ -8,7 +8,7 @@ import { codeRow, openQuestionFolder, type QuestionFolder, row } from './questio
 let folder: QuestionFolder;
 beforeEach(async () => (folder = await openQuestionFolder()));
 
-test('each answer by itself: right, wrong, none, and one that lies in the store', async () => {
+test('grades each answer by itself: right, wrong, missing, and one in the store', async () => {
   const long = await keepText(folder.store, `${'It is hard. '.repeat(1000)}<answer>4</answer>`);
   expect(typeof long).toBe('object');
   const graderVersion = expect.stringMatching(/^number\//) as string;
@@ -41,7 +41,7 @@ test('an answer that its grader cannot judge is ungraded, with the reason', asyn
   ]);
 });
 
-test('a night of code without a sandbox is refused before anything is spent', async () => {
+test('a night with code questions but no sandbox is refused before anything is spent', async () => {
   process.env.CONDUCTOR_SANDBOX = 'none';
   const { grader, tests } = codeRow('a');
   const night = judge({ grader, tests, answer: undefined }, []);
@@ -58,7 +58,7 @@ const OPENAI = {
   capabilities: {},
 };
 
-test('what a verifier is asked about an answer that no rule takes for right, and only then', async () => {
+test('asks a verifier only about an answer that no rule can settle', async () => {
   const verifier = { provider: 'openai', model: 'judge', ...OPENAI } as const;
   const answers = ['the Danube', 'Donau', '', 'x'.repeat(8_001)];
   const judged = await judge(freeform, answers, { ...folder.config(), verifier });
@@ -71,7 +71,7 @@ test('what a verifier is asked about an answer that no rule takes for right, and
   ]);
 });
 
-test('a night that needs a verifier, and has none or one of its own workers, is refused', async () => {
+test('refuses a night that needs a verifier, but has none or one of its own workers', async () => {
   const none = 'question a says verify: true, and the configuration names no verifier';
   await expect(judge(freeform, [])).rejects.toThrow(none);
   const verifier = { provider: 'openai', model: 'm', ...OPENAI } as const;
@@ -79,7 +79,7 @@ test('a night that needs a verifier, and has none or one of its own workers, is 
   await expect(judge(freeform, [], { ...folder.config(), verifier })).rejects.toThrow(own);
 });
 
-test("a grader of the user's own is named, and not asked here", async () => {
+test("names a user's own grader, and does not call it here", async () => {
   const own = { activity: 'judge', taskQueue: 'judges' };
   expect(await judge({ grader: 'custom', ...own, timeoutSeconds: 5 }, ['4'])).toEqual({
     ...own,

@@ -8,7 +8,7 @@ import { aGroup, aRollout } from '../cli/show/a-group';
 
 const SHA = 'a'.repeat(64);
 
-/** A group of cycle 7 of the training run `sums`, with a rollout for each reward. */
+/** Returns a group of cycle 7 of the training run `sums`, with a rollout for each reward. */
 export function groupOf(
   draw: number,
   rewards: readonly (number | null)[],
@@ -23,7 +23,7 @@ export function groupOf(
   return aGroup(rollouts, { ...own, draw, samples: `samples/${draw}.json`, ...change });
 }
 
-/** Keeps what the policy wrote for a group: the tokens of each reply are its draw and its place. */
+/** Stores the policy's samples for a group; the tokens of each reply are its draw and its index. */
 export async function keepSamplesOf(
   store: Store,
   { samples, draw, rollouts }: GroupRecord,
@@ -47,7 +47,7 @@ export async function keepSamplesOf(
   });
 }
 
-/** Report of a workflow on a cycle that is over. */
+/** Returns the request with which a workflow closes a cycle. */
 export function closedCycle(
   settings: TrainingSettings,
   night: string,

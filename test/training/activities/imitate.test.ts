@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 const planOf = (subtask: string): string => `model_id = [0]\nsubtasks = ["${subtask}"]\naccess_list = [[]]`;
 
-/** Keeps a group of one question of a cycle, whose replies are these, the right ones first. */
+/** Stores the group of one question of a cycle, with these right and wrong replies. */
 async function keep(cycle: number, index: number, right: readonly string[], wrong: readonly string[]) {
   const replies = [...right, ...wrong];
   const rollouts = replies.map((_, place) =>
@@ -58,11 +58,11 @@ async function write(
 const completionsIn = (examples: readonly Example[] | null): Set<string> =>
   new Set(examples?.map(({ completion }) => completion));
 
-test('nothing is imitated before a plan was right', async () => {
+test('imitates nothing before a plan was right', async () => {
   expect(await write(1, [await keep(1, 0, [], ['Guess.'])])).toBeNull();
 });
 
-test('right plans alone are imitated, each with the prompt of its question', async () => {
+test('imitates only right plans, each with the prompt of its question', async () => {
   const groups = [await keep(1, 0, ['Solve it.'], ['Guess.']), await keep(1, 1, ['Add it up.'], ['Wait.'])];
   const examples = await write(1, groups);
   expect(examples).toHaveLength(20);
@@ -72,7 +72,7 @@ test('right plans alone are imitated, each with the prompt of its question', asy
   }
 });
 
-test('those of earlier cycles go on being imitated, and a repetition writes the same', async () => {
+test('continues to imitate plans of earlier cycles, and writes the same when repeated', async () => {
   await write(1, [await keep(1, 0, ['Solve it.'], [])]);
   const later = [await keep(2, 1, ['Add it up.'], [])];
   const examples = await write(2, later);
@@ -80,7 +80,7 @@ test('those of earlier cycles go on being imitated, and a repetition writes the 
   expect(await write(2, later)).toEqual(examples);
 });
 
-test('the warm start’s examples have their share', async () => {
+test('gives the warm start’s examples their share', async () => {
   const warm = { prompt: 'any question', completion: 'any plan' };
   const warmStart = { examples: await folder.write('warm.jsonl', [warm]), steps: 1, learningRate: 1e-3 };
   const imitation = { cycles: 3, steps: 2, batch: 10, learningRate: 1e-3, warmStartShare: 0.3 };
@@ -95,7 +95,7 @@ test.each([
     { imitation: { cycles: 1, steps: 1, learningRate: 1e-3, warmStartShare: 0.1 } },
     '"warmStart" beside it',
   ],
-])('the configuration refuses a mistake of %s', (_, training, words) => {
+])('the configuration refuses an invalid %s', (_, training, words) => {
   const imitation = { cycles: 3, steps: 2, batch: 10, learningRate: 1e-3 };
   expect(() => folder.config({ imitation, ...training })).toThrow(words);
 });

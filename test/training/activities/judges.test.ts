@@ -22,7 +22,7 @@ beforeEach(async () => {
   for (const { name } of [CANDIDATE, BASELINE, OTHER]) await writeManifest(store, aManifest({ name }));
 });
 
-test('a better candidate serves from then on, once, and why is kept beside the night', async () => {
+test('a better candidate is promoted once, and the reason is kept beside the night', async () => {
   await promote(store, BASELINE, PERSON);
   const asked = await request(1, 0.5);
   const decision = await judgeCandidate(store, asked);
@@ -36,7 +36,7 @@ test('a better candidate serves from then on, once, and why is kept beside the n
   expect(await readServing(store)).toMatchObject({ serving: BASELINE });
 });
 
-test('judgements on the same questions are counted over nights and training runs, and again where one is judged anew', async () => {
+test('counts judgements on the same questions over nights and training runs, each candidate of a night once', async () => {
   const asked = await request(0.5, 0.5);
   const judgementOf = async (change: Partial<JudgeCandidateRequest>) =>
     (await judgeCandidate(store, { ...asked, ...change })).judgement;
@@ -49,7 +49,7 @@ test('judgements on the same questions are counted over nights and training runs
   expect(await judgementOf({ date: '2026-11-23', heldOut: 'questions/of-december.jsonl' })).toBe(1);
 });
 
-test('it may beat the prompted Conductor, where no checkpoint serves yet', async () => {
+test('a candidate may beat the prompted Conductor if no checkpoint serves yet', async () => {
   const asked = { ...(await request(1, 0.5)), baseline: await tried('prompted', 0.5) };
   expect(await judgeCandidate(store, asked)).toMatchObject({ promoted: true });
   expect(await readServing(store)).toMatchObject({ serving: CANDIDATE });
@@ -71,7 +71,7 @@ test.each([
     OTHER,
     'meanwhile nightly/000005 serves',
   ],
-])('one that %s changes nothing but the record', async (_, reward, before, serving, why) => {
+])('a candidate that %s changes nothing but the record', async (_, reward, before, serving, why) => {
   await before();
   const { promoted, sentence } = await judgeCandidate(store, await request(reward, 0.5));
   expect(promoted).toBe(false);
@@ -80,7 +80,7 @@ test.each([
   expect(await read(gateKey('nightly', '2026-11-21'))).toMatchObject({ promoted: false, sentence });
 });
 
-test('a group that is gone ends the judgement, and is named', async () => {
+test('a missing group ends the judgement, and is named', async () => {
   const { candidate, ...asked } = await request(1, 0.5);
   const lost = { ...candidate, groups: [...candidate.groups, 'training/nightly/lost.json'] };
   await expect(judgeCandidate(store, { ...asked, candidate: lost })).rejects.toMatchObject({
@@ -97,7 +97,7 @@ describe('the canary', () => {
     await promote(store, CANDIDATE, PERSON);
   });
 
-  test('takes back what answers worse than before, once', async () => {
+  test('rolls back a checkpoint that answers worse than before, once', async () => {
     const asked = { ...(await watched(0, 0.5)), gaps };
     expect(await judgeCanary(store, asked)).toMatchObject({ rolledBack: true });
     expect(await judgeCanary(store, asked)).toMatchObject({ rolledBack: true });
@@ -106,13 +106,13 @@ describe('the canary', () => {
     expect(await read(canaryKey('nightly', '2026-11-21'))).toMatchObject(kept);
   });
 
-  test('takes back other weights than were trained, however well they answer', async () => {
+  test('rolls back weights other than those trained, however well they answer', async () => {
     const asked = { ...(await watched(1, 0.5)), gaps: { ...gaps, own: [0.2] } };
     expect(await judgeCanary(store, asked)).toMatchObject({ rolledBack: true });
     expect(await readServing(store)).toMatchObject({ serving: BASELINE });
   });
 
-  test('leaves what serves well, and what a person promoted meanwhile', async () => {
+  test('keeps what serves well, and what a person promoted meanwhile', async () => {
     const well = await judgeCanary(store, { ...(await watched(1, 0.5)), gaps });
     expect(well).toMatchObject({ rolledBack: false });
     expect(await readServing(store)).toMatchObject({ serving: CANDIDATE });
@@ -142,7 +142,7 @@ async function watched(promoted: number, replaced: number): Promise<Omit<JudgeCa
   return { ...NIGHT, promoted: await tried(CANDIDATE, promoted), replaced: await tried(BASELINE, replaced) };
 }
 
-/** Six questions, each answered once at this reward. */
+/** Stores trials of a policy on six questions, each answered once with this reward. */
 async function tried<Policy extends PolicyRef>(policy: Policy, reward: number): Promise<Tried<Policy>> {
   const who = describePolicy(policy).replaceAll(/\W+/g, '-');
   const groups = Array.from({ length: 6 }, (_, draw) => `training/nightly/groups/${who}-${draw}.json`);

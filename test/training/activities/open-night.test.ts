@@ -22,13 +22,13 @@ beforeEach(async () => (folder = await openQuestionFolder()));
 const open = (request: Partial<OpenNightRequest> = {}, training: TrainingInput = {}) =>
   openNight({ store: folder.store, config: folder.config(training) }, { date: '2026-11-21', ...request });
 
-/** Lets cycles of a night be over, one after the other. */
+/** Opens a night and closes the given cycles of it, in order. */
 async function train(date: string, ...cycles: readonly number[]): Promise<void> {
   const { settings } = await open({ date });
   for (const cycle of cycles) await closeCycle(folder.store, closedCycle(settings, date, cycle));
 }
 
-/** A night of three cycles, to its end. */
+/** Plays a night of three cycles to its end. */
 async function spend(date: string): Promise<void> {
   await train(date, 1, 2, 3);
   await close(date, 3);
@@ -39,7 +39,7 @@ async function close(date: string, done: number): Promise<void> {
   await closeNight(folder.store, { trainRun: 'sums', date, done, checkpoint, decision: 'It serves.' });
 }
 
-test('a first night: settings, cycles, questions in the store, and a base model to be made', async () => {
+test('a first night gets settings, cycles, stored questions, and a base model to be made', async () => {
   const { settings, train: set, heldOut, init, ...night } = await open();
   const nothing = { from: null, warmStart: null, writer: null, rolloutNanoUsd: null };
   const cycles = { date: '2026-11-21', first: 1, last: 3 };
@@ -52,7 +52,7 @@ test('a first night: settings, cycles, questions in the store, and a base model 
   await expect(sets.read({ set: set.set, index: 3 })).rejects.toThrow('question 4 is asked for');
 });
 
-test('nothing else in the store is taken for questions, and none that were altered: they name activities', async () => {
+test('reads questions from nowhere else in the store, and no altered ones, since questions name activities', async () => {
   const forged = Buffer.from('{"grader":"custom","activity":"wipeDisk","taskQueue":"others"}\n');
   const sets = new QuestionSets(folder.store);
   for (const set of ['texts/ab/sha256-ab', 'answers/ab/x.json', 'questions/x.jsonl']) {
@@ -64,7 +64,7 @@ test('nothing else in the store is taken for questions, and none that were alter
   await expect(sets.read({ set: set.set, index: 0 })).rejects.toThrow('are not those that were kept');
 });
 
-test('questions that a loss of power emptied are written anew by the next night', async () => {
+test('questions emptied by a power failure are written again by the next night', async () => {
   const { train: set } = await open();
   await folder.store.write(set.set, Buffer.alloc(0));
   await spend('2026-11-21');
@@ -72,14 +72,14 @@ test('questions that a loss of power emptied are written anew by the next night'
   expect(await new QuestionSets(folder.store).read({ set: set.set, index: 0 })).toMatchObject({ id: 'a' });
 });
 
-test('the next night claims the next cycles and goes on from the last checkpoint', async () => {
+test('the next night claims the next cycles, and continues from the last checkpoint', async () => {
   await spend('2026-11-21');
   const cycles = { night: { first: 4, last: 5 }, settings: { cycles: 2 }, done: 3 };
   const from = { trainRun: 'sums', name: '000003' };
   expect(await open({ date: '2026-11-22', cycles: 2 })).toMatchObject({ ...cycles, from });
 });
 
-test('a night that was interrupted goes on with its cycles, its questions and its checkpoint', async () => {
+test('an interrupted night continues with its cycles, its questions and its checkpoint', async () => {
   const before = await open();
   expect(await open()).toEqual(before);
   await train('2026-11-21', 1);
@@ -89,13 +89,13 @@ test('a night that was interrupted goes on with its cycles, its questions and it
   expect(await open({ cycles: 9 })).toMatchObject({ ...same, done: 1, isTrained: false, from });
 });
 
-test('a run that has trained all that its learning rate was planned for says so, and claims nothing', async () => {
+test('a run that has trained all cycles of its learning-rate schedule says so, and claims nothing', async () => {
   const planned = { totalCycles: 4 };
   await spend('2026-11-21');
   const last = { date: '2026-11-22' };
   expect(await open(last, planned)).toMatchObject({ night: { first: 4, last: 4 } });
   await train('2026-11-22', 4);
-  // Its gate is still before it.
+  // The night's gate has not run yet.
   expect(await open(last, planned)).toMatchObject({ done: 4, isTrained: false });
   await close('2026-11-22', 4);
   const next = { date: '2026-11-23' };
@@ -107,7 +107,7 @@ test('a run that has trained all that its learning rate was planned for says so,
   expect(await open(next, constant)).toMatchObject({ night: { first: 5, last: 7 } });
 });
 
-test('a night may begin from another checkpoint; one that the store does not know is refused at once', async () => {
+test('a night may start from another checkpoint; one that the store does not know is refused at once', async () => {
   const from = 'other/000200';
   await expect(open({ from })).rejects.toMatchObject({ code: 'Policy.NoManifest' });
   expect(await folder.store.list('training/')).toEqual([]);
@@ -117,7 +117,7 @@ test('a night may begin from another checkpoint; one that the store does not kno
   expect(await open({ from })).toMatchObject({ from: { trainRun: 'sums', name: '000001' } });
 });
 
-test('examples to imitate, and a tokenizer made from them; without, it is made from the questions', async () => {
+test('examples to imitate are stored, and a tokenizer is made from them, or else from the questions', async () => {
   const lines = async (key = '') => (await openFiles(folder.artifacts).read(key))?.toString();
   const textsOf = ({ init: { base } }: OpenedNight) => lines(base.kind === 'tiny' ? base.texts.key : '');
   const base = { kind: 'tiny' } as const;
@@ -134,7 +134,7 @@ test('examples to imitate, and a tokenizer made from them; without, it is made f
   await expect(open({}, { base, warmStart })).rejects.toThrow(':1: completion is missing');
 });
 
-test('a night that was asked for by another version of the configuration waits, and says what differs', async () => {
+test('a night requested under another version of the configuration waits, and says what differs', async () => {
   const asked = digestOf(folder.config({ groupSize: 8, questions: 2 }));
   const opening = open({ config: asked }, { groupSize: 4, questions: 2 });
   const message = expect.stringMatching(/another version .*: training\.groupSize differs\./) as string;
@@ -178,7 +178,7 @@ test.each([
   expect(isTrained).toBe(false);
 });
 
-test('however nights end, and in whichever order, no cycle is trained twice and none is left out', () => {
+test('no cycle is trained twice or left out, however and in whichever order nights end', () => {
   const count = fc.integer({ min: 1, max: 5 });
   const nights = fc.record({ date: fc.nat(3), cycles: count, trained: fc.nat(5), isClosed: fc.boolean() });
   fc.assert(

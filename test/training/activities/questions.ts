@@ -6,10 +6,10 @@ import { SqliteStore } from '../../../src/store/sqlite-store';
 import type { TrainingInput } from '../../../src/training/config/schema';
 import { freshFolder } from '../../local/fresh-folder';
 
-/** A folder with questions and a store, and configurations that name them. */
+/** A folder with questions and a store, and configurations that use them. */
 export interface QuestionFolder {
   readonly store: SqliteStore;
-  /** Where configurations have theirs. */
+  /** Artifacts folder of the configurations. */
   readonly artifacts: string;
   readonly train: string;
   readonly heldOut: string;
@@ -19,12 +19,12 @@ export interface QuestionFolder {
 
 const MODEL = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } as const;
 
-/** A row that a grader can judge. */
+/** Returns a row that a grader can judge. */
 export function row(id: string, question = `What is ${id}?`): Readonly<Record<string, unknown>> {
   return { id, question, answer: 4, grader: 'number' };
 }
 
-/** One that needs a sandbox. */
+/** Returns a row whose grader needs a sandbox. */
 export function codeRow(id: string): Readonly<Record<string, unknown>> {
   return { id, question: `Print ${id}.`, grader: 'code', tests: [{ input: '', output: id }] };
 }

@@ -10,7 +10,7 @@ const read = async (train: readonly unknown[], heldOut: readonly unknown[] = [ro
     heldOut: await folder.write('held-out.jsonl', heldOut),
   });
 
-test('both sets in the order of their lines, empty ones passed over', async () => {
+test('reads both sets in the order of their lines, and skips empty ones', async () => {
   const { train, heldOut } = await read([row('b'), '', row('a'), '  ']);
   expect(train).toEqual(['b', 'a'].map((id) => ({ ...row(id), answer: '4' })));
   expect(heldOut).toHaveLength(1);
@@ -43,17 +43,17 @@ test.each([
   await expect(refusal).rejects.toMatchObject({ name: 'ConfigError' });
 });
 
-test('a file that is not there is named', async () => {
+test('a missing file is named', async () => {
   const missing = readQuestions({ train: folder.train, heldOut: 'nowhere.jsonl' });
   await expect(missing).rejects.toThrow(/^nowhere\.jsonl cannot be read: ENOENT/);
 });
 
-test('what is wrong with many lines is not told of each', async () => {
+test('reports only the first ten of many faulty lines', async () => {
   const lines = [row('a'), ...Array.from({ length: 100 }, () => 'no JSON')];
   await expect(read(lines)).rejects.toThrow(/^(.*train\.jsonl:\d+: .*\n){10}and 90 more$/);
 });
 
-test('rows of a known data set are questions, too', async () => {
+test('rows of a known data set are also read as questions', async () => {
   const { train } = await readQuestions({
     train: 'test/evaluation/data/samples/mmlu.parquet',
     heldOut: 'test/evaluation/data/samples/gpqa.csv',
@@ -62,6 +62,6 @@ test('rows of a known data set are questions, too', async () => {
   expect(train[0]).toMatchObject({ grader: 'choice', answer: 'C', topic: 'conceptual_physics' });
 });
 
-test('a question of marks that take quadratic time to order is read at once', async () => {
+test('a question of combining marks, which take quadratic time to order, is read at once', async () => {
   expect((await read([row('a', `e${'\u0300\u0316'.repeat(250_000)}`)])).train).toHaveLength(1);
 });

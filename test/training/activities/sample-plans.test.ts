@@ -73,7 +73,7 @@ afterEach(async () => {
   await policy.close();
 });
 
-/** Samples in a fresh worker process, which knows nothing of an earlier one. */
+/** Samples as a fresh worker process would, without state of an earlier one. */
 function sample(
   change: Partial<SamplePlansRequest> = {},
   activity = new MockActivityEnvironment(),
@@ -87,7 +87,7 @@ function prompts(): string[] {
   return policy.bodiesTo('/v1/completions').map(({ prompt }) => Buffer.from(prompt as number[]).toString());
 }
 
-test('a group is one request, and its plans are read as any other', async () => {
+test('a group is one request, and its plans are read like any other', async () => {
   policy.script(SOLVE, 'hm', ACCEPT);
   const { question, plans } = await sample();
 
@@ -95,7 +95,7 @@ test('a group is one request, and its plans are read as any other', async () => 
   const solved = { steps: [step('coder', 'Solve it.')] };
   expect(plans[0]).toEqual({ plan: solved, problem: null, tokens: SOLVE.length + 1 });
   expect(plans[1]).toMatchObject({ plan: null, problem: expect.stringContaining('model_id') as string });
-  // Nothing is there yet that could be accepted.
+  // An empty plan is no plan in the first round: there is no answer to accept.
   expect(plans[2]).toMatchObject({ plan: null, problem: expect.any(String) as string });
   const asked = { model: 'nightly-000001', n: 3, seed: 11, temperature: 1, max_tokens: 64 };
   expect(policy.bodiesTo('/v1/completions')).toMatchObject([asked]);
@@ -104,7 +104,7 @@ test('a group is one request, and its plans are read as any other', async () => 
   ]);
 });
 
-test('what a step may see is said as the policy is trained to, and as its manifest says where it is tried', async () => {
+test('what a step may see is described as in training, and for a trial as its manifest says', async () => {
   const sees = [step('coder', 'Solve it.'), step('quick', 'Try it.'), step('coder', 'Check it.', [1])];
   const reply = renderPlan({ steps: sees }, IDS);
   const planOf = async (change: Partial<SamplePlansRequest>): Promise<unknown> => {
@@ -120,7 +120,7 @@ test('what a step may see is said as the policy is trained to, and as its manife
   expect(await planOf({ purpose: 'evaluation', checkpoint })).toEqual({ steps: sees });
 });
 
-test('prices are told where the policy is trained with them, and where its manifest says so', async () => {
+test('prices are shown if the policy is trained with them, and for a trial if its manifest says so', async () => {
   policy.script(SOLVE);
   const priced = workers.map((worker) => ({ ...worker, price: { input: 1, output: 4 } }) as typeof worker);
   const shown = async (change: Partial<SamplePlansRequest>): Promise<string | undefined> => {
@@ -135,7 +135,7 @@ test('prices are told where the policy is trained with them, and where its manif
   expect(await shown({ purpose: 'evaluation', checkpoint })).toContain('Model id 1: $1 in, $4 out');
 });
 
-test('a question that continues a conversation is shown it, and told with it', async () => {
+test('a question that continues a conversation is asked and reported with it', async () => {
   const conversation = [{ role: 'user', content: 'I add numbers.' }];
   const row = { id: 'q', conversation, question: 'What is 2 + 2?', answer: '4', grader: 'number' };
   const { key: set } = await keepLines(store, [row], questionSetKey);
@@ -146,7 +146,7 @@ test('a question that continues a conversation is shown it, and told with it', a
   expect(prompts()[0]).toContain(shown);
 });
 
-test('a canary is asked of the servers that users are served by', async () => {
+test('a canary asks the servers that serve users', async () => {
   const users = await startScriptedPolicy('nightly-000001');
   try {
     users.script(SOLVE);
@@ -157,7 +157,7 @@ test('a canary is asked of the servers that users are served by', async () => {
     expect(plans[0]?.plan).toEqual({ steps: [step('coder', 'Solve it.')] });
     expect((await sample({ purpose: 'evaluation', plans: 1 })).plans[0]?.plan).toBeNull();
 
-    // Where nothing else is said, that is where it was published.
+    // Unless a server is configured, the checkpoint is asked at the server to which it was published.
     ({ conductor } = CONFIG);
     await writeManifest(store, { ...aManifest(), servers: [users.baseUrl] });
     expect((await sample({ purpose: 'canary', plans: 1, seed: 12 })).plans[0]?.plan).not.toBeNull();
@@ -166,7 +166,7 @@ test('a canary is asked of the servers that users are served by', async () => {
   }
 });
 
-test('what was sampled is kept token by token, and whoever asks again is given that', async () => {
+test('samples are kept token by token, and asking again gives the same ones', async () => {
   policy.script(SOLVE, 'hm', 'other');
   const first = await sample();
   policy.script('something else');
@@ -189,7 +189,7 @@ test.each([
   ['number', { plans: 2 }],
   ['pool', { workers: workers.toReversed() }],
   ['checkpoint of the same name', {}],
-] as const)('with another %s nothing of the earlier sample is used', async (_, change) => {
+] as const)('with another %s the earlier sample is not reused', async (_, change) => {
   policy.script(SOLVE);
   const first = await sample();
   if (Object.keys(change).length === 0)
@@ -200,7 +200,7 @@ test.each([
   expect((await readSamples(store, second.samples))?.rollouts[0]?.text).toBe('something else');
 });
 
-test('a checkpoint is tried as its own manifest says, and beside the training', async () => {
+test('a trial follows the manifest of its checkpoint, and is kept apart from the training', async () => {
   policy.script(SOLVE);
   const trained = await sample();
   const tried = await sample({ purpose: 'evaluation' });
@@ -213,13 +213,13 @@ describe('a second round', () => {
   const solved = { steps: [step('coder', 'Solve it.')] };
   const earlier = ['4', '5', '4'].map((answer) => ({ plan: solved, answer }));
 
-  test('shows each plan with its answer, equal ones in one request, and keeps the order', async () => {
+  test('shows each plan with its answer, asks for equal ones in one request, and keeps the order', async () => {
     policy.script(ACCEPT);
     const { samples, plans } = await sample({ round: 1, earlier });
     expect(plans[0]?.plan).toEqual({ steps: [] });
     const asked = policy.bodiesTo('/v1/completions').map(({ n, seed }) => ({ n, seed }));
     expect(asked.sort((a, b) => Number(a.seed) - Number(b.seed))).toEqual([
-      // The second reply of the first request is drawn by 12.
+      // The second reply of the first request is drawn with seed 12.
       { n: 2, seed: 11 },
       { n: 1, seed: 13 },
     ]);
@@ -234,15 +234,18 @@ describe('a second round', () => {
 test.each([
   ['a server that is away', 503, '', { type: POLICY_FAILURES.unavailable, nonRetryable: false }],
   ['an answer that is none', 200, '{"choices":[]}', { type: POLICY_FAILURES.badReply, nonRetryable: true }],
-] as const)('%s: the failure says who tries again, and nothing is kept', async (_, status, body, failure) => {
-  policy.answerOnce('/v1/completions', { status, body });
-  await expect(sample()).rejects.toMatchObject(failure);
-  expect(await store.list('training/nightly/cycles/')).toEqual([]);
-  policy.script(SOLVE);
-  expect((await sample()).plans).toHaveLength(3);
-});
+] as const)(
+  '%s: the failure says whether to retry, and nothing is kept',
+  async (_, status, body, failure) => {
+    policy.answerOnce('/v1/completions', { status, body });
+    await expect(sample()).rejects.toMatchObject(failure);
+    expect(await store.list('training/nightly/cycles/')).toEqual([]);
+    policy.script(SOLVE);
+    expect((await sample()).plans).toHaveLength(3);
+  },
+);
 
-test('a checkpoint that the store does not know', async () => {
+test('a checkpoint that the store does not know fails permanently', async () => {
   const unknown = sample({ checkpoint: { trainRun: 'nightly', name: '000009' } });
   await expect(unknown).rejects.toMatchObject({ type: POLICY_FAILURES.noManifest, nonRetryable: true });
 });
@@ -256,7 +259,7 @@ describe('a server that never answers', () => {
   });
   afterEach(() => silent.close());
 
-  test('is given up when its time is over, and asked again', async () => {
+  test('is given up after the time limit, and can be retried', async () => {
     const message = expect.stringContaining('within 0.02 s') as string;
     const failure = { type: POLICY_FAILURES.unavailable, nonRetryable: false, message };
     await expect(sample({ policy: { ...request.policy, timeoutMs: 20 } })).rejects.toMatchObject(failure);

@@ -47,7 +47,7 @@ async function linesOf(key: string): Promise<unknown[]> {
   return lines.map((line): unknown => JSON.parse(line));
 }
 
-test('a header, and every rollout with its tokens and its reward in the order of the names', async () => {
+test('writes a header, and every rollout with its tokens and reward, in the order of the ids', async () => {
   const groups = await keep(
     groupOf(10, [1, 0.5]),
     groupOf(9, [0, null, 1]),
@@ -88,21 +88,21 @@ describe('a round with several baselines', () => {
     return rows.map((row) => batchRowSchema.parse(row)).map(({ rolloutId, groupId }) => [rolloutId, groupId]);
   };
 
-  test('is a group for each with a spread', async () => {
+  test('is one group for each baseline with a spread', async () => {
     expect(await rowsOf()).toEqual([
       ['000007/000003/1/000000', '000007/000003/1/correct'],
       ['000007/000003/1/000002', '000007/000003/1/correct'],
     ]);
   });
 
-  test('is one group where replies are compared with those of the weights', async () => {
+  test('is a single group if replies are compared with those of the weights', async () => {
     expect(await rowsOf('2026-11-21')).toEqual(
       [0, 1, 2, 3, 4].map((index) => [`000007/000003/1/00000${index}`, '000007/000003/1']),
     );
   });
 });
 
-test('rows without a reward are left out where nothing reads them', async () => {
+test('leaves out rows without a reward if nothing reads them', async () => {
   const groups = await keep(groupOf(9, [0, null, 1]));
   const { key, rollouts } = await write(groups, CHECKPOINT, { ...USUAL, rewardedOnly: true });
   const [header, ...rows] = await linesOf(key);
@@ -113,7 +113,7 @@ test('rows without a reward are left out where nothing reads them', async () => 
   ]);
 });
 
-test('each row tells which checkpoint wrote it, where that is the one before', async () => {
+test('each row names the checkpoint that wrote it, if that is the previous one', async () => {
   const group = groupOf(0, [1, 0]);
   const keys = await keep(group);
   await keepSamplesOf(store, group, { checkpoint: 'sums/000005' });
@@ -162,7 +162,7 @@ describe('no batch is made of', () => {
   });
 });
 
-test('a group of equal rewards has rows where such groups stay', async () => {
+test('a group of equal rewards has rows only if such groups are kept', async () => {
   const groups = await keep(groupOf(10, [1, 0.5]), groupOf(9, [0.5, 0.5, 0.5]));
   expect((await write(groups)).rollouts).toBe(2);
   expect((await write(groups, CHECKPOINT, { ...USUAL, keepFlat: true })).rollouts).toBe(5);

@@ -48,7 +48,7 @@ afterEach(() => removeSchedule(temporal.client, trainRun));
 const atServer = () => ({ env: { TEMPORAL_ADDRESS: temporal.address, TZ: 'UTC' } });
 const train = (...args: string[]): Promise<Ended> => stage.start(['train', ...args], atServer()).ended;
 
-/** Line about resumed work that a command with a worker prints beside the folder's own server. */
+/** Returns the line about resumed work that a command with a worker prints when it uses the folder's own server. */
 async function resumedIn(): Promise<string> {
   const { client, address } = temporal;
   const { config } = await loadTrainableConfig({ cwd: stage.folder.path, env: {} });
@@ -62,7 +62,7 @@ async function resumedIn(): Promise<string> {
   return said;
 }
 
-test('a schedule is made, shown, changed, held, let go on and removed', async () => {
+test('a schedule can be created, shown, changed, paused, resumed and removed', async () => {
   const made = await train('schedule', '--at', '02:30', '--timezone', 'Europe/Berlin');
   expect(made.stdout).toMatch(new RegExp(`^train-${trainRun} next .*, 02:3[01].* \\(Europe/Berlin\\)`));
 
@@ -79,7 +79,7 @@ test('a schedule is made, shown, changed, held, let go on and removed', async ()
   expect(await train('schedule')).toMatchObject(endedWith(2, 'has no schedule'));
 });
 
-test('a night is begun, held, let go on and ended; a second one is refused meanwhile', async () => {
+test('a night can be started, paused, resumed and stopped; a second one is refused meanwhile', async () => {
   expect(await train('start', '--cycles', '10001')).toMatchObject(
     endedWith(2, 'Expected a whole number from 1 to 10000.'),
   );
@@ -118,7 +118,7 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
   expect(await train('pause')).toMatchObject(endedWith(1, none));
 });
 
-test('a night that cannot be opened is told with the reason', async () => {
+test('a night that cannot be opened is reported with the reason', async () => {
   const worker = await stage.startReady(['worker'], atServer());
   const over =
     /is under way; .*\nIt could not be opened, and is over: train\.jsonl cannot be read: ENOENT.*\n$/;
@@ -126,10 +126,10 @@ test('a night that cannot be opened is told with the reason', async () => {
   expect(await worker.end('SIGTERM')).toMatchObject({ code: 0 });
 });
 
-test('what serves is chosen by hand, taken back and pinned, without a server', async () => {
+test('a person can promote, roll back and pin a checkpoint without a server', async () => {
   const store = openStore('sqlite:.conductor/store.db', stage.folder.path);
   for (const name of ['000004', '000007']) await writeManifest(store, aManifest({ trainRun, name }));
-  // The folder's Conductor is a prompted one, so that promoting changes no solve.
+  // The folder's Conductor is a prompted one, so promoting does not change solves.
   expect((await train('promote', '4')).stderr).toBe(
     `${trainRun}/000004 serves now.\nPlans of solves are written by the configured Conductor (openai boss), whatever serves: ` +
       '"conductor: { provider: policy }" hands them to the checkpoint that serves.\n',
@@ -145,7 +145,7 @@ test('what serves is chosen by hand, taken back and pinned, without a server', a
   expect(await train('promote', '9')).toMatchObject(endedWith(1, '000009 has no manifest'));
 });
 
-test('whatever of a night is missing is named with a remedy, by status and by doctor', async () => {
+test('status and doctor name each missing part of a night with a remedy', async () => {
   await stage.folder.write('train.jsonl', '{"id": 7}\n');
   const missing = {
     Questions: 'train\\.jsonl is not in a format I know\\. Its rows have the fields id\\.',
@@ -163,7 +163,7 @@ test('whatever of a night is missing is named with a remedy, by status and by do
   }
 });
 
-test('where nothing was trained, status and list say so', async () => {
+test('status and list say that nothing was trained yet', async () => {
   const { stdout } = await train('status');
   expect(stdout).toMatch(new RegExp(`^No night of ${trainRun} has started yet\\.[^]*^schedule none$`, 'm'));
   const json: unknown = JSON.parse((await train('status', '--json')).stdout);

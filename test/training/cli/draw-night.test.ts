@@ -27,7 +27,7 @@ function draw(change: Partial<NightProgress> = {}, columns = 100): string[] {
   return drawNight({ ...NIGHT, ...change }, { paint: PLAIN, columns, now });
 }
 
-test('a night is seen at a glance: how far, what it learned, what it spent, how long it takes yet', () => {
+test('a running night shows its progress, what it learned, what it spent and how long it still takes', () => {
   expect(draw()).toEqual([
     'nightly · night 2026-11-21 · running',
     'cycle 25 done of cycles 21 to 40 · rollouts',
@@ -47,7 +47,7 @@ test.each<[string, Partial<NightProgress>, string[]]>([
   ],
   ['one that is held is not reckoned', { status: 'paused' }, ['$1.23 spent · 50 min so far']],
   ['nor one at its gate', { status: 'gate', done: 40 }, ['$1.23 spent · 50 min so far']],
-])('of a night %s', (_, change, end) => {
+])('drawing a night: %s', (_, change, end) => {
   expect(draw(change).slice(-end.length)).toEqual(end);
 });
 
@@ -68,15 +68,18 @@ const DECIDED: TrainedNight = {
   cycles: madeUpCycles(60),
 };
 
-test.each([40, 60, 80, 120, Infinity])('the sentences of a night fit %f columns, whole', (columns) => {
-  const lines = drawTrained(DECIDED, { paint: PLAIN, columns });
-  expect(lines.filter((line) => widthOf(line) > columns)).toEqual([]);
-  const text = lines.join(' ').replace(/\s+/g, ' ');
-  expect(text).toContain(DECIDED.decision);
-  expect(text).toMatch(/^2026-11-21 60 cycles ·? ?reward .* → .*nightly\/000060/);
-});
+test.each([40, 60, 80, 120, Infinity])(
+  'the sentences of a night fit into %f columns without being cut',
+  (columns) => {
+    const lines = drawTrained(DECIDED, { paint: PLAIN, columns });
+    expect(lines.filter((line) => widthOf(line) > columns)).toEqual([]);
+    const text = lines.join(' ').replace(/\s+/g, ' ');
+    expect(text).toContain(DECIDED.decision);
+    expect(text).toMatch(/^2026-11-21 60 cycles ·? ?reward .* → .*nightly\/000060/);
+  },
+);
 
-test('that its policy collapsed is told below the decision, while it holds', () => {
+test('shows a collapse of the policy below the decision for as long as it lasts', () => {
   const collapse = 'since cycle 55 all plans have one shape';
   const [before = [], last = []] = [0, 1].map((held) => {
     const cycles = madeUpCycles(2).map((each, index) => ({
@@ -98,19 +101,19 @@ test.each([
   if (words.startsWith('by nightly')) expect(describePlanner(config, null)).toContain('solves fail');
 });
 
-test('a sparkline has the least number lowest and the greatest highest, and never more bars than room', () => {
+test('a sparkline spans the least to the greatest number, and never has more bars than there is room for', () => {
   expect(sparkline([0, 1, 0.5], 10)).toBe('▁█▅');
   expect(sparkline([0.3, 0.3], 10)).toBe('▅▅');
-  // Chance is no fall.
+  // A tiny difference is not drawn as a fall from top to bottom.
   expect(sparkline([0.998, 0.996], 10)).toBe('▅▄');
-  // Means of three values each.
+  // Each bar is the mean of three values.
   expect(sparkline([0, 0, 0, 1, 1, 1, 2, 2, 2], 3)).toBe('▁▅█');
   expect(sparkline([...Array(1000).keys()], 48)).toHaveLength(48);
-  // The first cycle has no curve yet.
+  // A first cycle alone has no curve.
   expect(describeRewards([0.5], 10)).toBe('reward 0.500');
 });
 
-test('the next nights are shown on the clocks of their zone', () => {
+test('the next nights are shown in the local time of their zone', () => {
   const schedule = { id: 'train-nightly', timeZone: 'Europe/Berlin', isPaused: false, note: null };
   const days = ['27T02:30', '28T01:30', '29T01:30', '30T01:30'];
   const next = days.map((day) => new Date(`2027-03-${day}Z`));

@@ -39,7 +39,7 @@ function answered(model: string): number {
   return stage.providers.log.filter((each) => each.model === model && each.outcome === 'answered').length;
 }
 
-/** Asks without a command around it. */
+/** Asks the prompted Conductor directly, without the command. */
 async function ask(bounds: Partial<Pick<PromptedRequest, 'most' | 'nanoUsd'>> = {}, groupSize = 1) {
   const { store, taskQueue, temporal } = stage;
   const config = parseTrainable(stage.config);
@@ -55,13 +55,13 @@ async function ask(bounds: Partial<Pick<PromptedRequest, 'most' | 'nanoUsd'>> = 
   return { groups, reason };
 }
 
-/** The first question is given no plan, the second a wrong one. */
+/** Writes no plan for the first question, and a wrong one for the second. */
 const writePlan: AnswerFunction = ({ text }) => {
   if (text.includes(question(1))) return REPLIES.none;
   return text.includes(question(2)) ? REPLIES.wrong : REPLIES.long;
 };
 
-test("the prompted Conductor's right plans become examples, and what was asked is not asked again", async () => {
+test("the prompted Conductor's right plans become examples, and a repeated command asks nothing again", async () => {
   stage.providers.answer('conductor', writePlan);
   const { code, stdout, stderr } = await folder.train(...sample());
   expect(code).toBe(0);
@@ -81,7 +81,7 @@ test("the prompted Conductor's right plans become examples, and what was asked i
   expect(stage.providers.log).toHaveLength(requests);
 });
 
-test('right replies become examples for prompts, with their reasoning, of this data or another', async () => {
+test('right replies become prompt examples, with their reasoning, from this data or another file', async () => {
   const reply = (reasoning: string, plan: string): string => `${reasoning}\n\n${plan}`;
   stage.providers.answer('conductor', ({ text }) => {
     if (text.includes('tower')) return reply('A tower is measured.', REPLIES.right);
@@ -110,7 +110,7 @@ test('right replies become examples for prompts, with their reasoning, of this d
   ]);
 });
 
-test('an interrupted command is gone on with, and buys nothing twice', async () => {
+test('an interrupted command can be continued, and buys nothing twice', async () => {
   stage.providers.answer('conductor', REPLIES.right);
   const letGo = stage.providers.hold('a');
   const command = folder.start(...sample());
@@ -121,7 +121,7 @@ test('an interrupted command is gone on with, and buys nothing twice', async () 
   expect([answered('conductor'), answered('a')]).toEqual([8, 8]);
 });
 
-test('no more is asked than was wanted, or than the money pays for', async () => {
+test('asks no more than requested, and no more than the money pays for', async () => {
   stage.providers.answer('conductor', REPLIES.right);
   const few = await ask({ most: 2 }, 2);
   expect(few.groups.map(({ rollouts }) => rollouts.length)).toEqual([2, 2]);
@@ -130,7 +130,7 @@ test('no more is asked than was wanted, or than the money pays for', async () =>
   expect(answered('conductor')).toBe(4);
 });
 
-test('the prompted Conductor is asked for plans as the policy may write them', async () => {
+test('the prompted Conductor is asked for plans in the form that the policy may write', async () => {
   stage.providers.answer('conductor', REPLIES.right);
   await ask({ most: 1 });
   const [asked] = stage.requestsTo('conductor');
@@ -138,7 +138,7 @@ test('the prompted Conductor is asked for plans as the policy may write them', a
   expect(asked?.body).not.toContain('numbers of earlier steps');
 });
 
-test('a Conductor that cannot be asked ends it after a few questions, with the reason', async () => {
+test('stops after a few questions, with the reason, if the Conductor cannot be asked', async () => {
   stage.providers.answer('conductor', { fault: 'invalid-key' });
   const { groups, reason } = await ask();
   expect(reason).toBe('the Conductor gave no plan for any of 4 questions');
@@ -151,7 +151,7 @@ test('a Conductor that cannot be asked ends it after a few questions, with the r
   expect(answered('a')).toBe(0);
 });
 
-test('solves of training questions are graded, and the right ones become examples', async () => {
+test('grades solves of training questions, and makes examples of the right ones', async () => {
   stage.providers.answer('conductor', writePlan);
   const texts = [question(1), question(2), ` ${question(3).toUpperCase()}`, 'What else?'];
   const solves = () => Promise.all(texts.map((text) => stage.client.solve({ question: text })));

@@ -5,7 +5,7 @@ import { readQuestions } from '../../../src/training/activities/data';
 import { type Ended, endedWith } from '../../cli/command';
 import { useFolder } from '../../cli/stage';
 
-// Formatted as nobody's tool would.
+// Formatted unlike any tool's output.
 const OWN = `# Our pool.
 conductor:   {provider: openai,  model: boss, baseUrl: 'http://127.0.0.1:1/v1'}   # writes plans
 workers:
@@ -23,7 +23,7 @@ const read = (file: string): Promise<string> => readFile(at(file), 'utf8');
 
 const init = (...args: string[]): Promise<Ended> => stage.run('train', 'init', ...args);
 
-test('a whole section is written below the own lines, which keep every character', async () => {
+test('writes a complete section below the existing lines, which keep every character', async () => {
   await stage.folder.write('conductor.yaml', OWN);
   const { code, stderr } = await init('--profile', 'smollm2-cpu', '--run', 'sums', '--base', 'models/own');
   expect(code).toBe(0);
@@ -41,7 +41,7 @@ test('a whole section is written below the own lines, which keep every character
   });
 });
 
-test('a section that is there is never touched, and a wrong answer changes nothing', async () => {
+test('never touches an existing section, and changes nothing after a wrong answer', async () => {
   const own = `${OWN}\ntraining: { profile: paper }\n`;
   await stage.folder.write('conductor.yaml', own);
   const there = 'conductor.yaml:10:1: there is a section "training:" already';
@@ -58,7 +58,7 @@ test('a section that is there is never touched, and a wrong answer changes nothi
   expect(await read('conductor.yaml')).toBe(OWN);
 });
 
-test('a newcomer with nothing is asked, and has a pool and questions then', async () => {
+test('asks a newcomer who has nothing, and leaves them with a pool and questions', async () => {
   await stage.folder.write('mine.jsonl', 'my own\n');
   const asked = stage.start(['train', 'init'], { terminal: true });
   const answers: [RegExp, string][] = [
@@ -88,7 +88,7 @@ test('a newcomer with nothing is asked, and has a pool and questions then', asyn
   });
 });
 
-test('the example questions are ones that a night takes', async () => {
+test('a night accepts the example questions', async () => {
   expect(await init('--yes', '--example-questions')).toMatchObject({ code: 0 });
   const files = { train: at('questions.jsonl'), heldOut: at('held-out.jsonl') };
   const { train, heldOut } = await readQuestions(files);

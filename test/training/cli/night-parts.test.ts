@@ -8,7 +8,7 @@ const ALONE =
 test.each([
   ['Mathematics', { ...row('a'), grader: 'math' }, 'CONDUCTOR_PYTHON', '/no/python', 'note', ALONE],
   ['Code', codeRow('a'), 'CONDUCTOR_SANDBOX', 'none', 'broken', /CONDUCTOR_SANDBOX is "none": expected/],
-])('where questions are of it, what judges %s is named, or what is wrong with it', async (...told) => {
+])('names the grader for %s questions, or its fault, if there are any', async (...told) => {
   const [what, question, variable, value, state, words] = told;
   const folder = await openQuestionFolder();
   const { env } = process;

@@ -16,7 +16,7 @@ import { aGroup, aRollout } from './show/a-group';
 const stage = useFolder();
 
 const QUESTION = { id: 'algebra-17', question: 'How many?', answer: '42', grader: 'number' };
-/** Two thirds of them right. */
+/** Rollouts of which two thirds are right. */
 const ROLLOUTS = Array.from({ length: 6 }, (_, index) =>
   aRollout(index, { verdict: index < 4 ? 'correct' : 'wrong' }),
 );
@@ -28,14 +28,14 @@ async function writeNotes(question: object): Promise<Ended> {
   return stage.run('train', 'notes', '--run', 'nightly');
 }
 
-test('notes are printed as they may stand in a configuration; questions without a topic tell nothing', async () => {
+test('prints notes as they may stand in a configuration; questions without a topic give none', async () => {
   const stdout = 'workers:\n  - id: quick\n    notes: algebra 67 %\n';
   expect(await writeNotes({ topic: 'algebra' })).toMatchObject({ code: 0, stdout });
   const none = 'it takes a cycle that is over, and questions with a "topic"';
   expect(await writeNotes({})).toMatchObject(endedWith(2, none));
 });
 
-test('the seconds of a worker stand beside its notes where an evaluation measured that very model alone', async () => {
+test('adds the seconds of a worker to its notes if an evaluation measured the same model alone', async () => {
   const [alpha] = poolAt('http://127.0.0.1:9').workers;
   const pool = poolAt('http://127.0.0.1:9', {
     store: 'sqlite:store.db',
@@ -70,7 +70,7 @@ test('the seconds of a worker stand beside its notes where an evaluation measure
 const topicOf = (question: string): string | undefined =>
   question === 'riddle-1' ? undefined : question.replace(/-\d+$/, '');
 
-test('an answer is that of whoever had the last step; the best topic comes first, and what was hardly tried is left out', () => {
+test('credits answers to the worker of the last step, lists the best topic first, and omits rarely tried ones', () => {
   const steps = [step('quick', 'Plan.'), step('scholar', 'Answer.', [0])];
   const team = ROLLOUTS.map((rollout) => ({ ...rollout, plan: { steps } }));
   const groups = [
@@ -90,7 +90,7 @@ test.each<[string, object, Partial<GroupRecord>]>([
   ['reviews another one', {}, { round: 1 }],
   ['is to a held-out question', {}, { purpose: 'evaluation' }],
   ['is to a question without a topic', {}, { question: 'riddle-1' }],
-])('what %s does not count', (_, rollout, group) => {
+])('an answer that %s does not count', (_, rollout, group) => {
   const rollouts = ROLLOUTS.map((each) => ({ ...each, ...rollout }));
   expect(notesFrom([aGroup(rollouts, group)], topicOf)).toEqual([]);
 });

@@ -20,7 +20,7 @@ test.each([
   ['there is nothing to change', () => budgetNight({})],
   ['"No Name" is no training run', () => pauseNight({ config, run: 'No Name' })],
   ['"a/b/c" names no checkpoint', () => readCheckpoint('a/b/c', 'nightly')],
-])('refused before anything is begun: %s', async (words, command) => {
+])('refuses before anything is started: %s', async (words, command) => {
   const refused = Promise.resolve().then<unknown>(command);
   await expect(refused).rejects.toBeInstanceOf(UsageError);
   await expect(refused).rejects.toThrow(words);

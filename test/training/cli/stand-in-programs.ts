@@ -2,14 +2,14 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import type { Folder } from '../../cli/folder';
 
-/** How a program of the trainer was started. */
+/** Record of one start of a trainer program. */
 export interface Started {
   readonly pid: number;
   readonly args: readonly string[];
   readonly address: string | null;
 }
 
-/** The script of the trainer's package, without Python: its programs say that they are ready, and do nothing. */
+/** Replaces the script of the trainer's package, without Python: its programs report that they are ready, and idle. */
 const SCRIPT = `
 const { appendFileSync, existsSync } = require('node:fs');
 const { createServer } = require('node:http');
@@ -28,7 +28,7 @@ else {
 }
 `;
 
-/** Puts the script into a folder, and gives the PATH on which it is found. */
+/** Writes the script into a folder, and returns a PATH on which it is found. */
 export async function installStandIn(folder: Folder): Promise<string> {
   const bin = join(folder.path, 'bin');
   const script = join(bin, 'temporal-conductor-trainer');
@@ -38,7 +38,7 @@ export async function installStandIn(folder: Folder): Promise<string> {
   return [bin, process.env.PATH].join(delimiter);
 }
 
-/** Every start of a program in a folder, the latest last. */
+/** Returns every start of a program in a folder, oldest first. */
 export async function startsOf(folder: Folder, program: 'worker' | 'policy-server'): Promise<Started[]> {
   const text = await readFile(join(folder.path, `${program}.jsonl`), 'utf8').catch(() => '');
   return text

@@ -8,7 +8,7 @@ import { endedWith } from '../../cli/command';
 import { openScriptedTraining, REPLIES, type ScriptedTraining } from '../../support/scripted-training';
 import { openTrainFolder, type TrainFolder } from '../../support/train-commands';
 
-// Moves checkpoints out of a training run, and into another one. With a trainer of Python: test/trainer/take-in-and-out.
+// Moves checkpoints out of a training run and into another. test/trainer/take-in-and-out uses the Python trainer.
 
 jest.setTimeout(300_000);
 
@@ -26,7 +26,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-test('a cycle is shown from the store, for people and for programs', async () => {
+test('a cycle is shown from the store, as text and as JSON', async () => {
   const { trainRun } = stage;
   const shown = await folder.train('show', '1');
   expect(shown.stdout).toContain(`${trainRun} cycle 1  night 2026-01-10\n│  checkpoint ${trainRun}/000001`);
@@ -37,7 +37,7 @@ test('a cycle is shown from the store, for people and for programs', async () =>
   expect(await folder.train('show', '7')).toMatchObject(endedWith(2, never));
 });
 
-test('of a night, status names what is missing alone', async () => {
+test('status names only what is missing for a night', async () => {
   const { stdout } = await stage.whileWorking(() => folder.train('status', '--json'));
   const { missing } = JSON.parse(stdout) as { missing: unknown };
   const [gone, few] = ['whose weights are not in /', 'too few for the gate'].map(
@@ -49,7 +49,7 @@ test('of a night, status names what is missing alone', async () => {
   ]);
 });
 
-test('a training run is drawn', async () => {
+test('a training run is plotted', async () => {
   expect(await folder.train('plot', '--out', 'pictures')).toMatchObject({ code: 0 });
   const files = await readdir(join(folder.path, 'pictures'));
   expect(files).toEqual(['effort.svg', 'learning.svg', 'report.html', 'report.md']);
@@ -58,7 +58,7 @@ test('a training run is drawn', async () => {
   expect(report).toMatch(/^\| Format: plans \|( [\d.]+% \|){4}$/m);
 });
 
-test('right plans are taught to another run, whose first night begins with them, and taken out as a model', async () => {
+test('right plans train another run, whose first night starts from them, and can be exported as a model', async () => {
   const run = `${stage.trainRun}-imitation`;
   const teach = jest.spyOn(stage.trainer, WARM_START);
   const lesson = ['--from-traces', stage.trainRun, '--steps', '2', '--learning-rate', '1e-3', '--batch', '2'];
@@ -82,7 +82,7 @@ test.each(['export', 'status'] as const)('%s says when the trainer is lost', asy
   const { trainer, training, trainRun } = stage;
   let comeBack = (): void => undefined;
   const isBack = new Promise<void>((resolve) => (comeBack = resolve));
-  // Without a heartbeat, every attempt is given up until then.
+  // The trainer sends no heartbeat until then, so every attempt times out.
   const { [EXPORT]: write, [UPDATE]: learn } = trainer;
   trainer[EXPORT] = (request) => isBack.then(() => write(request));
   trainer[UPDATE] = (request) => isBack.then(() => learn(request));
@@ -101,7 +101,7 @@ test.each(['export', 'status'] as const)('%s says when the trainer is lost', asy
   Object.assign(trainer, { [EXPORT]: write, [UPDATE]: learn });
 });
 
-test('why the last night failed is told by status', async () => {
+test('status says why the last night failed', async () => {
   stage.policy.script(REPLIES.none);
   await expect(stage.whileWorking(() => stage.train('2026-01-12'))).rejects.toThrow();
   const { stdout } = await folder.train('status');
@@ -109,7 +109,7 @@ test('why the last night failed is told by status', async () => {
   expect(stdout).toMatch(/^plans {4}by the configured Conductor \(openai conductor\), whatever serves/m);
 });
 
-test('what the trainer refuses is printed in its own words', async () => {
+test('a refusal by the trainer is printed in its own words', async () => {
   const refusal = 'The folder /somewhere is not empty. Choose another one, or remove it.';
   stage.trainer[EXPORT] = () => Promise.reject(ApplicationFailure.nonRetryable(refusal, 'Trainer.Failed'));
   const refused = await stage.whileWorking(() => folder.train('export', '1', '.'));

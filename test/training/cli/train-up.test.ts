@@ -58,7 +58,7 @@ test('starts all that a night needs with the right addresses, keeps it running, 
   expect(await serverRuns(stage.folder)).toBe(false);
 });
 
-test('leaves nothing running when it is killed, and uses base model and policy server that are there', async () => {
+test('uses an existing base model and policy server, and leaves nothing running when it is killed', async () => {
   const path = join(stage.folder.path, 'models', 'small');
   await mkdir(path, { recursive: true });
   await configure({ base: { kind: 'folder', path: 'models/small' } });
@@ -88,7 +88,7 @@ test('leaves nothing running when it is killed, and uses base model and policy s
   }
 });
 
-test('runs once in a stage.folder, beside an `up`: a second one names the process of the first', async () => {
+test('runs only once in a folder, even beside an `up`; a second one names the process of the first', async () => {
   const first = startTrainUp();
   await first.hear(/^Ready/m);
   const there = `"train up" runs in this folder already, in process ${first.pid}: use that one, or stop it first`;
@@ -104,14 +104,14 @@ test('runs once in a stage.folder, beside an `up`: a second one names the proces
   expect((await next.end('SIGINT')).code).toBe(0);
 });
 
-test('ends with the reason, and stops the rest, where one of them cannot start', async () => {
+test('ends with the reason, and stops the rest, if one program cannot start', async () => {
   await stage.folder.write('worker.broken', '');
   expect(await startTrainUp().ended).toMatchObject(endedWith(1, 'The worker cannot start: it is broken.'));
   await untilGone(...(await pidsOf()));
   expect(await serverRuns(stage.folder)).toBe(false);
 });
 
-test('a missing model, a missing trainer and a missing section are named before anything is started', async () => {
+test('names a missing model, trainer or section before anything is started', async () => {
   const refused = async (env: Record<string, string>, words: string | RegExp): Promise<void> => {
     const up = stage.start(['train', 'up'], { env: { CONDUCTOR_CACHE: stage.folder.path, PATH, ...env } });
     expect(await up.ended).toMatchObject(endedWith(2, words));

@@ -9,7 +9,7 @@ const example = (question: string, workers: string): Example => ({
 });
 const namesOf = (examples: readonly Example[]): string[] => examples.map(({ question }) => question);
 
-test('examples are of other lengths first, then of other workers, the shortest plan first', () => {
+test('chooses examples of different lengths first, then of different workers, the shortest plan first', () => {
   const found = [
     example('one', '0'),
     example('one more', '0'),
@@ -23,7 +23,7 @@ test('examples are of other lengths first, then of other workers, the shortest p
   expect(namesOf(chooseVaried(found, 9))).toHaveLength(6);
 });
 
-test('as many lengths as there can be, each example once', () => {
+test('chooses as many lengths as possible, and each example once', () => {
   const team = fc.string({ unit: fc.constantFrom('0', '1', '2'), minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(fc.array(team, { maxLength: 12 }), fc.nat(6), (teams, count) => {

@@ -9,7 +9,7 @@ import { madeUpCycles } from '../cli/plot/made-up-cycles';
 
 const DATE = '2026-11-21';
 
-/** A night of one cycle that is over, of the training run `nightly`. */
+/** Returns the record of a finished night of one cycle, of the training run `nightly`. */
 export const aNight = (changes: Partial<NightRecord> = {}): NightRecord => ({
   schema: 1,
   trainRun: 'nightly',
@@ -27,7 +27,7 @@ export const aNight = (changes: Partial<NightRecord> = {}): NightRecord => ({
   ...changes,
 });
 
-/** Leaves in a store what a night of one cycle does: its questions, its groups, and what it came to. */
+/** Stores what a night of one cycle leaves behind: its questions, groups and results. */
 export async function keepRun(
   store: Store,
   trainRun: string,

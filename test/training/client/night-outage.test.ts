@@ -7,15 +7,15 @@ import { freshFolder } from '../../local/fresh-folder';
 import { until } from '../../support/until';
 import { NightWatch, openNightStage } from './night-stage';
 
-/** The least that Temporal takes; in earnest it is an hour, and nights are a day apart. */
+/** Shortest catch-up window that Temporal accepts; in production it is an hour, and nights are a day apart. */
 const CATCHUP_MS = 10_000;
 
-/** When nights are due, in seconds from the schedule's creation, all of them while there is no server. */
+/** Times at which nights are due, in seconds after the schedule's creation; all fall into the outage. */
 const LONG_AGO = [8, 10, 12];
 const LATELY = [26, 28];
 const OUTAGE_ENDS = 29;
 
-test('after an outage, nights that were due too long ago are left out, and of the others one is made up for', async () => {
+test('after an outage, nights outside the catch-up window are skipped, and only one of the others runs', async () => {
   const folder = await freshFolder();
   const attach = (): Promise<TemporalServer> => embeddedServer({ folder, say: () => undefined });
   const before = await attach();
@@ -27,7 +27,7 @@ test('after an outage, nights that were due too long ago are left out, and of th
   await scheduleNights(first.temporal.client, request);
   await first.temporal.close();
   await before.stop();
-  // This is the outage.
+  // The outage lasts until then.
   await pause((createdAt + OUTAGE_ENDS) * 1000 - Date.now());
 
   const after = await attach();

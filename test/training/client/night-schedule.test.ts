@@ -19,7 +19,7 @@ afterEach(async () => {
   await stage.temporal.close();
 });
 
-test('each time that the schedule is due is a night, one after the other, behind the people who wait', async () => {
+test('the schedule starts one night each time it is due, in sequence, at lower priority than interactive solves', async () => {
   const watch = new NightWatch();
   await stage.whileWorking(watch.spendNight, async () => {
     await schedule();
@@ -32,7 +32,7 @@ test('each time that the schedule is due is a night, one after the other, behind
   expect(watch.nights.slice(0, 2)).toEqual([tonight, tonight]);
 });
 
-test('a night that is due while another is under way is left out', async () => {
+test('a night that is due while another is running is skipped', async () => {
   const watch = new NightWatch();
   const release = watch.hold();
   await stage.whileWorking(watch.spendNight, async () => {
@@ -44,7 +44,7 @@ test('a night that is due while another is under way is left out', async () => {
   });
 });
 
-test('a night begun by hand keeps the scheduled one out, and the schedule goes on', async () => {
+test('a scheduled night is skipped while a night started by hand runs, and the schedule continues', async () => {
   const watch = new NightWatch();
   const release = watch.hold();
   const { trainRun } = stage.request;
@@ -91,27 +91,30 @@ test.each([
   expect(watch.nights.map(({ date }) => date)).toEqual(nights);
 });
 
-// What the server makes of clock changes is seen without waiting for one. East of Greenwich it is due twice in the hour
-// before the one that is repeated; that changes nothing, since all times of a day are the same night.
+// Asks the server for the due times around clock changes. East of Greenwich the schedule is due twice in the hour
+// before the repeated one; that is harmless, since all times of a day are the same night.
 test.each([
   { timeZone: 'Europe/Berlin', cron: '30 2 * * *', skipped: ['2027-03-28'] },
   { timeZone: 'America/New_York', cron: '30 1 * * *', skipped: [] },
   { timeZone: 'America/New_York', cron: '30 2 * * *', skipped: ['2027-03-14'] },
   { timeZone: 'Europe/Berlin', cron: '30 1 * * *', skipped: [] },
-])('$cron in $timeZone: every day but a skipped one is one night', async ({ timeZone, cron, skipped }) => {
-  const from = Date.parse('2026-10-01T00:00:00Z');
-  const until = Date.parse('2027-04-30T00:00:00Z');
-  await schedule({ cron, timeZone });
+])(
+  '$cron in $timeZone: every day has one night, except for skipped ones',
+  async ({ timeZone, cron, skipped }) => {
+    const from = Date.parse('2026-10-01T00:00:00Z');
+    const until = Date.parse('2027-04-30T00:00:00Z');
+    await schedule({ cron, timeZone });
 
-  const due = await matchingTimes(from, until);
-  const nights = new Set(due.map((time) => nightDate(time, timeZone)));
-  const days = Array.from({ length: 208 }, (_, day) =>
-    nightDate(new Date(from + (day + 1.5) * DAY_MS), timeZone),
-  );
-  expect(days.filter((day) => !nights.has(day))).toEqual(skipped);
-});
+    const due = await matchingTimes(from, until);
+    const nights = new Set(due.map((time) => nightDate(time, timeZone)));
+    const days = Array.from({ length: 208 }, (_, day) =>
+      nightDate(new Date(from + (day + 1.5) * DAY_MS), timeZone),
+    );
+    expect(days.filter((day) => !nights.has(day))).toEqual(skipped);
+  },
+);
 
-test('a night that fails pauses the schedule, and the note says what failed', async () => {
+test('a failed night pauses the schedule, with a note that says what failed', async () => {
   const failing = (): Promise<void> =>
     Promise.reject(ApplicationFailure.nonRetryable('the trainer is broken', 'Trainer.StepFailed'));
   await stage.whileWorking(failing, async () => {
@@ -127,7 +130,7 @@ test('a night that fails pauses the schedule, and the note says what failed', as
   expect(await findSchedule(stage.temporal.client, trainRun)).toMatchObject({ isPaused: true });
 });
 
-test('a night that is stuck is ended with its time, and a later one can begin', async () => {
+test('a stuck night is ended at its time limit, and a later one can start', async () => {
   const watch = new NightWatch();
   const release = watch.hold();
   const { trainRun } = stage.request;

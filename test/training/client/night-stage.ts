@@ -9,19 +9,19 @@ import type { NightActivities } from './nights';
 
 type Night = Parameters<NightActivities['spendNight']>[0];
 
-/** A server, a worker whose nights do what the test says, and a client. */
+/** A server, a client, and a worker whose nights do what the test says. */
 export interface NightStage {
   readonly temporal: TestTemporal;
   readonly client: TrainingClient;
-  /** A schedule of a training run of the test's own, due every two seconds. */
+  /** Schedule of the test's own training run, due every two seconds. */
   readonly request: ScheduleRequest;
-  /** Lets a worker spend nights for as long as `work` takes. */
+  /** Runs a worker for nights as long as `work` takes. */
   whileWorking<T>(spendNight: (night: Night) => Promise<void>, work: () => Promise<T>): Promise<T>;
 }
 
 let bundle: Promise<WorkflowBundleWithSourceMap> | undefined;
 
-/** @param address of a server of the test's own */
+/** @param address address of the test's own server, if any */
 export async function openNightStage(address?: string, taskQueue = testTaskQueue()): Promise<NightStage> {
   const temporal = await connect(address);
   const logger = new DefaultLogger('ERROR');
@@ -33,7 +33,7 @@ export async function openNightStage(address?: string, taskQueue = testTaskQueue
     request: {
       trainRun: `run-${randomUUID()}`,
       taskQueue,
-      // With seconds and years, as Temporal reads seven fields.
+      // Temporal reads seven fields as a cron expression with seconds and years.
       cron: '*/2 * * * * * *',
       timeZone: 'Europe/Berlin',
       jitterMs: 0,
@@ -52,13 +52,13 @@ export async function openNightStage(address?: string, taskQueue = testTaskQueue
   };
 }
 
-/** Sees every night that a worker is given, and lets it last as long as the test says. */
+/** Records every night that a worker runs, and can hold nights open. */
 export class NightWatch {
   readonly nights: Night[] = [];
   private held: Promise<void> = Promise.resolve();
   private readonly waiting: { readonly count: number; readonly tell: () => void }[] = [];
 
-  /** From now on, nights last until the returned function is called. */
+  /** Holds nights open from now on, until the returned function is called. */
   hold(): () => void {
     let release = (): void => undefined;
     this.held = new Promise((resolve) => {
@@ -69,7 +69,7 @@ export class NightWatch {
     };
   }
 
-  /** Waits until so many nights have begun. */
+  /** Waits until that many nights have begun. */
   saw(count: number): Promise<void> {
     return new Promise((tell) => {
       this.waiting.push({ count, tell });

@@ -1,10 +1,10 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { TrainInput } from '../../../src/training/contract';
 
-/** The nights that a schedule starts, as the package has them. */
+/** The package's own workflow for the nights that a schedule starts. */
 export { conductorTrainNightly } from '../../../src/training/workflows/nightly';
 
-/** Activities of a night that a test may hold up, on the worker's side. */
+/** Activity in which a test can hold a night. */
 export interface NightActivities {
   spendNight(night: TrainInput & { readonly priority: number | undefined }): Promise<void>;
 }
@@ -14,7 +14,7 @@ const { spendNight } = proxyActivities<NightActivities>({
   retry: { maximumAttempts: 1 },
 });
 
-/** Stands in for a night's training, of which a schedule sees no more than this: it takes time, and ends well or not. */
+/** Stands in for a night's training: a schedule sees only that it takes time, and then succeeds or fails. */
 export async function conductorTrain(night: TrainInput): Promise<void> {
   await spendNight({ ...night, priority: workflowInfo().priority?.priorityKey });
 }

@@ -40,14 +40,14 @@ test('a question and a plan become what the policy reads and writes', async () =
   });
 });
 
-test('workers are counted in the order that the row names them', async () => {
+test('workers are numbered in the order in which the row names them', async () => {
   const row = { question: 'How many?', plan: TEAM, workers: ['scholar', 'quick'] };
   const { prompt, completion } = await writeExample(row, asked);
   expect(prompt).toContain('Model id 0: scholar\nModel id 1: quick');
   expect(completion).toContain('model_id = [0]');
 });
 
-test('a whole reply is kept word for word, unless it could end the turn', async () => {
+test('a whole reply is kept word for word, except for what could end the turn', async () => {
   const reply = 'Easy <|im_end|>.\nmodel_id = [0]\nsubtasks = ["Answer."]\naccess_list = [[]]';
   const { completion } = await writeExample({ question: 'How many?', plan: reply }, asked);
   expect(completion).toBe(reply.replace('<|im_end|>', '< |im_end|>'));

@@ -6,8 +6,8 @@ import { scheduleIdOf } from '../../../src/training/names';
 import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 import { until } from '../../support/until';
 
-// Nights as a schedule begins them, with the real workflows and activities. They are due a day apart, and made up for here
-// one after the other.
+// Nights as a schedule starts them, with the real workflows and activities. They are due a day apart; here, backfills
+// start them one after another.
 
 jest.setTimeout(300_000);
 
@@ -23,14 +23,14 @@ afterAll(async () => {
   await stage.close();
 });
 
-/** Lets the schedule start the nights of these days. */
+/** Makes the schedule start the nights of these days. */
 async function makeUpFor(first: string, last: string): Promise<void> {
   const [start, end] = [new Date(`${first}T00:00:00Z`), new Date(`${last}T12:00:00Z`)];
   const schedule = stage.temporal.client.schedule.getHandle(scheduleIdOf(stage.trainRun));
   await schedule.backfill({ start, end, overlap: ScheduleOverlapPolicy.BUFFER_ALL });
 }
 
-/** Waits for the n-th night that the schedule starts, from 1. */
+/** Waits for the result of the n-th night that the schedule starts, counted from 1. */
 async function endOf(number: number): Promise<unknown> {
   const { client } = stage.temporal;
   const schedule = client.schedule.getHandle(scheduleIdOf(stage.trainRun));
@@ -41,7 +41,7 @@ async function endOf(number: number): Promise<unknown> {
   return client.workflow.getHandle(info.recentActions[number - 1]?.action.workflow.workflowId ?? '').result();
 }
 
-test('a night that is ended at once: the schedule goes on, and each next night with what the one before left', async () => {
+test('after a cancelled night the schedule continues, and each night reuses what the previous one left', async () => {
   const { trainRun, policy, providers, store } = stage;
   await stage.whileWorking(async () => {
     const letGo = providers.hold('a');
@@ -49,7 +49,7 @@ test('a night that is ended at once: the schedule goes on, and each next night w
     await providers.waitForLog((all) => all.some(({ model }) => model === 'a'));
     await stage.training.cancel(trainRun);
     expect(await endOf(1)).toEqual({ night: '2026-01-12', isSkipped: false, isCancelled: true });
-    // One that was still open would be answered beside its repetition.
+    // A request still open would be answered along with its repetition.
     await providers.waitForLog((all) => all.every(({ outcome }) => outcome !== null));
     letGo();
     const left = { first: 1, done: 0, closedAt: null };
@@ -60,7 +60,7 @@ test('a night that is ended at once: the schedule goes on, and each next night w
     expect(await endOf(2)).toEqual({ night: '2026-01-13', isSkipped: false, isCancelled: false });
     expect(await endOf(3)).toEqual({ night: '2026-01-14', isSkipped: false, isCancelled: false });
   });
-  // Samples of the night that was ended serve the next one: two nights sampled, and not three.
+  // The next night reuses the samples of the cancelled one, so only two of three nights sampled.
   const sampled = policy.bodiesTo('/v1/completions').filter(({ temperature }) => temperature === 1);
   expect(sampled).toHaveLength(2);
   expect(await readMetrics(store, trainRun)).toMatchObject([

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { TRAINER_ACTIVITIES, trainerMessages } from '../../../src/training/trainer-contract';
 
-/** Where the Python side reads the contract. */
+/** Path of the contract file that the Python side reads. */
 export const CONTRACT_PATH = join(__dirname, '../../../trainer/src/conductor_trainer/contract.json');
 
-/** The contract as Python reads it: each activity's messages, and each message as JSON Schema (draft 2020-12). */
+/** Returns the contract as Python reads it: each activity's messages, as JSON Schema (draft 2020-12). */
 export function contractJson(): string {
   const messages = Object.fromEntries(
     Object.entries(trainerMessages).map(([name, schema]) => [
@@ -16,7 +16,7 @@ export function contractJson(): string {
   return `${JSON.stringify({ activities: TRAINER_ACTIVITIES, messages }, null, 1)}\n`;
 }
 
-/** A message is complete: defaults are of the configuration. */
+/** Drops a default: messages are complete, and only the configuration has defaults. */
 function dropDefault({ jsonSchema }: { readonly jsonSchema: { default?: unknown } }): void {
   delete jsonSchema.default;
 }

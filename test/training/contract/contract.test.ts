@@ -5,7 +5,7 @@ import { trainerMessages } from '../../../src/training/trainer-contract';
 import { replaced } from '../../support/mangled';
 import { CONTRACT_PATH, contractJson } from './contract-json';
 
-/** A message as it should be, and single values that spoil it; `trainer/tests/test_contract.py` reads the same files. */
+/** A valid message and single values that break it; `trainer/tests/test_contract.py` reads the same files. */
 interface Golden {
   readonly payload: unknown;
   readonly broken: readonly { readonly path: readonly (string | number)[]; readonly value: unknown }[];
@@ -13,7 +13,7 @@ interface Golden {
 
 const messages: [string, z.ZodType][] = Object.entries(trainerMessages);
 
-test('the Python side has the contract of today', () => {
+test('the Python side has the current contract', () => {
   expect(readFileSync(CONTRACT_PATH, 'utf8')).toBe(contractJson());
 });
 

@@ -4,10 +4,10 @@ import { readEncryptionKeys } from '../../../src/encryption/key-ring';
 import { nameOfKey, openContent, sealContent } from '../../../src/encryption/seal';
 import vectors from '../vectors.json';
 
-// Vectors encrypted by both languages; `trainer/tests/test_encryption.py` reads the same file.
+// Test vectors encrypted in both languages; `trainer/tests/test_encryption.py` reads the same file.
 const keys = readEncryptionKeys('KEYS', { KEYS: vectors.keys });
 
-test.each(vectors.objects)('$storeKey lies in the store as ever, under key $key', (vector) => {
+test.each(vectors.objects)('$storeKey is stored in the unchanged format, under key $key', (vector) => {
   const { storeKey, name, plain } = vector;
   const key = keys.find(vector.key, 'the vector');
   const sealed = Buffer.from(vector.sealed, 'base64');

@@ -1,4 +1,4 @@
-// `npm run generate`: writes what the Python side checks its messages against.
+// `npm run generate`: writes the contract against which the Python side checks its messages.
 import { writeFileSync } from 'node:fs';
 import { CONTRACT_PATH, contractJson } from './contract-json';
 

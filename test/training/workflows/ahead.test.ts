@@ -18,7 +18,7 @@ afterEach(() => stage.close());
 
 const train = (date = DATE) => stage.train(date);
 
-/** Which checkpoints the plans to learn from were asked of, in the order of the requests. */
+/** Returns the checkpoints from which training plans were sampled, in the order of the requests. */
 function writers(): string[] {
   const asked = stage.policy.bodiesTo('/v1/completions').filter(({ temperature }) => temperature === 1);
   return asked.map(({ model }) => String(model).replace(`${stage.trainRun}-`, ''));
@@ -26,7 +26,7 @@ function writers(): string[] {
 
 const LAGGING = ['base', 'base', '000001'];
 
-/** Does something while the update of a cycle waits. */
+/** Delays the update of a cycle until the given work is done. */
 function duringUpdate(cycle: number, work: () => Promise<unknown>): void {
   const update = stage.trainer[UPDATE];
   stage.trainer[UPDATE] = async (request) => {
@@ -41,9 +41,9 @@ const asked = (count: number) =>
     ({ length }) => length === count,
   );
 
-test('plans of a cycle are sampled from the checkpoint before while the trainer makes its own', async () => {
+test('the next cycle samples plans from the previous checkpoint while the trainer makes the new one', async () => {
   stage = await openScriptedTraining({ training: AHEAD });
-  // Releases the update, which would otherwise wait for ever.
+  // Each update waits for the next cycle's samples, so the test would hang without sampling ahead.
   duringUpdate(1, () => asked(2));
   duringUpdate(2, () => asked(3));
   await stage.whileWorking(() => train());
@@ -56,7 +56,7 @@ test('plans of a cycle are sampled from the checkpoint before while the trainer 
 test.each([
   ['pauses, then stops', () => stage.training.pause(stage.trainRun)],
   ['takes the money away', () => stage.training.setBudget(stage.trainRun, { costUsd: 0 })],
-])('who %s before the rollouts of a next cycle begin has none bought', async (_, say) => {
+])("a user who %s before the next cycle's rollouts begin pays for none of them", async (_, say) => {
   stage = await openScriptedTraining({ training: AHEAD });
   const letGo = stage.providers.hold('a');
   await stage.whileWorking(async () => {
@@ -74,7 +74,7 @@ test.each([
   expect(writers()).toEqual(['base']);
 });
 
-test('what was bought ahead is learned from when a night is stopped meanwhile, and no more is', async () => {
+test('a night stopped meanwhile still learns from what was bought ahead, and buys no more', async () => {
   stage = await openScriptedTraining({ training: AHEAD });
   duringUpdate(1, async () => {
     await asked(2);
@@ -83,36 +83,39 @@ test('what was bought ahead is learned from when a night is stopped meanwhile, a
   await stage.whileWorking(async () => {
     expect(await train()).toMatchObject({ status: 'done', done: 2 });
     expect(writers()).toEqual(['base', 'base']);
-    // A night of its own begins with what it has.
+    // No writer is kept: the next night samples from the checkpoint that it starts with.
     expect(await readRun(stage.store, stage.trainRun)).not.toHaveProperty('writer');
   });
 });
 
-test.each([DATE, NEXT])('a night that broke off goes on, on %s, as if it had not', async (date) => {
-  stage = await openScriptedTraining({ training: AHEAD });
-  duringUpdate(2, async () => {
-    await asked(3);
-    throw ApplicationFailure.nonRetryable('the power went', 'Trainer.Failed');
-  });
-  await stage.whileWorking(async () => {
-    await expect(train()).rejects.toThrow();
-    expect(await readRun(stage.store, stage.trainRun)).toMatchObject({ done: 1, writer: { name: 'base' } });
-    const whole: TrainerActivities = standInTrainer((model) => stage.policy.known.add(model));
-    Object.assign(stage.trainer, whole);
-    await train(date);
-  });
-  for (const [cycle, writer] of [
-    [2, 'base'],
-    [3, '000001'],
-  ] as const) {
-    const [group] = await readCycleGroups(stage.store, stage.trainRun, cycle);
-    expect(group?.checkpoint).toBe(`${stage.trainRun}/${writer}`);
-  }
-  // Nothing was sampled twice.
-  expect(writers().slice(0, 3)).toEqual(LAGGING);
-});
+test.each([DATE, NEXT])(
+  'an interrupted night that continues on %s trains as if it had not been interrupted',
+  async (date) => {
+    stage = await openScriptedTraining({ training: AHEAD });
+    duringUpdate(2, async () => {
+      await asked(3);
+      throw ApplicationFailure.nonRetryable('the power went', 'Trainer.Failed');
+    });
+    await stage.whileWorking(async () => {
+      await expect(train()).rejects.toThrow();
+      expect(await readRun(stage.store, stage.trainRun)).toMatchObject({ done: 1, writer: { name: 'base' } });
+      const whole: TrainerActivities = standInTrainer((model) => stage.policy.known.add(model));
+      Object.assign(stage.trainer, whole);
+      await train(date);
+    });
+    for (const [cycle, writer] of [
+      [2, 'base'],
+      [3, '000001'],
+    ] as const) {
+      const [group] = await readCycleGroups(stage.store, stage.trainRun, cycle);
+      expect(group?.checkpoint).toBe(`${stage.trainRun}/${writer}`);
+    }
+    // Nothing was sampled twice.
+    expect(writers().slice(0, 3)).toEqual(LAGGING);
+  },
+);
 
-test('a night whose history grows long samples from the same checkpoints', async () => {
+test('a night that continues as new because of a long history samples from the same checkpoints', async () => {
   const server = await startImpatientServer(60);
   stage = await openScriptedTraining({ training: AHEAD, address: server.address });
   await stage.whileWorking(() => train());

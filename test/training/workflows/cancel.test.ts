@@ -18,7 +18,7 @@ async function eventsOf(workflowId = nightWorkflowId(stage.trainRun)): Promise<E
   return events ?? [];
 }
 
-/** Workflow ids of the night's groups that are there. */
+/** Returns the workflow ids of the night's groups that have started. */
 async function groups(): Promise<string[]> {
   const events = await eventsOf();
   return events.flatMap(
@@ -26,7 +26,7 @@ async function groups(): Promise<string[]> {
   );
 }
 
-/** Activities of the night that were scheduled and never came to an end, by type. */
+/** Returns the types of the night's activities that were scheduled and have not ended. */
 async function openActivities(): Promise<string[]> {
   const events = await eventsOf();
   const closed = events.map(
@@ -42,7 +42,7 @@ async function openActivities(): Promise<string[]> {
     .flatMap((event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? []);
 }
 
-/** The night's second group was cut off, and the night has worked on that. */
+/** Whether a group of the night was cancelled or terminated, and the night has completed a task since. */
 function hasHeardOfTrial(events: Events): boolean {
   const end = events.findIndex(
     (event) =>
@@ -53,7 +53,7 @@ function hasHeardOfTrial(events: Events): boolean {
 }
 
 test('messages to a night that is being cancelled do not end it before its calls are closed', async () => {
-  // A heartbeat brings the cancellation to a call, so that there is time for messages before.
+  // A call learns of its cancellation by a heartbeat; this long one leaves time for messages first.
   stage = await openScriptedTraining({ heartbeat: '20s' });
   const { training, trainRun, providers } = stage;
   providers.hold('a');
@@ -91,12 +91,12 @@ test.each([
       await stage.temporal.client.workflow.getHandle(group).terminate();
     },
   ],
-])('a night that %s while old checkpoints are retired waits for that', async (_, end) => {
+])('a night that %s while old checkpoints are being retired waits for that', async (_, end) => {
   stage = await openScriptedTraining({ training: { evaluateEvery: 1 } });
   const { training, trainRun, providers, trainer } = stage;
   const update = trainer[UPDATE];
   trainer[UPDATE] = (request) => {
-    // The trial that follows is under way until the test ends it.
+    // Keeps the trial that follows under way until the test ends it.
     providers.hold('a');
     return update(request);
   };
@@ -104,7 +104,7 @@ test.each([
     const beat = setInterval(() => {
       Context.current().heartbeat();
     }, 100);
-    // Until the night has heard that its trial on held-out questions is over.
+    // Waits until the night has processed the end of its trial on held-out questions.
     await until(() => eventsOf(), hasHeardOfTrial);
     clearInterval(beat);
     return { retired: [] };
@@ -112,7 +112,7 @@ test.each([
   await stage.whileWorking(async () => {
     await training.start({ trainRun, date: DATE });
     const ended = stage.result();
-    // A night that fails before says why.
+    // Racing against the night's end shows the reason if it fails early.
     await Promise.race([ended, until(groups, ({ length }) => length > 1)]);
     await Promise.race([ended, until(openActivities, (open) => open.includes(RETIRE))]);
     await end();

@@ -10,7 +10,7 @@ afterEach(() => stage.close());
 
 const train = (date: string) => stage.whileWorking(() => stage.train(date));
 
-test('a night asks that what it, serving and a rollback need be kept, and nothing else', async () => {
+test('a night asks to keep only what it, serving and a rollback need', async () => {
   stage = await openScriptedTraining({ training: { cycles: 3, keep: { last: 0 } } });
   const { store, trainRun, trainer } = stage;
   const asked: [string, readonly string[]][] = [];
@@ -41,7 +41,7 @@ test('a night asks that what it, serving and a rollback need be kept, and nothin
   ]);
 });
 
-test('what cannot be cleared away does a night no harm, and is told', async () => {
+test('a failed cleanup does not harm a night, and is reported', async () => {
   stage = await openScriptedTraining();
   const { trainer } = stage;
   const refuse = () => Promise.reject(ApplicationFailure.nonRetryable('It is not mine.', 'Trainer.Failed'));

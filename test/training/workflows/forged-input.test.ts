@@ -14,8 +14,8 @@ import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted
 import { testTaskQueue } from '../../support/temporal';
 
 /*
- * Any client may start a workflow of training with settings of its own making. What the configuration of the worker does
- * not name is given nothing: no trainer at another queue, no other policy server.
+ * Any client may start a training workflow with forged settings. The workflow must not contact anything that the
+ * worker's configuration does not name: no trainer on another queue, no other policy server.
  */
 
 jest.setTimeout(120_000);
@@ -35,7 +35,7 @@ afterEach(async () => {
   await stage.close();
 });
 
-/** Starts a workflow with an input while a stranger listens on `OTHERS`, and returns why it failed, and who was asked. */
+/** Runs a workflow while a stranger polls `OTHERS`; returns the failure and the stranger's activities that ran. */
 async function start(workflow: string, input: object): Promise<{ failure: unknown; asked: string[] }> {
   const asked: string[] = [];
   const note = (name: string) => () => {
@@ -90,7 +90,7 @@ test.each([
   ['a warm start at another queue', names.WARM_START_WORKFLOW, () => warmStart(atOthers()), QUEUE],
   ['a warm start from another model', names.WARM_START_WORKFLOW, otherBase, BASE],
   ['a warm start for another server', names.WARM_START_WORKFLOW, () => warmStart(atStranger()), SERVER],
-] as const)('%s is refused, and no one is asked', async (_, workflow, input, message) => {
+] as const)('%s is refused without asking anyone', async (_, workflow, input, message) => {
   const { failure, asked } = await start(workflow, await input());
   expect(asked).toEqual([]);
   expect(failure).toMatchObject({ type: 'Configuration.Invalid' });
@@ -98,7 +98,7 @@ test.each([
   expect(stranger.requests).toEqual([]);
 });
 
-test('a night that never went on carries nothing', async () => {
+test('a new night is refused if its input carries state of an earlier one', async () => {
   const { failure, asked } = await start(names.TRAIN_WORKFLOW, {
     carried: { opened: { settings: atOthers() } },
   });
@@ -126,7 +126,7 @@ test('a group samples from no other server, and runs no worker that the configur
   expect(refused).toMatchObject({ type: 'Configuration.Invalid' });
 });
 
-test('no manifest names another server', async () => {
+test('a manifest that names another server is refused', async () => {
   const activities = createTrainingActivities({ config: parseTrainable(stage.config), store: stage.store });
   const { checkpoint } = await stage.trainer[names.INIT]((await warmStart(settings)).init);
   const kept = activities[names.KEEP_CHECKPOINT]({ checkpoint, model: 'm', settings: atStranger() });

@@ -13,7 +13,7 @@ afterEach(() => stage.close());
 
 const asked = (): number => stage.providers.log.filter(({ model }) => model === 'a').length;
 
-test('a policy that writes too few plans costs no worker, and the night says how to come by a better one', async () => {
+test('a policy that writes too few plans costs no worker calls, and the night says how to get a better one', async () => {
   await open(0.95);
   const night = stage.whileWorking(() => stage.train());
   await expect(night).rejects.toMatchObject({
@@ -27,7 +27,7 @@ test('a policy that writes too few plans costs no worker, and the night says how
   expect(asked()).toBe(0);
 });
 
-test('what one writes often enough is carried out by the first cycle, and not written once more', async () => {
+test('plans that pass the check are carried out in the first cycle, without being sampled again', async () => {
   await open(0.75);
   expect(await stage.whileWorking(() => stage.train())).toMatchObject({ status: 'done', done: 1 });
   expect(asked()).toBeGreaterThan(0);

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 const A_CENTURY = 1e15;
-/** Something else that lies in the store. */
+/** Reference to another kind of object in the store. */
 const FORGED = { key: `answers/${'a'.repeat(64)}.jsonl`, sha256: 'a'.repeat(64) };
 
 test.each<readonly [workflow: string, words: string, field: string, value: unknown]>([
@@ -75,7 +75,7 @@ test.each<readonly [words: string, budget: unknown]>([
   await handle.terminate();
 });
 
-test('a night of the longest limits that a configuration takes is trained and judged', async () => {
+test('a night with the longest limits that a configuration allows is trained and judged', async () => {
   const longest = await openScriptedTraining({ limits: { wallClock: '24d' }, training: { window: 1 } });
   try {
     const night = await longest.whileWorking(() => longest.train());

@@ -7,22 +7,22 @@ import { until } from '../../support/until';
 
 jest.setTimeout(300_000);
 
-/** One activity of a worker, from its start on. */
+/** Start of an activity on a worker. */
 interface ActivityStart {
-  /** Type of its workflow. */
+  /** Type of the activity's workflow. */
   readonly of: string;
   readonly type: string;
   readonly taskQueue: string;
-  /** How many others of its queue were under way. */
+  /** Number of other activities of its task queue that were running. */
   readonly beside: number;
 }
 
-/** Sees the activities of workers start, in their order, and may hold each back. */
+/** Records the starts of activities in order, and can hold each one. */
 class ActivityStarts {
   readonly seen: ActivityStart[] = [];
   private readonly underWay = new Map<string, number>();
 
-  /** @param hold called when an activity has begun, which goes on when the promise is fulfilled */
+  /** @param hold called when an activity has started; the activity continues when the promise is fulfilled */
   constructor(private readonly hold: (start: ActivityStart) => Promise<void> = () => Promise.resolve()) {}
 
   readonly interceptors: WorkerInterceptors = {
@@ -54,18 +54,18 @@ afterEach(() => stage.close());
 
 const start = () => stage.training.start({ trainRun: stage.trainRun, date: '2026-01-10' });
 
-/** A solve has an activity that waits or runs, or it is over. */
+/** Whether a solve has a pending activity or is over. */
 async function isWaitingOrOver(id: string): Promise<boolean> {
   const { status, raw } = await stage.temporal.client.workflow.getHandle(id).describe();
   return status.name !== 'RUNNING' || (raw.pendingActivities ?? []).length > 0;
 }
 
-test('an activity of a solve waits for nightly activities under way, not for those that wait', async () => {
+test('an activity of a solve waits only for running nightly activities, not for queued ones', async () => {
   stage = await openScriptedTraining({ training: NIGHT });
   const events = new EventEmitter();
   const busy = once(events, 'busy');
   const solving = once(events, 'solving') as Promise<[string]>;
-  // A nightly activity that has begun lasts until the solve waits for its end, as the unluckiest would.
+  // Worst case: a nightly activity that has started lasts until the solve waits for its slot.
   const starts = new ActivityStarts(async ({ of, type }: ActivityStart) => {
     if (of === SOLVE_WORKFLOW || (!isBusy() && type !== CALL_WORKER)) return;
     events.emit('busy');
@@ -90,14 +90,14 @@ test('an activity of a solve waits for nightly activities under way, not for tho
 
   const order = starts.seen.slice(before).map(({ of }) => (of === SOLVE_WORKFLOW ? 'solve' : 'night'));
   const waits = order.join(' ').split('solve').slice(0, -1);
-  // Its configuration is resolved first, on the spot.
-  // Beside the one that runs, the server may have handed out another before the solve's was in its queue.
+  // The first activity resolves the configuration, without a wait. Later ones wait for the activity that runs, and for
+  // another one if the server handed it out before the solve's activity was in the queue.
   const atMostTwo = expect.stringMatching(/^( night){0,2} $/) as unknown;
   expect(waits).toEqual(['', atMostTwo, atMostTwo]);
   expect(order.filter((of) => of === 'night').length).toBeGreaterThan(10);
 });
 
-test('nights with slots of their own take none of the others', async () => {
+test('nights with their own slots take none of the others', async () => {
   stage = await openScriptedTraining({ training: { ...NIGHT, slots: 2 } });
   const starts = new ActivityStarts();
   const letGo = stage.providers.hold('a');

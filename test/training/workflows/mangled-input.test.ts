@@ -1,8 +1,8 @@
 import { askMangled } from './mangled-inputs';
 
-// More of them: many-mangled-inputs.test.ts.
+// many-mangled-inputs.test.ts tries more of them.
 test(
-  'an input with any field mangled is refused with a sentence, or worked with to its end',
+  'an input with any field mangled is refused in a sentence or processed to its end',
   () => askMangled(61),
   120_000,
 );

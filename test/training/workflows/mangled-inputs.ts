@@ -18,7 +18,7 @@ import { inWindow } from '../../../src/workflows/in-window';
 import { type Mangled, mangle } from '../../support/mangled';
 import { LESSON, openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 
-/** A workflow of training or of evaluations, an input that it takes, and the check that it begins with. */
+/** A training or evaluation workflow, a valid input for it, and the check that it starts with. */
 export interface Taken {
   readonly workflow: string;
   readonly input: unknown;
@@ -90,7 +90,7 @@ export async function takenBy(stage: ScriptedTraining): Promise<readonly Taken[]
   }
 }
 
-/** Mangled inputs, those that a workflow refuses at once apart from those that it goes to work with. */
+/** Sorts mangled inputs into those that a workflow refuses at once and those that it accepts. */
 async function sortMangled({ input, check }: Taken): Promise<{ refused: Mangled[]; accepted: Mangled[] }> {
   const sorted = { refused: [] as Mangled[], accepted: [] as Mangled[] };
   for (const mangled of mangle(input)) {
@@ -98,7 +98,7 @@ async function sortMangled({ input, check }: Taken): Promise<{ refused: Mangled[
       await check(mangled.input);
       sorted.accepted.push(mangled);
     } catch (error) {
-      // Other places than are configured are told by the workflow's failure.
+      // For an address that is not configured, the workflow itself fails later.
       if (error instanceof ConfigError) sorted.accepted.push(mangled);
       else if (error instanceof ApplicationFailure) sorted.refused.push(mangled);
       else throw error;
@@ -107,13 +107,13 @@ async function sortMangled({ input, check }: Taken): Promise<{ refused: Mangled[
   return sorted;
 }
 
-/** An evaluation's id names the workflows below it. */
+/** Gives an evaluation a new id, from which the ids of its child workflows derive. */
 function apart(input: unknown): unknown {
   const isEvaluation = isRecord(input) && input.id === EVALUATION;
   return isEvaluation ? { ...input, id: `eval-${randomUUID()}` } : input;
 }
 
-/** Runs a workflow on an input: null if it came to its end, else its final error. */
+/** Runs a workflow on an input; returns null if it completes, else the innermost error. */
 async function ask(stage: ScriptedTraining, workflow: string, input: unknown): Promise<Error | null> {
   const run = stage.temporal.client.workflow.execute(workflow, {
     workflowId: randomUUID(),
@@ -134,8 +134,8 @@ function innermost(error: Error): Error {
 }
 
 /**
- * Sends workflows what somebody else might: every n-th of the inputs that they go to work with, and some of those that they
- * refuse. Each must come to its end or fail with a sentence; a workflow task that fails over and over runs out of time.
+ * Sends mangled inputs to workflows: every n-th of those that they accept, and some of those that they refuse. Each run
+ * must complete or fail with a sentence; a workflow task that keeps failing runs into the timeout.
  */
 export async function askMangled(stride: number): Promise<void> {
   const stage = await openScriptedTraining({ question: RIVER, verifier: 'judge' });
@@ -156,7 +156,7 @@ async function askEach(stage: ScriptedTraining, taken: Taken, stride: number): P
     expect(await ask(stage, taken.workflow, input)).toMatchObject({ type: FAILURES.badInput });
   }
   const some = accepted.filter((_, place) => place % stride === 0);
-  // Nights of one training run come one after another.
+  // Nights of one training run cannot overlap.
   const isNight = taken.workflow === names.TRAIN_WORKFLOW || taken.workflow === names.NIGHTLY_WORKFLOW;
   await inWindow(some, isNight ? 1 : 16, async ({ what, input }) => {
     const failure = await ask(stage, taken.workflow, input);

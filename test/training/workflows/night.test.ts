@@ -33,7 +33,7 @@ afterEach(() => stage.close());
 
 const train = (date: string) => stage.train(date);
 
-/** Begins a night, and says something to it while its first cycle is under way. */
+/** Starts a night, and sends it a message while its first cycle is under way. */
 async function trainAndSay(date: string, say: (trainRun: string) => Promise<unknown>): Promise<void> {
   const letGo = stage.providers.hold('a');
   await stage.training.start({ trainRun: stage.trainRun, date });
@@ -42,7 +42,7 @@ async function trainAndSay(date: string, say: (trainRun: string) => Promise<unkn
   letGo();
 }
 
-/** Workflow ids of the night's groups, as far as it has begun them. */
+/** Returns the workflow ids of the groups that the night has begun. */
 async function groupsBegun(): Promise<(string | null | undefined)[]> {
   const handle = stage.temporal.client.workflow.getHandle(nightWorkflowId(stage.trainRun));
   const { events } = await handle.fetchHistory();
@@ -52,7 +52,7 @@ async function groupsBegun(): Promise<(string | null | undefined)[]> {
 
 const cycles = () => readMetrics(stage.store, stage.trainRun);
 
-test('what beats the prompted Conductor serves, and the next night begins with the last checkpoint', async () => {
+test('a checkpoint that beats the prompted Conductor serves, and the next night starts from the last one', async () => {
   await open({ heldOut: 5, training: { cycles: 2 } });
   await stage.whileWorking(async () => {
     expect(await train(DATE)).toMatchObject({ status: 'done', done: 2, cycles: { first: 1, last: 2 } });
@@ -66,7 +66,7 @@ test('what beats the prompted Conductor serves, and the next night begins with t
   expect((await readNight(stage.store, stage.trainRun, NEXT))?.begun).toMatchObject({ name: '000002' });
 });
 
-test('a group without spread gives way to another, in the order of draws, and teaches nothing', async () => {
+test('a group without spread is replaced by another, in the order of draws, and teaches nothing', async () => {
   await open({ question: { topic: 'sums' }, training: { questions: 2, maxDraws: 4, seed: 7 } });
   const dull = [0, 2].map((draw) => samplingSeed({ seed: 7, purpose: 'training', cycle: 1, draw, round: 0 }));
   stage.policy.writeEach(({ seed }, place) =>
@@ -77,7 +77,7 @@ test('a group without spread gives way to another, in the order of draws, and te
   expect(await cycles()).toMatchObject([
     { draws: 4, dropped: 2, verdicts: { correct: 6, wrong: 2 }, topics: { sums } },
   ]);
-  // Why an answer was judged so stands beside the verdict.
+  // Each verdict is stored with its reason.
   const rollouts = (await readCycleGroups(stage.store, stage.trainRun, 1)).flatMap((group) => group.rollouts);
   expect(rollouts).toHaveLength(8);
   for (const { verdict, reason, extracted, graderVersion } of rollouts) {
@@ -86,7 +86,7 @@ test('a group without spread gives way to another, in the order of draws, and te
   }
 });
 
-test('with keepFlat, such a group stays in the batch, and no other is drawn', async () => {
+test('with keepFlat, a group without spread stays in the batch, and no other is drawn', async () => {
   await open({ training: { questions: 2, maxDraws: 4, seed: 7, keepFlat: true } });
   const flat = samplingSeed({ seed: 7, purpose: 'training', cycle: 1, draw: 0, round: 0 });
   stage.policy.writeEach(({ seed }, place) =>
@@ -97,7 +97,7 @@ test('with keepFlat, such a group stays in the batch, and no other is drawn', as
   expect(await rewardsInBatch()).toEqual([0.5, 1, 1, 1]);
 });
 
-/** Rewards of the rows that the first cycle's update is sent. */
+/** Returns the sorted rewards of the rows in the first cycle's batch. */
 async function rewardsInBatch(): Promise<unknown[]> {
   const artifacts = new ArtifactFolder(stage.config.training?.artifacts ?? '');
   const lines = gunzipSync((await artifacts.read(batchKey(stage.trainRun, 1))) ?? '').toString();
@@ -105,7 +105,7 @@ async function rewardsInBatch(): Promise<unknown[]> {
   return rows.map((row) => (JSON.parse(row) as { reward: unknown }).reward).sort();
 }
 
-test('trials by which the next beginning is chosen make the gate stricter', async () => {
+test('trials that choose where the next night starts make the gate stricter', async () => {
   const judgementOf = async (training: TrainingInput): Promise<unknown> => {
     await open({ heldOut: 5, training: { cycles: 2, evaluateEvery: 1, ...training } });
     await stage.whileWorking(() => train(DATE));
@@ -117,7 +117,7 @@ test('trials by which the next beginning is chosen make the gate stricter', asyn
   expect(await judgementOf({ continueFrom: 'serving' })).toBe(1);
 });
 
-/** Answers the questions of a night whose grader is an activity of the test's own. */
+/** Trains a night whose grader is the test's own activity. */
 async function trainJudgedBy(
   judge: (request: CustomGradeRequest) => unknown,
   training: TrainingInput = {},
@@ -131,7 +131,7 @@ async function trainJudgedBy(
   await worker.runUntil(() => stage.whileWorking(() => train(DATE)));
 }
 
-test("answers may be judged by an activity of the user's own, on its own task queue", async () => {
+test("answers may be graded by a user's own activity, on its own task queue", async () => {
   const requests: CustomGradeRequest[] = [];
   await trainJudgedBy((request) => {
     requests.push(request);
@@ -148,7 +148,7 @@ test("answers may be judged by an activity of the user's own, on its own task qu
   });
 });
 
-test('an answer whose own grader fails, or says nothing known, is ungraded and earns nothing', async () => {
+test('an answer whose custom grader fails, or returns an unknown verdict, is ungraded and earns nothing', async () => {
   await trainJudgedBy(({ answer }) => {
     if (answer === '42') return { verdict: 'splendid' };
     throw ApplicationFailure.nonRetryable('the judge is ill');
@@ -175,7 +175,7 @@ test.each([
   expect(await rewardsInBatch()).toEqual(rewards);
 });
 
-test('a cycle without any spread leaves the checkpoint as it is', async () => {
+test('a cycle without any spread leaves the checkpoint unchanged', async () => {
   await open({ training: { cycles: 2 } });
   stage.policy.script(REPLIES.right);
   await stage.whileWorking(() => train(DATE));
@@ -186,21 +186,21 @@ test('a cycle without any spread leaves the checkpoint as it is', async () => {
   ]);
 });
 
-test('a night whose policy writes no plan at all ends after a cycle, which does not count, with the reason', async () => {
+test('a night whose policy writes no plan at all ends after one cycle, which does not count, with the reason', async () => {
   await open({ training: { cycles: 2 } });
   stage.policy.script(REPLIES.none);
   await stage.whileWorking(async () => {
     const sentence = `cycle 1: none of the 2 replies of ${stage.trainRun}/base was a plan.`;
     const cause = { type: CANNOT_LEARN, message: expect.stringContaining(sentence) as unknown };
     await expect(train(DATE)).rejects.toMatchObject({ cause });
-    // By the same policy it comes to the same, and nothing is sampled for that.
+    // The next night has the same policy and fails alike, without sampling again.
     await expect(train(NEXT)).rejects.toMatchObject({ cause });
   });
   expect(stage.policy.bodiesTo('/v1/completions')).toHaveLength(1);
   expect(await readRun(stage.store, stage.trainRun)).toBeNull();
 });
 
-test('a night that is paused begins no further cycle until it is resumed, and hears what names it alone', async () => {
+test('a paused night starts no further cycle until it is resumed, and ignores messages for other nights', async () => {
   await open({ training: { cycles: 2 } });
   await stage.whileWorking(async () => {
     await trainAndSay(DATE, async (trainRun) => {
@@ -226,17 +226,20 @@ test.each([
   ['is told to stop', () => stage.training.stop(stage.trainRun), 'does not replace'],
   ['has used up its time', budget({ hours: 0 }), 'does not replace'],
   ['has used up its money', budget({ costUsd: 0 }), 'was not judged: the money of the night is used up'],
-])('a night that %s ends after its cycle, and the next one trains the rest', async (_, say, decision) => {
-  await open({ training: { cycles: 2 } });
-  await stage.whileWorking(async () => {
-    await trainAndSay(DATE, say);
-    expect(await stage.result()).toMatchObject({ status: 'done', done: 1 });
-    expect((await readNight(stage.store, stage.trainRun, DATE))?.decision).toContain(decision);
-    expect(await train(NEXT)).toMatchObject({ done: 3, cycles: { first: 2, last: 3 } });
-  });
-});
+])(
+  'a night that %s ends after its current cycle, and the next one trains the rest',
+  async (_, say, decision) => {
+    await open({ training: { cycles: 2 } });
+    await stage.whileWorking(async () => {
+      await trainAndSay(DATE, say);
+      expect(await stage.result()).toMatchObject({ status: 'done', done: 1 });
+      expect((await readNight(stage.store, stage.trainRun, DATE))?.decision).toContain(decision);
+      expect(await train(NEXT)).toMatchObject({ done: 3, cycles: { first: 2, last: 3 } });
+    });
+  },
+);
 
-test('a night whose money pays no group to its end begins no further cycle, and is not judged', async () => {
+test('a night that cannot pay for a whole group starts no further cycle, and is not judged', async () => {
   await open({ training: { cycles: 3 } });
   await stage.whileWorking(async () => {
     await trainAndSay(DATE, budget({ costUsd: 0.001 }));
@@ -249,7 +252,7 @@ test('a night whose money pays no group to its end begins no further cycle, and 
   expect((await readNight(stage.store, stage.trainRun, DATE))?.decision).toContain('was not judged');
 });
 
-test('after a night that made the policy worse the next one goes on from what serves', async () => {
+test('after a night that made the policy worse, the next one continues from the serving checkpoint', async () => {
   await open({ heldOut: 5 });
   stage.policy.writeEach(({ model, temperature }, place) => {
     const isRight = temperature === 1 ? place % 2 === 0 : model === `${stage.trainRun}-000001`;
@@ -265,20 +268,20 @@ test('after a night that made the policy worse the next one goes on from what se
   expect(await readRun(stage.store, stage.trainRun)).toMatchObject({ checkpoint: { name: '000001' } });
 });
 
-test('what was trained with reviews and drawn teams is tried with them', async () => {
+test('a policy trained with reviews and drawn teams is tried with them', async () => {
   const policy = { describe: 'names' } as const;
   await open({ training: { recursion: { rounds: 2 }, pool: { adaptive: true }, policy } });
   await stage.whileWorking(() => train(DATE));
   const trials = stage.policy.bodiesTo('/v1/completions').filter(({ temperature }) => temperature !== 1);
-  // Two teams with a plan and its review each.
+  // Two teams, each with a plan and its review.
   expect(trials).toHaveLength(4);
   const tried = (await groupsBegun()).filter((id) => id?.includes('evaluation'));
   const draws = tried.map((id) => id?.replace(`${stage.trainRun}-000001-`, '').split('-')[0]);
   expect(draws.join(' ')).toBe('0 1 0 1');
 });
 
-describe('reviews that have a baseline by the verdict of what they review', () => {
-  /** Two right answers and two wrong ones, and what reviews make of them. */
+describe('reviews with a baseline for each verdict of the reviewed answer', () => {
+  /** Trains on two right and two wrong answers with the given reviews; returns the rewards and baselines. */
   const trainReviews = async (ofRight: string, ofWrong: string, training: TrainingInput = {}) => {
     const recursion = { rounds: 2, rootDiscount: 0.5, baseline: 'verdict', ...training.recursion } as const;
     await open({ training: { groupSize: 4, recursion } });
@@ -292,18 +295,18 @@ describe('reviews that have a baseline by the verdict of what they review', () =
     );
   };
 
-  // A right answer that is spoiled and a wrong one that is mended earn as much.
+  // A right answer that a review spoils earns as much as a wrong one that a review mends.
   const swapped = [
     [0.75, 0.75, 0.75, 0.75].map((reward) => [reward, undefined]),
     [0.5, 1, 0.5, 1].map((reward, index) => [reward, index % 2 === 0 ? 'correct' : 'wrong']),
   ];
 
-  test('learn nothing where those of each verdict earn the same', async () => {
+  test('teach nothing if all reviews of a verdict earn the same', async () => {
     expect(await trainReviews(REPLIES.wrong, REPLIES.right)).toEqual(swapped);
     expect(await cycles()).toMatchObject([{ update: null }]);
   });
 
-  test('learn from them where all are compared with each other', async () => {
+  test('teach something if all are compared with each other instead', async () => {
     const byQuestion = swapped.map((round) => round.map(([reward]) => [reward, undefined]));
     const training = { recursion: { baseline: 'question' } } as const;
     expect(await trainReviews(REPLIES.wrong, REPLIES.right, training)).toEqual(byQuestion);
@@ -311,7 +314,7 @@ describe('reviews that have a baseline by the verdict of what they review', () =
   });
 });
 
-test('a trial stops where the money of the night does, and then nothing is judged', async () => {
+test('a trial stops when the money of the night is used up, and then nothing is judged', async () => {
   await open({ heldOut: 8, training: { budget: { costUsd: 0.056 } } });
   await stage.whileWorking(() => train(DATE));
   const { decision } = (await readNight(stage.store, stage.trainRun, DATE)) ?? {};
@@ -319,7 +322,7 @@ test('a trial stops where the money of the night does, and then nothing is judge
   expect((await groupsBegun()).length).toBeLessThan(1 + 8 + 8);
 });
 
-test('a night whose trainer fails leaves what serves, and the next one trains its cycle', async () => {
+test('a night whose trainer fails leaves what serves unchanged, and the next one trains its cycle', async () => {
   await open({});
   stage.trainer[UPDATE] = () =>
     Promise.reject(ApplicationFailure.nonRetryable('the loss is NaN', 'Trainer.StepFailed'));
@@ -332,7 +335,7 @@ test('a night whose trainer fails leaves what serves, and the next one trains it
   expect(night).toMatchObject({ done: 1, cycles: { first: 1, last: 1 } });
 });
 
-test('a night that does not fit into the memory of its trainer buys nothing, and says why', async () => {
+test("a night that does not fit into its trainer's memory buys nothing, and says why", async () => {
   await open({});
   const lack = 'GPU 1 of 1 in training takes 145.2 GB, and there are 80.0';
   stage.trainer[PREFLIGHT] = () =>
@@ -342,7 +345,7 @@ test('a night that does not fit into the memory of its trainer buys nothing, and
   expect(stage.policy.bodiesTo('/v1/completions')).toEqual([]);
 });
 
-test('a night whose history grows long goes on in a new run, and comes to the same', async () => {
+test('a night with a long history continues as new, with the same result', async () => {
   const facts = async () =>
     (await cycles()).map(({ cycle, checkpoint, rewardMean, heldOut }) => {
       return [cycle, checkpoint.replace(stage.trainRun, ''), rewardMean, heldOut];

@@ -14,7 +14,7 @@ const activity = (cause: Error): Error =>
   new ActivityFailure('Activity task failed', PUBLISH, '1', RetryState.TIMEOUT, 'w', cause);
 const child = (cause: Error): Error =>
   new ChildWorkflowFailure('default', { workflowId: 'w', runId: 'r' }, 'train', RetryState.TIMEOUT, cause);
-/** Failure as the SDK reads it from a history. */
+/** Returns a timeout failure as the SDK reads it from a history. */
 const timeout = (last?: Error): Error =>
   new DefaultFailureConverter().failureToError(
     {
@@ -34,11 +34,11 @@ test.each([
   ['a failure itself', full],
   ['of a child', child(activity(full))],
   ['that kept failing until the time was up', child(activity(timeout(full)))],
-])('what failed, %s', (_, error) => {
+])('finds what failed: %s', (_, error) => {
   expect(rootFailure(error)).toEqual({ type: 'Trainer.DiskFull', message: 'The disk took no more.' });
 });
 
-test('what the time was up for, where nothing had failed', () => {
+test('names what timed out if nothing had failed', () => {
   const message = `${PUBLISH} was not done in time: activity ScheduleToClose timeout`;
   expect(rootFailure(child(activity(timeout())))).toEqual({ type: null, message });
 });

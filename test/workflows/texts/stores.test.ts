@@ -9,12 +9,12 @@ const MAX_HISTORY_BYTES = 100_000;
 const historyBytes = async ({ temporal }: Stage, id: string): Promise<number> =>
   (await temporal.client.workflow.getHandle(id).describe()).historySize ?? Infinity;
 
-/** A text of its own for each name, which cannot be told short by compression of a repeated word. */
+/** Returns a long text that is unique to a name. */
 function longText(name: string, bytes: number): string {
   return `${name} says `.padEnd(bytes, `${name}${name.repeat(7)} `);
 }
 
-/** A stage on which payloads and store are encrypted, and whose own look at them is through the key. */
+/** Opens a stage with encrypted payloads and store, whose own client and worker have the key. */
 async function openEncrypted(options: StageOptions): Promise<Stage> {
   const keys = keyRing('texts');
   const stage = await openEncryptedStage(options);
@@ -28,7 +28,7 @@ async function openEncrypted(options: StageOptions): Promise<Stage> {
 
 const SETTINGS = STORES.flatMap(([kind, stores]) => [
   [kind, stores, openStage] as const,
-  // Encryption is a wrapper, the same around each: two kinds are enough for what takes so long.
+  // Encryption wraps every kind of store alike, so two kinds are enough for such slow tests.
   ...(kind === 'postgres://' ? [] : [[`${kind}, all encrypted`, stores, openEncrypted] as const]),
 ]);
 
@@ -47,7 +47,7 @@ describe.each(SETTINGS)(
         configure: (config) => ({
           ...config,
           recursion: 'worker',
-          // Megabytes of input are worth more than the default limit.
+          // Megabytes of input cost more than the default limit.
           limits: { steps: NAMES.length + 1, depth: 1, costUsd: null },
         }),
       });
@@ -84,7 +84,7 @@ describe.each(SETTINGS)(
       expect(await historyBytes(stage, result.id)).toBeLessThan(MAX_HISTORY_BYTES);
     });
 
-    test('an output of 1 MB that the Conductor and five steps see below the run that it was written in', async () => {
+    test('an output of 1 MB that the Conductor and five steps of a child run see', async () => {
       const long = longText('a', 1_000_000);
       const readers = NAMES.slice(1, 6);
       stage.plan([step('a', 'Say much.'), step('conductor', 'Have it read.', [0])]);
@@ -101,7 +101,7 @@ describe.each(SETTINGS)(
       expect(await historyBytes(stage, childId)).toBeLessThan(MAX_HISTORY_BYTES);
     });
 
-    test('an output over the cap of 32 MiB fails its step, and the run goes on without it', async () => {
+    test('an output over the cap of 32 MiB fails its step, and the run continues without it', async () => {
       stage.plan([step('a', 'Say far too much.'), step('b', 'Go on.')]);
       stage.providers.answer('a', longText('a', 33 * 1024 * 1024));
       const result = await stage.whileWorking(() => stage.client.solve({ question: 'Is it refused?' }));

@@ -12,7 +12,7 @@ async function drawSvg(page: CurvesPage): Promise<string> {
 const textsOf = (svg: string): string[] =>
   [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text = '']) => text);
 
-test('a picture of what was learned says what it is, and names every curve with its last value', async () => {
+test('a chart of what was learned has a title, and labels every curve with its last value', async () => {
   const texts = textsOf(await drawSvg(learningCurves(madeUpCycles(40))));
   expect(texts).toEqual(
     expect.arrayContaining([
@@ -26,7 +26,7 @@ test('a picture of what was learned says what it is, and names every curve with 
   );
 });
 
-test('plans of several topics have a length for each topic, a question without one is of none', () => {
+test('the length of plans is drawn per topic if there are several, and apart for questions without one', () => {
   const law = { plans: 64, shapes: { '[[],[0]]': 48, '[[]]': 16 }, graded: 64, right: 50 };
   const none = { plans: 0, shapes: {}, graded: 4, right: 0 };
   const lengthsOf = (topics: CycleMetrics['topics']): unknown =>
@@ -41,27 +41,27 @@ test('plans of several topics have a length for each topic, a question without o
   ]);
 });
 
-test('shares of one panel are stacked on each other and not on those of another', () => {
+test('shares are stacked within their own panel only', () => {
   const { series = [] } = curvesChart(learningCurves(madeUpCycles(40))).option;
   const panelsOf = new Map<unknown, Set<unknown>>();
   for (const each of [series].flat()) {
     if (!('stack' in each) || !('xAxisIndex' in each)) continue;
     panelsOf.set(each.stack, (panelsOf.get(each.stack) ?? new Set()).add(each.xAxisIndex));
   }
-  // Verdicts, format, workers, shapes and failures.
+  // One panel each: verdicts, format, workers, shapes and failures.
   expect([...panelsOf.values()].map(({ size }) => size)).toEqual([1, 1, 1, 1, 1]);
 });
 
-test('what was never measured is said to be missing, and a single cycle gives a picture too', async () => {
+test('says what was never measured, and draws even a single cycle', async () => {
   const texts = textsOf(await drawSvg(effortCurves(madeUpCycles(3, { usd: null, update: null }))));
-  // Cost, clipped, KL and entropy.
+  // For cost, clipped share, KL and entropy.
   expect(texts.filter((text) => text === 'nothing measured yet')).toHaveLength(4);
   const picture = learningCurves(madeUpCycles(1));
   expect(picture.subtitle).toBe('cycle 1 · night of 2026-11-21');
   expect(textsOf(await drawSvg(picture))).toContain('Reward');
 });
 
-test('the largest share of all cycles comes first, unless names have an order of their own', () => {
+test('sorts shares by their size over all cycles, unless the names have an order of their own', () => {
   const curves = shareCurves([{ quick: 0.6, scholar: 0.4 }, { scholar: 1 }]);
   expect(curves).toEqual([
     { name: 'scholar', values: [0.4, 1] },
@@ -71,7 +71,7 @@ test('the largest share of all cycles comes first, unless names have an order of
   expect(ordered.map(({ name }) => name)).toEqual(['single', 'tree']);
 });
 
-test('what cannot be told apart any more is summed up', () => {
+test('sums up curves that could not be told apart', () => {
   const workers = Array.from({ length: 8 }, (_, index): [string, number] => [`w${index}`, (8 - index) / 36]);
   const curves = shareCurves([Object.fromEntries(workers)]);
   expect(curves.map(({ name }) => name)).toEqual(['w0', 'w1', 'w2', 'w3', 'w4', 'others']);

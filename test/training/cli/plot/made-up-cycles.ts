@@ -1,6 +1,6 @@
 import type { CycleMetrics } from '../../../../src/training/records';
 
-/** Cycles of a training run that never was: every figure is made up, and the run's name says so. */
+/** Returns cycles of an invented training run: every figure is made up, as the run's name says. */
 export function madeUpCycles(count: number, changes: Partial<CycleMetrics> = {}): CycleMetrics[] {
   return Array.from({ length: count }, (_, index) => ({ ...madeUpCycle(index + 1, count), ...changes }));
 }

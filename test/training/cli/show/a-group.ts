@@ -1,6 +1,6 @@
 import type { GroupRecord, Rollout } from '../../../../src/training/records';
 
-/** A rollout that answered `42` with the plan of one step, changed as a test wants it. */
+/** Returns a rollout that answered `42` with a plan of one step, with changes. */
 export function aRollout(index: number, changes: Partial<Rollout> = {}): Rollout {
   return {
     index,
@@ -18,7 +18,7 @@ export function aRollout(index: number, changes: Partial<Rollout> = {}): Rollout
   };
 }
 
-/** Draw 0 of cycle 3 of the training run `nightly`. */
+/** Returns the group of draw 0 in cycle 3 of the training run `nightly`. */
 export function aGroup(rollouts: readonly Rollout[], changes: Partial<GroupRecord> = {}): GroupRecord {
   return {
     trainRun: 'nightly',

@@ -5,7 +5,7 @@ import { aGroup, aRollout } from './a-group';
 
 const TEAM = { steps: [step('quick', 'Write the equation down.'), step('scholar', 'Solve it.', [0])] };
 
-test('tells a cycle group by group, equal plans together and the best rewarded first', () => {
+test('shows a cycle group by group, equal plans together and the best rewarded first', () => {
   const lost = { answer: null, reward: null };
   const groups = [
     aGroup([
@@ -40,7 +40,7 @@ test('tells a cycle group by group, equal plans together and the best rewarded f
   ]);
 });
 
-test('a cycle that is over is summed up, with what it imitated, and a review that accepts is said to', () => {
+test('sums up a finished cycle, with what it imitated, and says if a review accepts the answer', () => {
   const [made] = madeUpCycles(1);
   const metrics = made === undefined ? null : { ...made, imitation: { loss: 0.25, seconds: 4 } };
   const groups = [aGroup([aRollout(0, { plan: { steps: [] } })], { round: 1 })];

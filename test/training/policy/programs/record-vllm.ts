@@ -1,11 +1,11 @@
 /**
- * Writes down what a vLLM server answers to our requests, as `vllm-exchanges.json` beside its tests:
+ * Records a vLLM server's responses to our requests in `vllm-exchanges.json`, next to the tests:
  *
  *     node --require ./scripts/run-typescript.cjs test/training/policy/programs/record-vllm.ts BASE_URL ADAPTER
  *
- * BASE_URL ends in `/v1`; ADAPTER is a folder with a LoRA checkpoint of its model, which both see under this path. The
- * server was started with the flags of docker/training.yaml. The requests are those of the policy client; the trainer's
- * are repeated here, and its tests compare.
+ * BASE_URL ends in `/v1`; ADAPTER is a folder with a LoRA checkpoint of the server's model, at the same path for both.
+ * The server must run with the flags of docker/training.yaml. The policy client sends its own requests; the trainer's
+ * requests are repeated here, and the trainer's tests compare them.
  */
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -21,7 +21,7 @@ const never = new AbortController().signal;
 const SAMPLING = { temperature: 1, top_p: 1, top_k: -1, repetition_penalty: 1 };
 const PROBE = { max_tokens: 1, prompt_logprobs: 0, ...SAMPLING };
 
-/** Request and response: a JSON value, or a text where it was none. */
+/** A request and its response; the answer is a JSON value, or the text if it is not JSON. */
 interface Exchange {
   readonly path: string;
   readonly request?: unknown;
@@ -40,7 +40,7 @@ async function record(server: string, adapter: string): Promise<void> {
   };
   const proxy = await serve((request, response) => void pass(request, response));
   const client = new PolicyClient(`${proxy.url}/v1`);
-  /** The last exchange of what is done; that it fails may be what is wanted. */
+  /** Returns the last exchange of some work, which may fail. */
   const during = async (work: Promise<unknown>): Promise<Exchange> => {
     await work.catch(() => null);
     const last = seen.at(-1);
@@ -85,7 +85,7 @@ async function ask(server: string, path: string, request?: unknown): Promise<Exc
   return { path, request, status: response.status, answer: readJson(body) ?? body };
 }
 
-/** Samples with one seed after the other, until one reply came to its end and another was cut off. */
+/** Samples with one seed after another, until one reply ends by itself and the other is cut off. */
 async function untilBothEnds(sample: (seed: number) => Promise<readonly Sample[]>): Promise<void> {
   for (let seed = 0; seed < 500; seed += 1) {
     const ends = (await sample(seed)).map(({ finishReason }) => finishReason);
@@ -94,7 +94,7 @@ async function untilBothEnds(sample: (seed: number) => Promise<readonly Sample[]
   throw new Error('No seed gave a reply that ends and one that is cut off: take a model that ends sooner.');
 }
 
-/** Works with a copy of an adapter that claims a higher rank than any server is started for. */
+/** Works with a copy of an adapter that claims a higher rank than the server allows. */
 async function withBroad(adapter: string, work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(dirname(adapter), 'broad-'));
   try {
