@@ -63,7 +63,7 @@ export function toError(
 export function requestsSpent(call: ModelCall, rows: readonly LedgerRow[]): Error {
   const last = rows.at(-1)?.error;
   if (last == null) return processLost(call, rows);
-  const message = `gave up after ${rows.length} requests; the last: ${last.message}`;
+  const message = `gave up after ${rows.length} requests; the last one: ${last.message}`;
   return toError({ type: last.type, message, retryable: false }, rows);
 }
 
@@ -71,7 +71,7 @@ export function requestsSpent(call: ModelCall, rows: readonly LedgerRow[]): Erro
 export function processLost(call: ModelCall, rows: readonly LedgerRow[]): Error {
   const lost = rows.filter(({ nanoUsd }) => nanoUsd === null).length;
   const message =
-    `the process that asked ${call.worker} (${call.card.model}) was lost in mid-request ` +
-    `${lost === 1 ? 'once' : `${lost} times`}; what it asked for may have been billed`;
+    `the process calling ${call.worker} (${call.card.model}) was lost during a request ` +
+    `${lost === 1 ? 'once; the request' : `${lost} times; the requests`} may have been billed`;
   return toError({ type: FAILURES.workerLost, message, retryable: false }, rows);
 }

@@ -100,7 +100,7 @@ async function stopWaiting(
     return failedWith(tooLate(asked), replyIn(last));
   }
   if (cancellationSignal.aborted) {
-    const message = 'the worker process stopped waiting for an answer that the provider goes on writing';
+    const message = 'the worker process stopped waiting for an answer that the provider is still writing';
     return { kind: 'left-running', failure: { type: FAILURES.workerStopped, message, retryable: true } };
   }
   const diagnosis = diagnose(error);
@@ -108,8 +108,8 @@ async function stopWaiting(
   if (HOPELESS.has(diagnosis.type)) {
     return failedWith(describeFailure({ ...diagnosis, billed: 'unknown' }, asked), null);
   }
-  const happened = `could not be asked for its answer: it ${diagnosis.happened}`;
-  const remedy = 'It will be asked again; nothing is bought twice.';
+  const happened = `could not be polled for its answer: it ${diagnosis.happened}`;
+  const remedy = 'It will be polled again; the answer is not requested twice.';
   const { type, message } = describeFailure({ ...diagnosis, happened, remedy }, asked);
   const { nextRetryDelayMs } = diagnosis;
   return { kind: 'left-running', failure: { type, message, retryable: true, nextRetryDelayMs } };

@@ -186,7 +186,7 @@ async function sendUnlessOver(
   const obstacle = await permit.confirm();
   if (isCancelled()) return brokenOff(false);
   if (obstacle !== null) {
-    const message = `no request was sent, and it will be tried again: ${obstacle}`;
+    const message = `no request was sent, and the call will be tried again: ${obstacle}`;
     const failure = { type: FAILURES.throttled, message, retryable: true, billed: 'no' } as const;
     return { kind: 'failed', failure, reply: null };
   }

@@ -86,7 +86,7 @@ async function compile(json: string): Promise<ValidateFunction> {
   } catch (cause) {
     throw badSchema(reasonOf(cause));
   }
-  throw badSchema(`to read it takes over ${READ_MS} ms`);
+  throw badSchema(`compiling it takes longer than ${READ_MS} ms`);
 }
 
 function badSchema(problem: string): ApplicationFailure {

@@ -34,8 +34,8 @@ export function checkRun(
   const unknown = namedBy(run).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   throw new ConfigError(
-    `the run names ${unknown}, which the configuration of this worker process does not: give all worker processes the ` +
-      'same configuration, and start the run again',
+    `the run names ${unknown}, which is not in this worker process's configuration: give all worker processes the ` +
+      'same configuration, then start the run again',
   );
 }
 

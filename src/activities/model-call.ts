@@ -134,7 +134,7 @@ export function brokenOff(wasSent: boolean, reply: ModelReply | null = null): Fa
   const ofProcess = workerShutdown
     ? 'the worker process was stopped during the call'
     : // Another attempt may be under way by now.
-      'Temporal had not heard of the worker process for too long, and gave up this attempt';
+      'Temporal received no heartbeat from the worker process in time and timed out this attempt';
   const failure: CallFailure = {
     type: isOurs ? FAILURES.workerStopped : FAILURES.cancelled,
     message: isOurs ? ofProcess : 'the run was cancelled during the call',

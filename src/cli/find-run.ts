@@ -35,7 +35,7 @@ export async function findRun(session: Session, given: string): Promise<string> 
   const [found] = ids;
   if (found === undefined) throw unknownRun(given, session);
   if (ids.length > 1) {
-    const what = `${JSON.stringify(given)} is the beginning of more than one run; give more of its id`;
+    const what = `${JSON.stringify(given)} matches more than one run; use a longer prefix`;
     throw new UsageError(`${what}:\n  ${someOf(ids, '\n  ')}`);
   }
   say(`Run ${found}`);

@@ -17,7 +17,7 @@ export const fine = (text: string): Looked => ({ state: 'fine', text });
 export const note = (text: string): Looked => ({ state: 'note', text });
 export const broken = (text: string): Looked => ({ state: 'broken', text });
 
-export const NOT_ASKED = note('not looked at, since the store is not trusted with what opens it');
+export const NOT_ASKED = note('not checked: this folder is not trusted to send credentials to the store');
 
 /** Runs a check; an error that it throws becomes a `broken` finding. */
 export async function find(

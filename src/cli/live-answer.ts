@@ -63,7 +63,7 @@ export class LiveAnswer {
   }
 
   #sayAnew(): void {
-    if (!this.#isAnew) say('The answer begins anew; it is printed whole at the end.');
+    if (!this.#isAnew) say('The answer was restarted; its full text is printed at the end.');
     this.#isAnew = true;
   }
 

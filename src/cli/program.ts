@@ -5,9 +5,9 @@ import type { PlainGrader } from '../evaluation/data/format';
 import { HARMLESS_OUTPUT } from './terminal';
 
 const EXIT_CODES = `
-An <id> may be the beginning of one that no other run has, or "last": the run that was started last.
+An <id> may be a prefix of one that no other run has, or "last": the run that was started last.
 Exit codes: 0 answered, 1 failed, 2 bad usage or configuration, 3 stopped by a limit, 130 interrupted.
-The Temporal server is the one TEMPORAL_ADDRESS names, else one of this folder's own, started when needed.`;
+The Temporal server is the one that TEMPORAL_ADDRESS names, or this folder's own, started when needed.`;
 
 const METHODS_HELP =
   'e.g. conductor,workers,best-of,vote: see docs/evaluation.md for all (default: conductor,workers)';
@@ -41,9 +41,11 @@ export function buildProgram(version: string, settle: Settle): Command {
   failIf.conflicts('detach');
   const prompts = new Option(
     '--prompts <form>',
-    'in which known sets ask: plain (default), or as the paper',
+    "prompt form for known data sets: plain (default) or the paper's",
   ).choices(['plain', 'paper']);
-  const grader = new Option('--grader <name>', 'of rows that name none (default: freeform)').choices(GRADERS);
+  const grader = new Option('--grader <name>', 'grader for rows that name none (default: freeform)').choices(
+    GRADERS,
+  );
 
   add('solve', 'solve a question with a worker of its own, and print the answer')
     .argument('[question]', '- reads it from standard input')
@@ -55,7 +57,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--seed <number>', 'sent to models that take one', read.integer)
     .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', read.ids)
     .option('--deny <ids>', 'do not use these workers', read.ids)
-    .option('--conductor <name>', 'one of "conductors:" writes the plan', read.name)
+    .option('--conductor <name>', 'entry of "conductors:" that writes the plan', read.name)
     .option('--max-depth <number>', 'how deep the Conductor may call itself; none: no limit', read.depth)
     .option('--max-cost <usd>', 'end with the best answer so far before more is spent', read.usd)
     .addOption(
@@ -63,8 +65,12 @@ export function buildProgram(version: string, settle: Settle): Command {
         .choices(['plan', 'all'])
         .preset('plan'),
     )
-    .option('--priority <1-5>', 'where calls wait, 1 goes before 5; 3 without it', read.priority)
-    .option('--tenant <name>', 'for whom it is, where calls that wait are shared out fairly', read.name)
+    .option(
+      '--priority <1-5>',
+      'queue priority of calls, from 1 (first) to 5 (last); default 3',
+      read.priority,
+    )
+    .option('--tenant <name>', 'tenant of the run, for fair queueing of waiting calls', read.name)
     .option(...JSON_OPTION)
     .addOption(stream.conflicts(['json', 'detach']))
     .addOption(detach)
@@ -81,7 +87,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .action(run(async () => (await import('./commands/runs.js')).watch));
 
   add('list', 'show the runs that have not ended, and the last ones that have')
-    .option('--limit <number>', 'of those that have ended', read.whole, 10)
+    .option('--limit <number>', 'how many of those that have ended', read.whole, 10)
     .option('--json', 'print them as JSON')
     .action(run(async () => (await import('./commands/runs.js')).list));
 
@@ -92,10 +98,10 @@ export function buildProgram(version: string, settle: Settle): Command {
 
   const groups = ['day', 'worker', 'workflow', 'model', 'key', 'day-worker'];
   add('cost', 'sum what was spent, from the ledger')
-    .addOption(new Option('--by <what>', 'a line each').choices(groups).default('day'))
+    .addOption(new Option('--by <what>', 'one line for each').choices(groups).default('day'))
     .option('--since <date>', 'first day, e.g. 2026-11-01', read.date)
     .option('--until <date>', 'last day', read.date)
-    .option('--utc', 'days of UTC instead of those of the local time zone')
+    .option('--utc', 'count days in UTC instead of the local time zone')
     .addOption(new Option('--csv', 'print comma-separated values').conflicts('json'))
     .option('--json', 'print the sums as JSON')
     .action(run(async () => (await import('./commands/cost.js')).cost));
@@ -109,7 +115,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--calls <number>', 'requests to models', read.calls)
     .option('--tokens <number>', 'input and output; none: no limit', read.tokens)
     .option('--wall-clock <duration>', 'from the start of the run, e.g. 30m', read.duration)
-    .option('--steps <number>', 'of one plan', read.count)
+    .option('--steps <number>', 'most steps of one plan', read.count)
     .action(run(async () => (await import('./commands/steer.js')).changeLimits));
 
   const rejection = new Option('--reject <reason>', 'have the Conductor write another one, for this reason');
@@ -157,38 +163,43 @@ export function buildProgram(version: string, settle: Settle): Command {
     .action(run(async () => (await import('./commands/serve.js')).worker));
 
   add('gateway', 'answer clients of OpenAI and Anthropic over HTTP, until Ctrl-C')
-    .option('--port <number>', 'where to listen', read.port, 8484)
-    .option('--host <address>', 'where other machines reach it', '127.0.0.1')
-    .option('--allow-host <name...>', 'names that requests may give it, beside those of this machine')
-    .option('--temporal-ui <url>', "where Temporal's own page is, so that this page leads there", read.page)
+    .option('--port <number>', 'port to listen on', read.port, 8484)
+    .option('--host <address>', 'address to listen on, e.g. 0.0.0.0 for other machines', '127.0.0.1')
+    .option('--allow-host <name...>', 'host names that requests may use, besides those of this machine')
+    .option('--temporal-ui <url>', "address of Temporal's own page, for links to it", read.page)
     .action(run(async () => (await import('../gateway/cli/gateway.js')).gateway));
 
   add('codec-server', "let Temporal's page and command line show what is encrypted, until Ctrl-C")
     .requiredOption('--origin <url...>', 'pages that may ask, e.g. http://127.0.0.1:8233', read.origins)
-    .option('--port <number>', 'where to listen', read.port, 8081)
+    .option('--port <number>', 'port to listen on', read.port, 8081)
     .option('--host <address>', 'other machines need the token in CONDUCTOR_CODEC_TOKEN', '127.0.0.1')
     .action(run(async () => (await import('./commands/codec-server.js')).codecServer));
 
-  add('eval', 'try methods on questions with known answers, and compare what they find and cost')
-    .argument('[file]', 'questions, as data inspect knows them')
-    .option('--from-traces', 'have the best worker alone answer questions of the log, and compare the cost')
-    .option('--judge', 'with --from-traces: have the verifier compare answers where no right one is known')
+  add('eval', 'try methods on questions with known answers, and compare their scores and costs')
+    .argument('[file]', 'questions, in a format that data inspect knows')
+    .option('--from-traces', 'have the best single worker answer questions of the log, and compare the cost')
+    .option('--judge', 'with --from-traces: have the verifier compare answers if no right one is known')
     .option('--methods <names>', METHODS_HELP, read.names)
     .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', read.ids)
     .option('--deny <ids>', 'do not use these workers', read.ids)
-    .option('--sample <number>', 'so many of the questions, drawn by chance', read.count)
-    .option('--seed <number>', 'of all draws, and sent to models that take one', read.whole, 1)
+    .option('--sample <number>', 'number of questions to draw at random', read.count)
+    .option(
+      '--seed <number>',
+      'seed for all random draws, also sent to models that accept one',
+      read.whole,
+      1,
+    )
     .addOption(grader)
     .option('--repeats <number>', 'tries of each question by each method', read.countTo(64))
     .option('--primary <method>', 'the comparison that counts, named before the run: its p is not adjusted')
     .addOption(failIf)
-    .option('--window <number>', 'questions that are under way together', read.countTo(64), 8)
-    .option('--max-cost <usd>', 'for all of it; none: no limit', read.usd)
+    .option('--window <number>', 'questions that are under way at once', read.countTo(64), 8)
+    .option('--max-cost <usd>', 'budget of the evaluation; none: no limit', read.usd)
     .option('--out <folder>', 'for the report, every verdict and pictures (default: named by its id)')
-    .option('--inspect', 'write logs beside the report that "inspect view" of Inspect opens')
-    .option('--learn-from <id>', 'an earlier evaluation of the workers alone, for the method learned-router')
+    .option('--inspect', 'also write logs that "inspect view" of Inspect opens')
+    .option('--learn-from <id>', 'an earlier evaluation of single workers, for the method learned-router')
     .option('--resume <id>', 'go on with an evaluation, or show what it found')
-    .option('--compare <ids...>', 'what changed from one evaluation to another; asks no model')
+    .option('--compare <ids...>', 'show what changed from one evaluation to another; calls no model')
     .option('--json', 'print what was found as JSON')
     .addOption(detach)
     .action(run(async () => (await import('../evaluation/cli/evaluate.js')).evaluate));
@@ -208,13 +219,13 @@ export function buildProgram(version: string, settle: Settle): Command {
     run(async () => (await import('./commands/pool.js')).checkPool),
   );
 
-  const data = program.command('data').description('look into files of questions');
+  const data = program.command('data').description('inspect and split files of questions');
   data
     .command('inspect <file>')
     .description('say what is in JSON lines (also gzipped), Parquet or CSV, and which rows are bad')
     .addOption(grader)
     .addOption(prompts)
-    .option('--against <file>', 'of which no question should be repeated, such as those to judge by')
+    .option('--against <file>', 'file whose questions must not recur, e.g. the held-out set')
     .option(...JSON_OPTION)
     .action(run(async () => (await import('../evaluation/cli/data.js')).inspect));
   data
@@ -222,10 +233,10 @@ export function buildProgram(version: string, settle: Settle): Command {
     .description('draw balanced parts, none of which repeats a question of another, for training and judging')
     .requiredOption('--part <name=count>', 'e.g. --part train=960 --part held-out=100', read.parts)
     .requiredOption('--out <folder>', 'for <name>.jsonl of each part')
-    .option('--seed <number>', 'of the draw', read.whole, 42)
+    .option('--seed <number>', 'seed of the draw', read.whole, 42)
     .addOption(grader)
     .addOption(prompts)
-    .option('--since <date>', 'of questions that have a date, e.g. 2026-01-31', read.date)
+    .option('--since <date>', 'first day, of questions that have a date, e.g. 2026-01-31', read.date)
     .option('--until <date>', 'the last day', read.date)
     .action(run(async () => (await import('../evaluation/cli/data.js')).split));
 
@@ -234,19 +245,19 @@ export function buildProgram(version: string, settle: Settle): Command {
     run(async () => (await import('./commands/store.js')).migrate),
   );
 
-  add('gc', 'remove texts and answers that are old and of no use to any run or record', store)
+  add('gc', 'remove old texts and answers that no run or record needs', store)
     .requiredOption('--older-than <days>', 'what is younger stays, e.g. 30d', read.days)
     .option('--dry-run', 'say what would be removed, and remove nothing')
     .action(run(async () => (await import('./commands/store.js')).collect));
 
   const key = program.command('key').description('say who may use the gateway, and see who did what');
-  add('create', 'make a key, and print its secret, which is shown this once', key)
-    .argument('<name>', 'of whoever is to use it', read.name)
-    .option('--models <names>', 'it may use these alone, e.g. conductor,worker/*', read.models)
-    .option('--usd-per-day <usd>', 'it may spend this on a day (UTC); none: no limit', read.usd)
+  add('create', 'make a key, and print its secret, which is shown only once', key)
+    .argument('<name>', "name of the key's user", read.name)
+    .option('--models <names>', 'it may use only these, e.g. conductor,worker/*', read.models)
+    .option('--usd-per-day <usd>', 'it may spend this much per day (UTC); none: no limit', read.usd)
     .option('--requests-per-minute <number>', 'it may send this many', read.countTo(60_000))
     .option('--expires <when>', 'after some days, or a last day (UTC), e.g. 90d or 2030-12-31', read.expiry)
-    .option('--admin', 'it may do what concerns all, such as promoting a checkpoint')
+    .option('--admin', 'it may do what affects everyone, such as promoting a checkpoint')
     .option(...JSON_OPTION)
     .action(run(async () => (await import('../gateway/cli/key.js')).create));
   add('list', 'show all keys, and what each has spent and holds today', key)

@@ -57,7 +57,7 @@ export async function requireTrust(
     if (!isTrusted) {
       const errands = open.map((pair) => `  ${errandOf(pair, 'to')}`).join('\n');
       await askPerson(
-        `${file} sends credentials of yours to servers that it chose:\n${errands}`,
+        `${file} would send your credentials to these servers:\n${errands}`,
         'Do you trust this folder with them, from now on?',
         'change the configuration, or its key variables',
         open,
@@ -109,7 +109,7 @@ async function askPerson(doubt: string, question: string, remedy: string, pairs:
     throw new UsageError(`not trusted, so nothing was started: ${remedy}`);
   }
   throw new UsageError(
-    `${doubt}\nNothing was started. If that is meant, run the command once with --trust, which is remembered for this ` +
+    `${doubt}\nNothing was started. If that is intended, run the command once with --trust, which is remembered for this ` +
       `folder, or set ${VARIABLE}=${pairs.join(',')}`,
   );
 }
@@ -122,9 +122,7 @@ async function remember(pairs: readonly string[], file: string): Promise<void> {
   const folder = await realpath(dirname(file));
   const kept = keep(TRUST, { ...trusted, [folder]: [...(trusted[folder] ?? []), ...pairs] });
   await kept.catch((error: unknown) => {
-    say(
-      `That this folder is trusted could not be remembered (${reasonOf(error)}): it will be asked for again.`,
-    );
+    say(`Could not save your trust in this folder (${reasonOf(error)}): you will be asked again.`);
   });
 }
 
@@ -137,7 +135,7 @@ export async function requireOwnRuns({ isOwn }: TemporalServer, isTrusted = fals
     await askPerson(
       `${databasePath(folder)} was not made by you on this machine. What is scheduled there, and its open runs ` +
         '("temporal-conductor list" shows them), would go on with your keys, within limits that others may have set. ' +
-        `To begin without them, remove ${folder}.`,
+        `To start without them, remove ${folder}.`,
       'Do you trust this folder with that, from now on?',
       `remove ${folder}`,
       [pair],

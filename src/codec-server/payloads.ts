@@ -23,9 +23,9 @@ const bodySchema = z.object({
 
 /** @throws HttpRefusal for another content type, a body that is too long, or a body without payloads */
 export async function readPayloads(request: IncomingMessage): Promise<Payload[]> {
-  const type = request.headers['content-type'] ?? 'nothing';
+  const type = request.headers['content-type'] ?? 'none';
   if (!/^application\/json\s*(;|$)/i.test(type)) {
-    throw new HttpRefusal(415, `a codec server reads application/json, and was sent ${type}`);
+    throw new HttpRefusal(415, `the content type must be application/json, but is ${type}`);
   }
   const body = bodySchema.safeParse(await readJson(request));
   if (body.success) return body.data.payloads;
@@ -48,7 +48,10 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   if (length > MAX_BODY_BYTES) {
-    throw new HttpRefusal(413, `the body is over ${MAX_BODY_BYTES} bytes: send fewer payloads at once`);
+    throw new HttpRefusal(
+      413,
+      `the body is longer than ${MAX_BODY_BYTES} bytes: send fewer payloads at once`,
+    );
   }
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));
@@ -75,7 +78,7 @@ export async function withWholeTexts(payloads: readonly Payload[], store: Store)
       if (length > MAX_TEXT_BYTES) {
         throw new HttpRefusal(
           413,
-          `the texts of these payloads are over ${MAX_TEXT_BYTES} bytes: read them with temporal-conductor trace`,
+          `the texts of these payloads are longer than ${MAX_TEXT_BYTES} bytes: read them with temporal-conductor trace`,
         );
       }
     }

@@ -76,11 +76,11 @@ function routeOf({ method, url = '' }: IncomingMessage, { keys, store }: CodecSe
   const route = routes.get(path);
   if (route === undefined) {
     const known = [...routes.keys()].join(', ');
-    throw new HttpRefusal(404, `there is nothing at ${path}: a codec server has ${known}`);
+    throw new HttpRefusal(404, `there is nothing at ${path}: this codec server has only ${known}`);
   }
   if (method === 'POST') return route;
   const allowed = { allow: 'POST, OPTIONS' };
-  throw new HttpRefusal(405, `${path} takes POST, and was sent ${String(method)}`, allowed);
+  throw new HttpRefusal(405, `${path} takes only POST, not ${String(method)}`, allowed);
 }
 
 function refusalOf(error: unknown, { say }: CodecService): HttpRefusal {
@@ -89,7 +89,7 @@ function refusalOf(error: unknown, { say }: CodecService): HttpRefusal {
     return new HttpRefusal(422, error.message);
   }
   say(`codec server: ${reasonOf(error)}`);
-  return new HttpRefusal(500, 'the codec server failed; what went wrong is written where it runs');
+  return new HttpRefusal(500, 'the codec server failed; see its log for the cause');
 }
 
 /** Returns headers that let a page read the response. @throws HttpRefusal if the page's origin is not allowed */
@@ -104,7 +104,7 @@ function corsHeaders({ origin }: IncomingHttpHeaders, { origins }: CodecService)
   }
   throw new HttpRefusal(
     403,
-    `pages of ${origin} may not ask this codec server: start it with --origin ${origin} to let them`,
+    `pages of ${origin} may not use this codec server: allow them by starting it with --origin ${origin}`,
   );
 }
 
@@ -120,7 +120,7 @@ function checkAdmission(headers: IncomingHttpHeaders, { token, namespace }: Code
   const shown = /^Bearer +(\S.*)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
   if (token !== null && !isEqual(shown, token)) {
     const challenge = { 'www-authenticate': 'Bearer' };
-    throw new HttpRefusal(401, 'this codec server wants "Authorization: Bearer" with its token', challenge);
+    throw new HttpRefusal(401, 'this codec server needs "Authorization: Bearer" with its token', challenge);
   }
   const asked = headers['x-namespace'];
   if (asked === undefined || asked === namespace) return;

@@ -16,8 +16,8 @@ type Card = ModelCard | ConductorCard;
 export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): string | null {
   if (!isConfigured(card, config)) {
     throw new ConfigError(
-      `${nameOf(card)} is to be asked at ${placeOf(card)}, which the configuration of this worker process does not ` +
-        'do: give all worker processes the same configuration, and start the run again',
+      `${nameOf(card)} is to be called at ${placeOf(card)}, which is not in this worker process's configuration: ` +
+        'give all worker processes the same configuration, then start the run again',
     );
   }
   const { apiKeyEnv } = card;

@@ -104,7 +104,7 @@ export function resolveVerifier(
     if (isSame && worker.baseUrl === card.baseUrl) {
       throw new ConfigError(
         `verifier is ${card.provider} ${card.model}, which is worker ${worker.id}: name a model from outside the pool, ` +
-          'since a model takes its own words for right',
+          'since a model favours its own answers',
       );
     }
   }

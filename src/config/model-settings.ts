@@ -21,8 +21,8 @@ export const thinking = z
 export const noThinking = z
   .never({
     error:
-      "only Anthropic's and Google's APIs have a budget of thinking tokens: remove it and set effort, or give a server " +
-      'that has one of its own what it takes in extraBody',
+      "only Anthropic's and Google's APIs have a thinking budget: remove it and set effort, or use extraBody for a " +
+      'server with its own setting',
   })
   .exactOptional();
 
@@ -44,7 +44,8 @@ export const extraBody = z
     const inner = Object.keys(Object(generationConfig) as object).map((name) => ['generationConfig', name]);
     for (const path of [...Object.keys(body).map((name) => [name]), ...inner]) {
       if (!OURS.has(path.at(-1) ?? '')) continue;
-      const message = 'a request has this from us; remove it, and use the setting for it if there is one';
+      const message =
+        'this field is set by temporal-conductor; remove it, and use the matching setting if there is one';
       context.addIssue({ code: 'custom', path, message });
     }
     if (JSON.stringify(body).length > MAX_EXTRA) {
@@ -71,17 +72,17 @@ const LEAST_ANTHROPIC = 1024;
 function faultsOfAnthropic({ thinking: budget = 'off', temperature = 1, topP = 1, topK }: Thinker): Fault[] {
   if (budget === 'off') return [];
   const faults: (Fault | false)[] = [
-    budget < LEAST_ANTHROPIC && ['thinking', `Anthropic takes ${LEAST_ANTHROPIC} tokens or more, or off`],
-    temperature !== 1 && ['temperature', 'Anthropic takes 1 alone beside thinking; remove it'],
-    topP < 0.95 && ['topP', 'Anthropic takes 0.95 to 1 beside thinking; raise or remove it'],
-    topK !== undefined && ['topK', 'Anthropic takes none beside thinking; remove it'],
+    budget < LEAST_ANTHROPIC && ['thinking', `Anthropic accepts ${LEAST_ANTHROPIC} tokens or more, or off`],
+    temperature !== 1 && ['temperature', 'Anthropic accepts only 1 together with thinking; remove it'],
+    topP < 0.95 && ['topP', 'Anthropic accepts only 0.95 to 1 together with thinking; raise or remove it'],
+    topK !== undefined && ['topK', 'Anthropic does not accept topK together with thinking; remove it'],
   ];
   return faults.filter((fault) => fault !== false);
 }
 
 function faultsOfGoogle({ thinking: budget, effort }: Thinker): Fault[] {
   if (budget === undefined || effort === undefined) return [];
-  return [['effort', 'Google takes an effort or a thinking budget; remove one of them']];
+  return [['effort', 'Google accepts either effort or a thinking budget; remove one of them']];
 }
 
 /** Returns a check of thinking settings; `usualTokens` is their default for `maxOutputTokens`. */
@@ -90,7 +91,7 @@ export function checkThinking(provider: 'anthropic' | 'google', usualTokens: num
     const { thinking: budget = 'off', maxOutputTokens = usualTokens } = settings;
     const faults = provider === 'anthropic' ? faultsOfAnthropic(settings) : faultsOfGoogle(settings);
     if (budget !== 'off' && budget >= maxOutputTokens) {
-      const room = `thoughts count towards maxOutputTokens, which is ${maxOutputTokens}: raise that, or lower thinking`;
+      const room = `thinking counts towards maxOutputTokens, which is ${maxOutputTokens}: raise that, or lower thinking`;
       faults.push(['thinking', room]);
     }
     for (const [setting, message] of faults) {

@@ -95,12 +95,14 @@ function membersOf(workers: readonly RunWorker[], { allow, deny = [] }: PoolFilt
   const unknown = [...(allow ?? []), ...deny].filter((id) => !ids.includes(id));
   if (unknown.length > 0) {
     throw new ConfigError(
-      `the pool has no worker ${someOf(unknown.map(quoteBriefly))}: name some of ${someOf(ids)}`,
+      `the pool has no worker ${someOf(unknown.map(quoteBriefly))}: choose from ${someOf(ids)}`,
     );
   }
   const left = workers.filter(({ id }) => (allow?.includes(id) ?? true) && !deny.includes(id));
   if (left.length > 0) return left;
-  throw new ConfigError(`the run may use no worker at all: allow some of ${someOf(ids)}, or deny fewer`);
+  throw new ConfigError(
+    `the filter leaves no worker for the run: allow some of ${someOf(ids)}, or deny fewer`,
+  );
 }
 
 function askedMs(name: 'wallClock' | 'approval', asked: string): number {
@@ -112,8 +114,8 @@ function askedMs(name: 'wallClock' | 'approval', asked: string): number {
 
 /** Notice for a checkpoint whose card has no price. */
 export const FREE_TOKENS =
-  'Tokens of a trained Conductor are booked at no cost: say what they cost by a "price:" where "conductor:" or "conductors:" ' +
-  'names it. A GPU at $2 an hour that takes and writes 1,000 tokens a second makes $0.56 per million.';
+  'Tokens of a trained Conductor are booked at no cost: set its "price:" under "conductor:" or "conductors:". ' +
+  'For example, a GPU at $2 an hour that processes 1,000 tokens a second costs $0.56 per million.';
 
 /** Whether calls of a card are booked at no cost because no price is configured. */
 export function isFreeOfCharge({ provider, priceVersion }: ConductorCard): boolean {
@@ -132,7 +134,7 @@ export function noticesOf(config: Config): string[] {
   return [
     ...free,
     `limits.costUsd ($${costUsd}) cannot be enforced: ${haveNoPrice(names)}. ` +
-      'Give each a "price:"; calls and tokens still bind.',
+      'Set a "price:" for each; the limits on calls and tokens still apply.',
   ];
 }
 

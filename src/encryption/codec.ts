@@ -76,15 +76,15 @@ const NOTHING: Payload = { metadata: { encoding: Buffer.from('binary/null') } };
 function faultOf(payload: Payload, binding: string): string | null {
   if (wordOf(payload, 'encoding') !== ENCRYPTED) {
     return (
-      'a payload is not encrypted, and this process accepts no other (encryption.strict): whatever sent it must use ' +
-      'the same keys; runs from before the encryption need a worker without "strict" to end'
+      'a payload is not encrypted, and this process accepts only encrypted ones (encryption.strict): its sender must ' +
+      'use the same keys; runs started before encryption was enabled can finish only on a worker without "strict"'
     );
   }
   const claim = wordOf(payload, BOUND_TO);
   if (binding === '' || claim === binding) return null;
   return (
-    `a payload is encrypted for ${claim === '' ? 'no workflow' : JSON.stringify(claim)}, and was sent to ` +
-    `${JSON.stringify(binding)} (encryption.strict): whatever sends it must bind it to that workflow's id`
+    `a payload is encrypted for ${claim === '' ? 'no workflow' : JSON.stringify(claim)}, but was sent to ` +
+    `${JSON.stringify(binding)} (encryption.strict): its sender must bind it to that workflow's id`
   );
 }
 
@@ -179,8 +179,8 @@ export function checkEncrypted(
   if (faults.length === 0) return;
   const converter = `encryptionConverter(keys${encryption.strict ? ', { strict: true }' : ''})`;
   throw new ConfigError(
-    `the configuration asks for "encryption", and the data converter has ${faults.join(' and ')}: create ` +
-      `worker and clients with dataConverter: ${converter}, or take "encryption" out of the configuration`,
+    `the configuration asks for "encryption", but the data converter has ${faults.join(' and ')}: create ` +
+      `worker and clients with dataConverter: ${converter}, or remove "encryption" from the configuration`,
   );
 }
 
@@ -190,7 +190,7 @@ function codecFault(
 ): string | null {
   if (codecs.length === 0) return 'no payload codec';
   const ours = codecs.find((each) => each instanceof EncryptionCodec);
-  if (ours !== undefined) return strict && !ours.strict ? 'a codec that accepts what is not encrypted' : null;
+  if (ours !== undefined) return strict && !ours.strict ? 'a codec that accepts unencrypted payloads' : null;
   if (codec === 'own') return null;
-  return 'a payload codec of another make (if it encrypts, write "codec: own" under "encryption")';
+  return 'a custom payload codec (if it encrypts, write "codec: own" under "encryption")';
 }

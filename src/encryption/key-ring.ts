@@ -66,13 +66,13 @@ export class KeyRing {
     if (key !== undefined) return key;
     throw new UnknownKeyError(
       `${what} was encrypted with key ${JSON.stringify(id)}, which ${this.source} does not hold ` +
-        `(it holds ${this.all.map((each) => each.id).join(', ')}): add that key behind the first one`,
+        `(it holds ${this.all.map((each) => each.id).join(', ')}): add that key after the first one`,
     );
   }
 }
 
 const ENTRY = /^([A-Za-z0-9][A-Za-z0-9_-]{0,15}):([A-Za-z0-9+/_-]+={0,2})$/;
-const HOW = `a key is ${KEY_BYTES} random bytes in base64, e.g. of "openssl rand -base64 ${KEY_BYTES}"`;
+const HOW = `a key is ${KEY_BYTES} random bytes in base64, e.g. from "openssl rand -base64 ${KEY_BYTES}"`;
 
 /**
  * Reads the keys from an environment variable: `id:key`, or several separated by commas. The first one encrypts, and
@@ -83,8 +83,8 @@ export function readEncryptionKeys(variable: string, env: NodeJS.ProcessEnv = pr
   const text = (env[variable] ?? '').trim();
   if (text === '') {
     throw new ConfigError(
-      `the encryption keys are to be in the environment variable ${variable}, which is not set in this process: ` +
-        `set it to "id:key", and to "new:key,old:key" for a change of keys; ${HOW}`,
+      `the encryption keys belong in the environment variable ${variable}, which is not set in this process: ` +
+        `set it to "id:key", or to "new:key,old:key" while changing keys; ${HOW}`,
     );
   }
   const [first = '', ...others] = text.split(',');

@@ -50,7 +50,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
   app.notFound((c) => {
     const page = answerPage(c);
     if (page !== null) return page;
-    const message = `there is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}: see /openapi.json for what there is`;
+    const message = `there is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}: see /openapi.json for all routes`;
     throw new Refusal(404, message, { reason: 'unknown_url' });
   });
   app.use(secureHeaders(), checkHost(hosts), countRequests(gateway));

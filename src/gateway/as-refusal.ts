@@ -30,9 +30,9 @@ export function asRefusal(error: unknown, say: Gateway['say']): Refusal {
   const status = CALLERS.find(([kind]) => error instanceof kind)?.[1];
   if (status !== undefined) return new Refusal(status, reasonOf(error), { reason: String(codeOf(error)) });
   if (isNotFound(error)) {
-    return new Refusal(404, 'it is no longer there, or has ended: ask for it again', { reason: 'not_found' });
+    return new Refusal(404, 'it no longer exists, or has ended: look it up again', { reason: 'not_found' });
   }
   say(`gateway: ${reasonOf(error)}`);
-  const message = 'the gateway failed; what went wrong is written where it runs';
+  const message = 'the gateway failed; see its log for the cause';
   return new Refusal(500, message, { reason: 'internal', retryAfterSeconds: 1 }, { cause: error });
 }

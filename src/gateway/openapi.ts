@@ -9,7 +9,7 @@ export function documentOf(app: App): ReturnType<App['getOpenAPI31Document']> {
       title: 'temporal-conductor gateway',
       version: readVersion(),
       description:
-        'Clients of OpenAI and Anthropic use `/v1`; `/api` has all that the command line can steer.',
+        '`/v1` serves clients of OpenAI and Anthropic; `/api` offers what the command line can steer.',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: '/' }],
@@ -22,7 +22,7 @@ export function addDocument(app: App): void {
   app.openAPIRegistry.registerComponent('securitySchemes', 'key', {
     type: 'http',
     scheme: 'bearer',
-    description: 'A key of `temporal-conductor key create`; `x-api-key` takes it, too',
+    description: 'A key from `temporal-conductor key create`; the header `x-api-key` takes it, too',
   });
   app.get('/openapi.json', (c) => c.json(documentOf(app)));
 }

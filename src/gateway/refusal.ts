@@ -113,6 +113,6 @@ export function refusalOfRun({ id, status, error }: Pick<SolveResult, 'id' | 'st
 
 /** Error for sent text that turned out void: it cannot be taken back, and a client would show two answers. */
 export function givenUp(id: string): Refusal {
-  const message = `solve ${id} writes its answer anew, and what was sent of it does not hold: send the request again, or read it at /api/solves/${id}`;
+  const message = `solve ${id} restarted its answer, so the text sent so far is invalid: send the request again, or read the answer at /api/solves/${id}`;
   return new Refusal(502, message, { reason: 'answer_restarted', retryAfterSeconds: 1 });
 }

@@ -25,12 +25,12 @@ export function gradeFreeForm(right: string, reply: string, tolerance = 0): Grad
     return fault === null ? say('correct', answer, 'it has the same items') : say('wrong', answer, fault);
   }
   const wanted = readQuantity(right);
-  if (wanted?.isAll !== true) return say('wrong', answer, `it is another text than ${shown(right)}`);
+  if (wanted?.isAll !== true) return say('wrong', answer, `the text differs from ${shown(right)}`);
   const found = readQuantity(answer);
-  if (found === null) return say('unparseable', null, 'it holds no number');
+  if (found === null) return say('unparseable', null, 'it contains no number');
   return isSameQuantity(wanted, found, tolerance)
     ? say('correct', answer, 'it is the same quantity')
-    : say('wrong', answer, `it is another quantity than ${shown(right)}`);
+    : say('wrong', answer, `the quantity differs from ${shown(right)}`);
 }
 
 /** Returns whether answers can be compared with a right answer. */
@@ -39,7 +39,7 @@ export function isFreeForm(right: string): boolean {
 }
 
 function faultOfList(right: readonly string[], left: string[]): string | null {
-  if (left.length !== right.length) return `${right.length} items are right, and it has ${left.length}`;
+  if (left.length !== right.length) return `it has ${left.length} items instead of ${right.length}`;
   for (const item of right) {
     const at = left.findIndex((each) => isSameItem(item, each));
     if (at === -1) return `it lacks ${shown(item)}`;

@@ -51,33 +51,33 @@ async function gradeByRules(question: RightAnswer, reply: string): Promise<Grade
 function gradeExact({ answer: right, caseSensitive }: Graded<'exact'>, answer: string): Grade {
   const say = gradeOf.bind(null, 'exact/1');
   const wanted = normalizeText(right, caseSensitive);
-  if (wanted === '') return say('ungraded', null, 'the right answer is no text');
+  if (wanted === '') return say('ungraded', null, 'the right answer contains no text');
   const isRight = normalizeText(answer, caseSensitive) === wanted;
   return isRight
     ? say('correct', answer, 'it is the same text')
-    : say('wrong', answer, `it is another text than ${shown(right)}`);
+    : say('wrong', answer, `the text differs from ${shown(right)}`);
 }
 
 function gradeNumber({ answer: right, tolerance, boxed }: Graded<'number'>, reply: string): Grade {
   const say = gradeOf.bind(null, 'number/4');
   const wanted = readNumber(right);
-  if (wanted === null) return say('ungraded', null, `the right answer ${shown(right)} is no number`);
+  if (wanted === null) return say('ungraded', null, `the right answer ${shown(right)} is not a number`);
   const found = boxed === true ? readBoxedInteger(reply) : readFinalNumber(reply);
   if (found === null)
     return say(
       'unparseable',
       null,
-      boxed === true ? 'it has no whole number in a box' : 'it holds no number',
+      boxed === true ? 'it has no whole number in a box' : 'it contains no number',
     );
   return isSameNumber(wanted.number, found.number, tolerance)
     ? say('correct', found.text, 'it is the same number')
-    : say('wrong', found.text, `it is another number than ${shown(right)}`);
+    : say('wrong', found.text, `the number differs from ${shown(right)}`);
 }
 
 function gradeChoice({ answer: right, options }: Graded<'choice'>, reply: string): Grade {
   const say = gradeOf.bind(null, 'choice/3');
   const wanted = readRightChoice(right, options);
-  if (wanted === null) return say('ungraded', null, `the right answer ${shown(right)} is no option`);
+  if (wanted === null) return say('ungraded', null, `the right answer ${shown(right)} is not an option`);
   const found = readChoice(reply, options);
   if (found.letter === null) return say('unparseable', null, found.reason);
   return found.letter === wanted

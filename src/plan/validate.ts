@@ -23,7 +23,7 @@ export function validatePlan(
   const problem = findShapeProblem(value, firstStep);
   if (problem !== null) {
     const form = 'A plan is { steps: [{ worker, subtask, sees }] }.';
-    throw new PlanError('bad_shape', null, `This is no plan: ${problem}. ${form}`);
+    throw new PlanError('bad_shape', null, `This is not a plan: ${problem}. ${form}`);
   }
   const { steps } = value as Plan;
   checkCount(steps.length, context, locate);
@@ -41,10 +41,10 @@ export function inNormalForm({ steps }: Plan): Plan {
 
 /** Says why a value does not have the shape of a plan, or null. Without zod, which the sandbox must not load. */
 export function findShapeProblem(value: unknown, firstStep: 0 | 1 = 0): string | null {
-  if (!isRecord(value)) return 'the value is no object';
+  if (!isRecord(value)) return 'the value is not an object';
   const stray = Object.keys(value).find((key) => key !== 'steps');
   if (stray !== undefined) return `the value has a field ${quoteBriefly(stray)}`;
-  if (!Array.isArray(value.steps)) return 'steps is no list';
+  if (!Array.isArray(value.steps)) return 'steps is not a list';
   for (const [index, step] of value.steps.entries()) {
     const wrong = findWrongField(step, firstStep);
     if (wrong !== null) return `step ${index + firstStep} ${wrong}`;

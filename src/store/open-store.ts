@@ -21,7 +21,9 @@ export interface StoreOptions {
 export function openStore(url: string, folder: string, { keys }: StoreOptions = {}): Store {
   const place = readStoreUrl(url);
   if (place === null) {
-    throw new Error(`store ${JSON.stringify(withoutPassword(url))} is none: expected ${STORE_URL_FORMS}`);
+    throw new Error(
+      `${JSON.stringify(withoutPassword(url))} is not a store URL: expected ${STORE_URL_FORMS}`,
+    );
   }
   const store = openPlace(place, folder);
   return keys === undefined ? store : new EncryptedStore(store, keys);
@@ -62,8 +64,8 @@ async function checkFolder(folder: string): Promise<void> {
     () => false,
   );
   if (isFolder && isWritable) return;
+  const [fault, remedy] = isFolder ? ['writable', 'its permissions or '] : ['a folder', ''];
   throw new Error(
-    `no store can be made in ${place}, which is ${isFolder ? 'not yours to write' : 'no folder'}: ` +
-      'change its rights or "store" in the configuration',
+    `cannot create a store in ${place}, which is not ${fault}: change ${remedy}"store" in the configuration`,
   );
 }

@@ -72,9 +72,9 @@ function refuseOther(version: number): void {
   const [age, remedy] =
     version > SCHEMA_VERSION
       ? ['a newer', 'update']
-      : ['an earlier', 'stop what uses it, and run "temporal-conductor store migrate"'];
+      : ['an earlier', 'stop what uses it, then run "temporal-conductor store migrate"'];
   throw refusal(
-    `was made by ${age} version of temporal-conductor (its tables are of version ${version}, and this program knows ` +
+    `was made by ${age} version of temporal-conductor (its tables have version ${version}, but this program knows ` +
       `${SCHEMA_VERSION}): ${remedy}`,
   );
 }

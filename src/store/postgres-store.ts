@@ -151,7 +151,7 @@ function discreetClient({ Client }: typeof Sdk): typeof Sdk.Client {
         stream.destroy(
           refusal(
             'asks for the password in the clear, and it was not sent: use TLS ("sslmode=verify-full" in "store"), ' +
-              'or set scram-sha-256 in pg_hba.conf of the server',
+              'or set scram-sha-256 in pg_hba.conf on the server',
           ),
         );
       });
@@ -187,28 +187,28 @@ const RULES: readonly Rule[] = [
   [
     /^28|password must be a|no password/,
     (store, { reason }) =>
-      `${store} refuses the password, or there is none, or this user (${reason}): set PGPASSWORD, or write it into ~/.pgpass; ` +
-      'check the user in "store", and pg_hba.conf of the server',
+      `the login to ${store} failed (${reason}): set PGPASSWORD or add the password to ~/.pgpass, and check the user in ` +
+      '"store" and pg_hba.conf on the server',
   ],
   [
     /^42501/,
     (store, { reason }) =>
-      `the user of ${store} lacks a right (${reason}): grant what docs/store.md names, or name another user in "store"`,
+      `the user of ${store} lacks a privilege (${reason}): grant those listed in docs/store.md, or set another user in "store"`,
   ],
   [
     /^25006/,
     (store) =>
-      `${store} is read-only, as a standby is: name the server that takes writes in "store", or wait until it does`,
+      `${store} is read-only, perhaps a standby: set "store" to the primary server, or wait until this one accepts writes`,
   ],
   [
     /SSL|TLS|CERT|certificate/,
     (store, { reason }) =>
-      `no encrypted connection to ${store} can be made (${reason}): check "sslmode" and "sslrootcert" in "store", and the ` +
-      'server\'s certificate; on another machine, "sslmode" is verify-full where the URL names none',
+      `cannot open an encrypted connection to ${store} (${reason}): check "sslmode" and "sslrootcert" in "store", and the ` +
+      'server\'s certificate; "sslmode" defaults to verify-full for a server on another machine',
   ],
   [
     /^(?:08|57P)|^E[A-Z_]+ |\bConnection terminated|timeout/,
     (store, { reason }) =>
-      `${store} cannot be reached (${reason}): check host and port in "store", the network, and that the server runs`,
+      `${store} cannot be reached (${reason}): check host and port in "store", the network, and that the server is running`,
   ],
 ];

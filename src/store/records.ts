@@ -34,7 +34,7 @@ function parseRecord<T>(store: Readable, key: string, schema: z.ZodType<T>, byte
   const place = error.issues[0]?.path.join('.') ?? '';
   throw new RecordError(
     `${key} in the store ${store.url} cannot be read${place === '' ? '' : ` at ${place}`}: ` +
-      'it is of another version of this package, or was altered; put back a copy',
+      'it was written by another version of this package, or was altered; restore it from a backup',
   );
 }
 

@@ -163,12 +163,12 @@ async function prepare(database: Database, query: Query): Promise<void> {
   };
   const version = await numberOf('PRAGMA user_version');
   if (version > SCHEMA_VERSION) {
-    const reason = `its tables are of version ${version}, and this program knows ${SCHEMA_VERSION}`;
+    const reason = `its tables have version ${version}, but this program knows ${SCHEMA_VERSION}`;
     throw refusal(`was made by a newer version of temporal-conductor (${reason}): update`);
   }
   const tables = await numberOf('SELECT count(*) FROM sqlite_schema');
   if (tables > 0 && (await numberOf('PRAGMA application_id')) !== APPLICATION_ID) {
-    throw refusal('is a database of another program: name another file in "store"');
+    throw refusal('is the database of another program: set another file in "store"');
   }
   if (version < SCHEMA_VERSION) {
     await whileLocked(() => database.exec('PRAGMA journal_mode = WAL'));
@@ -201,18 +201,18 @@ const RULES: readonly Rule[] = [
   [
     /^SQLITE_(?:BUSY|LOCKED)/,
     (store) =>
-      `${store} is locked: another process has been writing for ${BUSY_MS / 1000} s; end one that hangs`,
+      `${store} has been locked by another process for ${BUSY_MS / 1000} s: stop that process if it hangs`,
   ],
   [
     /^SQLITE_(?:NOTADB|CORRUPT)/,
     (store, { code }) =>
-      `${store} is damaged, or no SQLite database (${code}): put back a copy, or name another file in "store"`,
+      `${store} is damaged or not a SQLite database (${code}): restore it from a backup, or set another file in "store"`,
   ],
   [
     // If a database cannot even be opened, the driver gives SQLite's code in the message alone.
     /^(?:SQLITE_(?:READONLY|CANTOPEN|PERM|AUTH)|EACCES|EPERM|EROFS|ENOTDIR|EISDIR|EEXIST)|: 14\W*$/,
     (store, { code }) =>
-      `${store} cannot be opened or written (${code === 'Error' ? 'SQLITE_CANTOPEN' : code}): it must be a file that this user may write, in a folder that they may write; ` +
-      'change the rights, or "store" in the configuration',
+      `${store} cannot be opened or written (${code === 'Error' ? 'SQLITE_CANTOPEN' : code}): it must be a file that this user can write to, in a folder that they can write to; ` +
+      'change their permissions, or "store" in the configuration',
   ],
 ];

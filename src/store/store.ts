@@ -98,7 +98,7 @@ export interface SharedStates {
 export function checkKey(key: string): void {
   if (isKey(key)) return;
   throw new Error(
-    `store key ${JSON.stringify(key)} is refused: each part must begin with a letter or digit and hold letters, digits and . _ = - only`,
+    `store key ${JSON.stringify(key)} is refused: each part must start with a letter or digit and contain only letters, digits and . _ = -`,
   );
 }
 
@@ -109,7 +109,9 @@ export async function readJson(store: Store, key: string): Promise<unknown> {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    throw new Error(`${key} in the store ${store.url} was altered, and is no JSON any more: put back a copy`);
+    throw new Error(
+      `${key} in the store ${store.url} was altered and is no longer valid JSON: restore it from a backup`,
+    );
   }
 }
 

@@ -49,7 +49,7 @@ export function describeEstimate(estimate: NonNullable<SolveTrace['estimate']>):
   const amount = describeTokens({ usage: { calls, inputTokens: tokens, outputTokens: 0 } });
   const cost = nanoUsd === null ? 'cost unknown' : describeUsd(nanoUsd / 1e9);
   const own = ownSteps === 1 ? 'step' : 'steps';
-  const beside = ownSteps === 0 ? '' : `, beside what the Conductor makes of its own ${own}`;
+  const beside = ownSteps === 0 ? '' : `, plus whatever the Conductor spends on its own ${own}`;
   return `at most ${amount}, ${cost}${beside}`;
 }
 
@@ -57,7 +57,7 @@ type Limit = NonNullable<SolveTrace['stoppedBy']>;
 
 /** Spending limits look ahead; this explains why a stopped run has not reached its limit. */
 const WORST_CASE =
-  'A call starts only where its worst case still fits, so a run stops before a limit, never behind it.';
+  'A call starts only if its worst case still fits, so a run stops before its limit and never exceeds it.';
 
 const EXPLANATIONS: Readonly<Record<Limit, readonly [what: string, setting: string, why: string]>> = {
   calls: ['limit on calls', 'limits.calls', WORST_CASE],
@@ -176,7 +176,7 @@ function planOf(round: RoundTrace): string[] {
   const { plan, error, decision } = round;
   if (error === undefined) return [];
   if (isReview(round) && decision === 'failed') {
-    return [`the review came to nothing, and the answer before it stands: ${error.message}`];
+    return [`the review failed, so the answer before it stands: ${error.message}`];
   }
   const [first, ...others] = plan?.steps ?? [];
   if (first === undefined) return [];

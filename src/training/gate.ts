@@ -75,8 +75,8 @@ function objectionsTo(
   { maxCostRatio, margin }: GateRule,
   isCheaper: boolean,
 ): string[] {
-  const few = `${pairs} held-out questions that both were graded on are too few`;
-  if (least === null) return [`${few}, at least ${FEWEST_VALUES} are needed`];
+  const few = `only ${pairs} held-out questions were graded for both`;
+  if (least === null) return [`${few}, but at least ${FEWEST_VALUES} are needed`];
   const unpriced =
     'their costs cannot be compared, since a price is unknown: give each worker a "price" in conductor.yaml';
   const isBarred = maxCostRatio !== null && (costRatio === null || costRatio > maxCostRatio);
@@ -93,14 +93,14 @@ function describe(
 ): string {
   const reward = (which: keyof Pair): string =>
     meanOf(pairs.map((pair) => pair[which].reward))?.toFixed(3) ?? 'unknown';
-  const allowed = maxCostRatio === null ? '' : `, where at most ${maxCostRatio} times is allowed`;
+  const allowed = maxCostRatio === null ? '' : `, at most ${maxCostRatio} times allowed`;
   const sure = Number((100 * (1 - riskOf(judgement))).toPrecision(4 + Math.floor(Math.log10(judgement))));
   return [
     `mean reward ${reward('candidate')} against ${reward('baseline')} on ${pairs.length} held-out questions, ` +
-      `judgement ${judgement} on them`,
+      `decision ${judgement} on this set`,
     ...(gain === null ? [] : [`gain ${signed(gain)}`]),
-    ...(least === null ? [] : [`${sure} % sure of more than ${signed(least)}`]),
-    ...(smallest === null ? [] : [`a gain of ${smallest.toFixed(3)} could have been found`]),
+    ...(least === null ? [] : [`more than ${signed(least)} with ${sure} % confidence`]),
+    ...(smallest === null ? [] : [`smallest detectable gain ${smallest.toFixed(3)}`]),
     costRatio === null ? 'cost unknown' : `${costRatio.toFixed(3)} times its cost${allowed}`,
   ].join(', ');
 }
@@ -116,8 +116,9 @@ export function describeSmallSet(questions: number): string | null {
   );
   if (first === undefined || Number(last) <= gain) return null;
   return (
-    `${questions} held-out questions are few: where their gains spread by ${spread}, the gate finds one of ${first} in ` +
-    `the first night and of ${last} in the ${nights}th; ${gain} takes about ${PLANNED.questions} questions`
+    `${questions} held-out questions are few: with a standard deviation of ${spread}, the gate detects a gain of ` +
+    `${first} in the first night and of ${last} in the ${nights}th; detecting ${gain} takes about ` +
+    `${PLANNED.questions} questions`
   );
 }
 
@@ -156,7 +157,7 @@ export function decideCanary(
   const [name, before] = [describePolicy(promoted.policy), describePolicy(replaced.policy)];
   const verdict = rolledBack
     ? `Rolled back ${name} to ${before}: ${complaints.join(', and ')}`
-    : `${name} serves, and was tried once more as it does`;
+    : `${name} serves, and passed the check on the serving address`;
   const figures =
     gain === null ? 'no reward to compare' : `gain ${signed(gain)} on ${gains.length} questions`;
   return { rolledBack, sentence: `${verdict} (${[figures, ...describeGaps(gaps)].join(', ')})` };
@@ -169,8 +170,8 @@ function complaintsOf(gaps: CanaryGaps | null): string[] {
   const isStale = (lowerBound(further, STALE_RISK) ?? 0) > 0;
   return [
     // A NaN fails this comparison, and so counts as a complaint.
-    ...((meanOf(own) ?? 0) <= tolerance ? [] : ['the servers have other weights than were trained']),
-    ...(isStale ? ['the servers answer with the weights before these'] : []),
+    ...((meanOf(own) ?? 0) <= tolerance ? [] : ["the servers' weights differ from the trained ones"]),
+    ...(isStale ? ['the servers still answer with the previous weights'] : []),
   ];
 }
 
@@ -178,6 +179,6 @@ function describeGaps(gaps: CanaryGaps | null): string[] {
   if (gaps === null) return [];
   const { own, parent, tolerance } = gaps;
   const mean = (values: readonly number[]): string => meanOf(values)?.toPrecision(2) ?? 'unknown';
-  const before = parent === null ? '' : ` and ${mean(parent)} off those of the checkpoint before it`;
-  return [`log-probabilities ${mean(own)} off its own${before}, where ${tolerance} is tolerated`];
+  const before = parent === null ? '' : ` and by ${mean(parent)} from the previous checkpoint's`;
+  return [`log-probabilities differ by ${mean(own)} from the trainer's${before}, tolerance ${tolerance}`];
 }

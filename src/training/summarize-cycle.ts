@@ -89,12 +89,12 @@ export function findCollapse(cycles: readonly Figures[]): string | null {
       const wrong = Math.round((100 * (graded - right)) / graded);
       return `${name === '' ? 'questions without a topic' : name} (${wrong} % of the answers are wrong)`;
     });
-    return `since cycle ${cycles[0]?.cycle} nearly all plans have one shape, and hardly another is tried, for ${told.join(', ')}${causeIn(cycles)}`;
+    return `since cycle ${cycles[0]?.cycle} nearly all plans have the same shape, and hardly any other is tried, for ${told.join(', ')}${causeIn(cycles)}`;
   }
   const entropies = cycles.map(({ update }) => update?.entropy ?? Infinity);
   const isAnyBad = [...sums.values()].some((topic) => topic.graded >= FEWEST_PLANS && !isGood(topic));
   if (!isAnyBad || Math.max(...entropies) >= LEAST_ENTROPY) return null;
-  return `for ${counted(cycles.length, 'cycle')} the entropy of plans has been below ${LEAST_ENTROPY}: no more is tried${causeIn(cycles)}`;
+  return `for ${counted(cycles.length, 'cycle')} the entropy of plans has been below ${LEAST_ENTROPY}: the policy has stopped exploring${causeIn(cycles)}`;
 }
 
 /** In standard deviations: about the advantage of a single reply that differs from 17 equal ones. */

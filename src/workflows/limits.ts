@@ -129,7 +129,7 @@ export class Limits {
 
   /** Stops the run because its time ran out during a call, and returns the problem to report for that call. */
   outOfTime(): Problem {
-    const message = `the run's ${this.asked.wallClockMs / 1000} s were used up before this was done; raise limits.wallClock`;
+    const message = `the run reached its time limit of ${this.asked.wallClockMs / 1000} s before this finished; raise limits.wallClock`;
     this.stopBy('wallClock', message);
     return { type: FAILURES.wallClock, message };
   }

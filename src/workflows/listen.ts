@@ -119,7 +119,7 @@ function listenForVerdicts({ approval }: RunStart): void {
     const judged = (asked: Asked): ReturnType<typeof judge> => {
       if (approval.waiting !== null) return judge(asked, approval.waiting);
       throw badMessage(
-        'no plan of this run waits for approval now: it asked for none, or its plan was decided on already',
+        'this run has no plan waiting for approval: it asked for no approval, or its plan was already decided on',
       );
     };
     const decide = (asked: Asked): Answer => {
@@ -146,9 +146,9 @@ function listenForVerdicts({ approval }: RunStart): void {
 /** Checks that an approved plan is the waiting one. To name an encrypted plan, the sender needs the run's key. */
 function checkSeen(seen: unknown, { steps }: Plan): void {
   const problem = findShapeProblem(seen);
-  if (problem !== null) throw badMessage(`approvePlan wants the plan that was seen: ${problem}`);
+  if (problem !== null) throw badMessage(`approvePlan needs the plan that was reviewed: ${problem}`);
   if (JSON.stringify(stepsOf(seen as Plan)) === JSON.stringify(stepsOf({ steps }))) return;
-  throw badMessage('the plan that waits now is another one than was approved: look at it, and decide again');
+  throw badMessage('the waiting plan differs from the one you approved: review it and decide again');
 }
 
 function stepsOf({ steps }: Plan): unknown {

@@ -95,8 +95,8 @@ function refuseIfTooDear({ input, limits, recorder }: RunContext): void {
   if (typeof input.limits?.costUsd !== 'number' || !limits.isTooDear(nanoUsd)) return;
   const limit = limits.current.nanoUsd ?? 0;
   const message =
-    `the plan may cost up to ${describeUsd((nanoUsd ?? 0) / 1e9)} beside what is spent already, more than the ` +
-    `${describeUsd(limit / 1e9)} that this run was given; raise limits.costUsd (--max-cost), or lower the workers' maxOutputTokens`;
+    `the plan may cost up to ${describeUsd((nanoUsd ?? 0) / 1e9)}, which, added to what is already spent, exceeds ` +
+    `this run's limit of ${describeUsd(limit / 1e9)}; raise limits.costUsd (--max-cost), or lower the workers' maxOutputTokens`;
   throw limits.stopBy('cost', message);
 }
 

@@ -105,7 +105,9 @@ test.each(['rate-limited', 'unavailable', 'bad-gateway', 'reset', 'html', 'cut-m
   async (fault) => {
     const id = await begunBefore();
     providers.scriptLookups('sim-1', [{ fault }]);
-    const message: unknown = expect.stringContaining('It will be asked again; nothing is bought twice.');
+    const message: unknown = expect.stringContaining(
+      'It will be polled again; the answer is not requested twice.',
+    );
     expect(await run({ id })).toMatchObject({ kind: 'left-running', failure: { message } });
     expect(await run({ id })).toMatchObject({ kind: 'answered' });
     expect(created()).toHaveLength(1);

@@ -45,7 +45,7 @@ test('a waiting plan can be rejected, rewritten, edited and run from another ter
 
 test('if no worker runs, an approval makes no call and says how to continue', async () => {
   // `server` runs Temporal, but no worker.
-  await start(['server']).hear(/Temporal runs\./);
+  await start(['server']).hear(/Temporal is running\./);
   const solving = start(['solve', QUESTION, '--approve']);
   const [, id = ''] = await solving.hear(/temporal-conductor approve (\S+)/);
   expect((await solving.end('SIGINT')).code).toBe(130);

@@ -22,8 +22,8 @@ test('a new database needs only a folder that can hold it; an existing one is op
   await checkStore(`sqlite:${folder}/new/store.db`);
   expect(await readdir(folder)).toEqual([]);
   await writeFile(join(folder, 'store.db'), 'something else altogether, and long enough to be looked at');
-  await expect(checkStore(`sqlite:${folder}/store.db`)).rejects.toThrow('no SQLite database');
+  await expect(checkStore(`sqlite:${folder}/store.db`)).rejects.toThrow('not a SQLite database');
   await expect(checkStore(`sqlite:${folder}/store.db/new/store.db`)).rejects.toThrow(
-    `no store can be made in ${folder}/store.db, which is no folder`,
+    `cannot create a store in ${folder}/store.db, which is not a folder: change "store"`,
   );
 });

@@ -55,9 +55,9 @@ test('an unknown cost makes a sum a lower bound, and is explained', () => {
   expect(bob).toMatch(/at least \$0\.00$/);
   expect(total).toMatch(/at least \$5\.00$/);
   expect(why).toEqual([
-    'Not over (under way, or its process died): 1 call.',
-    'Over at an unknown cost (no price, or cut off in the middle): 2 calls.',
-    'Sums with such calls say the least that was spent.',
+    'Unfinished (still running, or the process died): 1 call.',
+    'Finished at unknown cost (no price, or cut off): 2 calls.',
+    'Totals that include such calls are lower bounds.',
   ]);
 });
 

@@ -29,7 +29,7 @@ test('a key is created, listed without its digest and revoked, and the log recor
     '--models',
     'conductor, worker/*',
   );
-  expect(made).toMatchObject(endedWith(0, 'Its secret is shown this once'));
+  expect(made).toMatchObject(endedWith(0, 'Its secret is shown only once'));
   expect(made.stdout).toMatch(/^sk-tc-[0-9a-z]{10}-[\w-]{43}\n$/);
   expect(made.stderr).not.toContain(made.stdout.trim());
   const secret = made.stdout.trim();
@@ -39,7 +39,7 @@ test('a key is created, listed without its digest and revoked, and the log recor
 
   const listed = await stage.run('key', 'list');
   expect(listed.stdout).toBe(
-    `✓ ci  ${id} · conductor, worker/* · $5.00 a day, today $0.00 spent and $0.00 held · never expires\n`,
+    `✓ ci  ${id} · conductor, worker/* · $5.00 a day, today $0.00 spent and $0.00 reserved · never expires\n`,
   );
   expect((await stage.run('key', 'list', '--json')).stdout).not.toContain(digest);
 
@@ -79,7 +79,7 @@ test('JSON shows all of a key but its digest, and what it has spent and holds to
   const listed = JSON.parse((await stage.run('key', 'list', '--json')).stdout) as unknown;
   expect(listed).toEqual([{ ...shown, spentTodayUsd: 0.25, heldTodayUsd: 1 }]);
   expect((await stage.run('key', 'list')).stdout).toMatch(
-    /\$2\.00 a day, today \$0\.2500 spent and \$1\.00 held · 60 requests a minute · admin · expires 2999-/,
+    /\$2\.00 a day, today \$0\.2500 spent and \$1\.00 reserved · 60 requests a minute · admin · expires 2999-/,
   );
 });
 
@@ -97,7 +97,7 @@ test('the log prints the actions of keys, without terminal controls, or as JSON'
   const { stdout } = await stage.run('key', 'log', '--since', '2026-01-01', '--json');
   expect(JSON.parse(stdout)).toEqual([{ ...entry, at: said(/Z$/) }]);
   const none = await stage.run('key', 'log', '--since', '2999-01-01');
-  expect(none).toMatchObject({ ...endedWith(0, 'Nothing was done since 2999-01-01'), stdout: '' });
+  expect(none).toMatchObject({ ...endedWith(0, 'No changes since 2999-01-01'), stdout: '' });
 });
 
 test('without keys, the list says how to create one', async () => {
@@ -110,7 +110,7 @@ test('a taken or unknown name is refused, and existing names are shown', async (
     endedWith(2, 'there is a key named "ci" already'),
   );
   expect(await stage.run('key', 'revoke', 'cd')).toMatchObject(
-    endedWith(2, /no key "cd" .* which has ci \(/),
+    endedWith(2, /no key "cd" to revoke, only ci \(/),
   );
 });
 

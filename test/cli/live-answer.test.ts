@@ -70,7 +70,7 @@ test('continues silently if another attempt continues the printed text', () => {
 test('reports an attempt that begins anew, and prints the whole answer at the end', () => {
   const again = [RESTARTED, text('Paris'), text(', I think'), { printed: 'Lyon' }];
   expect(print(text('Lyon'), ...again, ended('Paris, I think.'))).toBe('Lyon\nParis, I think.\n');
-  expect(stderr).toBe('The answer begins anew; it is printed whole at the end.\n');
+  expect(stderr).toBe('The answer was restarted; its full text is printed at the end.\n');
 });
 
 test('does not print white space alone, which is no answer of the last step', () => {

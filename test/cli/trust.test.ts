@@ -103,7 +103,7 @@ describe('a folder whose configuration sends a key elsewhere', () => {
 
     const nowhere = { XDG_STATE_HOME: join(stage.folder.path, 'conductor.yaml') };
     const trusted = await stage.start(['pool', 'check', '--trust'], setting(nowhere)).ended;
-    expect(trusted).toMatchObject(endedWith(0, 'not be remembered'));
+    expect(trusted).toMatchObject(endedWith(0, 'Could not save your trust in this folder'));
   });
 
   test('the worker of `up --trust` is trusted as well, and `watch` needs trust of its own', async () => {

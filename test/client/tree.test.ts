@@ -90,7 +90,7 @@ test('limits can be read and changed, and a run explains in its own words what i
     );
     await expect(refused).rejects.toThrow(RefusedError);
     expect(await client.setLimits(id, {})).toEqual(changed);
-    await expect(client.approvePlan(id)).rejects.toThrow(/^no plan of this run waits for approval now/);
+    await expect(client.approvePlan(id)).rejects.toThrow(/^this run has no plan waiting for approval/);
     await expect(client.setMaxDepth(id, -1)).rejects.toThrow('the depth is -1');
     await expect(client.addHint(id, ' ')).rejects.toThrow('the hint has 1 bytes');
     await client.setMaxDepth(id, 0);

@@ -86,5 +86,5 @@ test('a run that names countless unknown workers is refused in one sentence', ()
   });
   const strangers = Array.from({ length: 20_000 }, (_, index) => `stranger-${index}-${'x'.repeat(90)}`);
   const refusal = (): unknown => resolveRun(config, { pool: { deny: strangers } });
-  expect(refusal).toThrow(/^the pool has no worker "stranger-0-x+…", .* and 19,990 more: name some of a$/);
+  expect(refusal).toThrow(/^the pool has no worker "stranger-0-x+…", .* and 19,990 more: choose from a$/);
 });

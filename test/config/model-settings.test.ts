@@ -35,30 +35,30 @@ test.each([
   [
     'no room for an answer',
     { ...CLAUDE, thinking: 4096 },
-    'thinking is 4096: thoughts count towards maxOutputTokens, which is 4096',
+    'thinking is 4096: thinking counts towards maxOutputTokens, which is 4096',
   ],
   ['no room at Google', { ...GEMINI, thinking: 500, maxOutputTokens: 400 }, 'which is 400: raise that'],
   [
     'a temperature beside thoughts',
     { ...CLAUDE, thinking: 2048, temperature: 0.2 },
-    'temperature is 0.2: Anthropic takes 1 alone',
+    'temperature is 0.2: Anthropic accepts only 1 together with thinking',
   ],
   [
     'a narrow top-p beside thoughts',
     { ...CLAUDE, thinking: 2048, topP: 0.8 },
-    'topP is 0.8: Anthropic takes 0.95 to 1',
+    'topP is 0.8: Anthropic accepts only 0.95 to 1',
   ],
   ['a top-k beside thoughts', { ...CLAUDE, thinking: 2048, topK: 20 }, 'topK is 20: Anthropic takes none'],
   [
     'a level and a number of thoughts',
     { ...GEMINI, thinking: 'off', effort: 'low' },
-    'effort is "low": Google takes an effort or a thinking budget',
+    'effort is "low": Google accepts either effort or a thinking budget',
   ],
   ['thoughts of OpenAI by number', { ...GPT, thinking: 2048 }, 'remove it and set effort'],
   [
     'thoughts in the process',
     { ...CONDUCTOR, thinking: 'off' },
-    "only Anthropic's and Google's APIs have a budget",
+    "only Anthropic's and Google's APIs have a thinking budget",
   ],
   [
     'thoughts by a word',
@@ -68,12 +68,12 @@ test.each([
   [
     'another model by extraBody',
     { ...GPT, extraBody: { model: 'x' } },
-    'workers[0].extraBody.model is "x": a request has this from us',
+    'workers[0].extraBody.model is "x": this field is set by temporal-conductor',
   ],
   [
     'other messages',
     { ...GPT, extraBody: { messages: [] } },
-    'extraBody.messages is []: a request has this from us',
+    'extraBody.messages is []: this field is set by temporal-conductor',
   ],
   ['a longer answer', { ...GPT, extraBody: { max_tokens: 9 } }, 'extraBody.max_tokens is 9'],
   [

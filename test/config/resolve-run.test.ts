@@ -139,9 +139,9 @@ describe('what one run may use', () => {
   it('is refused if it names an unknown worker or leaves none', () => {
     expect(() => idsOf({ allow: ['gpt', 'nobody'] })).toThrow(ConfigError);
     expect(() => idsOf({ deny: ['nobody'] })).toThrow(
-      /no worker "nobody": name some of gpt, opus, small, tool/,
+      /no worker "nobody": choose from gpt, opus, small, tool/,
     );
-    expect(() => idsOf({ allow: [] })).toThrow(/no worker at all/);
+    expect(() => idsOf({ allow: [] })).toThrow(/leaves no worker for the run/);
   });
 });
 
@@ -303,7 +303,7 @@ describe('a limit on cost', () => {
   it('is reported as unenforceable if a price is unknown', () => {
     expect(noticesFor({ ...MODEL, id: 'a' })).toEqual([
       'limits.costUsd ($1) cannot be enforced: worker a (openai m) has no known price. ' +
-        'Give each a "price:"; calls and tokens still bind.',
+        'Set a "price:" for each; the limits on calls and tokens still apply.',
     ]);
   });
 

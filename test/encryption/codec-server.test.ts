@@ -165,7 +165,7 @@ describe('refused, with a sentence:', () => {
       () => post('/decode', [], { 'x-namespace': 'theirs' }),
     ],
     ['another path', 404, /\/encode, \/decode, \/download/, () => post('/', [])],
-    ['another method', 405, /takes POST/, () => fetch(`${server.url}/decode`, { headers: HEADERS })],
+    ['another method', 405, /takes only POST/, () => fetch(`${server.url}/decode`, { headers: HEADERS })],
     ['another type', 415, /application\/json, .* a\/b/, () => post('/decode', [], { 'content-type': 'a/b' })],
   ])('%s', async (_, status, sentence, ask) => {
     expect(await refusal(ask())).toEqual({ status, message: expect.stringMatching(sentence) as string });

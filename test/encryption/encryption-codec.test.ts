@@ -97,7 +97,7 @@ test('strict mode refuses unencrypted payloads, whatever they look like, and not
   await fc.assert(
     fc.asyncProperty(anyPayload, async (payload) => {
       await expect(strict.decode([payload])).rejects.toThrow(
-        'a payload is not encrypted, and this process accepts no other (encryption.strict)',
+        'a payload is not encrypted, and this process accepts only encrypted ones (encryption.strict)',
       );
       const back = await strict.decode(await codec.encode([payload]));
       expect(back.map(plainOf)).toEqual([plainOf(payload)]);

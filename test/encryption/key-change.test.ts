@@ -31,7 +31,7 @@ test('a run begun under one key finishes under the next, and is readable with bo
   const reading = stage.conductorWith(after).trace(id);
   await expect(reading).rejects.toThrow(UnknownKeyError);
   await expect(reading).rejects.toThrow(
-    'a payload was encrypted with key "a", which TEST_KEYS does not hold (it holds b): add that key behind the first one',
+    'a payload was encrypted with key "a", which TEST_KEYS does not hold (it holds b): add that key after the first one',
   );
 });
 

@@ -14,7 +14,7 @@ test('the first key encrypts, and every key is found by its id', () => {
   expect(keys.find('old', 'a payload').id).toBe('old');
   expect(() => keys.find('lost', 'a payload')).toThrow(
     'a payload was encrypted with key "lost", which TEST_KEYS does not hold (it holds new, old): ' +
-      'add that key behind the first one',
+      'add that key after the first one',
   );
 });
 

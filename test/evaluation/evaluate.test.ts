@@ -123,7 +123,7 @@ test('an earlier evaluation decides who answers for the learned router, and its 
     'has no evaluation "eval-none": check the id and the folder',
   );
   await expect(route(earlier.id, questionsOf(1))).rejects.toThrow(
-    'tells nothing about scholar, coder, clerk alone on questions that are not asked now (of 1, 1 are)',
+    'has no results of scholar, coder, clerk as single workers on questions that are not asked now (of 1, 1 are)',
   );
 });
 
@@ -236,7 +236,7 @@ test('if a bare question is answered better than a subtask in a team, the two fo
   expect(JSON.parse(alone?.body ?? '')).toMatchObject({
     messages: [{ role: 'user', content: question?.question }],
   });
-  expect(JSON.stringify(describeSetting(input, []))).toContain('were sent the question alone');
+  expect(JSON.stringify(describeSetting(input, []))).toContain('were sent only the question');
 });
 
 test('a further Conductor is evaluated beside the configured one, with its own name, model and price', async () => {
@@ -467,7 +467,7 @@ test('an evaluation is found by its id, by a unique prefix, and as the last one'
   const found = ['eval-x1', 'eval-x3-of', 'last'].map((given) => findEvaluation(stage.store, given));
   expect((await Promise.all(found)).map(({ id }) => id)).toEqual(['eval-x1', 'eval-x3-of-mine', 'eval-x12']);
   await expect(findEvaluation(stage.store, 'eval-x')).rejects.toThrow(
-    '"eval-x" is the beginning of more than one evaluation; give more of its id: eval-x12, eval-x3-of-mine, eval-x1',
+    '"eval-x" matches more than one evaluation; use a longer prefix: eval-x12, eval-x3-of-mine, eval-x1',
   );
 });
 

@@ -132,7 +132,7 @@ test('for the log, a report says what is unknown: prices, quality, and what coul
   const judged = render(summaryOf([...logged, ...alone]));
   expect(judged).toContain('2 questions of 2, seed 1, $2.00 in all.');
   expect(judged).toContain(
-    '9 solves of the log that have an answer; 3 ended without one and cannot be drawn',
+    '9 solves in the log that have an answer; 3 ended without one and cannot be drawn',
   );
   expect(judged).toContain(
     'the Conductor cost $0.00 more (with 95 % confidence just that), 1.0 times as much',

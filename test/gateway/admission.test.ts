@@ -44,7 +44,7 @@ describe('refuses, with what to do,', () => {
       { ...BODY, model: 'gpt' },
       404,
       'model_not_found',
-      /name one of conductor, worker\/a/,
+      /choose one of conductor, worker\/a/,
     ],
     ['no name of a checkpoint', { ...BODY, model: 'conductor/../..' }, 404, 'model_not_found', /"conductor/],
     [
@@ -74,7 +74,7 @@ describe('refuses, with what to do,', () => {
       { ...BODY, conductor: { pool: { allow: ['b'] } } },
       400,
       'invalid_value',
-      /one worker alone/,
+      /a single worker/,
     ],
     ['two answers', { ...BODY, n: 2 }, 400, 'unsupported_parameter', /send the request again/],
     [

@@ -140,12 +140,12 @@ describe('when a day has no room left', () => {
       secondsLeft: 91,
       spending: { spentNanoUsd: 1.5 * USD, heldNanoUsd: 3 * USD },
       message:
-        'key "ci" may spend $5.00 a day, $1.50 is spent, $3.00 is held for solves under way, this solve may cost up ' +
-        'to $1.00: lower its limit of cost, or wait until one of those has ended, or try again after 2026-11-22T00:00:00.000Z',
+        'key "ci" may spend $5.00 a day, $1.50 is spent, $3.00 is reserved for running solves, this solve may cost up ' +
+        'to $1.00: lower its cost limit, or wait until one of those ends, or try again after 2026-11-22T00:00:00.000Z',
     });
     await budgets.settle(key, 'gw-2', 3.5 * USD);
     await expect(budgets.reserve(key, 'gw-3', null)).rejects.toThrow(
-      /\$0\.00 is held for solves under way: try again after/,
+      /\$0\.00 is reserved for running solves: try again after/,
     );
   });
 });

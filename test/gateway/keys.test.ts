@@ -138,13 +138,15 @@ describe('names of keys', () => {
   });
 
   test('an unknown name is answered with the known ones', async () => {
-    await expect(revokeKey(stage.store, 'ci')).rejects.toThrow(/has none: check the name or id/);
+    await expect(revokeKey(stage.store, 'ci')).rejects.toThrow(
+      /has no key "ci" to revoke, nor any other: check the name or id/,
+    );
     const { key } = await createKey(stage.store, settingsOf());
     await expect(revokeKey(stage.store, 'cd')).rejects.toMatchObject({
       code: 'Usage',
-      message: expect.stringContaining(`no key "cd" is left to revoke`) as unknown,
+      message: expect.stringContaining(`has no key "cd" to revoke`) as unknown,
     });
-    await expect(revokeKey(stage.store, 'cd')).rejects.toThrow(`which has ci (${key.id})`);
+    await expect(revokeKey(stage.store, 'cd')).rejects.toThrow(`to revoke, only ci (${key.id})`);
   });
 
   test('a name that two keys share is answered with their ids', async () => {
@@ -155,7 +157,7 @@ describe('names of keys', () => {
     const [first = '', second = ''] = (await listKeys(stage.store)).map(({ id }) => id);
     await expect(revokeKey(stage.store, 'ci')).rejects.toMatchObject({
       code: 'Usage',
-      message: `more than one key is named "ci": give the id of one, ${first}, ${second}`,
+      message: `more than one key is named "ci": give one of their ids, ${first}, ${second}`,
     });
   });
 });

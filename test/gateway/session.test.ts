@@ -84,7 +84,7 @@ test('invalid credentials sign nobody in, and the reply says what to do', async 
     const response = await signIn(body);
     expect(response.status).toBe(401);
     expect(await response.json()).toMatchObject({
-      error: { message: expect.stringMatching(/give a key/) as string },
+      error: { message: expect.stringMatching(/use a key/) as string },
     });
   }
   expect(await me('conductor-session=x')).toBe(401);

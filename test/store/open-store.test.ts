@@ -37,7 +37,7 @@ function ofPostgres(rest: string): string {
 
 test.each(REFUSED)('%j is refused with what is expected', (url) => {
   expect(() => openStore(url, '/home/me')).toThrow(
-    `store ${JSON.stringify(url)} is none: expected sqlite:PATH, postgres://USER@HOST/DATABASE or s3://BUCKET/PREFIX`,
+    `${JSON.stringify(url)} is not a store URL: expected sqlite:PATH, postgres://USER@HOST/DATABASE or s3://BUCKET/PREFIX`,
   );
 });
 

@@ -76,7 +76,7 @@ const HELLO = Buffer.from('hello');
       await server.run(`DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 'guest'`);
       const guests = openStore(server.url({ user: 'guest:guest', schema }), '/');
       expect(await sentenceOf(guests.migrate?.() ?? Promise.resolve())).toMatch(
-        /the user of postgres:\/\/guest@\S+ lacks a right \(permission denied for database postgres\): grant/,
+        /the user of postgres:\/\/guest@\S+ lacks a privilege \(permission denied for database postgres\): grant/,
       );
       await server.run(`CREATE SCHEMA ${schema} AUTHORIZATION guest`);
       expect(await guests.migrate?.()).toEqual({ from: null, to: 1 });
@@ -96,9 +96,13 @@ const HELLO = Buffer.from('hello');
 
   describe('is refused in one sentence that says what to do:', () => {
     test.each([
-      ['a wrong password', { user: 'tests:wrong' }, /the password.*\(password auth\w+ failed.*set PGP/],
-      ['no password', { user: 'tests' }, /the password, or there is none.*set PGPASSWORD, or write it into/],
-      ['no such user', { user: 'nobody:x' }, /refuses the password.*"nobody"/],
+      [
+        'a wrong password',
+        { user: 'tests:wrong' },
+        /the login to .* failed \(password auth\w+ failed.*set PGP/,
+      ],
+      ['no password', { user: 'tests' }, /the login to .* failed \(.*set PGPASSWORD or add the password to/],
+      ['no such user', { user: 'nobody:x' }, /the login to .* failed \(.*"nobody"/],
       ['no such database', { database: 'elsewhere' }, /database "elsewhere" does not exist/],
       ['nothing there', { port: 9 }, /127\.0\.0\.1:9\S* cannot be reached \(.*ECONNREFUSED.*\): check host/],
     ])('%s', async (_, where, sentence) => {
@@ -109,14 +113,17 @@ const HELLO = Buffer.from('hello');
       await server.run(`DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN PASSWORD 'reader'`);
       const readersUrl = server.url({ user: 'reader:reader', schema });
       const readers = openStore(readersUrl, '/');
-      await refuses(readers, /lacks a right \(permission denied for schema \w+\): grant what docs\/store.md/);
+      await refuses(
+        readers,
+        /lacks a privilege \(permission denied for schema \w+\): grant those listed in docs\/store.md/,
+      );
       await server.run(`GRANT USAGE ON SCHEMA ${schema} TO reader;
         GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO reader`);
       expect(await readers.read('texts/ab')).toBeNull();
-      const lacking = /lacks a right \(it may not INSERT entries, UPDATE entries, .*\): grant/;
+      const lacking = /lacks a privilege \(it may not INSERT entries, UPDATE entries, .*\): grant/;
       expect(await sentenceOf(checkStore(readersUrl))).toMatch(lacking);
       const refused = readers.write('texts/ab', HELLO);
-      expect(await sentenceOf(refused)).toMatch(/lacks a right \(.*for table entries\)/);
+      expect(await sentenceOf(refused)).toMatch(/lacks a privilege \(.*for table entries\)/);
       await server.run(`GRANT INSERT, UPDATE, DELETE ON ${schema}.entries TO reader`);
       await readers.write('texts/ab', HELLO);
       await server.run(`GRANT INSERT, UPDATE ON ${schema}.rates TO reader`);
@@ -126,7 +133,7 @@ const HELLO = Buffer.from('hello');
 
     test('no encryption, although it is required', async () => {
       const encrypted = openStore(`${url}&sslmode=require`, '/');
-      await refuses(encrypted, /no encrypted connection to .*: check "sslmode"/);
+      await refuses(encrypted, /cannot open an encrypted connection to .*: check "sslmode"/);
     });
 
     test('the package is not installed', async () => {
@@ -184,7 +191,7 @@ const HELLO = Buffer.from('hello');
       expect(await store.read('texts/ab')).toEqual(HELLO);
       const refusals = [store.write('texts/ab', HELLO), checkStore(url)].map(sentenceOf);
       for (const sentence of await Promise.all(refusals)) {
-        expect(sentence).toMatch(/is read-only, as a standby is: name the server that takes writes/);
+        expect(sentence).toMatch(/is read-only, perhaps a standby: set "store" to the primary server/);
       }
     });
 
@@ -194,7 +201,7 @@ const HELLO = Buffer.from('hello');
       expect(await withTls('sslmode=require').read('texts/ab')).toBeNull();
       expect(await withTls(`sslmode=verify-full&sslrootcert=${certificate}`).read('texts/ab')).toBeNull();
       expect(await withTls(`sslrootcert=${certificate}`).read('texts/ab')).toBeNull();
-      const unknown = /no encrypted connection to .* \(self-signed certificate\)/;
+      const unknown = /cannot open an encrypted connection to .* \(self-signed certificate\)/;
       await refuses(withTls('sslmode=verify-full'), unknown);
     });
 

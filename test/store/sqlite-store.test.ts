@@ -113,7 +113,7 @@ describe('is refused in one sentence that says what to do:', () => {
     store = new SqliteStore(path);
     await both(
       `sqlite:${path} was made by a newer version of temporal-conductor ` +
-        '(its tables are of version 7, and this program knows 1): update',
+        '(its tables have version 7, but this program knows 1): update',
     );
   });
 
@@ -122,7 +122,7 @@ describe('is refused in one sentence that says what to do:', () => {
     beneath((database) => {
       database.exec('CREATE TABLE albums (name TEXT)');
     });
-    await both(`sqlite:${path} is a database of another program: name another file in "store"`);
+    await both(`sqlite:${path} is the database of another program: set another file in "store"`);
     expect(beneath((database) => database.prepare('SELECT name FROM sqlite_schema').all())).toEqual([
       { name: 'albums' },
     ]);
@@ -131,8 +131,8 @@ describe('is refused in one sentence that says what to do:', () => {
   test('a file that is not a database', async () => {
     await mkdir(dirname(path));
     await writeFile(path, 'store: sqlite:.conductor/store.db\n'.repeat(100));
-    const remedy = 'put back a copy, or name another file in "store"';
-    await both(`sqlite:${path} is damaged, or no SQLite database (SQLITE_NOTADB): ${remedy}`);
+    const remedy = 'restore it from a backup, or set another file in "store"';
+    await both(`sqlite:${path} is damaged or not a SQLite database (SQLITE_NOTADB): ${remedy}`);
     await rm(path);
     await store.write('texts/ab', HELLO);
     expect(await store.read('texts/ab')).toEqual(HELLO);
@@ -145,7 +145,7 @@ describe('is refused in one sentence that says what to do:', () => {
     await file.write(Buffer.alloc(20_000, 0xff), 0, 20_000, 4096);
     await file.close();
     store = new SqliteStore(path);
-    await both(`sqlite:${path} is damaged, or no SQLite database (SQLITE_CORRUPT`);
+    await both(`sqlite:${path} is damaged or not a SQLite database (SQLITE_CORRUPT`);
   });
 
   test('a folder in place of the database, and a file in place of its folder', async () => {
@@ -175,7 +175,7 @@ describe('is refused in one sentence that says what to do:', () => {
     await asStranger(async () => {
       await chmod(path, 0o600);
       await expect(checkStore(`sqlite:${path}`)).rejects.toThrow(
-        'cannot be opened or written (SQLITE_READONLY): it must be a file that this user may write, in a folder that they may write',
+        'cannot be opened or written (SQLITE_READONLY): it must be a file that this user can write to, in a folder that they can write to',
       );
     });
   });

@@ -39,7 +39,7 @@ function degradedTrace(changes: Partial<SolveResult> = {}): SolveResult {
 const REASONS = [
   'haiku stands in for the Conductor: The reply holds no list of workers',
   'step 1: haiku stands in for gpt: worker gpt declined.',
-  'round 2 › the review came to nothing, and the answer before it stands: the Conductor (openai boss) declined.',
+  'round 2 › the review failed, so the answer before it stands: the Conductor (openai boss) declined.',
 ];
 
 test('each permanent failure is a reason, in one line with its place', () => {

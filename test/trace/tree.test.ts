@@ -142,7 +142,7 @@ describe('the tree of a run with children', () => {
 
   test('says which limit stopped the run, why so early, and what to do', () => {
     const tree = renderTree(sampleFamily({ stoppedBy: 'cost' }), { columns: 300 });
-    const why = '├─ The run was stopped by its limit on cost.\n│     A call starts only where its worst case';
+    const why = '├─ The run was stopped by its limit on cost.\n│     A call starts only if its worst case';
     expect(tree).toContain(why);
     expect(tree).toMatch(
       /Raise limits\.costUsd .*temporal-conductor retry solve-1 --from STEP --max-cost USD/,

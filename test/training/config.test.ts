@@ -208,11 +208,11 @@ describe('what cannot be trained is refused:', () => {
     ['fewer draws than questions', { maxDraws: 3 }, 'training.maxDraws is 3: expected at least as many'],
     ['right answers that earn nothing', { reward: { correct: 0.5 } }, 'training.reward.correct is 0.5'],
     ['ordinals of changing workers', { pool: { adaptive: true } }, 'training.policy.describe'],
-    ['teams held back from all', { pool: { heldOut: [['a']] } }, 'expected "adaptive: true" beside it'],
+    ['teams held back from all', { pool: { heldOut: [['a']] } }, 'expected "adaptive: true" as well'],
     [
       'examples where none are shown',
       { policy: { ...smallest.policy, prompt: 'compact', examples: 'mixed' } },
-      'training.policy.examples is "mixed": expected "prompt: full" beside it',
+      'training.policy.examples is "mixed": expected "prompt: full" as well',
     ],
     ['a name that is no folder', { run: 'My Run' }, 'training.run is "My Run": expected small letters'],
   ])('%s', (_, change, message) => {
@@ -236,8 +236,8 @@ describe('what cannot be trained is refused:', () => {
   test('with what to write, if a part is missing altogether', () => {
     const refusal = (): unknown => configOf({});
     expect(refusal).toThrow('training.data is missing: expected two files of questions');
-    expect(refusal).toThrow('training.base is missing: expected the model to begin with');
-    expect(refusal).toThrow('training.policy is missing: expected where plans are sampled');
+    expect(refusal).toThrow('training.base is missing: expected the model to start from');
+    expect(refusal).toThrow('training.policy is missing: expected the address of the policy server');
   });
 
   test('a configuration without training', () => {

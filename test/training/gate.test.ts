@@ -43,7 +43,7 @@ test('promotes a gain beyond chance at no more cost, and prints every figure', (
   expect(decision.lowerBound).toBeCloseTo(5 / 12 - 2.571 / 12, 3);
   expect(decision.sentence).toBe(
     'nightly/000020 beats nightly/000010 (mean reward 0.833 against 0.417 on 6 held-out questions, ' +
-      'judgement 1 on them, gain +0.417, 97.5 % sure of more than +0.202, a gain of 0.291 could have been found, ' +
+      'decision 1 on this set, gain +0.417, more than +0.202 with 97.5 % confidence, smallest detectable gain 0.291, ' +
       '1.000 times its cost)',
   );
 });
@@ -93,7 +93,7 @@ test('each reuse of a held-out set requires stronger evidence', () => {
   const bounds = [1, 2, 3, 30].map((judgement) => decide(one, other, { judgement }).lowerBound ?? NaN);
   expect(bounds).toEqual(bounds.toSorted((a, b) => b - a));
   expect(decide(one, other, { judgement: 30 })).toMatchObject({ promoted: false, judgement: 30 });
-  expect(decide(one, other, { judgement: 30 }).sentence).toContain('99.995 % sure');
+  expect(decide(one, other, { judgement: 30 }).sentence).toContain('with 99.995 % confidence');
 });
 
 test('being worse beyond chance counts as a loss', () => {
@@ -145,8 +145,8 @@ test('the order of the questions does not change the decision', () => {
 test('says which gains a small held-out set cannot find, and nothing of a set of four hundred', () => {
   expect(describeSmallSet(400)).toBeNull();
   expect(describeSmallSet(20)).toBe(
-    '20 held-out questions are few: where their gains spread by 0.2, the gate finds one of 0.13 in the first night ' +
-      'and of 0.28 in the 50th; 0.05 takes about 400 questions',
+    '20 held-out questions are few: with a standard deviation of 0.2, the gate detects a gain of 0.13 in the first ' +
+      'night and of 0.28 in the 50th; detecting 0.05 takes about 400 questions',
   );
 });
 
@@ -190,9 +190,14 @@ const SWAPPED = { own: PARENT, parent: OWN, tolerance: 0.1 };
 test.each([
   ['is worse beyond chance', tried('000020', [0, 0, 0.5, 0, 0, 0]), GAPS, 'it answers worse than before'],
   ['cannot be graded', tried('000020', ungraded), GAPS, 'could be graded'],
-  ['has other weights', before, { ...GAPS, own: PARENT, parent: null }, 'other weights than were trained'],
-  ['is served by the tolerated weights before it', before, SWAPPED, 'answer with the weights before these'],
-  ['has weights that come to no number', before, { ...GAPS, own: [NaN] }, 'other weights'],
+  [
+    'has other weights',
+    before,
+    { ...GAPS, own: PARENT, parent: null },
+    'weights differ from the trained ones',
+  ],
+  ['is served by the tolerated weights before it', before, SWAPPED, 'still answer with the previous weights'],
+  ['has weights that come to no number', before, { ...GAPS, own: [NaN] }, 'weights differ'],
 ])('rolls back a checkpoint that %s, and says why', (_, promoted, gaps, why) => {
   const { rolledBack, sentence } = decideCanary(promoted, before, gaps);
   expect(rolledBack).toBe(true);

@@ -132,7 +132,7 @@ function collapseOf(
 
 test('reports a topic whose plans all have one shape although many of its answers are wrong', () => {
   expect(collapseOf({ law: stuck, code: varied, trivia: settled })).toBe(
-    'since cycle 1 nearly all plans have one shape, and hardly another is tried, for law (38 % of the answers are wrong)',
+    'since cycle 1 nearly all plans have the same shape, and hardly any other is tried, for law (38 % of the answers are wrong)',
   );
   expect(collapseOf({ '': stuck })).toContain('for questions without a topic (38 %');
 });

@@ -104,7 +104,7 @@ describeInChromium('hostile texts, in Chromium', () => {
     await page.goto(`${site.gateway.url}/`);
     await ask(page, text.slice(0, 200).replaceAll('\n', ' '));
     await page.locator('.state-done').waitFor();
-    await answerOf(page).getByRole('button', { name: 'As text' }).waitFor();
+    await answerOf(page).getByRole('button', { name: 'Plain text' }).waitFor();
     await page.locator('.step').first().click();
     await page.getByRole('region', { name: 'Step 1' }).waitFor();
     return page.evaluate<Found>(LOOK);

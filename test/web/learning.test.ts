@@ -45,7 +45,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await run.getByRole('img', { name: 'Training run nightly: what was learned' }).waitFor();
     await run.getByText('training 0.913').waitFor();
     const gate = regionOf(page, 'Gate of the night 2026-11-21');
-    await gate.getByText('nightly/000008 against nightly/000004: it serves').waitFor();
+    await gate.getByText('nightly/000008 against nightly/000004: promoted').waitFor();
     await gate.getByText('+0.417', { exact: true }).waitFor();
     await gate.getByText('97.5 % sure of more than +0.338', { exact: true }).waitFor();
     await gate.getByText(/mean reward 0.917 against 0.500 on 12 held-out questions/).waitFor();
@@ -71,7 +71,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('8');
     await run.getByRole('button', { name: '2026-11-20' }).click();
     await regionOf(page, 'Gate of the night 2026-11-20')
-      .getByText(/Nothing was decided/)
+      .getByText(/No decision/)
       .waitFor();
   });
 
@@ -79,7 +79,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await keepNights(stage.store);
     await stage.store.write(gateKey('nightly', '2026-11-21'), Buffer.from('{}'));
     const page = await enter('Learning');
-    await page.getByText(/What the gate found cannot be read/).waitFor();
+    await page.getByText(/The gate’s findings cannot be read/).waitFor();
     await regionOf(page, 'Figures').getByRole('img').waitFor();
   });
 
@@ -111,7 +111,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await run.getByRole('button', { name: '2026-11-21' }).waitFor();
     await keepNextCycle(stage.store, 9);
     const row = run.getByRole('row').filter({ hasText: '2026-11-22' });
-    await row.getByText('it goes on').waitFor();
+    await row.getByText('still running').waitFor();
     await row.getByText('of 10').waitFor();
     await row.getByText('0.81 → 0.81').waitFor();
     await keepNextCycle(
@@ -140,18 +140,18 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     expect(await flawsOf(page)).toEqual([]);
     await page.getByRole('link', { name: 'eval-legs' }).click();
     await page
-      .getByText(/conductor against worker:a, the best worker alone on these questions: \+0\.167/)
+      .getByText(/conductor against worker:a, the best single worker on these questions: \+0\.167/)
       .waitFor();
     await page.getByRole('img', { name: 'Score against cost' }).getByText('random-routing').waitFor();
 
     const table = regionOf(page, 'Scores and costs');
     const methods = (): Promise<string[]> => table.getByRole('rowheader').allTextContents();
     expect(await methods()).toEqual(['conductor', 'worker:a', 'worker:b', 'random-routing']);
-    await table.getByRole('button', { name: 'Cost a question' }).click();
+    await table.getByRole('button', { name: 'Cost per question' }).click();
     expect(await methods()).toEqual(['worker:b', 'random-routing', 'worker:a', 'conductor']);
     await page.keyboard.press('Enter');
     expect(await methods()).toEqual(['conductor', 'worker:a', 'random-routing', 'worker:b']);
-    await table.getByRole('columnheader', { name: 'Cost a question', includeHidden: true }).waitFor();
+    await table.getByRole('columnheader', { name: 'Cost per question', includeHidden: true }).waitFor();
 
     await regionOf(page, 'By data set').getByRole('rowheader', { name: 'AIME' }).first().waitFor();
     const question = page.getByRole('article', { name: 'Question q10' });
@@ -173,10 +173,10 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await page.getByRole('cell', { name: '4 of 4' }).first().waitFor();
     expect(await page.getByRole('button', { name: /Cycle|Promote/ }).count()).toBe(0);
     await page.goto(`${site.gateway.url}/evaluations/eval-legs`);
-    await page.getByText('Its questions, plans and answers are shown to an admin key.').waitFor();
+    await page.getByText('Its questions, plans and answers are shown only to an admin key.').waitFor();
     await page.getByRole('img', { name: 'Score against cost' }).waitFor();
     await page.getByRole('link', { name: 'Money' }).click();
-    await page.getByText('Nothing was spent yet').waitFor();
+    await page.getByText('No costs yet').waitFor();
     expect(await page.getByRole('button', { name: 'By key' }).count()).toBe(0);
     expect(await flawsOf(page)).toEqual([]);
   });
@@ -188,7 +188,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await page.getByRole('img', { name: 'Cost by day, stacked by worker' }).getByText('sonnet').waitFor();
     await page.getByText('at least $2.32').waitFor();
     await page.getByText('prompt caches saved $0.0009').waitFor();
-    await page.getByText('1 call not over: under way, or of a process that died').waitFor();
+    await page.getByText('1 unfinished call: still running, or lost with a process that died').waitFor();
     // One bar per day and one mark in the legend; each worker's bars are stacked on those of the worker below.
     const bars = (hue: number) => page.locator(`.picture path[style*="--hue-${hue}"]`);
     for (const hue of [0, 1, 2]) expect(await bars(hue).count()).toBe(21);
@@ -207,7 +207,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await own.getByText('$0.4170').waitFor();
     await page.getByRole('rowheader', { name: 'no key' }).waitFor();
     expect(await flawsOf(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Dearest solves' }).click();
+    await page.getByRole('button', { name: 'Most expensive solves' }).click();
     await page.getByRole('link', { name: 'solve-20' }).waitFor();
   });
 
@@ -228,7 +228,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     const places = [
       ['/learning', 'Failures'],
       ['/evaluations', 'eval-legs'],
-      ['/evaluations/eval-legs', /conductor alone was right on 6/],
+      ['/evaluations/eval-legs', /Only conductor was right on 6/],
       ['/money', '2026-11-01'],
     ] as const;
     // The upper part arrives last, after the lower part was painted.

@@ -36,7 +36,7 @@ describeInChromium('the list of solves, in Chromium', () => {
     await rows.first().waitFor();
     await page.getByText('100', { exact: true }).waitFor();
     await page.getByLabel('Filter solves').fill('q7q');
-    await page.getByText('No solve fits').waitFor();
+    await page.getByText('No solve matches').waitFor();
     await page.getByRole('button', { name: 'Look further back' }).click();
     // Each page repeats the last run of the previous one.
     await page.getByText(/^0 of 19\d$/).waitFor();

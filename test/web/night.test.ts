@@ -33,7 +33,7 @@ describeInChromium('a night while it runs, in Chromium', () => {
       const night = training.train('2026-01-10');
       const run = page.getByRole('region', { name: `Training run ${trainRun}` });
       const row = run.getByRole('row').filter({ hasText: '2026-01-10' });
-      await row.getByText('it goes on').waitFor();
+      await row.getByText('still running').waitFor();
       await row.getByRole('button', { name: /^Cycle 1,/ }).click();
       const group = page.getByRole('article', { name: 'Group 1' });
       await group.getByText(/What is 6 times 7/).waitFor();
@@ -45,7 +45,7 @@ describeInChromium('a night while it runs, in Chromium', () => {
       await row.getByRole('button', { name: /^Cycle 2,/ }).waitFor();
       await page
         .getByRole('region', { name: 'Gate of the night 2026-01-10' })
-        .getByText(/it serves/)
+        .getByText(/: promoted$/)
         .waitFor();
       await page.getByRole('heading', { name: `${trainRun}/000002 serves` }).waitFor();
       await page.getByRole('button', { name: 'Roll back' }).click();

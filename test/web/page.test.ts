@@ -78,7 +78,7 @@ describeInChromium('the page, in Chromium', () => {
         .getByRole('group', { name: 'Reply 1' })
         .getByText(/model_id = /)
         .waitFor();
-      await panel.getByText('As it was sent').click();
+      await panel.getByText('Prompt as sent').click();
       const [sent] = stage.requestsTo('a').map(({ body }) => body);
       const prompt = (await panel.getByRole('group', { name: 'user' }).textContent()) ?? '';
       expect(prompt).toContain('How many legs has a spider?');
@@ -96,7 +96,7 @@ describeInChromium('the page, in Chromium', () => {
       expect(await seriousFlaws(page)).toEqual([]);
       await page.keyboard.press('/');
       await page.keyboard.type('nothing like it');
-      await page.getByText('No solve fits').waitFor();
+      await page.getByText('No solve matches').waitFor();
       await page.keyboard.press('Escape');
       await page.keyboard.press('Enter');
       await answerOf(page).getByText('word59').waitFor();
@@ -126,11 +126,11 @@ describeInChromium('the page, in Chromium', () => {
       expect(await seriousFlaws(page)).toEqual([]);
       for (let last = 6; last > 2; last -= 1) await page.getByLabel(`Remove step ${last}`).click();
       // With a long subtask, the refusal must number steps as the page does.
-      await page.getByLabel('What step 2 is asked').fill('x'.repeat(20_000));
+      await page.getByLabel('Subtask of step 2').fill('x'.repeat(20_000));
       await page.getByRole('button', { name: 'Run this plan' }).click();
       await page.getByText(/The subtask of step 2 has 20,?\d+ bytes/).waitFor();
       await page.getByLabel('Step 2', { exact: true }).selectOption('a');
-      await page.getByLabel('What step 2 is asked').fill('Look twice.');
+      await page.getByLabel('Subtask of step 2').fill('Look twice.');
       await page.getByRole('checkbox', { name: 'step 1' }).uncheck();
       // Drawing a line between two steps has the same effect as ticking the box.
       await drawLine(page, 1, 2);
@@ -252,7 +252,7 @@ describeInChromium('the page, in Chromium', () => {
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'And a fly?' }).waitFor();
       await answerOf(page).getByText('word59').waitFor();
-      await page.getByText('The conversation before: 2 turns').click();
+      await page.getByText('Earlier conversation: 2 turns').click();
       await page.getByRole('region', { name: 'The team' }).getByText('legs').waitFor();
       expect(await seriousFlaws(page)).toEqual([]);
       expect(stage.requestsTo('b').map(({ body }) => JSON.stringify(body))).toEqual([
@@ -269,7 +269,7 @@ describeInChromium('the page, in Chromium', () => {
       await other.getByRole('button', { name: /1\s*a\s*Look\./ }).waitFor();
       await answerOf(page).getByText('word59').waitFor();
       expect(await seriousFlaws(page)).toEqual([]);
-      await other.getByRole('link', { name: 'Show this one alone' }).click();
+      await other.getByRole('link', { name: 'Show only this solve' }).click();
       await page.waitForURL(`${site.gateway.url}/solves/${first}`);
     });
   });
@@ -281,7 +281,7 @@ describeInChromium('the page, in Chromium', () => {
       stage.providers.script('b', [{ fault: 'rate-limited', retryAfter }]);
       const page = await enter();
       await ask(page, 'How many legs has a spider?');
-      await page.getByText(/^Waits: .*; again in \d s$/).waitFor();
+      await page.getByText(/^Waiting: .*; next try in \d s$/).waitFor();
       await answerOf(page).getByText('word59').waitFor();
       await page.getByRole('link', { name: 'Solves' }).click();
       await page.getByRole('option').waitFor();
@@ -354,7 +354,7 @@ describeInChromium('the page, in Chromium', () => {
     const page = await enter();
     await page.getByLabel('Your question').fill('How many?');
     await page.keyboard.press('Enter');
-    await page.getByText(/It was not asked: no worker polls/).waitFor();
+    await page.getByText(/The question was not asked: no worker polls/).waitFor();
     expect(await page.getByLabel('Your question').inputValue()).toBe('How many?');
     await page.goto(`${site.gateway.url}/solves/gw-0000000000-x`);
     await page.getByText('This solve cannot be shown').waitFor();

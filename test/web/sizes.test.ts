@@ -38,7 +38,7 @@ describeInChromium('what is large, in Chromium', () => {
       stage.plan(Array.from({ length: STEPS }, (_, index) => step('a', `${index} ${QUESTION}`, sees(index))));
       const page = await site.enter();
       await page.getByText(/starts at once/).click();
-      await page.getByLabel('Steps a plan').fill(String(STEPS));
+      await page.getByLabel('Steps per plan').fill(String(STEPS));
       await ask(page, QUESTION.trim());
       // Fifty steps in sequence take a busy machine longer than the usual half a minute.
       await page.locator('.state-done').waitFor({ timeout: 90_000 });

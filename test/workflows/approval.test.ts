@@ -158,7 +158,7 @@ test('a decision is refused if no plan waits', async () => {
       stage.client.rejectPlan(id, 'Why not.'),
     ];
     for (const verdict of verdicts) {
-      expect(await refusalOf(verdict)).toContain('no plan of this run waits for approval now');
+      expect(await refusalOf(verdict)).toContain('this run has no plan waiting for approval');
     }
   });
   expect(result).toMatchObject({ status: 'completed', degraded: false });

@@ -48,7 +48,7 @@ describe("a person's plan is refused with the message of the plan language", () 
     const misshapen = [{}, { steps: 'all' }, { steps: [{ worker: 'b' }] }, [], null] as unknown as Plan[];
     await whileWaiting(async (id) => {
       for (const plan of misshapen) {
-        expect(await refusalOf(stage.client.editPlan(id, plan))).toContain('This is no plan');
+        expect(await refusalOf(stage.client.editPlan(id, plan))).toContain('This is not a plan');
       }
     });
   });

@@ -79,7 +79,7 @@ test.each([
     const { type, message } = await failureOf(solved);
     expect(type).toBe('Configuration.Invalid');
     expect(message).toMatch(
-      /^the run names the (activity|workflow) \S+ on task queue \S+, which the configuration of this worker process does not: /,
+      /^the run names the (activity|workflow) \S+ on task queue \S+, which is not in this worker process's configuration: /,
     );
     expect(calls).toEqual([]);
   },

@@ -29,7 +29,7 @@ describe('calls beyond a limit', () => {
       const { id } = await stage.client.start({ question: 'How often a minute?' });
       const [retry] = await retriesOf(id);
       expect(retry?.reason).toMatch(
-        /^worker a \(openai a\) has had its 1 requests a minute from all worker processes; no request was sent\. It will be asked in \d+ s\.$/,
+        /^worker a \(openai a\) has reached its limit of 1 requests per minute, counted over all worker processes; no request was sent\. It will be asked in \d+ s\.$/,
       );
       expect(stage.requestsTo('a')).toHaveLength(1);
       expect(await stage.rows(id)).toHaveLength(2);
@@ -95,7 +95,7 @@ describe('a worker that fails several times in a row', () => {
       });
     }
     expect(second.rounds[0]?.steps[0]?.skipped?.[0]?.error.message).toBe(
-      'worker a (openai a) failed 2 times in a row or more, and is left alone for a while; no request was sent. ' +
+      'worker a (openai a) failed at least 2 times in a row and is paused; no request was sent. ' +
         'Another worker stands in.',
     );
     // The calls that were sent before the circuit opened are accounted for.

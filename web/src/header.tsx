@@ -40,10 +40,7 @@ export function Header({ me }: { readonly me: Me }): ReactElement {
           </Link>
         ))}
       </nav>
-      <span
-        className="who"
-        title={me.isAdmin ? 'An admin key: it sees all solves' : 'It sees its own solves'}
-      >
+      <span className="who" title={me.isAdmin ? 'Admin key: sees all solves' : 'Sees only its own solves'}>
         {me.name}
       </span>
       <button type="button" className="quiet" onClick={() => void leave()}>

@@ -27,7 +27,7 @@ export function SignIn({ problem, onDone }: SignInProps): ReactElement {
       <h1>Sign in</h1>
       <p>
         Open the link that <code>npm start</code> or <code>temporal-conductor up</code> printed. It works
-        once. Or give a key of <code>temporal-conductor key create NAME</code>.
+        once. Or enter a key from <code>temporal-conductor key create NAME</code>.
       </p>
       <form onSubmit={(event) => void send(event)}>
         <label htmlFor="key">Key</label>

@@ -140,7 +140,7 @@ async function startEngine(): Promise<{ code: typeof Engine; llama: Engine.Llama
 
 export function howToGetEngine(): string {
   return isOurImage()
-    ? 'this image holds none: serve the model by an OpenAI-compatible server, and name that by "baseUrl"'
+    ? 'this image does not include the engine; run the model on an OpenAI-compatible server and set its "baseUrl"'
     : '"npm install node-llama-cpp@3" installs it';
 }
 

@@ -183,12 +183,12 @@ const FAILED: Readonly<Record<string, ProviderFailureType>> = {
 };
 const CANCELLED: Diagnosis = {
   type: FAILURES.interrupted,
-  happened: 'was asked by someone else to give up its answer',
+  happened: 'had its answer cancelled by another client',
   reason: '',
 };
 const LOST: Diagnosis = {
   type: FAILURES.interrupted,
-  happened: 'no longer knows the answer that it had begun',
+  happened: 'no longer has the answer that it started',
   reason: '',
   remedy: 'Answers are kept there for a limited time; the call may have been billed.',
 };

@@ -82,7 +82,7 @@ export class RateLimiter {
         const moved = await this.change((window) => window.move(reservation)).catch(reasonOf);
         if (typeof moved === 'string') return moved;
         if (moved === null) {
-          return 'its room in the rate went to others while this process, or its store, stood still';
+          return 'its rate-limit reservation expired because this process or its store stalled';
         }
         reservation = moved;
         return null;

@@ -34,7 +34,7 @@ export function createPacing(config: Config, { rates }: Pick<Store, 'rates'>): P
     if (limiter === undefined) return UNLIMITED;
     const permit = await limiter.acquire(tokensOf(call)).catch((error: unknown) => {
       // While the requests of other processes are unknown, nothing is sent; Temporal retries with back-off.
-      const message = `whether there is room for ${nameOf(call.card)} cannot be told, and no request was sent: ${reasonOf(error)}`;
+      const message = `cannot check the rate limit of ${nameOf(call.card)}, so no request was sent: ${reasonOf(error)}`;
       throw toError({ type: FAILURES.storeUnavailable, message, retryable: true }, earlier);
     });
     if (!('reason' in permit)) return permit;
@@ -112,9 +112,9 @@ function refused(call: ModelCall, { reason, waitMs }: RateRefusal, { settings }:
   const { requestsPerMinute: requests, tokensPerMinute: tokens, concurrency, failures } = settings;
   const rates = [requests < Infinity && `${requests} requests`, tokens < Infinity && `${tokens} tokens`];
   const why = {
-    circuit: `failed ${failures} times in a row or more, and is left alone for a while`,
-    concurrency: `has as many requests of ${among} as it may at a time, ${concurrency}`,
-    rate: `has had its ${rates.filter(Boolean).join(' or ')} a minute from ${among}`,
+    circuit: `failed at least ${failures} times in a row and is paused`,
+    concurrency: `already has ${concurrency} concurrent requests from ${among}, its limit`,
+    rate: `has reached its limit of ${rates.filter(Boolean).join(' or ')} per minute, counted over ${among}`,
   }[reason];
   const isFinal = reason === 'circuit' && call.hasFallback === true;
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));

@@ -151,10 +151,8 @@ function explainUnknown({ unknown, open }: CostLine): string[] {
   const over = unknown - open;
   return [
     '',
-    ...(open > 0 ? [`Not over (under way, or its process died): ${counted(open, 'call')}.`] : []),
-    ...(over > 0
-      ? [`Over at an unknown cost (no price, or cut off in the middle): ${counted(over, 'call')}.`]
-      : []),
-    'Sums with such calls say the least that was spent.',
+    ...(open > 0 ? [`Unfinished (still running, or the process died): ${counted(open, 'call')}.`] : []),
+    ...(over > 0 ? [`Finished at unknown cost (no price, or cut off): ${counted(over, 'call')}.`] : []),
+    'Totals that include such calls are lower bounds.',
   ];
 }

@@ -66,7 +66,7 @@ export function watchConfig(options: WorkOptions, command: string): void {
   const file = fileOf(options);
   watchFile(file, { interval: POLL_MS, persistent: false }, ({ mtimeMs }, before) => {
     if (mtimeMs !== before.mtimeMs)
-      say(`${file} has changed: restart "${command}" to use it. Runs keep what they began with.`);
+      say(`${file} has changed: restart "${command}" to use it. Runs keep what they started with.`);
   });
 }
 
@@ -152,7 +152,7 @@ export async function server(command: readonly string[], options: WorkOptions): 
     const env = embedded ? { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } : {};
     if (command.length > 0) return runCommand(command, env);
     const interruption = listenForInterruption();
-    say(`Temporal runs. For your worker and clients: export TEMPORAL_ADDRESS=${address}\n${STOP}`);
+    say(`Temporal is running. For your worker and clients: export TEMPORAL_ADDRESS=${address}\n${STOP}`);
     await untilInterrupted(interruption);
     return EXIT.answered;
   });
@@ -213,7 +213,10 @@ export async function serveHealth(
     response.end(`${JSON.stringify({ healthy, state: healthy ? 'polling' : problem })}\n`);
   });
   return listen(server, port).catch((cause: unknown) => {
-    throw new UsageError(`--health ${port} cannot be had (${reasonOf(cause)}): name another port`, { cause });
+    throw new UsageError(
+      `--health: cannot listen on port ${port} (${reasonOf(cause)}): choose another port`,
+      { cause },
+    );
   });
 }
 

@@ -70,8 +70,8 @@ export async function solve(argument: string | undefined, options: SolveOptions)
     await noteRun(server, id);
     await session.conductor.start(request, id).catch((cause: unknown) => {
       if (!(cause instanceof ServiceError)) throw cause;
-      const reason = `Temporal did not say that run ${id} was started (${reasonOf(cause.cause)})`;
-      throw new Error(`${reason}. Should it be under way: ${watchOf(id, file)}`, { cause });
+      const reason = `Temporal did not confirm the start of run ${id} (${reasonOf(cause.cause)})`;
+      throw new Error(`${reason}. If it is running, follow it with: ${watchOf(id, file)}`, { cause });
     });
     if (!detach) {
       await sayOtherVersion(session, id);
@@ -119,8 +119,8 @@ async function sayOtherVersion({ temporal, config, file }: Session, id: string):
   const different = theirs === null ? [] : differencesOf(theirs, solvingDigestOf(config));
   if (different.length > 0)
     say(
-      `The worker that began this run read another version of ${file ?? 'the configuration'} (${different.join(', ')}), ` +
-        'and the run keeps that. To have yours hold for the next one, start that worker again.',
+      `The worker that started this run read another version of ${file ?? 'the configuration'} (${different.join(', ')}), ` +
+        'and the run keeps that one. Restart that worker to use your version for the next run.',
     );
 }
 

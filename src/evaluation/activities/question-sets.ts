@@ -19,7 +19,9 @@ export class QuestionSets<Row = Question> {
     const questions = await (this.sets.get(set) ?? this.load(set));
     const question = questions[index];
     if (question !== undefined) return question;
-    throw new ConfigError(`question ${index + 1} is asked for, and the set ${set} has ${questions.length}`);
+    throw new ConfigError(
+      `question ${index + 1} was requested, but the set ${set} has only ${questions.length}`,
+    );
   }
 
   private load(set: string): Promise<readonly Row[]> {
@@ -35,7 +37,7 @@ export class QuestionSets<Row = Question> {
     const sha256 = readQuestionSetKey(set);
     if (sha256 === null) {
       throw new ConfigError(
-        `the input names ${quoteBriefly(set)}, which is no set of questions: those are kept as questions/SHA-256.jsonl`,
+        `the input names ${quoteBriefly(set)}, which is not a question set: expected questions/SHA-256.jsonl`,
       );
     }
     const bytes = await this.store.read(set);
@@ -46,8 +48,8 @@ export class QuestionSets<Row = Question> {
     }
     if (hash('sha256', bytes) !== sha256) {
       throw new Error(
-        `questions ${set} in the store ${this.store.url} are not those that were kept: they were altered, or lost with ` +
-          'the power; start a night or an evaluation on them again',
+        `questions ${set} in the store ${this.store.url} differ from those that were stored: they were altered, or lost in ` +
+          'a power failure; start a night or an evaluation on them again',
       );
     }
     const lines = bytes.toString('utf8').split('\n').slice(0, -1);

@@ -28,7 +28,7 @@ export async function findEvaluation(store: Store, given: string): Promise<Manif
   if (others.length > 0) {
     const ids = [found, ...others].map(({ id }) => id);
     throw new UsageError(
-      `${JSON.stringify(given)} is the beginning of more than one evaluation; give more of its id: ${someOf(ids)}`,
+      `${JSON.stringify(given)} matches more than one evaluation; use a longer prefix: ${someOf(ids)}`,
     );
   }
   say(`Evaluation ${found.id}`);
@@ -41,8 +41,8 @@ export async function requireBestWorker(store: Store, run: ResolvedRun): Promise
   if (best !== null) return best;
   const ids = run.workers.map(({ id }) => `worker:${id}`).join(', ');
   throw new UsageError(
-    `which worker is the best one alone? No evaluation here tried all of them: name it with --methods (${ids}), take all ` +
-      'with --methods workers, or find it by "temporal-conductor eval FILE --methods workers"',
+    `the best worker is unknown: no evaluation here tried all of them. Name it with --methods (${ids}), use ` +
+      '--methods workers, or run "temporal-conductor eval FILE --methods workers" first',
   );
 }
 
@@ -56,7 +56,9 @@ async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<s
     const { methods, complete } = summarize(manifest, await readResults(store, manifest.id));
     const { method: best = '', score = null } = bestWorker(methods, pool) ?? {};
     if (score === null) continue;
-    say(`${best} was the best worker alone in ${manifest.id}: ${score.toFixed(3)} on ${complete} questions.`);
+    say(
+      `${best} was the best single worker in ${manifest.id}: ${score.toFixed(3)} on ${complete} questions.`,
+    );
     return best;
   }
   return null;
@@ -75,8 +77,8 @@ export async function nameBest(store: Store, run: ResolvedRun, names: readonly s
   if (found === null) {
     const open = names.filter(isOfAnyWorker).join(', ');
     say(
-      `${open}: the first worker, ${run.workers[0]?.id}, since no evaluation here tells which one is the best alone. ` +
-        '"eval FILE --methods workers" does.',
+      `${open}: the first worker, ${run.workers[0]?.id}, since no evaluation here shows which one is the best. ` +
+        'Run "eval FILE --methods workers" to find out.',
     );
     return [...names];
   }
@@ -118,8 +120,8 @@ export function checkLearning(methods: readonly string[], from: string | undefin
   const learns = methods.includes('learned-router');
   if (learns && from === undefined) {
     throw new UsageError(
-      'method learned-router learns from an earlier evaluation of the workers alone, and none is named: ' +
-        'make one with "eval OTHER-QUESTIONS --methods workers", and give its id to --learn-from',
+      'method learned-router learns from an earlier evaluation of single workers, but none is given: ' +
+        'run "eval OTHER-QUESTIONS --methods workers", and pass its id to --learn-from',
     );
   }
   if (!learns && from !== undefined)
@@ -156,8 +158,8 @@ export async function routeQuestions(
   const untold = workers.filter((id) => fresh.every(({ isRight }) => isRight[id] === undefined));
   if (untold.length > 0) {
     throw new UsageError(
-      `evaluation ${from} tells nothing about ${untold.join(', ')} alone on questions that are not asked now ` +
-        `(of ${tried.length}, ${repeated} are): let it try --methods workers on other questions`,
+      `evaluation ${from} has no results of ${untold.join(', ')} as single workers on questions that are not asked now ` +
+        `(of ${tried.length}, ${repeated} are): run --methods workers on other questions`,
     );
   }
   const choose = learnRouting(workers, fresh);

@@ -79,8 +79,8 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
     const summary = await showResults(session, manifest, options);
     if (end === undefined || end.stoppedBy === null) return judge(summary, options);
     say(
-      `It was stopped by its budget after ${describeUsd(end.spentNanoUsd / 1e9)}. Go on with more, and pay for nothing ` +
-        `twice: ${comeBack} --max-cost USD`,
+      `It was stopped by its budget after ${describeUsd(end.spentNanoUsd / 1e9)}. Go on with a new budget, and pay for ` +
+        `nothing twice: ${comeBack} --max-cost USD`,
     );
     return EXIT.stopped;
   });
@@ -113,7 +113,9 @@ async function prepareEvaluation(
   }
   if (fromTraces) return async (session) => (await planForLog(session, options, file))(session.store);
   if (file === undefined) {
-    throw new UsageError('which questions? Name a file, --from-traces, or an evaluation with --resume');
+    throw new UsageError(
+      'no questions are given: name a file, --from-traces, or an evaluation with --resume',
+    );
   }
   const keep = await planForFile(file, options, config);
   return ({ store }) => keep(store);
@@ -128,11 +130,11 @@ function checkConfiguration(manifest: Manifest, config: Config, makesCalls: bool
     for (const card of makesCalls ? cards : []) checkKey(card, config);
   } catch (error) {
     throw new UsageError(
-      `this configuration does not serve what evaluation ${id} began with: ${reasonOf(error)}. ` +
-        'Name the configuration of then with --config, or begin a new evaluation',
+      `this configuration cannot resume evaluation ${id}: ${reasonOf(error)}. ` +
+        'Pass the original configuration with --config, or start a new evaluation',
     );
   }
-  say(`Evaluation ${id} goes on with the models and limits that it began with.`);
+  say(`Evaluation ${id} goes on with its original models and limits.`);
 }
 
 /** Starts or resumes an evaluation, unless it is running. @returns false if nothing is left to do */

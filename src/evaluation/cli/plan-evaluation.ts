@@ -56,7 +56,7 @@ export async function planForFile(file: string, options: PlanOptions, config: Co
 export async function planForLog(session: Session, options: PlanOptions, file?: string): Promise<Keep> {
   if (options.repeats !== undefined)
     throw new UsageError(
-      '--repeats has questions tried again, and those of the log were answered once: drop one',
+      '--repeats tries questions again, but those of the log were answered once: drop it, or --from-traces',
     );
   const run = resolveRun(session.config, { pool: options });
   const names = [REFERENCE, ...(options.methods ?? [await requireBestWorker(session.store, run)])];
@@ -164,8 +164,7 @@ function verifierFor(
   const verifier = resolveVerifier(config);
   if (verifier !== null) return verifier;
   throw new UsageError(
-    `${asking} asks a model that judges answers, and the configuration names none: add "verifier:" with a model from ` +
-      'outside the pool',
+    `${asking} needs a verifier, but none is configured: add "verifier:" with a model from outside the pool`,
   );
 }
 
@@ -177,13 +176,11 @@ function sayEstimate(
   { maxCost }: PlanOptions,
 ): void {
   const { calls, usd } = estimateEvaluation(methods, questions, setting);
-  const cost = usd === null ? 'at a cost that is unknown, since a price is' : `about ${describeUsd(usd)}`;
+  const cost = usd === null ? 'at an unknown cost, since a price is missing' : `about ${describeUsd(usd)}`;
   const size = `${counted(questions.length, 'question')} × ${counted(methods.length, 'method')}`;
   say(`${size}: about ${calls.toLocaleString('en-US')} calls, ${cost}.`);
   if (maxCost !== undefined || usd === 0) return;
-  throw new UsageError(
-    'nothing was started: set what it may cost at most with --max-cost USD, or --max-cost none',
-  );
+  throw new UsageError('nothing was started: set a budget with --max-cost USD, or --max-cost none');
 }
 
 /** @throws UsageError if a price that the budget needs is unknown */

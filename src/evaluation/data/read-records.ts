@@ -60,7 +60,7 @@ async function* readable(file: string, chunks: Chunks): AsyncGenerator<Buffer, u
     throw new ConfigError(
       code.startsWith('Z_')
         ? `${file} is broken: ${reasonOf(cause)}; fetch it again`
-        : `${file} cannot be read: ${reasonOf(cause)}; files are named as the process sees them that reads them`,
+        : `${file} cannot be read: ${reasonOf(cause)}; the path must be valid for the process that reads the file`,
       { cause },
     );
   }
@@ -72,12 +72,12 @@ const OTHERS: readonly (readonly [starts: readonly string[], what: string])[] = 
     ['PK\x03\x04', '\x28\xb5\x2f\xfd', '\xfd7zXZ', 'BZh', 'PAR1'],
     'packed: unpack it, and name the file in it',
   ],
-  [['\xff\xfe', '\xfe\xff'], 'text in UTF-16: save it in UTF-8'],
+  [['\xff\xfe', '\xfe\xff'], 'text in UTF-16: save it as UTF-8'],
   [['version https://git-lfs'], 'only a pointer to a file that Git LFS keeps: fetch it with "git lfs pull"'],
   [['<'], 'a web page or XML: download the file itself'],
-  [['['], `one list in JSON: write an object a line, e.g. with jq -c '.[]'`],
+  [['['], `one list in JSON: write one object per line, e.g. with jq -c '.[]'`],
 ];
-const NO_TEXT = 'no text: expected JSON lines (also packed by gzip), Parquet or CSV';
+const NO_TEXT = 'not text: expected JSON lines (also packed by gzip), Parquet or CSV';
 
 function openText(file: string, start: Buffer, chunks: Chunks): DataFile {
   const text = start
@@ -85,7 +85,7 @@ function openText(file: string, start: Buffer, chunks: Chunks): DataFile {
     .replace(/^\xef\xbb\xbf/, '')
     .trimStart();
   if (text === '') {
-    throw new ConfigError(`${file} holds no line: expected JSON lines, Parquet or CSV, a question a row`);
+    throw new ConfigError(`${file} holds no line: expected JSON lines, Parquet or CSV, one question per row`);
   }
   const [, other] = OTHERS.find(([starts]) => starts.some((each) => text.startsWith(each))) ?? [];
   const what = other ?? (text.includes('\0') ? NO_TEXT : null);
@@ -94,7 +94,7 @@ function openText(file: string, start: Buffer, chunks: Chunks): DataFile {
   return { kind: 'CSV', records: readCsv(file, chunks) };
 }
 
-const NOT_UTF8 = 'this is not in UTF-8: save the file in it';
+const NOT_UTF8 = 'this is not UTF-8: save the file as UTF-8';
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 async function* readJsonLines(file: string, chunks: Chunks): AsyncGenerator<FileRecord> {
@@ -113,9 +113,11 @@ function readLine(line: Buffer): Read | null {
     const text = UTF8.decode(line);
     if (text.trim() === '') return null;
     const fields: unknown = JSON.parse(text);
-    return isRecord(fields) ? { fields } : { problem: 'this is no object: write one object a line' };
+    return isRecord(fields) ? { fields } : { problem: 'this is not an object: write one object per line' };
   } catch (error) {
-    return { problem: error instanceof SyntaxError ? 'this is no JSON: write one object a line' : NOT_UTF8 };
+    return {
+      problem: error instanceof SyntaxError ? 'this is not JSON: write one object per line' : NOT_UTF8,
+    };
   }
 }
 
@@ -143,12 +145,12 @@ async function* readCsv(file: string, chunks: Chunks): AsyncGenerator<FileRecord
 function checkNames(file: string, names: readonly string[]): readonly string[] {
   if (names.length < 2) {
     throw new ConfigError(
-      `${file} is neither JSON lines nor CSV: its first line holds no names of columns with commas between them`,
+      `${file} is neither JSON lines nor CSV: its first line has no column names separated by commas`,
     );
   }
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice === undefined) return names;
-  throw new ConfigError(`${file} has two columns ${JSON.stringify(twice)}: give each a name of its own`);
+  throw new ConfigError(`${file} has two columns ${JSON.stringify(twice)}: give each its own name`);
 }
 
 /** Reads a row of CSV; an empty value counts as absent. */
@@ -156,7 +158,7 @@ function readRow(values: readonly string[], names: readonly string[]): Read {
   const [found, named] = [values.length, names.length];
   if (found !== named) {
     return {
-      problem: `it has ${found} values where the first line names ${named}: put quotes around a value with a comma`,
+      problem: `it has ${found} values, but the first line names ${named}: put quotes around a value with a comma`,
     };
   }
   if (values.some((value) => value.includes('\uFFFD'))) return { problem: NOT_UTF8 };

@@ -22,11 +22,11 @@ interface Argument {
   readonly read: (text: string, cast: Cast) => string | null;
 }
 
-const NOTHING: Argument = { expected: () => 'nothing behind its name', read: (text) => oneOf([''], text) };
+const NOTHING: Argument = { expected: () => 'nothing after its name', read: (text) => oneOf([''], text) };
 
 function workerOr(unnamed: (workers: readonly string[]) => string | null): Argument {
   return {
-    expected: ({ workers }) => `one of ${workers.join(', ')} behind the colon`,
+    expected: ({ workers }) => `one of ${workers.join(', ')} after the colon`,
     read: (text, { workers }) => (text === '' ? unnamed(workers) : oneOf(workers, text)),
   };
 }
@@ -37,7 +37,8 @@ function asked({ expected, read }: Argument): Argument {
     return { workers: [...workers, ...baselines.map(({ id }) => id)] };
   };
   return {
-    expected: (cast) => `${expected(all(cast))}, and :team behind that for the form of a plan's steps`,
+    expected: (cast) =>
+      `${expected(all(cast))}, and optionally :team after it for the form of a plan's steps`,
     read: (text, cast) => {
       const { id, form } = formIn(text);
       const worker = read(id, all(cast));
@@ -59,7 +60,7 @@ const ASKED_OR_FIRST = asked(WORKER_OR_FIRST);
 /** Every worker answers in each layer, so the maximum steps of a plan limit the number of layers. */
 const MIXTURE: Argument = {
   expected: ({ workers }) =>
-    `one of ${workers.join(', ')} behind the colon, and behind another one up to ${mostLayers(workers)} layers`,
+    `one of ${workers.join(', ')} after the colon, and optionally a second colon and up to ${mostLayers(workers)} layers`,
   read: (text, { workers }) => {
     const [, id = '', layers = '1'] = /^([^:]*)(?::([1-9]\d?))?$/.exec(text) ?? [null, '?'];
     if ((id !== '' && !workers.includes(id)) || Number(layers) > mostLayers(workers)) return null;
@@ -75,7 +76,7 @@ const POLICY: Argument = {
   expected: ({ conductors = {} }) => {
     const names = Object.keys(conductors).join(', ');
     return (
-      `a depth from 0 to 9 behind the colon, ${names === '' ? '' : `one of ${names}, `}` +
+      `a depth from 0 to 9 after the colon, ${names === '' ? '' : `one of ${names}, `}` +
       'or a checkpoint such as nightly/000040, or both, nightly/000040:1'
     );
   },
@@ -91,12 +92,12 @@ const POLICY: Argument = {
 };
 
 const EXAMPLES: Argument = {
-  expected: () => 'none, in-domain or mixed behind the colon',
+  expected: () => 'none, in-domain or mixed after the colon',
   read: (text) => oneOf(EXAMPLE_SET_NAMES, text === '' ? 'none' : text),
 };
 
 const ACCESS: Argument = {
-  expected: () => `${ACCESS_MODES.join(' or ')} behind the colon`,
+  expected: () => `${ACCESS_MODES.join(' or ')} after the colon`,
   read: (text) => oneOf(ACCESS_MODES, text === '' ? 'binary' : text),
 };
 

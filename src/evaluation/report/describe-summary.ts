@@ -44,7 +44,7 @@ function describeColumns({ reference, repeats = 1 }: Summary): string {
         ];
   return (
     `Score: ${score}. Difference: from the score of ${reference}, question by question. ${test} Holm: p adjusted for the ` +
-    'number of methods. What could be found is the smallest difference that so many questions show four times out of five. ' +
+    'number of methods. Could find: the smallest difference that this many questions detect with a power of 80 %. ' +
     'USD, tokens, calls: means per question, the Conductor’s own calls included. Latency: median and 95th percentile of a ' +
     'question, waits included.'
   );
@@ -62,7 +62,7 @@ export function findingsOf(summary: Summary): string[] {
   const { repeats = 1, primary } = summary;
   const ungraded = methods.reduce((sum, method) => sum + method.ungraded, 0);
   const unjudged = ungraded - (log ? questions - log.known : 0) * methods.length;
-  const cost = usd === null ? 'cost unknown, since a price is.' : `${describeUsd(usd)} in all.`;
+  const cost = usd === null ? 'cost unknown, since a price is missing.' : `${describeUsd(usd)} in all.`;
   return [
     repeats === 1
       ? `${counted(complete, 'question')} of ${questions}, seed ${summary.seed}, ${cost}`
@@ -70,19 +70,19 @@ export function findingsOf(summary: Summary): string[] {
     primary !== undefined && describePrimary(summary, primary),
     ...findingsOfLog(summary),
     againstBestWorker &&
-      compareSentence(reference, againstBestWorker, ', the best worker alone on these questions'),
+      compareSentence(reference, againstBestWorker, ', the best single worker on these questions'),
     ...methods.map(({ method, degraded, questions: tries }) => {
       const count = Math.round((degraded ?? 0) * tries);
       return (
         count > 0 &&
-        `${method}: ${count} of ${tries} runs were degraded, since something failed and another stood in.`
+        `${method}: ${count} of ${tries} runs were degraded: a plan or step failed, or a fallback was used.`
       );
     }),
     ...methods.map((method) => method.capped > 0 && describeCapped(method, summary)),
     learned && describeLearned(learned),
-    lost > 0 && `${counted(lost, 'call')} were lost in crashes or time-outs: what they cost is not in it.`,
+    lost > 0 && `Crashes or timeouts lost ${counted(lost, 'call')}, whose cost is not included.`,
     unjudged > 0 &&
-      `${counted(unjudged, 'answer')} could not be judged, and count neither way; in lines of their own, they count as wrong: ` +
+      `${counted(unjudged, 'answer')} could not be judged: scores leave them out, separate rows count them as wrong; ` +
         'see results.jsonl.',
   ].filter((sentence) => typeof sentence === 'string');
 }
@@ -98,19 +98,19 @@ function describeCapped({ method, capped, usd }: MethodSummary, { methods, refer
   const other = methods.find((each) => each.method === reference)?.usd ?? null;
   return (
     `${method} is not at equal cost on ${counted(capped, 'question')}, where it stopped at ${MOST_ATTEMPTS} attempts, ` +
-    `the most it makes: it cost ${costOf(usd)} a question, and ${reference} ${costOf(other)}.`
+    `its maximum: it cost ${costOf(usd)} a question, and ${reference} ${costOf(other)}.`
   );
 }
 
 function costOf(usd: number | null): string {
-  return usd === null ? 'an unknown sum' : describeUsd(usd);
+  return usd === null ? 'an unknown amount' : describeUsd(usd);
 }
 
 function describeLearned({ from, questions, answers, repeated, nanoUsd }: Learned): string {
   return (
     `learned-router learned from ${counted(answers, 'answer')} to ${counted(questions, 'question')} of evaluation ${from}, ` +
-    `made for ${costOf(nanoUsd && nanoUsd / 1e9)}, which is not in its USD; left out were ` +
-    `${counted(repeated, 'question')} of it that are asked here.`
+    `which cost ${costOf(nanoUsd && nanoUsd / 1e9)}, not included in its USD; left out, since asked here: ` +
+    `${counted(repeated, 'question')}.`
   );
 }
 
@@ -124,8 +124,8 @@ function findingsOfLog({ log, methods, reference, questions }: Summary): string[
       ? '.'
       : `; ${log.unanswered} ended without one and cannot be drawn, which flatters the Conductor.`;
   return [
-    `They were drawn from ${counted(log.answered, 'solve')} of the log that have an answer${flattery}`,
-    'Answers and costs of the Conductor are those of the log, whatever was configured then; the others are of today.',
+    `They were drawn from ${counted(log.answered, 'solve')} in the log that have an answer${flattery}`,
+    'The Conductor’s answers and costs are those in the log, under the configuration of that time; the others are current.',
     ...others.flatMap((other) => [
       `${other.method} would have cost: ${compareCosts(logged, other)}.`,
       `${other.method} took ${describeEffort(other)}, the Conductor ${describeEffort(logged)}, waits included.`,
@@ -154,7 +154,7 @@ function describeGain(more: number): string {
 
 function describeEffort({ tokens, calls, latencyMs }: MethodSummary): string {
   const count = Math.round(tokens).toLocaleString('en-US');
-  return `${count} tokens, ${calls.toFixed(1)} calls and ${seconds(latencyMs.median)} in the median`;
+  return `${count} tokens, ${calls.toFixed(1)} calls and a median of ${seconds(latencyMs.median)}`;
 }
 
 function compareQuality(
@@ -190,7 +190,7 @@ function compareSentence(one: string, comparison: Comparison, whom: string): str
   const found = `${one} against ${against}${whom}: ${signed(gain)}, between ${low} and ${high}, p ${describeChance(p)}.`;
   if (p < 0.05) return found;
   const smallest = describeSmallest(comparison);
-  return `${found} No difference was found; the smallest that ${counted(pairs, 'question')} could show: ${smallest}.`;
+  return `${found} No difference was found; the smallest that ${counted(pairs, 'question')} can detect: ${smallest}.`;
 }
 
 function plansAndFailures({ methods }: Summary): Table[] {

@@ -146,8 +146,8 @@ function changesIn(writers: readonly Writer[]): string[] {
     length === 1
       ? []
       : [
-          `${counted(length, 'checkpoint')} wrote the plans of ${role}, since another one began to serve meanwhile: its ` +
-            'figures are those of none alone.',
+          `${counted(length, 'checkpoint')} wrote the plans of ${role}, because the serving checkpoint ` +
+            'changed during the evaluation; its figures belong to no single checkpoint.',
         ],
   );
 }
@@ -166,8 +166,8 @@ function hashesOf({ prompts }: MadeWith, { conductor }: ResolvedRun, writers: re
 }
 
 const FORMS =
-  'Workers of worker, best-of, vote and reflection were sent the question alone, but for their own instructions and the number of ' +
-  'an attempt; with :team behind the name, a subtask as members of a team.';
+  'Workers in worker, best-of, vote and reflection were sent only the question, their own instructions and the number of the ' +
+  'attempt; with :team after the name, a subtask, as members of a team.';
 
 /** Whether a method uses a checkpoint without a configured price of its tokens. */
 export function asksForFree(methods: readonly string[], models: Omit<Models, 'workers'>): boolean {

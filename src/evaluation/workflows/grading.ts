@@ -105,7 +105,7 @@ function readVerdict(activity: string, result: unknown): Grade {
   const said = typeof result === 'object' && result !== null && 'verdict' in result ? result.verdict : result;
   if (said === 'correct') return custom(said, `${activity} says so`);
   if (said === 'wrong' || said === 'unparseable') return custom('wrong', `${activity} says so`);
-  const why = said === 'ungraded' ? 'could not judge it' : 'returned none of our verdicts';
+  const why = said === 'ungraded' ? 'could not judge it' : 'returned no known verdict';
   return custom('ungraded', `the grader ${activity} ${why}`);
 }
 
@@ -144,7 +144,7 @@ export async function askVerifier(
     return { chosen: null, problem: `the verifier failed: ${error?.message ?? 'it gave no verdict'}`, calls };
   }
   const place = words.indexOf(lastLineOf(await textOf(output)));
-  const problem = 'the verifier said none of the words that it was to choose from';
+  const problem = "the verifier's reply ended with none of the allowed words";
   return { chosen: place === -1 ? null : place, problem, calls };
 }
 

@@ -96,7 +96,7 @@ async function playMethod(
     case 'routed': {
       const { routed } = question;
       return routed === undefined
-        ? nothingOf('the evaluation learned from no earlier one who is to answer')
+        ? nothingOf('no worker was chosen, since the evaluation has no --learn-from')
         : playOnce(context.runPlan(name, alone(routed, context.formOf(routed)), { form: 'bare' }));
     }
     case 'agreement':

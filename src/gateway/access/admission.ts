@@ -14,12 +14,12 @@ export function requireKey(gateway: Gateway, proof: Proof): MiddlewareHandler<En
     const key = await keyOf(gateway, c, proof);
     if (key === null) {
       const remedy =
-        'send a key that holds as "Authorization: Bearer" or x-api-key ("temporal-conductor key create")';
-      throw new Refusal(401, `no key, or one that does not hold: ${remedy}`, { reason: 'invalid_api_key' });
+        'send a valid key as "Authorization: Bearer" or x-api-key ("temporal-conductor key create" makes one)';
+      throw new Refusal(401, `the key is missing or invalid: ${remedy}`, { reason: 'invalid_api_key' });
     }
     const waits = rates.take(key);
     if (waits !== null) {
-      const message = `key ${key.name} may send ${key.requestsPerMinute} requests a minute: try again in ${Math.ceil(waits)} s`;
+      const message = `key ${key.name} may send only ${key.requestsPerMinute} requests a minute: try again in ${Math.ceil(waits)} s`;
       throw new Refusal(429, message, { reason: 'rate_limit_exceeded', retryAfterSeconds: waits });
     }
     c.set('key', key);
@@ -37,6 +37,6 @@ async function keyOf({ keys, sessions }: Gateway, c: Context<Env>, proof: Proof)
 /** @throws Refusal unless the key is an admin key */
 export function requireAdmin({ isAdmin, name }: Key): void {
   if (isAdmin) return;
-  const message = `key ${JSON.stringify(name)} is no admin key, which this takes: ask the operator for one`;
+  const message = `this needs an admin key, and key ${JSON.stringify(name)} is not one: ask the operator for one`;
   throw new Refusal(403, message, { reason: 'admin_key_required' });
 }

@@ -40,5 +40,7 @@ async function readAtMost(body: AsyncIterable<Uint8Array>, mostBytes: number): P
 }
 
 function tooLong(mostBytes: number): Refusal {
-  return new Refusal(413, `the request has over ${mostBytes} bytes: shorten it`, { reason: 'too_large' });
+  return new Refusal(413, `the request is longer than ${mostBytes} bytes: shorten it`, {
+    reason: 'too_large',
+  });
 }

@@ -68,12 +68,12 @@ export class BudgetSpentError extends ConductorError {
     const facts = [
       `key ${JSON.stringify(key.name)} may spend ${describeUsd(key.usdPerDay ?? 0)} a day`,
       `${usd(spentNanoUsd)} is spent`,
-      `${usd(heldNanoUsd)} is held for solves under way`,
+      `${usd(heldNanoUsd)} is reserved for running solves`,
       asked,
     ];
     const remedies = [
-      asked && 'lower its limit of cost',
-      heldNanoUsd > 0 && 'wait until one of those has ended',
+      asked && 'lower its cost limit',
+      heldNanoUsd > 0 && 'wait until one of those ends',
       `try again after ${new Date(endMs).toISOString()}`,
     ];
     super(`${facts.filter(Boolean).join(', ')}: ${remedies.filter(Boolean).join(', or ')}`);

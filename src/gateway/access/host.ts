@@ -11,7 +11,7 @@ export function checkHost(hosts: readonly string[] | null): MiddlewareHandler<En
   return async (c, next) => {
     const named = (c.req.header('host') ?? '').toLowerCase().replace(/:\d+$/, '');
     if (hosts !== null && !hosts.includes(named)) {
-      const message = `this gateway is not ${JSON.stringify(named.slice(0, 100))}: name it with --allow-host to have it answer`;
+      const message = `this gateway does not accept the host name ${JSON.stringify(named.slice(0, 100))}: allow it with --allow-host`;
       throw new Refusal(421, message, { reason: 'unknown_host' });
     }
     await next();

@@ -56,7 +56,7 @@ export async function createKey(store: Store, settings: KeySettings): Promise<{ 
     digest: hash('sha256', secret),
   });
   if (await store.create(placeOf(id), bytesOf(key))) return { key, secret };
-  throw new Error(`the store ${store.url} has a key ${id} already: try again`);
+  throw new Error(`the store ${store.url} already has a key ${id}: try again`);
 }
 
 /** Returns all keys, including revoked and expired ones, oldest first. */
@@ -85,14 +85,13 @@ function find(keys: readonly Key[], idOrName: string, { url }: Store): Key {
   const [named, ...others] = usable.filter(({ name }) => name === idOrName);
   const asked = JSON.stringify(idOrName);
   if (named === undefined) {
-    const known = usable.length === 0 ? 'none' : someOf(usable.map(({ name, id }) => `${name} (${id})`));
-    throw new UsageError(
-      `no key ${asked} is left to revoke in the store ${url}, which has ${known}: check the name or id`,
-    );
+    const known = usable.map(({ name, id }) => `${name} (${id})`);
+    const rest = known.length === 0 ? 'nor any other' : `only ${someOf(known)}`;
+    throw new UsageError(`the store ${url} has no key ${asked} to revoke, ${rest}: check the name or id`);
   }
   if (others.length === 0) return named;
   const ids = someOf([named, ...others].map(({ id }) => id));
-  throw new UsageError(`more than one key is named ${asked}: give the id of one, ${ids}`);
+  throw new UsageError(`more than one key is named ${asked}: give one of their ids, ${ids}`);
 }
 
 /** Finds the key that a secret belongs to. A revoked key is refused within five seconds. */

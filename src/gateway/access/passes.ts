@@ -35,7 +35,7 @@ export async function createPass(store: Store, kind: Kind, { id: keyId }: Pick<K
   const expiresAt = new Date(Date.now() + PASSES[kind].lifeMs).toISOString();
   const pass: Pass = { keyId, digest: hash('sha256', secret), expiresAt, endedAt: null };
   if (await store.create(placeOf(kind, id), bytesOf(pass))) return secret;
-  throw new Error(`the store ${store.url} has a ${kind} ${id} already: try again`);
+  throw new Error(`the store ${store.url} already has a ${kind} ${id}: try again`);
 }
 
 /** Ends a pass. @returns its key's id; null if the pass is invalid. Only one of concurrent uses succeeds */

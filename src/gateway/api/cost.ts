@@ -28,7 +28,7 @@ const route = createRoute({
   method: 'get',
   path: '/api/cost',
   summary:
-    "Sum what calls cost by workflow: those of the key's solves; with an admin key all, by whatever group",
+    "Sum the cost of calls: of the key's own solves by workflow; with an admin key, of all calls by any group",
   request: {
     query: z.object({
       by: z.enum(COST_GROUPS).default('workflow'),
@@ -37,7 +37,7 @@ const route = createRoute({
     }),
   },
   responses: {
-    200: jsonOf(reportSchema, 'Lines, the most expensive first; days are those of UTC'),
+    200: jsonOf(reportSchema, 'Lines, the most expensive first; days are in UTC'),
     ...refusals,
   },
 });
@@ -62,7 +62,7 @@ async function keyNames(store: Store): Promise<Map<string, string>> {
 function whose(key: Key, by: CostQuery['by']): Pick<CostQuery, 'prefix'> {
   if (key.isAdmin) return {};
   if (by === 'workflow') return { prefix: prefixOf(key) };
-  const message = `by=${by} would add up the solves of all keys, which takes an admin key: ask for by=workflow`;
+  const message = `by=${by} covers the solves of all keys, which needs an admin key: use by=workflow`;
   throw new Refusal(403, message, { reason: 'admin_key_required', param: 'by' });
 }
 

@@ -30,10 +30,10 @@ const cycleSchema = documented(
 const cycleRoute = createRoute({
   method: 'get',
   path: '/api/nights/{trainRun}/cycles/{cycle}',
-  summary: 'Read what was tried in a cycle: questions, plans, verdicts and rewards; takes an admin key',
+  summary: 'Read what was tried in a cycle: questions, plans, verdicts and rewards; needs an admin key',
   request: { params: z.object({ trainRun: z.string(), cycle: z.coerce.number().int().positive() }) },
   responses: {
-    200: jsonOf(cycleSchema, 'Its groups as far as they are over, long answers cut'),
+    200: jsonOf(cycleSchema, 'Its finished groups, with long answers cut'),
     ...refusals,
   },
 });
@@ -74,6 +74,6 @@ async function textsOf(store: Store, trainRun: string, cycle: number): Promise<M
 }
 
 function unknownCycle(trainRun: string, cycle: number): Refusal {
-  const message = `training run ${trainRun.slice(0, 100)} has no cycle ${cycle}: GET /api/nights lists what there is`;
+  const message = `training run ${trainRun.slice(0, 100)} has no cycle ${cycle}: GET /api/nights lists those that exist`;
   return new Refusal(404, message, { reason: 'not_found' });
 }

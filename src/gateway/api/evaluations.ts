@@ -27,13 +27,13 @@ const listRoute = createRoute({
   method: 'get',
   path: '/api/evaluations',
   summary: 'List evaluations, the newest first',
-  responses: { 200: jsonOf(z.array(listedSchema), 'What each asked, of whom'), ...refusals },
+  responses: { 200: jsonOf(z.array(listedSchema), 'Their question files, methods and workers'), ...refusals },
 });
 
 const readRoute = createRoute({
   method: 'get',
   path: '/api/evaluations/{evaluation}',
-  summary: 'Sum up an evaluation, as far as it is',
+  summary: 'Summarize an evaluation, finished or not',
   request: { params: z.object({ evaluation: z.string() }) },
   responses: { 200: jsonOf(summarySchema, 'Scores, costs and differences of its methods'), ...refusals },
 });
@@ -41,7 +41,7 @@ const readRoute = createRoute({
 const detailsRoute = createRoute({
   method: 'get',
   path: '/api/evaluations/{evaluation}/details',
-  summary: 'Read its scores by data set, and questions on which methods disagree; takes an admin key',
+  summary: 'Read its scores by data set, and questions on which methods disagree; needs an admin key',
   request: { params: z.object({ evaluation: z.string() }) },
   responses: { 200: jsonOf(detailsSchema, 'Tables, and pairs of answers with their plans'), ...refusals },
 });
@@ -73,6 +73,6 @@ export function addEvaluations(app: App, { store }: Gateway): void {
 async function find(store: Store, evaluation: string) {
   const manifest = await readManifest(store, evaluation);
   if (manifest !== null) return { manifest, records: await readResults(store, evaluation) };
-  const message = `there is no evaluation ${JSON.stringify(evaluation.slice(0, 100))}: GET /api/evaluations lists what there is`;
+  const message = `there is no evaluation ${JSON.stringify(evaluation.slice(0, 100))}: GET /api/evaluations lists those that exist`;
   throw new Refusal(404, message, { reason: 'not_found' });
 }

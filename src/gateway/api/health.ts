@@ -12,18 +12,18 @@ type Health = z.infer<typeof healthSchema>;
 const healthRoute = createRoute({
   method: 'get',
   path: '/health',
-  summary: 'Tell whether a solve could be started now',
+  summary: 'Check whether a solve could be started now',
   security: UNKEYED,
   responses: {
     200: jsonOf(healthSchema, 'Temporal and the store answer, and a worker polls'),
-    503: jsonOf(healthSchema, 'Something of it does not'),
+    503: jsonOf(healthSchema, 'Temporal, the store or a worker does not answer'),
   },
 });
 
 const metricsRoute = createRoute({
   method: 'get',
   path: '/metrics',
-  summary: 'Read counters for Prometheus; takes an admin key',
+  summary: 'Read counters for Prometheus; needs an admin key',
   responses: {
     200: { content: { 'text/plain': { schema: z.string() } }, description: 'Text format 0.0.4' },
     ...refusals,

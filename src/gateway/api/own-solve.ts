@@ -19,6 +19,6 @@ export async function requireSolve(
 ): Promise<{ readonly isRunning: boolean }> {
   const run = mayTouch(key, id) ? await describeRun(temporal, id) : null;
   if (run !== null && SOLVES.includes(run.type)) return { isRunning: run.status.name === 'RUNNING' };
-  const message = `there is no solve ${JSON.stringify(id.slice(0, 200))} for this key: GET /api/solves lists those that there are`;
+  const message = `there is no solve ${JSON.stringify(id.slice(0, 200))} for this key: GET /api/solves lists those that exist`;
   throw new Refusal(404, message, { reason: 'solve_not_found' });
 }

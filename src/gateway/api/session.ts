@@ -33,16 +33,16 @@ const meSchema = z
 const signInRoute = createRoute({
   method: 'post',
   path: '/session',
-  summary: 'Sign a browser in with a link that was printed, which works once, or with a key',
+  summary: 'Sign in a browser with a printed link, which works once, or with a key',
   security: UNKEYED,
   request: { body: bodyOf(signInSchema) },
-  responses: { 200: jsonOf(doneSchema, 'A cookie stands for the key from now on'), ...refusals },
+  responses: { 200: jsonOf(doneSchema, 'Signed in: from now on a cookie stands for the key'), ...refusals },
 });
 
 const signOutRoute = createRoute({
   method: 'delete',
   path: '/session',
-  summary: 'Sign a browser out',
+  summary: 'Sign out a browser',
   security: UNKEYED,
   responses: { 200: jsonOf(doneSchema, 'The session has ended'), ...refusals },
 });
@@ -50,7 +50,7 @@ const signOutRoute = createRoute({
 const meRoute = createRoute({
   method: 'get',
   path: '/api/me',
-  summary: 'Read whose the key is, what it may ask for, and the limits that hold where a solve names none',
+  summary: 'Read the name and rights of the key, its models, the workers, and the default limits of a solve',
   responses: { 200: jsonOf(meSchema, 'The key, without its secret'), ...refusals },
 });
 
@@ -64,7 +64,7 @@ export function addSession(app: App, gateway: Gateway): void {
     const secret = await sessions.open(c.req.valid('json'));
     if (secret === null) {
       const message =
-        'this does not sign in: a link works once and for a day, a key until it is revoked; restart the gateway for a new link, or give a key';
+        'the link or key is invalid: a link works once, within a day, a key until it is revoked or expires; restart the gateway for a new link, or use a key';
       throw new Refusal(401, message, { reason: 'invalid_api_key' });
     }
     keepSession(c, secret);
@@ -92,6 +92,6 @@ export function addSession(app: App, gateway: Gateway): void {
 }
 
 function foreign(): Refusal {
-  const message = 'a browser signs in and out on the page of this gateway alone: open it, and try there';
+  const message = "the request did not come from this gateway's own page: sign in and out only there";
   return new Refusal(403, message, { reason: 'foreign_origin' });
 }

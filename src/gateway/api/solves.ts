@@ -62,7 +62,7 @@ const startRoute = createRoute({
   summary: 'Start a solve, and return at once',
   request: { body: bodyOf(askedSchema) },
   responses: {
-    202: jsonOf(startedSchema, 'It is under way, or was started by the same request before'),
+    202: jsonOf(startedSchema, 'The solve that this request, or an earlier attempt of it, started'),
     ...refusals,
   },
 });
@@ -70,7 +70,7 @@ const startRoute = createRoute({
 const listRoute = createRoute({
   method: 'get',
   path: '/api/solves',
-  summary: "List the key's solves, or with an admin key all: unfinished ones first",
+  summary: "List the key's solves, or all with an admin key: unfinished ones first",
   request: {
     query: z.object({
       limit: z.coerce.number().int().min(0).max(100).default(10),
@@ -80,7 +80,7 @@ const listRoute = createRoute({
   responses: {
     200: jsonOf(
       z.object({ runs: z.array(listedSchema).readonly(), unlisted: z.int() }),
-      'At most `limit` that have ended; `unlisted` counts unfinished ones beyond a hundred. With `endedBefore`, only those that ended by then',
+      'At most `limit` that have ended; `unlisted` counts unfinished ones beyond a hundred. With `endedBefore`, only solves that ended by then',
     ),
     ...refusals,
   },
@@ -97,7 +97,7 @@ const readRoute = createRoute({
 const conversationRoute = createRoute({
   method: 'get',
   path: '/api/solves/{id}/conversation',
-  summary: 'Read all turns that a solve was asked with, the question last',
+  summary: 'Read all turns of the conversation that a solve answers, the question last',
   request: { params: idSchema },
   responses: { 200: jsonOf(z.array(conversationTurnSchema).readonly(), 'The turns'), ...refusals },
 });
@@ -105,7 +105,7 @@ const conversationRoute = createRoute({
 const promptRoute = createRoute({
   method: 'get',
   path: '/api/solves/{id}/prompt',
-  summary: 'Read what a step of a solve, or of a child of one, sent to its model',
+  summary: 'Read what a step of a solve, or of its child, sent to its model',
   request: {
     params: idSchema,
     /** Both count from 0. */
@@ -117,7 +117,7 @@ const promptRoute = createRoute({
   responses: {
     200: jsonOf(
       z.array(z.object({ role: z.enum(['system', 'user', 'assistant']), text: z.string() })).readonly(),
-      'The messages, as its latest attempt was sent them',
+      'The messages of its latest attempt',
     ),
     ...refusals,
   },
@@ -126,18 +126,18 @@ const promptRoute = createRoute({
 const repliesRoute = createRoute({
   method: 'get',
   path: '/api/solves/{id}/replies',
-  summary: 'Read what the Conductor wrote for a round of a solve, or of a child of one, counted from 0',
+  summary: 'Read what the Conductor wrote for a round, counted from 0, of a solve or of its child',
   request: {
     params: idSchema,
     query: z.object({ round: z.coerce.number().int().min(0).default(0) }),
   },
-  responses: { 200: jsonOf(z.array(z.string()).readonly(), 'Its replies, thoughts included'), ...refusals },
+  responses: { 200: jsonOf(z.array(z.string()).readonly(), 'Its replies, reasoning included'), ...refusals },
 });
 
 const eventsRoute = createRoute({
   method: 'get',
   path: '/api/solves/{id}/events',
-  summary: 'Follow a solve: an event each for plans, steps, their texts, reviews, waits and the end',
+  summary: 'Follow a solve: events for its plans, steps and their texts, reviews, waits and end',
   request: {
     params: idSchema,
     query: z.object({ after: z.string().optional() }),
@@ -147,9 +147,9 @@ const eventsRoute = createRoute({
     200: {
       content: { 'text/event-stream': { schema: z.string() } },
       description:
-        'Its kind is `event`, its place in the stream `id`. Whoever sends the last id, as `Last-Event-ID` or `after`, is told the rest',
+        '`event` is the kind of an event, `id` its position. To resume, send the last id as `Last-Event-ID` or `after`',
     },
-    204: { description: 'The end was told already: nothing is left' },
+    204: { description: 'The end was already sent: nothing is left' },
     ...refusals,
   },
 });
@@ -188,7 +188,7 @@ export function addSolves(app: App, gateway: Gateway): void {
     const { round, step } = c.req.valid('query');
     const messages = await readSentPrompt(gateway, { id, round, step });
     if (messages !== null) return c.json(messages, 200);
-    const message = `step ${step} of round ${round} sent nothing to a model: it has not begun, was kept, or another program did it`;
+    const message = `step ${step} of round ${round} sent no prompt to a model: it has not started, its output was reused, or its worker is not a model`;
     throw new Refusal(404, message, { reason: 'prompt_not_found' });
   });
   app.openapi(repliesRoute, async (c) => {
@@ -247,7 +247,7 @@ async function askedOf(
   if (messages !== undefined && question === undefined && after === undefined) return { messages };
   if (messages !== undefined || question === undefined) {
     const message =
-      'send either a question, or messages whose last one is the question; "after" goes with a question alone';
+      'send either a question, or messages whose last one is the question; "after" needs a question, without messages';
     throw badRequest(message, 'question');
   }
   if (after === undefined) return { question };

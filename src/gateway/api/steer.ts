@@ -87,7 +87,7 @@ export function addSteering(app: App, gateway: Gateway): void {
     },
   });
   addSteer(app, gateway, 'limits', {
-    summary: 'Change the limits that are named; all that then hold are the answer',
+    summary: 'Change the given limits, and return all that now apply',
     body: changeSchema,
     answer: heldSchema,
     needsWorker: true,
@@ -97,7 +97,7 @@ export function addSteering(app: App, gateway: Gateway): void {
     },
   });
   addSteer(app, gateway, 'approve', {
-    summary: 'Let the plan run that waits; a plan as it was seen keeps another one from being approved',
+    summary: 'Approve the waiting plan; if `plan` is given, only if it is still the waiting one',
     body: z.strictObject({ plan: planSchema.optional() }),
     answer: doneSchema,
     needsWorker: true,
@@ -107,7 +107,7 @@ export function addSteering(app: App, gateway: Gateway): void {
     },
   });
   addSteer(app, gateway, 'edit', {
-    summary: 'Run another plan instead of the one that waits',
+    summary: 'Run another plan instead of the waiting one',
     body: z.strictObject({
       plan: planSchema,
       /** Number of the first step, in `sees` and in refusals. */
@@ -121,7 +121,7 @@ export function addSteering(app: App, gateway: Gateway): void {
     },
   });
   addSteer(app, gateway, 'reject', {
-    summary: 'Have the Conductor write another plan instead of the one that waits',
+    summary: 'Have the Conductor write another plan instead of the waiting one',
     body: z.strictObject({ reason: z.string() }),
     answer: doneSchema,
     needsWorker: true,
@@ -131,7 +131,7 @@ export function addSteering(app: App, gateway: Gateway): void {
     },
   });
   addSteer(app, gateway, 'cancel', {
-    summary: 'Stop a solve: its calls are closed, and it ends as cancelled',
+    summary: 'Cancel a solve: its calls are stopped, and it ends as cancelled',
     body: nothing,
     answer: doneSchema,
     needsWorker: false,
@@ -156,7 +156,7 @@ function addSteer<Body extends object, Answer extends object>(
     path: `/api/solves/{id}/${name}`,
     summary,
     request: { params: idSchema, body: { ...bodyOf(schema), required: !schema.safeParse({}).success } },
-    responses: { 200: jsonOf(answer, 'It is done'), ...refusals },
+    responses: { 200: jsonOf(answer, 'Done'), ...refusals },
   });
   app.openapi(route, async (c) => {
     const key = c.get('key');
@@ -178,9 +178,9 @@ function addSteer<Body extends object, Answer extends object>(
 const limitsRoute = createRoute({
   method: 'get',
   path: '/api/solves/{id}/limits',
-  summary: 'Read the limits that hold while a solve runs, and until when a plan waits',
+  summary: 'Read the current limits of a running solve, and until when a plan waits',
   request: { params: idSchema },
-  responses: { 200: jsonOf(heldSchema, 'What holds now'), ...refusals },
+  responses: { 200: jsonOf(heldSchema, 'The current limits'), ...refusals },
 });
 
 function addLimits(app: App, gateway: Gateway): void {
@@ -195,7 +195,7 @@ function addLimits(app: App, gateway: Gateway): void {
 /** @throws RefusedError if the solve has ended */
 async function requireRunning(gateway: Gateway, key: Key, id: string): Promise<void> {
   const { isRunning } = await requireSolve(gateway, key, id);
-  if (!isRunning) throw new RefusedError(`solve ${id} has ended already: nothing of it can be changed`);
+  if (!isRunning) throw new RefusedError(`solve ${id} has ended already: it can no longer be changed`);
 }
 
 /** Checks a new cost limit: keys with a budget keep to the reservation, non-admin keys to the operator's limit. */
@@ -206,7 +206,7 @@ async function checkRaise({ gateway, key, id, body }: Steered<LimitsChange>): Pr
   const held = hasBudget ? (await gateway.conductor.limits(id)).costUsd : gateway.config.limits.costUsd;
   if (held === null || (costUsd !== null && costUsd <= held)) return;
   const why = hasBudget
-    ? 'its key has a budget, of which no more was set aside'
+    ? "no more than that was reserved from its key's budget"
     : 'the operator allows no more';
   const message = `solve ${id} may cost at most ${held} USD, since ${why}: start another one, or ask the operator`;
   throw new Refusal(403, message, { reason: 'cost_limit_held', param: 'costUsd' });
@@ -215,9 +215,9 @@ async function checkRaise({ gateway, key, id, body }: Steered<LimitsChange>): Pr
 const retryRoute = createRoute({
   method: 'post',
   path: '/api/solves/{id}/retry',
-  summary: 'Start a new solve that goes on from a step of this one, counted from 0',
+  summary: 'Start a new solve that continues from a step of this one, counted from 0',
   request: { params: idSchema, body: bodyOf(retrySchema) },
-  responses: { 202: jsonOf(startedSchema, 'The new solve is under way'), ...refusals },
+  responses: { 202: jsonOf(startedSchema, 'The new solve has started'), ...refusals },
 });
 
 function addRetry(app: App, gateway: Gateway): void {

@@ -56,10 +56,10 @@ const nightsRoute = createRoute({
 const runRoute = createRoute({
   method: 'get',
   path: '/api/nights/{trainRun}',
-  summary: 'Read the nights of a training run, and how far the one under way has come',
+  summary: 'Read the nights of a training run, and the progress of the running one',
   request: { params: z.object({ trainRun: z.string() }) },
   responses: {
-    200: jsonOf(runSchema.extend({ underWay: progressSchema.nullable() }), 'Nights that have begun'),
+    200: jsonOf(runSchema.extend({ underWay: progressSchema.nullable() }), 'Nights that have started'),
     ...refusals,
   },
 });
@@ -67,7 +67,7 @@ const runRoute = createRoute({
 const nightRoute = createRoute({
   method: 'get',
   path: '/api/nights/{trainRun}/{date}',
-  summary: 'Read one night, with what its gate found',
+  summary: 'Read one night, with the findings of its gate and canary',
   request: { params: z.object({ trainRun: z.string(), date: z.string() }) },
   responses: { 200: jsonOf(judgedSchema, 'The night, with its cycles'), ...refusals },
 });
@@ -77,7 +77,10 @@ const checkpointsRoute = createRoute({
   path: '/api/checkpoints',
   summary: 'List checkpoints, and read which one serves',
   responses: {
-    200: jsonOf(z.object({ serving, checkpoints: z.array(z.string()) }), 'Their ids, and what serves'),
+    200: jsonOf(
+      z.object({ serving, checkpoints: z.array(z.string()) }),
+      'Their ids, and the one that serves',
+    ),
     ...refusals,
   },
 });
@@ -118,7 +121,7 @@ async function nightsOf({ store }: Gateway, trainRun: string): Promise<TrainedNi
 }
 
 function unknown(what: string): Refusal {
-  const message = `there is no ${what.slice(0, 200)}: GET /api/nights lists what there is`;
+  const message = `there is no ${what.slice(0, 200)}: GET /api/nights lists those that exist`;
   return new Refusal(404, message, { reason: 'not_found' });
 }
 
@@ -130,14 +133,14 @@ const servingRoute = <Schema extends z.ZodType>(name: string, summary: string, s
   createRoute({
     method: 'post',
     path: `/api/checkpoints/${name}`,
-    summary: `${summary}; takes an admin key`,
+    summary: `${summary}; needs an admin key`,
     request: { body: bodyOf(schema) },
     responses: { 200: jsonOf(changeSchema, 'What serves now'), ...refusals },
   });
 
 const promoteRoute = servingRoute('promote', 'Have a checkpoint serve from the next solve on', promoteSchema);
-const rollbackRoute = servingRoute('rollback', 'Have the checkpoint before it serve again', rollbackSchema);
-const pinRoute = servingRoute('pin', 'Keep the gate from changing what serves, or let it again', pinSchema);
+const rollbackRoute = servingRoute('rollback', 'Have the previous checkpoint serve again', rollbackSchema);
+const pinRoute = servingRoute('pin', 'Keep the gate from changing what serves, or allow it again', pinSchema);
 
 function addServing(app: App, gateway: Gateway): void {
   const { store } = gateway;

@@ -37,7 +37,7 @@ export async function gateway(options: GatewayOptions): Promise<ExitCode> {
     const place = { port: options.port, host: options.host, allowHosts: options.allowHost ?? [] };
     const listening = await serve(session, place, options.temporalUi).catch((cause: unknown) => {
       if (codeOf(cause) !== 'EADDRINUSE') throw cause;
-      throw new UsageError(`port ${place.port} is taken: name another one with --port`, { cause });
+      throw new UsageError(`port ${place.port} is taken: choose another one with --port`, { cause });
     });
     say(await describeGateway(session, listening));
     say(READY);
@@ -105,7 +105,7 @@ async function ownKey(store: Store): ReturnType<typeof createKey> {
   const made = await createKey(store, { name, isAdmin: true, ...free });
   await writeFile(file, `${made.secret}\n`, { mode: 0o600 }).catch((error: unknown) => {
     say(
-      `The gateway's key cannot be kept in ${file} (${reasonOf(error)}): the next start makes another one.`,
+      `The gateway's key cannot be saved in ${file} (${reasonOf(error)}): the next start will make another one.`,
     );
   });
   return made;

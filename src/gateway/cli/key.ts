@@ -43,7 +43,7 @@ export async function create(name: string, options: CreateOptions): Promise<Exit
   await noteAudit(store, { ...COMMAND_LINE, action: 'key.create', target: key.id, detail: { name } });
   await print(json ? toJson({ ...shown(key), secret }) : secret);
   say(
-    `Made key ${name} (${key.id}). Its secret is shown this once and kept nowhere: put it where you keep passwords.`,
+    `Made key ${name} (${key.id}). Its secret is shown only once and stored nowhere: keep it where you keep passwords.`,
   );
   return EXIT.answered;
 }
@@ -66,7 +66,7 @@ export async function revoke(nameOrId: string, options: WorkOptions): Promise<Ex
   const store = await openConfigured(options);
   const { id, name } = await revokeKey(store, nameOrId);
   await noteAudit(store, { ...COMMAND_LINE, action: 'key.revoke', target: id, detail: { name } });
-  say(`Revoked key ${name} (${id}). A gateway that runs refuses it within 5 s; solves under way go on.`);
+  say(`Revoked key ${name} (${id}). Running gateways refuse it within 5 s; running solves continue.`);
   return EXIT.answered;
 }
 
@@ -88,7 +88,7 @@ export async function log(options: LogOptions): Promise<ExitCode> {
     if (!json) await print(renderEntry(entry));
   }
   if (json) await print(toJson(entries));
-  else if (entries.length === 0) say(`Nothing was done since ${since}.`);
+  else if (entries.length === 0) say(`No changes since ${since}.`);
   return EXIT.answered;
 }
 
@@ -120,9 +120,9 @@ function renderKey([key, spending]: readonly [Key, DaySpending]): string[] {
 }
 
 function describeBudget({ usdPerDay }: Key, { spentNanoUsd, heldNanoUsd }: DaySpending): string {
-  if (usdPerDay === null) return 'no limit a day';
+  if (usdPerDay === null) return 'no daily limit';
   const [spent, held] = [spentNanoUsd, heldNanoUsd].map((nanoUsd) => describeUsd(nanoUsd / 1e9));
-  return `${describeUsd(usdPerDay)} a day, today ${spent} spent and ${held} held`;
+  return `${describeUsd(usdPerDay)} a day, today ${spent} spent and ${held} reserved`;
 }
 
 function describeEnd({ revokedAt, expiresAt }: Key): string {

@@ -108,7 +108,7 @@ function ruleOf(
 }
 
 function unsupported(name: string, instead: string): Refusal {
-  const message = `${name} is not supported: ${instead}; a client that must send it names it in the header ${IGNORE_HEADER}`;
+  const message = `${name} is not supported: ${instead}; if a client must send it, name it in the header ${IGNORE_HEADER}`;
   return badRequest(message, name, 'unsupported_parameter');
 }
 
@@ -119,5 +119,5 @@ const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.lengt
 export const TOOLS_REFUSED = {
   asksNothing: isEmpty,
   instead:
-    'the workers of a plan have no tools of the caller; leave it out, and put what they would find into the messages',
+    "workers cannot use the caller's tools; leave it out, and put what they would find into the messages",
 };

@@ -26,7 +26,7 @@ export function readModel(name: string, key: Key, config: Config): ModelChoice {
   if (choice !== null) return choice;
   const known = modelNames(config, key).join(', ');
   const shown = JSON.stringify(name.slice(0, 100));
-  throw new Refusal(404, `there is no model ${shown} for this key: name one of ${known}`, {
+  throw new Refusal(404, `this key has no model ${shown}: choose one of ${known}`, {
     reason: 'model_not_found',
     param: 'model',
   });

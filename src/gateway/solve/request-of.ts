@@ -14,7 +14,7 @@ export function requestOf(config: Config, asked: Asked, choice: ModelChoice): So
   const { extension, messages, answerSchema, maxAnswerTokens, seed } = asked;
   const { plan, pool } = extension;
   if (choice.given !== undefined && (plan !== undefined || pool !== undefined)) {
-    const message = `model ${asked.model} is one worker alone, which has no other pool and plan: leave conductor.pool and conductor.plan out`;
+    const message = `model ${asked.model} is a single worker with a fixed pool and plan: leave out conductor.pool and conductor.plan`;
     throw badRequest(message, 'conductor');
   }
   const limits: LimitsInput = {
@@ -49,14 +49,13 @@ export function costLimit({ limits }: Config, asked: number | null | undefined):
 export function checkRequest(config: Config, request: SolveRequest): void {
   const { pool, limits, given } = request;
   if (Buffer.byteLength(JSON.stringify({ pool, given })) > MOST_MESSAGE_BYTES) {
-    const message = `the plan and the pool have over ${MOST_MESSAGE_BYTES} bytes: shorten them`;
+    const message = `the plan and the pool are longer than ${MOST_MESSAGE_BYTES} bytes together: shorten them`;
     throw new Refusal(413, message, { reason: 'too_large', param: 'conductor' });
   }
   try {
     checkAsked(request);
     const unpriced = unpricedOf(resolveRun(config, { pool, limits }));
-    if (typeof limits?.costUsd === 'number' && unpriced.length > 0)
-      throw noPrice('a limit of cost', unpriced);
+    if (typeof limits?.costUsd === 'number' && unpriced.length > 0) throw noPrice('a cost limit', unpriced);
   } catch (error) {
     if (error instanceof BadQuestionError) throw badRequest(error.message, 'messages');
     if (error instanceof ConfigError) throw badRequest(error.message, 'conductor');
@@ -67,5 +66,5 @@ export function checkRequest(config: Config, request: SolveRequest): void {
 export function noPrice(what: string, unpriced: readonly { readonly name: string }[]): Refusal {
   const names = haveNoPrice(unpriced.map(({ name }) => name));
   const remedy = 'leave it out of the pool, or have the operator give it a price';
-  return badRequest(`${what} cannot be held to: ${names}; ${remedy}`, 'conductor', 'price_unknown');
+  return badRequest(`${what} cannot be enforced: ${names}; ${remedy}`, 'conductor', 'price_unknown');
 }

@@ -86,7 +86,7 @@ function plainLineOf(event: LiveEvent, { steps }: Plan): string | null {
     case 'stepStarted':
       return `Step ${event.step + 1}, ${event.worker}: ${subtaskOf(event, steps)}`;
     case 'restarted':
-      return `Step ${event.step + 1} is written again`;
+      return `Step ${event.step + 1} starts again`;
     case 'stepEnded':
       return event.error === null
         ? `Step ${event.step + 1} is done`

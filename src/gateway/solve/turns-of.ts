@@ -36,7 +36,7 @@ export function turnsOf(messages: readonly Message[], param: string): Conversati
 export function textOf(content: unknown, place: string): string {
   if (typeof content === 'string') return content;
   if (content === null || content === undefined) return '';
-  if (!Array.isArray(content)) throw badRequest(`${place} must be a text, or a list of text parts`, place);
+  if (!Array.isArray(content)) throw badRequest(`${place} must be a string or a list of text parts`, place);
   return content.map((part: unknown, index) => textOfPart(part, `${place}[${index}]`)).join('\n');
 }
 
@@ -45,7 +45,7 @@ function textOfPart(part: unknown, place: string): string {
   if (TEXT_PARTS.has(type) && typeof text === 'string') return text;
   // A model's refusal is part of the conversation.
   if (type === 'refusal' && typeof refusal === 'string') return refusal;
-  const kind = typeof type === 'string' ? JSON.stringify(type.slice(0, 40)) : 'of no known type';
+  const kind = typeof type === 'string' ? JSON.stringify(type.slice(0, 40)) : 'of an unknown type';
   throw badRequest(
     `${place} is ${kind}: only text is supported; put what an image or a tool says into words`,
     place,

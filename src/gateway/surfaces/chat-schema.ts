@@ -43,14 +43,14 @@ const FIELDS: UntakenFields = {
   refused: {
     n: {
       asksNothing: (value) => value === 1,
-      instead: 'one answer is given; send the request again for another',
+      instead: 'a request gives one answer; send the request again for another',
     },
     tools: TOOLS_REFUSED,
     functions: TOOLS_REFUSED,
     tool_choice: { ...TOOLS_REFUSED, asksNothing: (value) => value === 'none' || value === 'auto' },
     logprobs: {
       asksNothing: (value) => value === false,
-      instead: 'an answer of a team has no log-probabilities; leave it out',
+      instead: "a team's answer has no log-probabilities; leave it out",
     },
     audio: { asksNothing: () => false, instead: 'answers are text; leave it out' },
     modalities: {

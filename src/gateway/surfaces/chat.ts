@@ -21,10 +21,10 @@ import {
 const route = createRoute({
   method: 'post',
   path: '/v1/chat/completions',
-  summary: 'Answer a conversation, as OpenAI chat completions do',
+  summary: "Answer a conversation in the format of OpenAI's chat completions",
   request: { body: bodyOf(chatRequestSchema) },
   responses: {
-    200: jsonOrEventsOf(chatCompletionSchema, 'The answer; with stream, chunks of it'),
+    200: jsonOrEventsOf(chatCompletionSchema, 'The answer; with `stream`, its chunks'),
     ...refusals,
   },
 });

@@ -14,9 +14,9 @@ import { askedOfMessages, type Message, messageSchema, messagesRequestSchema } f
 const route = createRoute({
   method: 'post',
   path: '/v1/messages',
-  summary: "Answer a conversation, as Anthropic's messages do",
+  summary: "Answer a conversation in the format of Anthropic's messages",
   request: { body: bodyOf(messagesRequestSchema) },
-  responses: { 200: jsonOrEventsOf(messageSchema, 'The answer; with stream, events of it'), ...refusals },
+  responses: { 200: jsonOrEventsOf(messageSchema, 'The answer; with `stream`, its events'), ...refusals },
 });
 
 /** https://docs.anthropic.com/en/api/messages */

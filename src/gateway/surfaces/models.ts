@@ -11,14 +11,14 @@ const listSchema = z.object({ object: z.literal('list'), data: z.array(modelSche
 const listRoute = createRoute({
   method: 'get',
   path: '/v1/models',
-  summary: 'List the models that a key may ask for',
+  summary: 'List the models that the key may use',
   responses: { 200: jsonOf(listSchema, 'The models'), ...refusals },
 });
 
 const modelRoute = createRoute({
   method: 'get',
   path: '/v1/models/{model}',
-  summary: 'Look for one model',
+  summary: 'Read one model',
   request: { params: z.object({ model: z.string() }) },
   responses: { 200: jsonOf(modelSchema, 'The model'), ...refusals },
 });

@@ -87,7 +87,7 @@ export class ResponseFrames {
 
   failed(error: unknown): string {
     const { code, message } = asRefusal(error, this.say);
-    const remedy = `go on with starting_after=${this.#last}`;
+    const remedy = `resume with starting_after=${this.#last}`;
     return this.#aside('error', { code, message: `${message}; ${remedy}`, param: null });
   }
 

@@ -57,12 +57,15 @@ const FIELDS: UntakenFields = {
     tool_choice: { ...TOOLS_REFUSED, asksNothing: (value) => value === 'none' || value === 'auto' },
     conversation: {
       asksNothing: () => false,
-      instead: 'name the response to go on from as previous_response_id, or send all turns as input',
+      instead: 'send the id of the response to continue as previous_response_id, or all turns as input',
     },
-    prompt: { asksNothing: () => false, instead: 'templates are not kept here; send the text as input' },
+    prompt: {
+      asksNothing: () => false,
+      instead: 'prompt templates are not stored here; send the text as input',
+    },
     top_logprobs: {
       asksNothing: (value) => value === 0,
-      instead: 'an answer of a team has no log-probabilities; leave it out',
+      instead: "a team's answer has no log-probabilities; leave it out",
     },
   },
 };

@@ -22,9 +22,9 @@ import { askedOfResponse, notesOf, notesSchema, responseRequestSchema } from './
 const askRoute = createRoute({
   method: 'post',
   path: '/v1/responses',
-  summary: 'Answer a conversation, as OpenAI responses do',
+  summary: "Answer a conversation in the format of OpenAI's responses",
   request: { body: bodyOf(responseRequestSchema) },
-  responses: { 200: jsonOrEventsOf(responseSchema, 'The response; with stream, events of it'), ...refusals },
+  responses: { 200: jsonOrEventsOf(responseSchema, 'The response; with `stream`, its events'), ...refusals },
 });
 
 const idParams = z.object({ id: z.string() });
@@ -32,7 +32,7 @@ const idParams = z.object({ id: z.string() });
 const retrieveRoute = createRoute({
   method: 'get',
   path: '/v1/responses/{id}',
-  summary: 'Look at a response, or go on with its stream',
+  summary: 'Read a response, or resume its stream',
   request: {
     params: idParams,
     query: z.object({
@@ -41,13 +41,13 @@ const retrieveRoute = createRoute({
       starting_after: z.coerce.number().pipe(z.int().min(0)).optional(),
     }),
   },
-  responses: { 200: jsonOrEventsOf(responseSchema, 'The response; with stream, events of it'), ...refusals },
+  responses: { 200: jsonOrEventsOf(responseSchema, 'The response; with `stream`, its events'), ...refusals },
 });
 
 const cancelRoute = createRoute({
   method: 'post',
   path: '/v1/responses/{id}/cancel',
-  summary: 'Cancel a response that is under way',
+  summary: 'Cancel a running response',
   request: { params: idParams },
   responses: { 200: jsonOf(responseSchema, 'The response as it ended'), ...refusals },
 });
@@ -143,7 +143,7 @@ async function findResponse({ conductor }: Gateway, key: Key, responseId: string
     if (solve !== null && notes !== undefined) return { id, notes, solve };
   }
   const shown = JSON.stringify(responseId.slice(0, 100));
-  const message = `there is no response ${shown} of this key: send the id as it was given, with the key that asked`;
+  const message = `this key has no response ${shown}: send the id as it was returned, with the key that asked for it`;
   throw new Refusal(404, message, { reason: 'response_not_found' });
 }
 

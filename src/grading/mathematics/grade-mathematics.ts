@@ -42,7 +42,7 @@ function settle(opinions: readonly Opinion[], right: string): readonly [Verdict,
   const problems = opinions.flatMap(({ problem = [] }) => problem);
   // A second tier that failed may say yes next time, so the answer stays ungraded.
   if (said.includes('no') && opinions.at(-1)?.hasFailed !== true) {
-    return ['wrong', [`it is not seen to equal ${right}`, ...problems].join(', but ')];
+    return ['wrong', [`it could not be shown to equal ${right}`, ...problems].join(', but ')];
   }
   return ['ungraded', problems.join('; ') || 'it could not be read as mathematics'];
 }

@@ -22,7 +22,7 @@ export const bubblewrap: Sandbox = {
     const filter = systemCallFilter();
     if (filter === null) {
       throw new SandboxError(
-        `bubblewrap's limits of memory are for x86-64 and aarch64, and this is ${process.arch}`,
+        `bubblewrap's memory limits work only on x86-64 and aarch64, and this is ${process.arch}`,
       );
     }
     const args = [...isolation(), '--', ...limitedPython(limits, '/judge/main.py', '/judge/stdin')];
@@ -34,7 +34,7 @@ export const bubblewrap: Sandbox = {
   },
   remedyFor: (words) => {
     if (process.platform !== 'linux') return `bubblewrap is for Linux: ${OTHERWISE}`;
-    const remedy = REMEDIES.find(([pattern]) => pattern.test(words))?.[1] ?? 'Mend that';
+    const remedy = REMEDIES.find(([pattern]) => pattern.test(words))?.[1] ?? 'Fix this';
     return `${remedy}; or ${OTHERWISE}`;
   },
 };
@@ -48,7 +48,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/proc/, 'In a container, let bubblewrap mount /proc: "--security-opt systempaths=unconfined" (Docker)'],
   [
     /namespace|uid map|Operation not permitted|Permission denied/,
-    'Let users make namespaces: in a container "--security-opt seccomp=unconfined --security-opt apparmor=unconfined" ' +
+    'Allow unprivileged user namespaces: in a container "--security-opt seccomp=unconfined --security-opt apparmor=unconfined" ' +
       '(Docker), on Ubuntu 24.04 or newer "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"',
   ],
   [/python3|prlimit/, 'Install Python 3 and prlimit in /usr: "apt-get install python3 util-linux"'],
@@ -64,7 +64,9 @@ export const CONFINED: readonly string[] = [
 function isolation(): readonly string[] {
   const [seen] = seenAmong([process.cwd()]);
   if (seen !== undefined) {
-    throw new SandboxError(`programs would see ${seen}, the current folder: start the worker in another one`);
+    throw new SandboxError(
+      `programs would see ${seen}, the current folder: start the worker in another folder`,
+    );
   }
   return [
     ...CONFINED,
@@ -164,5 +166,5 @@ export const unsafe: Sandbox = {
       await rm(folder, { recursive: true, force: true });
     }
   },
-  remedyFor: () => 'Leave CONDUCTOR_SANDBOX out, and install bubblewrap',
+  remedyFor: () => 'Unset CONDUCTOR_SANDBOX, and install bubblewrap',
 };

@@ -51,16 +51,16 @@ async function tryOut(setting: string): Promise<ReadySandbox> {
   const python = /^(3\.\d+\.\d\S*) a sandbox$/.exec(words)?.[1];
   if (python === undefined) {
     const said = words.slice(-300);
-    throw new SandboxError(`${sandbox.name} ran no Python: ${said}. ${sandbox.remedyFor(words)}`);
+    throw new SandboxError(`${sandbox.name} could not run Python: ${said}. ${sandbox.remedyFor(words)}`);
   }
   if (sandbox === bubblewrap && !countsProcesses(release())) {
     throw new SandboxError(
-      `Linux ${release()} counts processes by user and not by sandbox: use 5.14 or newer, or SandboxFusion`,
+      `Linux ${release()} counts processes per user, not per sandbox: use Linux 5.14 or newer, or SandboxFusion`,
     );
   }
   if (sandbox === unsafe) {
     process.emitWarning(
-      `CONDUCTOR_SANDBOX=${UNSAFE}: programs that models write are run without a sandbox, as this user`,
+      `CONDUCTOR_SANDBOX=${UNSAFE}: programs written by models run without a sandbox, as this user`,
     );
   }
   const turns = new Turns(sandbox.places);

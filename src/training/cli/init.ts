@@ -75,8 +75,8 @@ async function chooseSettings(options: InitOptions, ask: Ask) {
   const train = options.train ?? (await ask('File of questions to learn from', 'questions.jsonl'));
   const heldOut = options.heldOut ?? (await ask('File of questions to judge by', 'held-out.jsonl'));
   const usualBase = preset.base.kind === 'folder' ? preset.base.path : 'tiny';
-  const base = options.base ?? (await ask('Folder of the model to begin with, or tiny', usualBase));
-  const baseUrl = options.policyServer ?? (await ask('Where plans are sampled', preset.policy.baseUrl));
+  const base = options.base ?? (await ask('Folder of the model to start from, or tiny', usualBase));
+  const baseUrl = options.policyServer ?? (await ask('Address of the policy server', preset.policy.baseUrl));
   const checkpoints = options.checkpoints ?? (await ask('Folder for checkpoints', preset.checkpoints));
   return {
     profile,
@@ -106,14 +106,14 @@ async function chooseProfile(named: string | true | undefined, ask: Ask): Promis
 }
 
 const COMMENTS: Readonly<Record<string, string>> = {
-  profile: 'completes what does not stand here',
-  run: 'its name, over all nights',
+  profile: 'supplies every setting that is not listed here',
+  run: 'name of the training run, for all its nights',
   data: 'JSON lines: { id, question, answer, grader }',
-  base: "the model to begin with, on the trainer's machine",
-  policy: 'where plans are sampled',
-  checkpoints: 'a folder that trainer and policy server see',
-  cycles: 'of one night',
-  budget: 'of one night',
+  base: "the model to start from, on the trainer's machine",
+  policy: 'address of the policy server',
+  checkpoints: 'a folder that trainer and policy server share',
+  cycles: 'per night',
+  budget: 'per night',
 };
 
 function writeSection(training: ChosenSettings): string {
@@ -138,7 +138,7 @@ async function offerQuestions(
   if (names === '') return;
   const offer = (): Promise<string> => ask(`Write small example questions to ${names}?`, 'yes');
   if (!isWanted && (ask === takeDefault || !/^y(es)?$/i.test(await offer()))) {
-    say(`Not there yet: ${names}. Write them, one question a line, see docs/configuration.md.`);
+    say(`Not there yet: ${names}. Write them, one question per line, see docs/configuration.md.`);
     return;
   }
   for (const file of missing) {
@@ -159,7 +159,7 @@ function sayNext({ profile, base }: ChosenSettings): void {
       ? []
       : ['train examples --from-prompted', warmStartWith('examples.jsonl', base)];
   const next = [...teaching, 'train start'].map((command) => `  temporal-conductor ${command}`);
-  say(`Next, in this folder: "temporal-conductor train up", and beside it\n${next.join('\n')}`);
+  say(`Next, in this folder: "temporal-conductor train up", and in another terminal\n${next.join('\n')}`);
 }
 
 /** Returns the command that teaches examples; random weights need a rate that would spoil a pretrained model. */

@@ -29,7 +29,7 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
     await print(id);
     const failure = (await checkServed(session)) ? await watchOpening(session, id) : null;
     if (failure !== null) {
-      say(`It could not be opened, and is over: ${failure}`);
+      say(`The night failed to start: ${failure}`);
       return EXIT.failed;
     }
     await sayMissing(session);
@@ -65,11 +65,12 @@ async function watchOpening(session: TrainingSession, id: string): Promise<strin
 
 /** Messages after a request is sent; a worker carries it out. */
 const SENT = {
-  pause: 'The night is held after the cycle that is under way; go on with: temporal-conductor train resume',
+  pause:
+    'The night pauses after the cycle that is under way; resume it with: temporal-conductor train resume',
   resume: 'The night goes on.',
   stop: 'The night ends after the cycle that is under way, and what it learned is judged.',
   cancel:
-    'The night ends now, and nothing of it is judged. The next one goes on with the cycle that was under way.',
+    'The night ends now, and nothing it learned is judged. The next one goes on with the cycle that was under way.',
 } as const;
 
 export const pauseNight = (options: TrainOptions): Promise<ExitCode> => steerNight('pause', options);
@@ -129,7 +130,7 @@ export async function scheduleTraining(options: ScheduleOptions): Promise<ExitCo
   }
   return withTraining(options, { used: true }, async ({ temporal, trainRun }) => {
     if (options.remove === true) {
-      const has = (await removeSchedule(temporal, trainRun)) ? 'has no schedule any more' : 'had no schedule';
+      const has = (await removeSchedule(temporal, trainRun)) ? 'no longer has a schedule' : 'had no schedule';
       say(`Training run ${trainRun} ${has}. A night under way goes on.`);
       return EXIT.answered;
     }
@@ -180,7 +181,7 @@ const NIGHTS_SHOWN = 3;
 export function describeSchedule({ next, timeZone, isPaused, note }: NightSchedule): string {
   if (isPaused) {
     const why = note === null ? '' : `: ${note}`;
-    return `is paused${why}; go on with: temporal-conductor train schedule --resume`;
+    return `is paused${why}; resume it with: temporal-conductor train schedule --resume`;
   }
   if (next.length === 0) return 'is never due again';
   const day = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const;

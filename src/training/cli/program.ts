@@ -39,33 +39,33 @@ export function addTraining(train: Command, settle: Settle): void {
     .option(...RUN)
     .option(
       '--profile [name]',
-      'of this package, or a YAML file; without a name, lists them (default: cpu-demo)',
+      'a profile of this package, or a YAML file; without a name, lists them (default: cpu-demo)',
     )
-    .option('--train <file>', 'of questions to learn from (default: questions.jsonl)')
-    .option('--held-out <file>', 'of questions to judge by (default: held-out.jsonl)')
-    .option('--example-questions', 'write small ones to those files where they are missing')
-    .option('--base <folder>', 'of the model to begin with; tiny: one of random weights')
-    .option('--policy-server <url>', 'where plans are sampled, e.g. http://127.0.0.1:8001/v1')
+    .option('--train <file>', 'questions to learn from (default: questions.jsonl)')
+    .option('--held-out <file>', 'questions to judge by (default: held-out.jsonl)')
+    .option('--example-questions', 'write small examples to those files if they are missing')
+    .option('--base <folder>', 'of the model to start from; tiny: a small one with random weights')
+    .option('--policy-server <url>', 'address of the policy server, e.g. http://127.0.0.1:8001/v1')
     .option('--checkpoints <folder>', "for the trainer's checkpoints (default: checkpoints)")
     .option('-y, --yes', 'ask nothing: take the defaults')
     .action(run(async () => (await import('./init.js')).initTraining));
 
-  add('up', 'run all that nights need on this machine, until Ctrl-C').action(
+  add('up', 'run everything that nights need on this machine, until Ctrl-C').action(
     run(async () => (await import('./up.js')).trainUp),
   );
 
-  addOf('start', 'begin a night of training now, and leave it to the workers that are there')
-    .option('--cycles <number>', 'how many, instead of as configured', read.countTo(MOST.cycles))
-    .option('--from <checkpoint>', 'go on from this one, e.g. nightly/000040', checkpoint)
-    .option('--date <date>', 'the night that it counts as (default: today)', read.date)
-    .option('--timezone <name>', 'whose calendar it is, e.g. Europe/Berlin', timeZone)
+  addOf('start', 'start a night of training now, and leave it to running workers')
+    .option('--cycles <number>', 'how many, instead of the configured number', read.countTo(MOST.cycles))
+    .option('--from <checkpoint>', 'continue from this one, e.g. nightly/000040', checkpoint)
+    .option('--date <date>', 'date of the night (default: today)', read.date)
+    .option('--timezone <name>', 'time zone of that date, e.g. Europe/Berlin', timeZone)
     .action(run(async () => (await import('./night.js')).startNight));
 
-  addOf('pause', 'hold the night after its present cycle').action(
+  addOf('pause', 'pause the night after its current cycle').action(
     run(async () => (await import('./night.js')).pauseNight),
   );
-  addOf('resume', 'let the night go on').action(run(async () => (await import('./night.js')).resumeNight));
-  addOf('stop', 'end the night after its present cycle, and judge what it learned')
+  addOf('resume', 'resume the night').action(run(async () => (await import('./night.js')).resumeNight));
+  addOf('stop', 'end the night after its current cycle, and judge what it learned')
     .option('--now', 'end it at once, and judge nothing')
     .action(run(async () => (await import('./night.js')).stopNight));
   addOf('budget', 'change what the rest of the night may use')
@@ -75,22 +75,24 @@ export function addTraining(train: Command, settle: Settle): void {
 
   const other = (flag: string, description: string, conflicts: string[]): Option =>
     new Option(flag, description).conflicts(conflicts);
-  addOf('schedule', 'have a night begin by itself, or see when the next ones do')
+  addOf('schedule', 'have nights start by themselves, or see when the next ones do')
     .option('--at <time>', 'every day at this time, e.g. 03:30', everyDay)
     .addOption(other('--cron <expression>', 'five fields, e.g. "30 3 * * 1-5"', ['at']))
-    .option('--timezone <name>', "of the time, and of the nights' dates, e.g. Europe/Berlin", timeZone)
-    .option('--cycles <number>', 'of each night, instead of as configured', read.countTo(MOST.cycles))
-    .option('--jitter <duration>', 'begin up to this much later', read.duration, 60_000)
+    .option(
+      '--timezone <name>',
+      "time zone of that time and of the nights' dates, e.g. Europe/Berlin",
+      timeZone,
+    )
+    .option('--cycles <number>', 'of each night, instead of the configured number', read.countTo(MOST.cycles))
+    .option('--jitter <duration>', 'start up to this much later', read.duration, 60_000)
     .option(
       '--time-limit <duration>',
       'when the server ends a night (default: 2 h after its budget)',
       read.duration,
     )
-    .addOption(other('--remove', 'have no more nights begin', ['at', 'cron']))
-    .addOption(other('--pause', 'hold the schedule', ['at', 'cron', 'remove']))
-    .addOption(
-      other('--resume', 'let it go on, also after a failed night', ['at', 'cron', 'remove', 'pause']),
-    )
+    .addOption(other('--remove', 'start no more nights', ['at', 'cron']))
+    .addOption(other('--pause', 'pause the schedule', ['at', 'cron', 'remove']))
+    .addOption(other('--resume', 'resume it, also after a failed night', ['at', 'cron', 'remove', 'pause']))
     .action(run(async () => (await import('./night.js')).scheduleTraining));
 
   addOf('status', 'follow the night under way, or see the latest, the next and what serves')
@@ -98,7 +100,7 @@ export function addTraining(train: Command, settle: Settle): void {
     .action(run(async () => (await import('./status.js')).trainStatus));
 
   add('list', 'print the nights of all training runs, or of one')
-    .option('--run <name>', 'this one alone')
+    .option('--run <name>', 'only this one')
     .option('--json', 'print all metrics as JSON')
     .action(run(async () => (await import('./status.js')).listNights));
 
@@ -127,36 +129,36 @@ export function addTraining(train: Command, settle: Settle): void {
     .option('--from-prompted', 'have the configured Conductor plan the training questions')
     .option('--from-runs [ids...]', 'take solves of training questions: these, or the latest')
     .addOption(
-      other('--few-shot <number>', 'keep so many, with their reasoning, for prompts', ['fromRuns']).argParser(
-        read.countTo(MAX_EXAMPLES),
-      ),
+      other('--few-shot <number>', 'keep this many, with their reasoning, for prompts', [
+        'fromRuns',
+      ]).argParser(read.countTo(MAX_EXAMPLES)),
     )
     .option('--data <file>', 'questions to ask instead of those to learn from, e.g. of another domain')
     .option('--out <file>', 'where they are added (default: examples.jsonl; for prompts few-shot.yaml)')
-    .option('--questions <number>', 'how many are asked at most', read.count, 100)
-    .option('--samples <number>', 'plans of each question', read.countTo(MOST.plans), 1)
+    .option('--questions <number>', 'how many to ask at most', read.count, 100)
+    .option('--samples <number>', 'plans per question', read.countTo(MOST.plans), 1)
     .option('--max-cost <usd>', 'for all that is asked, however often; none: no limit (default: 5)', read.usd)
     .action(run(async () => (await import('./examples.js')).gatherExamples));
 
   const fromTraces = new Option('--from-traces [run]', 'imitate the plans of a training run that were right');
-  addOf('warm-start', 'make a first checkpoint that imitates examples, for nights to begin with')
+  addOf('warm-start', 'make a first checkpoint that imitates examples, for nights to start from')
     .option('--examples <file>', 'JSON lines: {"question", "plan"} or {"prompt", "completion"}')
     .addOption(fromTraces.conflicts('examples'))
-    .requiredOption('--steps <number>', 'of the optimizer', read.count)
+    .requiredOption('--steps <number>', 'optimizer steps', read.count)
     .requiredOption('--learning-rate <number>', 'e.g. 1e-5', read.amount)
-    .option('--batch <number>', 'examples of a step', read.count, 32)
+    .option('--batch <number>', 'examples per step', read.count, 32)
     .option('--warmup-steps <number>', 'over which the learning rate rises', read.whole, 0)
     .option('--all-weights', 'change the whole model, which adapters of the run then adapt')
     .action(run(async () => (await import('./checkpoints.js')).warmStart));
 
   addOf('promote', 'have a checkpoint serve from the next solve on, whatever the gate says')
     .argument(...CHECKPOINT)
-    .option('--reason <text>', 'kept beside it', 'promoted by hand')
+    .option('--reason <text>', 'kept with it', 'promoted by hand')
     .action(run(async () => (await import('./checkpoints.js')).promoteCheckpoint));
-  addOf('rollback', 'have the checkpoint before it serve again')
-    .option('--reason <text>', 'kept beside it', 'rolled back by hand')
+  addOf('rollback', 'have the previous checkpoint serve again')
+    .option('--reason <text>', 'kept with it', 'rolled back by hand')
     .action(run(async () => (await import('./checkpoints.js')).rollbackCheckpoint));
   addOf('pin', 'keep the gate from changing what serves')
-    .option('--off', 'let it again', false)
+    .option('--off', 'remove the pin', false)
     .action(run(async () => (await import('./checkpoints.js')).pinCheckpoint));
 }

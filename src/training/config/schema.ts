@@ -15,7 +15,7 @@ const baseSchema = z.discriminatedUnion(
   [z.strictObject({ kind: z.literal('folder'), path }), contract.tinySchema],
   {
     error:
-      'expected the model to begin with, { kind: folder, path: … } or { kind: tiny }, here or in a profile',
+      'expected the model to start from, { kind: folder, path: … } or { kind: tiny }, here or in a profile',
   },
 );
 
@@ -100,12 +100,13 @@ const policySchema = z
       patience: durationSchema.default('10m'),
     },
     {
-      error: 'expected where plans are sampled, { baseUrl: http://127.0.0.1:8001/v1 }, here or in a profile',
+      error:
+        'expected the address of the policy server, { baseUrl: http://127.0.0.1:8001/v1 }, here or in a profile',
     },
   )
   .refine(({ prompt, examples = 'none' }) => prompt === 'full' || examples === 'none', {
     path: ['examples'],
-    error: 'expected "prompt: full" beside it: a compact prompt shows no examples',
+    error: 'expected "prompt: full" as well: a compact prompt shows no examples',
   });
 
 const poolSchema = z
@@ -117,7 +118,7 @@ const poolSchema = z
   })
   .refine(({ adaptive, heldOut }) => adaptive || heldOut.length === 0, {
     path: ['heldOut'],
-    error: 'expected "adaptive: true" beside it: else every question is given all workers',
+    error: 'expected "adaptive: true" as well: otherwise every question is given all workers',
   });
 
 export const trainingSchema = z
@@ -189,28 +190,28 @@ export const trainingSchema = z
   })
   .refine(({ imitation, totalCycles }) => (imitation?.cycles ?? 0) < totalCycles, {
     path: ['imitation', 'cycles'],
-    error: 'expected fewer than "totalCycles": what is imitated is learned to earn rewards by',
+    error: 'expected fewer than "totalCycles", so that some cycles are left to learn from rewards',
   })
   .refine(({ imitation, trainer }) => !imitation?.again || trainer.optimizer.schedule === 'constant', {
     path: ['imitation', 'again'],
-    error: 'expected "trainer.optimizer.schedule" to be constant: each imitation begins the optimizer anew',
+    error: 'expected "trainer.optimizer.schedule" to be constant: each imitation restarts the optimizer',
   })
   .refine(({ imitation, warmStart }) => warmStart !== undefined || (imitation?.warmStartShare ?? 0) === 0, {
     path: ['imitation', 'warmStartShare'],
-    error: 'expected "warmStart" beside it, whose examples it draws',
+    error: 'expected "warmStart" as well: it draws from the examples there',
   })
   .refine(
     ({ questions, groupSize, recursion, trainer: { microBatch, processes, minibatches } }) =>
       minibatches === 1 || microBatch * processes * minibatches <= questions * groupSize * recursion.rounds,
     {
       path: ['trainer', 'minibatches'],
-      error: 'expected fewer, or a smaller "microBatch": a batch has not so many rollouts',
+      error: 'expected fewer, or a smaller "microBatch": a batch has too few rollouts for that',
     },
   )
   .refine(({ policy, pool }) => policy.describe !== 'ordinals' || !(pool.adaptive || pool.permuteIds), {
     path: ['policy', 'describe'],
     error:
-      'expected names or notes, since with pool.adaptive or pool.permuteIds an ordinal means another worker each time',
+      'expected names or notes, since with pool.adaptive or pool.permuteIds an ordinal means a different worker each time',
   });
 
 export type TrainingConfig = z.output<typeof trainingSchema>;

@@ -96,14 +96,14 @@ function findMismatch(
   { model, choices }: z.infer<typeof completionReplySchema>,
   request: SampleRequest,
 ): string | null {
-  if (model !== request.model) return `is by ${briefly(model)}, and ${request.model} was asked`;
+  if (model !== request.model) return `comes from ${briefly(model)}, although ${request.model} was asked`;
   const replies = new Set(choices.map(({ index }) => index)).size;
   if (choices.length !== request.n || replies !== request.n) {
-    return `has ${replies} replies, and ${request.n} were asked for`;
+    return `has ${replies} replies, but ${request.n} were requested`;
   }
   const sent = request.prompt.join();
   if (choices.some(({ prompt_token_ids: read }) => read && read.join() !== sent)) {
-    return 'is to another prompt than was sent';
+    return 'belongs to a different prompt';
   }
   const isKnown = choices.every(({ token_ids: ids }) => ids.every((id) => id < request.vocabulary));
   return isKnown ? null : `holds tokens beyond the ${request.vocabulary} that ${request.model} knows`;

@@ -63,7 +63,7 @@ export function retireCheckpoints(
   const { trainRun, policy } = settings;
   const needed = [...night.neededWith(checkpoint), ...served].filter((each) => each.trainRun === trainRun);
   const keep = [...new Set(needed.map(({ name }) => name))];
-  return unlessItFails(night, 'the policy server was not rid of old checkpoints', async () => {
+  return unlessItFails(night, 'old checkpoints were not unloaded from the policy server', async () => {
     const trainer = trainerActivities('retire old checkpoints', settings, DISPENSABLE_MS);
     await trainer[names.RETIRE]({ trainRun, keep, servers: [policy.baseUrl] });
   });

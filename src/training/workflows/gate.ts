@@ -37,13 +37,13 @@ export async function judge(
   });
   if (promoted) return { decision: `${sentence}. ${await tryPromoted(night, baseline)}`, next: null };
   const next = isLoss ? chooseNext(night, baseline, serving.meanReward) : null;
-  const goesOn = next === null ? '' : `. The next night goes on from ${describePolicy(next)}`;
+  const goesOn = next === null ? '' : `. The next night continues from ${describePolicy(next)}`;
   return { decision: sentence + goesOn, next };
 }
 
 function describeCut(checkpoint: CheckpointRef, { tried, asked, of }: Trial): string {
   return (
-    `${describePolicy(checkpoint)} was not judged: the money of the night is used up, with ` +
+    `${describePolicy(checkpoint)} was not judged: the cost budget of the night is used up, with ` +
     `${describePolicy(tried.policy)} tried on ${asked} of ${of} held-out questions`
   );
 }

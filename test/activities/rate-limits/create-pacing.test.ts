@@ -61,7 +61,7 @@ describe('the gates of a process', () => {
       nonRetryable: false,
       nextRetryDelay: 61_500,
       message:
-        'worker quick (local m) has had its 2 requests or 1000 tokens a minute from this process; ' +
+        'worker quick (local m) has reached its limit of 2 requests or 1000 tokens per minute, counted over this process; ' +
         'no request was sent. It will be asked in 62 s.',
     });
   });
@@ -117,7 +117,7 @@ describe('the gates of a process', () => {
       type: 'Store.Unavailable',
       nonRetryable: false,
       message: expect.stringMatching(
-        /^whether there is room for worker quick \(local m\) cannot be told, and no request was sent: sqlite:.* cannot be opened/,
+        /^cannot check the rate limit of worker quick \(local m\), so no request was sent: sqlite:.* cannot be opened/,
       ) as string,
       details: [{ calls: [] }],
     });

@@ -57,7 +57,7 @@ test('a further Conductor and a baseline appear in one table, at their own price
   const report = await readFile(join(stage.folder.path, 'found', 'report.md'), 'utf8');
   expect(report).toMatch(/\| conductor:frontier \| frontier \|.*\| 3 in, 15 out \|/);
   expect(report).toMatch(/\| baseline giant \| giant \|.*\| 3 in, 15 out \|/);
-  expect(report).toMatch(/worker:scholar, the best worker alone/);
+  expect(report).toMatch(/worker:scholar, the best single worker/);
   expect(PRICES.conductor).not.toEqual(PRICE);
 }, 120_000);
 

@@ -32,7 +32,7 @@ const asked = (since: number): string[] => stage.providers.log.slice(since).map(
 test('a worker alone answers the questions of the log as well, and quality is not judged unless asked for', async () => {
   const refused = await stage.run(['eval', '--from-traces', '--max-cost', '1']);
   expect(refused).toMatchObject(
-    endedWith(2, 'name it with --methods (worker:scholar, worker:coder, worker:clerk)'),
+    endedWith(2, 'Name it with --methods (worker:scholar, worker:coder, worker:clerk)'),
   );
   const empty = await stage.run(['eval', '--from-traces', '--methods', 'workers', '--max-cost', '1']);
   expect(empty).toMatchObject(endedWith(2, 'the log has no solve with an answer'));
@@ -85,7 +85,7 @@ test('known answers are graded, a judge compares the rest, and an earlier evalua
   const args = ['eval', 'gold.jsonl', '--from-traces', '--judge', '--max-cost', '1', '--out', 'two'];
   const { code, stdout, stderr } = await stage.run(args);
   expect({ code, stderr }).toMatchObject({ code: 0 });
-  expect(stderr).toContain(`worker:${worker} was the best worker alone in eval-`);
+  expect(stderr).toContain(`worker:${worker} was the best single worker in eval-`);
   expect(stderr).toContain('4 questions × 2 methods: about 8 calls');
   expect(asked(before).filter((model) => model === worker)).toHaveLength(4);
   expect(asked(before).filter((model) => model === 'judge')).toHaveLength(4);
@@ -113,6 +113,6 @@ test('--judge is refused if no judge is configured', async () => {
   await stage.configure({ verifier: undefined });
   const args = ['eval', '--from-traces', '--judge', '--methods', 'worker:clerk', '--max-cost', '1'];
   expect(await stage.run(args)).toMatchObject(
-    endedWith(2, '--judge asks a model that judges answers, and the configuration names none'),
+    endedWith(2, '--judge needs a verifier, but none is configured'),
   );
 }, 60_000);

@@ -69,9 +69,11 @@ test('each repeat has another seed, a condition decides the exit code, and two e
   );
 
   const unknown = await stage.run([...EVAL, '--methods', 'vote:best']);
-  expect(unknown).toMatchObject(endedWith(2, 'which worker is the best one alone?'));
+  expect(unknown).toMatchObject(
+    endedWith(2, 'the best worker is unknown: no evaluation here tried all of them'),
+  );
   const first = await stage.run([...EVAL, '--methods', 'vote', '--primary', 'worker:scholar']);
-  expect(first.stderr).toContain('vote: the first worker, scholar, since no evaluation here tells');
+  expect(first.stderr).toContain('vote: the first worker, scholar, since no evaluation here shows');
   const tried = await stage.run([...EVAL, '--methods', 'workers', '--json']);
   const alone = (JSON.parse(tried.stdout) as Summary).methods;
   const [best] = alone.toSorted((first, second) => (second.score ?? 0) - (first.score ?? 0));
@@ -97,7 +99,9 @@ test('each repeat has another seed, a condition decides the exit code, and two e
   const written = await readFile(file, 'utf8');
   await writeFile(file, written.replace('id: scholar', 'id: scholar\n    temperature: 0.9'));
   const changed = await stage.run([...EVAL, '--methods', 'vote:best']);
-  expect(changed).toMatchObject(endedWith(2, 'which worker is the best one alone?'));
+  expect(changed).toMatchObject(
+    endedWith(2, 'the best worker is unknown: no evaluation here tried all of them'),
+  );
   await writeFile(file, written);
 
   const condition = ['--fail-if', 'worker:clerk < 1.0'];

@@ -91,13 +91,11 @@ test('after a configuration change, an evaluation continues with its original mo
     verifier: undefined,
   });
   const refused = await stage.run(['eval', '--resume', id, '--max-cost', '1', '--trust']);
-  expect(refused).toMatchObject(endedWith(2, `does not serve what evaluation ${id} began with`));
+  expect(refused).toMatchObject(endedWith(2, `this configuration cannot resume evaluation ${id}`));
 
   await stage.configure({ workers: [coder], limits: { calls: 3 } });
   const whole = await stage.run(['eval', '--resume', id, '--max-cost', '1', '--trust']);
-  expect(whole).toMatchObject(
-    endedWith(0, `Evaluation ${id} goes on with the models and limits that it began with.`),
-  );
+  expect(whole).toMatchObject(endedWith(0, `Evaluation ${id} goes on with its original models and limits.`));
   // No call went to the new address, where nobody answers, and every call had a price.
   const records = await stage.results(id);
   expect(records).toHaveLength(12);

@@ -200,12 +200,12 @@ const OWN = { id: 'a', question: 'How many?', grader: 'number', answer: '4' };
 test.each([
   ['empty', '', /holds no line: expected/],
   ['blank', ' \n\n', /holds no line: expected/],
-  ['a list', '[{"id": 1}]', /is one list in JSON: write an object a line/],
+  ['a list', '[{"id": 1}]', /is one list in JSON: write one object per line/],
   ['a zip', 'PK\x03\x04...', /is packed: unpack it, and name/],
-  ['UTF-16', Buffer.from('\ufeff{"id": 1}', 'utf16le'), /is text in UTF-16: save it in UTF-8/],
+  ['UTF-16', Buffer.from('\ufeff{"id": 1}', 'utf16le'), /is text in UTF-16: save it as UTF-8/],
   ['a pointer', 'version https://git-lfs.github.com/spec/v1\n', /fetch it with "git lfs pull"/],
   ['a page', '<!DOCTYPE html><html>', /is a web page or XML: download the file itself/],
-  ['bytes', Buffer.from([1, 0, 2, 0]), /is no text: expected JSON lines/],
+  ['bytes', Buffer.from([1, 0, 2, 0]), /is not text: expected JSON lines/],
   ['a letter', 'Dear reader\nhow are you', /is neither JSON lines nor CSV/],
   [
     'a set unknown',
@@ -255,9 +255,9 @@ test('unusable lines of JSON are reported with their numbers, and the others are
     ]),
   );
   expect(await problemsIn(file)).toEqual([
-    ':2 this is no JSON: write one object a line',
-    ':3 this is no object: write one object a line',
-    ':4 this is not in UTF-8: save the file in it',
+    ':2 this is not JSON: write one object per line',
+    ':3 this is not an object: write one object per line',
+    ':4 this is not UTF-8: save the file as UTF-8',
     expect.stringMatching(/^:5 (?:it is nested too deep to be read|answer is )/),
     ':6 answer is "four": expected a number, or text that ends with one',
   ]);
@@ -270,7 +270,7 @@ test('unusable rows of CSV are reported with their lines, and line ends within q
     'id,question,grader,answer\na,"How\nmany, ""in all""?",number,4\nb,How,many?,number,4\nc,say "hi" now,exact,x\nd,Why?,exact,y\ne,"never closed,exact,z\n',
   );
   expect((await problemsIn(file)).sort()).toEqual([
-    ':4 it has 5 values where the first line names 4: put quotes around a value with a comma',
+    ':4 it has 5 values, but the first line names 4: put quotes around a value with a comma',
     expect.stringMatching(/^:7 this cannot be read as CSV: Quote Not Closed/),
   ]);
   expect((await questionsIn(file)).map(({ question }) => question)).toEqual([

@@ -20,7 +20,7 @@ test('if bubblewrap does not work, the grader says what to do', async () => {
     return;
   }
   expect(problem).toMatch(
-    /^code cannot be judged: .*(Install|Let users make namespaces|In a container).*SandboxFusion/,
+    /^code cannot be judged: .*(Install|Allow unprivileged user namespaces|In a container).*SandboxFusion/,
   );
 });
 

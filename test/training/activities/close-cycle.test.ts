@@ -48,7 +48,7 @@ test('reports the cycle by which a topic has collapsed to one bad shape, also wh
   }
   expect(collapses.slice(0, 4)).toEqual([null, null, null, null]);
   expect(collapses[5]).toContain(
-    'since cycle 2 nearly all plans have one shape, and hardly another is tried, for law (50 %',
+    'since cycle 2 nearly all plans have the same shape, and hardly any other is tried, for law (50 %',
   );
   expect((await records.readCycle(folder.store, 'sums', 6))?.collapse).toBe(collapses[5]);
 });

@@ -14,7 +14,7 @@ test('grades each answer by itself: right, wrong, missing, and one in the store'
   const graderVersion = expect.stringMatching(/^number\//) as string;
   expect(await judge({}, ['4', '5', null, long])).toEqual([
     { verdict: 'correct', extracted: '4', reason: 'it is the same number', graderVersion, sameAs: 0 },
-    { verdict: 'wrong', extracted: '5', reason: 'it is another number than 4', graderVersion, sameAs: 1 },
+    { verdict: 'wrong', extracted: '5', reason: 'the number differs from 4', graderVersion, sameAs: 1 },
     { verdict: 'wrong', extracted: null, reason: 'there is no answer', graderVersion: 'none', sameAs: null },
     { verdict: 'correct', extracted: '4', reason: 'it is the same number', graderVersion, sameAs: 0 },
   ]);

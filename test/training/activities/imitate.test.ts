@@ -93,7 +93,7 @@ test.each([
   [
     'imitation.warmStartShare',
     { imitation: { cycles: 1, steps: 1, learningRate: 1e-3, warmStartShare: 0.1 } },
-    '"warmStart" beside it',
+    '"warmStart" as well',
   ],
 ])('the configuration refuses an invalid %s', (_, training, words) => {
   const imitation = { cycles: 3, steps: 2, batch: 10, learningRate: 1e-3 };

@@ -49,7 +49,7 @@ test('a first night gets settings, cycles, stored questions, and a base model to
   expect([set.count, heldOut.count]).toEqual([3, 1]);
   const sets = new QuestionSets(folder.store);
   expect(await sets.read({ set: set.set, index: 1 })).toMatchObject({ id: 'b', answer: '4' });
-  await expect(sets.read({ set: set.set, index: 3 })).rejects.toThrow('question 4 is asked for');
+  await expect(sets.read({ set: set.set, index: 3 })).rejects.toThrow('question 4 was requested');
 });
 
 test('reads questions from nowhere else in the store, and no altered ones, since questions name activities', async () => {
@@ -61,7 +61,7 @@ test('reads questions from nowhere else in the store, and no altered ones, since
   }
   const { train: set } = await open();
   await folder.store.write(set.set, forged);
-  await expect(sets.read({ set: set.set, index: 0 })).rejects.toThrow('are not those that were kept');
+  await expect(sets.read({ set: set.set, index: 0 })).rejects.toThrow('differ from those that were stored');
 });
 
 test('questions emptied by a power failure are written again by the next night', async () => {

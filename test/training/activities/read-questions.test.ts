@@ -17,7 +17,7 @@ test('reads both sets in the order of their lines, and skips empty ones', async 
 });
 
 test.each([
-  ['no JSON', [row('a'), '{"id":'], ['train.jsonl:2: this is no JSON']],
+  ['no JSON', [row('a'), '{"id":'], ['train.jsonl:2: this is not JSON']],
   ['an unreadable answer', [{ ...row('a'), answer: 'four' }], ['train.jsonl:1: answer is "four": expected']],
   ['every mistake at once', [row('a'), '[]', '{}'], ['train.jsonl:2: ', 'train.jsonl:3: ']],
   [

@@ -75,7 +75,7 @@ test('a schedule can be created, shown, changed, paused, resumed and removed', a
   const held = 'is paused: paused by "train schedule --pause"';
   expect((await train('schedule', '--pause')).stdout).toContain(held);
   expect((await train('schedule', '--resume')).stdout).toContain(' next ');
-  expect((await train('schedule', '--remove')).stderr).toContain('has no schedule any more');
+  expect((await train('schedule', '--remove')).stderr).toContain('no longer has a schedule');
   expect(await train('schedule')).toMatchObject(endedWith(2, 'has no schedule'));
 });
 
@@ -90,7 +90,7 @@ test('a night can be started, paused, resumed and stopped; a second one is refus
   const begun = await train('start', '--date', '2026-11-21', '--cycles', '2');
   expect(begun).toMatchObject({ code: 0, stdout: `train-${trainRun}\n` });
   expect(begun.stderr).toMatch(
-    /^Note: Questions: 20 held-out questions are few: .* 0\.05 takes about 400 questions\.\n/m,
+    /^Note: Questions: 20 held-out questions are few: .* detecting 0\.05 takes about 400 questions\.\n/m,
   );
   expect(begun.stderr).toMatch(/No worker polls task queue .* Start one with: temporal-conductor worker\n/);
   expect(begun.stderr).toMatch(/^Missing: Trainer: none listens on task queue .*: start it with /m);
@@ -120,8 +120,7 @@ test('a night can be started, paused, resumed and stopped; a second one is refus
 
 test('a night that cannot be opened is reported with the reason', async () => {
   const worker = await stage.startReady(['worker'], atServer());
-  const over =
-    /is under way; .*\nIt could not be opened, and is over: train\.jsonl cannot be read: ENOENT.*\n$/;
+  const over = /is under way; .*\nThe night failed to start: train\.jsonl cannot be read: ENOENT.*\n$/;
   expect(await train('start')).toMatchObject(endedWith(1, over));
   expect(await worker.end('SIGTERM')).toMatchObject({ code: 0 });
 });

@@ -80,7 +80,7 @@ test.each([40, 60, 80, 120, Infinity])(
 );
 
 test('shows a collapse of the policy below the decision for as long as it lasts', () => {
-  const collapse = 'since cycle 55 all plans have one shape';
+  const collapse = 'since cycle 55 all plans have the same shape';
   const [before = [], last = []] = [0, 1].map((held) => {
     const cycles = madeUpCycles(2).map((each, index) => ({
       ...each,

@@ -46,7 +46,7 @@ test('a failed cleanup does not harm a night, and is reported', async () => {
   const { trainer } = stage;
   const refuse = () => Promise.reject(ApplicationFailure.nonRetryable('It is not mine.', 'Trainer.Failed'));
   trainer[RETIRE] = refuse;
-  const retired = 'the policy server was not rid of old checkpoints: It is not mine.';
+  const retired = 'old checkpoints were not unloaded from the policy server: It is not mine.';
   expect(await train('2026-01-10')).toMatchObject({ status: 'done', warning: retired });
   trainer[COLLECT] = refuse;
   const collected = "old checkpoints were left on the trainer's disk: It is not mine.";

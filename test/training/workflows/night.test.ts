@@ -157,7 +157,7 @@ test('an answer whose custom grader fails, or returns an unknown verdict, is ung
   const [group] = await readCycleGroups(stage.store, stage.trainRun, 1);
   const reasons = group?.rollouts.map(({ invalidBecause }) => invalidBecause);
   expect(reasons).toEqual([
-    'the grader judge returned none of our verdicts',
+    'the grader judge returned no known verdict',
     expect.stringMatching(/^the grader judge on task queue .* failed: the judge is ill$/),
   ]);
 });
@@ -225,7 +225,11 @@ const budget = (change: NightBudget) => () => stage.training.setBudget(stage.tra
 test.each([
   ['is told to stop', () => stage.training.stop(stage.trainRun), 'does not replace'],
   ['has used up its time', budget({ hours: 0 }), 'does not replace'],
-  ['has used up its money', budget({ costUsd: 0 }), 'was not judged: the money of the night is used up'],
+  [
+    'has used up its money',
+    budget({ costUsd: 0 }),
+    'was not judged: the cost budget of the night is used up',
+  ],
 ])(
   'a night that %s ends after its current cycle, and the next one trains the rest',
   async (_, say, decision) => {
@@ -264,7 +268,7 @@ test('after a night that made the policy worse, the next one continues from the 
   });
   const { decision, checkpoint } = (await readNight(stage.store, stage.trainRun, NEXT)) ?? {};
   expect(checkpoint).toMatchObject({ name: '000002' });
-  expect(decision).toContain(`. The next night goes on from ${stage.trainRun}/000001`);
+  expect(decision).toContain(`. The next night continues from ${stage.trainRun}/000001`);
   expect(await readRun(stage.store, stage.trainRun)).toMatchObject({ checkpoint: { name: '000001' } });
 });
 

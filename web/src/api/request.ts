@@ -44,7 +44,7 @@ export async function reach(path: string, init: RequestInit): Promise<Response> 
   const response = await fetch(path, { credentials: 'same-origin', ...init }).catch((cause: unknown) => {
     if (init.signal?.aborted === true) throw cause;
     connection.set('lost');
-    throw new Unreachable('the gateway cannot be reached: check that it runs', { cause });
+    throw new Unreachable('the gateway cannot be reached: check that it is running', { cause });
   });
   connection.set('there');
   return response;

@@ -13,7 +13,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign a browser in with a link that was printed, which works once, or with a key */
+        /** Sign in a browser with a printed link, which works once, or with a key */
         post: {
             parameters: {
                 query?: never;
@@ -27,7 +27,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description A cookie stands for the key from now on */
+                /** @description Signed in: from now on a cookie stands for the key */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -56,7 +56,7 @@ export interface paths {
                 };
             };
         };
-        /** Sign a browser out */
+        /** Sign out a browser */
         delete: {
             parameters: {
                 query?: never;
@@ -107,7 +107,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read whose the key is, what it may ask for, and the limits that hold where a solve names none */
+        /** Read the name and rights of the key, its models, the workers, and the default limits of a solve */
         get: {
             parameters: {
                 query?: never;
@@ -163,7 +163,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answer a conversation, as OpenAI chat completions do */
+        /** Answer a conversation in the format of OpenAI's chat completions */
         post: {
             parameters: {
                 query?: never;
@@ -177,7 +177,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description The answer; with stream, chunks of it */
+                /** @description The answer; with `stream`, its chunks */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -222,7 +222,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answer a conversation, as Anthropic's messages do */
+        /** Answer a conversation in the format of Anthropic's messages */
         post: {
             parameters: {
                 query?: never;
@@ -236,7 +236,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description The answer; with stream, events of it */
+                /** @description The answer; with `stream`, its events */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -279,7 +279,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the models that a key may ask for */
+        /** List the models that the key may use */
         get: {
             parameters: {
                 query?: never;
@@ -337,7 +337,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Look for one model */
+        /** Read one model */
         get: {
             parameters: {
                 query?: never;
@@ -395,7 +395,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answer a conversation, as OpenAI responses do */
+        /** Answer a conversation in the format of OpenAI's responses */
         post: {
             parameters: {
                 query?: never;
@@ -409,7 +409,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description The response; with stream, events of it */
+                /** @description The response; with `stream`, its events */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -452,7 +452,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Look at a response, or go on with its stream */
+        /** Read a response, or resume its stream */
         get: {
             parameters: {
                 query?: {
@@ -467,7 +467,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description The response; with stream, events of it */
+                /** @description The response; with `stream`, its events */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -514,7 +514,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a response that is under way */
+        /** Cancel a running response */
         post: {
             parameters: {
                 query?: never;
@@ -568,7 +568,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the key's solves, or with an admin key all: unfinished ones first */
+        /** List the key's solves, or all with an admin key: unfinished ones first */
         get: {
             parameters: {
                 query?: {
@@ -581,7 +581,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description At most `limit` that have ended; `unlisted` counts unfinished ones beyond a hundred. With `endedBefore`, only those that ended by then */
+                /** @description At most `limit` that have ended; `unlisted` counts unfinished ones beyond a hundred. With `endedBefore`, only solves that ended by then */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -628,7 +628,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description It is under way, or was started by the same request before */
+                /** @description The solve that this request, or an earlier attempt of it, started */
                 202: {
                     headers: {
                         [name: string]: unknown;
@@ -726,7 +726,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read all turns that a solve was asked with, the question last */
+        /** Read all turns of the conversation that a solve answers, the question last */
         get: {
             parameters: {
                 query?: never;
@@ -786,7 +786,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what a step of a solve, or of a child of one, sent to its model */
+        /** Read what a step of a solve, or of its child, sent to its model */
         get: {
             parameters: {
                 query?: {
@@ -801,7 +801,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description The messages, as its latest attempt was sent them */
+                /** @description The messages of its latest attempt */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -849,7 +849,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what the Conductor wrote for a round of a solve, or of a child of one, counted from 0 */
+        /** Read what the Conductor wrote for a round, counted from 0, of a solve or of its child */
         get: {
             parameters: {
                 query?: {
@@ -863,7 +863,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Its replies, thoughts included */
+                /** @description Its replies, reasoning included */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -907,7 +907,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Follow a solve: an event each for plans, steps, their texts, reviews, waits and the end */
+        /** Follow a solve: events for its plans, steps and their texts, reviews, waits and end */
         get: {
             parameters: {
                 query?: {
@@ -923,7 +923,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Its kind is `event`, its place in the stream `id`. Whoever sends the last id, as `Last-Event-ID` or `after`, is told the rest */
+                /** @description `event` is the kind of an event, `id` its position. To resume, send the last id as `Last-Event-ID` or `after` */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -932,7 +932,7 @@ export interface paths {
                         "text/event-stream": string;
                     };
                 };
-                /** @description The end was told already: nothing is left */
+                /** @description The end was already sent: nothing is left */
                 204: {
                     headers: {
                         [name: string]: unknown;
@@ -994,7 +994,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description It is done */
+                /** @description Done */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1056,7 +1056,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description It is done */
+                /** @description Done */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1098,7 +1098,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the limits that hold while a solve runs, and until when a plan waits */
+        /** Read the current limits of a running solve, and until when a plan waits */
         get: {
             parameters: {
                 query?: never;
@@ -1110,7 +1110,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description What holds now */
+                /** @description The current limits */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1140,7 +1140,7 @@ export interface paths {
             };
         };
         put?: never;
-        /** Change the limits that are named; all that then hold are the answer */
+        /** Change the given limits, and return all that now apply */
         post: {
             parameters: {
                 query?: never;
@@ -1163,7 +1163,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description It is done */
+                /** @description Done */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1207,7 +1207,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let the plan run that waits; a plan as it was seen keeps another one from being approved */
+        /** Approve the waiting plan; if `plan` is given, only if it is still the waiting one */
         post: {
             parameters: {
                 query?: never;
@@ -1231,7 +1231,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description It is done */
+                /** @description Done */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1275,7 +1275,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Run another plan instead of the one that waits */
+        /** Run another plan instead of the waiting one */
         post: {
             parameters: {
                 query?: never;
@@ -1301,7 +1301,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description It is done */
+                /** @description Done */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1353,7 +1353,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Have the Conductor write another plan instead of the one that waits */
+        /** Have the Conductor write another plan instead of the waiting one */
         post: {
             parameters: {
                 query?: never;
@@ -1371,7 +1371,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description It is done */
+                /** @description Done */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1415,7 +1415,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stop a solve: its calls are closed, and it ends as cancelled */
+        /** Cancel a solve: its calls are stopped, and it ends as cancelled */
         post: {
             parameters: {
                 query?: never;
@@ -1431,7 +1431,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description It is done */
+                /** @description Done */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1475,7 +1475,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Start a new solve that goes on from a step of this one, counted from 0 */
+        /** Start a new solve that continues from a step of this one, counted from 0 */
         post: {
             parameters: {
                 query?: never;
@@ -1504,7 +1504,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description The new solve is under way */
+                /** @description The new solve has started */
                 202: {
                     headers: {
                         [name: string]: unknown;
@@ -1546,7 +1546,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sum what calls cost by workflow: those of the key's solves; with an admin key all, by whatever group */
+        /** Sum the cost of calls: of the key's own solves by workflow; with an admin key, of all calls by any group */
         get: {
             parameters: {
                 query?: {
@@ -1560,7 +1560,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Lines, the most expensive first; days are those of UTC */
+                /** @description Lines, the most expensive first; days are in UTC */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1666,7 +1666,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the nights of a training run, and how far the one under way has come */
+        /** Read the nights of a training run, and the progress of the running one */
         get: {
             parameters: {
                 query?: never;
@@ -1678,7 +1678,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Nights that have begun */
+                /** @description Nights that have started */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1726,7 +1726,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read one night, with what its gate found */
+        /** Read one night, with the findings of its gate and canary */
         get: {
             parameters: {
                 query?: never;
@@ -1793,7 +1793,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Their ids, and what serves */
+                /** @description Their ids, and the one that serves */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1840,7 +1840,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what was tried in a cycle: questions, plans, verdicts and rewards; takes an admin key */
+        /** Read what was tried in a cycle: questions, plans, verdicts and rewards; needs an admin key */
         get: {
             parameters: {
                 query?: never;
@@ -1853,7 +1853,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Its groups as far as they are over, long answers cut */
+                /** @description Its finished groups, with long answers cut */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1899,7 +1899,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Have a checkpoint serve from the next solve on; takes an admin key */
+        /** Have a checkpoint serve from the next solve on; needs an admin key */
         post: {
             parameters: {
                 query?: never;
@@ -1965,7 +1965,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Have the checkpoint before it serve again; takes an admin key */
+        /** Have the previous checkpoint serve again; needs an admin key */
         post: {
             parameters: {
                 query?: never;
@@ -2030,7 +2030,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Keep the gate from changing what serves, or let it again; takes an admin key */
+        /** Keep the gate from changing what serves, or allow it again; needs an admin key */
         post: {
             parameters: {
                 query?: never;
@@ -2103,7 +2103,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description What each asked, of whom */
+                /** @description Their question files, methods and workers */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2147,7 +2147,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sum up an evaluation, as far as it is */
+        /** Summarize an evaluation, finished or not */
         get: {
             parameters: {
                 query?: never;
@@ -2203,7 +2203,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read its scores by data set, and questions on which methods disagree; takes an admin key */
+        /** Read its scores by data set, and questions on which methods disagree; needs an admin key */
         get: {
             parameters: {
                 query?: never;
@@ -2259,7 +2259,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tell whether a solve could be started now */
+        /** Check whether a solve could be started now */
         get: {
             parameters: {
                 query?: never;
@@ -2278,7 +2278,7 @@ export interface paths {
                         "application/json": components["schemas"]["Health"];
                     };
                 };
-                /** @description Something of it does not */
+                /** @description Temporal, the store or a worker does not answer */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -2304,7 +2304,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read counters for Prometheus; takes an admin key */
+        /** Read counters for Prometheus; needs an admin key */
         get: {
             parameters: {
                 query?: never;

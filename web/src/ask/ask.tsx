@@ -32,7 +32,7 @@ export function Ask({ me }: { readonly me: Me }): ReactElement {
           ref={box}
           rows={3}
           label="Your question"
-          placeholder="Ask anything. Enter asks, Shift+Enter starts a line."
+          placeholder="Ask anything. Enter sends, Shift+Enter starts a new line."
           value={question}
           onChange={(value) => {
             setQuestion(value);
@@ -53,7 +53,7 @@ export function Ask({ me }: { readonly me: Me }): ReactElement {
           </button>
         </AskOptions>
       </form>
-      {error !== null && <Problem>It was not asked: {error.message}</Problem>}
+      {error !== null && <Problem>The question was not asked: {error.message}</Problem>}
       {question === '' && (
         <section className="examples" aria-label="Examples">
           {EXAMPLES.map((example) => (

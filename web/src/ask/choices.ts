@@ -54,11 +54,13 @@ export function describeChoices(
   { costUsd, steps, depth, approval, without }: Choices,
   { workers }: Me,
 ): string {
-  const money = costUsd.trim() === '' ? 'no limit on cost' : `at most ${describeUsd(Number(costUsd))}`;
+  const money = costUsd.trim() === '' ? 'no cost limit' : `at most ${describeUsd(Number(costUsd))}`;
   const team =
     without.length === 0
       ? counted(workers.length, 'worker')
       : `${workers.length - without.length} of ${counted(workers.length, 'worker')}`;
   const deep = depth === '0' ? [] : [depth.trim() === '' ? 'any depth' : `depth ${depth}`];
-  return [money, `${counted(Number(steps), 'step')} a plan`, ...deep, team, APPROVALS[approval]].join(' · ');
+  return [money, `${counted(Number(steps), 'step')} per plan`, ...deep, team, APPROVALS[approval]].join(
+    ' · ',
+  );
 }

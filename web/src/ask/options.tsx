@@ -38,7 +38,7 @@ export function AskOptions({ me, choices, onChange, children }: OptionsProps): R
           </div>
           <div className="field">
             <NumberField
-              label="Steps a plan"
+              label="Steps per plan"
               step="1"
               nothing="none"
               value={choices.steps}
@@ -66,7 +66,7 @@ export function AskOptions({ me, choices, onChange, children }: OptionsProps): R
           />
         </div>
         <fieldset>
-          <legend>Who may be asked</legend>
+          <legend>Workers that may be asked</legend>
           {me.workers.map(({ id, model }) => (
             <label key={id} title={model}>
               <input

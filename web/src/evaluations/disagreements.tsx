@@ -18,7 +18,7 @@ export function Disagreements({ found }: { readonly found: Found }): ReactElemen
       <p className="faint">
         {shown.length === 0
           ? 'Nowhere: both are right and wrong on the same questions.'
-          : `${one} alone was right on ${won}, ${other} alone on ${lost}.${shown.length < won + lost ? ` ${shown.length} of them:` : ''}`}
+          : `Only ${one} was right on ${won}, only ${other} on ${lost}.${shown.length < won + lost ? ` ${shown.length} of them:` : ''}`}
       </p>
       {shown.map(({ id, question, right, sides }) => (
         <article key={id} className="group" aria-label={`Question ${id}`}>

@@ -52,7 +52,7 @@ function Found({ summary }: { readonly summary: Summary }): ReactElement {
     <>
       <section className="card" aria-label="Findings">
         <p dir="auto">
-          Questions of {file}. Workers: {workers.join(', ')}.
+          Questions from {file}. Workers: {workers.join(', ')}.
         </p>
         {isUnderWay(summary) && (
           <p className="line" role="status">
@@ -141,5 +141,5 @@ function Behind({ id, path, complete }: BehindProps): ReactElement | null {
 }
 
 function TakesAdmin(): ReactElement {
-  return <p className="faint">Its questions, plans and answers are shown to an admin key.</p>;
+  return <p className="faint">Its questions, plans and answers are shown only to an admin key.</p>;
 }

@@ -28,8 +28,8 @@ export default function Evaluations(): ReactElement {
       )}
       {data?.length === 0 && (
         <Empty title="No evaluations yet">
-          <code>temporal-conductor eval FILE</code> asks the Conductor and each worker alone the same
-          questions, and shows here who is right how often, and at what cost.
+          <code>temporal-conductor eval FILE</code> asks the Conductor and each worker on its own the same
+          questions, and shows here how often each is right, and at what cost.
         </Empty>
       )}
       {data !== undefined && data.length > 0 && <List evaluations={data} />}
@@ -46,7 +46,7 @@ function List({ evaluations }: { readonly evaluations: readonly ListedEvaluation
           <tr>
             <th scope="col">Evaluation</th>
             <th scope="col" className="words">
-              Questions of
+              File
             </th>
             <th scope="col" className="words">
               Methods

@@ -25,7 +25,7 @@ const COLUMNS: readonly Column[] = [
     cell: ({ interval }) => interval?.map((bound) => bound.toFixed(3)).join('–') ?? NOTHING,
   },
   {
-    head: 'Cost a question',
+    head: 'Cost per question',
     value: ({ usd }) => usd,
     cell: ({ usd }) => (usd === null ? 'unknown' : describeUsd(usd)),
     isAscending: true,
@@ -108,8 +108,8 @@ export function MethodsTable({ summary }: { readonly summary: Summary }): ReactE
         </table>
       </div>
       <p className="faint">
-        Difference: from {summary.reference}, question by question; p adjusted for the number of methods, but
-        for one that was named before.
+        Difference from {summary.reference}, question by question. p is adjusted for the number of methods,
+        except for a primary method named in advance.
       </p>
     </>
   );

@@ -61,7 +61,7 @@ export function CyclePanel({ trainRun, cycle, onClose }: CyclePanelProps): React
 function Groups({ groups }: { readonly groups: readonly CycleGroup[] }): ReactElement {
   const [isWhole, showAll] = useState(false);
   const shown = isWhole ? groups : groups.slice(0, SHOWN_AT_FIRST);
-  if (groups.length === 0) return <Empty title="No groups are kept">They were removed from the store.</Empty>;
+  if (groups.length === 0) return <Empty title="No groups left">They were removed from the store.</Empty>;
   return (
     <>
       {shown.map((group) => (
@@ -100,7 +100,7 @@ function Summary({ metrics }: { readonly metrics: CycleMetrics }): ReactElement 
         )}
       </p>
       <p className="faint">
-        Who is asked: {sharesOf(metrics.workerShares)}. Shapes:{' '}
+        Workers: {sharesOf(metrics.workerShares)}. Shapes:{' '}
         {sharesOf(metrics.topologyShares, (name) => names[name] ?? name)}.
       </p>
       {collapse !== null && <Problem>The policy may have collapsed: {collapse}.</Problem>}
@@ -171,7 +171,7 @@ function Fold({ rollouts }: { readonly rollouts: Rollouts }): ReactElement {
       )}
       {[...faults].map((fault) => (
         <p key={fault} className="faint">
-          Does not count: {showText(fault)}
+          Not counted: {showText(fault)}
         </p>
       ))}
     </div>

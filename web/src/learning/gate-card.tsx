@@ -27,8 +27,7 @@ export function GateCard({ night }: { readonly night: JudgedNight }): ReactEleme
       <h2>Gate of {date}</h2>
       {gate !== null && <Evidence gate={gate} isBack={canary?.rolledBack === true} />}
       <p className="sentence">
-        {decision ??
-          'Nothing was decided: a night is judged after its last cycle, where it made a checkpoint.'}
+        {decision ?? 'No decision: a night is judged after its last cycle, if it made a checkpoint.'}
       </p>
     </section>
   );
@@ -37,7 +36,7 @@ export function GateCard({ night }: { readonly night: JudgedNight }): ReactEleme
 function Evidence({ gate, isBack }: { readonly gate: GateRecord; readonly isBack: boolean }): ReactElement {
   const { candidate, baseline, promoted, gain, lowerBound, pairs, judgement } = gate;
   const stays = promoted && !isBack;
-  const outcome = stays ? 'it serves' : isBack ? 'it was taken back' : 'it does not replace it';
+  const outcome = stays ? 'promoted' : isBack ? 'rolled back' : 'not promoted';
   return (
     <>
       <p>
@@ -56,7 +55,7 @@ function Evidence({ gate, isBack }: { readonly gate: GateRecord; readonly isBack
           <dt>Held-out questions</dt>
           <dd>{pairs}</dd>
           <dd className="faint">
-            {judgement === 1 ? 'judged on for the first time' : `${judgement} judgements on them so far`}
+            {judgement === 1 ? 'used for the first time' : `used for ${judgement} judgements so far`}
           </dd>
         </div>
       </dl>
@@ -75,9 +74,7 @@ function Cost({ gate: { costRatio, maxCostRatio } }: { readonly gate: GateRecord
     <div>
       <dt>Cost</dt>
       <dd>{costRatio === null ? 'unknown' : `${costRatio.toFixed(2)} ×`}</dd>
-      <dd className="faint">
-        {maxCostRatio === null ? 'any is allowed' : `at most ${maxCostRatio} × is allowed`}
-      </dd>
+      <dd className="faint">{maxCostRatio === null ? 'no limit' : `at most ${maxCostRatio} ×`}</dd>
     </div>
   );
 }

@@ -43,7 +43,7 @@ function Runs({ runs, me }: { readonly runs: readonly TrainRun[]; readonly me: M
   if (shown === undefined) {
     return (
       <Empty title="No nights yet">
-        A Conductor of yours learns from your questions: docs/first-night.md leads from an empty folder to the
+        Your own Conductor learns from your questions: docs/first-night.md leads from an empty folder to the
         first night.
       </Empty>
     );

@@ -26,7 +26,7 @@ export function Nights({ nights, shown: chosen, cycle, onNight, onCycle }: Night
             <th scope="col">Night</th>
             <th scope="col">Cycles</th>
             <th scope="col">Reward</th>
-            <th scope="col">Its gate</th>
+            <th scope="col">Gate</th>
           </tr>
         </thead>
         <tbody>
@@ -105,7 +105,7 @@ function describeRewards({ cycles }: Night): string {
 }
 
 function describeGate({ decision, closedAt }: Night): string {
-  if (decision === null) return closedAt === null ? 'it goes on' : 'there was none';
+  if (decision === null) return closedAt === null ? 'still running' : 'no gate';
   return withoutFigures(decision);
 }
 

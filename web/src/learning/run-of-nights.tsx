@@ -69,7 +69,7 @@ function JudgedCurves({ trainRun, shown, cycles }: JudgedCurvesProps): ReactElem
   const { data, failureReason: failure, isLoading } = useJudged(trainRun, shown);
   return (
     <>
-      {failure !== null && <Problem>What the gate found cannot be read: {failure.message}</Problem>}
+      {failure !== null && <Problem>The gate’s findings cannot be read: {failure.message}</Problem>}
       {data !== undefined && <GateCard night={data} />}
       {(!isLoading || failure !== null) && cycles.length > 0 && <Curves cycles={cycles} />}
     </>

@@ -75,7 +75,7 @@ export function Serving({ me }: { readonly me: Me }): ReactElement | null {
                 propose(null);
               }}
             >
-              Leave it
+              Cancel
             </button>
           </div>
         </div>
@@ -147,7 +147,7 @@ function Choices({ checkpoints: { serving, checkpoints }, onPropose }: ChoicesPr
             verb: 'pin',
             body: { pinned: !serving.pinned },
             words: serving.pinned
-              ? 'The gate may change again what serves.'
+              ? 'The gate may again change what serves.'
               : 'The gate will not change what serves, whatever a night finds.',
           });
         }}

@@ -68,7 +68,7 @@ export function daysChart(all: readonly Day[], sheet: Sheet): Chart {
   const bars = shown.map((name, index) => ({ name, parts: [name], color: colourOf(index) }));
   if (rest.length > 0) bars.push({ name: 'others', parts: rest, color: GREY });
   const [head, room] = [headOf(sheet), sheet.width < NARROW ? 112 : 190];
-  const heading = { title: 'Cost by day, stacked by worker', subtitle: 'USD; days of UTC' };
+  const heading = { title: 'Cost by day, stacked by worker', subtitle: 'USD; days in UTC' };
   const option: EChartsOption = {
     ...page(heading, sheet),
     grid: { left: 56, right: room, top: head, height: PLOT_HEIGHT },

@@ -15,7 +15,7 @@ const GROUPS = [
   ['worker', 'By worker'],
   ['model', 'By model'],
   ['key', 'By key'],
-  ['workflow', 'Dearest solves'],
+  ['workflow', 'Most expensive solves'],
 ] as const;
 
 /** Page with costs. All groups except solves add up the costs of all keys, which needs an admin key. */
@@ -27,14 +27,12 @@ export default function Money({ me }: { readonly me: Me }): ReactElement {
     <main className="place money">
       <div className="list-head">
         <h1>Money</h1>
-        <Choice label="Add up" options={groups} chosen={by} onChoose={setBy} />
+        <Choice label="Sum costs" options={groups} chosen={by} onChoose={setBy} />
       </div>
-      {error !== null && data === undefined && (
-        <Problem>What was spent cannot be read: {error.message}</Problem>
-      )}
+      {error !== null && data === undefined && <Problem>The costs cannot be read: {error.message}</Problem>}
       {data?.lines.length === 0 && (
-        <Empty title="Nothing was spent yet">
-          <Link href="/">Ask a question</Link>: each call of a model is noted here with its price.
+        <Empty title="No costs yet">
+          <Link href="/">Ask a question</Link>: the cost of each model call is counted here.
         </Empty>
       )}
       {data !== undefined && data.lines.length > 0 && (
@@ -59,7 +57,8 @@ function Total({ total }: { readonly total: CostLine }): ReactElement {
       {unknown > 0 && (
         <p className="faint">
           {joinFacts(
-            open > 0 && `${counted(open, 'call')} not over: under way, or of a process that died`,
+            open > 0 &&
+              `${counted(open, 'unfinished call')}: still running, or lost with a process that died`,
             unknown > open && `${counted(unknown - open, 'call')} of unknown cost`,
           )}
         </p>

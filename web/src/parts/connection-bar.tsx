@@ -6,7 +6,7 @@ export function ConnectionBar(): ReactElement {
   const isLost = useConnection() === 'lost';
   return (
     <div className="connection" role="status">
-      {isLost && <span>Connection lost. Trying again; solves go on meanwhile.</span>}
+      {isLost && <span>Connection lost. Reconnecting; solves continue meanwhile.</span>}
     </div>
   );
 }

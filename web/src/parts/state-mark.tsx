@@ -4,7 +4,7 @@ export type MarkedState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled
 
 /** Shapes that tell states apart without colour. */
 const MARKS: Readonly<Record<MarkedState, readonly [shape: string, word: string]>> = {
-  waiting: ['·', 'not begun'],
+  waiting: ['·', 'not started'],
   running: ['◐', 'running'],
   done: ['✓', 'done'],
   failed: ['✕', 'failed'],

@@ -45,7 +45,7 @@ export function AnswerText({ text, isGrowing = false }: AnswerTextProps): ReactE
                 setRaw(!isRaw);
               }}
             >
-              As text
+              Plain text
             </button>
           )}
         </div>

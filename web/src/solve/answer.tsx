@@ -10,7 +10,7 @@ export function Answer(): ReactElement {
   const growing = useLiveText(texts, answeringPlace(solve));
   const isRunning = solve.status === 'running';
   const text = solve.answer ?? (isRunning ? growing : '');
-  const nothing = isRunning ? 'The last step writes it.' : 'There is none.';
+  const nothing = isRunning ? 'The last step writes it.' : 'No answer.';
   return (
     <section className="answer-card" aria-label="Answer">
       <h2>Answer</h2>

@@ -73,7 +73,7 @@ function Deadline({ id }: { readonly id: string }): ReactElement | null {
   const left = Date.parse(data.approvalEndsAt) - now;
   return (
     <span title={new Date(data.approvalEndsAt).toLocaleString()}>
-      {left > 0 ? `Without a decision the run ends in ${describeAge(left)}.` : 'The time to decide is over.'}
+      {left > 0 ? `Without a decision the run ends in ${describeAge(left)}.` : 'The deadline has passed.'}
     </span>
   );
 }
@@ -87,7 +87,7 @@ function Rejection({ onSend }: { readonly onSend: (reason: string) => void }): R
   };
   return (
     <form className="line" onSubmit={send}>
-      <label htmlFor={id}>What should the next plan do otherwise?</label>
+      <label htmlFor={id}>What should the next plan do differently?</label>
       <input
         id={id}
         value={reason}
@@ -97,7 +97,7 @@ function Rejection({ onSend }: { readonly onSend: (reason: string) => void }): R
         autoFocus
       />
       <button type="submit" disabled={reason.trim() === ''}>
-        Have another one written
+        Request another plan
       </button>
     </form>
   );

@@ -28,7 +28,7 @@ export default function ComparePlace({ ids, me }: ComparePlaceProps): ReactEleme
                 <Team />
                 {selected !== null && <StepPanel place={selected} />}
                 <p>
-                  <Link href={pathOfSolve(id)}>Show this one alone</Link>
+                  <Link href={pathOfSolve(id)}>Show only this solve</Link>
                 </p>
               </>
             )}

@@ -22,7 +22,7 @@ export function EarlierTurns(): ReactElement | null {
   const earlier = turns.slice(0, -1);
   if (earlier.length === 0) return null;
   return (
-    <Fold className="earlier" summary={`The conversation before: ${counted(earlier.length, 'turn')}`}>
+    <Fold className="earlier" summary={`Earlier conversation: ${counted(earlier.length, 'turn')}`}>
       {earlier.map(({ role, content }, index) => (
         <section key={index} aria-label={SPEAKERS[role]}>
           <h3>{SPEAKERS[role]}</h3>
@@ -49,7 +49,7 @@ export function FollowUp(): ReactElement | null {
       <QuestionBox
         rows={2}
         label="The next question"
-        placeholder="Go on from this answer"
+        placeholder="Continue from this answer"
         value={question}
         onChange={(value) => {
           setQuestion(value);
@@ -58,9 +58,9 @@ export function FollowUp(): ReactElement | null {
         onSend={ask}
       />
       <button type="submit" disabled={!isReady}>
-        {isPending ? 'Asking …' : 'Ask on'}
+        {isPending ? 'Asking …' : 'Ask a follow-up'}
       </button>
-      {error !== null && <Problem>It was not asked: {error.message}</Problem>}
+      {error !== null && <Problem>The question was not asked: {error.message}</Problem>}
     </form>
   );
 }

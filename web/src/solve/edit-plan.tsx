@@ -77,7 +77,7 @@ export function EditPlan({ round, plan, onEnd }: EditPlanProps): ReactElement {
           Add a step
         </button>
         <button type="button" className="quiet" onClick={onEnd}>
-          Leave it as it was
+          Discard changes
         </button>
       </div>
     </div>
@@ -117,7 +117,7 @@ function StepFields({ step, index, workers, onChange, onToggle, onRemove }: Step
       <textarea
         dir="auto"
         rows={3}
-        aria-label={`What step ${index + 1} is asked`}
+        aria-label={`Subtask of step ${index + 1}`}
         value={step.subtask}
         onChange={(event) => {
           onChange({ subtask: event.target.value });

@@ -116,7 +116,7 @@ function titleOf(round: Round, number: number): string {
 const DECISIONS = {
   accepted: 'the answer was accepted',
   revised: 'the answer was revised',
-  failed: 'it came to nothing',
+  failed: 'it failed',
 } as const;
 
 function describePlanning(calls: Parameters<typeof callsOfPlan>[0], round: Round): string {

@@ -8,7 +8,7 @@ import { WholeText } from './whole-text';
 /** The complete prompt of a step; read when the fold is opened. */
 export function SentPrompt({ place }: { readonly place: TextPlace }): ReactElement {
   return (
-    <Fold summary="As it was sent">
+    <Fold summary="Prompt as sent">
       <Messages place={place} />
     </Fold>
   );

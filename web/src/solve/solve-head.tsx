@@ -99,10 +99,10 @@ function describeTime({ rounds, status }: Solve, now: number): string {
 
 function describeWait({ waitsFor }: Solve, wait: Wait | null, now: number): string {
   if (waitsFor === 'limit')
-    return 'A step waits until it fits the limits: raise one below, or wait until others give back what they do not use.';
+    return 'A step waits until it fits the limits: raise one below, or wait until other steps release what they do not use.';
   if (wait?.for !== 'rate') return '';
   const seconds = Math.ceil((Date.parse(wait.until) - now) / 1000);
-  return seconds > 0 ? `Waits: ${wait.reason}; again in ${seconds} s` : '';
+  return seconds > 0 ? `Waiting: ${wait.reason}; next try in ${seconds} s` : '';
 }
 
 const STOPS = {
@@ -132,12 +132,10 @@ function End({
     );
   if (status === 'cancelled')
     return (
-      <p className="faint">
-        It was cancelled. What was done until then is kept; select a step to go on from it.
-      </p>
+      <p className="faint">It was cancelled. Finished steps are kept; select a step to continue from it.</p>
     );
-  if (answerCut === true) return <p className="faint">The answer was cut off at its limit of tokens.</p>;
+  if (answerCut === true) return <p className="faint">The answer was cut off at its token limit.</p>;
   return degraded ? (
-    <p className="faint">Something failed on the way; the steps that were left answered.</p>
+    <p className="faint">Some steps failed; the answer comes from the remaining ones.</p>
   ) : null;
 }

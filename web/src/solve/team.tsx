@@ -26,7 +26,7 @@ function Planning({ status }: { readonly status: string }): ReactElement {
         <h2>Round 1</h2>
       </header>
       <p className="faint">
-        {status === 'running' ? 'The Conductor writes a plan …' : 'It ended before there was a plan.'}
+        {status === 'running' ? 'The Conductor is writing a plan …' : 'It ended before there was a plan.'}
       </p>
     </section>
   );

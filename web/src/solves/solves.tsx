@@ -104,7 +104,7 @@ export function Solves({ me }: { readonly me: Me }): ReactElement {
 }
 
 function NoSolves({ isFiltered }: { readonly isFiltered: boolean }): ReactElement {
-  if (isFiltered) return <Empty title="No solve fits">Try other words, or press Escape to see all.</Empty>;
+  if (isFiltered) return <Empty title="No solve matches">Try other words, or press Escape to see all.</Empty>;
   return (
     <Empty title="No solves yet">
       <Link href="/">Ask the first question</Link>, or send one with any OpenAI or Anthropic client.
@@ -122,7 +122,7 @@ function matching(solves: readonly ListedSolve[], words: string): readonly Liste
 }
 
 function describeCount(shown: number, all: number, unlisted: number): string {
-  const more = unlisted > 0 ? `, ${unlisted} more run` : '';
+  const more = unlisted > 0 ? `, ${unlisted} more running` : '';
   return shown === all ? `${all}${more}` : `${shown} of ${all}${more}`;
 }
 
