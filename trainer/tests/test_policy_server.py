@@ -21,7 +21,7 @@ from transformers import AutoModelForCausalLM
 
 from conductor_trainer.model import add_adapter, save_policy
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache, load_policy
-from conductor_trainer.policy_server.sampling import Sampled, sample_replies
+from conductor_trainer.policy_server.sampling import Reply, sample_replies
 from conductor_trainer.policy_server.service import PolicyService
 from policies import PROMPT, make_policy
 from serving import serving
@@ -114,7 +114,7 @@ def test_a_policy_is_loaded_onto_the_device_that_computes(folders: list[Path]) -
 def test_replies_are_sampled_where_the_policy_is(folders: list[Path]) -> None:
     policy = load_policy(folders[0])
 
-    def sample() -> list[Sampled]:
+    def sample() -> list[Reply]:
         prompt_T = policy.tokenizer.encode(PROMPT)
         return sample_replies(policy, prompt_T, n=4, seed=3, temperature=1.0, max_tokens=20)
 

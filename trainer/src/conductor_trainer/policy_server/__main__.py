@@ -38,15 +38,13 @@ def _serve(options: argparse.Namespace) -> None:
             )
     require_device(options.device)
 
-    import torch
-    import transformers
+    from transformers.utils import logging
 
     from conductor_trainer.http_answers import serve
     from conductor_trainer.policy_server.policy_cache import PolicyCache, load_policy
     from conductor_trainer.policy_server.service import PolicyService
 
-    torch.set_num_threads(1)
-    transformers.utils.logging.disable_progress_bar()
+    logging.disable_progress_bar()
     policies = PolicyCache(
         dict(options.model),
         in_memory=options.in_memory,

@@ -12,53 +12,18 @@ from typing import Any
 from uuid import uuid4
 
 import torch
-from jsonschema import Draft202012Validator
 from starlette.requests import Request
 
-from conductor_trainer.contract import JsonObject, fault_in
+from conductor_trainer.contract import JsonObject
 from conductor_trainer.http_answers import ApiError, Body
 from conductor_trainer.policy_server.policy_cache import Policy
-from conductor_trainer.policy_server.sampling import sample_replies
+from conductor_trainer.policy_server.sampling import Reply, cut, sample_replies
 
 MOST_TOGETHER = 128
 """Requests that share a pass; each holds keys and values in memory."""
 
 _MOST_TOKENS = 4096
 """Of a reply, if a request names no limit."""
-
-_SCHEMA = {
-    "type": "object",
-    "required": ["model", "messages"],
-    "properties": {
-        "model": {"type": "string"},
-        "messages": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "required": ["role", "content"],
-                "properties": {
-                    "role": {"enum": ["system", "user", "assistant"]},
-                    "content": {"type": "string"},
-                },
-            },
-        },
-        "temperature": {"type": ["number", "null"], "minimum": 0, "maximum": 2},
-        "seed": {"type": ["integer", "null"], "minimum": 0, "maximum": 2**63 - 1},
-        "max_tokens": {"type": ["integer", "null"], "minimum": 1},
-        "max_completion_tokens": {"type": ["integer", "null"], "minimum": 1},
-        # These change a reply, and are not served but for the values that change nothing.
-        "n": {"enum": [None, 1]},
-        "stream": {"enum": [None, False]},
-        "top_p": {"enum": [None, 1]},
-        "stop": {"enum": [None, []]},
-        "tools": {"enum": [None, []]},
-        "response_format": {"enum": [None, {"type": "text"}]},
-        "presence_penalty": {"enum": [None, 0]},
-        "frequency_penalty": {"enum": [None, 0]},
-    },
-}
-_VALIDATOR = Draft202012Validator(_SCHEMA)
 
 
 class WaitingChat:
@@ -92,21 +57,6 @@ class ChatPrompt:
     max_tokens: int
 
 
-@dataclass(frozen=True)
-class Reply:
-    token_ids: list[int]
-    """The token that ended it included."""
-    is_whole: bool
-
-
-def read_chat_request(body: Body) -> JsonObject:
-    """Raises `ApiError` for what this server cannot do."""
-    fault = fault_in(_VALIDATOR, body)
-    if fault is None:
-        return {name: value for name, value in body.items() if value is not None}
-    raise ApiError(400, f"{fault.removeprefix('.')}, which this server must refuse.")
-
-
 def fit_prompt(asked: JsonObject, policy: Policy) -> ChatPrompt | ApiError:
     """Renders the messages by the model's own template, unless they leave no room for a reply."""
     prompt_T: Any = policy.tokenizer.apply_chat_template(
@@ -128,7 +78,7 @@ def fit_prompt(asked: JsonObject, policy: Policy) -> ChatPrompt | ApiError:
 def answer_together(policy: Policy, requests: Sequence[ChatPrompt]) -> list[Reply]:
     """Answers requests of one model: greedy ones in one pass, a sampled one by its seed."""
     if len(requests) == 1 and (request := requests[0]).temperature > 0:
-        (sampled,) = sample_replies(
+        return sample_replies(
             policy,
             request.prompt_T,
             n=1,
@@ -136,7 +86,6 @@ def answer_together(policy: Policy, requests: Sequence[ChatPrompt]) -> list[Repl
             temperature=request.temperature,
             max_tokens=request.max_tokens,
         )
-        return [Reply(sampled.token_ids, sampled.finish_reason == "stop")]
     return _answer_greedily(policy, requests) if requests else []
 
 
@@ -159,16 +108,9 @@ def _answer_greedily(policy: Policy, requests: Sequence[ChatPrompt]) -> list[Rep
     )
     replies_NT = out_NT[:, padded["input_ids"].shape[1] :].tolist()
     return [
-        _cut(tokens, request.max_tokens, policy.end_ids)
+        cut(tokens[: request.max_tokens], [], policy.end_ids)
         for tokens, request in zip(replies_NT, requests, strict=True)
     ]
-
-
-def _cut(tokens: list[int], most: int, end_ids: frozenset[int]) -> Reply:
-    """Leaves out what only kept the batch rectangular."""
-    kept = tokens[:most]
-    end = next((at for at, token in enumerate(kept) if token in end_ids), None)
-    return Reply(kept, False) if end is None else Reply(kept[: end + 1], True)
 
 
 def completion_of(request: ChatPrompt, reply: Reply, policy: Policy) -> Body:
@@ -184,7 +126,7 @@ def completion_of(request: ChatPrompt, reply: Reply, policy: Policy) -> Body:
             {
                 "index": 0,
                 "message": {"role": "assistant", "content": text},
-                "finish_reason": "stop" if reply.is_whole else "length",
+                "finish_reason": reply.finish_reason,
                 "logprobs": None,
             }
         ],

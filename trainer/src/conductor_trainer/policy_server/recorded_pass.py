@@ -69,14 +69,10 @@ def find_pass(model: PreTrainedModel, *, rows: int, tokens: int) -> RecordedPass
     known = _passes.get(model)
     if known is not None and (known.rows, known.tokens) == (rows, tokens):
         return known
-    if not _has_plain_layers(model):
+    layers = StaticCache(config=model.config, max_cache_len=1).layers
+    if not all(type(layer) is StaticLayer for layer in layers):
         return None
     # Frees the memory of the one before.
     _passes.pop(model, None)
     _passes[model] = made = RecordedPass(model, rows, tokens)
     return made
-
-
-def _has_plain_layers(model: PreTrainedModel) -> bool:
-    cache = StaticCache(config=model.config, max_cache_len=1)
-    return all(type(layer) is StaticLayer for layer in cache.layers)

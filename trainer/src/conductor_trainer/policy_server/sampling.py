@@ -13,12 +13,12 @@ from conductor_trainer.policy_server.recorded_pass import find_pass
 
 
 @dataclass(frozen=True)
-class Sampled:
-    """One reply. The token that ended it is its last one."""
+class Reply:
+    """The token that ended it is its last one."""
 
     token_ids: list[int]
     logprobs: list[float]
-    """Of each token, at the temperature it was sampled at."""
+    """Of each token, at the temperature it was sampled at; a greedy chat has none."""
     finish_reason: Literal["stop", "length"]
 
 
@@ -31,7 +31,7 @@ def sample_replies(
     seed: int | None,
     temperature: float,
     max_tokens: int,
-) -> list[Sampled]:
+) -> list[Reply]:
     """Samples `n` replies at once: the prompt is read once, its keys and values are shared out.
 
     Only the arguments and the weights decide: requests are never batched together, since the
@@ -61,7 +61,7 @@ def sample_replies(
             break
         logits_NV = read_on(token_N[:, None])
     rows = zip(torch.stack(tokens, 1).tolist(), torch.stack(logprobs, 1).tolist(), strict=True)
-    return [_end(ids, values, policy.end_ids) for ids, values in rows]
+    return [cut(ids, values, policy.end_ids) for ids, values in rows]
 
 
 def _read(policy: Policy, ids_NT: torch.Tensor, cache: DynamicCache) -> torch.Tensor:
@@ -91,9 +91,9 @@ def _draw(shares_NV: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
     return torch.searchsorted(sums_NV / sums_NV[:, -1:], at_N1, right=True)
 
 
-def _end(ids: list[int], logprobs: list[float], end_ids: frozenset[int]) -> Sampled:
+def cut(ids: list[int], logprobs: list[float], end_ids: frozenset[int]) -> Reply:
     """Cuts a row after its first end; what was sampled after it only kept the batch rectangular."""
     for at, token in enumerate(ids):
         if token in end_ids:
-            return Sampled(ids[: at + 1], logprobs[: at + 1], "stop")
-    return Sampled(ids, logprobs, "length")
+            return Reply(ids[: at + 1], logprobs[: at + 1], "stop")
+    return Reply(ids, logprobs, "length")

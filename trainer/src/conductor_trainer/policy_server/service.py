@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
 
-from jsonschema import Draft202012Validator
 from starlette.requests import Request
 
-from conductor_trainer.contract import JsonObject, fault_in
+from conductor_trainer.contract import JsonObject
 from conductor_trainer.http_answers import ApiError, Body, Handler, done, model_list, read_text
 from conductor_trainer.model import logprobs_of
 from conductor_trainer.policy_server.chat import (
@@ -22,55 +21,16 @@ from conductor_trainer.policy_server.chat import (
     answer_together,
     completion_of,
     fit_prompt,
-    read_chat_request,
 )
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache
-from conductor_trainer.policy_server.sampling import Sampled, sample_replies
-
-_MOST = 2**63 - 1
+from conductor_trainer.policy_server.requests import CHAT, COMPLETION, read_request
+from conductor_trainer.policy_server.sampling import Reply, sample_replies
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
-_SCHEMA = {
-    "type": "object",
-    "required": ["model", "prompt"],
-    "properties": {
-        "model": {"type": "string"},
-        # Token ids, as POST /tokenize makes them.
-        "prompt": {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 0}},
-        # All replies are sampled at once, each with keys and values of its own in memory.
-        "n": {"type": ["integer", "null"], "minimum": 1, "maximum": 1024},
-        "seed": {"type": ["integer", "null"], "minimum": 0, "maximum": _MOST},
-        "temperature": {"type": ["number", "null"], "minimum": 0, "maximum": 2},
-        "max_tokens": {"type": ["integer", "null"], "minimum": 1, "maximum": _MOST},
-        # Log-probabilities of the chosen tokens only.
-        "logprobs": {"enum": [None, 0]},
-        "prompt_logprobs": {"enum": [None, 0]},
-        # These change a reply, and are not served but for the values that change nothing.
-        "top_p": {"enum": [None, 1]},
-        "top_k": {"enum": [None, -1, 0]},
-        "min_p": {"enum": [None, 0]},
-        "stop": {"enum": [None, []]},
-        "stream": {"enum": [None, False]},
-        "echo": {"enum": [None, False]},
-        "presence_penalty": {"enum": [None, 0]},
-        "frequency_penalty": {"enum": [None, 0]},
-        "repetition_penalty": {"enum": [None, 1]},
-    },
-}
-_VALIDATOR = Draft202012Validator(_SCHEMA)
-
 _DEFAULTS = {"n": 1, "seed": None, "temperature": 1.0, "max_tokens": 16}
 """OpenAI's own; without a seed there is another reply each time."""
-
-
-def read_completion_request(body: Body) -> JsonObject:
-    """A request, its defaults filled in; it refuses what this server cannot do."""
-    fault = fault_in(_VALIDATOR, body)
-    if fault is not None:
-        raise ApiError(400, f"{fault.removeprefix('.')}, which this server must refuse.")
-    return {**_DEFAULTS, **{name: value for name, value in body.items() if value is not None}}
 
 
 class PolicyService:
@@ -107,7 +67,7 @@ class PolicyService:
 
     async def chat(self, body: Body, request: Request) -> Body:
         """`POST /v1/chat/completions`: whose turn comes first answers others who wait, too."""
-        own = WaitingChat(read_chat_request(body), request)
+        own = WaitingChat(read_request(CHAT, body), request)
         self._chats.append(own)
         async with self._turn:
             if own in self._chats:
@@ -153,7 +113,7 @@ class PolicyService:
 
     def completions(self, body: Body) -> Body:
         """`POST /v1/completions`: replies to a prompt of token ids."""
-        asked = read_completion_request(body)
+        asked = {**_DEFAULTS, **read_request(COMPLETION, body)}
         policy, prompt_T = self._policies.find(asked["model"]), asked["prompt"]
         _check_fits(policy, prompt_T, asked["max_tokens"])
         names = ("n", "seed", "temperature", "max_tokens")
@@ -212,7 +172,7 @@ def _check_fits(policy: Policy, prompt_T: Sequence[int], max_tokens: int) -> Non
         raise ApiError(400, f"Token id {max(prompt_T)} is out of vocabulary ({vocabulary} tokens).")
 
 
-def _logprobs(policy: Policy, reply: Sampled) -> Body:
+def _logprobs(policy: Policy, reply: Reply) -> Body:
     return {
         "tokens": policy.tokenizer.convert_ids_to_tokens(reply.token_ids),
         "token_logprobs": reply.logprobs,
@@ -222,11 +182,5 @@ def _logprobs(policy: Policy, reply: Sampled) -> Body:
 
 def _prompt_logprobs(policy: Policy, prompt_T: Sequence[int]) -> list[Body | None]:
     """As vLLM gives them: nothing for the first token, then the token by its id."""
-    scores = logprobs_of(policy.model, prompt_T)
-    return [
-        None,
-        *(
-            {str(token): {"logprob": score}}
-            for token, score in zip(prompt_T[1:], scores, strict=True)
-        ),
-    ]
+    scored = zip(prompt_T[1:], logprobs_of(policy.model, prompt_T), strict=True)
+    return [None, *({str(token): {"logprob": score}} for token, score in scored)]

@@ -1,0 +1,72 @@
+"""What may be asked of the policy server: OpenAI's fields and vLLM's, as far as it serves them."""
+
+from jsonschema import Draft202012Validator
+
+from conductor_trainer.contract import JsonObject, fault_in
+from conductor_trainer.http_answers import ApiError, Body
+
+_SHARED = {
+    "model": {"type": "string"},
+    "seed": {"type": ["integer", "null"], "minimum": 0, "maximum": 2**63 - 1},
+    "temperature": {"type": ["number", "null"], "minimum": 0, "maximum": 2},
+    "max_tokens": {"type": ["integer", "null"], "minimum": 1},
+    # These change a reply, and are not served but for the values that change nothing.
+    "top_p": {"enum": [None, 1]},
+    "stop": {"enum": [None, []]},
+    "stream": {"enum": [None, False]},
+    "presence_penalty": {"enum": [None, 0]},
+    "frequency_penalty": {"enum": [None, 0]},
+}
+
+COMPLETION = Draft202012Validator(
+    {
+        "type": "object",
+        "required": ["model", "prompt"],
+        "properties": {
+            **_SHARED,
+            # Token ids, as POST /tokenize makes them.
+            "prompt": {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 0}},
+            # All replies are sampled at once, each with keys and values of its own in memory.
+            "n": {"type": ["integer", "null"], "minimum": 1, "maximum": 1024},
+            # Log-probabilities of the chosen tokens only.
+            "logprobs": {"enum": [None, 0]},
+            "prompt_logprobs": {"enum": [None, 0]},
+            "top_k": {"enum": [None, -1, 0]},
+            "min_p": {"enum": [None, 0]},
+            "echo": {"enum": [None, False]},
+            "repetition_penalty": {"enum": [None, 1]},
+        },
+    }
+)
+
+_MESSAGE = {
+    "type": "object",
+    "required": ["role", "content"],
+    "properties": {
+        "role": {"enum": ["system", "user", "assistant"]},
+        "content": {"type": "string"},
+    },
+}
+
+CHAT = Draft202012Validator(
+    {
+        "type": "object",
+        "required": ["model", "messages"],
+        "properties": {
+            **_SHARED,
+            "messages": {"type": "array", "minItems": 1, "items": _MESSAGE},
+            "max_completion_tokens": {"type": ["integer", "null"], "minimum": 1},
+            "n": {"enum": [None, 1]},
+            "tools": {"enum": [None, []]},
+            "response_format": {"enum": [None, {"type": "text"}]},
+        },
+    }
+)
+
+
+def read_request(form: Draft202012Validator, body: Body) -> JsonObject:
+    """What was asked, without nulls. Raises `ApiError` for what this server cannot do."""
+    fault = fault_in(form, body)
+    if fault is not None:
+        raise ApiError(400, f"{fault.removeprefix('.')}, which this server must refuse.")
+    return {name: value for name, value in body.items() if value is not None}
