@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from peft import PeftModel
 
 from conductor_trainer.checkpoint import Record, id_of, require_record
 from conductor_trainer.contract import CheckpointName, JsonObject
 from conductor_trainer.errors import BadRequest
-from conductor_trainer.model import CHATML_TEMPLATE, copy_tokenizer, load_model
-from conductor_trainer.weights import require_safetensors
+from conductor_trainer.model import CHATML_TEMPLATE, copy_tokenizer, load_merged
 from conductor_trainer.whole_folder import place_whole
 
 _CARD_FILE = "README.md"
@@ -41,10 +39,7 @@ def _is_export_of(directory: Path, record: Record) -> bool:
 def _write_model(root: Path, record: Record, folder: Path) -> None:
     dtype = torch.bfloat16 if record.config["precision"] == "bfloat16" else torch.float32
     # Merged before it is rounded, or small changes of the adapter would be lost.
-    model: Any = load_model(root / (record.base if record.kind == "adapter" else record.folder))
-    if record.kind == "adapter":
-        require_safetensors(root / record.folder)
-        model = PeftModel.from_pretrained(model, root / record.folder).merge_and_unload()
+    model: Any = load_merged(root / record.folder)
     model.to(dtype).save_pretrained(folder)
     copy_tokenizer(root / record.folder, folder)
     template = folder / "chat_template.jinja"

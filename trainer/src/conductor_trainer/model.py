@@ -1,6 +1,7 @@
 """Policies in memory: loaded from a checkpoint, made trainable, saved again; and their ChatML."""
 
-import hashlib
+import json
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -76,16 +77,16 @@ def pad_id_of(tokenizer: PreTrainedTokenizerBase) -> int:
 
 def load_model(folder: Path, dtype: torch.dtype = torch.float32) -> PreTrainedModel:
     """Raises `ModelInvalid` where there is none, or none as safetensors."""
-    require_safetensors(folder)
-    with _naming(folder):
+    with _reading(folder):
         return AutoModelForCausalLM.from_pretrained(
             folder, dtype=dtype, use_safetensors=True, **SAFELY
         )
 
 
 @contextmanager
-def _naming(folder: Path) -> Iterator[None]:
+def _reading(folder: Path) -> Iterator[None]:
     """Broken files make each library raise its own exceptions, and few name the folder."""
+    require_safetensors(folder)
     try:
         yield
     except Exception as cause:
@@ -110,9 +111,23 @@ def load_weights(folder: Path, base_folder: Path, config: Config) -> Policy:
         return load_model(folder)
     is_half = config["precision"] == "bfloat16"
     base = load_model(base_folder, torch.bfloat16 if is_half else torch.float32)
-    require_safetensors(folder)
-    with _naming(folder):
-        return PeftModel.from_pretrained(base, folder, is_trainable=True)
+    return _load_adapter(base, folder, is_trainable=True)
+
+
+def _load_adapter(base: PreTrainedModel, folder: Path, *, is_trainable: bool) -> PeftModel:
+    with _reading(folder):
+        return PeftModel.from_pretrained(base, folder, is_trainable=is_trainable)
+
+
+def load_merged(folder: Path) -> PreTrainedModel:
+    """In float32: a whole model, or an adapter merged into the base that it names."""
+    settings = folder / "adapter_config.json"
+    if not settings.exists():
+        return load_model(folder)
+    # Those of a training run name it from where they are.
+    base = json.loads(settings.read_text())["base_model_name_or_path"]
+    model = load_model(Path(os.path.normpath(folder / base)))
+    return _load_adapter(model, folder, is_trainable=False).merge_and_unload()
 
 
 @torch.no_grad()
@@ -152,7 +167,3 @@ def copy_tokenizer(source: Path, target: Path) -> None:
     for name in _TOKENIZER_FILES:
         if (source / name).exists():
             shutil.copyfile(source / name, target / name)
-
-
-def tokenizer_sha256(folder: Path) -> str:
-    return hashlib.sha256((folder / "tokenizer.json").read_bytes()).hexdigest()

@@ -1,7 +1,5 @@
 """The policies that a server knows by name, of which a few are in memory."""
 
-import json
-import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -9,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from peft import PeftModel
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from conductor_trainer.http_answers import ApiError, loaded_already, never_loaded, unknown_model
 from conductor_trainer.locate import Locate
-from conductor_trainer.model import END_OF_TURN, load_model
-from conductor_trainer.weights import SAFELY, require_safetensors
+from conductor_trainer.model import END_OF_TURN, load_merged
+from conductor_trainer.weights import SAFELY
 
 _SETTINGS = ("config.json", "adapter_config.json")
 
@@ -34,8 +31,7 @@ def load_policy(folder: Path, device: str = "cpu") -> Policy:
 
     In float32, also on a GPU.
     """
-    is_adapter = (folder / "adapter_config.json").exists()
-    model: Any = _load_adapter(folder) if is_adapter else load_model(folder)
+    model: Any = load_merged(folder)
     has_tokenizer = (folder / "tokenizer_config.json").exists()
     tokenizer = AutoTokenizer.from_pretrained(
         folder if has_tokenizer else model.name_or_path, **SAFELY
@@ -43,14 +39,6 @@ def load_policy(folder: Path, device: str = "cpu") -> Policy:
     model.to(device).eval()
     most = model.config.max_position_embeddings
     return Policy(model, tokenizer, _end_ids(model, tokenizer), most)
-
-
-def _load_adapter(folder: Path) -> PreTrainedModel:
-    require_safetensors(folder)
-    config = json.loads((folder / "adapter_config.json").read_text())
-    # Those of a training run name it from where they are.
-    base = load_model(Path(os.path.normpath(folder / config["base_model_name_or_path"])))
-    return PeftModel.from_pretrained(base, folder).merge_and_unload()
 
 
 def _end_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
