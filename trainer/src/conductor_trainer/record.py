@@ -6,9 +6,10 @@ Whole weights are held in shards, adapters in copies.
 import os
 from dataclasses import dataclass
 from datetime import timedelta
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import torch
 import torch.distributed as dist
@@ -17,7 +18,7 @@ from transformers.distributed.configuration_utils import DistributedConfig
 
 from conductor_trainer.checkpoint import Probe, Record
 from conductor_trainer.contract import CheckpointName, Config, JsonObject
-from conductor_trainer.model import Policy, load_policy, logprobs_of, save_policy, tokenizer_sha256
+from conductor_trainer.model import Policy, load_policy, logprobs_of, save_policy
 from conductor_trainer.weights import SAFELY, require_safetensors, weights_sha256
 
 _LIBRARIES = ("torch", "transformers", "trl", "peft")
@@ -27,34 +28,23 @@ _PROBE_TEXT = (
     'model_id = [0]\nsubtasks = ["Solve the question."]\naccess_list = [[]]<|im_end|>'
 )
 
-
 _PATIENCE = timedelta(minutes=10)
 """How long a process waits for another one within a step, before it counts as lost."""
 
 
-class Rank(NamedTuple):
-    """Which of the processes this one is, counted from 0, and how many there are."""
-
-    number: int
-    processes: int
-
-
-def join_ranks(config: Config) -> Rank | None:
-    """Waits for the other processes of this step; None where there are none."""
+def join_ranks(config: Config) -> None:
+    """Waits for the other processes of this step, where there are any."""
     if config["processes"] == 1:
-        return None
-    rank = Rank(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
+        return
     if config["device"] == "cuda":
-        torch.cuda.set_device(rank.number)
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     backend = "gloo" if config["device"] == "cpu" else "cpu:gloo,cuda:nccl"
-    if not dist.is_initialized():
-        dist.init_process_group(backend, timeout=_PATIENCE)
-    return rank
+    dist.init_process_group(backend, timeout=_PATIENCE)
 
 
-def load_together(root: Path, record: Record, config: Config, rank: Rank | None) -> Policy:
+def load_together(root: Path, record: Record, config: Config) -> Policy:
     """Each of several processes holds its part of the weights (FSDP2), but all of an adapter."""
-    if rank is None or config["tuning"]["kind"] == "lora":
+    if config["processes"] == 1 or config["tuning"]["kind"] == "lora":
         return load_policy(root, record, config)
     require_safetensors(root / record.folder)
     sharded = DistributedConfig(
@@ -99,9 +89,9 @@ class Made:
         return self.temporary / self.kind
 
 
-def save_made(made: Made, policy: Policy, tokenizer_from: Path, rank: Rank | None = None) -> None:
+def save_made(made: Made, policy: Policy, tokenizer_from: Path) -> None:
     """Several processes save their shards, or the first one its copy."""
-    if rank is not None and rank.number > 0 and made.kind == "adapter":
+    if dist.is_initialized() and dist.get_rank() > 0 and made.kind == "adapter":
         return
     # As seen from its folder on whichever machine.
     base = os.path.relpath(made.base, made.folder)
@@ -117,7 +107,7 @@ def record_of(
         folder=made.folder,
         base=made.base,
         weightsSha256=weights_sha256(made.saved),
-        tokenizerSha256=tokenizer_sha256(made.saved),
+        tokenizerSha256=sha256((made.saved / "tokenizer.json").read_bytes()).hexdigest(),
         vocabulary=policy.config.vocab_size,
         step=made.step,
         probe=take_probe(policy, tokenizer),

@@ -1,9 +1,9 @@
 """How far replies that a server gave are from what a checkpoint would have given."""
 
-import math
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import torch
@@ -44,6 +44,5 @@ def _gaps(
             own = logprobs_of(policy, token_ids, request["temperature"])
             served = rollout.sampled_logprobs
             pairs = zip(own[-len(served) :], served, strict=True)
-            gap = math.fsum(abs(one - other) for one, other in pairs) / len(served)
-            gaps_of[rollout.group_id].append(gap)
-    return [math.fsum(gaps) / len(gaps) for _, gaps in sorted(gaps_of.items())]
+            gaps_of[rollout.group_id].append(fmean(abs(one - other) for one, other in pairs))
+    return [fmean(gaps) for _, gaps in sorted(gaps_of.items())]

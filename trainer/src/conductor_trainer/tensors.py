@@ -3,13 +3,15 @@
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from statistics import fmean, stdev
 from typing import Literal
 
 import torch
+import torch.distributed as dist
+from trl.trainer.utils import pad
 
 from conductor_trainer.batch import Rollout
 from conductor_trainer.contract import Config
-from conductor_trainer.record import Rank
 
 Tensors = dict[str, torch.Tensor]
 
@@ -23,53 +25,41 @@ def rows_of(config: Config) -> int:
     return max(2, -(-config["rollouts"] // together) * together)
 
 
-def share_of_rank(batch: Tensors, rank: Rank | None) -> Tensors:
-    """Its rows of the batch; what is counted over all of them stays."""
-    if rank is None:
+def share_of_rank(batch: Tensors) -> Tensors:
+    """This process's rows of the batch; what is counted over all of them stays."""
+    if not dist.is_initialized():
         return batch
     return {
-        name: tensor if tensor.ndim == 0 else tensor.chunk(rank.processes)[rank.number]
+        name: tensor if tensor.ndim == 0 else tensor.chunk(dist.get_world_size())[dist.get_rank()]
         for name, tensor in batch.items()
     }
 
 
 def to_tensors(rollouts: Sequence[Rollout], config: Config, pad_id: int) -> Tensors:
     """B rows, some without tokens; prompts are padded left to P, completions right to C."""
-    rows_B = rows_of(config)
-    prompt_P = max(len(rollout.prompt_ids) for rollout in rollouts)
-    completion_C = max(len(rollout.completion_ids) for rollout in rollouts)
-    prompt_ids_BP = torch.full((rows_B, prompt_P), pad_id)
-    prompt_mask_BP = torch.zeros((rows_B, prompt_P), dtype=torch.long)
     # A row of nothing but padding would have no token to attend to, and come to NaN.
-    prompt_mask_BP[:, -1] = 1
-    completion_ids_BC = torch.full((rows_B, completion_C), pad_id)
-    completion_mask_BC = torch.zeros((rows_B, completion_C), dtype=torch.long)
-    sampled_logprobs_BC = torch.zeros((rows_B, completion_C))
-    advantages_B = torch.zeros(rows_B)
-
-    advantages = advantages_of(
-        [rollout.reward for rollout in rollouts],
-        [rollout.group_id for rollout in rollouts],
+    empty = Rollout("", "", [pad_id], [], [], None, True)
+    rows_B = [*rollouts, *[empty] * (rows_of(config) - len(rollouts))]
+    prompts_B = [torch.tensor(row.prompt_ids) for row in rows_B]
+    completions_B = [torch.tensor(row.completion_ids, dtype=torch.long) for row in rows_B]
+    sampled_B = [torch.tensor(row.sampled_logprobs, dtype=torch.float) for row in rows_B]
+    # TRL masks these for the attention, too.
+    is_learned_B = [row.is_whole or not config["loss"]["maskTruncated"] for row in rows_B]
+    learned_B = zip(completions_B, is_learned_B, strict=True)
+    completion_mask_BC = pad([torch.full_like(ids, is_learned) for ids, is_learned in learned_B])
+    advantages_B = advantages_of(
+        [row.reward for row in rows_B],
+        [row.group_id for row in rows_B],
         config["scale"],
         config["maxAdvantage"] or math.inf,
     )
-    for row, (rollout, advantage) in enumerate(zip(rollouts, advantages, strict=True)):
-        prompt, completion = len(rollout.prompt_ids), len(rollout.completion_ids)
-        prompt_ids_BP[row, prompt_P - prompt :] = torch.tensor(rollout.prompt_ids)
-        prompt_mask_BP[row, prompt_P - prompt :] = 1
-        completion_ids_BC[row, :completion] = torch.tensor(rollout.completion_ids)
-        # TRL masks these for the attention, too.
-        is_learned = rollout.is_whole or not config["loss"]["maskTruncated"]
-        completion_mask_BC[row, :completion] = int(is_learned)
-        sampled_logprobs_BC[row, :completion] = torch.tensor(rollout.sampled_logprobs)
-        advantages_B[row] = advantage
     return {
-        "prompt_ids": prompt_ids_BP,
-        "prompt_mask": prompt_mask_BP,
-        "completion_ids": completion_ids_BC,
+        "prompt_ids": pad(prompts_B, pad_id, "left"),
+        "prompt_mask": pad([torch.ones_like(ids) for ids in prompts_B], 0, "left"),
+        "completion_ids": pad(completions_B, pad_id),
         "completion_mask": completion_mask_BC,
-        "sampling_per_token_logps": sampled_logprobs_BC,
-        "advantages": advantages_B,
+        "sampling_per_token_logps": pad(sampled_B),
+        "advantages": torch.tensor(advantages_B),
         "num_items_in_batch": completion_mask_BC.sum(),
         "rollouts_in_batch": torch.tensor(len(rollouts)),
     }
@@ -96,21 +86,18 @@ def advantages_of(
     advantages_B = [0.0] * len(rewards_B)
     for rows_G in rows_of_group.values():
         rewards_G = [reward for row in rows_G if (reward := rewards_B[row]) is not None]
-        mean = math.fsum(rewards_G) / len(rewards_G)
         match scale:
             case "group":
-                divisor = spread_of(rewards_G) + STD_FLOOR
+                divisor = _spread_of(rewards_G) + STD_FLOOR
             case "batch":
-                divisor = spread_of([each for each in rewards_B if each is not None]) + STD_FLOOR
+                divisor = _spread_of([each for each in rewards_B if each is not None]) + STD_FLOOR
             case "none":
                 divisor = 1.0
+        mean = fmean(rewards_G)
         for row, reward in zip(rows_G, rewards_G, strict=True):
             advantages_B[row] = max(-most, min(most, (reward - mean) / divisor))
     return advantages_B
 
 
-def spread_of(rewards_G: Sequence[float]) -> float:
-    if len(rewards_G) < 2:
-        return 0.0
-    mean = math.fsum(rewards_G) / len(rewards_G)
-    return math.sqrt(math.fsum((reward - mean) ** 2 for reward in rewards_G) / (len(rewards_G) - 1))
+def _spread_of(rewards_G: Sequence[float]) -> float:
+    return stdev(rewards_G) if len(rewards_G) > 1 else 0.0

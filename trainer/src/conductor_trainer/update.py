@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from conductor_trainer.batch import Expected, expect, read_batch
@@ -73,14 +74,14 @@ def learn(
     report("loading")
     tokenizer = load_tokenizer(root / parent.folder)
     rollouts = read_batch(batch.read_bytes(), expected_of(request, parent))
-    rank = join_ranks(config)
-    policy = load_together(root, parent, config, rank)
+    join_ranks(config)
+    policy = load_together(root, parent, config)
     tensors = to_tensors(rollouts, config, pad_id_of(tokenizer))
     trainer = ExternalGRPOTrainer(
         model=policy,
         args=grpo_config(config, last_step, made.temporary),
         processing_class=tokenizer,
-        batch=share_of_rank(tensors, rank),
+        batch=share_of_rank(tensors),
         loss=config["loss"],
         minibatches=config["minibatches"],
         load_reference=lambda: load_policy(root, require_record(root, first), config),
@@ -92,7 +93,7 @@ def learn(
     report("saving")
     steps = [entry for entry in trainer.state.log_history if "grad_norm" in entry]
     save_state(trainer, made.temporary / TRAINER_FOLDER)
-    save_made(made, policy, root / parent.folder, rank)
+    save_made(made, policy, root / parent.folder)
     sums = {"first": asdict(trainer.first_pass), "every": asdict(trainer.all_passes)}
     return policy, {"steps": steps, "advantage": tensors["advantages"].abs().max().item(), **sums}
 
@@ -109,8 +110,8 @@ def metrics_of(told: Sequence[Mapping[str, Any]]) -> JsonObject:
     first = add_up([TokenSums(**each["first"]) for each in told])
     every = add_up([TokenSums(**each["every"]) for each in told])
     metrics = {
-        "loss": _mean([entry["loss"] for entry in steps]),
-        "gradNorm": _mean([entry["grad_norm"] for entry in steps]),
+        "loss": fmean([entry["loss"] for entry in steps]),
+        "gradNorm": fmean([entry["grad_norm"] for entry in steps]),
         "learningRate": steps[-1]["learning_rate"],
         "ratio": first.mean(first.ratio),
         "samplerGap": first.mean(first.sampler_gap),
@@ -130,7 +131,3 @@ def metrics_of(told: Sequence[Mapping[str, Any]]) -> JsonObject:
                 f"The update came to {name} {value}. Nothing was saved: lower the learning rate."
             )
     return metrics
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import gcd
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from datasets import Dataset
@@ -98,8 +99,8 @@ def learn_examples(
     rows, longest = _micro_batch(request), max(len(each["input_ids"]) for each in learned)
     whole = folder if parent.kind == "model" else made.root / parent.base
     require_memory(whole, config, Passing(tokens=rows * longest, scored=rows * _scored(learned)))
-    rank = join_ranks(config)
-    policy = load_together(made.root, parent, config, rank)
+    join_ranks(config)
+    policy = load_together(made.root, parent, config)
     arguments = _arguments_of(request, made.temporary)
     trainer = Trainer(
         model=policy,
@@ -111,7 +112,7 @@ def learn_examples(
     trainer.remove_callback(PrinterCallback)
     trainer.train()
     report("saving")
-    save_made(made, policy, folder, rank)
+    save_made(made, policy, folder)
     steps = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     return policy, {"losses": steps}
 
@@ -145,8 +146,7 @@ def _micro_batch(request: JsonObject) -> int:
 def _loss_of(told: Mapping[str, Any]) -> float:
     """The mean of the last tenth of the steps, in nats a token."""
     losses = told["losses"]
-    last = losses[-math.ceil(len(losses) / 10) :]
-    loss = math.fsum(last) / len(last)
+    loss = fmean(losses[-math.ceil(len(losses) / 10) :])
     if not math.isfinite(loss):
         raise NonFiniteLoss(
             f"The warm start came to a loss of {loss}. Nothing was saved: lower the learning rate."
