@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from conductor_trainer.errors import TrainerError
@@ -67,8 +68,10 @@ def end_with_stdin() -> None:
     """Ends this process as SIGTERM does when stdin, and so whoever started it, ends."""
 
     def wait() -> None:
-        while os.read(0, 1024):
-            pass
+        # A socket may break off with words unread.
+        with suppress(ConnectionResetError):
+            while os.read(0, 1024):
+                pass
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=wait, daemon=True).start()

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean
@@ -28,8 +28,7 @@ from conductor_trainer.ranks import learn_together
 from conductor_trainer.record import Made, join_ranks, load_together, save_made
 from conductor_trainer.tensors import share_of_rank, to_tensors
 from conductor_trainer.token_sums import TokenSums, add_up
-
-Report = Callable[[str], None]
+from conductor_trainer.worker.steps import Report
 
 
 def update(root: Path, request: JsonObject, batch: Path, report: Report) -> JsonObject:
@@ -55,7 +54,7 @@ def update(root: Path, request: JsonObject, batch: Path, report: Report) -> Json
         def outcome_of(told: Sequence[JsonObject]) -> JsonObject:
             return {"metrics": {**metrics_of(told), "seconds": time.perf_counter() - started}}
 
-        return learn_together("update", learn, made, request, batch, outcome_of, report)
+        return learn_together(learn, made, request, batch, outcome_of, report)
 
     return describe(target, make_checkpoint(root, target, build), replayed=False)
 

@@ -59,7 +59,6 @@ def warm_start(
         is_tuned = request["weights"] == "tuned" or config["tuning"]["kind"] == "full"
         learning = config if is_tuned else {**config, "tuning": {"kind": "full"}}
         learned = learn_together(
-            "warmStart",
             learn_examples,
             replace(made, config=learning),
             {**request, "config": learning},

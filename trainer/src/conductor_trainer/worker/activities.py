@@ -16,7 +16,7 @@ from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.contract import CheckpointName, JsonObject, StoredBytes, check_request
 from conductor_trainer.errors import BadRequest, TrainerError
 from conductor_trainer.worker.publish import publish, retire
-from conductor_trainer.worker.steps import StepRunner
+from conductor_trainer.worker.steps import Report, StepRunner
 
 _HEARTBEAT_SECONDS = 3.0
 
@@ -27,7 +27,6 @@ Fetch = Callable[[StoredBytes], AbstractContextManager[Path]]
 Hold = Callable[[ExitStack], Any]
 """Has what a step reads lie on this machine until the end. Blocks."""
 
-Report = Callable[[str], None]
 Work = Callable[["TrainerActivities", Any], Coroutine[Any, Any, Any]]
 
 _METHODS: list[str] = []

@@ -108,17 +108,13 @@ class _Step:
     def run(self, report: Report) -> JsonObject:
         try:
             self._start()
-            while isinstance(message := self._receive(), str):
-                report(message)
+            return hear(self._receive, report)
         finally:
             # Nothing of it is left running.
             self.kill()
             self._messages.close()
             if self._process.pid is not None:
                 self._process.join()
-        if isinstance(message, TrainerError):
-            raise message
-        return message
 
     def kill(self) -> None:
         """Kills it with all that it started; before its start, as soon as it has started."""
@@ -162,14 +158,29 @@ def _how_it_died(status: int) -> str:
 
 
 def _be_step(messages: Connection, perform: Perform, job: Job) -> None:
-    """The step's own process: sends phases as they come, then one result or one error."""
+    """The step's own process."""
     os.setpgid(0, 0)
     Thread(target=_die_with_the_worker, daemon=True).start()
-    if _is_on_gpu(job):
+    config = job[2].get("config", {})
+    if config.get("device") == "cuda":
         given = os.environ.get("CUDA_VISIBLE_DEVICES")
-        os.environ["CUDA_VISIBLE_DEVICES"] = gpus_for(job[2]["config"]["processes"], given)
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpus_for(config["processes"], given)
+    answer(messages, lambda: perform(*job, messages.send))
+
+
+def hear(receive: Callable[[], Any], report: Report) -> JsonObject:
+    """What `answer` sends: phases as they come, then the result. Raises `TrainerError`."""
+    while isinstance(message := receive(), str):
+        report(message)
+    if isinstance(message, TrainerError):
+        raise message
+    return message
+
+
+def answer(messages: Connection, work: Callable[[], JsonObject]) -> None:
+    """Sends what the work came to, or one error."""
     try:
-        outcome = perform(*job, messages.send)
+        outcome = work()
     except TrainerError as error:
         outcome = error
     except ModuleNotFoundError as error:
@@ -183,11 +194,6 @@ def gpus_for(processes: int, given: str | None) -> str:
     """One for each process; the libraries would split a batch over more in their own way."""
     visible = [*map(str, range(processes))] if given is None else given.split(",")
     return ",".join(visible[:processes])
-
-
-def _is_on_gpu(job: Job) -> bool:
-    _, _, request, _ = job
-    return request.get("config", {}).get("device") == "cuda"
 
 
 def _die_with_the_worker() -> None:
