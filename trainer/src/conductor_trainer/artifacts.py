@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import NamedTemporaryFile
 from typing import Any
 from uuid import uuid4
 
@@ -140,10 +140,10 @@ def stored_file(artifacts: Artifacts, keys: KeyRing | None, stored: StoredBytes)
             f"{stored['key']} in {artifacts.url} hashes to {digest}, not to the "
             f"{stored['sha256']} of the request: it was written anew or altered since."
         )
-    with TemporaryDirectory(prefix="conductor-trainer-") as folder:
-        path = Path(folder) / "stored"
-        path.write_bytes(found)
-        yield path
+    with NamedTemporaryFile(prefix="conductor-trainer-") as file:
+        file.write(found)
+        file.flush()
+        yield Path(file.name)
 
 
 class _Folder(Artifacts):

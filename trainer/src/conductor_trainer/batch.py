@@ -3,7 +3,6 @@
 import gzip
 import json
 import zlib
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -150,12 +149,10 @@ def _check_order(rollouts: Sequence[Rollout]) -> None:
 
 def _check_groups(rollouts: Sequence[Rollout]) -> None:
     """Equal rewards teach nothing and may stay, as in the paper: they count in the denominator."""
-    graded_of_group: defaultdict[str, int] = defaultdict(int)
+    graded = {rollout.group_id for rollout in rollouts if rollout.reward is not None}
     for rollout in rollouts:
-        graded_of_group[rollout.group_id] += int(rollout.reward is not None)
-    for group_id, graded in graded_of_group.items():
-        if graded == 0:
+        if rollout.group_id not in graded:
             raise BatchInvalid(
-                f"Group {group_id!r}, reward: none of its rollouts was graded, so there is nothing "
-                "to learn. Leave such groups out of the batch."
+                f"Group {rollout.group_id!r}, reward: none of its rollouts was graded, so there is "
+                "nothing to learn. Leave such groups out of the batch."
             )

@@ -63,20 +63,13 @@ class CheckpointCache:
     @contextmanager
     def held(self, checkpoint: CheckpointName, *, to_go_on: bool = False) -> Iterator[Path]:
         """Its folder, and its base; both stay. `to_go_on`: with the state of the optimizer."""
-        stored = self.require(checkpoint)
         with ExitStack() as stack:
-            stack.enter_context(self._held(checkpoint, stored, to_go_on))
-            if stored.record.kind == "adapter":
-                stack.enter_context(self.held_base(stored.record))
+            record = stack.enter_context(self._held(checkpoint, to_go_on))
+            if record.kind == "adapter":
+                base, _ = read_reference(record.base)
+                stack.enter_context(self._held(base, to_go_on=False))
             yield checkpoint_folder(self.root, checkpoint)
         self._trim()
-
-    @contextmanager
-    def held_base(self, record: Record) -> Iterator[Path]:
-        """The whole model that the training of a checkpoint began with."""
-        checkpoint, part = read_reference(record.base)
-        with self._held(checkpoint, self.require(checkpoint), False) as folder:
-            yield folder / part
 
     @contextmanager
     def located(self, place: Path) -> Iterator[Path]:
@@ -111,28 +104,29 @@ class CheckpointCache:
         (folder / MOMENTS_FILE).unlink(missing_ok=True)
 
     @contextmanager
-    def _held(
-        self, checkpoint: CheckpointName, stored: StoredCheckpoint, to_go_on: bool
-    ) -> Iterator[Path]:
-        parts = {Path(file.path).parts[0] for file in stored.files}
-        if not to_go_on:
-            parts -= {TRAINER_FOLDER}
-        folder = checkpoint_folder(self.root, checkpoint)
+    def _held(self, checkpoint: CheckpointName, to_go_on: bool) -> Iterator[Record]:
+        stored, folder = self.require(checkpoint), checkpoint_folder(self.root, checkpoint)
+        state = f"{TRAINER_FOLDER}/"
+        files = [each for each in stored.files if to_go_on or not each.path.startswith(state)]
+
+        def is_there() -> bool:
+            is_same = self._local_record(checkpoint) == stored.record
+            return is_same and all((folder / file.path).is_file() for file in files)
+
+        def fetch(temporary: Path) -> Record:
+            fetch_files(self._artifacts, files, temporary)
+            return stored.record
+
         with self._lock(checkpoint) as lock:
             fcntl.flock(lock, fcntl.LOCK_SH)
-            while not self._has(checkpoint, stored, parts):
+            while not is_there():
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                if not self._has(checkpoint, stored, parts):
-                    self._fetch(checkpoint, stored, parts)
+                if not is_there():
+                    make_checkpoint(self.root, checkpoint, fetch)
                 # Another process may come in between, and remove it.
                 fcntl.flock(lock, fcntl.LOCK_SH)
             os.utime(folder / RESULT_FILE)
-            yield folder
-
-    def _has(self, checkpoint: CheckpointName, stored: StoredCheckpoint, parts: set[str]) -> bool:
-        folder = checkpoint_folder(self.root, checkpoint)
-        is_same = self._local_record(checkpoint) == stored.record
-        return is_same and all((folder / part).is_dir() for part in parts)
+            yield stored.record
 
     def _local_record(self, checkpoint: CheckpointName) -> Record | None:
         """One that cannot be read is none: there is another copy."""
@@ -140,14 +134,6 @@ class CheckpointCache:
             return read_record(self.root, checkpoint)
         except CheckpointUnreadable:
             return None
-
-    def _fetch(self, checkpoint: CheckpointName, stored: StoredCheckpoint, parts: set[str]) -> None:
-        def build(folder: Path) -> Record:
-            wanted = [file for file in stored.files if Path(file.path).parts[0] in parts]
-            fetch_files(self._artifacts, wanted, folder)
-            return stored.record
-
-        make_checkpoint(self.root, checkpoint, build)
 
     def _trim(self) -> None:
         """Removes those that were not used for the longest time, beyond the number that stays."""

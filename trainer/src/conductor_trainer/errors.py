@@ -1,7 +1,5 @@
 """What can go wrong in the trainer, each with a stable type and whether trying again can help."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 
 from conductor_trainer.checkpoint_cache import CheckpointCache
@@ -15,17 +14,17 @@ Locate = Callable[[Path], AbstractContextManager[Path]]
 
 def locate_in(cache: CheckpointCache) -> Locate:
     """Raises `ApiError`: 404 for good, 503 where a later attempt may succeed."""
-    return partial(_located, cache)
 
+    @contextmanager
+    def locate(place: Path) -> Iterator[Path]:
+        with ExitStack() as stack:
+            try:
+                folder = stack.enter_context(cache.located(place))
+            except TrainerError as error:
+                raise ApiError(404, str(error)) from error
+            except Exception as error:
+                said = f"{place} cannot be fetched now ({type(error).__name__}: {error})."
+                raise ApiError(503, said) from error
+            yield folder
 
-@contextmanager
-def _located(cache: CheckpointCache, place: Path) -> Iterator[Path]:
-    with ExitStack() as stack:
-        try:
-            folder = stack.enter_context(cache.located(place))
-        except TrainerError as error:
-            raise ApiError(404, str(error)) from error
-        except Exception as error:
-            said = f"{place} cannot be fetched now ({type(error).__name__}: {error})."
-            raise ApiError(503, said) from error
-        yield folder
+    return locate

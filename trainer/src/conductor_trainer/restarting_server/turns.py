@@ -4,13 +4,6 @@ from asyncio import Event
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-
-
-@dataclass
-class _Group:
-    size: int = 0
-    may_go: Event = field(default_factory=Event)
 
 
 class Turns:
@@ -25,7 +18,7 @@ class Turns:
     def __init__(self) -> None:
         self._current: Hashable = None
         self._inside = 0
-        self._waiting: OrderedDict[Hashable, _Group] = OrderedDict()
+        self._waiting: OrderedDict[Hashable, list[Event]] = OrderedDict()
 
     @asynccontextmanager
     async def turn(self, wanted: Hashable) -> AsyncIterator[None]:
@@ -38,19 +31,19 @@ class Turns:
 
     def ask(self, wanted: Hashable) -> Event:
         """Gets in line. The event is set once the turn has come, which may be so already."""
+        turn = Event()
         if not self._waiting and (self._inside == 0 or self._current == wanted):
             self._current = wanted
             self._inside += 1
-            now = Event()
-            now.set()
-            return now
-        group = self._waiting.setdefault(wanted, _Group())
-        group.size += 1
-        return group.may_go
+            turn.set()
+        else:
+            self._waiting.setdefault(wanted, []).append(turn)
+        return turn
 
     def leave(self) -> None:
         self._inside -= 1
         if self._inside == 0 and self._waiting:
             self._current, group = self._waiting.popitem(last=False)
-            self._inside = group.size
-            group.may_go.set()
+            self._inside = len(group)
+            for turn in group:
+                turn.set()
