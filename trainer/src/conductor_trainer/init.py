@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-from conductor_trainer.checkpoint import Record, describe, identity_of, make_checkpoint
-from conductor_trainer.contract import CheckpointName, JsonObject
+from conductor_trainer.checkpoint import Record
+from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.memory import require_memory
 from conductor_trainer.model import Policy, add_adapter, load_model, load_tokenizer
-from conductor_trainer.record import Made, record_of, save_made
+from conductor_trainer.record import Made, make, record_of, save_made
 from conductor_trainer.tiny_model import build_tiny
 
 BASE = "base"
@@ -16,17 +16,14 @@ BASE = "base"
 
 def init(root: Path, request: JsonObject, texts: Path | None) -> JsonObject:
     """With LoRA, `base` holds an adapter that changes nothing: each checkpoint is served alike."""
-    target = CheckpointName(trainRun=request["trainRun"], name=BASE)
 
     def build(temporary: Path) -> Record:
-        identity, config = identity_of("init", request), request["config"]
         model = temporary / "model"
-        _place_base(request["base"], texts, config["seed"], model)
+        _place_base(request["base"], texts, request["config"]["seed"], model)
         base = f"{request['trainRun']}/{BASE}/model"
-        made = Made(root, temporary, target, identity, base, config, step=0)
-        return begin(made, model, {})
+        return begin(Made(root, temporary, "init", BASE, request, base), model, {})
 
-    return describe(target, make_checkpoint(root, target, build), replayed=False)
+    return make(root, request, BASE, build)
 
 
 def _place_base(base: JsonObject, texts: Path | None, seed: int, model: Path) -> None:

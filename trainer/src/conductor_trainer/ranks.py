@@ -9,6 +9,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
@@ -25,30 +26,31 @@ from conductor_trainer.record import Made, record_of
 from conductor_trainer.starting import end_with_stdin, free_port
 from conductor_trainer.worker.steps import Report, answer, hear
 
-Learn = Callable[[Made, Any, Path, Report], tuple[Any, JsonObject]]
+Learn = Callable[[Made, Path, Report], tuple[Any, JsonObject]]
 """A process's part: what it has learned, which is saved, and what it has to tell."""
 
-Part = tuple[Learn, Made, Any, Path]
+Part = tuple[Learn, Made, Path]
 """It is pickled, so what is learned by must be a function of a module."""
 
 
 def learn_together(
     learn: Learn,
     made: Made,
-    request: Any,
     file: Path,
-    outcome_of: Callable[[Sequence[JsonObject]], JsonObject],
+    outcome_of: Callable[[Sequence[JsonObject], float], JsonObject],
     report: Report,
 ) -> Record:
-    """Each process does its part by `learn`; `outcome_of` sums up what they tell."""
-    config = made.config
-    tokenizer = load_tokenizer(made.root / require_record(made.root, request["parent"]).folder)
-    if config["processes"] == 1:
-        policy, told = learn(made, request, file, report)
-        return record_of(made, policy, tokenizer, outcome_of([told]))
-    every = run_ranks(config["processes"], (learn, made, request, file), report)
-    policy = load_weights(made.saved, made.root / made.base, config)
-    return record_of(made, policy, tokenizer, outcome_of(every))
+    """Each process does its part by `learn`; `outcome_of` sums up what they tell, and seconds."""
+    started, root, processes = time.perf_counter(), made.root, made.config["processes"]
+    tokenizer = load_tokenizer(root / require_record(root, made.request["parent"]).folder)
+    if processes == 1:
+        policy, told = learn(made, file, report)
+        every = [told]
+    else:
+        every = run_ranks(processes, (learn, made, file), report)
+        policy = load_weights(made.saved, root / made.base, made.config)
+    outcome = outcome_of(every, time.perf_counter() - started)
+    return record_of(made, policy, tokenizer, outcome)
 
 
 def run_ranks(processes: int, part: Part, report: Report) -> Sequence[JsonObject]:
@@ -99,9 +101,9 @@ def _ask(messages: Connection, report: Report, part: Part) -> JsonObject:
 def main() -> None:
     messages = Connection(0)
     # Imports what it learns by, which takes seconds.
-    learn, made, request, file = messages.recv()
+    learn, made, file = messages.recv()
     end_with_stdin()
-    answer(messages, lambda: learn(made, request, file, messages.send)[1])
+    answer(messages, lambda: learn(made, file, messages.send)[1])
 
 
 if __name__ == "__main__":

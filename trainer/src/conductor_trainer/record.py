@@ -4,6 +4,7 @@ Whole weights are held in shards, adapters in copies.
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
@@ -16,7 +17,7 @@ import torch.distributed as dist
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerBase
 from transformers.distributed.configuration_utils import DistributedConfig
 
-from conductor_trainer.checkpoint import Probe, Record
+from conductor_trainer.checkpoint import Probe, Record, describe, identity_of, make_checkpoint
 from conductor_trainer.contract import CheckpointName, Config, JsonObject
 from conductor_trainer.model import Policy, load_policy, logprobs_of, save_policy
 from conductor_trainer.weights import SAFELY, require_safetensors, weights_sha256
@@ -66,15 +67,19 @@ class Made:
     root: Path
     temporary: Path
     """Where it lies until it is renamed into place."""
-    target: CheckpointName
-    identity: str
+    job: str
+    name: str
+    request: JsonObject
     base: str
-    config: Config
-    step: int
+    step: int = 0
     parent: CheckpointName | None = None
     """What it went on from; None where that is the base."""
     first: CheckpointName | None = None
     """What the training run began to learn from by reward."""
+
+    @property
+    def config(self) -> Config:
+        return self.request["config"]
 
     @property
     def kind(self) -> Literal["model", "adapter"]:
@@ -82,11 +87,17 @@ class Made:
 
     @property
     def folder(self) -> str:
-        return f"{self.target['trainRun']}/{self.target['name']}/{self.kind}"
+        return f"{self.request['trainRun']}/{self.name}/{self.kind}"
 
     @property
     def saved(self) -> Path:
         return self.temporary / self.kind
+
+
+def make(root: Path, request: JsonObject, name: str, build: Callable[[Path], Record]) -> JsonObject:
+    """Has a request's checkpoint built in a folder, and describes it."""
+    target = CheckpointName(trainRun=request["trainRun"], name=name)
+    return describe(target, make_checkpoint(root, target, build), replayed=False)
 
 
 def save_made(made: Made, policy: Policy, tokenizer_from: Path) -> None:
@@ -102,7 +113,7 @@ def record_of(
     made: Made, policy: Policy, tokenizer: PreTrainedTokenizerBase, outcome: JsonObject
 ) -> Record:
     return Record(
-        identity=made.identity,
+        identity=identity_of(made.job, made.request),
         kind=made.kind,
         folder=made.folder,
         base=made.base,

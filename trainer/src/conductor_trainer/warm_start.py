@@ -2,8 +2,7 @@
 
 import json
 import math
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import gcd
 from pathlib import Path
@@ -19,58 +18,36 @@ from transformers import (
     TrainingArguments,
 )
 
-from conductor_trainer.checkpoint import (
-    Record,
-    describe,
-    identity_of,
-    make_checkpoint,
-    require_record,
-)
-from conductor_trainer.contract import CheckpointName, JsonObject
+from conductor_trainer.checkpoint import Record, require_record
+from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import BadRequest, NonFiniteLoss
 from conductor_trainer.grpo_config import StopAfter, shared_arguments
 from conductor_trainer.init import BASE, begin
 from conductor_trainer.memory import Passing, require_memory
 from conductor_trainer.model import END_OF_TURN, Policy, load_tokenizer
 from conductor_trainer.ranks import learn_together
-from conductor_trainer.record import Made, join_ranks, load_together, save_made
+from conductor_trainer.record import Made, join_ranks, load_together, make, save_made
+from conductor_trainer.worker.steps import Report
 
 IGNORED = -100
 
 Example = dict[str, list[int]]
 
 
-def warm_start(
-    root: Path, request: JsonObject, examples: Path, report: Callable[[str], None]
-) -> JsonObject:
-    target = CheckpointName(trainRun=request["trainRun"], name=request["name"])
-    identity = identity_of("warmStart", request)
-
+def warm_start(root: Path, request: JsonObject, examples: Path, report: Report) -> JsonObject:
     def build(temporary: Path) -> Record:
-        started = time.perf_counter()
-        config, parent = request["config"], _parent_of(root, request)
+        name, config, base = request["name"], request["config"], _parent_of(root, request).base
         # Imitation within a run: the next batch may hold plans of the checkpoint before.
         before = None if request["parent"]["name"] == BASE else request["parent"]
-        made = Made(root, temporary, target, identity, parent.base, config, step=0, parent=before)
+        made = Made(root, temporary, "warmStart", name, request, base, parent=before)
+        if request["weights"] == "tuned" or config["tuning"]["kind"] == "full":
+            return learn_together(learn_examples, made, examples, outcome_of, report)
+        whole = {**request, "config": {**config, "tuning": {"kind": "full"}}}
+        learning = replace(made, request=whole)
+        learned = learn_together(learn_examples, learning, examples, outcome_of, report)
+        return begin(replace(made, base=learned.folder), learning.saved, learned.outcome)
 
-        def outcome_of(told: Sequence[JsonObject]) -> JsonObject:
-            return {"loss": _loss_of(told[0]), "seconds": time.perf_counter() - started}
-
-        is_tuned = request["weights"] == "tuned" or config["tuning"]["kind"] == "full"
-        learning = config if is_tuned else {**config, "tuning": {"kind": "full"}}
-        learned = learn_together(
-            learn_examples,
-            replace(made, config=learning),
-            {**request, "config": learning},
-            examples,
-            outcome_of,
-            report,
-        )
-        if is_tuned:
-            return learned
-        return begin(replace(made, base=learned.folder), temporary / "model", learned.outcome)
-
-    return describe(target, make_checkpoint(root, target, build), replayed=False)
+    return make(root, request, request["name"], build)
 
 
 def _parent_of(root: Path, request: JsonObject) -> Record:
@@ -86,12 +63,11 @@ def _parent_of(root: Path, request: JsonObject) -> Record:
     return replace(record, kind="model", folder=record.base)
 
 
-def learn_examples(
-    made: Made, request: JsonObject, examples: Path, report: Callable[[str], None]
-) -> tuple[Policy, JsonObject]:
+def learn_examples(made: Made, examples: Path, report: Report) -> tuple[Policy, JsonObject]:
     """Alone or as one of several processes; returns the policy, and the losses of all steps."""
     report("loading")
-    config, parent = made.config, _parent_of(made.root, request)
+    request, config = made.request, made.config
+    parent = _parent_of(made.root, request)
     folder = made.root / parent.folder
     tokenizer = load_tokenizer(folder)
     learned = read_examples(examples, tokenizer)
@@ -142,15 +118,15 @@ def _micro_batch(request: JsonObject) -> int:
     return gcd(share, request["config"]["microBatch"])
 
 
-def _loss_of(told: Mapping[str, Any]) -> float:
-    """The mean of the last tenth of the steps, in nats a token."""
-    losses = told["losses"]
+def outcome_of(told: Sequence[JsonObject], seconds: float) -> JsonObject:
+    """The loss is the mean of the last tenth of the steps, in nats a token."""
+    losses = told[0]["losses"]
     loss = fmean(losses[-math.ceil(len(losses) / 10) :])
     if not math.isfinite(loss):
         raise NonFiniteLoss(
             f"The warm start came to a loss of {loss}. Nothing was saved: lower the learning rate."
         )
-    return loss
+    return {"loss": loss, "seconds": seconds}
 
 
 def _arguments_of(request: JsonObject, output: Path) -> TrainingArguments:
