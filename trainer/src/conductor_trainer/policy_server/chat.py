@@ -5,8 +5,9 @@ bits of a probability, which only rollouts need exactly: those are sampled one r
 """
 
 import time
-from asyncio import Future, get_running_loop
+from asyncio import Future, Lock, get_running_loop
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -16,36 +17,79 @@ from starlette.requests import Request
 
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.http_answers import ApiError, Body
-from conductor_trainer.policy_server.policy_cache import Policy
+from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache
+from conductor_trainer.policy_server.requests import CHAT, read_request
 from conductor_trainer.policy_server.sampling import Reply, cut, sample_replies
 
-MOST_TOGETHER = 128
+_MOST_TOGETHER = 128
 """Requests that share a pass; each holds keys and values in memory."""
 
 _MOST_TOKENS = 4096
 """Of a reply, if a request names no limit."""
 
 
-class WaitingChat:
-    """A request that waits for its turn, or for another one that answers it, too."""
+class Chats:
+    """Requests that wait for their turn; whose comes first answers others who wait, too."""
 
-    def __init__(self, asked: JsonObject, request: Request) -> None:
-        self.asked = asked
-        self.request = request
-        self.answer: Future[Body] = get_running_loop().create_future()
+    def __init__(self, policies: PolicyCache, turn: Lock, thread: Executor) -> None:
+        self._policies = policies
+        self._turn = turn
+        self._thread = thread
+        self._waiting: list[_Waiting] = []
 
-    def joins(self, other: "WaitingChat") -> bool:
+    async def answer(self, body: Body, request: Request) -> Body:
+        """`POST /v1/chat/completions`."""
+        own = _Waiting(read_request(CHAT, body), request, get_running_loop().create_future())
+        self._waiting.append(own)
+        async with self._turn:
+            if own in self._waiting:
+                await self._answer_with(own)
+        return await own.answer
+
+    async def _answer_with(self, first: "_Waiting") -> None:
+        """Turns come in the order of requests, so that `first` has waited for the longest."""
+        together = [each for each in self._waiting if each.joins(first)][:_MOST_TOGETHER]
+        self._waiting = [each for each in self._waiting if each not in together]
+        there = [each for each in together if not await each.request.is_disconnected()]
+        asked = [each.asked for each in there]
+        try:
+            answers = await get_running_loop().run_in_executor(
+                self._thread, self._answer_all, asked
+            )
+        except Exception as error:
+            answers = [error] * len(there)
+        for chat, answer in zip(there, answers, strict=True):
+            if isinstance(answer, Exception):
+                chat.answer.set_exception(answer)
+            else:
+                chat.answer.set_result(answer)
+
+    def _answer_all(self, asked: Sequence[JsonObject]) -> list[Body | Exception]:
+        """Refuses a request that does not fit, whatever it waits with."""
+        if not asked:
+            return []
+        policy = self._policies.find(asked[0]["model"])
+        prompts = [fit_prompt(each, policy) for each in asked]
+        fitting = [each for each in prompts if isinstance(each, ChatPrompt)]
+        replies = iter(answer_together(policy, fitting))
+        return [
+            _completion_of(each, next(replies), policy) if isinstance(each, ChatPrompt) else each
+            for each in prompts
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Waiting:
+    asked: JsonObject
+    request: Request
+    answer: Future[Body]
+
+    def joins(self, other: "_Waiting") -> bool:
         """Whether one pass of a model can answer both."""
         if self is other:
             return True
         is_greedy = self.asked.get("temperature") == other.asked.get("temperature") == 0
         return is_greedy and self.asked["model"] == other.asked["model"]
-
-    def settle(self, answer: Body | Exception) -> None:
-        if isinstance(answer, Exception):
-            self.answer.set_exception(answer)
-        else:
-            self.answer.set_result(answer)
 
 
 @dataclass(frozen=True)
@@ -113,7 +157,7 @@ def _answer_greedily(policy: Policy, requests: Sequence[ChatPrompt]) -> list[Rep
     ]
 
 
-def completion_of(request: ChatPrompt, reply: Reply, policy: Policy) -> Body:
+def _completion_of(request: ChatPrompt, reply: Reply, policy: Policy) -> Body:
     """A reply in OpenAI's form."""
     prompt, completed = len(request.prompt_T), len(reply.token_ids)
     text = policy.tokenizer.decode(reply.token_ids, skip_special_tokens=True)

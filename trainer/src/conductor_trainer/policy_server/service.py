@@ -6,28 +6,16 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 from uuid import uuid4
 
 from starlette.requests import Request
 
-from conductor_trainer.contract import JsonObject
 from conductor_trainer.http_answers import ApiError, Body, Handler, done, model_list, read_text
 from conductor_trainer.model import logprobs_of
-from conductor_trainer.policy_server.chat import (
-    MOST_TOGETHER,
-    ChatPrompt,
-    WaitingChat,
-    answer_together,
-    completion_of,
-    fit_prompt,
-)
+from conductor_trainer.policy_server.chat import Chats
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache
-from conductor_trainer.policy_server.requests import CHAT, COMPLETION, read_request
+from conductor_trainer.policy_server.requests import COMPLETION, read_request
 from conductor_trainer.policy_server.sampling import Reply, sample_replies
-
-Given = TypeVar("Given")
-Made = TypeVar("Made")
 
 _DEFAULTS = {"n": 1, "seed": None, "temperature": 1.0, "max_tokens": 16}
 """OpenAI's own; without a seed there is another reply each time."""
@@ -40,7 +28,7 @@ class PolicyService:
         self._policies = policies
         self._turn = asyncio.Lock()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="policy")
-        self._chats: list[WaitingChat] = []
+        chats = Chats(policies, self._turn, self._thread)
         self.routes: dict[str, Handler] = {
             route: partial(self._work_in_turn, work)
             for route, work in (
@@ -51,7 +39,7 @@ class PolicyService:
                 ("POST /v1/unload_lora_adapter", self.unload),
             )
         }
-        self.routes["POST /v1/chat/completions"] = self.chat
+        self.routes["POST /v1/chat/completions"] = chats.answer
 
     async def _work_in_turn(
         self, work: Callable[[Body], Body], body: Body, request: Request
@@ -60,45 +48,7 @@ class PolicyService:
         async with self._turn:
             if await request.is_disconnected():
                 return {}
-            return await self._compute(work, body)
-
-    async def _compute(self, work: Callable[[Given], Made], given: Given) -> Made:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work, given)
-
-    async def chat(self, body: Body, request: Request) -> Body:
-        """`POST /v1/chat/completions`: whose turn comes first answers others who wait, too."""
-        own = WaitingChat(read_request(CHAT, body), request)
-        self._chats.append(own)
-        async with self._turn:
-            if own in self._chats:
-                await self._answer_chats(own)
-        return await own.answer
-
-    async def _answer_chats(self, first: WaitingChat) -> None:
-        """Turns come in the order of requests, so that `first` has waited for the longest."""
-        together = [each for each in self._chats if each.joins(first)][:MOST_TOGETHER]
-        self._chats = [each for each in self._chats if each not in together]
-        there = [each for each in together if not await each.request.is_disconnected()]
-        try:
-            answers = await self._compute(self._answer_all, [each.asked for each in there])
-        except Exception as error:
-            answers = [error] * len(there)
-        for chat, answer in zip(there, answers, strict=True):
-            chat.settle(answer)
-
-    def _answer_all(self, asked: Sequence[JsonObject]) -> list[Body | Exception]:
-        """Refuses a request that does not fit, whatever it waits with."""
-        if not asked:
-            return []
-        policy = self._policies.find(asked[0]["model"])
-        prompts = [fit_prompt(each, policy) for each in asked]
-        replies = iter(
-            answer_together(policy, [each for each in prompts if isinstance(each, ChatPrompt)])
-        )
-        return [
-            completion_of(each, next(replies), policy) if isinstance(each, ChatPrompt) else each
-            for each in prompts
-        ]
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work, body)
 
     def models(self, _body: Body) -> Body:
         return model_list(self._policies.names)
