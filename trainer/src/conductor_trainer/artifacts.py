@@ -16,14 +16,8 @@ import fsspec
 
 from conductor_trainer.contract import StoredBytes
 from conductor_trainer.encryption import KeyRing, name_of_key, open_content
-from conductor_trainer.errors import (
-    BadRequest,
-    BatchInvalid,
-    DiskFull,
-    NotInArtifacts,
-    is_disk_full,
-)
-from conductor_trainer.whole_folder import sync
+from conductor_trainer.errors import BadRequest, BatchInvalid, DiskFull, NotInArtifacts
+from conductor_trainer.whole_folder import is_disk_full, sync
 
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=-]{0,127}")
 _S3 = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*?))?/?", re.DOTALL)

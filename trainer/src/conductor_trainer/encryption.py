@@ -63,10 +63,6 @@ class KeyRing:
     source: str
     """The environment variable they came from, for messages."""
 
-    @property
-    def first(self) -> EncryptionKey:
-        return self.all[0]
-
     def find(self, id: str, what: str) -> EncryptionKey:
         """The key of that id; `what` begins the sentence where there is none."""
         for key in self.all:
@@ -160,13 +156,11 @@ def name_of_key(artifact_key: str, key: EncryptionKey) -> str:
     """The name of a key whose content is encrypted: every SHA-256 within it is, too."""
 
     def seal_match(found: re.Match[str]) -> str:
-        sealed = _seal_digest(bytes.fromhex(found["digest"]), key).hex()
+        digest = bytes.fromhex(found["digest"])
+        counter = hmac.digest(key.name_counter, digest, "sha256")[:_COUNTER_BYTES]
+        cipher = Cipher(AES256(key.name), CTR(counter)).encryptor()
+        sealed = (counter + cipher.update(digest)).hex()
         fan = "" if found["fan"] is None else f"{sealed[:2]}/"
         return f"{fan}{key.id}.{sealed}"
 
     return _DIGEST.sub(seal_match, artifact_key)
-
-
-def _seal_digest(digest: bytes, key: EncryptionKey) -> bytes:
-    counter = hmac.digest(key.name_counter, digest, "sha256")[:_COUNTER_BYTES]
-    return counter + Cipher(AES256(key.name), CTR(counter)).encryptor().update(digest)

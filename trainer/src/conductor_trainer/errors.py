@@ -1,9 +1,5 @@
 """What can go wrong in the trainer, each with a stable type and whether trying again can help."""
 
-import errno
-import os
-from pathlib import Path
-
 
 class TrainerError(Exception):
     """Passed to the workflow as an application failure of this `type`."""
@@ -69,22 +65,3 @@ class ServerRefused(TrainerError):
 
 class ProbeFailed(TrainerError):
     """A policy server serves other weights than were trained, or computes otherwise with them."""
-
-
-_SIGNS = tuple(os.strerror(each) for each in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
-
-
-def is_disk_full(error: BaseException, folder: Path) -> bool:
-    """Whether an error came from a lack of room; what was written must still lie in the folder.
-
-    safetensors repeats the system's message, but torch only names a position in a stream. Where the
-    message says nothing, a small trial file shows whether there is room.
-    """
-    trial = folder / ".trial"
-    try:
-        trial.write_bytes(bytes(1 << 20))
-    except OSError as refusal:
-        error = refusal
-    finally:
-        trial.unlink(missing_ok=True)
-    return any(sign in str(error) for sign in _SIGNS)

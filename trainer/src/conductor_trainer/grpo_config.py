@@ -78,11 +78,6 @@ def _schedule_of(schedule: str, total: int) -> dict[str, Any]:
             return {"lr_scheduler_type": schedule}
 
 
-def steps_of(config: Config) -> int:
-    """Optimizer steps of one update."""
-    return config["iterations"] * config["minibatches"]
-
-
 def require_steps_left(config: Config, last_step: int) -> None:
     """Raises `BadRequest` where the schedule has ended: at learning rate 0 nothing is learned."""
     optimizer = config["optimizer"]

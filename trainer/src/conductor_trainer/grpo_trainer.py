@@ -15,7 +15,7 @@ Departs from TRL 1.16 in four points, each of which a test compares with stock T
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
         super().__init__(
             # TRL counts its steps by prompts, and requires rewards; neither is used.
             train_dataset=Dataset.from_dict({"prompt": [""]}),
-            reward_funcs=_no_rewards,
+            reward_funcs=lambda completions, **_: [0.0] * len(completions),
             callbacks=[StopAfter(stop_after, report)],
             **kwargs,
         )
@@ -173,7 +173,3 @@ def importance_weights(own_BC: torch.Tensor, batch: Tensors, loss: JsonObject) -
     else:
         weight_BC = weight_BC.masked_fill(is_limited_BC, 0.0)
     return {"importance_sampling_ratio": weight_BC, "is_limited": is_limited_BC}
-
-
-def _no_rewards(completions: Sequence[str], **_: Any) -> list[float | None]:
-    return [0.0] * len(completions)

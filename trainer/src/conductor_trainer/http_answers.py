@@ -116,10 +116,11 @@ async def _read_body(request: Request) -> Body:
     """Refuses what a browser could send for a page. The connection ends with an unread body."""
     headers, has_body = request.headers, request.method == "POST"
     length = int(headers.get("Content-Length", 0))
+    media_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
     end = {"Connection": "close"}
     if "Origin" in headers:
         raise ApiError(403, "This server answers no page of a browser.", end)
-    if has_body and _media_type(headers.get("Content-Type", "")) != "application/json":
+    if has_body and media_type != "application/json":
         raise ApiError(415, "A body must be sent as Content-Type: application/json.", end)
     if "Transfer-Encoding" in headers or (has_body and "Content-Length" not in headers):
         raise ApiError(411, "A body must have a Content-Length.", end)
@@ -132,10 +133,6 @@ async def _read_body(request: Request) -> Body:
     if not isinstance(body, dict):
         raise ApiError(400, "The body is no JSON object.")
     return body
-
-
-def _media_type(content_type: str) -> str:
-    return content_type.partition(";")[0].strip().lower()
 
 
 class Relay:

@@ -39,31 +39,23 @@ def load_state(trainer: Trainer, folder: Path) -> None:
     """
     schedule: Any = trainer.lr_scheduler
     model, optimizer = _bare(trainer)
-    settings = [
-        {name: value for name, value in group.items() if name != "params"}
-        for group in optimizer.param_groups
-    ]
-    peak_rates = schedule.base_lrs
-    if (folder / MOMENTS_FILE).exists():
-        _load_moments(model, optimizer, folder / MOMENTS_FILE)
-    schedule.load_state_dict(torch.load(folder / _SCHEDULE_FILE, weights_only=True))
+    settings = [dict(group) for group in optimizer.param_groups]
+    file = folder / MOMENTS_FILE
+    if file.exists():
+        # Mapped, since each process takes its part of it alone.
+        moments = torch.load(file, weights_only=True, map_location="cpu", mmap=True)
+        options = StateDictOptions(full_state_dict=True)
+        set_optimizer_state_dict(model, optimizer, moments, options=options)
+    place = torch.load(folder / _SCHEDULE_FILE, weights_only=True)
+    schedule.load_state_dict({**place, "base_lrs": schedule.base_lrs})
     shares = [share(schedule.last_epoch) for share in schedule.lr_lambdas]
-    rates = [peak * share for peak, share in zip(peak_rates, shares, strict=True)]
-    schedule.base_lrs, schedule._last_lr = peak_rates, rates
+    rates = [peak * share for peak, share in zip(schedule.base_lrs, shares, strict=True)]
+    schedule._last_lr = rates
     for group, now, rate in zip(optimizer.param_groups, settings, rates, strict=True):
         group.update({**now, "lr": rate})
 
 
-def _load_moments(model: Any, optimizer: Any, file: Path) -> None:
-    # Mapped, since each process takes its part of it alone.
-    moments = torch.load(file, weights_only=True, map_location="cpu", mmap=True)
-    options = StateDictOptions(full_state_dict=True)
-    set_optimizer_state_dict(model, optimizer, moments, options=options)
-
-
 def _bare(trainer: Trainer) -> tuple[Any, Any]:
     """The model and the optimizer without what accelerate lays around them."""
-    optimizer: Any = trainer.optimizer
-    return trainer.accelerator.unwrap_model(trainer.model), getattr(
-        optimizer, "optimizer", optimizer
-    )
+    wrapped: Any = trainer.optimizer
+    return trainer.accelerator.unwrap_model(trainer.model), wrapped.optimizer

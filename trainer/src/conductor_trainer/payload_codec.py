@@ -36,7 +36,7 @@ class EncryptionCodec(PayloadCodec, WithSerializationContext):
         return type(self)(self._keys, self._strict, _binding_of(context))
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        return [_encrypt(payload, self._keys.first, self._binding) for payload in payloads]
+        return [_encrypt(payload, self._keys.all[0], self._binding) for payload in payloads]
 
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
         if self._strict:

@@ -10,7 +10,7 @@ from conductor_trainer.batch import Expected, expect, read_batch
 from conductor_trainer.checkpoint import TRAINER_FOLDER, Record, checkpoint_folder, require_record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import NonFiniteLoss
-from conductor_trainer.grpo_config import grpo_config, require_steps_left, steps_of
+from conductor_trainer.grpo_config import grpo_config, require_steps_left
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.model import Policy, load_policy, load_tokenizer, pad_id_of
 from conductor_trainer.optimizer_state import save_state
@@ -25,7 +25,8 @@ def update(root: Path, request: JsonObject, batch: Path, report: Report) -> Json
     name, before = f"{request['cycle']:06}", request["parent"]
 
     def build(temporary: Path) -> Record:
-        parent, step = require_record(root, before), steps_of(request["config"])
+        parent, config = require_record(root, before), request["config"]
+        step = config["iterations"] * config["minibatches"]
         # Another run's checkpoint is the beginning of this one's steps.
         if before["trainRun"] == request["trainRun"]:
             step += parent.step

@@ -1,5 +1,6 @@
 """Folders that are whole or not there, whatever process dies when."""
 
+import errno
 import os
 import shutil
 from collections.abc import Callable
@@ -7,9 +8,12 @@ from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
 
-from conductor_trainer.errors import DiskFull, TrainerError, is_disk_full
+from conductor_trainer.errors import DiskFull, TrainerError
 
 T = TypeVar("T")
+
+_SIGNS = tuple(os.strerror(each) for each in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+"""Of an error that came from a lack of room."""
 
 _GOING = ".going-"
 """Prefix of a folder that counts as removed already."""
@@ -83,3 +87,19 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def is_disk_full(error: BaseException, folder: Path) -> bool:
+    """Whether an error came from a lack of room; what was written must still lie in the folder.
+
+    safetensors repeats the system's message, but torch only names a position in a stream. Where the
+    message says nothing, a small trial file shows whether there is room.
+    """
+    trial = folder / ".trial"
+    try:
+        trial.write_bytes(bytes(1 << 20))
+    except OSError as refusal:
+        error = refusal
+    finally:
+        trial.unlink(missing_ok=True)
+    return any(sign in str(error) for sign in _SIGNS)
