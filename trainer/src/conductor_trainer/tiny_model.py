@@ -1,13 +1,10 @@
 """A policy small enough to be trained on a CPU within minutes: Qwen2 in miniature, random."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer
-from transformers.models.qwen2.tokenization_qwen2 import PRETOKENIZE_REGEX
 
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.model import CHATML_TEMPLATE, END_OF_TEXT, END_OF_TURN, START_OF_TURN
@@ -43,30 +40,13 @@ def train_tokenizer(texts: Sequence[str], vocabulary: int) -> Qwen2Tokenizer:
     Loaders of a `qwen2` folder always put this pipeline around its entries, and silently replace
     a tokenizer of another kind.
     """
-    raw = Tokenizer(models.BPE())
-    raw.normalizer = normalizers.NFC()
-    raw.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(Regex(PRETOKENIZE_REGEX), behavior="isolated"),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    )
-    raw.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
-        special_tokens=[END_OF_TEXT, START_OF_TURN, END_OF_TURN],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    raw.train_from_iterator(texts, trainer)
-    trained = json.loads(raw.to_str())["model"]
-    tokenizer = Qwen2Tokenizer(
-        vocab=trained["vocab"],
-        # Declared as texts, but read as pairs.
-        merges=[(left, right) for left, right in trained["merges"]],  # pyright: ignore[reportArgumentType]
+    markers = [END_OF_TEXT, START_OF_TURN, END_OF_TURN]
+    blank = Qwen2Tokenizer(
+        vocab={marker: place for place, marker in enumerate(markers)},
         eos_token=END_OF_TURN,
         pad_token=END_OF_TEXT,
         additional_special_tokens=[START_OF_TURN, END_OF_TURN],
     )
+    tokenizer = blank.train_new_from_iterator(texts, vocabulary, show_progress=False)
     tokenizer.chat_template = CHATML_TEMPLATE
     return tokenizer
