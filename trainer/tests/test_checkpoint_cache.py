@@ -115,7 +115,7 @@ def test_it_is_none_until_its_record_is_there(
     weights = os.urandom(5 * MB)
     pid = os.fork()
     if pid == 0:
-        one._artifacts.create = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # pyright: ignore
+        one.artifacts.create = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # pyright: ignore
         make(one, weights=weights)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
     with pytest.raises(CheckpointMissing, match="night/000001 in /"), other.held(ONE):

@@ -43,18 +43,18 @@ class CheckpointCache:
     def __init__(self, root: Path, artifacts: Artifacts, *, most: int) -> None:
         """`most` is how many stay, the last ones used; those in use come on top."""
         self.root = root
-        self._artifacts = artifacts
+        self.artifacts = artifacts
         self._most = most
 
     def find(self, checkpoint: CheckpointName) -> StoredCheckpoint | None:
-        return find_checkpoint(self._artifacts, checkpoint)
+        return find_checkpoint(self.artifacts, checkpoint)
 
     def require(self, checkpoint: CheckpointName) -> StoredCheckpoint:
         """The same. Raises `CheckpointMissing` where there is nothing."""
         found = self.find(checkpoint)
         if found is None:
             raise CheckpointMissing(
-                f"There is no checkpoint {id_of(checkpoint)} in {self._artifacts.url}: it was "
+                f"There is no checkpoint {id_of(checkpoint)} in {self.artifacts.url}: it was "
                 "never made, was removed, or lies elsewhere. Name the right --artifacts, or go on "
                 "from another checkpoint."
             )
@@ -95,11 +95,11 @@ class CheckpointCache:
         folder, made = checkpoint_folder(self.root, checkpoint), self._local_record(checkpoint)
         if made is None:
             raise CheckpointMissing(f"{folder} is gone before it was kept: leave it alone.")
-        return keep_checkpoint(self._artifacts, checkpoint, folder, made).record
+        return keep_checkpoint(self.artifacts, checkpoint, folder, made).record
 
     def forget_moments(self, checkpoint: CheckpointName) -> None:
         """Drops those of a checkpoint that is not the newest any more, here and there."""
-        forget_moments(self._artifacts, checkpoint)
+        forget_moments(self.artifacts, checkpoint)
         folder = checkpoint_folder(self.root, checkpoint) / TRAINER_FOLDER
         (folder / MOMENTS_FILE).unlink(missing_ok=True)
 
@@ -114,7 +114,7 @@ class CheckpointCache:
             return is_same and all((folder / file.path).is_file() for file in files)
 
         def fetch(temporary: Path) -> Record:
-            fetch_files(self._artifacts, files, temporary)
+            fetch_files(self.artifacts, files, temporary)
             return stored.record
 
         with self._lock(checkpoint) as lock:

@@ -2,12 +2,7 @@
 
 import argparse
 
-from conductor_trainer.options import (
-    add_address_options,
-    add_artifact_options,
-    locate_of,
-    program_parser,
-)
+from conductor_trainer.options import add_address_options, add_artifact_options, program_parser
 from conductor_trainer.starting import listen, start
 
 
@@ -19,6 +14,7 @@ def _serve(options: argparse.Namespace) -> None:
     listening = listen(options.host, options.port)
     from conductor_trainer.fetching_service import FetchingService
     from conductor_trainer.http_answers import serve
+    from conductor_trainer.locate import locate_of
 
     serve(FetchingService(options.upstream, locate_of(options)).routes, listening)
 

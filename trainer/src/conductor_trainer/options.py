@@ -1,17 +1,13 @@
 """Options that several programs have. What may be missing is imported late, see `starting.py`."""
 
 import argparse
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conductor_trainer.starting import CannotStart
 
 if TYPE_CHECKING:
-    from conductor_trainer.artifacts import Artifacts
     from conductor_trainer.checkpoint_cache import CheckpointCache
-    from conductor_trainer.encryption import KeyRing
-    from conductor_trainer.locate import Locate
 
 
 def program_parser(name: str, description: str | None) -> argparse.ArgumentParser:
@@ -84,16 +80,8 @@ def add_end_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_keys(options: argparse.Namespace) -> "KeyRing | None":
-    """The keys that the options name. Raises `KeyProblem`."""
-    from conductor_trainer.encryption import read_encryption_keys
-
-    variable = options.encryption_key_env
-    return None if variable is None else read_encryption_keys(variable)
-
-
-def open_cache(options: argparse.Namespace) -> "tuple[Artifacts, CheckpointCache]":
-    """The artifacts that the options name, and the folder before it. Raises `CannotStart`."""
+def open_cache(options: argparse.Namespace) -> "CheckpointCache":
+    """The folder before the artifacts that the options name. Raises `CannotStart`."""
     from conductor_trainer.artifacts import open_artifacts
     from conductor_trainer.checkpoint_cache import CheckpointCache
 
@@ -104,19 +92,7 @@ def open_cache(options: argparse.Namespace) -> "tuple[Artifacts, CheckpointCache
         raise CannotStart(
             f"the folder {root} cannot be made ({error.strerror}): name another with --checkpoints"
         ) from error
-    artifacts = open_artifacts(options.artifacts)
-    return artifacts, CheckpointCache(root, artifacts, most=options.cached)
-
-
-def locate_of(options: argparse.Namespace) -> "Locate":
-    """How a server finds what it is to load: without artifacts, a folder is where it is."""
-    if (options.artifacts is None) != (options.checkpoints is None):
-        raise CannotStart("--artifacts and --checkpoints belong together: name both, or neither")
-    if options.artifacts is None:
-        return nullcontext
-    from conductor_trainer.locate import locate_in
-
-    return locate_in(open_cache(options)[1])
+    return CheckpointCache(root, open_artifacts(options.artifacts), most=options.cached)
 
 
 def _count(text: str) -> int:

@@ -10,7 +10,6 @@ from conductor_trainer.options import (
     add_artifact_options,
     add_device_option,
     add_end_option,
-    locate_of,
     program_parser,
     require_device,
 )
@@ -41,6 +40,7 @@ def _serve(options: argparse.Namespace) -> None:
     from transformers.utils import logging
 
     from conductor_trainer.http_answers import serve
+    from conductor_trainer.locate import locate_of
     from conductor_trainer.policy_server.policy_cache import PolicyCache, load_policy
     from conductor_trainer.policy_server.service import PolicyService
 

@@ -2,12 +2,7 @@
 
 import argparse
 
-from conductor_trainer.options import (
-    add_address_options,
-    add_artifact_options,
-    locate_of,
-    program_parser,
-)
+from conductor_trainer.options import add_address_options, add_artifact_options, program_parser
 from conductor_trainer.starting import listen, start
 
 _FIELDS = ("{model}", "{folder}", "{port}")
@@ -20,6 +15,7 @@ def main() -> None:
 def _serve(options: argparse.Namespace) -> None:
     listening = listen(options.host, options.port)
     from conductor_trainer.http_answers import serve
+    from conductor_trainer.locate import locate_of
     from conductor_trainer.restarting_server.inner_server import InnerServer
     from conductor_trainer.restarting_server.service import RestartingService
 

@@ -2,20 +2,16 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import httpx
 
 from conductor_trainer.http_answers import ApiError
+from conductor_trainer.locate import Locate
 from conductor_trainer.restarting_server.guard import GuardedProcess
 from conductor_trainer.starting import free_port
-
-if TYPE_CHECKING:
-    # What it imports is missing where this runs in the environment of vLLM alone.
-    from conductor_trainer.locate import Locate
 
 _BETWEEN_LOOKS = 0.2
 """Seconds; nothing beside what a server takes to start."""
@@ -38,7 +34,7 @@ class InnerServer:
         *,
         start_limit: float,
         grace: float,
-        locate: "Locate" = nullcontext,
+        locate: Locate,
     ) -> None:
         """`command` has `{model}`, `{folder}` and `{port}` in it; both times are in seconds."""
         self._command = command

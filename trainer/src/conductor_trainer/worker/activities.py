@@ -189,15 +189,13 @@ class TrainerActivities:
     @_activity("conductor.trainer.retire")
     async def retire(self, request: Any) -> Any:
         self._allowed.check_servers(request["servers"])
-        async with _heartbeats() as report:
-            report("retiring")
+        async with _heartbeats("retiring"):
             return await retire(request)
 
     @_activity("conductor.trainer.collect")
     async def collect(self, request: Any) -> Any:
         """Removes old checkpoints from this machine's disk; workers clear the artifacts."""
-        async with _heartbeats() as report:
-            report("collecting")
+        async with _heartbeats("collecting"):
             return await asyncio.to_thread(collect, self._cache.root, request)
 
     def _hold(self, checkpoint: CheckpointName) -> Hold:
@@ -207,8 +205,7 @@ class TrainerActivities:
     async def _ready(self, hold: Hold) -> AsyncIterator[Report]:
         """Sends heartbeats, and begins when all lies there."""
         with ExitStack() as files:
-            async with _heartbeats() as report:
-                report("fetching")
+            async with _heartbeats("fetching") as report:
                 await asyncio.to_thread(hold, files)
                 yield report
 
@@ -246,11 +243,10 @@ class TrainerActivities:
 
 
 @asynccontextmanager
-async def _heartbeats() -> AsyncIterator[Report]:
-    """Sends Temporal a heartbeat with the phase of the work every few seconds."""
+async def _heartbeats(phase: str) -> AsyncIterator[Report]:
+    """Sends Temporal a heartbeat with the phase of the work, now and every few seconds."""
     timeout = activity.info().heartbeat_timeout
     pause = min(_HEARTBEAT_SECONDS, timeout.total_seconds() / 3) if timeout else _HEARTBEAT_SECONDS
-    phase = ""
 
     def report(now: str) -> None:
         nonlocal phase
@@ -262,6 +258,7 @@ async def _heartbeats() -> AsyncIterator[Report]:
             await asyncio.sleep(pause)
             activity.heartbeat({"phase": phase})
 
+    report(phase)
     beating = asyncio.create_task(beat())
     try:
         yield report
