@@ -24,16 +24,12 @@ def export(root: Path, request: JsonObject) -> JsonObject:
         _write_model(root, record, folder)
         (folder / _CARD_FILE).write_text(_card_of(checkpoint, record))
 
+    card = directory / _CARD_FILE
     if not directory.exists() or not any(directory.iterdir()):
         place_whole(directory, fill)
-    elif not _is_export_of(directory, record):
+    elif not card.exists() or record.weightsSha256 not in card.read_text():
         raise BadRequest(f"The folder {directory} is not empty. Choose another one, or remove it.")
     return {"directory": str(directory), "files": sorted(file.name for file in directory.iterdir())}
-
-
-def _is_export_of(directory: Path, record: Record) -> bool:
-    card = directory / _CARD_FILE
-    return card.exists() and record.weightsSha256 in card.read_text()
 
 
 def _write_model(root: Path, record: Record, folder: Path) -> None:

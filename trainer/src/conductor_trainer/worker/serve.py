@@ -29,21 +29,16 @@ async def serve(options: argparse.Namespace) -> None:
 
     cache, variable = open_cache(options), options.encryption_key_env
     keys = None if variable is None else read_encryption_keys(variable)
-    steps = StepRunner(cache.root)
+    fetch, steps = partial(stored_file, cache.artifacts, keys), StepRunner(cache.root)
     allowed = Allowed(options.allow_server, options.export_root, options.base_root)
-    activities = TrainerActivities(
-        cache, partial(stored_file, cache.artifacts, keys), steps, allowed
-    )
+    activities = TrainerActivities(cache, fetch, steps, allowed)
+    strict = options.encryption_strict
+    converter = DataConverter.default if keys is None else encryption_converter(keys, strict)
     # TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TLS and profiles, as the TypeScript side reads them.
     connection = ClientConfig.load_client_connect_config()
     if options.namespace is not None:
         connection["namespace"] = options.namespace
-    client = await _connect(
-        connection,
-        DataConverter.default
-        if keys is None
-        else encryption_converter(keys, options.encryption_strict),
-    )
+    client = await _connect(connection, converter)
     say = claim_stdout()
     await steps.start()
     async with Worker(
