@@ -107,7 +107,11 @@ export function isSameNumber(right: Rational, answer: Rational, tolerance = 0): 
   return tolerance > 0 && isNear(toDouble(right), toDouble(answer), tolerance);
 }
 
-/** Returns whether two doubles differ by at most a relative `tolerance`. Nothing is near zero. */
+/** Returns whether two doubles differ by at most a relative `tolerance`. Nothing is near zero or infinity. */
 export function isNear(right: number, answer: number, tolerance: number): boolean {
-  return right !== 0 && Math.abs(answer - right) <= (tolerance + ROUNDING) * Math.abs(right);
+  return (
+    right !== 0 &&
+    Number.isFinite(right) &&
+    Math.abs(answer - right) <= (tolerance + ROUNDING) * Math.abs(right)
+  );
 }

@@ -56,6 +56,11 @@ test('a tolerance includes its bounds, and does not apply to zero', async () => 
   expect(await verdictsOf('1e400', ['1e400', '2e400'])).toEqual(['correct', 'wrong']);
 });
 
+test('nothing but the number itself is near one that a double cannot hold', async () => {
+  expect(await verdictOf('1e400', '5', 0.01)).toBe('wrong');
+  expect(await verdictOf('1e400', '1e400', 0.01)).toBe('correct');
+});
+
 /** Ways to state a final number. */
 const CONCLUSIONS: readonly ((number: string) => string)[] = [
   (number) => `\\boxed{${number}}`,
