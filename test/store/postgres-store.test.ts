@@ -84,7 +84,7 @@ const HELLO = Buffer.from('hello');
     });
 
     test.each([
-      [7, /was made by a newer version of temporal-conductor \(.*version 7, and .* knows 1\): update$/],
+      [7, /was made by a newer version of temporal-conductor \(.*version 7, but .* knows 1\): update$/],
       [0, /an earlier version of temporal-conductor \(.*version 0.*run "temporal-conductor store migrate"$/],
     ])('of version %p, with which it is refused', async (version, sentence) => {
       await store.migrate?.();

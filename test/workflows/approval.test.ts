@@ -186,7 +186,7 @@ describe('plans that wait for approval', () => {
       const id = await startWaiting({ approval: 'all', limits });
       await stage.client.approvePlan(id);
       await untilWaiting(id, 2);
-      expect(await refusalOf(stage.client.approvePlan(id))).toContain('no plan of this run waits');
+      expect(await refusalOf(stage.client.approvePlan(id))).toContain('this run has no plan waiting');
       await stage.client.approvePlan(`${id}-r0s1`);
       await untilWaiting(id, 4);
       await stage.client.editPlan(`${id}-review`, { steps: [step('c', 'Leave it.')] });

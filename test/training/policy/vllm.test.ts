@@ -138,7 +138,7 @@ test.each([
   ['a reply too few', { ...vllm.completed.answer, choices: [cut] }, /has 1 replies, but 2 were requested/],
   ['an unknown token', withChoice({ token_ids: ended.token_ids.map(() => 320) }), /tokens beyond the 320/],
   ['another prompt', withChoice({ prompt_token_ids: [1, 2] }), /belongs to a different prompt/],
-  ['another model', { ...vllm.completed.answer, model: 'nightly-000011' }, /by nightly-000011/],
+  ['another model', { ...vllm.completed.answer, model: 'nightly-000011' }, /comes from nightly-000011/],
   ['a number that JSON lacks', JSON.stringify(withLogprobs(-1, 'x')).replace('"x"', 'NaN'), /cannot be read/],
   ['half an answer', JSON.stringify(vllm.completed.answer).slice(0, 300), /cannot be read/],
   ['a page', '<html></html>', /cannot be read/],
