@@ -28,9 +28,9 @@ test('the sampling and thinking settings of a card are passed on, and absent one
 
 test.each([
   [
-    'fewer thoughts than Anthropic takes',
+    'fewer thoughts than Anthropic accepts',
     { ...CLAUDE, thinking: 1000 },
-    'thinking is 1000: Anthropic takes 1024',
+    'thinking is 1000: Anthropic accepts 1024',
   ],
   [
     'no room for an answer',
@@ -48,7 +48,7 @@ test.each([
     { ...CLAUDE, thinking: 2048, topP: 0.8 },
     'topP is 0.8: Anthropic accepts only 0.95 to 1',
   ],
-  ['a top-k beside thoughts', { ...CLAUDE, thinking: 2048, topK: 20 }, 'topK is 20: Anthropic takes none'],
+  ['a top-k beside thoughts', { ...CLAUDE, thinking: 2048, topK: 20 }, 'topK is 20: Anthropic does not accept'],
   [
     'a level and a number of thoughts',
     { ...GEMINI, thinking: 'off', effort: 'low' },

@@ -121,5 +121,5 @@ test('the next nights are shown in the local time of their zone', () => {
   expect(describeSchedule({ ...schedule, next })).toBe(`next ${times} (Europe/Berlin)`);
   expect(describeSchedule({ ...schedule, next: [] })).toBe('is never due again');
   const paused = describeSchedule({ ...schedule, next, isPaused: true, note: 'it failed' });
-  expect(paused).toContain('is paused: it failed; go on with');
+  expect(paused).toContain('is paused: it failed; resume it with');
 });

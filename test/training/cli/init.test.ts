@@ -66,7 +66,7 @@ test('asks a newcomer who has nothing, and leaves them with a pool and questions
     [/to learn from \[questions\.jsonl\]/, ''],
     [/to judge by \[held-out\.jsonl\]/, 'mine.jsonl'],
     [/or tiny \[tiny\]/, ''],
-    [/sampled \[http:\/\/127\.0\.0\.1:8001\/v1\]/, 'http://127.0.0.1:8011/v1'],
+    [/policy server \[http:\/\/127\.0\.0\.1:8001\/v1\]/, 'http://127.0.0.1:8011/v1'],
     [/Folder for checkpoints \[checkpoints\]/, ''],
     [/small example questions to questions\.jsonl\? \[yes\]/, ''],
   ];
