@@ -22,7 +22,7 @@ try {
   await printTable(
     [
       `${WIDTH} at once, each of one call that takes no time`,
-      'processor time a request',
+      'processor time per request',
       'to LiteLLM',
       'aim',
       '',
@@ -127,11 +127,11 @@ async function measureStreams() {
     await pause(5000);
     const left = await gateway.look();
     return [
-      note(`streams, of which open at once`, `${silences.length}, ${atOnce}`),
+      note(`streams in total, most open at once`, `${silences.length}, ${atOnce}`),
       note('memory of the gateway: idle', megabytes(idle.rss)),
       note('at most', megabytes(after.most)),
       note('five seconds after the last stream', megabytes(left.rss)),
-      note('longest stop of its event loop meanwhile', milliseconds(after.stopMs)),
+      note('longest event-loop stall during this time', milliseconds(after.stopMs)),
       note('its processor time', seconds(after.cpuMs - idle.cpuMs)),
       note('longest silence of a stream, at the client (aim ≤ 15 s)', seconds(Math.max(...silences))),
     ];

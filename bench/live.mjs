@@ -115,6 +115,6 @@ async function measureCrowd() {
   return [
     note(`memory of a worker: ${RUNS} live runs wait for an answer`, megabytes(before.rss)),
     note('at most, while they stream 20 KB each in 10 s', megabytes(after.most)),
-    note('longest stop of its event loop meanwhile', milliseconds(after.stopMs)),
+    note('longest event-loop stall during this time', milliseconds(after.stopMs)),
   ];
 }

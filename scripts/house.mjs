@@ -79,7 +79,7 @@ function loadedFrom(doors) {
   const waiting = [...doors];
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (loaded.has(file)) continue;
-    if (!sources.has(file)) throw new Error(`there is no src/${file}: mend the ways in scripts/house.mjs`);
+    if (!sources.has(file)) throw new Error(`src/${file} does not exist: update WAYS in scripts/house.mjs`);
     loaded.add(file);
     waiting.push(...importsOf(file));
   }

@@ -18,7 +18,7 @@ const PROGRAMS = {
 
 const [name, ...options] = process.argv.slice(2);
 if (!Object.hasOwn(PROGRAMS, name ?? '')) {
-  const found = name === undefined ? 'No program is named' : `"${name}" is no program`;
+  const found = name === undefined ? 'No program given' : `Unknown program "${name}"`;
   console.error(`${found}: npm run learn -- ${Object.keys(PROGRAMS).join('|')} [OPTION …]`);
   process.exit(2);
 }

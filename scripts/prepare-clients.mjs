@@ -11,7 +11,7 @@ if (changedAt('node_modules/.package-lock.json') < changedAt('package-lock.json'
   const install = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const { status, error } = spawnSync('npm', install, { cwd: fileURLToPath(FOLDER), stdio, shell });
   if (error) throw error;
-  if (status !== 0) throw new Error(`"npm ${install.join(' ')}" failed; its own words are above.`);
+  if (status !== 0) throw new Error(`"npm ${install.join(' ')}" failed; see its output above.`);
 }
 console.log(
   preparePython('clients', ['../test/gateway/clients/requirements.lock'], '200 MB, this takes a minute'),

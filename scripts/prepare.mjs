@@ -106,7 +106,7 @@ function run(why, npmArguments) {
   const stdio = ['inherit', process.stderr, 'inherit'];
   const { status, error } = spawnSync('npm', npmArguments, { stdio, shell: process.platform === 'win32' });
   if (error) fail(`npm could not be run: ${error.message}`);
-  if (status !== 0) fail(`"npm ${npmArguments.join(' ')}" failed; its own words are above.`);
+  if (status !== 0) fail(`"npm ${npmArguments.join(' ')}" failed; see its output above.`);
 }
 
 function fail(sentence) {

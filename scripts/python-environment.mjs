@@ -52,8 +52,8 @@ function findPython() {
   );
   if (found !== undefined) return found;
   console.error(
-    'The trainer needs Python 3.11, 3.12 or 3.13, and none is on the PATH: install one, or name the Python of an ' +
-      'environment that has trainer/requirements.lock in TRAINER_PYTHON.',
+    'The trainer needs Python 3.11, 3.12 or 3.13, and none is on the PATH: install one, or set TRAINER_PYTHON to ' +
+      'the Python of an environment that has trainer/requirements.lock installed.',
   );
   process.exit(1);
 }
@@ -68,5 +68,5 @@ function fingerprint(locks) {
 function run(program, options) {
   const { status, error } = spawnSync(program, options, { stdio: ['ignore', process.stderr, 'inherit'] });
   if (error) throw error;
-  if (status !== 0) throw new Error(`"${program} ${options.join(' ')}" failed; its own words are above.`);
+  if (status !== 0) throw new Error(`"${program} ${options.join(' ')}" failed; see its output above.`);
 }

@@ -45,5 +45,5 @@ async function measure(work) {
 function tell(measured) {
   const median = measured.map(({ took }) => took).sort((a, b) => a - b)[ROUNDS >> 1];
   const stood = Math.max(...measured.map((each) => each.stood));
-  return `${median.toFixed(1)} ms (stood still ${stood.toFixed(0)} ms at most)`;
+  return `${median.toFixed(1)} ms (event loop blocked for at most ${stood.toFixed(0)} ms)`;
 }

@@ -66,13 +66,13 @@ async function play() {
 
   title(
     `Killed process ${solving.child.pid} (SIGKILL) while ${DOOMED} was writing.`,
-    'Another takes over as soon as Temporal misses it.',
+    'Another takes over as soon as Temporal notices.',
   );
   const run = (await costs('workflow')).lines[0].name;
   const code = await start(['watch', run]).ended;
   if (code !== 0) return code;
 
-  title('What it cost, by the ledger:');
+  title('Cost according to the ledger:');
   await start(['cost', '--by', 'worker']).ended;
   return compareBills(await costs('worker'));
 }
@@ -83,14 +83,14 @@ function compareBills({ total }) {
   const answered = providers.log.filter(({ outcome }) => outcome === 'answered');
   const calls = new Set(answered.map(({ headers }) => headers['x-client-request-id']));
   const billed = answered.reduce((sum, { nanoUsd }) => sum + nanoUsd, 0);
-  title('What the providers say, by their own log:');
+  title('According to the providers’ own log:');
   say(
     `${providers.log.length} requests: ${answered.length} answered, ${count('fault:rate-limited')} refused with 429,`,
-    `${count('closed-by-client')} broken off by the kill and asked again.`,
+    `${count('closed-by-client')} interrupted by the kill and retried.`,
     `${usd(billed)} billed, ${usd(total.nanoUsd)} in the ledger.`,
   );
   const isRight = calls.size === answered.length && billed === total.nanoUsd;
-  say(isRight ? 'No answered call was bought twice.' : 'That is not as it should be: please report it.');
+  say(isRight ? 'No answered call was paid for twice.' : 'This is a bug: please report it.');
   return isRight ? 0 : 1;
 }
 

@@ -8,7 +8,7 @@ access_list: [[], [0]]`;
 /** Simulates the models of `conductor.yaml`, for use without a key: every question gets the same answer. */
 export async function simulateModels() {
   console.error(
-    'OPENAI_API_KEY is not set, so a simulated model plays both models, and always says the same.',
+    'OPENAI_API_KEY is not set, so both models are simulated, and each always gives the same answer.',
   );
   const providers = await startSimulatedProviders({ fallback: { answer: reply } });
   const written = await readFile('conductor.yaml', 'utf8');

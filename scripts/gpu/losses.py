@@ -58,7 +58,9 @@ def main() -> None:
     for tuning in (FULL, LORA):
         with tempfile.TemporaryDirectory() as folder:
             compare(Path(folder), tuning, settings)
-    print(f"A server may be {PROBE} off at most on the probe, and {CANARY} on average in a canary.")
+    print(
+        f"A server may be off by {PROBE} at most on the probe, by {CANARY} on average in a canary."
+    )
 
 
 def compare(folder: Path, tuning: Any, settings: list[dict[str, str]]) -> None:

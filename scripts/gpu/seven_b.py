@@ -43,14 +43,14 @@ SHAPES = {"7b": (QWEN_7B, 4096, 1024), "tiny": (TINY, 64, 32)}
 ROLLOUTS = 16
 """More rollouts take longer but no more memory, which depends on the micro batch."""
 
-CYCLE, RECKONED_S = 256, 480
+CYCLE, ESTIMATED_S = 256, 480
 """Rollouts per cycle of the profile, and its estimate of their update in seconds."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     add_device_option(parser, default="cuda")
-    parser.add_argument("--shape", choices=SHAPES, default="7b", help="tiny tries the program out")
+    parser.add_argument("--shape", choices=SHAPES, default="7b", help="tiny only tests the program")
     options = parser.parse_args()
     start("The measurement", lambda: require_device(options.device))
     logging.disable_progress_bar()
@@ -77,7 +77,7 @@ def measure(folder: Path, qwen: Qwen2Config, config: Config) -> None:
     make_model(model, qwen, config["device"])
     parts = needed_by_process(shape_of(model, config), config)
     needs = ", ".join(f"{gb(size)} for {name}" for name, size in parts.items() if size > 0)
-    print(f"reckoned  {gb(sum(parts.values()))}: {needs}", flush=True)
+    print(f"estimated {gb(sum(parts.values()))}: {needs}", flush=True)
     base = {"kind": "folder", "path": str(model)}
     init(root, {"trainRun": RUN, "base": base, "config": config}, None)
     batch = write_batch(root, 1, "base", config, random_rows(qwen.vocab_size, config))
@@ -87,9 +87,9 @@ def measure(folder: Path, qwen: Qwen2Config, config: Config) -> None:
         at[phase] = time.perf_counter()
 
     made = update(root, update_request(1, "base", config), batch, report)
-    print(f"taken     {most_taken(config['device'])}")
+    print(f"measured  {most_taken(config['device'])}")
     step = at["step 2 of 2"] - at["step 1 of 2"]
-    whole = f"{step * CYCLE / ROLLOUTS:.0f} s for {CYCLE}; the profile reckons {RECKONED_S} s"
+    whole = f"{step * CYCLE / ROLLOUTS:.0f} s for {CYCLE}; the profile estimates {ESTIMATED_S} s"
     print(f"step      {step:.2f} s for {ROLLOUTS} rollouts, {whole}")
     print(f"update    {made['metrics']['seconds']:.1f} s for both steps, with loading and saving")
 
@@ -135,10 +135,10 @@ def random_rows(vocabulary: int, config: Config) -> list[dict[str, Any]]:
 def most_taken(device: str) -> str:
     if device == "cpu":
         size = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return f"{gb(size)} at most by the whole process, its libraries included"
+        return f"{gb(size)} at most by the whole process, including its libraries"
     tensors, kept = torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
     card = torch.cuda.get_device_name()
-    return f"{gb(tensors)} at most by tensors, {gb(kept)} with what PyTorch keeps ready, of {card}"
+    return f"{gb(tensors)} at most by tensors, {gb(kept)} with what PyTorch reserves, on {card}"
 
 
 def gb(size: int) -> str:

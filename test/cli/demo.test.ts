@@ -39,7 +39,9 @@ test.concurrent(
     expect(stderr).toMatch(/luna[^]*round 2 › step 1 \(sol\) done/);
     expect(stdout).toContain('\nAbout 75 piano tuners');
     expect(stdout).toMatch(/\d requests: 6 answered, 1 refused with 429,\n\d interrupted by the kill/);
-    expect(stdout).toMatch(/\n(\$0\.\d+) billed, \1 in the ledger\.\nNo answered call was paid for twice\.\n$/);
+    expect(stdout).toMatch(
+      /\n(\$0\.\d+) billed, \1 in the ledger\.\nNo answered call was paid for twice\.\n$/,
+    );
   },
   PATIENCE_MS,
 );

@@ -124,5 +124,5 @@ def _in_fork(work: Callable[[], Seconds]) -> Seconds:
         said = answer.read()
     os.waitpid(child, 0)
     if not said:
-        raise RuntimeError("A forked process ended without an answer; its own words are above.")
+        raise RuntimeError("A forked process ended without an answer; see its output above.")
     return json.loads(said)

@@ -207,7 +207,7 @@ async def test_an_export_stays_below_the_folder_of_the_command_line(
     request = export_request(tmp_path / directory)
     error = await fail(activities.export, request)
     assert (error.type, error.non_retryable) == ("Trainer.BadRequest", True)
-    assert f"must lie below {tmp_path / 'out'}" in error.message
+    assert f"must be below {tmp_path / 'out'}" in error.message
     assert sorted(path.name for path in tmp_path.glob("[!.]*")) == [RUN, "out"]
 
 

@@ -51,7 +51,7 @@ def test_no_key_leads_out_of_the_folder(artifacts: Artifacts, key: str) -> None:
 
 @pytest.mark.parametrize("url", ["", "sqlite:store.db", "postgres://me@db/x", "s3://b/../x", "s3:"])
 def test_another_kind_of_place_is_refused(url: str) -> None:
-    with pytest.raises(ValueError, match="names no artifacts: expected FOLDER or s3:"):
+    with pytest.raises(ValueError, match="is not a place for artifacts: expected FOLDER or s3:"):
         open_artifacts(url)
 
 
@@ -85,5 +85,5 @@ def test_a_full_disk_is_named(artifacts: Artifacts, monkeypatch: pytest.MonkeyPa
 
     artifacts.write("a", b"")
     monkeypatch.setattr(module, "sync", fail)
-    with pytest.raises(DiskFull, match="took no more while a was written"):
+    with pytest.raises(DiskFull, match="was full while a was written"):
         artifacts.write("a", b"")

@@ -120,7 +120,7 @@ def allowing(rollouts: int) -> Expected:
 
 
 def test_a_batch_is_not_larger_than_the_settings_say() -> None:
-    with pytest.raises(BatchInvalid, match=r"Line 1\.rollouts: is 4, over the settings' 3"):
+    with pytest.raises(BatchInvalid, match=r"Line 1\.rollouts: is 4, more than the settings' 3"):
         read_batch(packed(good_lines()), allowing(3))
 
 

@@ -82,7 +82,7 @@ def test_a_full_disk_is_reported_for_good_whichever_library_met_it(
         write(folder / "weights")
         return record_of("same")
 
-    with pytest.raises(DiskFull, match="took no more while 000001 was written") as failure:
+    with pytest.raises(DiskFull, match="was full while 000001 was written") as failure:
         make_checkpoint(tmp_path, TARGET, fill)
     assert not failure.value.retryable
     assert files_below(tmp_path) == set()

@@ -232,7 +232,7 @@ def test_a_record_that_names_a_file_elsewhere_is_none(
     fields: Any = json.loads(found)
     fields["files"][0]["path"] = path
     artifacts.write(key, json.dumps(fields).encode())
-    with pytest.raises(CheckpointUnreadable, match="no proper name"):
+    with pytest.raises(CheckpointUnreadable, match="has an invalid name"):
         other.held(ONE).__enter__()
 
 

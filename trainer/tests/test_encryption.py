@@ -58,7 +58,7 @@ async def test_payloads_of_either_language_can_be_read(vector: Any) -> None:
 async def test_strict_refuses_what_is_in_the_clear_and_nothing_else() -> None:
     codec = EncryptionCodec(ring("a"), strict=True)
     plain = Payload(metadata={"encoding": b"json/plain"}, data=b'"forged"')
-    with pytest.raises(Altered, match="is not encrypted, and this trainer accepts no other"):
+    with pytest.raises(Altered, match="is not encrypted, and this trainer accepts only encrypted"):
         await codec.decode([plain])
     assert await codec.decode(await codec.encode([plain])) == [plain]
 

@@ -85,7 +85,7 @@ def test_no_page_of_a_browser_is_answered(answers: Answers, method: str, origin:
     headers = {"Origin": origin, "Content-Type": "application/json"}
     answer = httpx.request(method, url, headers=headers, content=QUESTION)
     assert answer.status_code == 403
-    assert "no page of a browser" in answer.json()["error"]["message"]
+    assert "does not answer web pages" in answer.json()["error"]["message"]
     assert answers.asked == []
 
 

@@ -62,7 +62,7 @@ def test_the_papers_profile_fits_its_four_gpus_and_no_single_one(seven: Path) ->
     assert find_lack(shape, paper(processes=4), four) is None
     lack = find_lack(shape, paper(), four)
     assert lack is not None
-    assert "GPU 1 of 1 in training takes 145.2 GB, and there are 80.0: 30.5 for weights" in lack
+    assert "on GPU 1 of 1 needs 145.2 GB, but there are only 80.0: 30.5 for weights" in lack
     parts = [float(each) for each in re.findall(r"([\d.]+) for ", lack)]
     assert sum(parts) == pytest.approx(145.2, abs=0.3)
 
@@ -79,7 +79,7 @@ def test_what_other_programs_hold_on_the_gpu_counts(seven: Path) -> None:
 def test_a_process_without_a_gpu_is_told_ahead(seven: Path) -> None:
     config = paper(processes=4)
     lack = find_lack(shape_of(seven, config), config, Machine(512 * GB, [EMPTY]))
-    assert lack is not None and "processes is 4, each on a GPU of its own" in lack
+    assert lack is not None and "processes is 4, each on its own GPU" in lack
 
 
 def test_offloaded_state_must_fit_the_machine_itself(seven: Path) -> None:
@@ -87,7 +87,7 @@ def test_offloaded_state_must_fit_the_machine_itself(seven: Path) -> None:
     shape = shape_of(seven, config)
     assert find_lack(shape, config, Machine(512 * GB, [EMPTY] * 2)) is None
     lack = find_lack(shape, config, Machine(64 * GB, [EMPTY] * 2))
-    assert lack is not None and "machine's own memory takes 152.3 GB" in lack
+    assert lack is not None and "machine's own memory needs 152.3 GB" in lack
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
@@ -124,7 +124,7 @@ def test_more_processes_never_need_more_of_each(
 def test_a_reference_is_loaded_by_every_process(seven: Path) -> None:
     config = paper(processes=4, loss={"beta": 0.1})
     host = needed_by_host(shape_of(seven, config), config)
-    assert host["the policy that beta pulls towards"] == 4 * 4 * 7_615_616_512
+    assert host["the reference policy of beta"] == 4 * 4 * 7_615_616_512
 
 
 def test_a_tiny_model_fits_a_cpu_and_a_large_one_is_refused_before_it_is_loaded(
@@ -136,12 +136,12 @@ def test_a_tiny_model_fits_a_cpu_and_a_large_one_is_refused_before_it_is_loaded(
     monkeypatch.setattr(init_module, "load_tokenizer", lambda _: pytest.fail("it went on"))
     large: Any = {**tiny, "base": {"kind": "folder", "path": str(seven)}}
     with pytest.raises(
-        OutOfMemory, match=r"on the CPU with processes: 1 takes .* are 2\.0"
+        OutOfMemory, match=r"on the CPU with processes: 1 needs .* are only 2\.0"
     ) as lack:
         init(tmp_path / "large", large, None)
     assert not lack.value.retryable
 
 
 def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ModelInvalid, match=r"config\.json describes no model"):
+    with pytest.raises(ModelInvalid, match=r"config\.json does not describe a trainable model"):
         shape_of(tmp_path, config_of())

@@ -143,7 +143,7 @@ def test_weights_that_are_not_numbers_give_no_reply(folders: list[Path]) -> None
     policy = load_policy(folders[0])
     with torch.no_grad():
         next(policy.model.parameters()).fill_(torch.nan)
-    with pytest.raises(ValueError, match="not numbers"):
+    with pytest.raises(ValueError, match="not finite numbers"):
         sample_replies(policy, [1, 2], n=2, seed=3, temperature=1.0, max_tokens=2)
 
 

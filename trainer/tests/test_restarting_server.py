@@ -223,7 +223,7 @@ def test_a_model_that_cannot_be_served_is_told_why_and_is_not_named(
     error = answer.json()["error"]
     assert (answer.status_code, error["type"]) == (503, "ServiceUnavailableError")
     assert "The server for `one` ended with status 3." in error["message"]
-    assert "It said last: one has no layer 7" in error["message"]
+    assert "Its last output: one has no layer 7" in error["message"]
 
 
 def test_a_command_that_is_not_there_is_named(folders: dict[str, Path], tmp_path: Path) -> None:

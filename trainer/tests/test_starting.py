@@ -55,7 +55,7 @@ def test_a_missing_model_is_named(tmp_path: Path) -> None:
     said = run(["policy_server", "--port", "0", "--model", f"first={folder}"])
     assert said == (
         f"The policy server cannot start: there is no folder {folder}, which --model "
-        f"first={folder} names: put the model there, or name its folder\n"
+        f"first={folder} names: put the model there, or give its folder\n"
     )
 
 
@@ -66,8 +66,8 @@ def test_a_gpu_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     model = f"first={tmp_path}"
     said = run(["policy_server", "--port", "0", "--device", "cuda", "--model", model])
     assert re.fullmatch(
-        r"The policy server cannot start: --device cuda needs a GPU, and PyTorch \S+ sees none "
-        r"here: use --device cpu, or look at what nvidia-smi says\n",
+        r"The policy server cannot start: --device cuda needs a GPU, but PyTorch \S+ sees none "
+        r"here: use --device cpu, or check the output of nvidia-smi\n",
         said,
     )
 
@@ -78,10 +78,10 @@ def test_checkpoints_that_have_no_place_are_named(
     (tmp_path / "file").touch()
     folder = tmp_path / "file" / "checkpoints"
     said = run(["worker", "--artifacts", str(tmp_path), "--checkpoints", str(folder)])
-    assert f"the folder {folder} cannot be made (Not a directory): name another with" in said
+    assert f"the folder {folder} cannot be created (Not a directory): give another with" in said
     monkeypatch.delenv("TEMPORAL_ADDRESS", raising=False)
     said = run(["worker", "--artifacts", str(tmp_path), "--checkpoints", str(tmp_path)])
-    assert 'there is no Temporal server to work for: start one with "temporal-conductor up"' in said
+    assert 'is no Temporal server to connect to: start one with "temporal-conductor up"' in said
 
 
 def test_a_program_ends_with_the_one_that_started_it() -> None:

@@ -122,7 +122,7 @@ def test_a_warm_start_of_all_weights_takes_no_adapter_that_has_learned(tmp_path:
     request = warm_start_request(
         config, weights="all", parent=checkpoint("warm"), name="warm-again"
     )
-    with pytest.raises(BadRequest, match="goes on from night/base, not from night/warm"):
+    with pytest.raises(BadRequest, match="must start from night/base, not from night/warm"):
         warm_start(tmp_path, request, tmp_path / "examples.jsonl", lambda _: None)
 
 

@@ -48,7 +48,7 @@ def test_pickled_weights_are_never_read(
     (folder / "model.safetensors").unlink()
     with (folder / "pytorch_model.bin").open("wb") as file:
         pickle.dump(Bomb(tmp_path / "trace"), file)
-    with pytest.raises(ModelInvalid, match=r"holds no weights as safetensors .*pytorch_model\.bin"):
+    with pytest.raises(ModelInvalid, match=r"has no weights as safetensors .*pytorch_model\.bin"):
         load(folder)
     assert not (tmp_path / "trace").exists()
 
@@ -57,7 +57,7 @@ def test_pickled_weights_of_an_adapter_are_never_read(adapter: Path, tmp_path: P
     tensors = load_file(adapter / "adapter_model.safetensors")
     (adapter / "adapter_model.safetensors").unlink()
     torch.save(tensors, adapter / "adapter_model.bin")
-    with pytest.raises(ModelInvalid, match="holds no weights as safetensors"):
+    with pytest.raises(ModelInvalid, match="has no weights as safetensors"):
         load_policy(adapter)
 
 

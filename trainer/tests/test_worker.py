@@ -12,7 +12,7 @@ from conductor_trainer.worker.__main__ import main
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        (["--artifacts", "ftp://host"], "'ftp://host' names no artifacts: expected FOLDER or s3:"),
+        (["--artifacts", "ftp://host"], "is not a place for artifacts: expected FOLDER or s3:"),
         (["--encryption-key-env", "NO_SUCH_KEYS"], "environment variable NO_SUCH_KEYS, which is"),
         ([], "Connection refused"),
     ],

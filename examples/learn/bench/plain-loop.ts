@@ -217,7 +217,7 @@ async function runStep(
   { index, worker, subtask, sees }: Step & { readonly index: number },
 ): Promise<string> {
   const card = workers.find(({ id }) => id === worker);
-  if (card === undefined) throw new Error(`The plan names ${worker}, whom nobody knows.`);
+  if (card === undefined) throw new Error(`The plan names an unknown worker, ${worker}.`);
   const seen = await Promise.all(
     sees.map(async (step) => ({
       step,

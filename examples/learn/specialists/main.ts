@@ -46,7 +46,7 @@ async function main(): Promise<void> {
   const tell = timed();
   if (night && device === 'cuda')
     throw new RangeError(
-      '--night has the policy server of "train up", which runs on the CPU: leave out --device.',
+      '--night uses the policy server of "train up", which runs on the CPU: remove --device.',
     );
   const seeds = seedsFrom(values);
   if (!night && seeds.length === 0) return report(root, tell);
@@ -106,11 +106,11 @@ async function learn(
   seeds: readonly number[],
   tell: (line: string) => void,
 ): Promise<void> {
-  tell('measuring what the workers can do, if that was not done yet');
+  tell('measuring what the workers can do, unless already measured');
   const abilities = await measureWorkers(root, crew);
   console.log(renderMarkdown(reportWorkers(abilities)));
   for (const seed of seeds) await runSeed(crew, root, { ...wish, seed }, tell);
-  tell('measuring what can be had without a Conductor that reads, if that was not done yet');
+  tell('measuring what is possible without a Conductor that reads, unless already measured');
   await measureBaselines(root, crew, wish.recipe, abilities);
   await report(root, tell);
 }

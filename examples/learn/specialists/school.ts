@@ -41,7 +41,7 @@ export async function claimFolder(folder: string, recipe: Recipe): Promise<void>
   );
   if (other.length === 0) return;
   throw new RangeError(
-    `${folder} holds workers and seeds of another recipe (${other.join(', ')}): name a folder of its own by --folder.`,
+    `${folder} contains workers and seeds of another recipe (${other.join(', ')}): give another one with --folder.`,
   );
 }
 

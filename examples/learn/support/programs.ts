@@ -158,8 +158,8 @@ export function needProcesses(folder: string): NeededProcesses {
     lost: controller.signal,
     need: (name, program) => {
       void program.lost.then((how) => {
-        const advice = `What was done lies in ${folder}; run this command again.`;
-        controller.abort(new Error(`The ${name} ${how}\nNothing goes on without it. ${advice}`));
+        const advice = `Progress is saved in ${folder}; run this command again.`;
+        controller.abort(new Error(`The ${name} ${how}\nThe run cannot continue without it. ${advice}`));
       });
       return program;
     },

@@ -126,7 +126,7 @@ function workIn(reply: string, { a, b }: WorldQuestion): Work[] {
 function onlyIn(text: string, tag: string): string {
   const [found] = allIn(text, tag);
   if (found !== undefined) return found;
-  throw new RangeError(`This is no prompt of a worker of the world: it has no <${tag}>.\n${text}`);
+  throw new RangeError(`This is not a worker prompt of this world: <${tag}> is missing.\n${text}`);
 }
 
 function allIn(text: string, tag: string): string[] {

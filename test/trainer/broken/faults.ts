@@ -71,7 +71,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'a full disk',
     type: 'Trainer.DiskFull',
-    says: /The disk of \S+ took no more while \d{6} was written/,
+    says: /The disk of \S+ was full while \d{6} was written/,
     inflict: async ({ stage }: Surroundings) => {
       await limitFiles(stage, '50000:');
       return () => limitFiles(stage, 'unlimited:');
@@ -80,7 +80,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'weights that cannot be read',
     type: 'Trainer.ModelInvalid',
-    says: /There is no model in \S+000001\/model that can be loaded/,
+    says: /The model in \S+000001\/model cannot be loaded/,
     inflict: async ({ stage, served }: Surroundings) => {
       const path = join(stage.checkpoints, served.trainRun, served.name, 'model/model.safetensors');
       const whole = await readFile(path);

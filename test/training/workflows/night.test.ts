@@ -341,7 +341,7 @@ test('a night whose trainer fails leaves what serves unchanged, and the next one
 
 test("a night that does not fit into its trainer's memory buys nothing, and says why", async () => {
   await open({});
-  const lack = 'GPU 1 of 1 in training takes 145.2 GB, and there are 80.0';
+  const lack = 'Training on GPU 1 of 1 needs 145.2 GB, but there are only 80.0';
   stage.trainer[PREFLIGHT] = () =>
     Promise.reject(ApplicationFailure.nonRetryable(lack, 'Trainer.OutOfMemory'));
   const failed = stage.whileWorking(() => train(DATE));

@@ -12,11 +12,11 @@ _COMMANDS = {
     "policy-server": ("conductor_trainer.policy_server.__main__", "serves checkpoints on a CPU"),
     "restarting-server": (
         "conductor_trainer.restarting_server.__main__",
-        "serves whole models by a server that is started anew for each",
+        "serves whole models with a server that is restarted for each",
     ),
     "fetching-server": (
         "conductor_trainer.fetching_server",
-        "fetches adapters of the artifacts for a vLLM on this machine",
+        "fetches adapters from the artifacts for a vLLM on this machine",
     ),
     "report": ("conductor_trainer.report", "shows metrics of a training run on a board"),
 }
@@ -29,7 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog=PACKAGE,
         description="The Python half of training a Conductor.",
-        epilog=f"commands:\n{summary}\n\n`{PACKAGE} COMMAND --help` tells what each of them takes.",
+        epilog=f"commands:\n{summary}\n\n`{PACKAGE} COMMAND --help` shows the options of each.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=_version())

@@ -91,7 +91,7 @@ def open_artifacts(url: str) -> Artifacts:
             place = f"{found[1]}/{prefix}".removesuffix("/")
             return Artifacts(f"s3://{place}", place, _open_s3())
     if url == "" or re.match(r"\w+:", url):
-        raise ValueError(f"{url!r} names no artifacts: expected {ARTIFACT_FORMS}")
+        raise ValueError(f"{url!r} is not a place for artifacts: expected {ARTIFACT_FORMS}")
     return _Folder(url)
 
 
@@ -103,8 +103,8 @@ def is_key(key: str) -> bool:
 def _check_key(key: str) -> None:
     if not is_key(key):
         raise BadRequest(
-            f"key {key!r} is refused: each part must begin with a letter or digit and hold "
-            "letters, digits and . _ = - only"
+            f"key {key!r} is refused: each part must start with a letter or digit and contain "
+            "only letters, digits and . _ = -"
         )
 
 
@@ -132,7 +132,7 @@ def stored_file(artifacts: Artifacts, keys: KeyRing | None, stored: StoredBytes)
     if digest != stored["sha256"]:
         raise BatchInvalid(
             f"{stored['key']} in {artifacts.url} hashes to {digest}, not to the "
-            f"{stored['sha256']} of the request: it was written anew or altered since."
+            f"{stored['sha256']} of the request: it was rewritten or altered since."
         )
     with NamedTemporaryFile(prefix="conductor-trainer-") as file:
         file.write(found)
@@ -177,8 +177,8 @@ class _Folder(Artifacts):
         except OSError as error:
             if is_disk_full(error, file.parent):
                 raise DiskFull(
-                    f"The disk of {self.url} took no more while {key} was written ({error}): "
-                    "make room there, or set `training.keep` lower."
+                    f"The disk of {self.url} was full while {key} was written ({error}): "
+                    "free some space there, or lower `training.keep`."
                 ) from error
             raise
         finally:

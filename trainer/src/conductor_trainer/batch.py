@@ -74,7 +74,7 @@ def _lines(data: bytes) -> Iterator[Any]:
         text = gzip.decompress(data).decode()
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as cause:
         raise BatchInvalid(
-            f"The batch is not gzip of UTF-8 text: {cause}. Write it again."
+            f"The batch is not gzipped UTF-8 text: {cause}. Write it again."
         ) from cause
     for number, content in enumerate(text.splitlines() or [""], start=1):
         try:
@@ -84,7 +84,7 @@ def _lines(data: bytes) -> Iterator[Any]:
 
 
 def _refuse(constant: str) -> float:
-    raise ValueError(f"{constant} is no finite number")
+    raise ValueError(f"{constant} is not a finite number")
 
 
 def _fault(line: int, fault: str) -> BatchInvalid:
@@ -104,7 +104,8 @@ def _check_header(header: Any, rows: int, expected: Expected) -> None:
         if header[name] != wanted:
             raise _fault(1, f".{name}: is {header[name]!r}, but this update is for {wanted!r}")
     if rows > expected.config["rollouts"]:
-        raise _fault(1, f".rollouts: is {rows}, over the settings' {expected.config['rollouts']}")
+        most = expected.config["rollouts"]
+        raise _fault(1, f".rollouts: is {rows}, more than the settings' {most}")
 
 
 def _read_row(line: int, row: Any, expected: Expected) -> Rollout:
@@ -143,7 +144,7 @@ def _check_order(rollouts: Sequence[Rollout]) -> None:
             raise _fault(
                 line,
                 f".rolloutId: {after.rollout_id!r} does not come after {before.rollout_id!r}: "
-                "lines must be in ascending order, and each id there once",
+                "lines must be in ascending order, and each id must occur once",
             )
 
 

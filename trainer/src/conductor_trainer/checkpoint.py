@@ -85,8 +85,8 @@ def read_record(root: Path, checkpoint: CheckpointName) -> Record | None:
         return None
     except (ValueError, TypeError, KeyError) as cause:
         raise CheckpointUnreadable(
-            f"{file} cannot be read ({type(cause).__name__}: {cause}): it was altered, or is of "
-            "another version. Put back a copy of the checkpoint, or go on from another one."
+            f"{file} cannot be read ({type(cause).__name__}: {cause}): it was altered, or written "
+            "by another version. Restore a copy of the checkpoint, or continue from another one."
         ) from cause
 
 
@@ -127,8 +127,8 @@ def require_same(existing: Record, checkpoint: CheckpointName, identity: str) ->
     if existing.identity != identity:
         raise Conflict(
             f"The checkpoint {id_of(checkpoint)} was made from another request "
-            f" ({existing.identity[:12]}, now {identity[:12]}): other batch, parent or "
-            "settings. Checkpoints never change; use a training run of another name."
+            f"({existing.identity[:12]}, now {identity[:12]}): with another batch, parent or "
+            "settings. Checkpoints never change; use another name for the training run."
         )
 
 
@@ -137,7 +137,7 @@ def require_record(root: Path, checkpoint: CheckpointName) -> Record:
     if record is None:
         raise CheckpointMissing(
             f"There is no checkpoint {id_of(checkpoint)} below {root}: it was never made, was "
-            "collected, or lies on another volume. Mount the right one, or go on from another "
+            "collected, or is on another volume. Mount the right one, or continue from another "
             "checkpoint."
         )
     return record

@@ -55,8 +55,8 @@ class CheckpointCache:
         if found is None:
             raise CheckpointMissing(
                 f"There is no checkpoint {id_of(checkpoint)} in {self.artifacts.url}: it was "
-                "never made, was removed, or lies elsewhere. Name the right --artifacts, or go on "
-                "from another checkpoint."
+                "never made, was removed, or is stored elsewhere. Give the right --artifacts, or "
+                "continue from another checkpoint."
             )
         return found
 
@@ -94,7 +94,7 @@ class CheckpointCache:
         """Copies what was made to the artifacts, and returns the record that counts from now on."""
         folder, made = checkpoint_folder(self.root, checkpoint), self._local_record(checkpoint)
         if made is None:
-            raise CheckpointMissing(f"{folder} is gone before it was kept: leave it alone.")
+            raise CheckpointMissing(f"{folder} was removed before it was kept: leave it in place.")
         return keep_checkpoint(self.artifacts, checkpoint, folder, made).record
 
     def forget_moments(self, checkpoint: CheckpointName) -> None:
@@ -163,7 +163,7 @@ def read_reference(reference: str) -> tuple[CheckpointName, str]:
     found = _REFERENCE.fullmatch(reference)
     if found is None:
         raise BadRequest(
-            f"{reference!r} names no checkpoint: expected one such as nightly/000040/adapter."
+            f"{reference!r} is not a checkpoint: expected one such as nightly/000040/adapter."
         )
     return CheckpointName(trainRun=found[1], name=found[2]), found[3]
 

@@ -34,7 +34,7 @@ def check_request(activity: str, payload: Any) -> None:
     message = _contract()["activities"][activity]["request"]
     fault = fault_in(validator_of(message), payload)
     if fault is not None:
-        raise BadRequest(f"{message}{fault}; workflow and trainer must be of the same version")
+        raise BadRequest(f"{message}{fault}; workflow and trainer must have the same version")
 
 
 def fault_in(validator: Draft202012Validator, value: Any) -> str | None:

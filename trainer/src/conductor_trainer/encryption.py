@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 KEY_BYTES = 32
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,15}")
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
-_HOW = f'a key is {KEY_BYTES} random bytes in base64, e.g. of "openssl rand -base64 {KEY_BYTES}"'
+_HOW = f'a key is {KEY_BYTES} random bytes in base64, e.g. from "openssl rand -base64 {KEY_BYTES}"'
 
 NONCE_BYTES = 12
 _TAG_BYTES = 16
@@ -71,7 +71,7 @@ class KeyRing:
         held = ", ".join(key.id for key in self.all)
         raise KeyProblem(
             f'{what} was encrypted with key "{id}", which {self.source} does not hold '
-            f"(it holds {held}): add that key behind the first one"
+            f"(it holds {held}): add that key after the first one"
         )
 
 
@@ -80,7 +80,7 @@ def read_encryption_keys(variable: str, env: Mapping[str, str] = os.environ) -> 
     text = env.get(variable, "").strip()
     if text == "":
         raise KeyProblem(
-            f"the encryption keys are to be in the environment variable {variable}, which is not "
+            f"the encryption keys belong in the environment variable {variable}, which is not "
             f'set in this process: set it to "id:key", as on every other worker; {_HOW}'
         )
     keys = [
@@ -88,7 +88,7 @@ def read_encryption_keys(variable: str, env: Mapping[str, str] = os.environ) -> 
         for number, entry in enumerate(text.split(","), start=1)
     ]
     if len({key.id for key in keys}) < len(keys):
-        raise KeyProblem(f"{variable} holds two keys of one id: give each its own")
+        raise KeyProblem(f"{variable} holds two keys with the same id: give each an id of its own")
     return KeyRing(keys, variable)
 
 
@@ -96,7 +96,7 @@ def _read_key(entry: str, place: str) -> EncryptionKey:
     id, colon, encoded = entry.partition(":")
     # What is no id may be a key in the wrong place, so it is not repeated.
     if not colon or not _ID.fullmatch(id):
-        raise KeyProblem(f'{place} begins with no id: write "id:key"; {_HOW}')
+        raise KeyProblem(f'{place} does not start with an id: write "id:key"; {_HOW}')
     secret = _from_base64(encoded)
     if secret is None or len(secret) != KEY_BYTES:
         raise KeyProblem(f'key "{id}" ({place}) is not {KEY_BYTES} bytes in base64: {_HOW}')

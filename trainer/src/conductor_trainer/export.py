@@ -53,7 +53,7 @@ def _card_of(checkpoint: CheckpointName, record: Record) -> str:
         "Tuning": f"LoRA of rank {tuning['rank']}, merged" if "rank" in tuning else "full",
         "Loss": f"{loss['name']}, clipped at {loss['epsilon']} and {loss['epsilonHigh']}",
         "Learning rate": config["optimizer"]["learningRate"],
-        "Rollouts a batch": f"{config['rollouts']} in groups of {config['groupSize']}",
+        "Rollouts per batch": f"{config['rollouts']} in groups of {config['groupSize']}",
         "Sampled at temperature": config["temperature"],
         "SHA-256 of the trained weights": record.weightsSha256,
         "SHA-256 of the tokenizer": record.tokenizerSha256,

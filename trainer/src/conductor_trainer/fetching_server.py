@@ -21,7 +21,7 @@ def _serve(options: argparse.Namespace) -> None:
 
 def _read_arguments() -> argparse.Namespace:
     parser = program_parser(
-        "fetching-server", "Fetches adapters of the artifacts for a vLLM on this machine."
+        "fetching-server", "Fetches adapters from the artifacts for a vLLM on this machine."
     )
     add_address_options(parser, port=8001)
     parser.add_argument(

@@ -54,6 +54,6 @@ class FetchingService:
         except httpx.TransportError as error:
             raise ApiError(
                 503,
-                f"The server behind, {self._upstream}, broke off {request.url.path} "
-                f"({type(error).__name__}): see whether it runs, and what it says.",
+                f"The upstream server, {self._upstream}, broke off {request.url.path} "
+                f"({type(error).__name__}): check that it is running, and its output.",
             ) from error

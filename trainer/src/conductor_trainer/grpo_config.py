@@ -84,8 +84,8 @@ def require_steps_left(config: Config, last_step: int) -> None:
     if optimizer["schedule"] != "constant" and last_step > optimizer["totalSteps"]:
         raise BadRequest(
             f"This update ends at optimizer step {last_step}, but the {optimizer['schedule']} "
-            f"schedule ends at {optimizer['totalSteps']}, where the learning rate is 0. Plan more "
-            "steps (`totalSteps`), or use the constant schedule."
+            f"schedule ends at {optimizer['totalSteps']}, where the learning rate is 0. Raise "
+            "`totalSteps`, or use the constant schedule."
         )
 
 

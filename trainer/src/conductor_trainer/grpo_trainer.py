@@ -112,7 +112,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
         if not math.isfinite(loss.item()):
             raise NonFiniteLoss(
                 f"The loss of step {self.state.global_step + 1} is {loss.item()}. "
-                "Nothing was saved: lower the learning rate, or look at the batch's probabilities."
+                "Nothing was saved: lower the learning rate, or check the batch's probabilities."
             )
         logprobs_BC, entropies_BC, _ = self._scored
         scored = (inputs, logprobs_BC.detach(), entropies_BC.detach(), self._loss)

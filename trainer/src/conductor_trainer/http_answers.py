@@ -47,7 +47,7 @@ def unknown_model(name: str, known: Iterable[str]) -> ApiError:
     return ApiError(
         404,
         f"The model `{name}` does not exist (there is: {there}): it was never loaded, or not since "
-        "the server was started; POST /v1/load_lora_adapter loads it.",
+        "the server started; POST /v1/load_lora_adapter loads it.",
     )
 
 
@@ -73,7 +73,7 @@ def read_text(body: Body, name: str) -> str:
     value = body.get(name)
     if isinstance(value, str):
         return value
-    raise ApiError(400, f"`{name}` = {value!r} is refused: expected a text")
+    raise ApiError(400, f"`{name}` = {value!r} is refused: expected a string")
 
 
 def application(routes: Mapping[str, Handler]) -> Starlette:
@@ -119,19 +119,19 @@ async def _read_body(request: Request) -> Body:
     media_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
     end = {"Connection": "close"}
     if "Origin" in headers:
-        raise ApiError(403, "This server answers no page of a browser.", end)
+        raise ApiError(403, "This server does not answer web pages.", end)
     if has_body and media_type != "application/json":
         raise ApiError(415, "A body must be sent as Content-Type: application/json.", end)
     if "Transfer-Encoding" in headers or (has_body and "Content-Length" not in headers):
         raise ApiError(411, "A body must have a Content-Length.", end)
     if length > LONGEST_BODY:
-        raise ApiError(413, f"A body of {length} bytes is over {LONGEST_BODY}.", end)
+        raise ApiError(413, f"A body of {length} bytes is over the limit of {LONGEST_BODY}.", end)
     try:
         body = json.loads(await request.body() or b"{}")
     except ValueError as error:
         raise ApiError(400, f"The body is not JSON: {error}.") from error
     if not isinstance(body, dict):
-        raise ApiError(400, "The body is no JSON object.")
+        raise ApiError(400, "The body is not a JSON object.")
     return body
 
 

@@ -35,7 +35,7 @@ def _place_base(base: JsonObject, texts: Path | None, seed: int, model: Path) ->
     if not folder.is_dir():
         raise BadRequest(
             f"There is no folder {folder} on the trainer's machine. Put the base model there, or "
-            "name its folder."
+            "give its folder."
         )
     model.symlink_to(folder)
 

@@ -22,7 +22,7 @@ Locate = Callable[[Path], AbstractContextManager[Path]]
 def locate_of(options: argparse.Namespace) -> Locate:
     """By the options of a server: without artifacts, a folder is where it is."""
     if (options.artifacts is None) != (options.checkpoints is None):
-        raise CannotStart("--artifacts and --checkpoints belong together: name both, or neither")
+        raise CannotStart("--artifacts and --checkpoints belong together: give both or neither")
     return nullcontext if options.artifacts is None else locate_in(open_cache(options))
 
 

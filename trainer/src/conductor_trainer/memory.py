@@ -31,9 +31,9 @@ _LIMITS = (
 """Of a container, by the second and the first version of Linux's control groups."""
 
 _ADVICE = (
-    "Nothing was bought. What helps, in `training.trainer`: `microBatch: 1`; more `processes`, "
-    "each on a GPU of its own; with them `offload: true`; `tuning: { kind: lora }`; or a smaller "
-    "base model."
+    "Nothing was paid for. What helps, in `training.trainer`: `microBatch: 1`; more `processes`, "
+    "each on its own GPU; with them `offload: true`; `tuning: { kind: lora }`; or a smaller base "
+    "model."
 )
 
 Bytes = Mapping[str, int]
@@ -100,7 +100,7 @@ def shape_of(model_folder: Path, config: Config) -> Shape:
             model = AutoModelForCausalLM.from_config(settings)
     except Exception as cause:  # Each library has exceptions of its own for broken files.
         raise ModelInvalid(
-            f"{model_folder / 'config.json'} describes no model that can be trained: {cause}"
+            f"{model_folder / 'config.json'} does not describe a trainable model: {cause}"
         ) from cause
     weights = learned = _count(model)
     stacks = (each for each in model.modules() if isinstance(each, torch.nn.ModuleList))
@@ -158,11 +158,11 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
     at_work = {
         **held,
         "gradients": 0 if is_offloaded else _FLOAT * learned,
-        "copies to compute with": copies,
+        "working copies": copies,
         "activations": of_layer * (shape.layers + 1) if config["device"] == "cpu" else inputs,
         "logits": logits,
     }
-    beside_reference = {**held, "the policy that beta pulls towards": _reference(shape, config)}
+    beside_reference = {**held, "the reference policy of beta": _reference(shape, config)}
     return max(at_work, beside_reference, key=lambda each: sum(each.values()))
 
 
@@ -175,7 +175,7 @@ def needed_by_host(shape: Shape, config: Config) -> Bytes:
         # `init` loads it whole, and so does each process that does not share it out.
         "loading and saving the model": _FLOAT * shape.weights * (1 if is_shared else processes),
         "weights, gradients and optimizer": is_offloaded * (2 * _FLOAT + _MOMENTS) * shape.weights,
-        "the policy that beta pulls towards": processes * _reference(shape, config),
+        "the reference policy of beta": processes * _reference(shape, config),
     }
 
 
@@ -195,16 +195,16 @@ def find_lack(
         return _compare(f"Training on the CPU with processes: {processes}", whole, machine.host)
     if len(machine.gpus) < processes:
         return (
-            f"training.trainer.processes is {processes}, each on a GPU of its own, and the "
+            f"training.trainer.processes is {processes}, each on its own GPU, but the "
             f"trainer's machine has {len(machine.gpus)}"
         )
     for number, gpu in enumerate(machine.gpus[:processes], start=1):
         taken = {**each, "other programs, such as vLLM": gpu.taken}
-        lack = _compare(f"GPU {number} of {processes} in training", taken, gpu.total)
+        lack = _compare(f"Training on GPU {number} of {processes}", taken, gpu.total)
         if lack is not None:
             return lack
     return _compare(
-        "Training's part in the machine's own memory", needed_by_host(shape, config), machine.host
+        "Training in the machine's own memory", needed_by_host(shape, config), machine.host
     )
 
 
@@ -213,7 +213,7 @@ def _compare(what: str, parts: Bytes, total: int) -> str | None:
     if needed <= total:
         return None
     sums = ", ".join(f"{_gb(size)} for {name}" for name, size in parts.items() if size > 0)
-    return f"{what} takes {_gb(needed)} GB, and there are {_gb(total)}: {sums}"
+    return f"{what} needs {_gb(needed)} GB, but there are only {_gb(total)}: {sums}"
 
 
 def _gb(size: int) -> str:

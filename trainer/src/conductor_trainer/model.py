@@ -57,13 +57,13 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, **SAFELY)
     except Exception as cause:  # Broken files make the library raise exceptions of any type.
-        raise ModelInvalid(f"There is no tokenizer in {folder}: {cause}") from cause
+        raise ModelInvalid(f"The tokenizer in {folder} cannot be loaded: {cause}") from cause
     for text in _ROUND_TRIPS:
         returned = tokenizer.decode(tokenizer.encode(text, add_special_tokens=False))
         if returned != text:
             raise ModelInvalid(
-                f"The tokenizer in {folder} gives back {returned!r} for {text!r}. Use the one that "
-                "the model was made with."
+                f"The tokenizer in {folder} turns {text!r} into {returned!r}. Use the one that the "
+                "model was made with."
             )
     return tokenizer
 
@@ -71,7 +71,7 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
 def pad_id_of(tokenizer: PreTrainedTokenizerBase) -> int:
     """The token that fills rows up. Raises `ModelInvalid` where the tokenizer has none."""
     if not isinstance(tokenizer.pad_token_id, int):
-        raise ModelInvalid("The tokenizer names no padding token: set `pad_token` in its settings.")
+        raise ModelInvalid("The tokenizer has no padding token: set `pad_token` in its settings.")
     return tokenizer.pad_token_id
 
 
@@ -90,7 +90,7 @@ def _reading(folder: Path) -> Iterator[None]:
     try:
         yield
     except Exception as cause:
-        raise ModelInvalid(f"There is no model in {folder} that can be loaded: {cause}") from cause
+        raise ModelInvalid(f"The model in {folder} cannot be loaded: {cause}") from cause
 
 
 def load_policy(root: Path, record: Record, config: Config) -> Policy:
@@ -98,9 +98,9 @@ def load_policy(root: Path, record: Record, config: Config) -> Policy:
     needed = "adapter" if config["tuning"]["kind"] == "lora" else "model"
     if record.kind != needed:
         raise BadRequest(
-            f"The checkpoint to go on from is of kind {record.kind!r}, but the settings' `tuning` "
-            f"needs {needed!r}. Set `tuning` as it was, or export the checkpoint and begin a "
-            "training run with the exported folder."
+            f"The checkpoint to continue from is of kind {record.kind!r}, but the settings' "
+            f"`tuning` needs {needed!r}. Set `tuning` back to what it was, or export the "
+            "checkpoint and start a training run from the exported folder."
         )
     return load_weights(root / record.folder, root / record.base, config)
 

@@ -18,7 +18,7 @@ def program_parser(name: str, description: str | None) -> argparse.ArgumentParse
 def add_address_options(parser: argparse.ArgumentParser, *, port: int) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine only")
     parser.add_argument(
-        "--port", type=int, default=port, help=f"0 takes a free one (default: {port})"
+        "--port", type=int, default=port, help=f"0 picks a free one (default: {port})"
     )
 
 
@@ -27,7 +27,7 @@ def add_device_option(parser: argparse.ArgumentParser, *, default: str) -> None:
         "--device",
         choices=("cpu", "cuda"),
         default=default,
-        help=f"what computes, the processor or a GPU (default: {default})",
+        help=f"what to compute on, the processor or a GPU (default: {default})",
     )
 
 
@@ -37,8 +37,8 @@ def require_device(device: str) -> None:
 
     if device == "cuda" and not torch.cuda.is_available():
         raise CannotStart(
-            f"--device cuda needs a GPU, and PyTorch {torch.__version__} sees none here: use "
-            "--device cpu, or look at what nvidia-smi says"
+            f"--device cuda needs a GPU, but PyTorch {torch.__version__} sees none here: use "
+            "--device cpu, or check the output of nvidia-smi"
         )
 
 
@@ -47,7 +47,7 @@ def add_artifact_options(parser: argparse.ArgumentParser, *, required: bool) -> 
         "--artifacts",
         required=required,
         metavar="URL",
-        help="where batches and checkpoints lie, as `training.artifacts`: FOLDER or "
+        help="where batches and checkpoints are stored, as in `training.artifacts`: FOLDER or "
         "s3://BUCKET/PREFIX",
     )
     parser.add_argument(
@@ -55,14 +55,14 @@ def add_artifact_options(parser: argparse.ArgumentParser, *, required: bool) -> 
         required=required,
         type=Path,
         metavar="FOLDER",
-        help="where checkpoints are kept ready on this machine; programs may share it",
+        help="folder for checkpoints on this machine; programs may share it",
     )
     parser.add_argument(
         "--cached",
         type=_count,
         default=4,
         metavar="NUMBER",
-        help="how many of them stay there, the last used ones (default: 4)",
+        help="how many of the last used ones stay there (default: 4)",
     )
 
 
@@ -76,7 +76,8 @@ def add_end_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--end-with-stdin",
         action="store_true",
-        help="stop when standard input ends, as it does with the program that started this one",
+        help="stop when standard input ends, as it does when the program that started this one "
+        "ends",
     )
 
 
@@ -90,12 +91,13 @@ def open_cache(options: argparse.Namespace) -> "CheckpointCache":
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CannotStart(
-            f"the folder {root} cannot be made ({error.strerror}): name another with --checkpoints"
+            f"the folder {root} cannot be created ({error.strerror}): give another with "
+            "--checkpoints"
         ) from error
     return CheckpointCache(root, open_artifacts(options.artifacts), most=options.cached)
 
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
     return int(text)

@@ -77,15 +77,15 @@ def _encrypt(payload: Payload, key: EncryptionKey, binding: str) -> Payload:
 def _refuse_strangers(payload: Payload, binding: str) -> None:
     if payload.metadata.get("encoding") != _ENCRYPTED:
         raise Altered(
-            "a payload is not encrypted, and this trainer accepts no other "
-            "(--encryption-strict): whatever sent it must use the same keys"
+            "a payload is not encrypted, and this trainer accepts only encrypted ones "
+            "(--encryption-strict): its sender must use the same keys"
         )
     claim = payload.metadata.get(_BOUND_TO, b"").decode(errors="replace")
     if binding and claim != binding:
         bound_to = f'"{claim}"' if claim else "no workflow"
         raise Altered(
-            f'a payload is encrypted for {bound_to}, and was sent to "{binding}" '
-            "(--encryption-strict): whatever sends it must bind it to that workflow's id"
+            f'a payload is encrypted for {bound_to}, but was sent to "{binding}" '
+            "(--encryption-strict): its sender must bind it to that workflow's id"
         )
 
 

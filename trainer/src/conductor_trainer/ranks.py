@@ -93,7 +93,7 @@ def _ask(messages: Connection, report: Report, part: Part) -> JsonObject:
         return hear(messages.recv, report)
     except (OSError, EOFError) as cause:
         raise StepLost(
-            "One of the step's processes died before it answered: see what it says on stderr. It "
+            "One of the step's processes died before it answered: see its output on stderr. It "
             "left no checkpoint: try again."
         ) from cause
 

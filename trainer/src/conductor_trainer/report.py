@@ -45,7 +45,8 @@ def report(options: argparse.Namespace, stop: Event) -> None:
     run = options.run
     if not _RUN.fullmatch(run):
         raise ValueError(
-            f"{run!r} is no training run: expected up to 63 small letters, digits and dashes"
+            f"{run!r} is not a training run: expected up to 63 lower-case letters, digits and "
+            "dashes"
         )
     artifacts, variable = open_artifacts(options.artifacts), options.encryption_key_env
     keys = None if variable is None else read_encryption_keys(variable)
@@ -150,11 +151,11 @@ def scalars_of(metrics: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _read_arguments() -> argparse.Namespace:
-    parser = program_parser("report", "Shows a training run on a board, as its cycles end.")
+    parser = program_parser("report", "Shows a training run on a board, cycle by cycle.")
     parser.add_argument("--artifacts", required=True, metavar="URL", help=ARTIFACT_FORMS)
     parser.add_argument("--run", required=True, metavar="NAME", help="the training run")
     add_key_option(parser)
-    parser.add_argument("--once", action="store_true", help="show what there is, and end")
+    parser.add_argument("--once", action="store_true", help="show what there is, then exit")
     boards = parser.add_mutually_exclusive_group(required=True)
     boards.add_argument(
         "--tensorboard", type=Path, metavar="FOLDER", help="writes event files below FOLDER/NAME"

@@ -53,8 +53,8 @@ def listen(host: str, port: int) -> socket.socket:
         # Python says where, once more, in brackets.
         why = (error.strerror or str(error)).partition(" (while")[0]
         raise CannotStart(
-            f"it cannot listen at {host}:{port} ({why}): stop the program that does, or name "
-            "another place with --host and --port"
+            f"it cannot listen at {host}:{port} ({why}): stop the program that does, or choose "
+            "another address with --host and --port"
         ) from error
 
 

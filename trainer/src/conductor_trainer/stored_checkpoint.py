@@ -60,12 +60,13 @@ def find_checkpoint(artifacts: Artifacts, checkpoint: CheckpointName) -> StoredC
         fields = json.loads(found)
         files = [StoredFile(**each) for each in fields["files"]]
         if not all(is_key(file.path) for file in files):
-            raise ValueError("a file of it has no proper name")
+            raise ValueError("one of its files has an invalid name")
         return StoredCheckpoint(record_from(fields["record"]), files, fields["schema"])
     except (ValueError, TypeError, KeyError) as cause:
         raise CheckpointUnreadable(
             f"{key} in {artifacts.url} cannot be read ({type(cause).__name__}: {cause}): it "
-            "was altered, or is of another version. Put back a copy, or go on from another one."
+            "was altered, or written by another version. Restore a copy, or continue from another "
+            "one."
         ) from cause
 
 
@@ -128,10 +129,10 @@ def fetch_files(artifacts: Artifacts, files: Sequence[StoredFile], folder: Path)
         path.parent.mkdir(parents=True, exist_ok=True)
         is_there = artifacts.fetch(key, path)
         if not is_there or _sha256_of(path) != file.sha256:
-            what = "was altered" if is_there else "is not there"
+            what = "was altered" if is_there else "is missing"
             raise CheckpointUnreadable(
-                f"{key} in {artifacts.url}, {file.path} of a checkpoint, {what}: put back a copy, "
-                "or go on from another checkpoint."
+                f"{key} in {artifacts.url}, {file.path} of a checkpoint, {what}: restore a copy, "
+                "or continue from another checkpoint."
             )
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:

@@ -104,6 +104,6 @@ def outcome_of(told: Sequence[JsonObject], seconds: float) -> JsonObject:
     for name, value in metrics.items():
         if not math.isfinite(value):
             raise NonFiniteLoss(
-                f"The update came to {name} {value}. Nothing was saved: lower the learning rate."
+                f"The update's {name} is {value}. Nothing was saved: lower the learning rate."
             )
     return {"metrics": metrics}

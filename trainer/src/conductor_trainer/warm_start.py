@@ -57,7 +57,7 @@ def _parent_of(root: Path, request: JsonObject) -> Record:
         return record
     if parent["name"] != BASE:
         raise BadRequest(
-            f"A warm start of all weights goes on from {parent['trainRun']}/{BASE}, not from "
+            f"A warm start of all weights must start from {parent['trainRun']}/{BASE}, not from "
             f"{parent['trainRun']}/{parent['name']}: what its adapter has learned would be lost."
         )
     return replace(record, kind="model", folder=record.base)
@@ -124,7 +124,7 @@ def outcome_of(told: Sequence[JsonObject], seconds: float) -> JsonObject:
     loss = fmean(losses[-math.ceil(len(losses) / 10) :])
     if not math.isfinite(loss):
         raise NonFiniteLoss(
-            f"The warm start came to a loss of {loss}. Nothing was saved: lower the learning rate."
+            f"The loss of the warm start is {loss}. Nothing was saved: lower the learning rate."
         )
     return {"loss": loss, "seconds": seconds}
 

@@ -26,16 +26,16 @@ def require_safetensors(folder: Path) -> list[Path]:
         for shard in map(Path, json.loads(index.read_text())["weight_map"].values()):
             if shard.is_absolute() or ".." in shard.parts or not (folder / shard).is_file():
                 raise ModelInvalid(
-                    f"{index} names the shard {shard}, which is no file below {folder}: put the "
-                    "whole model into one folder."
+                    f"{index} names the shard {shard}, which is not a file below {folder}: put "
+                    "the whole model into one folder."
                 )
             files.add(folder / shard)
     if not files:
         pickled = sorted(path.name for kind in _PICKLED for path in folder.glob(kind))
-        beside = f" (it has {', '.join(pickled)}, which could run code)" if pickled else ""
+        beside = f" (only {', '.join(pickled)}, which could run code)" if pickled else ""
         raise ModelInvalid(
-            f"There is no model in {folder} that can be loaded: it holds no weights as safetensors"
-            f"{beside}; save the model with `save_pretrained`, which writes them."
+            f"The model in {folder} cannot be loaded: it has no weights as safetensors{beside}; "
+            "save it with `save_pretrained`, which writes them."
         )
     return sorted(files)
 

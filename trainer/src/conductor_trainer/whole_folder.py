@@ -41,9 +41,9 @@ def place_whole(final: Path, fill: Callable[[Path], T]) -> T:
         shutil.rmtree(temporary, ignore_errors=True)
         if is_full:
             raise DiskFull(
-                f"The disk of {final.parent} took no more while {final.name} was written "
-                f"({error}). Nothing of it was kept: make room there, have fewer checkpoints stay "
-                "with --cached, or set `training.keep` lower."
+                f"The disk of {final.parent} was full while {final.name} was written ({error}). "
+                "Nothing of it was kept: free some space there, keep fewer checkpoints with "
+                "--cached, or lower `training.keep`."
             ) from error
         raise
 

@@ -33,7 +33,7 @@ def _serve(options: argparse.Namespace) -> None:
         if not folder.is_dir():
             raise CannotStart(
                 f"there is no folder {folder}, which --model {name}={folder} names: "
-                "put the model there, or name its folder"
+                "put the model there, or give its folder"
             )
     require_device(options.device)
 
@@ -65,7 +65,7 @@ def _read_arguments() -> argparse.Namespace:
         action="append",
         default=[],
         metavar="NAME=FOLDER",
-        help="a policy to begin with; may be given more than once",
+        help="a policy to serve from the start; may be given more than once",
     )
     add_device_option(parser, default="cpu")
     add_artifact_options(parser, required=False)
@@ -73,7 +73,7 @@ def _read_arguments() -> argparse.Namespace:
         "--in-memory",
         type=int,
         default=4,
-        help="how many policies, those used last, stay in memory (default: 4)",
+        help="how many of the last used policies stay in memory (default: 4)",
     )
     add_end_option(parser)
     return parser.parse_args()
@@ -82,7 +82,7 @@ def _read_arguments() -> argparse.Namespace:
 def _named_folder(text: str) -> tuple[str, Path]:
     name, equals, folder = text.partition("=")
     if not name or not equals or not folder:
-        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=FOLDER")
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=FOLDER")
     return name, Path(folder).absolute()
 
 

@@ -68,5 +68,5 @@ def read_request(form: Draft202012Validator, body: Body) -> JsonObject:
     """What was asked, without nulls. Raises `ApiError` for what this server cannot do."""
     fault = fault_in(form, body)
     if fault is not None:
-        raise ApiError(400, f"{fault.removeprefix('.')}, which this server must refuse.")
+        raise ApiError(400, f"{fault.removeprefix('.')}; this server does not serve such requests.")
     return {name: value for name, value in body.items() if value is not None}

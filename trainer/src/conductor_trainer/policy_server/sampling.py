@@ -84,7 +84,7 @@ def _draw(shares_NV: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
     """Draws a token a row by one random number; `torch.multinomial` takes one for each token."""
     sums_NV = shares_NV.double().cumsum(-1)
     if not bool(sums_NV[:, -1].isfinite().all()):
-        raise ValueError("The policy gives probabilities that are not numbers: load another one.")
+        raise ValueError("The policy's probabilities are not finite numbers: load another one.")
     at_N1 = torch.rand_like(sums_NV[:, :1], generator=chance)
     return torch.searchsorted(sums_NV / sums_NV[:, -1:], at_N1, right=True)
 

@@ -115,7 +115,7 @@ def _check_fits(policy: Policy, prompt_T: Sequence[int], max_tokens: int) -> Non
         raise ApiError(
             400,
             f"This model's maximum context length is {policy.max_positions} tokens; the request "
-            f"wants {len(prompt_T)} of prompt and {max_tokens} of reply: shorten one of them.",
+            f"needs {len(prompt_T)} for the prompt and {max_tokens} for the reply: shorten one.",
         )
     vocabulary = policy.model.config.vocab_size
     if max(prompt_T) >= vocabulary:

@@ -30,7 +30,7 @@ def _serve(options: argparse.Namespace) -> None:
 
 def _read_arguments() -> argparse.Namespace:
     parser = program_parser(
-        "restarting-server", "Serves whole models with a server that is started anew for each."
+        "restarting-server", "Serves whole models with a server that is restarted for each."
     )
     add_address_options(parser, port=8001)
     add_artifact_options(parser, required=False)
@@ -49,12 +49,12 @@ def _read_arguments() -> argparse.Namespace:
     parser.add_argument(
         "command",
         nargs="+",
-        help="what serves one model, after --, with {model}, {folder} and {port} in their places",
+        help="after --: what serves one model; {model}, {folder} and {port} are filled in",
     )
     options = parser.parse_args()
     missing = [each for each in _FIELDS if not any(each in word for word in options.command)]
     if missing:
-        parser.error(f"the command has no {' and no '.join(missing)}: it must serve that")
+        parser.error(f"the command has no {' and no '.join(missing)}: add what is missing")
     return options
 
 

@@ -82,8 +82,8 @@ class InnerServer:
         last_words = await self._stop()
         raise ApiError(
             503,
-            f"The server for `{model.name}` {problem}. The next request starts it again. It said "
-            f"last: {last_words or 'nothing'}",
+            f"The server for `{model.name}` {problem}. The next request restarts it. Its last "
+            f"output: {last_words or 'none'}",
         )
 
     async def _wait_until_ready(self, process: GuardedProcess, url: str) -> str | None:

@@ -39,8 +39,8 @@ class RestartingService:
             if not (place / "config.json").exists():
                 raise ApiError(
                     404,
-                    f"No whole model found for '{name}' in {folder}. This server is started anew "
-                    "for each whole model; adapters are for a vLLM with --enable-lora.",
+                    f"No whole model found for '{name}' in {folder}. This server serves only "
+                    "whole models; adapters need a vLLM with --enable-lora.",
                 )
             if name in self._models:
                 raise answers.loaded_already(name, self._models[name].folder)
@@ -83,6 +83,6 @@ class RestartingService:
                 raise ApiError(
                     503,
                     f"The server for `{name}` broke off {request.url.path} "
-                    f"({type(error).__name__}): see what it says on stderr. The next request "
-                    "starts it again if it has ended.",
+                    f"({type(error).__name__}): see its output on stderr. The next request "
+                    "restarts it if it has ended.",
                 ) from error

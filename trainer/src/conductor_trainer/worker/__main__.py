@@ -22,14 +22,14 @@ def _read_arguments() -> argparse.Namespace:
         action="append",
         default=[],
         metavar="URL",
-        help="a policy server that checkpoints may be loaded into, as `training.policy.baseUrl` "
-        "names it; may be given more than once",
+        help="a policy server that checkpoints may be loaded into, as in "
+        "`training.policy.baseUrl`; may be given more than once",
     )
     parser.add_argument(
         "--export-root",
         type=Path,
         metavar="FOLDER",
-        help="below which `train export` may write (default: there are no exports)",
+        help="folder below which `train export` may write (default: none, exports are refused)",
     )
     parser.add_argument(
         "--base-root",
@@ -37,12 +37,12 @@ def _read_arguments() -> argparse.Namespace:
         action="append",
         default=[],
         metavar="FOLDER",
-        help="a base model that training may begin with, or a folder of such; may be given more "
-        "than once (default: none but tiny ones, which the trainer makes)",
+        help="a base model that training may start from, or a folder of base models; may be given "
+        "more than once (default: only tiny models, which the trainer makes)",
     )
     parser.add_argument("--task-queue", default="conductor-trainer", metavar="NAME")
     parser.add_argument(
-        "--namespace", metavar="NAME", help="default: TEMPORAL_NAMESPACE, else default"
+        "--namespace", metavar="NAME", help="default: TEMPORAL_NAMESPACE, or else `default`"
     )
     parser.add_argument(
         "--encryption-strict",
@@ -54,7 +54,7 @@ def _read_arguments() -> argparse.Namespace:
         type=float,
         default=30.0,
         metavar="SECONDS",
-        help="how long a step may go on after SIGTERM; it is tried again elsewhere (default: 30)",
+        help="how long a step may keep running after SIGTERM; then it is retried (default: 30)",
     )
     add_end_option(parser)
     options = parser.parse_args()

@@ -77,7 +77,7 @@ class Allowed:
                 raise BadRequest(
                     f"{server} is not among the policy servers of this trainer "
                     f"({', '.join(sorted(allowed)) or 'it has none'}): start the trainer with "
-                    f"--allow-server {server} if it is to load checkpoints there."
+                    f"--allow-server {server} to let it load checkpoints there."
                 )
 
     def check_base(self, path: str) -> None:
@@ -87,22 +87,22 @@ class Allowed:
         if not any(folder.is_relative_to(root) for root in roots):
             there = ", ".join(map(str, roots)) or "it has none"
             raise BadRequest(
-                f"The base model {folder} is not below a folder of base models of this trainer "
-                f"({there}): start the trainer with --base-root FOLDER if it is to be trained."
+                f"The base model {folder} is not in a base model folder of this trainer "
+                f"({there}): start the trainer with --base-root FOLDER to allow it."
             )
 
     def export_folder(self, directory: str) -> Path:
         """Where to write an export, links resolved. Raises `BadRequest`."""
         if self.export_root is None:
             raise BadRequest(
-                f"Nothing is exported to {directory}: start the trainer with --export-root FOLDER, "
-                "below which exports may be written."
+                f"This trainer may not export to {directory}: start the trainer with --export-root "
+                "FOLDER, below which exports may be written."
             )
         folder, root = Path(directory).resolve(), self.export_root.resolve()
         if root not in folder.parents:
             raise BadRequest(
-                f"An export must lie below {root}, and {directory} does not: name a folder there, "
-                "or start the trainer with another --export-root."
+                f"An export must be below {root}, but {directory} is not: give a folder there, or "
+                "start the trainer with another --export-root."
             )
         return folder
 

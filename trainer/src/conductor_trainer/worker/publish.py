@@ -33,8 +33,8 @@ async def publish(record: Record, request: JsonObject) -> JsonObject:
                 raise ProbeFailed(
                     f"{url} gives log-probabilities of {model} that differ from the trainer's by "
                     f"{gap:.3g}, over the tolerance of {request['tolerance']:.3g}: it serves other "
-                    f"weights than {folder}, or in another precision. Unload the model there if it "
-                    "was loaded from elsewhere, or widen the tolerance."
+                    f"weights than {folder}, or uses another precision. Unload the model there if "
+                    "it was loaded from elsewhere, or raise the tolerance."
                 )
             gaps.append(gap)
     return {"model": model, "logprobGap": max(gaps)}
@@ -90,7 +90,7 @@ class PolicyServer:
         scores = answer.json()["choices"][0].get("prompt_logprobs")
         if not isinstance(scores, list) or len(scores) != len(probe.tokenIds):
             raise ProbeFailed(
-                f"{self._url} gives no log-probabilities of a prompt: it must speak vLLM's dialect."
+                f"{self._url} returns no log-probabilities of a prompt: it must support vLLM's API."
             )
         following = zip(probe.tokenIds[1:], scores[1:], probe.logprobs, strict=True)
         return max(abs(each[str(token)]["logprob"] - own) for token, each, own in following)
@@ -105,7 +105,7 @@ class PolicyServer:
         except httpx.TransportError as error:
             raise ServerUnavailable(
                 f"The policy server {self._url} cannot be reached ({type(error).__name__}): "
-                "see whether it runs, and whether `training.policy.baseUrl` is right from here."
+                "check that it is running, and that `training.policy.baseUrl` is right from here."
             ) from error
         if answer.is_success or answer.status_code in allowed:
             return answer
@@ -115,11 +115,11 @@ class PolicyServer:
 
     def _refused(self, answer: httpx.Response) -> ServerRefused:
         return ServerRefused(
-            f"{answer.request.url} answers {_said(answer)}. Our own servers must be given the "
-            "trainer's --artifacts and a folder by --checkpoints. A vLLM must be started "
-            "with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora behind "
+            f"{answer.request.url} answers {_said(answer)}. Our own servers need the trainer's "
+            "--artifacts and a --checkpoints folder. A vLLM must be started with "
+            "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora behind "
             "`temporal-conductor-trainer fetching-server`, or, for whole models, by its "
-            "`restarting-server`, which starts it anew with each."
+            "`restarting-server`, which restarts it for each."
         )
 
 

@@ -52,10 +52,10 @@ async def serve(options: argparse.Namespace) -> None:
 
 
 async def _connect(connection: ClientConnectConfig, converter: DataConverter) -> Client:
-    remedy = 'start one with "temporal-conductor up", or set TEMPORAL_ADDRESS to one that runs'
+    remedy = 'start one with "temporal-conductor up", or set TEMPORAL_ADDRESS to a running one'
     address = connection.get("target_host")
     if address is None:
-        raise CannotStart(f"there is no Temporal server to work for: {remedy}")
+        raise CannotStart(f"there is no Temporal server to connect to: {remedy}")
     try:
         return await Client.connect(**connection, data_converter=converter)
     except RuntimeError as error:
@@ -63,5 +63,5 @@ async def _connect(connection: ClientConnectConfig, converter: DataConverter) ->
         said = re.findall(r'message: "([^"]+)"', str(error))
         why = said[-1] if said else str(error)
         raise CannotStart(
-            f"no Temporal server can be used at {address} ({why}): {remedy}"
+            f"the Temporal server at {address} cannot be used ({why}): {remedy}"
         ) from error

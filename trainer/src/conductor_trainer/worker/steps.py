@@ -134,8 +134,8 @@ class _Step:
             self._process.start()
         except (OSError, EOFError) as cause:
             raise StepLost(
-                f"The fork server ended while it started a step ({type(cause).__name__}); see what "
-                "it says on stderr. The next attempt starts a new one."
+                f"The fork server ended while it started a step ({type(cause).__name__}); see its "
+                "output on stderr. The next attempt starts a new one."
             ) from cause
         finally:
             self._childs_end.close()
