@@ -43,9 +43,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     '--prompts <form>',
     "prompt form for known data sets: plain (default) or the paper's",
   ).choices(['plain', 'paper']);
-  const grader = new Option('--grader <name>', 'grader for rows that name none (default: freeform)').choices(
-    GRADERS,
-  );
+  const grader = new Option('--grader <name>', 'for rows without one (default: freeform)').choices(GRADERS);
 
   add('solve', 'solve a question with a worker of its own, and print the answer')
     .argument('[question]', '- reads it from standard input')
@@ -65,11 +63,7 @@ export function buildProgram(version: string, settle: Settle): Command {
         .choices(['plan', 'all'])
         .preset('plan'),
     )
-    .option(
-      '--priority <1-5>',
-      'queue priority of calls, from 1 (first) to 5 (last); default 3',
-      read.priority,
-    )
+    .option('--priority <1-5>', 'queue priority, from 1 (first) to 5 (last); default 3', read.priority)
     .option('--tenant <name>', 'tenant of the run, for fair queueing of waiting calls', read.name)
     .option(...JSON_OPTION)
     .addOption(stream.conflicts(['json', 'detach']))
@@ -183,12 +177,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', read.ids)
     .option('--deny <ids>', 'do not use these workers', read.ids)
     .option('--sample <number>', 'number of questions to draw at random', read.count)
-    .option(
-      '--seed <number>',
-      'seed for all random draws, also sent to models that accept one',
-      read.whole,
-      1,
-    )
+    .option('--seed <number>', 'seed of all draws, also sent to models', read.whole, 1)
     .addOption(grader)
     .option('--repeats <number>', 'tries of each question by each method', read.countTo(64))
     .option('--primary <method>', 'the comparison that counts, named before the run: its p is not adjusted')

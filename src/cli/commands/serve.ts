@@ -213,10 +213,7 @@ export async function serveHealth(
     response.end(`${JSON.stringify({ healthy, state: healthy ? 'polling' : problem })}\n`);
   });
   return listen(server, port).catch((cause: unknown) => {
-    throw new UsageError(
-      `--health: cannot listen on port ${port} (${reasonOf(cause)}): choose another port`,
-      { cause },
-    );
+    throw new UsageError(`--health cannot use port ${port} (${reasonOf(cause)}): choose another`, { cause });
   });
 }
 

@@ -77,11 +77,7 @@ export async function drawFromLog(
     if (logged === null) leftOut += 1;
     else questions.push({ ...rightAnswerTo(logged), ...logged });
   }
-  if (leftOut > 0) {
-    say(
-      `${counted(leftOut, 'solve')} left out: they had a given plan or a conversation, or their texts are gone.`,
-    );
-  }
+  if (leftOut > 0) say(`${counted(leftOut, 'solve')} left out (a given plan, a conversation, or missing texts).`);
   if (questions.length === 0) {
     throw new UsageError(
       `the log has no solve with an answer on task queue ${taskQueue}: solve questions first, or drop --from-traces`,

@@ -56,9 +56,7 @@ async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<s
     const { methods, complete } = summarize(manifest, await readResults(store, manifest.id));
     const { method: best = '', score = null } = bestWorker(methods, pool) ?? {};
     if (score === null) continue;
-    say(
-      `${best} was the best single worker in ${manifest.id}: ${score.toFixed(3)} on ${complete} questions.`,
-    );
+    say(`${best} was the best worker of ${manifest.id}: ${score.toFixed(3)} on ${complete} questions.`);
     return best;
   }
   return null;

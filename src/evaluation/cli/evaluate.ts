@@ -113,9 +113,7 @@ async function prepareEvaluation(
   }
   if (fromTraces) return async (session) => (await planForLog(session, options, file))(session.store);
   if (file === undefined) {
-    throw new UsageError(
-      'no questions are given: name a file, --from-traces, or an evaluation with --resume',
-    );
+    throw new UsageError('no questions: name a file, --from-traces, or an evaluation with --resume');
   }
   const keep = await planForFile(file, options, config);
   return ({ store }) => keep(store);

@@ -85,7 +85,7 @@ test('known answers are graded, a judge compares the rest, and an earlier evalua
   const args = ['eval', 'gold.jsonl', '--from-traces', '--judge', '--max-cost', '1', '--out', 'two'];
   const { code, stdout, stderr } = await stage.run(args);
   expect({ code, stderr }).toMatchObject({ code: 0 });
-  expect(stderr).toContain(`worker:${worker} was the best single worker in eval-`);
+  expect(stderr).toContain(`worker:${worker} was the best worker of eval-`);
   expect(stderr).toContain('4 questions × 2 methods: about 8 calls');
   expect(asked(before).filter((model) => model === worker)).toHaveLength(4);
   expect(asked(before).filter((model) => model === 'judge')).toHaveLength(4);
