@@ -118,7 +118,7 @@ test('a worker for a server elsewhere reports over HTTP whether it polls', async
   expect(await (await fetch(health)).json()).toEqual({ healthy: true, state: 'polling' });
   const { port } = new URL(health);
   const second = await start(['worker', '--health', port], { env }).ended;
-  expect(second).toMatchObject(endedWith(2, 'choose another port'));
+  expect(second).toMatchObject(endedWith(2, 'choose another'));
   expect((await worker.end('SIGTERM')).code).toBe(0);
 });
 

@@ -77,7 +77,8 @@ export async function drawFromLog(
     if (logged === null) leftOut += 1;
     else questions.push({ ...rightAnswerTo(logged), ...logged });
   }
-  if (leftOut > 0) say(`${counted(leftOut, 'solve')} left out (a given plan, a conversation, or missing texts).`);
+  if (leftOut > 0)
+    say(`${counted(leftOut, 'solve')} left out (a given plan, a conversation, or missing texts).`);
   if (questions.length === 0) {
     throw new UsageError(
       `the log has no solve with an answer on task queue ${taskQueue}: solve questions first, or drop --from-traces`,

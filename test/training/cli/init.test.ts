@@ -62,7 +62,7 @@ test('asks a newcomer who has nothing, and leaves them with a pool and questions
   await stage.folder.write('mine.jsonl', 'my own\n');
   const asked = stage.start(['train', 'init'], { terminal: true });
   const answers: [RegExp, string][] = [
-    [/cpu-demo +A tiny policy on the processor of any machine[^]*Profile \[cpu-demo\]/, ''],
+    [/cpu-demo +A tiny policy on any machine's CPU[^]*Profile \[cpu-demo\]/, ''],
     [/to learn from \[questions\.jsonl\]/, ''],
     [/to judge by \[held-out\.jsonl\]/, 'mine.jsonl'],
     [/or tiny \[tiny\]/, ''],
