@@ -48,7 +48,11 @@ test.each([
     { ...CLAUDE, thinking: 2048, topP: 0.8 },
     'topP is 0.8: Anthropic accepts only 0.95 to 1',
   ],
-  ['a top-k beside thoughts', { ...CLAUDE, thinking: 2048, topK: 20 }, 'topK is 20: Anthropic does not accept'],
+  [
+    'a top-k beside thoughts',
+    { ...CLAUDE, thinking: 2048, topK: 20 },
+    'topK is 20: Anthropic does not accept',
+  ],
   [
     'a level and a number of thoughts',
     { ...GEMINI, thinking: 'off', effort: 'low' },

@@ -180,7 +180,9 @@ test('checkpoints that wrote plans are listed with temperature and prompt from t
     frontier,
     [`conductor:${named}`, named, '0.2'],
   ]);
-  expect(several.sentences).toContain('3 checkpoints wrote the plans of conductor, because the serving checkpoint changed');
+  expect(several.sentences).toContain(
+    '3 checkpoints wrote the plans of conductor, because the serving checkpoint changed',
+  );
   const hashes = [...several.sentences.matchAll(/nightly\/00000\d ([0-9a-f]{16}|unknown)/g)].map(
     ([, hash]) => hash,
   );
