@@ -100,7 +100,7 @@ test('a topic is identified by a whole word: there is no "lease" in "Please"', (
 
 test('a prompt that the world cannot understand is refused, with what is missing', () => {
   const ask = (prompt: string) => () => replyAs(WHOLE_WORLD, 1, { worker: 'quick', prompt, callId: 'a' });
-  expect(ask('Good morning.')).toThrow('it has no <question>');
+  expect(ask('Good morning.')).toThrow('<question> is missing');
   expect(ask('<question>\nWhy?\n</question>')).toThrow('it needs two numbers and a noun of a topic');
 });
 
