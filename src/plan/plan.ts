@@ -52,7 +52,7 @@ export const ACCESS_MODES = ['binary', 'any'] as const;
 export type Access = (typeof ACCESS_MODES)[number];
 
 /**
- * What the Conductor is told about each worker: only its number (as in the paper's training, so that names cause no
+ * Information about each worker in the Conductor's prompt: only its number (as in the paper's training, so that names cause no
  * bias), its id, its notes, or its notes and its price.
  */
 export const DESCRIBE_MODES = ['ordinals', 'names', 'notes', 'notes+price'] as const;

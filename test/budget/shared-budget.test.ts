@@ -5,7 +5,7 @@ import { type BudgetShare, SharedBudget } from '../../src/budget/shared-budget';
 interface Event {
   readonly kind: 'budget' | 'end' | 'begin';
   readonly who: number;
-  /** What the part would cost without a limit. */
+  /** Cost of the part without a limit. */
   readonly cost: number;
   /** Further cost of the part at unknown prices. */
   readonly unpriced: number;

@@ -7,7 +7,7 @@ const CHILD = 'solve-1-r0s1';
 
 /** A run whose first step is a child under way. */
 const PARENT = runOf('solve-1', { childId: CHILD });
-/** The same run after that child has ended. */
+/** `PARENT` after its child has ended. */
 const ENDED = {
   ...runOf('solve-1', { childId: CHILD, output: 'Yes.', endedAt: at(9) }),
   status: 'completed' as const,

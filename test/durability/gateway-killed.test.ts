@@ -327,7 +327,7 @@ killing(
       const spent = sumOf(traces.map(({ costUsd }) => costUsd));
       expect(spent).toBeGreaterThan(0);
       expect(await usedUsd()).toBeLessThanOrEqual(BUDGET_USD);
-      // What the dead gateway held for solves that have ended is free again.
+      // Reservations of the dead gateway for ended solves are released.
       expect((await post(next, secret, CHAT)).status).toBe(200);
       expect(await usedUsd()).toBeGreaterThanOrEqual(spent);
       await next.kill();

@@ -19,7 +19,7 @@ import type { Recipe } from './recipe';
 import { trainerConfigFor } from './settings';
 
 /**
- * What a Conductor learns from. `verdicts`: which of its plans gave right answers. Controls: `shuffled` permutes the
+ * Feedback that a Conductor learns from. `verdicts`: which of its plans gave right answers. Controls: `shuffled` permutes the
  * verdicts among the readable plans of a cycle; `none` counts them all as right, which leaves imitation alone.
  */
 export const LESSONS = ['verdicts', 'shuffled', 'none'] as const;

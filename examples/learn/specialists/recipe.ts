@@ -119,53 +119,56 @@ export const smollm2School = (path: string): School => ({
   warmupSteps: 10,
 });
 
-/** Work that each device can do in a cycle: a GPU writes many plans for a question in the time of one. */
-const WORKLOADS = {
+/** Work per cycle that suits a device: a GPU writes many plans for a question in the time of one. */
+const WORKLOADS: Readonly<
+  Record<
+    Recipe['device'],
+    Pick<
+      Recipe,
+      'warmStart' | 'questions' | 'groupSize' | 'imitation' | 'microBatch' | 'lookedAtEach' | 'triedOn'
+    >
+  >
+> = {
   cuda: {
-    steps: 200,
-    batch: 32,
+    warmStart: { examples: 6400, steps: 200, batch: 32, learningRate: 5e-4, warmupSteps: 10 },
     questions: 16,
     groupSize: 48,
-    learningRate: 5e-4,
-    imitated: { steps: 8, batch: 64 },
-    triedOn: 4,
-    lookedAtEach: 20,
-  },
-  cpu: {
-    steps: 60,
-    batch: 16,
-    questions: 8,
-    groupSize: 24,
-    learningRate: 1e-3,
-    imitated: { steps: 4, batch: 16 },
-    triedOn: 1,
-    lookedAtEach: 5,
-  },
-} as const;
-
-/** Cycles of imitation, and of rewards after it. */
-const CYCLES = 20;
-
-export function smollm2Recipe(path: string, device: Recipe['device']): Recipe {
-  const { steps, batch, questions, groupSize, learningRate, imitated, triedOn, lookedAtEach } =
-    WORKLOADS[device];
-  return {
-    ...TINY,
-    ...smollm2(path),
-    warmStart: { examples: steps * batch, steps, batch, learningRate, warmupSteps: 10 },
-    questions,
-    groupSize,
     imitation: {
-      cycles: CYCLES,
-      ...imitated,
+      cycles: 20,
+      steps: 8,
+      batch: 64,
       warmStartShare: 1 / 8,
-      learningRate,
+      learningRate: 5e-4,
       warmupSteps: 2,
     },
-    rewards: { cycles: CYCLES, learningRate: 1e-4, iterations: 1, minibatches: 2 },
-    microBatch: batch,
-    lookedAt: { ...TINY.lookedAt, count: 1 },
-    lookedAtEach,
-    triedOn: { ...TINY.triedOn, count: triedOn },
-  };
-}
+    microBatch: 32,
+    lookedAtEach: 20,
+    triedOn: { ...TINY.triedOn, count: 4 },
+  },
+  cpu: {
+    warmStart: { examples: 960, steps: 60, batch: 16, learningRate: 1e-3, warmupSteps: 10 },
+    questions: 8,
+    groupSize: 24,
+    imitation: {
+      cycles: 20,
+      steps: 4,
+      batch: 16,
+      warmStartShare: 1 / 8,
+      learningRate: 1e-3,
+      warmupSteps: 2,
+    },
+    microBatch: 16,
+    lookedAtEach: 5,
+    triedOn: { ...TINY.triedOn, count: 1 },
+  },
+};
+
+/** Training of a Conductor that is a language model, with as much work as suits the device. */
+export const smollm2Recipe = (path: string, device: Recipe['device']): Recipe => ({
+  ...TINY,
+  ...smollm2(path),
+  device,
+  ...WORKLOADS[device],
+  rewards: { cycles: 20, learningRate: 1e-4, iterations: 1, minibatches: 2 },
+  lookedAt: { ...TINY.lookedAt, count: 1 },
+});

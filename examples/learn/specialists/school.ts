@@ -27,7 +27,7 @@ export function modelOf(folder: string, { id }: Pick<Schooling, 'id'>): string {
 const RECIPE = 'recipe.json';
 
 /**
- * Binds a folder to one recipe, since all its results go into one table. Only the device may change.
+ * Binds a folder to one recipe, since all its results go into one table. Only the device itself may differ.
  *
  * @throws RangeError if the folder belongs to another recipe
  */

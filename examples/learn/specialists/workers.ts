@@ -17,7 +17,7 @@ import {
 
 // Workers are tiny models that were taught one or two skills each. Their abilities are measured, never assumed.
 
-/** What a worker is taught, and for how long. */
+/** Skills that a worker is taught, and for how long. */
 export interface Schooling {
   readonly id: string;
   /** Worker whose model it continues; skills that only that worker needs are forgotten. Default: random weights. */

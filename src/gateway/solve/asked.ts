@@ -18,7 +18,7 @@ export const extensionSchema = z
     plan: z.union([z.enum(['auto', 'approve']), planSchema]).optional(),
     /** How much the answer says about how it was found. */
     trace: z.enum(['none', 'summary', 'full']).optional(),
-    /** What happens to the solve if the client disconnects before its end. */
+    /** Fate of the solve if the client disconnects before its end. */
     on_disconnect: z.enum(['continue', 'cancel']).optional(),
   })
   .openapi('Conductor');

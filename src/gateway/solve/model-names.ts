@@ -5,7 +5,7 @@ import { readCheckpointId } from '../../training/names';
 import { allowsModel, type Key } from '../access/keys';
 import { Refusal } from '../refusal';
 
-/** What a model's name stands for: the Conductor that writes the plan, or a plan of one worker. */
+/** Meaning of a model's name: the Conductor that writes the plan, or a plan of one worker. */
 export interface ModelChoice extends Pick<SolveInput, 'pool' | 'given' | 'conductor'> {
   readonly limits: LimitsInput;
 }

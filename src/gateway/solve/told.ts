@@ -4,7 +4,7 @@ import { counted } from '../../trace/describe';
 
 export type Ended = Extract<LiveEvent, { kind: 'ended' }>;
 
-/** What a caller that waits for an answer is told about its solve. */
+/** Updates on a solve for a caller that waits for its answer. */
 export type Told =
   /** A progress line, which is not part of the answer. */
   | { readonly kind: 'progress'; readonly line: string }

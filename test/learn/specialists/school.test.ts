@@ -11,3 +11,11 @@ test('a folder accepts the workers and seeds of one recipe only, on any device',
   await expect(claimFolder(folder, { ...TINY, questions: 8 })).rejects.toThrow(/\(questions\)/);
   await expect(claimFolder(folder, smollm2Recipe('smollm2', 'cpu'))).rejects.toThrow(/base, tuning/);
 });
+
+test.each([
+  ['cuda', 768],
+  ['cpu', 192],
+] as const)('a language model as Conductor learns on %s, from %d plans per cycle', (device, plans) => {
+  const recipe = smollm2Recipe('smollm2', device);
+  expect([recipe.device, recipe.questions * recipe.groupSize]).toEqual([device, plans]);
+});
