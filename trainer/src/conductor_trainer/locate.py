@@ -12,7 +12,7 @@ from conductor_trainer.options import open_cache
 from conductor_trainer.starting import CannotStart
 
 if TYPE_CHECKING:
-    # What it imports is missing where a server runs in the environment of vLLM alone.
+    # It needs packages that an environment with only vLLM lacks.
     from conductor_trainer.checkpoint_cache import CheckpointCache
 
 Locate = Callable[[Path], AbstractContextManager[Path]]

@@ -8,6 +8,7 @@ from conductor_trainer.starting import CannotStart
 
 if TYPE_CHECKING:
     from conductor_trainer.checkpoint_cache import CheckpointCache
+    from conductor_trainer.encryption import KeyRing
 
 
 def program_parser(name: str, description: str | None) -> argparse.ArgumentParser:
@@ -79,6 +80,14 @@ def add_end_option(parser: argparse.ArgumentParser) -> None:
         help="stop when standard input ends, as it does when the program that started this one "
         "ends",
     )
+
+
+def read_keys(options: argparse.Namespace) -> "KeyRing | None":
+    """Reads the keys that the options name. Raises `KeyProblem`."""
+    from conductor_trainer.encryption import read_encryption_keys
+
+    variable = options.encryption_key_env
+    return None if variable is None else read_encryption_keys(variable)
 
 
 def open_cache(options: argparse.Namespace) -> "CheckpointCache":

@@ -17,8 +17,7 @@ from threading import Event
 from typing import Any
 
 from conductor_trainer.artifacts import ARTIFACT_FORMS, open_artifacts, read_sealed
-from conductor_trainer.encryption import read_encryption_keys
-from conductor_trainer.options import add_key_option, program_parser
+from conductor_trainer.options import add_key_option, program_parser, read_keys
 from conductor_trainer.starting import start
 
 WAIT_S = 5.0
@@ -48,8 +47,7 @@ def report(options: argparse.Namespace, stop: Event) -> None:
             f"{run!r} is not a training run: expected up to 63 lower-case letters, digits and "
             "dashes"
         )
-    artifacts, variable = open_artifacts(options.artifacts), options.encryption_key_env
-    keys = None if variable is None else read_encryption_keys(variable)
+    keys, artifacts = read_keys(options), open_artifacts(options.artifacts)
     is_local = options.tensorboard is not None
     board = (
         TensorBoard(options.tensorboard / run) if is_local else WeightsAndBiases(run, options.wandb)

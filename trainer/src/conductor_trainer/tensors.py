@@ -83,6 +83,8 @@ def advantages_of(
         if reward is not None:
             rows_of_group[group_id].append(row)
 
+    graded = [reward for reward in rewards_B if reward is not None]
+    spread_of_batch = _spread_of(graded) if scale == "batch" else 0.0
     advantages_B = [0.0] * len(rewards_B)
     for rows_G in rows_of_group.values():
         rewards_G = [reward for row in rows_G if (reward := rewards_B[row]) is not None]
@@ -90,7 +92,7 @@ def advantages_of(
             case "group":
                 divisor = _spread_of(rewards_G) + STD_FLOOR
             case "batch":
-                divisor = _spread_of([each for each in rewards_B if each is not None]) + STD_FLOOR
+                divisor = spread_of_batch + STD_FLOOR
             case "none":
                 divisor = 1.0
         mean = fmean(rewards_G)

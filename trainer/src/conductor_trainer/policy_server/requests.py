@@ -1,15 +1,16 @@
-"""What may be asked of the policy server: OpenAI's fields and vLLM's, as far as it serves them."""
+"""Requests to the policy server: OpenAI's fields and vLLM's, as far as it serves them."""
 
 from jsonschema import Draft202012Validator
 
 from conductor_trainer.contract import JsonObject, fault_in
 from conductor_trainer.http_answers import ApiError, Body
 
+_MOST = 2**63 - 1
+
 _SHARED = {
     "model": {"type": "string"},
-    "seed": {"type": ["integer", "null"], "minimum": 0, "maximum": 2**63 - 1},
+    "seed": {"type": ["integer", "null"], "minimum": 0, "maximum": _MOST},
     "temperature": {"type": ["number", "null"], "minimum": 0, "maximum": 2},
-    "max_tokens": {"type": ["integer", "null"], "minimum": 1},
     # These change a reply, and are not served but for the values that change nothing.
     "top_p": {"enum": [None, 1]},
     "stop": {"enum": [None, []]},
@@ -26,6 +27,7 @@ COMPLETION = Draft202012Validator(
             **_SHARED,
             # Token ids, as POST /tokenize makes them.
             "prompt": {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 0}},
+            "max_tokens": {"type": ["integer", "null"], "minimum": 1, "maximum": _MOST},
             # All replies are sampled at once, each with keys and values of its own in memory.
             "n": {"type": ["integer", "null"], "minimum": 1, "maximum": 1024},
             # Log-probabilities of the chosen tokens only.
@@ -55,6 +57,7 @@ CHAT = Draft202012Validator(
         "properties": {
             **_SHARED,
             "messages": {"type": "array", "minItems": 1, "items": _MESSAGE},
+            "max_tokens": {"type": ["integer", "null"], "minimum": 1},
             "max_completion_tokens": {"type": ["integer", "null"], "minimum": 1},
             "n": {"enum": [None, 1]},
             "tools": {"enum": [None, []]},

@@ -13,8 +13,7 @@ from temporalio.envconfig import ClientConfig, ClientConnectConfig
 from temporalio.worker import Worker
 
 from conductor_trainer.artifacts import stored_file
-from conductor_trainer.encryption import read_encryption_keys
-from conductor_trainer.options import open_cache
+from conductor_trainer.options import open_cache, read_keys
 from conductor_trainer.payload_codec import encryption_converter
 from conductor_trainer.starting import CannotStart
 from conductor_trainer.worker.activities import Allowed, TrainerActivities
@@ -27,8 +26,7 @@ async def serve(options: argparse.Namespace) -> None:
     for each in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(each, stop.set)
 
-    cache, variable = open_cache(options), options.encryption_key_env
-    keys = None if variable is None else read_encryption_keys(variable)
+    cache, keys = open_cache(options), read_keys(options)
     fetch, steps = partial(stored_file, cache.artifacts, keys), StepRunner(cache.root)
     allowed = Allowed(options.allow_server, options.export_root, options.base_root)
     activities = TrainerActivities(cache, fetch, steps, allowed)
