@@ -1,4 +1,4 @@
-"""The same update, made by the product's trainer and by TRL alone."""
+"""One update, made by the product's trainer and by TRL alone."""
 
 import json
 import os
@@ -68,7 +68,7 @@ def _rolled_out(rollouts: list[Rollout]) -> dict[str, Any]:
 
 
 def measure(learn: Learn, root: Path, request: JsonObject, batch: Path) -> Seconds:
-    """How long one takes in a process of its own: `fork`, `whole` and, of that, the `loop`."""
+    """Times an update in its own process: `fork`, `whole` and, within it, `loop`."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(shutil.copytree(root, Path(folder) / "checkpoints"))
         made = CheckpointName(trainRun=request["trainRun"], name=f"{request['cycle']:06}")
@@ -105,14 +105,14 @@ def _timed_loop() -> Iterator[list[float]]:
 
 
 def _in_fork(work: Callable[[], Seconds]) -> Seconds:
-    """What a child came to, and how long it took to be there; the clock is the whole machine's."""
+    """Runs work in a child process, and adds the time that the fork took."""
     answer_in, answer_out = os.pipe()
     began = time.perf_counter()
     child = os.fork()
     if child == 0:
         forked = time.perf_counter() - began
         try:
-            # What libraries print is not for stdout.
+            # Keeps the libraries' output off stdout.
             os.dup2(2, 1)
             os.write(answer_out, json.dumps({"fork": forked, **work()}).encode())
         except BaseException:

@@ -1,4 +1,4 @@
-"""What an update costs beside bare TRL: one line of JSON, in seconds.
+"""Measures an update against bare TRL; prints one line of JSON, in seconds.
 
 `python bench/measure_step.py --root … --request … --batch … --rounds N`, with `src` on the path:
 the request of an update (JSON), its batch, and the root where its parent lies. Nothing below the
@@ -22,13 +22,13 @@ def main() -> None:
     given = parser.parse_args()
 
     began = time.perf_counter()
-    # As late as this, since they are a part of what is measured.
+    # Imported here because the time of the imports is measured too.
     from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 
     from contenders import CONTENDERS, measure
 
     imports = time.perf_counter() - began
-    # As `jobs.py` does in the fork server, before the first step.
+    # `jobs.py` does this in the fork server, before the first step.
     get_checkpoint_conversion_mapping("qwen2")
     gc.collect()
     gc.freeze()

@@ -38,7 +38,7 @@ async def _answer(message: Any) -> dict[str, Any]:
 
 
 def _made_before(root: Path, job: str, request: Any) -> dict[str, Any] | None:
-    """The same base model or warm start, as the trainer's activities find it again."""
+    """Finds an earlier base model or warm start of this name, as the trainer's activities do."""
     name = {"init": BASE, "warmStart": request.get("name")}.get(job)
     if name is None:
         return None

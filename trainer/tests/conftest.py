@@ -1,9 +1,9 @@
-"""What all tests have."""
+"""Settings that all tests share."""
 
 import os
 from pathlib import Path
 
-# As every process of the trainer has it, before torch is loaded: see `policy_server/__main__.py`.
+# Set before torch is loaded, as in every process of the trainer: see `policy_server/__main__.py`.
 os.environ["OMP_NUM_THREADS"] = "1"
 # For programs that tests start, and for the fork server, which is not given this one's path.
 os.environ["PYTHONPATH"] = str(Path(__file__).parents[1] / "src")

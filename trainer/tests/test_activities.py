@@ -40,7 +40,7 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def record(policy: Path) -> Record:
-    """Of a checkpoint whose weights are that policy's."""
+    """Record of a checkpoint with the weights of `policy`."""
     ids = AutoTokenizer.from_pretrained(policy).encode(PROMPT, add_special_tokens=False)
     model = AutoModelForCausalLM.from_pretrained(policy, dtype=torch.float32).eval()
     with torch.no_grad():
@@ -268,7 +268,7 @@ async def test_collect_removes_old_cycles_and_never_what_is_kept(
 ) -> None:
     for name in ("base", "warm", *(f"{cycle:06}" for cycle in range(1, 9))):
         (keep(tmp_path, name, record) / "weights").write_bytes(bytes(1000))
-    # What a collection left that was killed halfway.
+    # Leftover of a collection that was killed halfway.
     (tmp_path / RUN / ".going-000000").mkdir()
     request = {"trainRun": RUN, "keep": ["000002", "000004", "000007", "000008"]}
     result = await ActivityEnvironment().run(activities.collect, request)
@@ -284,7 +284,7 @@ async def test_an_unknown_error_is_tried_three_times(
     tmp_path: Path, activities: TrainerActivities, record: Record
 ) -> None:
     keep(tmp_path, "000001", record)
-    # What a collection would delete is no folder.
+    # Makes the collection fail: it expects a folder here.
     (tmp_path / RUN / ".going-000001").write_text("")
     request = {"trainRun": RUN, "keep": []}
     errors = [await fail(activities.collect, request, attempt) for attempt in (1, 2, 3)]

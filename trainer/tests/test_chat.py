@@ -26,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def passes() -> list[int]:
-    """How many requests each pass of the model read, in the order of the passes."""
+    """Number of requests in each forward pass of the model, in order."""
     return []
 
 
@@ -63,7 +63,7 @@ def text_of(response: httpx.Response) -> str:
 
 
 def likeliest_ids(policy: Policy, question: str, most: int) -> list[int]:
-    """By a pass of its own for every token."""
+    """Decodes greedily, with a forward pass over the whole text for every token."""
     prompt = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
     ids: list[int] = policy.tokenizer(prompt, add_special_tokens=False)["input_ids"]
     start = len(ids)

@@ -36,7 +36,7 @@ def one(artifacts: Artifacts, tmp_path: Path) -> CheckpointCache:
 
 @pytest.fixture
 def other(artifacts: Artifacts, tmp_path: Path) -> CheckpointCache:
-    """That of another machine."""
+    """Cache of another machine."""
     return CheckpointCache(tmp_path / "other", artifacts, most=4)
 
 
@@ -47,7 +47,7 @@ def record_of(name: CheckpointName, identity: str = "same") -> Record:
 
 
 def make(cache: CheckpointCache, name: CheckpointName = ONE, weights: bytes = b"weights") -> Record:
-    """As an activity has a step do it."""
+    """Makes and stores a checkpoint, as a step does for an activity."""
 
     def build(folder: Path) -> Record:
         for part in ("model", "trainer"):
@@ -121,7 +121,7 @@ def test_it_is_none_until_its_record_is_there(
     with pytest.raises(CheckpointMissing, match="night/000001 in /"), other.held(ONE):
         pass
 
-    # What was made is not made again.
+    # Does not build it again.
     make(one, weights=b"others")
     with other.held(ONE) as folder:
         assert (folder / "model" / "model.safetensors").read_bytes() == weights

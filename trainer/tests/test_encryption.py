@@ -1,4 +1,4 @@
-"""What both languages encrypted once, in `test/training/vectors.json`, and where it lies."""
+"""Encryption against the golden vectors of both languages, `test/training/vectors.json`."""
 
 import base64
 import hashlib

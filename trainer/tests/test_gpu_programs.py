@@ -29,7 +29,7 @@ def test_each_precision_is_held_against_float32(
         assert largest < 1e-5 and mean < 1e-5 and learned == 0
         of_half = rows[weights, "bfloat16"]
         assert of_half[:2] == pytest.approx([loss, gradient], rel=0.1)
-        # What rounding to bfloat16 does: seen, and far below what a night allows.
+        # Gaps from rounding to bfloat16: measurable, and far below what a night allows.
         assert all(1e-3 < gap < 0.1 for gap in of_half[2:])
 
 

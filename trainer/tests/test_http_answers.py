@@ -1,4 +1,4 @@
-"""What a policy server reads from a socket: whose requests, how long, and for how long."""
+"""Requests that a policy server reads from a socket: from whom, how long, and for how long."""
 
 import asyncio
 import json
@@ -126,7 +126,7 @@ def test_a_body_without_an_honest_length_is_refused_unread(
     answers: Answers, headers: list[str], status: int
 ) -> None:
     said, _, is_over = answers.send(post(JSON, *headers, body=b"POST /v1/models HTTP/1.1\r\n\r\n"))
-    # What was not read must not be taken for the next request.
+    # The unread body must not be taken for the next request.
     assert (said, is_over) == (status, True)
     assert answers.asked == []
 

@@ -27,7 +27,7 @@ EMPTY = Gpu(80 * GB, 0)
 
 
 def paper(**changes: Any) -> Any:
-    """What `profiles/paper.yaml` comes to, but for its number of processes."""
+    """Returns the settings of `profiles/paper.yaml`, except for its number of processes."""
     return config_of(
         device="cuda",
         precision="bfloat16",

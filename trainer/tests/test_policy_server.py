@@ -37,7 +37,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture
 def client(folders: list[Path]) -> Iterator[httpx.Client]:
-    """Of a server that knows the first policy as `first`, and has room for two."""
+    """Client of a server that knows the first policy as `first`, and has room for two."""
     policies = PolicyCache({"first": folders[0]}, in_memory=2)
     with serve(policies) as url, httpx.Client(base_url=url, timeout=60) as client:
         yield client
@@ -70,7 +70,7 @@ def ask(client: httpx.Client, **changes: Any) -> Any:
 
 
 def expected_logprobs(folder: Path, prompt: list[int], reply: list[int], temperature: float) -> Any:
-    """What a plain forward pass over the whole text gives, as the trainer computes it."""
+    """Computes log-probabilities by one forward pass over the whole text, as the trainer does."""
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     return forward(model, prompt, reply, temperature)
 

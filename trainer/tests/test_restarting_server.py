@@ -202,7 +202,7 @@ async def test_the_trainer_publishes_probes_and_retires_through_it(
         result = await publish(record, publishing(name, url))
         assert result == {"model": f"run-{name}", "logprobGap": 0}
     assert served.names() == [*NAMES, "run-000001", "run-000002"]
-    # The same weights, said to be others.
+    # Publishes the first weights under the name of the second.
     record = write_checkpoint(tmp_path / "000003", 0, alone)
     with pytest.raises(ProbeFailed):
         await publish(record, publishing("000002", url))

@@ -1,4 +1,4 @@
-"""What a server answered is told from what other weights would have answered."""
+"""Scores tell the answers of a checkpoint from those of other weights."""
 
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scored(root: Path, served_by: str, config: Config, **changes: Any) -> Any:
-    """Of a server that is asked for cycle 1's checkpoint, and has other weights perhaps."""
+    """Scores rows for cycle 1's checkpoint that `served_by` sampled, whatever its weights are."""
     sampled = rows_of_batch(root, served_by, config, rewards=[0.5] * 8)
     rows = signed(sampled, "night/000001")
     batch = root / "served.jsonl.gz"

@@ -1,4 +1,4 @@
-"""What the programs say that cannot start, each as a person would run it."""
+"""Error messages of programs that cannot start, each run as a user would run it."""
 
 import os
 import re
@@ -60,9 +60,9 @@ def test_a_missing_model_is_named(tmp_path: Path) -> None:
 
 
 def test_a_gpu_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Hides those of the machine that runs this.
+    # Hides the GPUs of the machine that runs this test.
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    # It is told before a model is loaded: this one cannot be.
+    # The error comes before a model is loaded: this folder has none.
     model = f"first={tmp_path}"
     said = run(["policy_server", "--port", "0", "--device", "cuda", "--model", model])
     assert re.fullmatch(

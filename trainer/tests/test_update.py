@@ -204,7 +204,7 @@ def test_the_largest_advantage_is_told_and_bounded(root: Path) -> None:
 
 
 def cut_off(row: dict[str, Any]) -> dict[str, Any]:
-    """The same reply, stopped five tokens before its end, for want of room."""
+    """Returns the row with its reply cut off five tokens before the end, by the token limit."""
     ids, logprobs = row["completionTokenIds"][:-5], row["sampledLogprobs"][:-5]
     return {
         **row,
@@ -568,7 +568,7 @@ def test_plans_of_the_checkpoint_before_are_weighed_by_how_much_likelier_they_ar
         for after, before in zip(new["sampledLogprobs"], old["sampledLogprobs"], strict=True)
     ]
     ratios = [math.exp(after - before) for after, before in pairs]
-    # What one step of learning did, which rounding does not.
+    # Larger than any rounding error: one step of learning made it.
     assert metrics["samplerGap"] > 1e-3
     assert metrics["ratio"] == pytest.approx(sum(ratios) / len(ratios), abs=1e-5)
     weights_of = [min(each, config["loss"]["mostWeight"]) for each in ratios]

@@ -106,7 +106,7 @@ def test_a_shard_outside_of_the_folder_is_refused(
 def test_a_link_out_of_the_folder_is_followed_by_its_fingerprint(
     folder: Path, tmp_path: Path
 ) -> None:
-    """As in the cache of Hugging Face, whose files are links."""
+    """Hugging Face's cache holds such links."""
     whole = weights_sha256(folder)
     shutil.move(folder / "model.safetensors", tmp_path / "blob")
     (folder / "model.safetensors").symlink_to(tmp_path / "blob")

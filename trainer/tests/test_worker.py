@@ -1,4 +1,4 @@
-"""What the worker's command says; what it does is tried from TypeScript, over a Temporal server."""
+"""Messages of the worker's command; TypeScript tests run its activities on a Temporal server."""
 
 import subprocess
 import sys

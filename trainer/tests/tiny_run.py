@@ -93,7 +93,7 @@ def reply_of(topic: str, worker: int) -> str:
 
 
 def write_texts(folder: Path) -> Path:
-    """What the tiny model's tokenizer is trained on."""
+    """Writes the texts that the tiny model's tokenizer is trained on."""
     pairs = [(topic, n) for topic in TOPICS for n in range(4)]
     path = folder / "texts.jsonl"
     path.write_text(
@@ -173,7 +173,7 @@ def rows_of_batch(
 
 
 def signed(rows: Sequence[dict[str, Any]], writer: str) -> list[dict[str, Any]]:
-    """The same, said to be another checkpoint's."""
+    """Returns the rows as if another checkpoint had written them."""
     return [{**row, "policy": writer} for row in rows]
 
 

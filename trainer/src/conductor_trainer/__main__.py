@@ -6,7 +6,7 @@ from importlib import import_module, metadata
 
 PACKAGE = "temporal-conductor-trainer"
 
-# Imported only when asked for: torch takes seconds, and not all of them need it.
+# Names, imported on use: torch takes seconds to load, and some commands do without it.
 _COMMANDS = {
     "worker": ("conductor_trainer.worker.__main__", "makes checkpoints, as a Temporal worker"),
     "policy-server": ("conductor_trainer.policy_server.__main__", "serves checkpoints on a CPU"),
@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("command", choices=_COMMANDS, metavar="COMMAND")
     command = parser.parse_args(sys.argv[1:2]).command
     module, _ = _COMMANDS[command]
-    # As the program reads them: its own name, and its own arguments.
+    # Gives the command its own name and arguments.
     sys.argv[:2] = [f"{PACKAGE} {command}"]
     import_module(module).main()
 

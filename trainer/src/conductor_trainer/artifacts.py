@@ -1,4 +1,4 @@
-"""Batches and checkpoints in a folder or a bucket, as `src/training/artifacts.ts` has them."""
+"""Reads and writes artifacts in a folder or a bucket; TypeScript: `src/training/artifacts.ts`."""
 
 import hashlib
 import os
@@ -23,13 +23,13 @@ _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=-]{0,127}")
 _S3 = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*?))?/?", re.DOTALL)
 
 _UNFINISHED = "unfinished"
-"""Files on their way to their places; `store gc` removes those that a killed process left."""
+"""Folder of unfinished writes; `store gc` removes those that a killed process left."""
 
 ARTIFACT_FORMS = "FOLDER or s3://BUCKET/PREFIX"
 
 
 class Artifacts:
-    """Files under keys, each whole or not at all, whatever process dies when. Calls block."""
+    """Files stored under keys, each complete or absent even if a process dies. Calls block."""
 
     def __init__(self, url: str, root: str, files: Any) -> None:
         self.url = url
@@ -37,19 +37,19 @@ class Artifacts:
         self._files = files
 
     def read(self, key: str) -> bytes | None:
-        """None where nothing lies under the key."""
+        """Returns None if nothing is stored under the key."""
         with suppress(FileNotFoundError, NotADirectoryError):
             return self._files.cat_file(self._path_of(key))
         return None
 
     def modified_at(self, key: str) -> datetime | None:
-        """When it was written, by the clock of where it lies; None where nothing lies there."""
+        """Returns when a file was written, by the storage's clock, or None if there is none."""
         with suppress(FileNotFoundError, NotADirectoryError):
             return self._files.modified(self._path_of(key))
         return None
 
     def fetch(self, key: str, file: Path) -> bool:
-        """Copies to a file; False where nothing lies under the key."""
+        """Copies to a file; returns False if nothing is stored under the key."""
         with suppress(FileNotFoundError, NotADirectoryError):
             self._files.get_file(self._path_of(key), str(file))
             return True
@@ -59,17 +59,17 @@ class Artifacts:
         self._files.pipe_file(self._path_of(key), content)
 
     def create(self, key: str, content: bytes) -> bool:
-        """Writes where nothing lies there: of many that do so at once, one is told True.
+        """Writes unless the key exists; returns True to only one of several concurrent callers.
 
-        Servers of other vendors may ignore the condition: with the look before, only two writes at
-        one moment can meet.
+        S3 servers of other vendors may ignore the condition of the write. The check before it
+        limits that race to simultaneous writes.
         """
         if self.modified_at(key) is not None:
             return False
         try:
             self._files.pipe_file(self._path_of(key), content, mode="create")
         except OSError:
-            # Refused since it is there, or since another such request is under way.
+            # Refused because the key exists, or because a concurrent request is creating it.
             if self.modified_at(key) is None:
                 raise
             return False
@@ -84,7 +84,7 @@ class Artifacts:
 
 
 def open_artifacts(url: str) -> Artifacts:
-    """Opens a folder or a bucket. Raises `ValueError` for what is neither."""
+    """Opens a folder or a bucket. Raises `ValueError` for any other URL."""
     if found := _S3.fullmatch(url):
         prefix = found[2] or ""
         if prefix == "" or is_key(prefix):
@@ -96,7 +96,7 @@ def open_artifacts(url: str) -> Artifacts:
 
 
 def is_key(key: str) -> bool:
-    """Whether a key means a place below the root."""
+    """Tells whether a key is valid; a valid key cannot leave the root."""
     return all(_PART.fullmatch(part) for part in key.split("/"))
 
 
@@ -109,7 +109,7 @@ def _check_key(key: str) -> None:
 
 
 def read_sealed(artifacts: Artifacts, key: str, keys: KeyRing | None) -> bytes | None:
-    """Decrypts what a worker wrote; during a change of keys, the newest counts."""
+    """Reads what a worker wrote. If several keys encrypted it, the newest copy counts."""
     if keys is None:
         return artifacts.read(key)
     _check_key(key)
@@ -121,7 +121,7 @@ def read_sealed(artifacts: Artifacts, key: str, keys: KeyRing | None) -> bytes |
 
 @contextmanager
 def stored_file(artifacts: Artifacts, keys: KeyRing | None, stored: StoredBytes) -> Iterator[Path]:
-    """A file of what a request names, until the end. Raises `NotInArtifacts` or `BatchInvalid`."""
+    """Yields a temporary copy of a request's file. Raises `NotInArtifacts` or `BatchInvalid`."""
     found = read_sealed(artifacts, stored["key"], keys)
     if found is None:
         raise NotInArtifacts(
@@ -141,7 +141,7 @@ def stored_file(artifacts: Artifacts, keys: KeyRing | None, stored: StoredBytes)
 
 
 class _Folder(Artifacts):
-    """A file a key. It is renamed into place when the disk has it."""
+    """Folder with one file per key, synced to disk before it appears under its final name."""
 
     def __init__(self, url: str) -> None:
         self._folder = Path(url).resolve()
@@ -165,7 +165,7 @@ class _Folder(Artifacts):
 
     @contextmanager
     def _written(self, key: str, write: Callable[[Path], Any]) -> Iterator[tuple[Path, Path]]:
-        """A file that the disk has, and the place that it is to be given."""
+        """Yields a temporary file, synced to disk, and its final path. Raises `DiskFull`."""
         path, file = Path(self._path_of(key)), self._folder / _UNFINISHED / str(uuid4())
         for folder in (file.parent, path.parent):
             _make_folder(folder)
@@ -193,9 +193,9 @@ def _make_folder(folder: Path) -> None:
 
 
 def _open_s3() -> Any:
-    """Configured only by AWS's own environment and profiles."""
+    """Opens S3, configured only by AWS's environment variables and profiles."""
     try:
-        # Servers of other vendors rarely have a host name for each bucket.
+        # Servers of other vendors rarely have a host name per bucket.
         is_other = "AWS_ENDPOINT_URL_S3" in os.environ or "AWS_ENDPOINT_URL" in os.environ
         style = {"s3": {"addressing_style": "path" if is_other else "auto"}}
         return fsspec.filesystem("s3", use_listings_cache=False, config_kwargs=style)

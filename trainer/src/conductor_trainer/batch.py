@@ -1,4 +1,4 @@
-"""A batch of rollouts: gzip JSON lines in, checked rows out. Only checked rows are learned from."""
+"""Reads a batch of rollouts (gzipped JSON lines), and validates every row before training."""
 
 import gzip
 import json
@@ -20,27 +20,27 @@ class Rollout:
     prompt_ids: list[int]
     completion_ids: list[int]
     sampled_logprobs: list[float]
-    """Of each completion token, by the policy that wrote it, at the sampling temperature."""
+    """Log-probability of each completion token under the sampling policy, at its temperature."""
     reward: float | None
     is_whole: bool
-    """It ended by itself; else at the most tokens that it may have."""
+    """Whether the completion ended by itself, and not at the token limit."""
 
 
 @dataclass(frozen=True)
 class Expected:
     header: JsonObject
-    """All of it but the number of rollouts."""
+    """All header fields except the number of rollouts."""
     writers: Sequence[str]
     """Checkpoints that may have written the plans, each `<training run>/<name>`."""
     vocabulary: int
     config: Config
-    """Its limits: rollouts, and the tokens of prompts and replies."""
+    """Settings that limit the rollouts, and the tokens of prompts and replies."""
 
 
 def expect(
     train_run: str, cycle: int, policy: CheckpointName, record: Record, config: Config
 ) -> Expected:
-    """Plans of a checkpoint, or of the one before it."""
+    """Returns what a batch must match; plans may come from the checkpoint or its parent."""
     header = {
         "schema": 1,
         "trainRun": train_run,
@@ -54,14 +54,14 @@ def expect(
 
 
 def read_batch(data: bytes, expected: Expected) -> list[Rollout]:
-    """What can be learned from. Raises `BatchInvalid` as `read_rollouts` does."""
+    """Returns rollouts to train on. Raises `BatchInvalid`, also if a group has no reward."""
     rollouts = read_rollouts(data, expected)
     _check_groups(rollouts)
     return rollouts
 
 
 def read_rollouts(data: bytes, expected: Expected) -> list[Rollout]:
-    """Raises `BatchInvalid` with line (the header is line 1) and field of the first fault."""
+    """Raises `BatchInvalid` with the line (1 is the header) and field of the first fault."""
     header, *rows = _lines(data)
     _check_header(header, len(rows), expected)
     rollouts = [_read_row(line, row, expected) for line, row in enumerate(rows, start=2)]
@@ -138,7 +138,7 @@ def _read_row(line: int, row: Any, expected: Expected) -> Rollout:
 
 
 def _check_order(rollouts: Sequence[Rollout]) -> None:
-    """One order only, so that the same rollouts always add up to the same bits."""
+    """Requires a fixed order, so that sums over the same rollouts are bitwise identical."""
     for line, (before, after) in enumerate(pairwise(rollouts), start=3):
         if after.rollout_id <= before.rollout_id:
             raise _fault(
@@ -149,7 +149,7 @@ def _check_order(rollouts: Sequence[Rollout]) -> None:
 
 
 def _check_groups(rollouts: Sequence[Rollout]) -> None:
-    """Equal rewards teach nothing and may stay, as in the paper: they count in the denominator."""
+    """Refuses ungraded groups. Equal rewards stay: as in the paper, the denominator counts them."""
     graded = {rollout.group_id for rollout in rollouts if rollout.reward is not None}
     for rollout in rollouts:
         if rollout.group_id not in graded:

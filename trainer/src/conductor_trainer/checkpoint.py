@@ -1,8 +1,8 @@
-"""What a checkpoint is on this disk, beside the artifacts (see `stored_checkpoint.py`).
+"""Checkpoints on the local disk; `stored_checkpoint.py` stores them among the artifacts.
 
 `<root>/<training run>/<name>/` holds `RESULT.json` (what it is and what it was made from),
 `model/` or `adapter/` (what a policy server loads) and, after an update, `trainer/` (optimizer,
-schedule and random state, to continue from).
+schedule and random state, for the next update).
 """
 
 import hashlib
@@ -19,14 +19,14 @@ from conductor_trainer.whole_folder import place_whole, remove_folder, sweep
 RESULT_FILE = "RESULT.json"
 TRAINER_FOLDER = "trainer"
 MOMENTS_FILE = "optimizer.pt"
-"""In it: the moments of the gradients, which only the newest checkpoint of a run keeps."""
+"""File in `TRAINER_FOLDER` with the gradient moments; only a run's newest checkpoint has it."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Fixed tokens and the checkpoint's log-probabilities of them, which a server must reproduce.
+    """Fixed tokens and the checkpoint's log-probabilities for them, which a server must reproduce.
 
-    `logprobs[i]` is the log-probability, at temperature 1, of `tokenIds[i + 1]` after all before.
+    `logprobs[i]` is the log-probability of `tokenIds[i + 1]` at temperature 1, given all before.
     """
 
     tokenIds: list[int]
@@ -36,12 +36,12 @@ class Probe:
 @dataclass(frozen=True)
 class Record:
     identity: str
-    """Of what it was made from: the same request finds the checkpoint, another is a conflict."""
+    """Hash of the request that made it; a different request for its name is a conflict."""
     kind: Literal["model", "adapter"]
     folder: str
-    """What a policy server loads, below the root: `<training run>/<name>/adapter`, say."""
+    """Folder that a policy server loads, below the root, e.g. `<training run>/<name>/adapter`."""
     base: str
-    """The whole model that training began with, written like `folder`."""
+    """Whole model that training began with, in the same form as `folder`."""
     weightsSha256: str
     tokenizerSha256: str
     vocabulary: int
@@ -51,9 +51,9 @@ class Record:
     config: Config
     parent: CheckpointName | None = None
     first: CheckpointName | None = None
-    """What its training run began to learn from: the warm start, the base, or another run's."""
+    """Checkpoint its training run started from: the warm start, the base, or another run's."""
     outcome: JsonObject = field(default_factory=dict)
-    """What else its maker reported: loss, metrics, seconds."""
+    """Other results of the step that made it: loss, metrics, seconds."""
     versions: dict[str, str] = field(default_factory=dict)
     schema: int = 1
 
@@ -62,13 +62,13 @@ class Record:
 
 
 def identity_of(job: str, request: Any) -> str:
-    """SHA-256 of a request. Where its bytes are stored does not count, but their own SHA-256."""
+    """Returns the SHA-256 of a request; its files count by their SHA-256, not by their keys."""
     text = json.dumps([job, _without_keys(request)], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def id_of(checkpoint: CheckpointName) -> str:
-    """As rows of a batch and people call it."""
+    """Returns the id that batch rows and messages use."""
     return f"{checkpoint['trainRun']}/{checkpoint['name']}"
 
 
@@ -77,7 +77,7 @@ def checkpoint_folder(root: Path, checkpoint: CheckpointName) -> Path:
 
 
 def read_record(root: Path, checkpoint: CheckpointName) -> Record | None:
-    """None where there is no such checkpoint. Raises `CheckpointUnreadable`."""
+    """Returns None if there is no such checkpoint. Raises `CheckpointUnreadable`."""
     file = checkpoint_folder(root, checkpoint) / RESULT_FILE
     try:
         return record_from(json.loads(file.read_text()))
@@ -91,14 +91,14 @@ def read_record(root: Path, checkpoint: CheckpointName) -> Record | None:
 
 
 def record_from(fields: Any) -> Record:
-    """Reads what `RESULT.json` says. Raises what Python does where it is none."""
+    """Reads the content of `RESULT.json`. Raises `TypeError` or `KeyError` if it is invalid."""
     return Record(**{**fields, "probe": Probe(**fields["probe"])})
 
 
 def make_checkpoint(
     root: Path, checkpoint: CheckpointName, build: Callable[[Path], Record]
 ) -> Record:
-    """Has a checkpoint built, whole or not at all. See `CheckpointCache.making`."""
+    """Builds a checkpoint, completely or not at all. The caller must hold its exclusive lock."""
 
     def fill(folder: Path) -> Record:
         record = build(folder)
@@ -152,7 +152,7 @@ def _without_keys(value: Any) -> Any:
 
 
 def collect(root: Path, request: JsonObject) -> JsonObject:
-    """Removes the checkpoints of cycles from this machine, except those that the request keeps.
+    """Removes the local checkpoints of a run's cycles, except those that the request keeps.
 
     `base` and the warm start always stay: adapters are useless without the model they adapt.
     """

@@ -1,7 +1,7 @@
-"""Checkpoints of the artifacts in a folder of this machine, where programs load them from.
+"""Local cache of the checkpoints in the artifacts; programs load them from its folder.
 
-Any number of processes may share the folder. What a process uses is locked, by the kernel, which
-lets go when it dies; nothing that is locked is removed. What is in place is whole.
+Any number of processes may share the folder. Each locks the checkpoints that it uses (the kernel
+releases the locks of a dead process), and no locked one is removed. Those in place are complete.
 """
 
 import fcntl
@@ -38,10 +38,10 @@ _REFERENCE = re.compile(r"([a-z0-9][a-z0-9-]{0,62})/([a-z0-9][a-z0-9-]{0,62})/(m
 
 
 class CheckpointCache:
-    """A folder of checkpoints, `<training run>/<name>`, before the artifacts. Calls block."""
+    """Folder of checkpoints, `<training run>/<name>`, that caches the artifacts. Calls block."""
 
     def __init__(self, root: Path, artifacts: Artifacts, *, most: int) -> None:
-        """`most` is how many stay, the last ones used; those in use come on top."""
+        """Keeps the `most` last used checkpoints, and all others that are in use."""
         self.root = root
         self.artifacts = artifacts
         self._most = most
@@ -50,7 +50,7 @@ class CheckpointCache:
         return find_checkpoint(self.artifacts, checkpoint)
 
     def require(self, checkpoint: CheckpointName) -> StoredCheckpoint:
-        """The same. Raises `CheckpointMissing` where there is nothing."""
+        """Finds a checkpoint. Raises `CheckpointMissing` if there is none."""
         found = self.find(checkpoint)
         if found is None:
             raise CheckpointMissing(
@@ -62,7 +62,7 @@ class CheckpointCache:
 
     @contextmanager
     def held(self, checkpoint: CheckpointName, *, to_go_on: bool = False) -> Iterator[Path]:
-        """Its folder, and its base; both stay. `to_go_on`: with the state of the optimizer."""
+        """Yields the folder; it and its base stay. `to_go_on` also fetches the optimizer state."""
         with ExitStack() as stack:
             record = stack.enter_context(self._held(checkpoint, to_go_on))
             if record.kind == "adapter":
@@ -73,7 +73,7 @@ class CheckpointCache:
 
     @contextmanager
     def located(self, place: Path) -> Iterator[Path]:
-        """The folder that a policy server is told to load; an absolute one is where it is."""
+        """Yields the folder that a policy server must load; an absolute path is used unchanged."""
         if place.is_absolute():
             yield place
             return
@@ -83,7 +83,7 @@ class CheckpointCache:
 
     @contextmanager
     def making(self, checkpoint: CheckpointName, identity: str) -> Iterator[bool]:
-        """One process at a time; whether a killed one made it already, of the same request."""
+        """Locks a checkpoint to make; yields whether a killed process made it from this request."""
         with self._lock(checkpoint) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             local = self._local_record(checkpoint)
@@ -91,14 +91,14 @@ class CheckpointCache:
         self._trim()
 
     def keep(self, checkpoint: CheckpointName) -> Record:
-        """Copies what was made to the artifacts, and returns the record that counts from now on."""
+        """Stores a new checkpoint in the artifacts; returns its record, or an earlier attempt's."""
         folder, made = checkpoint_folder(self.root, checkpoint), self._local_record(checkpoint)
         if made is None:
             raise CheckpointMissing(f"{folder} was removed before it was kept: leave it in place.")
         return keep_checkpoint(self.artifacts, checkpoint, folder, made).record
 
     def forget_moments(self, checkpoint: CheckpointName) -> None:
-        """Drops those of a checkpoint that is not the newest any more, here and there."""
+        """Drops the moments of a superseded checkpoint, locally and in the artifacts."""
         forget_moments(self.artifacts, checkpoint)
         folder = checkpoint_folder(self.root, checkpoint) / TRAINER_FOLDER
         (folder / MOMENTS_FILE).unlink(missing_ok=True)
@@ -123,20 +123,20 @@ class CheckpointCache:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 if not is_there():
                     make_checkpoint(self.root, checkpoint, fetch)
-                # Another process may come in between, and remove it.
+                # Not atomic: another process may remove the checkpoint before this one locks it.
                 fcntl.flock(lock, fcntl.LOCK_SH)
             os.utime(folder / RESULT_FILE)
             yield stored.record
 
     def _local_record(self, checkpoint: CheckpointName) -> Record | None:
-        """One that cannot be read is none: there is another copy."""
+        """Treats an unreadable record as missing: it can be fetched or made again."""
         try:
             return read_record(self.root, checkpoint)
         except CheckpointUnreadable:
             return None
 
     def _trim(self) -> None:
-        """Removes those that were not used for the longest time, beyond the number that stays."""
+        """Removes the least recently used checkpoints over the limit, unless they are in use."""
         records = [*self.root.glob(f"[!.]*/[!.]*/{RESULT_FILE}")]
         by_use = sorted(records, key=_modified, reverse=True)
         for record in by_use[self._most :]:
@@ -151,7 +151,7 @@ class CheckpointCache:
 
     @contextmanager
     def _lock(self, checkpoint: CheckpointName) -> Iterator[IO[str]]:
-        """A file to be locked. It is never removed: another process may wait for it."""
+        """Yields a file to lock. It is never removed, since another process may wait for it."""
         folder = checkpoint_folder(self.root, checkpoint)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with folder.with_name(f".{folder.name}.lock").open("a") as lock:
@@ -159,7 +159,7 @@ class CheckpointCache:
 
 
 def read_reference(reference: str) -> tuple[CheckpointName, str]:
-    """Reads what `Record.folder` and `Record.base` hold. Raises `BadRequest`."""
+    """Parses `Record.folder` or `Record.base`. Raises `BadRequest`."""
     found = _REFERENCE.fullmatch(reference)
     if found is None:
         raise BadRequest(

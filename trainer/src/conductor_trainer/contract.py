@@ -1,6 +1,6 @@
-"""The check against `contract.json`, which `npm run generate` writes from `trainer-contract.ts`.
+"""Validates against `contract.json`; `npm run generate` writes it from `trainer-contract.ts`.
 
-Fields are documented there. What has been checked needs no types that say the same once more.
+Fields are documented there. Validated messages need no Python types that repeat the schema.
 """
 
 import json
@@ -16,7 +16,7 @@ from conductor_trainer.errors import BadRequest
 JsonObject: TypeAlias = dict[str, Any]
 
 Config: TypeAlias = JsonObject
-"""The settings of a training run: `config` of a request."""
+"""Settings of a training run: the `config` of a request."""
 
 
 class CheckpointName(TypedDict):
@@ -30,7 +30,7 @@ class StoredBytes(TypedDict):
 
 
 def check_request(activity: str, payload: Any) -> None:
-    """Raises `BadRequest`, which names the field and what is wrong with it."""
+    """Raises `BadRequest` with the field and its fault."""
     message = _contract()["activities"][activity]["request"]
     fault = fault_in(validator_of(message), payload)
     if fault is not None:
@@ -38,7 +38,7 @@ def check_request(activity: str, payload: Any) -> None:
 
 
 def fault_in(validator: Draft202012Validator, value: Any) -> str | None:
-    """What is most wrong with a value, and where: `.config.seed: 'x' is not of type …`."""
+    """Returns the worst fault of a value and its place: `.config.seed: 'x' is not of type …`."""
     worst = best_match(validator.iter_errors(value))
     if worst is None:
         return None
@@ -48,7 +48,7 @@ def fault_in(validator: Draft202012Validator, value: Any) -> str | None:
 
 @cache
 def validator_of(message: str) -> Draft202012Validator:
-    """For a message by its name, e.g. `batchRow`."""
+    """Returns the validator of a message, e.g. `batchRow`."""
     return Draft202012Validator(_contract()["messages"][message])
 
 

@@ -1,6 +1,6 @@
-"""Keys, and the artifacts that are encrypted with them; formats as in `src/encryption`.
+"""Encryption keys and encrypted artifacts, in the formats of `src/encryption`.
 
-The golden vectors of `test/training/vectors.json` bind both sides.
+Both sides are tested against the golden vectors in `test/training/vectors.json`.
 """
 
 import base64
@@ -30,29 +30,29 @@ _COUNTER_BYTES = 16
 _DIGEST = re.compile(
     r"(?:(?<=/)|^)(?:(?P<fan>[0-9a-f]{2})/(?=(?P=fan)))?(?P<digest>[0-9a-f]{64})(?=$|[./])"
 )
-"""A digest, with the two letters of it that spread a folder, where they stand before it."""
+"""SHA-256 digest in a key, and the fan-out folder of its first two digits, if there is one."""
 
 
 class KeyProblem(RuntimeError):
-    """The keys cannot be read, or the one that is asked for is not among them."""
+    """The keys cannot be read, or the requested one is not among them."""
 
 
 class Altered(Exception):
-    """Something is not what was encrypted, or its key's id stands for two different keys."""
+    """Data is altered or not encrypted, or its key's id stands for two different keys."""
 
 
 @dataclass(frozen=True)
 class EncryptionKey:
-    """One secret by its id, and a key derived of it for each purpose (HKDF-SHA-256, no salt)."""
+    """Id of a secret, and a key derived from it for each purpose (HKDF-SHA-256, no salt)."""
 
     id: str
     payload: bytes = field(repr=False)
-    """AES-256-GCM of what travels through Temporal."""
+    """AES-256-GCM key for payloads sent through Temporal."""
     content: bytes = field(repr=False)
     name: bytes = field(repr=False)
-    """AES-256-CTR of digests in the names."""
+    """AES-256-CTR key for the digests in artifact names."""
     name_counter: bytes = field(repr=False)
-    """HMAC-SHA-256 that the counters of those are made with."""
+    """HMAC-SHA-256 key that derives the initial counters for `name`."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,10 @@ class KeyRing:
 
     all: Sequence[EncryptionKey]
     source: str
-    """The environment variable they came from, for messages."""
+    """Environment variable that they came from, for messages."""
 
     def find(self, id: str, what: str) -> EncryptionKey:
-        """The key of that id; `what` begins the sentence where there is none."""
+        """Returns the key of that id. Raises `KeyProblem`, whose message begins with `what`."""
         for key in self.all:
             if key.id == id:
                 return key
@@ -76,7 +76,7 @@ class KeyRing:
 
 
 def read_encryption_keys(variable: str, env: Mapping[str, str] = os.environ) -> KeyRing:
-    """Reads `id:key`, or several with commas between them. No message shows any of the content."""
+    """Reads one or more `id:key`, separated by commas. No message shows a secret."""
     text = env.get(variable, "").strip()
     if text == "":
         raise KeyProblem(
@@ -94,7 +94,7 @@ def read_encryption_keys(variable: str, env: Mapping[str, str] = os.environ) -> 
 
 def _read_key(entry: str, place: str) -> EncryptionKey:
     id, colon, encoded = entry.partition(":")
-    # What is no id may be a key in the wrong place, so it is not repeated.
+    # An invalid id may be a misplaced secret, so the message does not repeat it.
     if not colon or not _ID.fullmatch(id):
         raise KeyProblem(f'{place} does not start with an id: write "id:key"; {_HOW}')
     secret = _from_base64(encoded)
@@ -119,12 +119,12 @@ def _derive(secret: bytes, purpose: str) -> bytes:
 
 
 def seal(plain: bytes, key: bytes, nonce: bytes, binding: str = "") -> bytes:
-    """AES-256-GCM: nonce, ciphertext, tag. No two texts may share a nonce under one key."""
+    """Returns AES-256-GCM's nonce, ciphertext and tag. A key must never use a nonce twice."""
     return nonce + AESGCM(key).encrypt(nonce, plain, binding.encode())
 
 
 def unseal(sealed: bytes, key: bytes, binding: str = "") -> bytes | None:
-    """Decrypts; None where a single bit was altered, or the key or the binding differs."""
+    """Decrypts; returns None if any bit was altered, or the key or the binding differs."""
     if len(sealed) < NONCE_BYTES + _TAG_BYTES:
         return None
     try:
@@ -153,7 +153,7 @@ def open_content(sealed: bytes, artifact_key: str, keys: KeyRing) -> bytes:
 
 
 def name_of_key(artifact_key: str, key: EncryptionKey) -> str:
-    """The name of a key whose content is encrypted: every SHA-256 within it is, too."""
+    """Returns the name for a key's encrypted content: the key with its digests encrypted."""
 
     def seal_match(found: re.Match[str]) -> str:
         digest = bytes.fromhex(found["digest"])

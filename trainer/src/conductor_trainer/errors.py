@@ -1,8 +1,8 @@
-"""What can go wrong in the trainer, each with a stable type and whether trying again can help."""
+"""Errors of the trainer, each with a stable type and whether a retry can help."""
 
 
 class TrainerError(Exception):
-    """Passed to the workflow as an application failure of this `type`."""
+    """Error that the workflow receives as an application failure of this `type`."""
 
     type = "Trainer.Failed"
     retryable = True
@@ -12,56 +12,56 @@ class TrainerError(Exception):
 
 
 class BatchInvalid(TrainerError):
-    """The batch is not what the contract says; it would be wrong again on the next attempt."""
+    """The batch, or another file of the request, is invalid; a retry would fail again."""
 
 
 class BadRequest(TrainerError):
-    """The request asks for something that cannot be done, however often it is tried."""
+    """The request cannot be fulfilled; a retry would fail again."""
 
 
 class CheckpointMissing(TrainerError):
-    """The checkpoint to go on from is not below the trainer's root."""
+    """A required checkpoint is missing from the trainer's folder or from the artifacts."""
 
 
 class CheckpointUnreadable(TrainerError):
-    """The record of a checkpoint exists but cannot be read."""
+    """A checkpoint's record cannot be read, or one of its files is missing or altered."""
 
 
 class DiskFull(TrainerError):
-    """There was no room for a checkpoint; nothing was kept, and an operator must make room."""
+    """The disk was full; nothing of the write was kept, and an operator must free some space."""
 
 
 class OutOfMemory(TrainerError):
-    """The machine has less memory than the settings take, as was reckoned before the work began."""
+    """The settings need more memory than the machine has, as estimated before the work began."""
 
 
 class Conflict(TrainerError):
-    """A checkpoint of that name was made from another input, and checkpoints never change."""
+    """A checkpoint of that name was made from another request, and checkpoints never change."""
 
 
 class NonFiniteLoss(TrainerError):
-    """The update came to NaN or infinity; nothing was saved."""
+    """The update produced NaN or infinity; nothing was saved."""
 
 
 class ModelInvalid(TrainerError):
-    """A folder holds no model that can be trained, or no tokenizer that gives back its text."""
+    """A folder holds no trainable model, or its tokenizer cannot be used for training."""
 
 
 class StepLost(TrainerError, retryable=True):
-    """The step's process died (killed, out of memory) unanswered; it left no checkpoint."""
+    """The step's process died before it answered, e.g. out of memory; it left no checkpoint."""
 
 
 class NotInArtifacts(TrainerError):
-    """Nothing lies under the key of a request: the workers have their artifacts elsewhere."""
+    """Nothing is stored under a request's key: the workers use other artifacts."""
 
 
 class ServerUnavailable(TrainerError, retryable=True):
-    """A policy server did not answer, or answered that it cannot now."""
+    """A policy server did not answer, or reported a temporary failure."""
 
 
 class ServerRefused(TrainerError):
-    """A policy server will not load or serve the checkpoint, however often it is asked."""
+    """A policy server refuses to load or serve the checkpoint; a retry would fail again."""
 
 
 class ProbeFailed(TrainerError):
-    """A policy server serves other weights than were trained, or computes otherwise with them."""
+    """A policy server serves other weights than those trained, or computes differently."""

@@ -1,4 +1,4 @@
-"""A checkpoint as an ordinary model folder: whole, with a card that describes it."""
+"""Exports a checkpoint as an ordinary folder with a whole model and its model card."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ _CARD_FILE = "README.md"
 
 
 def export(root: Path, request: JsonObject) -> JsonObject:
-    """Writes the folder whole or not at all, and refuses one that holds something else."""
+    """Writes the folder completely or not at all. Raises `BadRequest` if it holds other files."""
     checkpoint, directory = request["checkpoint"], Path(request["directory"])
     record = require_record(root, checkpoint)
 
@@ -34,7 +34,7 @@ def export(root: Path, request: JsonObject) -> JsonObject:
 
 def _write_model(root: Path, record: Record, folder: Path) -> None:
     dtype = torch.bfloat16 if record.config["precision"] == "bfloat16" else torch.float32
-    # Merged before it is rounded, or small changes of the adapter would be lost.
+    # Merges in float32 before rounding, since rounding first would lose small adapter changes.
     model: Any = load_merged(root / record.folder)
     model.to(dtype).save_pretrained(folder)
     copy_tokenizer(root / record.folder, folder)
@@ -44,7 +44,7 @@ def _write_model(root: Path, record: Record, folder: Path) -> None:
 
 
 def _card_of(checkpoint: CheckpointName, record: Record) -> str:
-    """A model card: the facts of the run, and no claim beyond them."""
+    """Returns a model card that states only facts of the run."""
     config = record.config
     tuning, loss = config["tuning"], config["loss"]
     facts = {

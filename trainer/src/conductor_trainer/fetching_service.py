@@ -1,4 +1,4 @@
-"""Passes everything on to a vLLM on this machine; what it is to load is fetched first."""
+"""Relays requests to a vLLM on this machine, and fetches adapters before vLLM loads them."""
 
 import asyncio
 from contextlib import ExitStack
@@ -33,7 +33,7 @@ class FetchingService:
             found = {"lora_name": name, "lora_path": str(folder)}
             reply = await self._pass_on(body, request, found)
             if reply.status_code == 200:
-                # The server behind reads it once more whenever it had to make room.
+                # vLLM rereads an adapter that it evicted: the folder must stay until unloading.
                 await self._let_go(name)
                 self._held[name] = stack.pop_all()
             return reply

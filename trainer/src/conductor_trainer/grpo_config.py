@@ -1,4 +1,4 @@
-"""A training run's settings in TRL's words, and where one cycle of it stops."""
+"""Translates a training run's settings to TRL's, and stops training at the end of a cycle."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ from conductor_trainer.tensors import rows_of
 
 
 def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
-    """`last_step` is where this update ends; the schedule is that of the whole run."""
+    """Returns TRL's settings. `last_step` ends this update; the schedule covers the whole run."""
     optimizer, loss, rows = config["optimizer"], config["loss"], rows_of(config)
     micro_batches = rows // (config["microBatch"] * config["processes"])
     total = max(optimizer["totalSteps"], last_step)
@@ -22,7 +22,7 @@ def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
         per_device_train_batch_size=config["microBatch"],
         gradient_accumulation_steps=micro_batches // config["minibatches"],
         steps_per_generation=micro_batches,
-        # The batch itself names its groups; for TRL's bookkeeping it is one group.
+        # The batch names its own groups; TRL's bookkeeping treats it as one group.
         num_generations=rows,
         num_iterations=config["iterations"],
         max_completion_length=config["maxCompletionTokens"],
@@ -42,7 +42,7 @@ def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
 
 
 def shared_arguments(config: Config, output: Path) -> dict[str, Any]:
-    """The library's words for what updates and warm starts have in common."""
+    """Returns the Transformers arguments that updates and warm starts share."""
     optimizer, is_cpu = config["optimizer"], config["device"] == "cpu"
     is_alone = config["processes"] == 1
     return {
@@ -51,7 +51,7 @@ def shared_arguments(config: Config, output: Path) -> dict[str, Any]:
         "use_cpu": is_cpu,
         "bf16": config["precision"] == "bfloat16",
         "activation_checkpointing": not is_cpu,
-        # Said alone, it makes several processes of one.
+        # If set for a single process, accelerate would treat training as distributed.
         "ddp_backend": None if is_alone else "gloo" if is_cpu else "nccl",
         "adam_beta1": optimizer["beta1"],
         "adam_beta2": optimizer["beta2"],
@@ -67,7 +67,7 @@ def shared_arguments(config: Config, output: Path) -> dict[str, Any]:
 
 
 def _schedule_of(schedule: str, total: int) -> dict[str, Any]:
-    """In the library's words; the last third of a schedule of three stages is its decay."""
+    """Returns the Transformers arguments of a schedule; `wsd` decays over its last third."""
     match schedule:
         case "constant":
             return {"lr_scheduler_type": "constant_with_warmup"}
@@ -79,7 +79,7 @@ def _schedule_of(schedule: str, total: int) -> dict[str, Any]:
 
 
 def require_steps_left(config: Config, last_step: int) -> None:
-    """Raises `BadRequest` where the schedule has ended: at learning rate 0 nothing is learned."""
+    """Raises `BadRequest` if the schedule has ended: at learning rate 0 nothing is learned."""
     optimizer = config["optimizer"]
     if optimizer["schedule"] != "constant" and last_step > optimizer["totalSteps"]:
         raise BadRequest(
@@ -90,7 +90,7 @@ def require_steps_left(config: Config, last_step: int) -> None:
 
 
 class StopAfter(TrainerCallback):
-    """Stops after an optimizer step of the whole run, which the schedule covers; reports each."""
+    """Stops training after an optimizer step, counted over the whole run; reports each step."""
 
     def __init__(self, step: int, report: Callable[[str], None]) -> None:
         self._step = step

@@ -1,17 +1,17 @@
-"""TRL's GRPO with rollouts that were made elsewhere, normalised over all of them.
+"""TRL's GRPO on rollouts sampled elsewhere, with the loss normalised over all of them.
 
-Departs from TRL 1.16 in four points, each of which a test compares with stock TRL:
+Differs from TRL 1.16 in four points, each of which a test compares with stock TRL:
 
-1. What a batch's loss is divided by (its tokens, or its rollouts) is counted over the whole batch.
-   TRL takes the mean of each micro batch's mean, so that a knob for memory changes the objective:
-   with one rollout at a time its `bnpo` is `grpo`.
-2. The denominator of the ratio is the policy's own probability before the first step on a
-   minibatch. TRL has that of before the whole update, from a pass of its own; here the first pass
-   gives it. How the policy changed before that is part of the importance weight, whose numerator
-   it is (as in arXiv 2505.24298).
-3. The sampler's probabilities come with the batch, whoever sampled. TRL corrects for them only
-   where it asked vLLM itself.
-4. The entropy bonus is the mean over the tokens of the whole batch, for the reason of 1.
+1. The loss is divided by the tokens or rollouts of the whole batch. TRL takes the mean of the
+   micro batches' means, so that a memory setting changes the objective: with one rollout per
+   micro batch, its `bnpo` is `grpo`.
+2. The ratio's denominator is the policy's own probability before the first step on a minibatch,
+   taken from the first pass over it. TRL uses the probability before the whole update, from a
+   separate pass. Earlier changes of the policy go into the importance weight, whose numerator is
+   this probability (as in arXiv 2505.24298).
+3. The sampler's probabilities come with the batch, whichever server sampled. TRL corrects for
+   them only if it called vLLM itself.
+4. The entropy bonus is the mean over the tokens of the whole batch, for the same reason as 1.
 """
 
 import math
@@ -36,7 +36,7 @@ from conductor_trainer.token_sums import TokenSums
 
 
 class ExternalGRPOTrainer(GRPOTrainer):
-    """One scored batch. A test holds TRL 1.16 to its private hooks that this class relies on."""
+    """Trains on one scored batch. A test checks that TRL still has the private hooks used here."""
 
     def __init__(
         self,
@@ -49,9 +49,9 @@ class ExternalGRPOTrainer(GRPOTrainer):
         report: Callable[[str], None],
         **kwargs: Any,
     ) -> None:
-        """`load_reference` is asked only for a KL term: for what the policy is pulled towards."""
+        """`load_reference` is called only for a KL term; it returns the policy to stay close to."""
         super().__init__(
-            # TRL counts its steps by prompts, and requires rewards; neither is used.
+            # TRL requires prompts and a reward function; neither affects training here.
             train_dataset=Dataset.from_dict({"prompt": [""]}),
             reward_funcs=lambda completions, **_: [0.0] * len(completions),
             callbacks=[StopAfter(stop_after, report)],
@@ -63,11 +63,11 @@ class ExternalGRPOTrainer(GRPOTrainer):
         # TRL's own reference would be the parent checkpoint.
         self.beta = loss["beta"]
         self._load_reference = load_reference
-        # TRL's loss reads `importance_sampling_ratio` only then. Nothing is asked of a vLLM.
+        # Makes TRL's loss read `importance_sampling_ratio`; no vLLM is called.
         self.use_vllm = self.vllm_importance_sampling_correction = True
         self._micro_batch: Tensors | None = None
         self.first_pass = TokenSums()
-        """Before anything was learned from each minibatch."""
+        """Sums over each minibatch before the first step on it."""
         self.all_passes = TokenSums()
         self._passes = 0
         self._minibatches = minibatches
@@ -81,7 +81,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
 
     @torch.no_grad()
     def _reference_logprobs(self, batch: Tensors) -> torch.Tensor:
-        # It is in memory for this one pass alone.
+        # Stays in memory only for this one pass.
         reference: Any = self._load_reference()
         whole: Any = reference.get_base_model() if isinstance(reference, PeftModel) else reference
         add_fused_lm_head(whole, temperature=self.temperature)
@@ -99,7 +99,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
         self._scored = super()._get_per_token_logps_and_entropies(*args, **kwargs)
         batch = self._micro_batch
         if batch is not None and "old_per_token_logps" not in batch:
-            # TRL keeps a batch's micro batches for all its steps.
+            # TRL reuses a batch's micro batches in all its steps, so this runs once for each.
             own_BC = self._scored[0].detach()
             batch["old_per_token_logps"] = own_BC
             batch |= importance_weights(own_BC, batch, self._loss)
@@ -123,16 +123,16 @@ class ExternalGRPOTrainer(GRPOTrainer):
         return loss
 
     def _share_of(self, micro_batch: Tensors) -> torch.Tensor | float:
-        """Makes TRL's mean over a micro batch this one's part of the mean over its minibatch.
+        """Returns a factor that turns a micro batch's mean into its share of the minibatch's mean.
 
-        All minibatches count as if they had as many tokens and rollouts.
+        Treats all minibatches as having equally many tokens and rollouts.
         """
         mask_BC = micro_batch["completion_mask"]
-        # TRL divides by the number of a step's parts, and the processes' gradients are averaged.
+        # TRL divides by the number of micro batches per step; processes average their gradients.
         parts = self._micro_batches * self.accelerator.num_processes
         match self.loss_type:
             case "dapo":
-                # Here TRL counts the tokens itself.
+                # TRL already divides by the tokens of the whole batch.
                 return 1.0
             case "bnpo":
                 return mask_BC.sum() * parts / micro_batch["num_items_in_batch"].clamp(min=1)
@@ -140,15 +140,15 @@ class ExternalGRPOTrainer(GRPOTrainer):
                 return mask_BC.size(0) * parts / micro_batch["rollouts_in_batch"]
 
     def _entropy_of(self, micro_batch: Tensors) -> torch.Tensor:
-        """This micro batch's part of the mean entropy of a token of its minibatch."""
+        """Returns this micro batch's share of its minibatch's mean entropy per token."""
         _, entropies_BC, _ = self._scored
         entropy = (entropies_BC * micro_batch["completion_mask"]).sum()
-        # The processes' gradients are averaged.
+        # Processes average their gradients.
         parts = self.accelerator.num_processes * self._minibatches
         return entropy * parts / micro_batch["num_items_in_batch"].clamp(min=1)
 
     def _load_from_checkpoint(self, *args: Any, **kwargs: Any) -> None:
-        """The policy has its own folder; `trainer/` holds only the rest of the state."""
+        """Does nothing: the policy is already loaded; `trainer/` holds only the other state."""
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         if checkpoint is not None:
@@ -156,9 +156,9 @@ class ExternalGRPOTrainer(GRPOTrainer):
 
 
 def importance_weights(own_BC: torch.Tensor, batch: Tensors, loss: JsonObject) -> Tensors:
-    """How much likelier the policy is than the sampler to write each token, or each reply.
+    """Returns the ratio of the policy's probability to the sampler's, per token or per reply.
 
-    As TRL's `vllm_importance_sampling_mode`: beyond the limit a weight is the limit, or 0.
+    A weight over the limit becomes the limit or 0, as in TRL's `vllm_importance_sampling_mode`.
     """
     correction = loss["correction"]
     log_ratio_BC = (own_BC - batch["sampling_per_token_logps"]) * batch["completion_mask"]

@@ -1,4 +1,4 @@
-"""HTTP for policy servers, by Starlette and uvicorn: who is answered, and refusals as vLLM's."""
+"""HTTP for policy servers on Starlette and uvicorn: routing, limits, and errors like vLLM's."""
 
 import asyncio
 import json
@@ -22,27 +22,27 @@ from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 LONGEST_BODY = 8 * 1024 * 1024
-"""Bytes: the ids of a prompt of a million tokens."""
+"""Bytes; enough for the ids of a prompt of a million tokens."""
 
 LONGEST_HEAD = 128 * 1024
 
 REQUEST_SECONDS = 60
-"""For a client to send a whole request, however slowly, and to read the answer before it."""
+"""Seconds for a client to read the previous response and send its whole next request."""
 
 MOST_CONNECTIONS = 512
-"""At a time: nights, their probes and users open far fewer."""
+"""Concurrent connections; nights, their probes and users open far fewer."""
 
 Body = Mapping[str, object]
 Handler = Callable[[Body, Request], Awaitable[Body | Response]]
-"""From the JSON object that was sent, `{}` where nothing was; may raise `ApiError`."""
+"""Answers a request given its JSON body, `{}` if it has none; may raise `ApiError`."""
 
 
 class ApiError(HTTPException):
-    """A request that cannot be answered: HTTP status, and what to do."""
+    """Refusal of a request: HTTP status, and what is wrong or what to do."""
 
 
 def unknown_model(name: str, known: Iterable[str]) -> ApiError:
-    """No model of that name is loaded: a client that knows its folder loads it and asks again."""
+    """Returns a 404, on which a client that knows the model's folder loads it and retries."""
     there = ", ".join(known) or "none"
     return ApiError(
         404,
@@ -52,7 +52,7 @@ def unknown_model(name: str, known: Iterable[str]) -> ApiError:
 
 
 def loaded_already(name: str, folder: Path) -> ApiError:
-    """A name means one folder until it is unloaded."""
+    """Returns the error for a name in use: it means one folder until it is unloaded."""
     return ApiError(400, f"The lora adapter '{name}' has already been loaded from {folder}.")
 
 
@@ -77,7 +77,7 @@ def read_text(body: Body, name: str) -> str:
 
 
 def application(routes: Mapping[str, Handler]) -> Starlette:
-    """Answers each `METHOD /path`, and `GET /health` at once, whatever other requests wait for."""
+    """Serves each `METHOD /path`, and `GET /health`, which waits for no other request."""
     answers = {**routes, "GET /health": _be_healthy}
     return Starlette(
         routes=[
@@ -106,14 +106,14 @@ def _endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def _refuse(_request: Request, error: Any) -> Response:
-    """As vLLM does: a sentence, a word for its kind, and the status."""
+    """Returns an error in vLLM's format: message, type and status."""
     kind = HTTPStatus(error.status_code).phrase.removesuffix(" Error").replace(" ", "") + "Error"
     said = {"message": error.detail, "type": kind, "code": error.status_code}
     return JSONResponse({"error": said}, error.status_code, error.headers)
 
 
 async def _read_body(request: Request) -> Body:
-    """Refuses what a browser could send for a page. The connection ends with an unread body."""
+    """Refuses requests that a web page could send. Closes the connection if a body is unread."""
     headers, has_body = request.headers, request.method == "POST"
     length = int(headers.get("Content-Length", 0))
     media_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
@@ -137,12 +137,12 @@ async def _read_body(request: Request) -> Body:
 
 class Relay:
     def __init__(self) -> None:
-        # A connection for each request: one kept open may have been closed at the other end.
+        # Opens a connection per request, since the server may have closed an idle one.
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
         self._client = httpx.AsyncClient(timeout=None, limits=limits, trust_env=False)
 
     async def send(self, url: str, request: Request, body: Body | None = None) -> Response:
-        """The answer as it is, to another body if one is given. Raises `httpx.TransportError`."""
+        """Forwards a request, or `body` instead of its own. Raises `httpx.TransportError`."""
         content = await request.body() if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
         answer = await self._client.request(
@@ -153,7 +153,7 @@ class Relay:
 
 
 class _InTime(H11Protocol):
-    """uvicorn's own, which hangs up where a request is not whole in time."""
+    """uvicorn's protocol, which also aborts a connection if a request is not complete in time."""
 
     _deadline: TimerHandle | None = None
 
@@ -187,7 +187,7 @@ class _InTime(H11Protocol):
 
 
 def server_of(app: Starlette, most: int = MOST_CONNECTIONS) -> uvicorn.Server:
-    """Silent about requests: they hold questions, and logs outlive them."""
+    """Returns a server that logs no requests: they contain questions, which logs would keep."""
     config = uvicorn.Config(
         app,
         http=_InTime,
@@ -198,7 +198,7 @@ def server_of(app: Starlette, most: int = MOST_CONNECTIONS) -> uvicorn.Server:
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        # Those that are there, with the one that asks.
+        # uvicorn refuses a request once this many connections, its own included, are open.
         limit_concurrency=most + 1,
         timeout_keep_alive=REQUEST_SECONDS,
         timeout_graceful_shutdown=1,
@@ -212,10 +212,10 @@ def serve(
     listening: socket.socket,
     close: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
-    """Prints its URL in one line on stdout, and serves until SIGTERM or SIGINT."""
+    """Prints its URL as a line of JSON on stdout, and serves until SIGTERM or SIGINT."""
     host, port = listening.getsockname()[:2]
     print(json.dumps({"url": f"http://{host}:{port}"}), flush=True)
-    # uvicorn sends itself such a signal again when it has stopped for it.
+    # After its shutdown, uvicorn raises the signal that caused it a second time.
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, lambda *_: None)
 
@@ -223,7 +223,7 @@ def serve(
         await server_of(application(routes)).serve(sockets=[listening])
         if close is not None:
             await close()
-        # At once: nobody waits any more for what threads still fetch or sample.
+        # Does not wait for threads that still fetch or sample: no client needs their results.
         os._exit(0)
 
     asyncio.run(run())

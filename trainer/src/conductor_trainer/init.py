@@ -1,4 +1,4 @@
-"""The first checkpoint of a training run: what it begins with, untouched."""
+"""Makes a training run's first checkpoint, `base`: the initial model, unchanged."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ BASE = "base"
 
 
 def init(root: Path, request: JsonObject, texts: Path | None) -> JsonObject:
-    """With LoRA, `base` holds an adapter that changes nothing: each checkpoint is served alike."""
+    """Makes `base`; with LoRA a no-op adapter, so that every checkpoint is served the same way."""
 
     def build(temporary: Path) -> Record:
         model = temporary / "model"
@@ -27,7 +27,7 @@ def init(root: Path, request: JsonObject, texts: Path | None) -> JsonObject:
 
 
 def _place_base(base: JsonObject, texts: Path | None, seed: int, model: Path) -> None:
-    """A given model stays in its place; a tiny one's tokenizer learns from texts."""
+    """Links a given model, or builds a tiny one and trains its tokenizer on `texts`."""
     if texts is not None:
         lines = [json.loads(line) for line in texts.open()]
         return build_tiny(base, lines, seed, model)
@@ -41,7 +41,7 @@ def _place_base(base: JsonObject, texts: Path | None, seed: int, model: Path) ->
 
 
 def begin(made: Made, model_folder: Path, outcome: JsonObject) -> Record:
-    """Records a whole model as it is, or with LoRA an adapter to it that changes nothing yet."""
+    """Records a whole model unchanged or, with LoRA, a new adapter on it that has no effect yet."""
     require_memory(model_folder, made.config)
     tokenizer = load_tokenizer(model_folder)
     policy: Policy = load_model(model_folder)

@@ -1,6 +1,6 @@
-"""What a step can be asked to do.
+"""The jobs that a step can run.
 
-Imported by the fork server, before the first step, and by steps; never by the worker itself.
+Imported by the fork server before the first step, and by the steps, but never by the worker.
 """
 
 import gc
@@ -20,9 +20,9 @@ from conductor_trainer.score import score
 from conductor_trainer.update import update
 from conductor_trainer.warm_start import warm_start
 
-# Half of what loading a model takes; made once in the fork server, every step has it.
+# Building this mapping is half of a model's load time; steps inherit it from the fork server.
 get_checkpoint_conversion_mapping("qwen2")
-# The collector must not touch, and so copy, the memory that the steps share.
+# Keeps the garbage collector from touching, and so copying, memory that the steps share.
 gc.collect()
 gc.freeze()
 
@@ -30,7 +30,7 @@ gc.freeze()
 def perform(
     job: str, root: Path, request: Any, files: Mapping[str, str], report: Callable[[str], None]
 ) -> JsonObject:
-    """`files` are local copies of what the request names: `texts`, `examples` or `batch`."""
+    """Runs a job. `files` has local copies of the request's `texts`, `examples` or `batch`."""
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     match job:

@@ -1,4 +1,4 @@
-"""Where a server finds what it is told to load."""
+"""Locates the model folders that a server is told to load."""
 
 import argparse
 from collections.abc import Callable, Iterator
@@ -12,22 +12,22 @@ from conductor_trainer.options import open_cache
 from conductor_trainer.starting import CannotStart
 
 if TYPE_CHECKING:
-    # It needs packages that an environment with only vLLM lacks.
+    # Needs packages that an environment with only vLLM lacks.
     from conductor_trainer.checkpoint_cache import CheckpointCache
 
 Locate = Callable[[Path], AbstractContextManager[Path]]
-"""From what a request calls a folder to one on this machine, which stays until the end."""
+"""Resolves a requested path to a local folder, which stays in place until the context exits."""
 
 
 def locate_of(options: argparse.Namespace) -> Locate:
-    """By the options of a server: without artifacts, a folder is where it is."""
+    """Reads a server's options; without `--artifacts`, paths are local. Raises `CannotStart`."""
     if (options.artifacts is None) != (options.checkpoints is None):
         raise CannotStart("--artifacts and --checkpoints belong together: give both or neither")
     return nullcontext if options.artifacts is None else locate_in(open_cache(options))
 
 
 def locate_in(cache: "CheckpointCache") -> Locate:
-    """Raises `ApiError`: 404 for good, 503 where a later attempt may succeed."""
+    """Locates folders through a cache. Raises `ApiError`: 503 if a retry may succeed, else 404."""
 
     @contextmanager
     def locate(place: Path) -> Iterator[Path]:

@@ -1,6 +1,6 @@
-"""Whether a machine has the memory that a training run takes, reckoned before anything is paid.
+"""Estimates, before anything is paid for, whether a machine has enough memory for training.
 
-Weights are counted on PyTorch's meta device; activations are estimated by a Llama-like layer.
+Counts weights on PyTorch's meta device, and estimates activations from a Llama-like layer.
 """
 
 import os
@@ -22,13 +22,13 @@ _HALF = 2
 _MOMENTS = 2 * _FLOAT
 
 _LOGITS_AT_ONCE = 32_768
-"""TRL's loss takes so much of the vocabulary at a time."""
+"""Vocabulary entries that TRL's loss processes at a time."""
 
 _LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
 )
-"""Of a container, by the second and the first version of Linux's control groups."""
+"""Memory limit of a container, in version 2 and version 1 of Linux's control groups."""
 
 _ADVICE = (
     "Nothing was paid for. What helps, in `training.trainer`: `microBatch: 1`; more `processes`, "
@@ -37,14 +37,14 @@ _ADVICE = (
 )
 
 Bytes = Mapping[str, int]
-"""What memory is for, in a person's words, and how much of it."""
+"""Bytes needed for each purpose, which error messages name."""
 
 
 @dataclass(frozen=True)
 class Shape:
     weights: int
     learned: int
-    """Of them, or of the adapter beside them."""
+    """Trained parameters: all weights, or those of the adapter."""
     layers: int
     layer: int
     hidden: int
@@ -56,7 +56,7 @@ class Shape:
 class Gpu:
     total: int
     taken: int
-    """By other programs."""
+    """Bytes in use by other programs."""
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ class Machine:
 
 
 def this_machine(config: Config) -> Machine:
-    """The GPUs only where they are to be used: to ask for them takes seconds."""
+    """Measures GPU memory only if training uses GPUs, since querying them takes seconds."""
     gpus = range(torch.cuda.device_count()) if config["device"] == "cuda" else ()
     memory = [torch.cuda.mem_get_info(number) for number in gpus]
     sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for file in _LIMITS:
-        # Not every kernel has it, and one without a limit says `max`.
+        # The file may be missing, and says `max` if there is no limit.
         with suppress(OSError, ValueError):
             sizes.append(int(file.read_text()))
     return Machine(min(sizes), [Gpu(total, total - free) for free, total in memory])
@@ -79,15 +79,15 @@ def this_machine(config: Config) -> Machine:
 
 @dataclass(frozen=True)
 class Passing:
-    """What passes through the model at once in a warm start."""
+    """Token counts of one forward pass in a warm start."""
 
     tokens: int
     scored: int
-    """Of them, those whose logits are held."""
+    """Tokens whose logits are held."""
 
 
 def require_memory(model_folder: Path, config: Config, passing: Passing | None = None) -> None:
-    """Raises `OutOfMemory`. Without `passing` it reckons an update."""
+    """Raises `OutOfMemory` if training does not fit. Without `passing`, checks an update."""
     lack = find_lack(shape_of(model_folder, config), config, this_machine(config), passing)
     if lack is not None:
         raise OutOfMemory(f"{lack}. {_ADVICE}")
@@ -98,7 +98,7 @@ def shape_of(model_folder: Path, config: Config) -> Shape:
         settings = AutoConfig.from_pretrained(model_folder, **SAFELY).get_text_config()
         with torch.device("meta"):
             model = AutoModelForCausalLM.from_config(settings)
-    except Exception as cause:  # Each library has exceptions of its own for broken files.
+    except Exception as cause:  # Each library raises its own exceptions for broken files.
         raise ModelInvalid(
             f"{model_folder / 'config.json'} does not describe a trainable model: {cause}"
         ) from cause
@@ -126,10 +126,10 @@ def _count(module: torch.nn.Module) -> int:
 
 
 def needed_by_process(shape: Shape, config: Config, passing: Passing | None = None) -> Bytes:
-    """What each process of a step holds where it computes, at the moment when that is most."""
+    """Returns the peak memory of each process of a step, on the device that it computes on."""
     is_full, is_half = config["tuning"]["kind"] == "full", config["precision"] == "bfloat16"
     width = _HALF if is_half else _FLOAT
-    # Whole weights are shared out among processes; adapters are held by each.
+    # Full tuning shards weights across processes; each process holds all of an adapter.
     is_shared = is_full and config["processes"] > 1
     is_offloaded = is_shared and config["offload"]
     learned = -(-shape.learned // config["processes"]) if is_shared else shape.learned
@@ -139,7 +139,7 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
     }
     copies = _HALF * shape.weights if is_full and is_half else 0
     if is_shared:
-        # Those layers that are put together now, with their gradients.
+        # The layers that FSDP has gathered at one time, with their gradients.
         outside = shape.weights - shape.layers * shape.layer
         copies = 2 * width * min(shape.weights, outside + 2 * shape.layer)
     if passing is None:
@@ -149,10 +149,10 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
         logits = 2 * _FLOAT * scored * min(shape.vocabulary, _LOGITS_AT_ONCE)
     else:
         tokens = passing.tokens
-        # The library's loss has them in 32 bits as well, and their gradient.
+        # The library's loss also holds a float32 copy and its gradient.
         logits = (width + 2 * _FLOAT) * passing.scored * shape.vocabulary
     of_layer = width * tokens * (10 * shape.hidden + 4 * shape.feed_forward)
-    # On a GPU layers keep their inputs alone, and compute the rest anew.
+    # On a GPU, layers keep only their inputs and recompute the rest (activation checkpointing).
     inputs = _FLOAT * tokens * shape.hidden * shape.layers + 2 * of_layer
     held = {} if is_offloaded else resting
     at_work = {
@@ -167,12 +167,12 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
 
 
 def needed_by_host(shape: Shape, config: Config) -> Bytes:
-    """What all processes of a step on GPUs take of the machine's own memory together."""
+    """Returns the host memory that all processes of a step on GPUs use together."""
     processes = config["processes"]
     is_shared = config["tuning"]["kind"] == "full" and processes > 1
     is_offloaded = is_shared and config["offload"]
     return {
-        # `init` loads it whole, and so does each process that does not share it out.
+        # `init` loads the whole model, and so does each process unless weights are sharded.
         "loading and saving the model": _FLOAT * shape.weights * (1 if is_shared else processes),
         "weights, gradients and optimizer": is_offloaded * (2 * _FLOAT + _MOMENTS) * shape.weights,
         "the reference policy of beta": processes * _reference(shape, config),
@@ -180,7 +180,7 @@ def needed_by_host(shape: Shape, config: Config) -> Bytes:
 
 
 def _reference(shape: Shape, config: Config) -> int:
-    """It is loaded whole by each process, for one pass."""
+    """Returns the bytes of the reference policy, which each process loads whole for one pass."""
     is_half = config["tuning"]["kind"] == "lora" and config["precision"] == "bfloat16"
     return 0 if config["loss"]["beta"] == 0 else (_HALF if is_half else _FLOAT) * shape.weights
 
@@ -188,7 +188,7 @@ def _reference(shape: Shape, config: Config) -> int:
 def find_lack(
     shape: Shape, config: Config, machine: Machine, passing: Passing | None = None
 ) -> str | None:
-    """Why a run does not fit into a machine, with the sums; None where it does."""
+    """Returns why a run does not fit into a machine, with the sums, or None if it fits."""
     processes, each = config["processes"], needed_by_process(shape, config, passing)
     if config["device"] == "cpu":
         whole = {name: size * processes for name, size in each.items()}

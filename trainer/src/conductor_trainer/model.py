@@ -1,4 +1,4 @@
-"""Policies in memory: loaded from a checkpoint, made trainable, saved again; and their ChatML."""
+"""Loads, adapts and saves policies and their tokenizers; defines their ChatML."""
 
 import json
 import os
@@ -34,7 +34,7 @@ CHATML_TEMPLATE = (
     "{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
-"""For those who serve an exported model themselves; the product renders its own prompts."""
+"""Chat template for users who serve an exported model; the product renders its own prompts."""
 
 _TOKENIZER_FILES = (
     "tokenizer.json",
@@ -53,7 +53,7 @@ _ROUND_TRIPS = (
 
 
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """Raises `ModelInvalid` where text does not come back as it was: every reward would be 0."""
+    """Raises `ModelInvalid` if loading fails, or text does not round-trip: rewards would be 0."""
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, **SAFELY)
     except Exception as cause:  # Broken files make the library raise exceptions of any type.
@@ -69,14 +69,14 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
 
 
 def pad_id_of(tokenizer: PreTrainedTokenizerBase) -> int:
-    """The token that fills rows up. Raises `ModelInvalid` where the tokenizer has none."""
+    """Returns the id of the padding token. Raises `ModelInvalid` if the tokenizer has none."""
     if not isinstance(tokenizer.pad_token_id, int):
         raise ModelInvalid("The tokenizer has no padding token: set `pad_token` in its settings.")
     return tokenizer.pad_token_id
 
 
 def load_model(folder: Path, dtype: torch.dtype = torch.float32) -> PreTrainedModel:
-    """Raises `ModelInvalid` where there is none, or none as safetensors."""
+    """Raises `ModelInvalid` if the folder has no loadable model with safetensors weights."""
     with _reading(folder):
         return AutoModelForCausalLM.from_pretrained(
             folder, dtype=dtype, use_safetensors=True, **SAFELY
@@ -85,7 +85,7 @@ def load_model(folder: Path, dtype: torch.dtype = torch.float32) -> PreTrainedMo
 
 @contextmanager
 def _reading(folder: Path) -> Iterator[None]:
-    """Broken files make each library raise its own exceptions, and few name the folder."""
+    """Turns exceptions of libraries into `ModelInvalid`, since few of them name the folder."""
     require_safetensors(folder)
     try:
         yield
@@ -94,7 +94,7 @@ def _reading(folder: Path) -> Iterator[None]:
 
 
 def load_policy(root: Path, record: Record, config: Config) -> Policy:
-    """In float32 whatever the precision: bfloat16 would round small steps away."""
+    """Loads trained weights in float32 at any precision: bfloat16 would round small steps away."""
     needed = "adapter" if config["tuning"]["kind"] == "lora" else "model"
     if record.kind != needed:
         raise BadRequest(
@@ -106,7 +106,7 @@ def load_policy(root: Path, record: Record, config: Config) -> Policy:
 
 
 def load_weights(folder: Path, base_folder: Path, config: Config) -> Policy:
-    """The same of weights that have no record yet."""
+    """Does what `load_policy` does, for weights that have no record yet."""
     if config["tuning"]["kind"] == "full":
         return load_model(folder)
     is_half = config["precision"] == "bfloat16"
@@ -120,11 +120,11 @@ def _load_adapter(base: PreTrainedModel, folder: Path, *, is_trainable: bool) ->
 
 
 def load_merged(folder: Path) -> PreTrainedModel:
-    """In float32: a whole model, or an adapter merged into the base that it names."""
+    """Loads, in float32, a whole model or an adapter merged into the base that it names."""
     settings = folder / "adapter_config.json"
     if not settings.exists():
         return load_model(folder)
-    # Those of a training run name it from where they are.
+    # Adapters of a training run name their base relative to their own folder.
     base = json.loads(settings.read_text())["base_model_name_or_path"]
     model = load_model(Path(os.path.normpath(folder / base)))
     return _load_adapter(model, folder, is_trainable=False).merge_and_unload()
@@ -140,7 +140,7 @@ def logprobs_of(policy: Policy, token_ids: Sequence[int], temperature: float = 1
 
 
 def add_adapter(model: PreTrainedModel, tuning: JsonObject, seed: int) -> PeftModel:
-    """A LoRA adapter (arXiv 2106.09685) that changes nothing yet."""
+    """Adds a LoRA adapter (arXiv 2106.09685) that has no effect yet."""
     torch.manual_seed(seed)
     adapter = LoraConfig(
         task_type="CAUSAL_LM",
@@ -153,7 +153,7 @@ def add_adapter(model: PreTrainedModel, tuning: JsonObject, seed: int) -> PeftMo
 
 
 def save_policy(policy: Policy, base: str, tokenizer_from: Path, folder: Path) -> None:
-    """With the tokenizer, whose bytes are part of it; `base` is what an adapter adapts."""
+    """Saves a policy with an exact copy of its tokenizer; `base` is an adapter's base model."""
     if isinstance(policy, PeftModel):
         policy.peft_config["default"].base_model_name_or_path = base
         policy.save_pretrained(str(folder), save_embedding_layers=False)

@@ -1,4 +1,4 @@
-"""What the next update continues from besides the weights, for any number of processes."""
+"""The state, besides weights, that the next update resumes from, for any number of processes."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ _SCHEDULE_FILE = "scheduler.pt"
 
 
 def save_state(trainer: Trainer, folder: Path) -> None:
-    """All processes must do so together; the first one writes."""
+    """All processes must call it together; the first writes all but the others' random state."""
     model, optimizer = _bare(trainer)
     options = StateDictOptions(full_state_dict=True, cpu_offload=True)
     moments = get_optimizer_state_dict(model, optimizer, options=options)
@@ -32,17 +32,17 @@ def save_state(trainer: Trainer, folder: Path) -> None:
 
 
 def load_state(trainer: Trainer, folder: Path) -> None:
-    """The moments of the gradients and the place in the schedule are the parent's.
+    """Restores the parent's gradient moments and position in the schedule.
 
-    Rates and other settings are the request's: loaded as it is, the state would silently restore
-    the old ones. Only the newest checkpoint has moments; from an older one they begin at 0.
+    Learning rates and other settings come from the request: a plain load would silently restore
+    the old ones. Only the newest checkpoint has moments; from an older one they start at 0.
     """
     schedule: Any = trainer.lr_scheduler
     model, optimizer = _bare(trainer)
     settings = [dict(group) for group in optimizer.param_groups]
     file = folder / MOMENTS_FILE
     if file.exists():
-        # Mapped, since each process takes its part of it alone.
+        # Memory-mapped, since each process reads only its own part.
         moments = torch.load(file, weights_only=True, map_location="cpu", mmap=True)
         options = StateDictOptions(full_state_dict=True)
         set_optimizer_state_dict(model, optimizer, moments, options=options)
@@ -56,6 +56,6 @@ def load_state(trainer: Trainer, folder: Path) -> None:
 
 
 def _bare(trainer: Trainer) -> tuple[Any, Any]:
-    """The model and the optimizer without what accelerate lays around them."""
+    """Returns the model and the optimizer without accelerate's wrappers."""
     wrapped: Any = trainer.optimizer
     return trainer.accelerator.unwrap_model(trainer.model), wrapped.optimizer

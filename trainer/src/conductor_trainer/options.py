@@ -1,4 +1,4 @@
-"""Options that several programs have. What may be missing is imported late, see `starting.py`."""
+"""Shared options. Packages that may be missing are imported late, see `starting.py`."""
 
 import argparse
 from pathlib import Path
@@ -33,7 +33,7 @@ def add_device_option(parser: argparse.ArgumentParser, *, default: str) -> None:
 
 
 def require_device(device: str) -> None:
-    """Raises `CannotStart` where a GPU is asked for and PyTorch sees none."""
+    """Raises `CannotStart` if a GPU is requested but PyTorch sees none."""
     import torch
 
     if device == "cuda" and not torch.cuda.is_available():
@@ -91,7 +91,7 @@ def read_keys(options: argparse.Namespace) -> "KeyRing | None":
 
 
 def open_cache(options: argparse.Namespace) -> "CheckpointCache":
-    """The folder before the artifacts that the options name. Raises `CannotStart`."""
+    """Opens the local cache of the artifacts that the options name. Raises `CannotStart`."""
     from conductor_trainer.artifacts import open_artifacts
     from conductor_trainer.checkpoint_cache import CheckpointCache
 

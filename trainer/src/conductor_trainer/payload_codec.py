@@ -1,4 +1,4 @@
-"""Encrypts what travels through Temporal, as `encryptionCodec` does on the TypeScript side."""
+"""Encrypts Temporal payloads, as `encryptionCodec` does on the TypeScript side."""
 
 import os
 import re
@@ -24,7 +24,7 @@ _DUE_TIME = re.compile(r"-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
 
 
 class EncryptionCodec(PayloadCodec, WithSerializationContext):
-    """`strict` refuses what comes in the clear, or was encrypted for another workflow."""
+    """With `strict`, refuses payloads that are unencrypted or encrypted for another workflow."""
 
     def __init__(self, keys: KeyRing, strict: bool = False, binding: str = "") -> None:
         self._keys = keys
@@ -32,7 +32,7 @@ class EncryptionCodec(PayloadCodec, WithSerializationContext):
         self._binding = binding
 
     def with_context(self, context: SerializationContext) -> Self:
-        """The same codec for the payloads of one workflow and its activities."""
+        """Returns the same codec, bound to the payloads of one workflow and its activities."""
         return type(self)(self._keys, self._strict, _binding_of(context))
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
@@ -46,7 +46,7 @@ class EncryptionCodec(PayloadCodec, WithSerializationContext):
 
 
 def encryption_converter(keys: KeyRing, strict: bool = False) -> DataConverter:
-    """A data converter that encrypts payloads, and the messages of failures with them."""
+    """Returns a data converter that encrypts payloads and the messages of failures."""
     return replace(
         DataConverter.default,
         payload_codec=EncryptionCodec(keys, strict),
@@ -55,7 +55,7 @@ def encryption_converter(keys: KeyRing, strict: bool = False) -> DataConverter:
 
 
 def _binding_of(context: SerializationContext) -> str:
-    """`NAMESPACE/WORKFLOW_ID`, without the time that a schedule appends; empty where unknown."""
+    """Returns `NAMESPACE/WORKFLOW_ID` without a schedule's time suffix, or empty if unknown."""
     workflow_id: str | None = getattr(context, "workflow_id", None)
     namespace: str | None = getattr(context, "namespace", None)
     if not workflow_id or not namespace:

@@ -1,9 +1,9 @@
-"""Several processes that learn together: `python -m conductor_trainer.ranks`, each of them.
+"""Trains in several processes, each started as `python -m conductor_trainer.ranks`.
 
-1. They are of the step's process group: what kills it kills them.
-2. The stdin of each is a socket. Its part comes through it, and it answers there as a step does;
-   the end of the socket is the end of the process.
-3. The first failure ends all, since others would wait.
+1. They belong to the step's process group, so that killing the group kills them.
+2. The stdin of each is a socket: the process reads its part from it and answers on it as a step
+   does. When the socket closes, the process ends.
+3. The first failure ends all of them, since the others would wait for the failed one.
 """
 
 import os
@@ -27,10 +27,10 @@ from conductor_trainer.starting import end_with_stdin, free_port
 from conductor_trainer.worker.steps import Report, answer, hear
 
 Learn = Callable[[Made, Path, Report], tuple[Any, JsonObject]]
-"""A process's part: what it has learned, which is saved, and what it has to tell."""
+"""Training function of one process: saves the policy, and returns it with its results."""
 
 Part = tuple[Learn, Made, Path]
-"""It is pickled, so what is learned by must be a function of a module."""
+"""Input of one process. It is pickled, so its function must be at module level."""
 
 
 def learn_together(
@@ -40,7 +40,7 @@ def learn_together(
     outcome_of: Callable[[Sequence[JsonObject], float], JsonObject],
     report: Report,
 ) -> Record:
-    """Each process does its part by `learn`; `outcome_of` sums up what they tell, and seconds."""
+    """Runs `learn` in every process; `outcome_of` combines their results and the seconds taken."""
     started, root, processes = time.perf_counter(), made.root, made.config["processes"]
     tokenizer = load_tokenizer(root / require_record(root, made.request["parent"]).folder)
     if processes == 1:
@@ -54,11 +54,11 @@ def learn_together(
 
 
 def run_ranks(processes: int, part: Part, report: Report) -> Sequence[JsonObject]:
-    """Their results in order. Raises the first `TrainerError`, or `StepLost` where one died."""
+    """Returns results by rank. Raises the first `TrainerError`, or `StepLost` if a process died."""
     port = free_port()
     with ThreadPoolExecutor(processes) as pool, ExitStack() as stack:
         ranks = [stack.enter_context(_rank(number, processes, port)) for number in range(processes)]
-        # The phases of one are those of all.
+        # Rank 0 reports its phases for all.
         reports = [report, *[lambda _: None] * (processes - 1)]
         asked = [pool.submit(_ask, *each, part) for each in zip(ranks, reports, strict=True)]
         for each in as_completed(asked):
@@ -68,7 +68,7 @@ def run_ranks(processes: int, part: Part, report: Report) -> Sequence[JsonObject
 
 @contextmanager
 def _rank(number: int, processes: int, port: int) -> Iterator[Connection]:
-    """Starts one of them, and kills it at the end."""
+    """Starts one process, and kills it at the end."""
     place = {"RANK": number, "LOCAL_RANK": number, "WORLD_SIZE": processes, "MASTER_PORT": port}
     environment = {
         **os.environ,
@@ -100,7 +100,7 @@ def _ask(messages: Connection, report: Report, part: Part) -> JsonObject:
 
 def main() -> None:
     messages = Connection(0)
-    # Imports what it learns by, which takes seconds.
+    # Unpickling the part imports the training code, which takes seconds.
     learn, made, file = messages.recv()
     end_with_stdin()
     answer(messages, lambda: learn(made, file, messages.send)[1])

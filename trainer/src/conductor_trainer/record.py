@@ -1,6 +1,6 @@
-"""A checkpoint in the making, by one process or by several together, and its record.
+"""Makes a checkpoint and its record, in one process or in several together.
 
-Whole weights are held in shards, adapters in copies.
+Several processes each hold a shard of whole weights, or a copy of an adapter.
 """
 
 import os
@@ -30,11 +30,11 @@ _PROBE_TEXT = (
 )
 
 _PATIENCE = timedelta(minutes=10)
-"""How long a process waits for another one within a step, before it counts as lost."""
+"""Timeout after which a process of a step considers another one lost."""
 
 
 def join_ranks(config: Config) -> None:
-    """Waits for the other processes of this step, where there are any."""
+    """Waits until all processes of this step have joined, if there are several."""
     if config["processes"] == 1:
         return
     if config["device"] == "cuda":
@@ -44,7 +44,7 @@ def join_ranks(config: Config) -> None:
 
 
 def load_together(root: Path, record: Record, config: Config) -> Policy:
-    """Each of several processes holds its part of the weights (FSDP2), but all of an adapter."""
+    """Loads a policy: whole weights sharded across processes (FSDP2), an adapter whole in each."""
     if config["processes"] == 1 or config["tuning"]["kind"] == "lora":
         return load_policy(root, record, config)
     require_safetensors(root / record.folder)
@@ -66,16 +66,16 @@ def load_together(root: Path, record: Record, config: Config) -> Policy:
 class Made:
     root: Path
     temporary: Path
-    """Where it lies until it is renamed into place."""
+    """Folder of the checkpoint until it is renamed into place."""
     job: str
     name: str
     request: JsonObject
     base: str
     step: int = 0
     parent: CheckpointName | None = None
-    """What it went on from; None where that is the base."""
+    """Checkpoint that it continued from; None for `init` and for a warm start from the base."""
     first: CheckpointName | None = None
-    """What the training run began to learn from by reward."""
+    """Checkpoint from which training by reward began."""
 
     @property
     def config(self) -> Config:
@@ -95,16 +95,16 @@ class Made:
 
 
 def make(root: Path, request: JsonObject, name: str, build: Callable[[Path], Record]) -> JsonObject:
-    """Has a request's checkpoint built in a folder, and describes it."""
+    """Builds the checkpoint that a request asks for, and returns its description."""
     target = CheckpointName(trainRun=request["trainRun"], name=name)
     return describe(target, make_checkpoint(root, target, build), replayed=False)
 
 
 def save_made(made: Made, policy: Policy, tokenizer_from: Path) -> None:
-    """Several processes save their shards, or the first one its copy."""
+    """Saves the policy: whole weights from all processes, an adapter from the first one."""
     if dist.is_initialized() and dist.get_rank() > 0 and made.kind == "adapter":
         return
-    # As seen from its folder on whichever machine.
+    # Relative to the checkpoint's folder, so that it is valid on every machine.
     base = os.path.relpath(made.base, made.folder)
     save_policy(policy, base, tokenizer_from, made.saved)
 
@@ -131,7 +131,7 @@ def record_of(
 
 
 def take_probe(policy: Policy, tokenizer: PreTrainedTokenizerBase) -> Probe:
-    """The checkpoint's log-probabilities of a fixed plan, by which a server proves its weights."""
+    """Returns log-probabilities of a fixed plan, which a server of the checkpoint must match."""
     policy.eval()
     token_ids = tokenizer.encode(_PROBE_TEXT, add_special_tokens=False)
     return Probe(token_ids, logprobs_of(policy, token_ids))

@@ -1,9 +1,9 @@
-"""`temporal-conductor-trainer report`: shows a training run on a board, as its cycles end.
+"""`temporal-conductor-trainer report`: shows a training run on a board as its cycles end.
 
 TensorBoard and Weights & Biases are optional, so each is imported by the board that needs it.
 """
 
-# The type checker's environment is without them.
+# The type checker's environment lacks both packages.
 # pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 
 import argparse
@@ -24,7 +24,7 @@ WAIT_S = 5.0
 
 _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
-# Names on a board, by the field of the metrics.
+# Field of the metrics for each name on a board.
 _PLAIN = {
     "reward/mean": "rewardMean",
     "reward/spread": "rewardSpread",
@@ -53,7 +53,7 @@ def report(options: argparse.Namespace, stop: Event) -> None:
         TensorBoard(options.tensorboard / run) if is_local else WeightsAndBiases(run, options.wandb)
     )
     try:
-        # A run counts its cycles without a gap.
+        # Cycles are numbered without gaps, so a missing one has not ended yet.
         cycle = board.first
         while not stop.is_set():
             found = read_sealed(artifacts, metrics_key(run, cycle), keys)
@@ -68,18 +68,18 @@ def report(options: argparse.Namespace, stop: Event) -> None:
 
 
 class TensorBoard:
-    """The run in one folder: each process appends a file of its own after those of earlier ones."""
+    """Event files of a run in one folder; each process adds its own after those of earlier ones."""
 
     def __init__(self, folder: Path) -> None:
         from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
         folder.mkdir(parents=True, exist_ok=True)
-        # The first cycle that it was not shown yet, in any process before.
+        # The first cycle that no earlier process has shown.
         self.first = _last_step(folder) + 1
         self._writer = EventFileWriter(str(folder))
 
     def show(self, cycle: int, at: datetime, scalars: Mapping[str, float]) -> None:
-        """One event for the whole cycle: a reader takes a record of a file whole or not at all."""
+        """Writes one event for the whole cycle: a reader reads each record whole or not at all."""
         from tensorboard.compat.proto.event_pb2 import Event
         from tensorboard.compat.proto.summary_pb2 import Summary
 
@@ -93,7 +93,7 @@ class TensorBoard:
 
 
 def _last_step(folder: Path) -> int:
-    """0 where nothing was written yet."""
+    """Returns the last step written, or 0 if there is none."""
     from tensorboard.backend.event_processing.directory_watcher import DirectoryWatcher
     from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
     from tensorboard.backend.event_processing.io_wrapper import IsSummaryEventsFile
@@ -103,10 +103,10 @@ def _last_step(folder: Path) -> int:
 
 
 class WeightsAndBiases:
-    """The run `<training run>` of a project, by a fixed id; wandb's own settings name the account.
+    """A project's run with the training run's name as its id; wandb's settings name the account.
 
-    Its server knows at which step a resumed run continues. In `WANDB_MODE=offline` no one does:
-    the process writes all cycles anew, and `wandb sync` adds them to the one run.
+    wandb's server knows the step at which a resumed run continues. With `WANDB_MODE=offline` it is
+    unknown: the process writes all cycles again, and `wandb sync` adds them to the same run.
     """
 
     def __init__(self, run: str, folder: Path) -> None:
@@ -121,7 +121,7 @@ class WeightsAndBiases:
             dir=str(folder),
             settings=wandb.Settings(console="off", silent=True, x_disable_stats=True),
         )
-        # A step that was shown is over; the first is cycle 1.
+        # `step` is the one after the last shown, or 0 in a new run; cycles start at 1.
         self.first = max(1, self._run.step)
 
     def show(self, cycle: int, at: datetime, scalars: Mapping[str, float]) -> None:
@@ -132,12 +132,12 @@ class WeightsAndBiases:
 
 
 def metrics_key(run: str, cycle: int) -> str:
-    """Where `metricsKey` of the TypeScript side copies a cycle's metrics."""
+    """Returns the key of a cycle's metrics, as `metricsKey` does on the TypeScript side."""
     return f"training/{run}/metrics/{cycle:06d}.json"
 
 
 def scalars_of(metrics: Mapping[str, Any]) -> dict[str, float]:
-    """Named numbers in ascending order of names; what a cycle did not have is left out."""
+    """Returns a cycle's numbers by name, in ascending order of names; omits missing ones."""
     scalars = {name: metrics.get(field) for name, field in _PLAIN.items()}
     for prefix, field in _NESTED.items():
         scalars |= {f"{prefix}/{name}": value for name, value in (metrics.get(field) or {}).items()}

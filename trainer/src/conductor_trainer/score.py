@@ -1,4 +1,4 @@
-"""How far replies that a server gave are from what a checkpoint would have given."""
+"""Compares the log-probabilities of served replies with those that a checkpoint gives."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from conductor_trainer.model import load_policy, logprobs_of
 
 
 def score(root: Path, request: JsonObject, batch: Path) -> JsonObject:
-    """Mean |log p - log p of the server| of each group, of the checkpoint and its parent."""
+    """Returns each group's mean |log p - log p of the server| for the checkpoint and its parent."""
     checkpoint = request["checkpoint"]
     record = require_record(root, checkpoint)
     served = {"rollouts": request["rollouts"], "temperature": request["temperature"]}
@@ -32,7 +32,7 @@ def score(root: Path, request: JsonObject, batch: Path) -> JsonObject:
 def _gaps(
     root: Path, record: Record, rollouts: Sequence[Rollout], request: JsonObject
 ) -> list[float]:
-    """In ascending order of the groups."""
+    """Returns one mean gap per group, in ascending order of group ids."""
     config = request["config"]
     policy: Any = load_policy(root, record, config)
     policy.to(config["device"]).eval()

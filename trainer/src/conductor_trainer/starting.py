@@ -1,6 +1,6 @@
-"""How a program begins and ends, or says in one sentence why it cannot begin, and what to do.
+"""Starts and ends programs; one that cannot start says why, and what to do, in one sentence.
 
-So a program imports what may be missing only once it has started.
+A program must therefore import packages that may be missing only within `start`.
 """
 
 import os
@@ -16,7 +16,7 @@ from conductor_trainer.errors import TrainerError
 
 
 class CannotStart(Exception):
-    """What keeps a program from starting, and the remedy."""
+    """The reason why a program cannot start, and the remedy."""
 
 
 def start(name: str, main: Callable[[], None]) -> None:
@@ -27,13 +27,13 @@ def start(name: str, main: Callable[[], None]) -> None:
     except ModuleNotFoundError as error:
         sys.exit(f"{name} cannot start: {explain_missing(error)}")
     except (CannotStart, TrainerError, OSError, RuntimeError, ValueError) as error:
-        # Libraries go on for paragraphs.
+        # Messages of libraries can have several paragraphs.
         sentence = str(error).strip().partition("\n")[0]
         sys.exit(f"{name} cannot start: {sentence or type(error).__name__}")
 
 
 def explain_missing(error: ModuleNotFoundError) -> str:
-    """Which package is not installed, and what installs it."""
+    """Says which package is not installed, and how to install it."""
     package = (error.name or "").partition(".")[0]
     prepare = Path(__file__).parents[3] / "scripts" / "prepare-trainer.mjs"
     if prepare.exists():
@@ -45,12 +45,12 @@ def explain_missing(error: ModuleNotFoundError) -> str:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Takes a server's place ahead of imports that take seconds. Raises `CannotStart`."""
+    """Binds a server's address before imports that take seconds. Raises `CannotStart`."""
     try:
         # A cycle begins with a burst of connections.
         return socket.create_server((host, port), backlog=256)
     except OSError as error:
-        # Python says where, once more, in brackets.
+        # Python appends the address in brackets.
         why = (error.strerror or str(error)).partition(" (while")[0]
         raise CannotStart(
             f"it cannot listen at {host}:{port} ({why}): stop the program that does, or choose "
@@ -59,16 +59,16 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def free_port() -> int:
-    """For a program that is given its port before it starts."""
+    """Returns a free port, for a program that must be told its port when it starts."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         return taken.getsockname()[1]
 
 
 def end_with_stdin() -> None:
-    """Ends this process as SIGTERM does when stdin, and so whoever started it, ends."""
+    """Sends this process SIGTERM when stdin ends, as it does when its parent process ends."""
 
     def wait() -> None:
-        # A socket may break off with words unread.
+        # A read from a socket fails if the other end closed with unread data.
         with suppress(ConnectionResetError):
             while os.read(0, 1024):
                 pass

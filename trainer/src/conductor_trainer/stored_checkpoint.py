@@ -1,13 +1,13 @@
-"""Checkpoints among the artifacts.
+"""Checkpoints stored among the artifacts.
 
-1. Files lie there each under its own SHA-256: what many checkpoints hold, a base model above all,
-   is there once, and two attempts at one checkpoint never spoil each other's files.
-2. The record that names the files is written last, and only where there is none. Until then there
-   is no checkpoint; from then on it never changes, and of several that made it at once one counts.
-   Only the optimizer's moments leave it, once there is a newer checkpoint.
+1. Each file is stored under its SHA-256. Files that checkpoints share, above all a base model's,
+   are stored once, and two attempts at one checkpoint never corrupt each other's files.
+2. The record that names the files is written last, and only if there is none; the checkpoint exists
+   from then on and never changes. Of concurrent attempts, the first to write the record counts.
+   Only the optimizer's moments are dropped, once there is a newer checkpoint.
 3. `store gc` and the end of a night remove files that no record names and that are older than two
-   hours. So whoever needs a file writes it anew where it is older than one, and is done with all
-   of them within half an hour before the record is written.
+   hours. A writer therefore writes a file again if it is older than one hour, and repeats its pass
+   over all files until one takes less than half an hour; then it writes the record.
 """
 
 import hashlib
@@ -25,13 +25,13 @@ from conductor_trainer.errors import CheckpointUnreadable
 from conductor_trainer.weights import require_safetensors
 
 _AT_ONCE = 4
-"""Enough to hide the latency of a bucket."""
+"""Parallel transfers, enough to hide the latency of a bucket."""
 
 _OLD = timedelta(hours=1)
 _IN_TIME = timedelta(minutes=30)
 
 _BASE_FILES = {".json", ".txt", ".jinja", ".model"}
-"""Of a base model, beside its weights: settings and tokenizer."""
+"""Suffixes of a base model's settings and tokenizer files."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class StoredCheckpoint:
-    """What lies there under the name of a checkpoint (the other side: `weights.ts`)."""
+    """JSON stored under a checkpoint's name (TypeScript side: `forget-checkpoints.ts`)."""
 
     record: Record
     files: list[StoredFile]
@@ -51,7 +51,7 @@ class StoredCheckpoint:
 
 
 def find_checkpoint(artifacts: Artifacts, checkpoint: CheckpointName) -> StoredCheckpoint | None:
-    """None where it was never kept, or is gone. Raises `CheckpointUnreadable`."""
+    """Returns None if it was never stored, or was removed. Raises `CheckpointUnreadable`."""
     key = _record_key(checkpoint)
     found = artifacts.read(key)
     if found is None:
@@ -73,7 +73,7 @@ def find_checkpoint(artifacts: Artifacts, checkpoint: CheckpointName) -> StoredC
 def keep_checkpoint(
     artifacts: Artifacts, checkpoint: CheckpointName, folder: Path, record: Record
 ) -> StoredCheckpoint:
-    """What is there for good: another one's where several made the checkpoint at once."""
+    """Stores a checkpoint, and returns the one that counts: another attempt's if that was first."""
     files = _keep_files(artifacts, folder)
     stored = StoredCheckpoint(record, files)
     if artifacts.create(_record_key(checkpoint), json.dumps(asdict(stored)).encode()):
@@ -84,7 +84,7 @@ def keep_checkpoint(
 
 
 def forget_moments(artifacts: Artifacts, checkpoint: CheckpointName) -> None:
-    """Only the newest checkpoint of a run needs them, twice as large as the weights."""
+    """Drops the moments (twice the weights' size); only a run's newest checkpoint needs them."""
     found = find_checkpoint(artifacts, checkpoint)
     if found is None:
         return
@@ -112,7 +112,7 @@ def _keep_files(artifacts: Artifacts, folder: Path) -> list[StoredFile]:
 
 
 def _files_of(folder: Path) -> Iterator[Path]:
-    """All files of a checkpoint. A base model lies elsewhere; of it, only what is ever loaded."""
+    """Yields all files of a checkpoint; of a linked base model, only those that are ever loaded."""
     for part in sorted(path for path in folder.iterdir() if path.is_dir()):
         if part.is_symlink():
             beside = {each for each in part.iterdir() if each.suffix in _BASE_FILES}
@@ -122,7 +122,7 @@ def _files_of(folder: Path) -> Iterator[Path]:
 
 
 def fetch_files(artifacts: Artifacts, files: Sequence[StoredFile], folder: Path) -> None:
-    """Copies files to a folder. Raises `CheckpointUnreadable` where one is gone or altered."""
+    """Copies files to a folder. Raises `CheckpointUnreadable` if one is missing or altered."""
 
     def fetch(file: StoredFile) -> None:
         path, key = folder / file.path, _key_of(file.sha256)

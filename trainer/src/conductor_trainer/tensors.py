@@ -1,4 +1,4 @@
-"""Rollouts as the padded tensors of one update, their rewards as advantages."""
+"""Converts rollouts to the padded tensors of one update, and rewards to advantages."""
 
 import math
 from collections import defaultdict
@@ -16,17 +16,17 @@ from conductor_trainer.contract import Config
 Tensors = dict[str, torch.Tensor]
 
 STD_FLOOR = 1e-4
-"""Added to the standard deviation, so that nearly equal rewards are not blown up; TRL's value."""
+"""Added to the standard deviation, so that nearly equal rewards are not amplified; TRL's value."""
 
 
 def rows_of(config: Config) -> int:
-    """Rows of every batch, so that all minibatches are whole micro batches of all processes."""
+    """Rounds rollouts up to full micro batches for every process and minibatch, at least 2 rows."""
     together = config["microBatch"] * config["processes"] * config["minibatches"]
     return max(2, -(-config["rollouts"] // together) * together)
 
 
 def share_of_rank(batch: Tensors) -> Tensors:
-    """This process's rows of the batch; what is counted over all of them stays."""
+    """Returns this process's rows of the batch; counts over the whole batch stay."""
     if not dist.is_initialized():
         return batch
     return {
@@ -36,14 +36,14 @@ def share_of_rank(batch: Tensors) -> Tensors:
 
 
 def to_tensors(rollouts: Sequence[Rollout], config: Config, pad_id: int) -> Tensors:
-    """B rows, some without tokens; prompts are padded left to P, completions right to C."""
-    # A row of nothing but padding would have no token to attend to, and come to NaN.
+    """Returns B rows, filled up with empty ones; pads prompts left to P, completions right to C."""
+    # Has one prompt token: a row of only padding has no token to attend to and yields NaN.
     empty = Rollout("", "", [pad_id], [], [], None, True)
     rows_B = [*rollouts, *[empty] * (rows_of(config) - len(rollouts))]
     prompts_B = [torch.tensor(row.prompt_ids) for row in rows_B]
     completions_B = [torch.tensor(row.completion_ids, dtype=torch.long) for row in rows_B]
     sampled_B = [torch.tensor(row.sampled_logprobs, dtype=torch.float) for row in rows_B]
-    # TRL masks these for the attention, too.
+    # TRL also excludes masked tokens from attention.
     is_learned_B = [row.is_whole or not config["loss"]["maskTruncated"] for row in rows_B]
     learned_B = zip(completions_B, is_learned_B, strict=True)
     completion_mask_BC = pad([torch.full_like(ids, is_learned) for ids, is_learned in learned_B])
@@ -75,8 +75,8 @@ def advantages_of(
 
     The baseline is the group's mean. `group` divides by its sample standard deviation (over n - 1,
     as in TRL), `batch` by that of all rewards (arXiv 2508.08221), `none` does not divide
-    (arXiv 2503.20783). A reward of None stands outside the baseline and gets 0. None lies beyond
-    `most`, on either side.
+    (arXiv 2503.20783). A reward of None does not count in either and gets advantage 0. Advantages
+    are clamped to between -`most` and `most`.
     """
     rows_of_group: defaultdict[str, list[int]] = defaultdict(list)
     for row, (reward, group_id) in enumerate(zip(rewards_B, group_ids_B, strict=True)):

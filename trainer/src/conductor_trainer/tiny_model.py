@@ -1,4 +1,4 @@
-"""A policy small enough to be trained on a CPU within minutes: Qwen2 in miniature, random."""
+"""Builds a small random Qwen2 policy that a CPU can train within minutes."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,10 +35,10 @@ def build_tiny(base: JsonObject, texts: Sequence[str], seed: int, folder: Path) 
 
 
 def train_tokenizer(texts: Sequence[str], vocabulary: int) -> Qwen2Tokenizer:
-    """Byte-level BPE with Qwen2's own splitting, of at most `vocabulary` entries.
+    """Trains a byte-level BPE with Qwen2's own splitting and at most `vocabulary` entries.
 
-    Loaders of a `qwen2` folder always put this pipeline around its entries, and silently replace
-    a tokenizer of another kind.
+    Loaders of a `qwen2` folder always apply this pipeline to its entries, and silently replace a
+    tokenizer of another kind.
     """
     markers = [END_OF_TEXT, START_OF_TURN, END_OF_TURN]
     blank = Qwen2Tokenizer(

@@ -1,4 +1,4 @@
-"""How far the policy stands from the sampler, and how far it moved, over the tokens of a batch."""
+"""Sums, over a batch's tokens, how far the policy is from the sampler and how far it moved."""
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
@@ -29,7 +29,7 @@ class TokenSums:
         entropies_BC: torch.Tensor,
         loss: JsonObject,
     ) -> None:
-        """One pass. Ratios beyond the loss's clip do not count where that would widen the gap."""
+        """Adds one pass. `clipped` counts tokens whose gradient the loss's clip range removes."""
         is_token_BC = batch["completion_mask"].bool()
         if not is_token_BC.any():
             return

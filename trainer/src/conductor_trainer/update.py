@@ -1,4 +1,4 @@
-"""One cycle of learning: a checkpoint and a batch become the next checkpoint."""
+"""One cycle of training: makes the next checkpoint from a checkpoint and a batch."""
 
 import math
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def update(root: Path, request: JsonObject, batch: Path, report: Report) -> Json
     def build(temporary: Path) -> Record:
         parent, config = require_record(root, before), request["config"]
         step = config["iterations"] * config["minibatches"]
-        # Another run's checkpoint is the beginning of this one's steps.
+        # Steps of another run do not count.
         if before["trainRun"] == request["trainRun"]:
             step += parent.step
         first = parent.first or before
@@ -38,7 +38,7 @@ def update(root: Path, request: JsonObject, batch: Path, report: Report) -> Json
 
 
 def learn(made: Made, batch: Path, report: Report) -> tuple[Policy, JsonObject]:
-    """Saves what the next update goes on from; returns the policy, and what one process tells."""
+    """Trains and saves the next update's input; returns the policy and this process's results."""
     root, request, config = made.root, made.request, made.config
     require_steps_left(config, made.step)
     before = request["parent"]
@@ -74,13 +74,13 @@ def learn(made: Made, batch: Path, report: Report) -> tuple[Policy, JsonObject]:
 
 
 def expected_of(request: JsonObject, parent: Record) -> Expected:
-    """What the batch must agree with: the request, and the checkpoint whose plans it holds."""
+    """Returns what the batch must match: the request, and the checkpoint whose plans it holds."""
     run, cycle = request["trainRun"], request["cycle"]
     return expect(run, cycle, request["parent"], parent, request["config"])
 
 
 def outcome_of(told: Sequence[JsonObject], seconds: float) -> JsonObject:
-    """Means over all optimizer steps, the sampler's over the first pass alone."""
+    """Combines the results of all processes; `first` sums the first pass, `every` all passes."""
     steps = told[0]["steps"]
     first = add_up([TokenSums(**each["first"]) for each in told])
     every = add_up([TokenSums(**each["every"]) for each in told])

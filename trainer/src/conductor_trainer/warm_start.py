@@ -1,4 +1,4 @@
-"""Supervised learning before any reward: without it a small policy writes no readable plan."""
+"""Supervised training on examples, without which a small policy writes no readable plan."""
 
 import json
 import math
@@ -37,7 +37,7 @@ Example = dict[str, list[int]]
 def warm_start(root: Path, request: JsonObject, examples: Path, report: Report) -> JsonObject:
     def build(temporary: Path) -> Record:
         name, config, base = request["name"], request["config"], _parent_of(root, request).base
-        # Imitation within a run: the next batch may hold plans of the checkpoint before.
+        # Within a run (imitation), the next batch may hold plans of the parent.
         before = None if request["parent"]["name"] == BASE else request["parent"]
         made = Made(root, temporary, "warmStart", name, request, base, parent=before)
         if request["weights"] == "tuned" or config["tuning"]["kind"] == "full":
@@ -51,7 +51,7 @@ def warm_start(root: Path, request: JsonObject, examples: Path, report: Report) 
 
 
 def _parent_of(root: Path, request: JsonObject) -> Record:
-    """What is learned from; the model below an adapter, where all weights are learned."""
+    """Returns the record to train from; to train all weights, that of an adapter's base model."""
     parent, record = request["parent"], require_record(root, request["parent"])
     if request["weights"] == "tuned" or record.kind == "model":
         return record
@@ -64,7 +64,7 @@ def _parent_of(root: Path, request: JsonObject) -> Record:
 
 
 def learn_examples(made: Made, examples: Path, report: Report) -> tuple[Policy, JsonObject]:
-    """Alone or as one of several processes; returns the policy, and the losses of all steps."""
+    """Trains alone or as one of several processes; returns the policy and the loss of each step."""
     report("loading")
     request, config = made.request, made.config
     parent = _parent_of(made.root, request)
@@ -93,9 +93,9 @@ def learn_examples(made: Made, examples: Path, report: Report) -> tuple[Policy, 
 
 
 class ScoredReplies:
-    """Batches whose rows end together, so that the model has to score their ends alone.
+    """Collator that pads left, so that the model computes logits only for the ends of rows.
 
-    Logits of prompts would be thrown away, and with a large vocabulary they are most of the memory.
+    Logits of prompts are not used, and with a large vocabulary would take most of the memory.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -109,7 +109,7 @@ class ScoredReplies:
 
 
 def _scored(examples: Sequence[Example]) -> int:
-    """How many tokens the longest reply has, with the one before it, which tells its first."""
+    """Counts the longest reply's tokens, and the token before it, which predicts its first."""
     return 1 + max(sum(label != IGNORED for label in each["labels"]) for each in examples)
 
 
@@ -119,7 +119,7 @@ def _micro_batch(request: JsonObject) -> int:
 
 
 def outcome_of(told: Sequence[JsonObject], seconds: float) -> JsonObject:
-    """The loss is the mean of the last tenth of the steps, in nats a token."""
+    """Returns as the loss the mean over the last tenth of the steps, in nats per token."""
     losses = told[0]["losses"]
     loss = fmean(losses[-math.ceil(len(losses) / 10) :])
     if not math.isfinite(loss):
@@ -144,7 +144,7 @@ def _arguments_of(request: JsonObject, output: Path) -> TrainingArguments:
 
 
 def read_examples(path: Path, tokenizer: PreTrainedTokenizerBase) -> list[Example]:
-    """`{prompt, completion}` a line; learned are the completion and the end that closes it."""
+    """Reads `{prompt, completion}` lines; the labels are the completion and its end token."""
     examples = [json.loads(line) for line in path.open()]
     prompts, replies = (
         tokenizer([each[name] for each in examples], add_special_tokens=False)["input_ids"]

@@ -1,4 +1,4 @@
-"""Weights on disk: safetensors alone, since pickled ones run code when they are read."""
+"""Weights on disk: only safetensors, since pickled ones can run code when they are loaded."""
 
 import hashlib
 import json
@@ -10,16 +10,16 @@ from safetensors import safe_open
 from conductor_trainer.errors import ModelInvalid
 
 SAFELY = {"trust_remote_code": False, "local_files_only": True}
-"""For every `from_pretrained`: nothing is fetched, and no code that a folder brings is run."""
+"""Arguments of every `from_pretrained`: download nothing, and run no code from a folder."""
 
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 
 def require_safetensors(folder: Path) -> list[Path]:
-    """The files that hold a folder's weights, those below it that an index names included.
+    """Returns the files with a folder's weights, including those in subfolders that an index names.
 
-    Raises `ModelInvalid` where there are none, or where an index names one outside: what is loaded
-    and what the fingerprint covers must be the same.
+    Raises `ModelInvalid` if there are none, or if an index names one outside the folder: the
+    fingerprint must cover exactly what is loaded.
     """
     files = set(folder.glob("*.safetensors"))
     for index in folder.glob("*.safetensors.index.json"):
@@ -41,7 +41,7 @@ def require_safetensors(folder: Path) -> list[Path]:
 
 
 def weights_sha256(folder: Path) -> str:
-    """Over names, types and bytes of all tensors in ascending order of names."""
+    """Hashes the names, types and bytes of all tensors, in ascending order of names."""
     # The worker must not load torch.
     import torch
 

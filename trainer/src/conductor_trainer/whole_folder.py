@@ -1,4 +1,4 @@
-"""Folders that are whole or not there, whatever process dies when."""
+"""Folders that are either complete or absent, even if a process is killed at any moment."""
 
 import errno
 import os
@@ -13,16 +13,16 @@ from conductor_trainer.errors import DiskFull, TrainerError
 T = TypeVar("T")
 
 _SIGNS = tuple(os.strerror(each) for each in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
-"""Of an error that came from a lack of room."""
+"""System messages of errors caused by lack of space."""
 
 _GOING = ".going-"
-"""Prefix of a folder that counts as removed already."""
+"""Prefix of a folder that counts as already removed."""
 
 
 def place_whole(final: Path, fill: Callable[[Path], T]) -> T:
-    """Has a folder filled beside its place, and moves it there. Raises `DiskFull`.
+    """Fills a temporary folder beside `final`, then renames it into place. Raises `DiskFull`.
 
-    One process does so at a time: what another one left, which was killed, is swept away.
+    Only one process may do so at a time, since it deletes what a killed one left.
     """
     final.parent.mkdir(parents=True, exist_ok=True)
     for leftover in final.parent.glob(f".tmp-{final.name}-*"):
@@ -49,7 +49,7 @@ def place_whole(final: Path, fill: Callable[[Path], T]) -> T:
 
 
 def remove_folder(folder: Path) -> int:
-    """Removes a folder at once for all readers, if it is there, and returns its bytes."""
+    """Removes a folder, if it exists, at once for all readers; returns the bytes that it held."""
     going = folder.with_name(f"{_GOING}{folder.name}-{uuid4()}")
     try:
         folder.rename(going)
@@ -59,7 +59,7 @@ def remove_folder(folder: Path) -> int:
 
 
 def sweep(parent: Path) -> int:
-    """Deletes what a killed process left of a removal, and returns its bytes."""
+    """Finishes removals that a killed process began, and returns the bytes that were left."""
     return sum(map(_delete, parent.glob(f"{_GOING}*")))
 
 
@@ -72,7 +72,7 @@ def _delete(folder: Path) -> int:
 
 
 def sync_tree(folder: Path) -> None:
-    """Brings every file below to the disk, readable for other users' servers, then its folders."""
+    """Syncs all files to disk, readable for other users' servers, and then the folders."""
     for directory, _, files in os.walk(folder, topdown=False):
         for file in files:
             path = Path(directory) / file
@@ -90,10 +90,10 @@ def sync(path: Path) -> None:
 
 
 def is_disk_full(error: BaseException, folder: Path) -> bool:
-    """Whether an error came from a lack of room; what was written must still lie in the folder.
+    """Tells whether lack of space caused an error; the written files must still be in the folder.
 
-    safetensors repeats the system's message, but torch only names a position in a stream. Where the
-    message says nothing, a small trial file shows whether there is room.
+    safetensors repeats the system's message, but torch only names a position in a stream, so a
+    small trial file shows whether there is space.
     """
     trial = folder / ".trial"
     try:

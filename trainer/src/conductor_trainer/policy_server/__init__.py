@@ -1,1 +1,1 @@
-"""A policy server over transformers: small, deterministic, for tiny policies, mostly on CPUs."""
+"""Small, deterministic policy server on Transformers, for tiny policies, mostly on CPUs."""

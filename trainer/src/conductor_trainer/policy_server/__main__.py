@@ -15,8 +15,8 @@ from conductor_trainer.options import (
 )
 from conductor_trainer.starting import CannotStart, end_with_stdin, listen, start
 
-# Before torch reads it: a tiny model loses more time to a second thread than it gains, and one
-# thread always adds its sums in the same order.
+# Must be set before torch is imported. A second thread costs a tiny model more time than it saves,
+# and one thread always adds in the same order.
 os.environ["OMP_NUM_THREADS"] = "1"
 
 

@@ -1,7 +1,7 @@
-"""Chat completions: policies as workers that answer, for users of OpenAI's API.
+"""Chat completions, for clients of OpenAI's API that use policies as workers.
 
-Requests that wait at the same time share one pass of the model. A shared pass may change the last
-bits of a probability, which only rollouts need exactly: those are sampled one request at a time.
+Greedy requests for one model share a pass if they wait at the same time. That may change the last
+bits of a probability, which only rollouts need exactly; they are sampled one request at a time.
 """
 
 import time
@@ -22,14 +22,14 @@ from conductor_trainer.policy_server.requests import CHAT, read_request
 from conductor_trainer.policy_server.sampling import Reply, cut, sample_replies
 
 _MOST_TOGETHER = 128
-"""Requests that share a pass; each holds keys and values in memory."""
+"""Maximum number of requests per pass; each holds its keys and values in memory."""
 
 _MOST_TOKENS = 4096
-"""Of a reply, if a request names no limit."""
+"""Token limit of a reply if the request sets none."""
 
 
 class Chats:
-    """Requests that wait for their turn; whose comes first answers others who wait, too."""
+    """Queue of chat requests; the one whose turn comes is answered with others that can join."""
 
     def __init__(self, policies: PolicyCache, turn: Lock, thread: Executor) -> None:
         self._policies = policies
@@ -47,7 +47,7 @@ class Chats:
         return await own.answer
 
     async def _answer_with(self, first: "_Waiting") -> None:
-        """Turns come in the order of requests, so that `first` has waited for the longest."""
+        """Answers `first`, the oldest since turns follow arrival, and those that can join it."""
         together = [each for each in self._waiting if each.joins(first)][:_MOST_TOGETHER]
         self._waiting = [each for each in self._waiting if each not in together]
         there = [each for each in together if not await each.request.is_disconnected()]
@@ -65,7 +65,7 @@ class Chats:
                 chat.answer.set_result(answer)
 
     def _answer_all(self, asked: Sequence[JsonObject]) -> list[Body | Exception]:
-        """Refuses a request that does not fit, whatever it waits with."""
+        """Answers requests of one model; one that does not fit gets an error of its own."""
         if not asked:
             return []
         policy = self._policies.find(asked[0]["model"])
@@ -85,7 +85,7 @@ class _Waiting:
     answer: Future[Body]
 
     def joins(self, other: "_Waiting") -> bool:
-        """Whether one pass of a model can answer both."""
+        """Tells whether one pass of a model can answer both."""
         if self is other:
             return True
         is_greedy = self.asked.get("temperature") == other.asked.get("temperature") == 0
@@ -102,7 +102,7 @@ class ChatPrompt:
 
 
 def fit_prompt(asked: JsonObject, policy: Policy) -> ChatPrompt | ApiError:
-    """Renders the messages by the model's own template, unless they leave no room for a reply."""
+    """Renders messages with the model's template; returns an error if a reply has no room."""
     prompt_T: Any = policy.tokenizer.apply_chat_template(
         asked["messages"], add_generation_prompt=True, tokenize=True, return_dict=False
     )
@@ -120,7 +120,7 @@ def fit_prompt(asked: JsonObject, policy: Policy) -> ChatPrompt | ApiError:
 
 
 def answer_together(policy: Policy, requests: Sequence[ChatPrompt]) -> list[Reply]:
-    """Answers requests of one model: greedy ones in one pass, a sampled one by its seed."""
+    """Answers requests of one model: greedy ones in one pass, or a single sampled one."""
     if len(requests) == 1 and (request := requests[0]).temperature > 0:
         return sample_replies(
             policy,
@@ -144,7 +144,7 @@ def _answer_greedily(policy: Policy, requests: Sequence[ChatPrompt]) -> list[Rep
     out_NT = model.generate(
         **padded,
         do_sample=False,
-        # Clients take an answer of no tokens for a failure, and would ask again in vain.
+        # Clients treat a reply without tokens as a failure, and would retry in vain.
         min_new_tokens=1,
         max_new_tokens=max(request.max_tokens for request in requests),
         eos_token_id=sorted(policy.end_ids),
@@ -158,7 +158,7 @@ def _answer_greedily(policy: Policy, requests: Sequence[ChatPrompt]) -> list[Rep
 
 
 def _completion_of(request: ChatPrompt, reply: Reply, policy: Policy) -> Body:
-    """A reply in OpenAI's form."""
+    """Returns a reply in OpenAI's format."""
     prompt, completed = len(request.prompt_T), len(reply.token_ids)
     text = policy.tokenizer.decode(reply.token_ids, skip_special_tokens=True)
     return {

@@ -1,4 +1,4 @@
-"""The policies that a server knows by name, of which a few are in memory."""
+"""Policies that a server knows by name, a few of which stay in memory."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -23,13 +23,13 @@ class Policy:
     tokenizer: PreTrainedTokenizerBase
     end_ids: frozenset[int]
     max_positions: int
-    """The most tokens of prompt and reply together."""
+    """Token limit of prompt and reply together."""
 
 
 def load_policy(folder: Path, device: str = "cpu") -> Policy:
     """Loads a folder with a whole model, or with a LoRA adapter that names its base model.
 
-    In float32, also on a GPU.
+    The weights are float32, even on a GPU.
     """
     model: Any = load_merged(folder)
     has_tokenizer = (folder / "tokenizer_config.json").exists()
@@ -49,7 +49,7 @@ def _end_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> froz
 
 
 class PolicyCache:
-    """Those used last are in memory. A name means one folder from `load` to `unload`."""
+    """Keeps the last used policies in memory. A name means one folder until `unload`."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class PolicyCache:
         read: Callable[[Path], Policy] = load_policy,
         locate: Locate = nullcontext,
     ) -> None:
-        """`locate` has what a request calls a folder lie in one, while it is read."""
+        """`locate` resolves a requested path to a local folder, which stays while it is read."""
         self._folders = dict(folders)
         self._in_memory = in_memory
         self._read = read
@@ -71,7 +71,7 @@ class PolicyCache:
         return list(self._folders)
 
     def find(self, name: str) -> Policy:
-        """The policy of that name, read anew if it had to make room."""
+        """Returns the policy of that name, read again if it was evicted. Raises `ApiError`."""
         folder = self._folders.get(name)
         if folder is None:
             raise unknown_model(name, self.names)
@@ -85,7 +85,7 @@ class PolicyCache:
         return policy
 
     def load(self, name: str, folder: Path) -> None:
-        """Makes a folder known by a new name, and reads it to be sure that it can be."""
+        """Registers a folder under a new name, and loads it. Raises `ApiError` if that fails."""
         if name in self._folders:
             raise loaded_already(name, self._folders[name])
         try:

@@ -1,6 +1,6 @@
-"""A model's pass over one token a row, recorded once on a GPU and played again for each token.
+"""Records a model's pass over one token per row on a GPU, and replays it for each token.
 
-A small model's pass is hundreds of short computations, and to start them takes longer than they do.
+A small model's pass consists of hundreds of short kernels, which take longer to launch than to run.
 """
 
 from collections.abc import Callable
@@ -12,19 +12,19 @@ from transformers import DynamicCache, PreTrainedModel, StaticCache
 from transformers.cache_utils import StaticLayer
 
 _ROUNDED_TO = 64
-"""Tokens: requests of about a length share a recording."""
+"""Multiple that token counts are rounded up to, so that similar requests share a recording."""
 
 
 class RecordedPass:
-    """A CUDA graph (https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-graphs)."""
+    """CUDA graph of a pass (https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-graphs)."""
 
     def __init__(self, model: PreTrainedModel, rows: int, tokens: int) -> None:
-        """`rows` have room for `tokens` each, those of the prompt included."""
+        """Each of the `rows` has room for `tokens`, those of the prompt included."""
         self.rows, self.tokens = rows, tokens
         self._cache = StaticCache(config=model.config, max_cache_len=tokens)
         self._ids_N1 = torch.zeros((rows, 1), dtype=torch.long, device=model.device)
         self._graph = torch.cuda.CUDAGraph()
-        # The first pass also chooses kernels, which CUDA refuses to record.
+        # The first pass also selects kernels, which CUDA does not allow in a recording.
         aside = torch.cuda.Stream()
         aside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(aside):
@@ -38,7 +38,7 @@ class RecordedPass:
         return out.logits[:, -1].float()
 
     def begin(self, prompt: DynamicCache) -> Callable[[torch.Tensor], torch.Tensor]:
-        """Shares a prompt's keys and values out; what is returned reads a token a row after it."""
+        """Copies a prompt's cache to every row; returns a function that reads a token per row."""
         own: Any = self._cache.layers
         given: Any = prompt.layers
         for mine, read in zip(own, given, strict=True):
@@ -58,10 +58,10 @@ _passes: WeakKeyDictionary[PreTrainedModel, RecordedPass] = WeakKeyDictionary()
 
 
 def find_pass(model: PreTrainedModel, *, rows: int, tokens: int) -> RecordedPass | None:
-    """The last one of this model, if it has as many rows and about as much room; else a new one.
+    """Returns the model's last recording if its rows and rounded tokens match, else a new one.
 
-    None on a CPU, and for models whose layers do not keep all keys and values, as those that look
-    at a window: their caches count in Python, which a graph does not play again.
+    Returns None on a CPU, and for models whose layers do not keep all keys and values, such as
+    those with a sliding window: their caches count in Python, which a graph does not replay.
     """
     if model.device.type != "cuda":
         return None
@@ -72,7 +72,7 @@ def find_pass(model: PreTrainedModel, *, rows: int, tokens: int) -> RecordedPass
     layers = StaticCache(config=model.config, max_cache_len=1).layers
     if not all(type(layer) is StaticLayer for layer in layers):
         return None
-    # Frees the memory of the one before.
+    # Frees the memory of the previous recording.
     _passes.pop(model, None)
     _passes[model] = made = RecordedPass(model, rows, tokens)
     return made

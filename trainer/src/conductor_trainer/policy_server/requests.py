@@ -1,4 +1,4 @@
-"""Requests to the policy server: OpenAI's fields and vLLM's, as far as it serves them."""
+"""Schemas of requests to the policy server: the OpenAI and vLLM fields that it serves."""
 
 from jsonschema import Draft202012Validator
 
@@ -11,7 +11,7 @@ _SHARED = {
     "model": {"type": "string"},
     "seed": {"type": ["integer", "null"], "minimum": 0, "maximum": _MOST},
     "temperature": {"type": ["number", "null"], "minimum": 0, "maximum": 2},
-    # These change a reply, and are not served but for the values that change nothing.
+    # Unsupported fields that would change a reply; only values without effect are accepted.
     "top_p": {"enum": [None, 1]},
     "stop": {"enum": [None, []]},
     "stream": {"enum": [None, False]},
@@ -25,10 +25,10 @@ COMPLETION = Draft202012Validator(
         "required": ["model", "prompt"],
         "properties": {
             **_SHARED,
-            # Token ids, as POST /tokenize makes them.
+            # Token ids, as POST /tokenize returns them.
             "prompt": {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 0}},
             "max_tokens": {"type": ["integer", "null"], "minimum": 1, "maximum": _MOST},
-            # All replies are sampled at once, each with keys and values of its own in memory.
+            # All replies are sampled at once, and each holds its own keys and values in memory.
             "n": {"type": ["integer", "null"], "minimum": 1, "maximum": 1024},
             # Log-probabilities of the chosen tokens only.
             "logprobs": {"enum": [None, 0]},
@@ -68,7 +68,7 @@ CHAT = Draft202012Validator(
 
 
 def read_request(form: Draft202012Validator, body: Body) -> JsonObject:
-    """What was asked, without nulls. Raises `ApiError` for what this server cannot do."""
+    """Returns the request without nulls. Raises `ApiError` if this server cannot serve it."""
     fault = fault_in(form, body)
     if fault is not None:
         raise ApiError(400, f"{fault.removeprefix('.')}; this server does not serve such requests.")

@@ -1,4 +1,4 @@
-"""Replies sampled from a policy, with the log-probability of every token."""
+"""Samples replies from a policy, with the log-probability of every token."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from conductor_trainer.policy_server.recorded_pass import find_pass
 
 @dataclass(frozen=True)
 class Reply:
-    """The token that ended it is its last one."""
+    """Tokens of a reply, including the end token if `finish_reason` is `stop`."""
 
     token_ids: list[int]
     logprobs: list[float]
-    """Of each token, at the temperature it was sampled at; a greedy chat has none."""
+    """Log-probability per token at the sampling temperature (1 if greedy); none in greedy chats."""
     finish_reason: Literal["stop", "length"]
 
 
@@ -32,10 +32,10 @@ def sample_replies(
     temperature: float,
     max_tokens: int,
 ) -> list[Reply]:
-    """Samples `n` replies at once: the prompt is read once, its keys and values are shared out.
+    """Samples `n` replies at once; reads the prompt once, and copies its keys and values to each.
 
-    Only the arguments and the weights decide: requests are never batched together, since the
-    size of a batch changes the last bits of a sum.
+    Given a seed, the result depends only on arguments and weights: requests are never batched
+    together, since the size of a batch changes the last bits of a sum.
     """
     device = policy.model.device
     chance = torch.Generator(device)
@@ -81,7 +81,7 @@ def _choose(
 
 
 def _draw(shares_NV: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
-    """Draws a token a row by one random number; `torch.multinomial` takes one for each token."""
+    """Draws a token per row from one random number; `torch.multinomial` needs `V` per row."""
     sums_NV = shares_NV.double().cumsum(-1)
     if not bool(sums_NV[:, -1].isfinite().all()):
         raise ValueError("The policy's probabilities are not finite numbers: load another one.")
@@ -90,7 +90,7 @@ def _draw(shares_NV: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
 
 
 def cut(ids: list[int], logprobs: list[float], end_ids: frozenset[int]) -> Reply:
-    """Cuts a row after its first end; what was sampled after it only kept the batch rectangular."""
+    """Cuts a row after its first end token; later tokens only kept the batch rectangular."""
     for at, token in enumerate(ids):
         if token in end_ids:
             return Reply(ids[: at + 1], logprobs[: at + 1], "stop")

@@ -1,4 +1,4 @@
-"""What the policy server answers: one method a route, from body to body, and HTTP around it."""
+"""Routes of the policy server; each method turns a request body into a response body."""
 
 import asyncio
 import time
@@ -18,11 +18,11 @@ from conductor_trainer.policy_server.requests import COMPLETION, read_request
 from conductor_trainer.policy_server.sampling import Reply, sample_replies
 
 _DEFAULTS = {"n": 1, "seed": None, "temperature": 1.0, "max_tokens": 16}
-"""OpenAI's own; without a seed there is another reply each time."""
+"""OpenAI's defaults; without a seed, replies differ each time."""
 
 
 class PolicyService:
-    """The routes of vLLM's server that training and serving use; one thread does the work."""
+    """Serves the routes of vLLM that training and serving use; one thread does the work."""
 
     def __init__(self, policies: PolicyCache) -> None:
         self._policies = policies
@@ -44,7 +44,7 @@ class PolicyService:
     async def _work_in_turn(
         self, work: Callable[[Body], Body], body: Body, request: Request
     ) -> Body:
-        """In turn; a request whose client has gone must not delay the next ones."""
+        """Works on one request at a time, and skips it if its client has gone."""
         async with self._turn:
             if await request.is_disconnected():
                 return {}
@@ -54,7 +54,7 @@ class PolicyService:
         return model_list(self._policies.names)
 
     def tokenize(self, body: Body) -> Body:
-        """`POST /tokenize`: token ids of a text, its markers included."""
+        """`POST /tokenize`: token ids of a text; ChatML markers are one token each."""
         policy = self._policies.find(read_text(body, "model"))
         add_special = body.get("add_special_tokens") is not False
         encoded = policy.tokenizer(read_text(body, "prompt"), add_special_tokens=add_special)
@@ -99,7 +99,7 @@ class PolicyService:
         }
 
     def load(self, body: Body) -> Body:
-        """`POST /v1/load_lora_adapter`: names a folder, which may hold a whole model as well."""
+        """`POST /v1/load_lora_adapter`: names a folder of an adapter or a whole model."""
         name = read_text(body, "lora_name")
         self._policies.load(name, Path(read_text(body, "lora_path")))
         return done(name, "added")
@@ -131,6 +131,6 @@ def _logprobs(policy: Policy, reply: Reply) -> Body:
 
 
 def _prompt_logprobs(policy: Policy, prompt_T: Sequence[int]) -> list[Body | None]:
-    """As vLLM gives them: nothing for the first token, then the token by its id."""
+    """Returns vLLM's format: None for the first token, then each log-probability by token id."""
     scored = zip(prompt_T[1:], logprobs_of(policy.model, prompt_T), strict=True)
     return [None, *({str(token): {"logprob": score}} for token, score in scored)]

@@ -1,1 +1,1 @@
-"""Serves whole models by name with a server that can hold only one, as vLLM does."""
+"""Serves whole models by name with a server that can hold only one, such as vLLM."""

@@ -1,8 +1,8 @@
-"""Runs a command that must not outlive whoever started it, not even where that was killed.
+"""Runs a command that must not outlive the process that started it, even if that is killed.
 
-`python -m conductor_trainer.restarting_server.guard GRACE COMMAND…`: when stdin ends, which it does
-with the process at its other end, the command and all it started get SIGTERM, and GRACE seconds
-later SIGKILL. PR_SET_PDEATHSIG would not do: it comes when a thread ends, and to nobody below.
+`python -m conductor_trainer.restarting_server.guard GRACE COMMAND…`: when stdin ends, as it does
+when the process at its other end ends, the command's process group gets SIGTERM, and GRACE seconds
+later SIGKILL. PR_SET_PDEATHSIG does not suffice: it fires when a thread ends, and only for a child.
 """
 
 import os
@@ -18,11 +18,11 @@ from contextlib import suppress
 _LINES_TOLD = 6
 
 _LAST_LINES = 5.0
-"""Seconds to wait for them, where a process that has left its group holds on to the pipe."""
+"""Seconds to wait for the last lines if a process that left the group holds the pipe open."""
 
 
 class GuardedProcess:
-    """A command below a guard, whose output is passed on to stderr."""
+    """A command that runs under a guard; its output is forwarded to stderr."""
 
     def __init__(self, command: Sequence[str], grace: float) -> None:
         """`grace` is the seconds from SIGTERM to SIGKILL."""
@@ -33,7 +33,7 @@ class GuardedProcess:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            # A Ctrl-C is for the program in front, which then stops the guard in its own way.
+            # Keeps Ctrl-C to the foreground program, which then stops the guard itself.
             start_new_session=True,
         )
         self._said: deque[str] = deque(maxlen=_LINES_TOLD)
@@ -41,11 +41,11 @@ class GuardedProcess:
         self._listener.start()
 
     def status(self) -> int | None:
-        """Its exit status when it has ended; 128 and the signal where one killed it."""
+        """Returns its exit status (128 plus the signal if one killed it), or None while it runs."""
         return self._guard.poll()
 
     def stop(self) -> str:
-        """Ends it and all that it started, and returns what it said last. Blocks."""
+        """Ends the command and all that it started, and returns its last lines. Blocks."""
         if self._guard.stdin is not None:
             self._guard.stdin.close()
         self._guard.wait()
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def _end_with(process: "subprocess.Popen[bytes]") -> None:
-    """Ends when the command does, and leaves nothing of it behind."""
+    """Exits with the command's status when it ends, and kills the rest of its process group."""
     status = process.wait()
     _signal_group(process, signal.SIGKILL)
     os._exit(status if status >= 0 else 128 - status)

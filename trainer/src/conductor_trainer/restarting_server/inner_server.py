@@ -1,4 +1,4 @@
-"""The server behind this one: one process, for one model, started anew for another."""
+"""The server behind this one: one process for one model, restarted for another."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,19 +14,19 @@ from conductor_trainer.restarting_server.guard import GuardedProcess
 from conductor_trainer.starting import free_port
 
 _BETWEEN_LOOKS = 0.2
-"""Seconds; nothing beside what a server takes to start."""
+"""Seconds between health checks; negligible next to the time a server takes to start."""
 
 
 @dataclass(frozen=True, eq=False)
 class WholeModel:
-    """A folder by a name. Loaded again it is another one, since the folder may hold another."""
+    """A named folder. Each load makes a new instance, since the folder's model may have changed."""
 
     name: str
     folder: Path
 
 
 class InnerServer:
-    """Starts the command for one model after the other, never two at a time."""
+    """Runs the command for one model at a time."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class InnerServer:
         grace: float,
         locate: Locate,
     ) -> None:
-        """`command` has `{model}`, `{folder}` and `{port}` in it; both times are in seconds."""
+        """`command` contains `{model}`, `{folder}` and `{port}`; both times are in seconds."""
         self._command = command
         self.locate = locate
         self._start_limit = start_limit
@@ -46,10 +46,10 @@ class InnerServer:
         self._start: asyncio.Task[str] | None = None
 
     async def serve(self, model: WholeModel) -> str:
-        """The URL at which the model is served, now that it is. Raises `ApiError` 503.
+        """Returns the model's URL once it is served. Raises `ApiError`, 503 if the start fails.
 
-        At a time it is asked for one model. Who waits for a start shares in its failure; whoever
-        comes later tries again.
+        Concurrent callers must ask for the same model. All that wait for a start get its failure; a
+        later caller starts it again.
         """
         is_over = self._start is None or (self._start.done() and not self._is_running())
         if self._model is not model or is_over:
@@ -59,7 +59,7 @@ class InnerServer:
         return await asyncio.shield(self._start)
 
     async def close(self) -> None:
-        """Stops what runs, also in the midst of its start."""
+        """Stops the server, even while it is starting."""
         if self._start is not None:
             self._start.cancel()
         await self._stop()
@@ -104,7 +104,7 @@ class InnerServer:
 
 
 def _fill(word: str, fields: dict[str, str]) -> str:
-    """By plain replacement: a command may hold JSON, whose braces mean something else."""
+    """Replaces fields as plain text, since a command may hold JSON, which has braces of its own."""
     for name, value in fields.items():
         word = word.replace(name, value)
     return word

@@ -1,4 +1,4 @@
-"""What is answered: names of whole models, and whatever the server behind says of one."""
+"""HTTP service that loads whole models by name, and relays requests to the server behind it."""
 
 import asyncio
 from contextlib import ExitStack
@@ -34,7 +34,7 @@ class RestartingService:
     async def _load(self, body: Body, request: Request) -> Body:
         name, folder = read_text(body, "lora_name"), Path(read_text(body, "lora_path"))
         with ExitStack() as stack:
-            # Fetched while another model still runs.
+            # Fetches the model while another one still runs.
             place = await asyncio.to_thread(stack.enter_context, self._inner.locate(folder))
             if not (place / "config.json").exists():
                 raise ApiError(
@@ -55,7 +55,7 @@ class RestartingService:
         return answers.done(name, "added")
 
     async def _unload(self, body: Body, _request: Request) -> Body:
-        """Forgets a name. Its server runs on until another model is asked for."""
+        """Forgets a name. Its server keeps running until another model is requested."""
         name = read_text(body, "lora_name")
         known = self._models.get(name)
         if known is None:
@@ -64,7 +64,7 @@ class RestartingService:
         return answers.done(name, "removed")
 
     def _forget(self, model: WholeModel) -> None:
-        """Unless the name was given to another one since."""
+        """Forgets the model unless another one has taken its name since."""
         if self._models.get(model.name) is model:
             del self._models[model.name]
 
@@ -75,7 +75,7 @@ class RestartingService:
             raise answers.unknown_model(name, self._models)
         async with self._turns.turn(model):
             if await request.is_disconnected():
-                # What nobody waits for any more must not have the server started anew.
+                # A request whose client has gone must not restart the server.
                 return {}
             try:
                 return await self._relay.send(await self._inner.serve(model), request)

@@ -1,4 +1,4 @@
-"""Whose turn it is, where many want one of several things that exclude each other."""
+"""Grants turns to callers that want one of several mutually exclusive resources."""
 
 from asyncio import Event
 from collections import OrderedDict
@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 
 
 class Turns:
-    """Lets in together whoever wants the same thing, and one thing after the other.
+    """A lock that callers share while they want the same resource.
 
-    1. All who are in at a time want the same thing.
-    2. Once somebody waits, nobody overtakes: whoever wants what is being used waits as well.
-    3. When the last one leaves, the group that has waited longest goes in as one.
-    4. Somebody waits only while somebody is in, whose leaving lets the next ones go.
+    1. All holders at any one time want the same resource.
+    2. Once a caller waits, none overtakes it: those that want the current resource wait as well.
+    3. When the last holder leaves, the group that has waited longest enters together.
+    4. Callers wait only while there is a holder, whose leaving admits the next group.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Turns:
             self.leave()
 
     def ask(self, wanted: Hashable) -> Event:
-        """Gets in line. The event is set once the turn has come, which may be so already."""
+        """Joins the queue. The returned event is set once the turn has come, possibly at once."""
         turn = Event()
         if not self._waiting and (self._inside == 0 or self._current == wanted):
             self._current = wanted

@@ -1,4 +1,4 @@
-"""The process that Temporal speaks to. Nothing in it loads torch, so it stays small and responsive.
+"""The Temporal worker process. It never loads torch, so that it stays small and responsive.
 
 It is a package so that multiprocessing does not run its command again in each step.
 """

@@ -1,4 +1,4 @@
-"""The trainer's activities: each may be tried again at any moment, and has no effect twice."""
+"""The trainer's activities: each can be retried at any time, and takes effect only once."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
@@ -21,16 +21,16 @@ from conductor_trainer.worker.steps import Report, StepRunner
 _HEARTBEAT_SECONDS = 3.0
 
 _ATTEMPTS = 3
-"""An unknown error may pass by itself, but must not use up a night."""
+"""Attempt limit for an unknown error, which may be temporary but must not use up a night."""
 
 Fetch = Callable[[StoredBytes], AbstractContextManager[Path]]
 Hold = Callable[[ExitStack], Any]
-"""Has what a step reads lie on this machine until the end. Blocks."""
+"""Keeps the files that a step reads on this machine until the stack closes. Blocks."""
 
 Work = Callable[["TrainerActivities", Any], Coroutine[Any, Any, Any]]
 
 _METHODS: list[str] = []
-"""Those that are activities."""
+"""Names of the methods that are activities."""
 
 
 def _activity(name: str) -> Callable[[Work], Work]:
@@ -49,7 +49,7 @@ def _activity(name: str) -> Callable[[Work], Work]:
                 said = f"The trainer failed: {type(cause).__name__}: {cause}"
                 error = cause if isinstance(cause, TrainerError) else TrainerError(said)
                 is_over = error.type == TrainerError.type and activity.info().attempt >= _ATTEMPTS
-                # Temporal drops the type of a failure over 4 KB; our own errors tell their cause.
+                # Temporal drops the type of a failure over 4 KB; our own errors state their cause.
                 raise ApplicationError(
                     str(error), type=error.type, non_retryable=is_over or not error.retryable
                 ) from (None if error is cause else cause)
@@ -61,13 +61,13 @@ def _activity(name: str) -> Callable[[Work], Work]:
 
 @dataclass(frozen=True)
 class Allowed:
-    """What requests may name, by the trainer's own command line: others may write to Temporal."""
+    """Limits on what requests may name, since others may also write to Temporal."""
 
     servers: Sequence[str]
     export_root: Path | None
-    """Exports are written below it; None: there are none."""
+    """Folder below which exports are written; None refuses exports."""
     base_roots: Sequence[Path] = ()
-    """Folders of base models: one of them, or below one."""
+    """Folders that a base model must be, or be below."""
 
     def check_servers(self, servers: Sequence[str]) -> None:
         """Raises `BadRequest`."""
@@ -92,7 +92,7 @@ class Allowed:
             )
 
     def export_folder(self, directory: str) -> Path:
-        """Where to write an export, links resolved. Raises `BadRequest`."""
+        """Returns the folder for an export, with links resolved. Raises `BadRequest`."""
         if self.export_root is None:
             raise BadRequest(
                 f"This trainer may not export to {directory}: start the trainer with --export-root "
@@ -111,7 +111,7 @@ class TrainerActivities:
     def __init__(
         self, cache: CheckpointCache, fetch: Fetch, steps: StepRunner, allowed: Allowed
     ) -> None:
-        """`fetch` copies what a request names among the artifacts to a file."""
+        """`fetch` copies an artifact that a request names to a local file."""
         self._cache = cache
         self._fetch = fetch
         self._steps = steps
@@ -135,7 +135,7 @@ class TrainerActivities:
 
     @_activity("conductor.trainer.preflight")
     async def preflight(self, request: Any) -> Any:
-        """Reckons, before a night buys anything, whether its updates fit into memory."""
+        """Checks, before a night spends anything, whether its updates fit into memory."""
         async with self._ready(self._hold(request["checkpoint"])) as report:
             return await self._steps.run("preflight", request, {}, report)
 
@@ -157,7 +157,7 @@ class TrainerActivities:
 
     @_activity("conductor.trainer.score")
     async def score(self, request: Any) -> Any:
-        """Compares replies that were served with what a checkpoint, and its parent, would give."""
+        """Compares served replies' log-probabilities with a checkpoint's and its parent's."""
         paths: dict[str, str] = {}
 
         def hold(files: ExitStack) -> None:
@@ -180,7 +180,7 @@ class TrainerActivities:
     @_activity("conductor.trainer.publish")
     async def publish(self, request: Any) -> Any:
         self._allowed.check_servers(request["servers"])
-        # For servers that share this folder, and fetch nothing by themselves.
+        # Some servers share this folder and fetch nothing themselves.
         async with self._ready(self._hold(request["checkpoint"])) as report:
             report("publishing")
             stored = await asyncio.to_thread(self._cache.require, request["checkpoint"])
@@ -194,7 +194,7 @@ class TrainerActivities:
 
     @_activity("conductor.trainer.collect")
     async def collect(self, request: Any) -> Any:
-        """Removes old checkpoints from this machine's disk; workers clear the artifacts."""
+        """Removes old checkpoints from local disk; `forgetCheckpoints` covers the artifacts."""
         async with _heartbeats("collecting"):
             return await asyncio.to_thread(collect, self._cache.root, request)
 
@@ -203,7 +203,7 @@ class TrainerActivities:
 
     @asynccontextmanager
     async def _ready(self, hold: Hold) -> AsyncIterator[Report]:
-        """Sends heartbeats, and begins when all lies there."""
+        """Sends heartbeats, and yields when everything that `hold` fetches is in place."""
         with ExitStack() as files:
             async with _heartbeats("fetching") as report:
                 await asyncio.to_thread(hold, files)
@@ -212,10 +212,10 @@ class TrainerActivities:
     async def _make(
         self, job: str, request: Any, name: str, named: Any, field: str, hold: Hold
     ) -> JsonObject:
-        """Has a step make a checkpoint, and keeps it: from then on there is one.
+        """Has a step make a checkpoint, then stores it, after which the checkpoint exists.
 
-        One that is there already was made by an attempt before, here or elsewhere. The step gets a
-        local copy of what `field` names among the artifacts, and what `hold` has stay in the cache.
+        If it exists already, an earlier attempt made it, here or elsewhere. The step gets a local
+        copy of the artifact that `field` names, and the files that `hold` keeps in the cache.
         """
         target = CheckpointName(trainRun=request["trainRun"], name=name)
         identity = identity_of(job, request)

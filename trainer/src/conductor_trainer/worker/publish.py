@@ -1,4 +1,4 @@
-"""Loads checkpoints into policy servers (vLLM's, or the one for CPUs), and unloads them again."""
+"""Loads checkpoints into policy servers (vLLM, or the one for CPUs), and unloads them."""
 
 import re
 from collections.abc import Sequence
@@ -11,16 +11,16 @@ from conductor_trainer.contract import CheckpointName, JsonObject
 from conductor_trainer.errors import ProbeFailed, ServerRefused, ServerUnavailable
 
 _TIMEOUT = httpx.Timeout(300.0, connect=10.0)
-"""A server that is up answers a connection soon, but may read gigabytes from a shared disk."""
+"""A running server accepts connections quickly, but may read gigabytes from a shared disk."""
 
 
 def model_name(checkpoint: CheckpointName) -> str:
-    """One for each checkpoint: a server may cache results under a name."""
+    """Returns a name unique to the checkpoint, since a server may cache results by name."""
     return f"{checkpoint['trainRun']}-{checkpoint['name']}"
 
 
 async def publish(record: Record, request: JsonObject) -> JsonObject:
-    """Raises `ProbeFailed` where a server does not compute what the trainer did."""
+    """Loads a checkpoint into servers. Raises `ProbeFailed` if one's results differ too much."""
     model, folder = model_name(request["checkpoint"]), record.folder
     gaps = [0.0]
     async with httpx.AsyncClient() as client:
@@ -55,7 +55,7 @@ async def retire(request: JsonObject) -> JsonObject:
 
 
 class PolicyServer:
-    """One server, by its base URL that ends in `/v1`."""
+    """Client of one server, whose base URL ends in `/v1`."""
 
     def __init__(self, url: str, client: httpx.AsyncClient) -> None:
         self._url = url.rstrip("/")
@@ -66,25 +66,25 @@ class PolicyServer:
         return [model["id"] for model in answer.json()["data"]]
 
     async def load(self, name: str, folder: str) -> None:
-        """A vLLM that was started with a whole model serves it already: it loads adapters alone."""
+        """Skips a model already served, as a whole one is by vLLM, which loads only adapters."""
         if name in await self.models():
             return
         body = {"lora_name": name, "lora_path": folder}
-        # vLLM answers 500 to anything that it cannot load, now or later.
+        # vLLM answers 500 to every failed load, whether or not a retry could succeed.
         answer = await self._ask("POST", "/load_lora_adapter", body, allowed=(400, 500))
         if answer.is_error and "already been loaded" not in answer.text:
             raise self._refused(answer)
 
     async def unload(self, name: str) -> bool:
-        """Makes it forget a name. False where it had loaded nothing of that name."""
+        """Unloads a model. Returns False if none of that name was loaded."""
         body = {"lora_name": name}
         answer = await self._ask("POST", "/unload_lora_adapter", body, allowed=(404,))
         return answer.is_success
 
     async def probe(self, model: str, probe: Probe) -> float:
-        """The largest difference of its log-probabilities of fixed tokens from the trainer's."""
+        """Returns the largest gap between the server's and the trainer's log-probabilities."""
         body = {"model": model, "prompt": probe.tokenIds, "max_tokens": 1, "prompt_logprobs": 0}
-        # vLLM takes what is left out from the model's `generation_config.json`.
+        # vLLM takes omitted parameters from the model's `generation_config.json`.
         body |= {"temperature": 1, "top_p": 1, "top_k": -1, "repetition_penalty": 1}
         answer = await self._ask("POST", "/completions", body)
         scores = answer.json()["choices"][0].get("prompt_logprobs")

@@ -1,4 +1,4 @@
-"""The trainer's worker: takes jobs from its task queue, each carried out by a step of its own."""
+"""The trainer's worker: takes activities from its task queue, and runs jobs in steps."""
 
 import argparse
 import asyncio
@@ -21,7 +21,7 @@ from conductor_trainer.worker.steps import StepRunner, claim_stdout
 
 
 async def serve(options: argparse.Namespace) -> None:
-    """Works until SIGTERM or SIGINT, then lets running activities finish for a while."""
+    """Serves until SIGTERM or SIGINT, then gives running activities `drain_seconds` to finish."""
     stop = asyncio.Event()
     for each in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(each, stop.set)
@@ -32,7 +32,7 @@ async def serve(options: argparse.Namespace) -> None:
     activities = TrainerActivities(cache, fetch, steps, allowed)
     strict = options.encryption_strict
     converter = DataConverter.default if keys is None else encryption_converter(keys, strict)
-    # TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TLS and profiles, as the TypeScript side reads them.
+    # Reads TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TLS and profiles, as the TypeScript side does.
     connection = ClientConfig.load_client_connect_config()
     if options.namespace is not None:
         connection["namespace"] = options.namespace
@@ -57,7 +57,7 @@ async def _connect(connection: ClientConnectConfig, converter: DataConverter) ->
     try:
         return await Client.connect(**connection, data_converter=converter)
     except RuntimeError as error:
-        # The library writes the whole chain of errors, the system's own message last.
+        # The library's message holds the whole chain of errors, the system's own message last.
         said = re.findall(r'message: "([^"]+)"', str(error))
         why = said[-1] if said else str(error)
         raise CannotStart(

@@ -1,11 +1,11 @@
-"""Runs steps, one at a time, each in a process of its own that may die at any moment.
+"""Runs steps one at a time, each in its own process, which may die at any moment.
 
-1. A step is a fork of multiprocessing's fork server, which has done the imports (ten seconds) once.
-   The server itself never uses a GPU: what CUDA has begun does not survive a fork.
+1. A step is a fork of multiprocessing's fork server, which does the imports (ten seconds) once.
+   The server itself never uses a GPU: an initialised CUDA context does not survive a fork.
 2. A step leads a process group. It is killed with all that it started, and no other step begins
    before it is dead.
-3. A step sends what it has to say through a pipe. The end of the pipe is the end of the step.
-4. A step dies with its worker, however the worker ended.
+3. A step sends its phases and its result through a pipe. When the pipe closes, the step is over.
+4. A step dies with its worker, however the worker ends.
 """
 
 import asyncio
@@ -27,10 +27,10 @@ from conductor_trainer.starting import explain_missing
 
 Report = Callable[[str], None]
 Job = tuple[str, Path, Any, Mapping[str, str]]
-"""Its name, the folder of all checkpoints, the request, and local copies of the artifacts it names.
+"""Job name, folder of all checkpoints, request, and local copies of the artifacts it names.
 
-A job is `init`, `warmStart`, `preflight`, `update`, `score` or `export`, and its request has been
-checked.
+The name is `start`, `init`, `warmStart`, `preflight`, `update`, `score` or `export`. The request
+has been checked.
 """
 Perform = Callable[[str, Path, Any, Mapping[str, str], Report], JsonObject]
 
@@ -41,7 +41,7 @@ _FORK.set_forkserver_preload(["conductor_trainer.jobs"])
 def perform_job(
     job: str, root: Path, request: Any, files: Mapping[str, str], report: Report
 ) -> JsonObject:
-    """The trainer's own jobs, and `start`, which only shows that steps can be started."""
+    """Performs the trainer's jobs, and `start`, which only tests that steps can be started."""
     # Imported here, since the worker itself must not load torch.
     from conductor_trainer.jobs import perform
 
@@ -49,32 +49,32 @@ def perform_job(
 
 
 def claim_stdout() -> Callable[[JsonObject], None]:
-    """Keeps stdout for lines of JSON: what libraries print, here or in a step, goes to stderr."""
+    """Reserves stdout for lines of JSON; library output, here or in a step, goes to stderr."""
     stdout = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     return lambda message: print(json.dumps(message), file=stdout, flush=True)
 
 
 class StepRunner:
-    """Runs steps. The fork server is started when it is first needed, and again when it is lost."""
+    """Runs steps. Starts the fork server when it is first needed, and again if it is lost."""
 
     def __init__(self, root: Path, perform: Perform = perform_job) -> None:
-        """`perform` must be a function of a module, which steps import."""
+        """`perform` must be a module-level function, which steps import."""
         self._root = root
         self._perform = perform
-        # All steps need the same cores, or the same GPU.
+        # Steps run one at a time, since all need the same cores or the same GPUs.
         self._turn = asyncio.Lock()
 
     async def start(self) -> None:
-        """Its imports take seconds. Raises `TrainerError` where no step can be started."""
+        """Starts the fork server (takes seconds). Raises `TrainerError` if no step can start."""
         await self.run("start", {}, {}, lambda _: None)
 
     async def run(
         self, job: str, request: Any, files: Mapping[str, str], report: Report
     ) -> JsonObject:
-        """Kills it when cancelled. Raises its `TrainerError`, or `StepLost` where it died."""
+        """Runs a step; cancelling kills it. Raises its `TrainerError`, or `StepLost` if it died."""
         report("waiting")
-        # Temporal's heartbeats find their activity by the context.
+        # Temporal's heartbeats find their activity through the context.
         loop, context = asyncio.get_running_loop(), contextvars.copy_context()
 
         def relay(phase: str) -> None:
@@ -87,11 +87,11 @@ class StepRunner:
                 return await asyncio.shield(ended)
             except asyncio.CancelledError:
                 step.kill()
-                # The next step begins when this one is dead, however often it is cancelled.
+                # The next step must wait until this one is dead, even if cancelled again.
                 while not ended.done():
                     with contextlib.suppress(asyncio.CancelledError):
                         await asyncio.wait([ended])
-                # Retrieved, so that asyncio does not log it.
+                # Retrieves the exception so that asyncio does not log it.
                 ended.exception()
                 raise
 
@@ -100,7 +100,7 @@ class _Step:
     def __init__(self, job: Job, perform: Perform) -> None:
         self._messages, self._childs_end = _FORK.Pipe(duplex=False)
         self._is_cancelled = Event()
-        # A daemon: a worker that ends does not wait for it.
+        # A daemon, so that a worker that ends does not wait for it.
         self._process = _FORK.Process(
             target=_be_step, args=(self._childs_end, perform, job), daemon=True
         )
@@ -110,14 +110,14 @@ class _Step:
             self._start()
             return hear(self._receive, report)
         finally:
-            # Nothing of it is left running.
+            # Leaves no process of the step running.
             self.kill()
             self._messages.close()
             if self._process.pid is not None:
                 self._process.join()
 
     def kill(self) -> None:
-        """Kills it with all that it started; before its start, as soon as it has started."""
+        """Kills the step with all that it started; if it has not started, as soon as it has."""
         self._is_cancelled.set()
         pid = self._process.pid
         if pid is None:
@@ -126,7 +126,7 @@ class _Step:
             try:
                 os.killpg(pid, signal.SIGKILL)
             except ProcessLookupError:
-                # It does not lead its group yet, or has ended.
+                # The step does not lead its group yet, or has ended.
                 os.kill(pid, signal.SIGKILL)
 
     def _start(self) -> None:
@@ -158,7 +158,7 @@ def _how_it_died(status: int) -> str:
 
 
 def _be_step(messages: Connection, perform: Perform, job: Job) -> None:
-    """The step's own process."""
+    """Runs in the step's own process."""
     os.setpgid(0, 0)
     Thread(target=_die_with_the_worker, daemon=True).start()
     config = job[2].get("config", {})
@@ -169,7 +169,7 @@ def _be_step(messages: Connection, perform: Perform, job: Job) -> None:
 
 
 def hear(receive: Callable[[], Any], report: Report) -> JsonObject:
-    """What `answer` sends: phases as they come, then the result. Raises `TrainerError`."""
+    """Reports phases as they arrive, then returns the result. Raises a received `TrainerError`."""
     while isinstance(message := receive(), str):
         report(message)
     if isinstance(message, TrainerError):
@@ -178,7 +178,7 @@ def hear(receive: Callable[[], Any], report: Report) -> JsonObject:
 
 
 def answer(messages: Connection, work: Callable[[], JsonObject]) -> None:
-    """Sends what the work came to, or one error."""
+    """Sends the result of the work, or its error as a `TrainerError`."""
     try:
         outcome = work()
     except TrainerError as error:
@@ -191,7 +191,7 @@ def answer(messages: Connection, work: Callable[[], JsonObject]) -> None:
 
 
 def gpus_for(processes: int, given: str | None) -> str:
-    """One for each process; the libraries would split a batch over more in their own way."""
+    """Returns one GPU per process; the libraries would split a batch over more in their own way."""
     visible = [*map(str, range(processes))] if given is None else given.split(",")
     return ",".join(visible[:processes])
 
