@@ -184,7 +184,7 @@ const temporalSchema = z
 
 /** Names that fit into evaluation methods and store keys, and cannot be mistaken for a depth or a checkpoint. */
 const conductorNameSchema = z.string().regex(/^[a-z][a-z0-9-]{0,62}$/);
-const CONDUCTOR_NAME = 'expected a name of small letters, digits and dashes, which begins with a letter';
+const CONDUCTOR_NAME = 'expected up to 63 lowercase letters, digits and dashes, beginning with a letter';
 
 const sections = z.strictObject({
   conductor: conductorSchema,

@@ -59,7 +59,7 @@ function gradeExact({ answer: right, caseSensitive }: Graded<'exact'>, answer: s
 }
 
 function gradeNumber({ answer: right, tolerance, boxed }: Graded<'number'>, reply: string): Grade {
-  const say = gradeOf.bind(null, 'number/4');
+  const say = gradeOf.bind(null, 'number/5');
   const wanted = readNumber(right);
   if (wanted === null) return say('ungraded', null, `the right answer ${shown(right)} is not a number`);
   const found = boxed === true ? readBoxedInteger(reply) : readFinalNumber(reply);

@@ -93,3 +93,11 @@ export function composed(text: string): string {
 export function shortenBlanks(text: string): string {
   return text.replace(/\s{3,}/g, (blanks) => (/[\n\r\u2028\u2029]/.test(blanks) ? '\n\n' : '  '));
 }
+
+/** Writes signs such as `½`, alone or after a whole number, as LaTeX: `2½` is `\frac{5}{2}`. */
+export function withoutFractionSigns(text: string): string {
+  return text.replace(/(?<!\d)(\d{0,15})\s?([¼-¾⅐-⅞])/g, (_, whole: string, sign: string) => {
+    const [over = '', under = ''] = sign.normalize('NFKD').split('⁄');
+    return `\\frac{${BigInt(whole) * BigInt(under) + BigInt(over)}}{${under}}`;
+  });
+}

@@ -1,5 +1,5 @@
 import { isSameRational, quotient, type Rational, readRational, toDouble } from './rational';
-import { answerTextOf, boxedIn, shortenBlanks, statementsIn } from './read-answer';
+import { answerTextOf, boxedIn, shortenBlanks, statementsIn, withoutFractionSigns } from './read-answer';
 
 /** Digits, with thousands separated by commas or no-break spaces. */
 const DIGITS = String.raw`(?:\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+`;
@@ -9,6 +9,8 @@ const NUMBER = String.raw`(?:(?<![\w.)])[-+]\s?)?(?:${DIGITS})(?:e[-+]?\d+)?(?:$
 const FRACTION_OR_NUMBER = new RegExp(String.raw`(${NUMBER})(?:\s{0,2}[/⁄]\s{0,2}(${NUMBER}))?`, 'gi');
 const POWER_OF_TEN =
   /\s{0,2}(?:×|\\times|\\cdot|\*|x)\s{0,2}10\s{0,2}\^\s{0,2}\{?\s{0,2}([-+]?\d+)\s{0,2}\}?/g;
+/** A number that is ruled out, as in `not 204 but 205`. */
+const DENIED = /\bnot\s{1,2}[-+]?[\d.,]*\d/gi;
 /** Exponent of a unit or of an unknown, which is not a number of its own. */
 const EXPONENT_OF_LETTER = new RegExp(String.raw`([a-z}])${EXPONENT}`, 'gi');
 
@@ -77,8 +79,9 @@ export function readNumber(text: string): FoundNumber | null {
 
 /** Rewrites the different spellings of numbers to one. */
 function spelt(text: string): string {
-  return shortenBlanks(text)
+  return withoutFractionSigns(shortenBlanks(text))
     .replace(/−/g, '-')
+    .replace(DENIED, 'not')
     .replace(/\{,\}|\\,/g, ',')
     .replace(/\\[dt]?frac\s{0,2}\{([^{}]*)\}\s{0,2}\{([^{}]*)\}/g, '$1/$2')
     .replace(POWER_OF_TEN, 'e$1')

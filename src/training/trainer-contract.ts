@@ -9,7 +9,7 @@ const share = z.number().min(0).max(1);
 
 /** Name of a training run: part of store keys and of model names. */
 export const trainRunSchema = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
-  error: 'expected small letters, digits and "-", the first one a letter or digit, 63 at most',
+  error: 'expected up to 63 lowercase letters, digits and dashes, beginning with a letter or digit',
 });
 
 /** Tiny Qwen2 with random weights and a byte-level tokenizer trained on texts. */

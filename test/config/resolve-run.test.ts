@@ -193,7 +193,7 @@ describe('further Conductors', () => {
   });
 
   it.each(['1', 'Big', 'a/b', 'a.b', 'a:1', ''])('cannot have the name %j', (name) => {
-    expect(() => named({ [name]: model })).toThrow('expected a name of small letters, digits and dashes');
+    expect(() => named({ [name]: model })).toThrow('expected up to 63 lowercase letters');
   });
 
   it('without a price are reported if a limit on cost needs it', () => {

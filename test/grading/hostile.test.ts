@@ -18,14 +18,14 @@ const QUESTIONS: readonly RightAnswer[] = [
 
 /** Parts that patterns match, or that make long runs: blanks of all kinds, line breaks, marks that NFC reorders. */
 const PARTS = [
-  ...Array.from(' \t\n\u00a0\u202f\u2028\u0300\u0316{}()$`"\':=,/.ΣİABK07-+−ex^⁄'),
-  ...['\r\n', '\u0300\u0316', '\u1100\u1161', '**', 'answer', 'ANSWER', 'is', 'or', 'and', 'word'],
+  ...Array.from(' \t\n\u00a0\u202f\u2028\u0300\u0316{}()$`"\':=,/.ΣİABK07-+−ex^⁄½'),
+  ...['\r\n', '\u0300\u0316', '\u1100\u1161', '**', 'answer', 'ANSWER', 'is', 'or', 'and', 'not', 'word'],
   ...['<answer>', '</answer>', '\\boxed', '\\text', '\\frac', '\\times', '\\,', '{,}'],
   ...['1,', '000', '10', '10^', '1/'],
 ];
 // Parts that only mathematics has, which is read up to 2,000 characters.
 const MATH_PARTS = [
-  ...Array.from('<>_!&[];|i%²½'),
+  ...Array.from('<>_!&[];|i%²'),
   ...['\\sqrt', 'sqrt(', '\\text{', '\\left', '\\right', '\\pm', '\\cup', '\\in', '\\le', '^('],
   ...['\\begin{pmatrix}', '\\end{pmatrix}', '\\\\', '\\{', '\\}', '\\mid'],
   ...['^{\\circ}', '\\pi', '\\infty', '9^{', 'km', 'and ', 'x ', 'x=', '\\sin'],

@@ -44,6 +44,12 @@ test.each([
   ['1/3', '0.33333333333333333333', 'wrong'],
   ['1/3', '100000000000000000000/300000000000000000000', 'correct'],
   ['5', '9^99999999999', 'unparseable'],
+  ['0.5', 'The answer is ½.', 'correct'],
+  ['-2.5', 'The answer is −2½.', 'correct'],
+  ['2 ⅞', '2.875', 'correct'],
+  ['205', 'The answer is not 204 but 205.', 'correct'],
+  ['204', 'Answer: not 204', 'unparseable'],
+  ['204', 'It is 204, and not −204.', 'correct'],
 ])('if %j is right, %j is %s', async (right, reply, expected) => {
   expect(await verdictOf(right, reply)).toBe(expected);
 });

@@ -214,7 +214,11 @@ describe('what cannot be trained is refused:', () => {
       { policy: { ...smallest.policy, prompt: 'compact', examples: 'mixed' } },
       'training.policy.examples is "mixed": expected "prompt: full" as well',
     ],
-    ['a name that is no folder', { run: 'My Run' }, 'training.run is "My Run": expected small letters'],
+    [
+      'a name that is no folder',
+      { run: 'My Run' },
+      'training.run is "My Run": expected up to 63 lowercase letters',
+    ],
   ])('%s', (_, change, message) => {
     const file = join(folder, 'conductor.yaml');
     const workers = [{ ...MODEL, id: 'a' }];

@@ -47,7 +47,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     const gate = regionOf(page, 'Gate of the night 2026-11-21');
     await gate.getByText('nightly/000008 against nightly/000004: promoted').waitFor();
     await gate.getByText('+0.417', { exact: true }).waitFor();
-    await gate.getByText('97.5 % sure of more than +0.338', { exact: true }).waitFor();
+    await gate.getByText('more than +0.338 with 97.5 % confidence', { exact: true }).waitFor();
     await gate.getByText(/mean reward 0.917 against 0.500 on 12 held-out questions/).waitFor();
     expect((await readServing(stage.store)).serving).toMatchObject({ name: '000008' });
     expect(await flawsOf(page)).toEqual([]);

@@ -44,7 +44,7 @@ const givenWorker: Rule = {
 const SETTINGS: Rules<Omit<QuestionInput, 'question'>> = {
   id: {
     isMet: (value) => isString(value) && /^[a-z0-9][a-z0-9-]{0,62}$/.test(value),
-    expected: 'up to 63 small letters, digits and dashes',
+    expected: 'up to 63 lowercase letters, digits and dashes',
   },
   workers: listOf(name, 1, MOST.workers),
   methods: listOf(name, 1, MOST.methods),

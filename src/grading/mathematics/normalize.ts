@@ -1,4 +1,4 @@
-import { closingOf } from '../read-answer';
+import { closingOf, withoutFractionSigns } from '../read-answer';
 
 /** Longest text that counts as an answer to a question of mathematics. */
 export const MOST_CHARACTERS = 2_000;
@@ -10,7 +10,7 @@ export function isMathematics(right: string): boolean {
 
 /** Brings mathematics to one spelling: `\dfrac12` is `\frac{1}{2}`, `sqrt(3)` is `\sqrt{3}`, `x^10` is `x^{10}`. */
 export function normalizeMath(text: string): string {
-  let plain = text.slice(0, MOST_CHARACTERS).normalize('NFC').trim();
+  let plain = withoutFractionSigns(text.slice(0, MOST_CHARACTERS).normalize('NFC')).trim();
   plain = plain.replace(/^\*\*([^*]*)\*\*$/, '$1');
   plain = plain.replace(/[⁰¹²³⁴-⁹⁻]{1,20}/g, (powers) => {
     return `^{${Array.from(powers, (power) => '0123456789-'['⁰¹²³⁴⁵⁶⁷⁸⁹⁻'.indexOf(power)]).join('')}}`;
@@ -42,11 +42,6 @@ const UNICODE: readonly (readonly [string, string])[] = [
   ['∈', '\\in '],
   ['∅', '\\emptyset '],
   ['ℝ', '\\mathbb{R}'],
-  ['½', '\\frac{1}{2}'],
-  ['⅓', '\\frac{1}{3}'],
-  ['¼', '\\frac{1}{4}'],
-  ['¾', '\\frac{3}{4}'],
-  ['⅔', '\\frac{2}{3}'],
   ['√(', 'sqrt('],
 ];
 

@@ -156,8 +156,8 @@ async function checkCheckpoints(
     const bytes = await sizeOfWeights(files, checkpoint);
     if (bytes !== null) return fine(`${name} in ${files.url}, ${(bytes / 1e6).toPrecision(3)} MB`);
     return broken(
-      `the next night begins with ${name}, whose weights are not in ${files.url}: put back a copy of them, or ` +
-        'begin from another one: "temporal-conductor train start --from"',
+      `the next night begins with ${name}, whose weights are not in ${files.url}: put a copy of them back, or ` +
+        'begin from another checkpoint: "temporal-conductor train start --from"',
     );
   }
   if (base.kind === 'tiny') return fine('the first night makes the base');

@@ -75,9 +75,10 @@ export function chooseRun(named: string | undefined): string {
   if (named === undefined) {
     throw new UsageError('which training run? Name it, or set training.run in the configuration');
   }
-  if (trainRunSchema.safeParse(named).success) return named;
+  const { success, error } = trainRunSchema.safeParse(named);
+  if (success) return named;
   throw new UsageError(
-    `${JSON.stringify(named)} is no training run: expected up to 63 small letters, digits and dashes`,
+    `${JSON.stringify(named)} is not the name of a training run: ${error.issues[0]?.message}`,
   );
 }
 

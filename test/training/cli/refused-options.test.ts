@@ -18,7 +18,7 @@ const EXAMPLES = { out: 'examples.jsonl', questions: 1, samples: 1 };
 test.each([
   ['choose a source: --from-prompted or --from-runs', () => gatherExamples(EXAMPLES)],
   ['there is nothing to change', () => budgetNight({})],
-  ['"No Name" is no training run', () => pauseNight({ config, run: 'No Name' })],
+  ['"No Name" is not the name of a training run', () => pauseNight({ config, run: 'No Name' })],
   ['"a/b/c" names no checkpoint', () => readCheckpoint('a/b/c', 'nightly')],
 ])('refuses before anything is started: %s', async (words, command) => {
   const refused = Promise.resolve().then<unknown>(command);

@@ -44,8 +44,8 @@ def report(options: argparse.Namespace, stop: Event) -> None:
     run = options.run
     if not _RUN.fullmatch(run):
         raise ValueError(
-            f"{run!r} is not a training run: expected up to 63 lower-case letters, digits and "
-            "dashes"
+            f"{run!r} is not the name of a training run: expected up to 63 lowercase letters, "
+            "digits and dashes, beginning with a letter or digit"
         )
     keys, artifacts = read_keys(options), open_artifacts(options.artifacts)
     is_local = options.tensorboard is not None

@@ -64,9 +64,9 @@ function Evidence({ gate, isBack }: { readonly gate: GateRecord; readonly isBack
 }
 
 function describeBound({ lowerBound, judgement }: GateRecord): string {
-  if (lowerBound === null) return 'too few questions to be sure';
+  if (lowerBound === null) return 'too few questions for a bound';
   const sure = Number((100 * (1 - riskOf(judgement))).toPrecision(4));
-  return `${sure} % sure of more than ${signed(lowerBound)}`;
+  return `more than ${signed(lowerBound)} with ${sure} % confidence`;
 }
 
 function Cost({ gate: { costRatio, maxCostRatio } }: { readonly gate: GateRecord }): ReactElement {

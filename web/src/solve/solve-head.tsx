@@ -123,7 +123,8 @@ function End({
   if (stoppedBy !== null)
     return (
       <Problem>
-        It was stopped by {STOPS[stoppedBy]}. Select a step and retry from it with another limit.
+        It was stopped by {STOPS[stoppedBy]}. Select a step to retry from it: what this run spent does not
+        count again.
       </Problem>
     );
   if (status === 'failed')
