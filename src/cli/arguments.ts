@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { durationMs, isDuration } from '../config/duration';
+import { DAY_MS, durationMs, isDuration } from '../config/duration';
 import { MAX_CALLS, MAX_COST_USD } from '../protocol/messages';
 import type { ExitCode } from './ending';
 
@@ -53,7 +53,6 @@ function list(expected: string): Read<string[]> {
   });
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const COUNT = whole(1);
 const USD = `an amount in USD up to ${MAX_COST_USD}, e.g. 0.50, or none for no limit`;
 const AMOUNT = /^(?:\d{1,15}|\d{0,15}\.\d{1,15})(?:e-?\d{1,3})?$/i;

@@ -2,7 +2,7 @@ import type { Duration } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time';
 import { MAX_WALL_CLOCK_MS } from '../protocol/messages';
 
-const SHORTEST_MS = 1000;
+export const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Whether a text is a duration in the notation of Temporal's SDK, from one second to 24 days. */
 export function isDuration(text: string): boolean {
@@ -10,7 +10,7 @@ export function isDuration(text: string): boolean {
   if (text.length > 100 || !/[a-z]$/i.test(text)) return false;
   try {
     const length = durationMs(text);
-    return length >= SHORTEST_MS && length <= MAX_WALL_CLOCK_MS;
+    return length >= 1000 && length <= MAX_WALL_CLOCK_MS;
   } catch {
     return false;
   }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../config/duration';
 import { type LedgerRow, readRow, streamRowKeys } from './ledger';
 import { type CostLine, type Day, eachInParallel, type Store, type SummedBy } from './store';
 
@@ -140,7 +141,7 @@ export function readDay(name: string, zone: Zone): Day | null {
   const midnight = Date.parse(`${name}T00:00:00Z`);
   if (!/^\d{4}-\d\d-\d\d$/.test(name) || Number.isNaN(midnight) || dateOf(midnight) !== name) return null;
   // Days on which the clocks change are not 24 hours long, so each day ends when the next begins.
-  const next = dateOf(midnight + 24 * 60 * 60 * 1000);
+  const next = dateOf(midnight + DAY_MS);
   return { name, begins: beginOf(name, zone), ends: beginOf(next, zone) };
 }
 

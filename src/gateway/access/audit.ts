@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { DAY_MS } from '../../config/duration';
 import { dateOf } from '../../store/costs';
 import type { Store } from '../../store/store';
 import { readRecords, writeRecord } from '../../store/records';
@@ -37,8 +38,6 @@ export async function noteAudit(
   const name = `${at.replaceAll(':', '-')}-${randomBytes(6).toString('hex')}`;
   await writeRecord(store, `${FOLDER}${at.slice(0, 10)}/${name}.json`, { at, ...entry });
 }
-
-const DAY_MS = 86_400_000;
 
 /** Yields the entries of the UTC dates `since` to `until`, both included, in order of time. */
 export async function* readAudit(

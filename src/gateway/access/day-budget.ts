@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from '../../config/duration';
 import { ConductorError } from '../../errors';
 import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import { dateOf } from '../../store/costs';
@@ -28,7 +29,6 @@ export interface DaySpending {
   readonly heldNanoUsd: number;
 }
 
-const DAY_MS = 86_400_000;
 /** Number of UTC days on which a solve that ends today may have started, plus one. */
 const DAYS_OF_A_SOLVE = Math.ceil(MAX_WALL_CLOCK_MS / DAY_MS) + 2;
 /** Maximum number of entries in `ended`, since each change rewrites the whole document. */

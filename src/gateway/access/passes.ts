@@ -1,6 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { randomPart } from '../../client/run-id';
+import { DAY_MS } from '../../config/duration';
 import { bytesOf, changeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 import { FreshRecords } from './fresh-records';
@@ -17,7 +18,6 @@ const passSchema = z.object({
 });
 type Pass = Readonly<z.infer<typeof passSchema>>;
 
-const DAY_MS = 86_400_000;
 export const PASSES = {
   link: { folder: 'gateway/links/', lifeMs: DAY_MS },
   session: { folder: 'gateway/sessions/', lifeMs: 30 * DAY_MS },

@@ -1,6 +1,7 @@
 import { EXIT, type ExitCode } from '../../cli/ending';
 import { loadSettings, type WorkOptions } from '../../cli/load-settings';
 import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
+import { DAY_MS } from '../../config/duration';
 import { dateOf } from '../../store/costs';
 import { configuredStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
@@ -69,8 +70,6 @@ export async function revoke(nameOrId: string, options: WorkOptions): Promise<Ex
   say(`Revoked key ${name} (${id}). Running gateways refuse it within 5 s; running solves continue.`);
   return EXIT.answered;
 }
-
-const DAY_MS = 86_400_000;
 
 interface LogOptions extends JsonOptions {
   /** A date, `YYYY-MM-DD`. */
