@@ -13,7 +13,14 @@ let stage: Stage;
 beforeAll(async () => {
   policy = await startScriptedPolicy('nightly-000001', 'nightly-000002');
   const conductor = { provider: 'policy', price: { input: 1, output: 2 } } as const;
-  stage = await openStage({ configure: (config) => ({ ...config, conductor }) });
+  stage = await openStage({
+    configure: (config) => ({
+      ...config,
+      conductor,
+      recursion: 'review',
+      limits: { depth: 0, costUsd: null },
+    }),
+  });
   for (const name of ['000001', '000002']) {
     const manifest = aManifest({ name, model: `nightly-${name}`, servers: [policy.baseUrl] });
     await writeManifest(stage.store, manifest);
@@ -21,7 +28,8 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([stage.close(), policy.close()]));
 
-const solve = (question: string) => stage.whileWorking(() => stage.client.solve({ question }));
+const solve = (question: string, depth = 0) =>
+  stage.whileWorking(() => stage.client.solve({ question, limits: { depth } }));
 const SERVE = { reason: 'a test', by: 'person' } as const;
 const plan = renderPlan({ steps: [step('b', 'Answer it.')] }, ['a', 'b', 'c']);
 
@@ -80,6 +88,22 @@ test('after a rollback the earlier checkpoint serves, and a restarted policy ser
   expect(policy.bodiesTo('/v1/load_lora_adapter')).toEqual([
     { lora_name: 'nightly-000001', lora_path: 'nightly/000001/model' },
   ]);
+});
+
+test('a run keeps the checkpoint that it began with, whichever serves when it reviews', async () => {
+  policy.script(plan, plan);
+  const release = stage.providers.hold('b');
+  const solving = solve('8 + 8?', 1);
+  await stage.providers.waitForRequest(({ model, body }) => model === 'b' && body.includes('8 + 8?'));
+  await promote(stage.store, { trainRun: 'nightly', name: '000002' }, SERVE);
+  release();
+  expect(await solving).toMatchObject({ status: 'completed', degraded: false, checkpoint: 'nightly/000001' });
+  const models = policy
+    .bodiesTo('/v1/completions')
+    .slice(-2)
+    .map(({ model }) => model);
+  expect(models).toEqual(['nightly-000001', 'nightly-000001']);
+  await rollback(stage.store, 'a test');
 });
 
 test('a server that is briefly unavailable is asked again, at no cost', async () => {
