@@ -1,4 +1,4 @@
-import { type Interval, MISSED, RISK, smallestGain, tQuantile, tTail } from './statistics';
+import { bisect, type Interval, MISSED, RISK, smallestGain, tQuantile, tTail } from './statistics';
 
 /** Verdicts of two methods on the same questions. */
 export interface Study {
@@ -9,7 +9,6 @@ export interface Study {
 }
 
 const POWER = 1 - MISSED;
-const BISECTIONS = 50;
 
 /**
  * Returns Tango's score interval for a difference of paired proportions (Statistics in Medicine 17, 1998): all
@@ -19,18 +18,10 @@ const BISECTIONS = 50;
 export function scoreInterval(study: Study): Interval {
   if (study.questions < 2) return [-1, 1];
   const observed = (study.better - study.worse) / study.questions;
-  return [boundTowards(-1, observed, study), boundTowards(1, observed, study)];
-}
-
-function boundTowards(end: number, observed: number, study: Study): number {
   const most = furthest(study.questions);
-  let [inside, outside] = [observed, end];
-  for (let step = 0; step < BISECTIONS; step += 1) {
-    const middle = (inside + outside) / 2;
-    if (Math.abs(scoreOf(study, middle)) <= most) inside = middle;
-    else outside = middle;
-  }
-  return outside;
+  const boundTowards = (end: number): number =>
+    bisect(observed, end, 50, (supposed) => Math.abs(scoreOf(study, supposed)) <= most);
+  return [boundTowards(-1), boundTowards(1)];
 }
 
 /** Returns the distance of the observed difference from a supposed one, in standard errors. */
@@ -67,13 +58,7 @@ export function smallestFound(questions: number, discordant: number): number | n
   const share = Math.min(1, Math.max(discordant, 3 / questions));
   if (questions > MOST_SUMMED) return smallestGain(questions, Math.sqrt(share), RISK / 2);
   if (questions < 2 || powerOf(questions, 1, 1) < POWER) return null;
-  let [low, high] = [0, 1];
-  for (let step = 0; step < 20; step += 1) {
-    const middle = (low + high) / 2;
-    if (powerOf(questions, Math.max(share, middle), middle) < POWER) low = middle;
-    else high = middle;
-  }
-  return high;
+  return bisect(0, 1, 20, (gain) => powerOf(questions, Math.max(share, gain), gain) < POWER);
 }
 
 /** Returns the probability that the test detects a gain if the methods differ on a share of the questions. */

@@ -98,18 +98,27 @@ export function smallestGain(questions: number, spread: number, risk: number): n
   return ((tQuantile(risk, degrees) + tQuantile(MISSED, degrees)) * spread) / Math.sqrt(questions);
 }
 
-const BISECTIONS = 60;
+/** Narrows the place between two values at which `isInside` turns false; returns the outer bound after some steps. */
+export function bisect(
+  inside: number,
+  outside: number,
+  steps: number,
+  isInside: (value: number) => boolean,
+): number {
+  let [near, far] = [inside, outside];
+  for (let step = 0; step < steps; step += 1) {
+    const middle = (near + far) / 2;
+    if (isInside(middle)) near = middle;
+    else far = middle;
+  }
+  return far;
+}
 
 /** Returns the value that Student's t distribution exceeds with probability `risk`, which must be below ½. */
 export function tQuantile(risk: number, degrees: number): number {
   let [low, high] = [0, 1];
   while (tTail(high, degrees) > risk) [low, high] = [high, 2 * high];
-  for (let step = 0; step < BISECTIONS; step += 1) {
-    const middle = (low + high) / 2;
-    if (tTail(middle, degrees) > risk) low = middle;
-    else high = middle;
-  }
-  return high;
+  return bisect(low, high, 60, (value) => tTail(value, degrees) > risk);
 }
 
 /** Returns the probability of a value above `t`, for whole degrees (Abramowitz and Stegun 26.7.3 and 26.7.4). */
