@@ -10,12 +10,6 @@ import type { Manifest, MethodRecord } from '../results';
 import type { MethodSummary, Summary } from '../summarize';
 import { readQuestions } from './details';
 
-/** Log of one method for `inspect view`: version 2 of the format of Inspect (https://inspect.aisi.org.uk). */
-interface InspectLog {
-  readonly file: string;
-  readonly log: object;
-}
-
 /** Writes an Inspect log for each method. @returns their folder */
 export async function writeInspectLogs(
   store: Store,
@@ -37,13 +31,14 @@ export async function writeInspectLogs(
 /** Inspect's letters for correct and incorrect; ungraded answers have no score. */
 const GRADES = { correct: 'C', wrong: 'I', unparseable: 'I' } as const;
 
+/** Returns a method's log for `inspect view`: version 2 of the format of Inspect (https://inspect.aisi.org.uk). */
 export async function toInspectLog(
   store: Store,
   manifest: Manifest,
   { method, score, standardError }: MethodSummary,
   records: readonly MethodRecord[],
   questions: readonly EvaluatedQuestion[],
-): Promise<InspectLog> {
+): Promise<{ readonly file: string; readonly log: object }> {
   const { id, file, run, repeats = 1, startedAt, seed, madeWith } = manifest;
   const own = records.filter((record) => record.method === method);
   const metrics = Object.entries({ accuracy: score, stderr: standardError }).flatMap(([name, value]) =>
