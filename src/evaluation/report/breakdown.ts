@@ -2,7 +2,7 @@ import type { Question } from '../../grading/question';
 import type { EvaluatedQuestion } from '../contract';
 import { REFERENCE } from '../methods/read-method';
 import type { MethodRecord } from '../results';
-import { groupBy, meanOf, sumCounts, tally } from '../statistics';
+import { groupBy, meanOf, spreadOf, sumCounts, tally } from '../statistics';
 import type { Table } from './report';
 
 export interface Evaluation {
@@ -41,17 +41,22 @@ function scoresBy(trait: Trait, evaluation: Evaluation): Table | null {
 
 /** Returns e.g. `0.750 ± 0.065`, with the standard error over questions; `–` if none could be judged. */
 function describeScore(records: readonly MethodRecord[]): string {
-  const judged = records.filter(({ verdict }) => verdict !== 'ungraded');
-  const byQuestion = [...groupBy(judged, ({ question }) => question).values()];
-  const means = byQuestion.map(
-    (tries) => meanOf(tries.map(({ verdict }) => Number(verdict === 'correct'))) ?? 0,
-  );
+  const means = [...meanScores(records, ({ question }) => question).values()];
   const mean = meanOf(means);
   if (mean === null) return '–';
-  const squares = means.reduce((sum, each) => sum + (each - mean) ** 2, 0);
-  const error =
-    means.length < 2 ? '' : ` ± ${Math.sqrt(squares / (means.length - 1) / means.length).toFixed(3)}`;
+  const error = means.length < 2 ? '' : ` ± ${(spreadOf(means) / Math.sqrt(means.length)).toFixed(3)}`;
   return mean.toFixed(3) + error;
+}
+
+/** Returns the mean score of each question, over those of its tries that could be judged. */
+export function meanScores(
+  records: readonly MethodRecord[],
+  questionOf: (record: MethodRecord) => string,
+): Map<string, number> {
+  const judged = records.filter(({ verdict }) => verdict !== 'ungraded');
+  const meanScore = (tries: readonly MethodRecord[]): number =>
+    meanOf(tries.map(({ verdict }) => Number(verdict === 'correct'))) ?? 0;
+  return new Map([...groupBy(judged, questionOf)].map(([question, tries]) => [question, meanScore(tries)]));
 }
 
 /** Returns the Conductor's plans by a trait: their mean length, and the share of answered steps by worker. */

@@ -1,15 +1,12 @@
 import { adjustByHolm, type Comparison, compareTries } from '../compare-pairs';
-import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
-import type { Manifest, MethodRecord } from '../results';
-import { groupBy, meanOf, signed } from '../statistics';
+import type { Manifest } from '../results';
+import { meanOf, signed } from '../statistics';
+import { type Evaluation, meanScores } from './breakdown';
 
 /** Evaluation with its records and questions. */
-export interface Evaluated {
+export interface Evaluated extends Pick<Evaluation, 'records' | 'questions'> {
   readonly manifest: Pick<Manifest, 'id' | 'methods'>;
-  readonly records: readonly MethodRecord[];
-  /** By index in the set. */
-  readonly questions: readonly EvaluatedQuestion[];
 }
 
 export interface MethodChange extends Comparison {
@@ -43,13 +40,10 @@ export function compareEvaluations(before: Evaluated, after: Evaluated): MethodC
 
 /** Returns the mean score of each judged question, by id and text, since a changed text is another question. */
 function scoresOf({ records, questions }: Evaluated, method: string): Map<string, number> {
-  const judged = records.filter((record) => record.method === method && record.verdict !== 'ungraded');
-  const byQuestion = groupBy(judged, ({ index, question }) =>
+  const own = records.filter((record) => record.method === method);
+  return meanScores(own, ({ index, question }) =>
     JSON.stringify([question, normalizeQuestion(questions[index]?.question ?? '')]),
   );
-  const meanScore = (tries: readonly MethodRecord[]): number =>
-    meanOf(tries.map(({ verdict }) => Number(verdict === 'correct'))) ?? 0;
-  return new Map([...byQuestion].map(([question, tries]) => [question, meanScore(tries)]));
 }
 
 /** Returns the rows of a table, the head first. */
