@@ -10,7 +10,7 @@ import { readNumber } from './read-number';
 /** The turns before a question. */
 export const conversationSchema = z.array(conversationTurnSchema).min(1).readonly();
 
-const row = {
+const row = z.strictObject({
   id: z.string().regex(/^\S(?:.{0,126}\S)?$/u, {
     error: 'expected 1 to 128 characters in one line, without blanks around them',
   }),
@@ -25,7 +25,7 @@ const row = {
   tagged: z.boolean().exactOptional(),
   /** Date of the question's first publication, for questions that a model may have seen. */
   date: z.iso.date().exactOptional(),
-};
+});
 
 /** Returns the schema of a right answer that its own grader can read; a number need not be quoted. */
 function answer(isReadable: (text: string) => boolean, expected: string) {
@@ -41,24 +41,21 @@ const CHOICE = 'a letter from A to J, or the text of one of the options';
 
 /** One question of a set. A right answer that its own grader cannot read is refused before anything is spent. */
 export const questionSchema = z.discriminatedUnion('grader', [
-  z.strictObject({
-    ...row,
+  row.extend({
     /** Compares texts, ignoring case, blanks, typesetting and a final full stop. */
     grader: z.literal('exact'),
     answer: answer((text) => normalizeText(text) !== '', 'the right answer, as text or number'),
     caseSensitive: z.boolean().exactOptional(),
   }),
-  z.strictObject({
-    ...row,
+  row.extend({
     grader: z.literal('number'),
     answer: answer((text) => readNumber(text) !== null, 'a number, or text that ends with one'),
     tolerance,
     /** Whether only a whole number in a box, `\boxed{204}`, counts as an answer, as in AIME. */
     boxed: z.boolean().exactOptional(),
   }),
-  z
-    .strictObject({
-      ...row,
+  row
+    .extend({
       /** Compares multiple-choice options by their letter, their number from 1, or their text. */
       grader: z.literal('choice'),
       answer: answer((text) => text !== '', CHOICE),
@@ -70,8 +67,7 @@ export const questionSchema = z.discriminatedUnion('grader', [
       error: `expected ${CHOICE}`,
       path: ['answer'],
     }),
-  z.strictObject({
-    ...row,
+  row.extend({
     /** A quantity with its unit, per cent sign or currency, a list in any order, or the same text. */
     grader: z.literal('freeform'),
     answer: answer(isFreeForm, 'a quantity, a list or a text'),
@@ -80,14 +76,12 @@ export const questionSchema = z.discriminatedUnion('grader', [
     /** Whether the configured `verifier` model is asked if the rules say no. */
     verify: z.boolean().exactOptional(),
   }),
-  z.strictObject({
-    ...row,
+  row.extend({
     grader: z.literal('math'),
     answer: answer(isMathematics, `mathematics of at most ${MOST_CHARACTERS} characters`),
   }),
-  z
-    .strictObject({
-      ...row,
+  row
+    .extend({
       grader: z.literal('code'),
       /** Name of the function, or of the method of a class `Solution`, to call; without one the answer is a program. */
       function: z
@@ -110,8 +104,7 @@ export const questionSchema = z.discriminatedUnion('grader', [
         context.addIssue({ code: 'custom', path: ['tests', index], message });
       }
     }),
-  z.strictObject({
-    ...row,
+  row.extend({
     /** Any Temporal activity that takes a `CustomGradeRequest` and returns a verdict. */
     grader: z.literal('custom'),
     activity: z.string().min(1),
