@@ -4,8 +4,7 @@ import { MOST_ATTEMPTS } from './methods/samples';
 import type { Manifest, MethodRecord, Preference } from './results';
 import { unitOf } from './spent';
 import { topologyOf } from '../plan/topology';
-import { adjustByHolm, clamp, compareTries, type Comparison } from './compare-pairs';
-import { resampleMean } from './resample';
+import { adjustByHolm, clamp, compareTries, type Comparison, resampleMean } from './compare-pairs';
 import {
   groupBy,
   meanInterval,

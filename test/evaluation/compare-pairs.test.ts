@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { adjustByHolm, compareTries } from '../../src/evaluation/compare-pairs';
-import { resampleMean } from '../../src/evaluation/resample';
+import { adjustByHolm, compareTries, resampleMean } from '../../src/evaluation/compare-pairs';
 import { scoreInterval, scoreTest, smallestFound } from '../../src/evaluation/score-test';
 
 const differencesOf = (better: number, worse: number, equal: number): number[][] => [

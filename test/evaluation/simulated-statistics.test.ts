@@ -1,6 +1,5 @@
 import { randomFrom } from '../../src/evaluation/chance';
-import { adjustByHolm } from '../../src/evaluation/compare-pairs';
-import { resampleMean } from '../../src/evaluation/resample';
+import { adjustByHolm, resampleMean } from '../../src/evaluation/compare-pairs';
 import { powerOf, scoreInterval, scoreTest, smallestFound } from '../../src/evaluation/score-test';
 import { meanOf } from '../../src/evaluation/statistics';
 
