@@ -60,6 +60,7 @@ export function summarize(manifest: Evaluated, records: Records): Summary {
   const setting = { workers, byQuestion, reference, references: of(reference) };
   const found = methods.map((method) => summarizeMethod(method, of(method), setting));
   const summaries = adjust(found, primary);
+  const best = reference === REFERENCE ? bestWorker(summaries, workers) : null;
   // Leaves out logged solves, which were paid for earlier.
   const paid = log === undefined ? records : records.filter(({ method }) => method !== REFERENCE);
   const judged = records.flatMap(({ judging }) => judging ?? []);
@@ -69,27 +70,18 @@ export function summarize(manifest: Evaluated, records: Records): Summary {
     file,
     seed,
     workers,
-    ...(log && { log }),
-    ...(repeats && { repeats }),
-    ...(primary && { primary }),
+    log,
+    repeats,
+    primary,
     questions,
     complete: whole.length,
     reference,
     methods: summaries,
-    againstBestWorker: reference === REFERENCE ? compareWithBest(summaries, workers, of) : null,
+    againstBestWorker: best && compare(setting.references, best.method, of(best.method)),
     usd: nanoUsd && nanoUsd / 1e9,
     lost: records.reduce((sum, record) => sum + record.lost, 0),
-    ...(learned && { learned }),
+    learned,
   };
-}
-
-function compareWithBest(
-  summaries: readonly MethodSummary[],
-  workers: readonly string[],
-  of: (method: string) => Records,
-): Comparison | null {
-  const best = bestWorker(summaries, workers);
-  return best && compare(of(REFERENCE), best.method, of(best.method));
 }
 
 interface Setting {
