@@ -1,15 +1,13 @@
 import type { Verdict } from '../grading/verdict';
 import type { Plan } from '../plan/plan';
 
-export interface JudgedRound {
-  readonly plan: Plan | null;
-  /** Verdict on each step's output as if it were the answer; null or absent if unknown. */
-  readonly outputs: readonly (Verdict | null)[];
-  readonly answer: Verdict | null;
-}
-
 export interface JudgedRun {
-  readonly rounds: readonly JudgedRound[];
+  readonly rounds: readonly {
+    readonly plan: Plan | null;
+    /** Verdict on each step's output as if it were the answer; null or absent if unknown. */
+    readonly outputs: readonly (Verdict | null)[];
+    readonly answer: Verdict | null;
+  }[];
   readonly answer: Verdict;
   /** Verdict on the answer of each worker of the pool alone; null if unknown. */
   readonly pool: Readonly<Record<string, Verdict | null>>;

@@ -8,11 +8,6 @@ import { type Disagreements, findDisagreements, showDisagreements } from './disa
 import type { Report, Table } from './report';
 import { type CheckpointBinder, describeSetting, readWriters } from './setting';
 
-/** Returns the method whose disagreements are shown: the best worker alone, else the first other method. */
-function otherMethod({ againstBestWorker, methods, reference }: Summary): string | undefined {
-  return againstBestWorker?.against ?? methods.find(({ method }) => method !== reference)?.method;
-}
-
 export interface Details {
   /** Scores by data set, topic and level, and the length and workers of the plans. */
   readonly tables: readonly Table[];
@@ -27,11 +22,13 @@ export async function readDetails(
 ): Promise<Details> {
   const { methods, workers, primary } = manifest;
   const evaluation = { methods, workers, records, questions: await readQuestions(store, manifest) };
-  const other = primary ?? otherMethod(summary);
+  const { reference, againstBestWorker, methods: tried } = summary;
+  const first = tried.find(({ method }) => method !== reference)?.method;
+  // Else the best worker alone, else the first other method.
+  const other = primary ?? againstBestWorker?.against ?? first;
   return {
     tables: breakDown(evaluation),
-    disagreements:
-      other === undefined ? null : await findDisagreements(store, summary.reference, other, evaluation),
+    disagreements: other === undefined ? null : await findDisagreements(store, reference, other, evaluation),
   };
 }
 
