@@ -15,15 +15,14 @@ export function normalizeMath(text: string): string {
   plain = plain.replace(/[⁰¹²³⁴-⁹⁻]{1,20}/g, (powers) => {
     return `^{${Array.from(powers, (power) => '0123456789-'['⁰¹²³⁴⁵⁶⁷⁸⁹⁻'.indexOf(power)]).join('')}}`;
   });
-  for (const [character, latex] of UNICODE) plain = plain.replaceAll(character, latex);
-  for (const [pattern, latex] of SPELLINGS) plain = plain.replace(pattern, latex);
+  for (const [pattern, latex] of SPELLINGS) plain = plain.replaceAll(pattern, latex);
   plain = withBraces(plain, /(?<![a-zA-Z\\])sqrt\s?\(/, '\\sqrt');
   plain = withBraces(plain, /\^\(/, '^');
   for (const [pattern, latex] of AFTERWARDS) plain = plain.replace(pattern, latex);
   return plain.replace(/\s{1,2000}/g, ' ').trim();
 }
 
-const UNICODE: readonly (readonly [string, string])[] = [
+const SPELLINGS: readonly (readonly [string | RegExp, string])[] = [
   ['−', '-'],
   ['–', '-'],
   ['×', '\\times '],
@@ -43,9 +42,6 @@ const UNICODE: readonly (readonly [string, string])[] = [
   ['∅', '\\emptyset '],
   ['ℝ', '\\mathbb{R}'],
   ['√(', 'sqrt('],
-];
-
-const SPELLINGS: readonly (readonly [RegExp, string])[] = [
   [/√\s?([a-zA-Z\d]{1,20})/g, '\\sqrt{$1}'],
   // Marks around mathematics, and currency, which is a unit that may be left out.
   [/(?<!\\)\\!/g, ''],
