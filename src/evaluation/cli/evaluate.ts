@@ -15,6 +15,7 @@ import { FREE_TOKENS } from '../../config/resolve-run';
 import type { Config } from '../../config/schema';
 import { reasonOf, UsageError } from '../../errors';
 import { checkStore, configuredStore } from '../../store/open-store';
+import type { Store } from '../../store/store';
 import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { wrapFacts } from '../../trace/lines';
 import { readResults } from '../activities/kept';
@@ -25,20 +26,20 @@ import {
   type EvaluationProgress,
   PROGRESS_QUERY,
 } from '../contract';
+import { compareEvaluations, type Evaluated, tableOfChanges } from '../report/compare-evaluations';
 import { drawCharts } from '../report/page';
 import { writeReport } from '../report/report';
 import { chartsOf } from '../report/score-charts';
 import type { Manifest } from '../results';
 import { modelsBeside } from '../cast';
 import { checkCondition, readCondition } from '../condition';
-import { detailsOf } from '../report/details';
+import { detailsOf, readQuestions } from '../report/details';
 import { writeInspectLogs } from '../report/inspect-log';
 import { asksForFree } from '../report/setting';
 import { summarize, type Summary } from '../summarize';
-import { compareKept } from './compare';
 import { findEvaluation } from './earlier';
 import { checkBudget, type PlanOptions, planForFile, planForLog } from './plan-evaluation';
-import { reportOf, showSummary } from '../report/describe-summary';
+import { reportOf, showSummary, showTable } from '../report/describe-summary';
 
 interface EvaluateOptions extends WorkOptions, PlanOptions {
   readonly window: number;
@@ -244,4 +245,34 @@ export function describeProgress(
     ...(left !== null && done < questions ? [`about ${describeAge(left)} left`] : []),
     ...shown,
   ];
+}
+
+/** Runs `eval --compare ID1 ID2`: shows what changed on the questions of both evaluations; calls no model. */
+async function compareKept(ids: readonly string[], options: EvaluateOptions): Promise<ExitCode> {
+  const [one, two, ...more] = ids;
+  if (one === undefined || two === undefined || more.length > 0)
+    throw new UsageError(`--compare takes two evaluations, and ${ids.length} are named: --compare ID1 ID2`);
+  const config = await loadSettings(options);
+  await checkStore(config.store);
+  const store = configuredStore(config);
+  const [before, after] = [await readEvaluated(store, one), await readEvaluated(store, two)];
+  const changes = compareEvaluations(before, after);
+  if (changes.length === 0) {
+    throw new UsageError(
+      `evaluations ${before.manifest.id} and ${after.manifest.id} share no method on a question that was judged in both: ` +
+        'evaluate the same file with the same methods',
+    );
+  }
+  const table = tableOfChanges(before.manifest.id, after.manifest.id, changes);
+  await print(
+    options.json === true ? toJson(changes) : showTable(table, columnsOf(process.stdout) ?? Infinity),
+  );
+  say('Difference: the second less the first, on the questions that both judged.');
+  return EXIT.answered;
+}
+
+async function readEvaluated(store: Store, id: string): Promise<Evaluated> {
+  const manifest = await findEvaluation(store, id);
+  const records = await readResults(store, manifest.id);
+  return { manifest, records, questions: await readQuestions(store, manifest) };
 }
