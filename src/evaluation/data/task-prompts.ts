@@ -1,8 +1,7 @@
 import type { Question } from '../../grading/question';
 
 /** Forms of a question. `plain`: as in its set. `paper`: with the paper's further instructions, in our words. */
-export const PROMPTS = ['plain', 'paper'] as const;
-export type Prompts = (typeof PROMPTS)[number];
+export type Prompts = 'plain' | 'paper';
 
 /** Paper's form of a question: with an instruction to answer in a tag, or from another field of the row. */
 export type PaperPrompt = { readonly asks: string } | { readonly field: string };

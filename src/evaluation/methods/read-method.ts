@@ -1,7 +1,6 @@
 import { UsageError } from '../../errors';
 import { MAX_STEPS } from '../../protocol/messages';
-import { type Access, ACCESS_MODES, EXAMPLE_SET_NAMES, type ExampleSet } from '../../plan/plan';
-import type { Plan } from '../../plan/plan';
+import { type Access, ACCESS_MODES, EXAMPLE_SET_NAMES, type ExampleSet, type Plan } from '../../plan/plan';
 import type { Form, Method } from './method';
 import { alone, generic, mixture, oneModel, permuted, randomPlan, reflection, silent } from './plans';
 
