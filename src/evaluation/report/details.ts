@@ -24,7 +24,7 @@ export async function readDetails(
   const evaluation = { methods, workers, records, questions: await readQuestions(store, manifest) };
   const { reference, againstBestWorker, methods: tried } = summary;
   const first = tried.find(({ method }) => method !== reference)?.method;
-  // Else the best worker alone, else the first other method.
+  // Falls back to the best worker alone, then to the first other method.
   const other = primary ?? againstBestWorker?.against ?? first;
   return {
     tables: breakDown(evaluation),
