@@ -77,32 +77,9 @@ export interface Tried<Policy extends PolicyRef = PolicyRef> {
   readonly groups: readonly string[];
 }
 
-export interface GateDecision {
-  readonly promoted: boolean;
-  readonly isLoss: boolean;
-  /**
-   * How many gate decisions used this held-out set, this one included, plus trials by which `continueFrom: best` chose;
-   * each later one needs stronger evidence.
-   */
-  readonly judgement: number;
-  readonly pairs: number;
-  readonly gain: number | null;
-  readonly lowerBound: number | null;
-  /** Smallest gain that would have been detected four times out of five; null with too few pairs. */
-  readonly smallestGain: number | null;
-  /** Mean cost of the candidate's rollouts relative to the baseline's; null if a price is unknown. */
-  readonly costRatio: number | null;
-  readonly sentence: string;
-}
-
 export interface CanaryGaps {
   /** Gaps to the promoted checkpoint and to its parent, for each group; null if the parent is gone. */
   readonly own: readonly number[];
   readonly parent: readonly number[] | null;
   readonly tolerance: number;
-}
-
-export interface CanaryDecision {
-  readonly rolledBack: boolean;
-  readonly sentence: string;
 }

@@ -9,9 +9,10 @@ import {
   spreadOf,
   upperBound,
 } from '../evaluation/statistics';
-import type { CanaryDecision, CanaryGaps, GateDecision } from './contract';
+import type { CanaryGaps } from './contract';
 import { gainsOf, type Pair, pairUp, type ScoredPolicy } from './rewards';
 import { describePolicy } from './names';
+import type { CanaryDecision, GateDecision } from './records';
 
 export interface GateRule {
   /** Highest allowed cost of a candidate relative to its baseline; null: any. */

@@ -150,6 +150,25 @@ export const cycleMetricsSchema = cycleFiguresSchema.extend({
 });
 export type CycleMetrics = z.infer<typeof cycleMetricsSchema>;
 
+const gateDecisionSchema = z.object({
+  promoted: z.boolean(),
+  isLoss: z.boolean(),
+  /**
+   * How many gate decisions used this held-out set, this one included, plus trials by which `continueFrom: best` chose;
+   * each later one needs stronger evidence.
+   */
+  judgement: z.int().positive(),
+  pairs: z.int().nonnegative(),
+  gain: z.number().nullable(),
+  lowerBound: z.number().nullable(),
+  /** Smallest gain that would have been detected four times out of five; null with too few pairs. */
+  smallestGain: z.number().nullable(),
+  /** Mean cost of the candidate's rollouts relative to the baseline's; null if a price is unknown. */
+  costRatio: z.number().nullable(),
+  sentence: z.string(),
+});
+export type GateDecision = Readonly<z.infer<typeof gateDecisionSchema>>;
+
 /** Reasons why a night's candidate serves or does not. */
 export const gateRecordSchema = z.object({
   schema: z.literal(1),
@@ -160,18 +179,11 @@ export const gateRecordSchema = z.object({
   heldOut: z.string(),
   maxCostRatio: z.number().nullable(),
   margin: z.number(),
-  promoted: z.boolean(),
-  isLoss: z.boolean(),
-  judgement: z.int().positive(),
-  pairs: z.int().nonnegative(),
-  gain: z.number().nullable(),
-  lowerBound: z.number().nullable(),
-  smallestGain: z.number().nullable(),
-  costRatio: z.number().nullable(),
-  sentence: z.string(),
+  ...gateDecisionSchema.shape,
   at: z.string(),
 });
 export type GateRecord = Readonly<z.infer<typeof gateRecordSchema>>;
 
 /** Outcome of the check after a promotion, with the checkpoint as it serves. */
 export const canaryRecordSchema = z.object({ rolledBack: z.boolean(), sentence: z.string(), at: z.string() });
+export type CanaryDecision = Readonly<Omit<z.infer<typeof canaryRecordSchema>, 'at'>>;

@@ -2,12 +2,12 @@ import type { Store } from '../../store/store';
 import { decideCanary, decideGate, type GateRule } from '../gate';
 import { type CheckpointRef, describePolicy, type PolicyRef } from '../names';
 import type { TrainableConfig } from '../config/schema';
-import type { CanaryDecision, CanaryGaps, GateDecision, Tried } from '../contract';
+import type { CanaryGaps, Tried } from '../contract';
 import { canaryKey, gateKey, isGateKey, TRAINING_FOLDER } from '../store-keys';
 import { promote, readServing, rollback, type ServingChange } from '../policy/serving';
 import { type ScoredPolicy, scoreQuestions } from '../rewards';
 import { readRecord } from '../../store/records';
-import { gateRecordSchema } from '../records';
+import { type CanaryDecision, type GateDecision, gateRecordSchema } from '../records';
 import { readGroups } from './records';
 
 interface OfNight {
