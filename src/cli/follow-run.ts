@@ -182,49 +182,30 @@ export async function* followPatiently(
   id: string,
   { tell, patience = '5m', signal }: { tell: Say; patience?: string; signal?: AbortSignal },
 ): AsyncGenerator<SolveResult> {
-  const absence = new Absence(address, tell, patience);
+  let awaySince = null as number | null;
+  const noteAbsence = (error: unknown): void => {
+    const reason = reasonAway(error);
+    if (awaySince === null)
+      tell(`Temporal at ${address} does not answer (${reason}): waiting for it, ${patience} at most.`);
+    awaySince ??= Date.now();
+    if (Date.now() - awaySince <= durationMs(patience)) return;
+    const what = `Temporal at ${address} has not answered for ${patience} (${reason})`;
+    throw new Error(what, { cause: error });
+  };
   for (;;) {
     const traces = conductor.watch(id, signal);
     try {
       for (;;) {
         const next = await unlessSilent(traces.next(), temporal);
-        absence.end();
+        if (awaySince !== null) tell(`Temporal at ${address} answers again.`);
+        awaySince = null;
         if (next.done === true) return;
         yield next.value;
       }
     } catch (error) {
       if (signal?.aborted === true) throw error;
-      absence.goOn(error);
+      noteAbsence(error);
       await pause(AGAIN_MS, null, { signal });
-    }
-  }
-}
-
-/** A period during which the server does not answer. */
-class Absence {
-  #since: number | null = null;
-
-  constructor(
-    private readonly address: string,
-    private readonly tell: Say,
-    private readonly patience: string,
-  ) {}
-
-  end(): void {
-    if (this.#since !== null) this.tell(`Temporal at ${this.address} answers again.`);
-    this.#since = null;
-  }
-
-  /** @throws Error with the reason if it has lasted too long, or if the error does not mean an absence */
-  goOn(error: unknown): void {
-    const { address, patience, tell } = this;
-    const reason = reasonAway(error);
-    if (this.#since === null)
-      tell(`Temporal at ${address} does not answer (${reason}): waiting for it, ${patience} at most.`);
-    this.#since ??= Date.now();
-    if (Date.now() - this.#since > durationMs(patience)) {
-      const what = `Temporal at ${address} has not answered for ${patience} (${reason})`;
-      throw new Error(what, { cause: error });
     }
   }
 }
