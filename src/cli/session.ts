@@ -94,7 +94,7 @@ export async function withSession<Result>(
 
 async function connect(server: TemporalServer, { natively, log }: SessionOptions) {
   if (natively !== true) return Connection.connect(server.connection);
-  const { connectNatively } = await import('./native-connection.js');
+  const { connectNatively } = await import('./start-worker.js');
   return connectNatively(server, log);
 }
 
