@@ -1,4 +1,6 @@
-import { appendFile, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { stringify } from 'yaml';
 import { resolveRun } from '../../config/resolve-run';
 import { describeConductor } from '../../config/cards';
 import { EXIT, type ExitCode, listenForInterruption, unlessInterrupted } from '../../cli/ending';
@@ -11,15 +13,16 @@ import { completedSolves } from '../../client/list-runs';
 import { sumOfAll, tally } from '../../evaluation/statistics';
 import { readQuestionFile } from '../../evaluation/data/data-set';
 import { reasonOf, UsageError } from '../../errors';
+import { type Example, MAX_EXAMPLES } from '../../plan/plan';
 import { counted, describeUsd } from '../../trace/describe';
 import { readQuestions, readRows } from '../activities/data';
 import { askedHow, type ExampleRow, exampleRowSchema, tryExample } from '../activities/examples';
 import { type GradedSolve, gradeSolve } from '../client/examples';
-import { examplesIn } from '../client/few-shot';
+import { byLength, chooseVaried, examplesIn } from '../client/few-shot';
 import { playPrompted } from '../client/prompted-groups';
+import { readExamples } from '../config/few-shot';
 import { resolveTraining, trainingOf, type TrainingSettings } from '../config/resolve';
 import type { GroupRecord } from '../records';
-import { keepFewShot } from './few-shot';
 import { warmStartWith } from './init';
 import { findTraining, type TrainingSession, type TrainOptions, withTraining } from './session';
 
@@ -202,5 +205,19 @@ async function keep(
   await print(`${file}: ${counted(fresh.length, 'example')} added, ${count} in all.`);
   if (count === 0) return EXIT.failed;
   say(`Teach them with: temporal-conductor ${warmStartWith(file, trainingOf(config).base)}`);
+  return EXIT.answered;
+}
+
+/** Adds up to `count` varied examples to a few-shot file, only of questions that have none there yet. */
+async function keepFewShot(file: string, count: number, found: readonly Example[]): Promise<ExitCode> {
+  const there = existsSync(file) ? readExamples(file) : [];
+  const known = new Set(there.map(({ question }) => question));
+  const fresh = found.filter(({ question }) => !known.has(question));
+  const added = chooseVaried(fresh, Math.min(count, MAX_EXAMPLES - there.length));
+  const all = byLength([...there, ...added]);
+  if (added.length > 0) await writeFile(file, stringify(all, { lineWidth: 0 }));
+  await print(`${file}: ${counted(added.length, 'example')} added, ${all.length} in all.`);
+  if (all.length === 0) return EXIT.failed;
+  say(`Have the policy's prompts show them: training.policy.examples: ${file}`);
   return EXIT.answered;
 }
