@@ -13,11 +13,10 @@ import { cycleTimes, Stopwatch } from '../summarize-cycle';
 import { checkInput, storeActivities } from './activities';
 import * as checkpoints from './checkpoints';
 import { judge, tryOnHeldOut } from './gate';
-import { requirePlans } from './format-check';
 import { learn } from './learn';
 import { listen, NightControl } from './messages';
 import { Night } from './night';
-import { type CycleRollouts, Rollouts } from './rollouts';
+import { type CycleRollouts, requirePlans, Rollouts } from './rollouts';
 
 /*
  * The learning loop, from top to bottom. A night claims its cycles; each cycle
