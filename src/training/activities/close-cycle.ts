@@ -1,4 +1,4 @@
-import { RecordError, writeRecord } from '../../store/records';
+import { writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 import type { TrainingSettings } from '../config/resolve';
 import type { PublishSettings } from '../inputs';
@@ -67,12 +67,8 @@ export async function closeNight(
 ): Promise<void> {
   const { next, ...ending } = request;
   const { trainRun, date, done, checkpoint } = ending;
-  const night = await records.readNight(store, trainRun, date);
-  if (night === null) {
-    throw new RecordError(
-      `night ${date} of ${trainRun} is not in the store ${store.url}: was it removed, or is it another store?`,
-    );
-  }
+  const read = await records.readNight(store, trainRun, date);
+  const night = records.present(read, `night ${date} of ${trainRun}`, store);
   if (night.done > done) return;
   await records.writeNight(store, { ...night, ...ending, closedAt: new Date().toISOString() });
   await records.advanceRun(store, { schema: 1, trainRun, done, checkpoint: next ?? checkpoint });

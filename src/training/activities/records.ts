@@ -50,11 +50,13 @@ export function readGroups(store: Store, groups: readonly string[]): Promise<Gro
 }
 
 export async function readGroup(store: Store, key: string): Promise<GroupRecord> {
-  const group = await readRecord(store, key, groupRecordSchema);
-  if (group !== null) return group;
-  throw new RecordError(
-    `group ${key} is not in the store ${store.url}: was it removed, or is it another store?`,
-  );
+  return present(await readRecord(store, key, groupRecordSchema), `group ${key}`, store);
+}
+
+/** @throws RecordError if there is no such record */
+export function present<T>(record: T | null, name: string, { url }: Store): T {
+  if (record !== null) return record;
+  throw new RecordError(`${name} is not in the store ${url}: was it removed, or is it another store?`);
 }
 
 export async function readMetrics(store: Store, trainRun: string): Promise<CycleMetrics[]> {
@@ -89,13 +91,11 @@ export async function readNights(store: Store, trainRun: string): Promise<Traine
   );
 }
 
-export interface TrainedRun {
-  readonly trainRun: string;
-  readonly nights: readonly TrainedNight[];
-}
-
 /** @param only the one training run to read; default: all that the store has */
-export async function readTrainRuns(store: Store, only?: string): Promise<TrainedRun[]> {
+export async function readTrainRuns(
+  store: Store,
+  only?: string,
+): Promise<{ readonly trainRun: string; readonly nights: readonly TrainedNight[] }[]> {
   const names = only === undefined ? await listTrainRuns(store) : [only];
   return Promise.all(
     names.map(async (trainRun) => ({ trainRun, nights: await readNights(store, trainRun) })),
