@@ -46,10 +46,11 @@ function whole(least: number, most = Infinity): Read<number> {
   return number(`a whole number ${range}`, /^\d{1,15}$/, least, most);
 }
 
-function list(expected: string): Read<string[]> {
-  return reader(`${expected}, separated by commas`, (text) => {
+/** Reads names separated by commas, each of which matches the pattern. */
+function list(expected: string, pattern = /\S/): Read<string[]> {
+  return reader(expected, (text) => {
     const names = text.split(',').map((name) => name.trim());
-    return names.every((name) => name !== '') ? names : undefined;
+    return names.every((name) => pattern.test(name)) ? names : undefined;
   });
 }
 
@@ -92,13 +93,10 @@ export const read = {
     const time = isDate(text) ? Date.parse(text) + DAY_MS - 1 : Date.now() + days * DAY_MS;
     return time > Date.now() ? new Date(time).toISOString() : undefined;
   }),
-  ids: repeated(list('ids of workers')),
-  names: list('names'),
+  ids: repeated(list('ids of workers, separated by commas')),
+  names: list('names, separated by commas'),
   /** A * at the end of a name matches any ending. */
-  models: reader('names of models separated by commas, a * at the end alone, e.g. worker/*', (text) => {
-    const names = text.split(',').map((name) => name.trim());
-    return names.every((name) => /^[^*]+\*?$|^\*$/.test(name)) ? names : undefined;
-  }),
+  models: list('names of models separated by commas, a * at the end alone, e.g. worker/*', /^[^*]+\*?$|^\*$/),
   name: reader('a name of 1 to 64 bytes', (text) => {
     const bytes = Buffer.byteLength(text);
     return bytes >= 1 && bytes <= 64 ? text : undefined;
