@@ -9,29 +9,26 @@ export const tokenizerTextsKey = (sha256: string): string => `tokenizer-texts/${
 export const TRAINING_FOLDER = 'training/';
 export const SERVING_KEY = `${TRAINING_FOLDER}serving.json`;
 
-const runFolder = (trainRun: string): string => `${TRAINING_FOLDER}${trainRun}/`;
-export const runKey = (trainRun: string): string => `${runFolder(trainRun)}run.json`;
+/** Makes a function that returns the key of a training run's file or folder. */
+const inRun =
+  <Place extends unknown[]>(pathOf: (...place: Place) => string) =>
+  (trainRun: string, ...place: Place): string =>
+    `${TRAINING_FOLDER}${trainRun}/${pathOf(...place)}`;
 
-export const nightsFolder = (trainRun: string): string => `${runFolder(trainRun)}nights/`;
+export const runKey = inRun(() => 'run.json');
 
-/** Key of a night's record, or of a file beside it. */
-const ofNight =
-  (end: string) =>
-  (trainRun: string, date: string): string =>
-    `${nightsFolder(trainRun)}${date}${end}`;
-export const nightKey = ofNight('.json');
-export const gateKey = ofNight('-gate.json');
-export const canaryKey = ofNight('-canary.json');
-export const canaryBatchKey = ofNight('-canary.jsonl.gz');
+export const nightsFolder = inRun(() => 'nights/');
+export const nightKey = inRun((date: string) => `nights/${date}.json`);
+export const gateKey = inRun((date: string) => `nights/${date}-gate.json`);
+export const canaryKey = inRun((date: string) => `nights/${date}-canary.json`);
+export const canaryBatchKey = inRun((date: string) => `nights/${date}-canary.jsonl.gz`);
 
-export const checkpointsFolder = (trainRun: string): string => `${runFolder(trainRun)}checkpoints/`;
-export const manifestKey = (trainRun: string, name: string): string =>
-  `${checkpointsFolder(trainRun)}${name}.json`;
+export const checkpointsFolder = inRun(() => 'checkpoints/');
+export const manifestKey = inRun((name: string) => `checkpoints/${name}.json`);
 
 /** Folder of the trainer's lists of each checkpoint's files; nothing else is in it. */
-export const weightsFolder = (trainRun: string): string => `${runFolder(trainRun)}weights/`;
-export const weightsKey = (trainRun: string, name: string): string =>
-  `${weightsFolder(trainRun)}${name}.json`;
+export const weightsFolder = inRun(() => 'weights/');
+export const weightsKey = inRun((name: string) => `weights/${name}.json`);
 export const isWeightsKey = (key: string): boolean => /^training\/[^/]+\/weights\/[^/]+\.json$/.test(key);
 
 export const WEIGHTS_FOLDER = 'weights/';
@@ -39,22 +36,19 @@ export const WEIGHTS_FOLDER = 'weights/';
 /** Folder of unfinished writes, including those of killed writers. */
 export const UNFINISHED_FOLDER = 'unfinished/';
 
-export const metricsFolder = (trainRun: string): string => `${runFolder(trainRun)}metrics/`;
-export const metricsKey = (trainRun: string, cycle: number): string =>
-  `${metricsFolder(trainRun)}${sixDigits(cycle)}.json`;
+export const metricsFolder = inRun(() => 'metrics/');
+export const metricsKey = inRun((cycle: number) => `metrics/${sixDigits(cycle)}.json`);
 
-const cycleFolder = (trainRun: string, cycle: number): string =>
-  `${runFolder(trainRun)}cycles/${sixDigits(cycle)}/`;
-export const batchKey = (trainRun: string, cycle: number): string =>
-  `${cycleFolder(trainRun, cycle)}batch.jsonl.gz`;
+const inCycle = (path: string) => inRun((cycle: number) => `cycles/${sixDigits(cycle)}/${path}`);
+export const batchKey = inCycle('batch.jsonl.gz');
 /** Right plans that the policy wrote in a cycle, for this and later cycles to imitate. */
-export const rightPlansKey = (trainRun: string, cycle: number): string =>
-  `${cycleFolder(trainRun, cycle)}right.json`;
-export const cycleExamplesKey = (trainRun: string, cycle: number): string =>
-  `${cycleFolder(trainRun, cycle)}examples.jsonl`;
+export const rightPlansKey = inCycle('right.json');
+export const cycleExamplesKey = inCycle('examples.jsonl');
+export const groupsFolder = inCycle('groups/');
+const trialsFolder = inCycle('trials/');
+const samplesFolder = inCycle('samples/');
 
-export const groupsFolder = (trainRun: string, cycle: number): string =>
-  `${cycleFolder(trainRun, cycle)}groups/`;
+const examplesFolder = inRun(() => 'examples/');
 
 type Round = Omit<GroupId, 'question'> & { readonly round: number };
 
@@ -64,15 +58,15 @@ const roundFile = ({ draw, round }: Round): string => `${sixDigits(draw)}-${roun
 export function groupKey(group: Round & { readonly checkpoint: string }): string {
   const { purpose, trainRun, cycle, checkpoint } = group;
   if (purpose === 'training') return groupsFolder(trainRun, cycle) + roundFile(group);
-  if (purpose === 'examples') return `${runFolder(trainRun)}examples/${roundFile(group)}`;
+  if (purpose === 'examples') return examplesFolder(trainRun) + roundFile(group);
   const policy = readCheckpointId(checkpoint) === null ? 'prompted' : checkpoint;
-  return `${cycleFolder(trainRun, cycle)}trials/${purpose}/${policy}/${roundFile(group)}`;
+  return `${trialsFolder(trainRun, cycle)}${purpose}/${policy}/${roundFile(group)}`;
 }
 
 export function samplesKey(group: Round & { readonly checkpoint: CheckpointRef }): string {
   const { purpose, trainRun, cycle, checkpoint } = group;
   const apart = purpose === 'training' ? '' : `${purpose}/${checkpointId(checkpoint)}/`;
-  return `${cycleFolder(trainRun, cycle)}samples/${apart}${roundFile(group)}`;
+  return samplesFolder(trainRun, cycle) + apart + roundFile(group);
 }
 
 export const isGateKey = (key: string): boolean => /^training\/[^/]+\/nights\/[\d-]+-gate\.json$/.test(key);
