@@ -134,22 +134,11 @@ export type PromptSettings = Pick<
 export async function planPrompts(
   store: Store,
   { workers, plans, earlier }: Pick<SamplePlansRequest, 'workers' | 'plans' | 'earlier'>,
-  { prompt: style, describe, access, subtasks, examples, maxSteps }: PromptSettings,
+  { prompt: style, ...settings }: PromptSettings,
   { question, conversation }: AskedWhole,
 ): Promise<Message[][]> {
-  const shared = {
-    style,
-    question,
-    conversation,
-    workers,
-    describe,
-    access,
-    subtasks,
-    examples,
-    maxSteps,
-    repairs: [],
-    format: 'lists',
-  } as const;
+  const asked = { question, conversation, workers, repairs: [], format: 'lists' } as const;
+  const shared = { ...settings, ...asked, style };
   if (earlier === undefined) return Array<Message[]>(plans).fill(conductorMessages(shared));
   return Promise.all(
     earlier.map(async ({ plan, answer }) =>
