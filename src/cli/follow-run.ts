@@ -88,13 +88,14 @@ async function followRun(
   const show = (): void => {
     if (trace !== undefined && !isClosed) view.show({ trace, retries, texts });
   };
-  const note = (next: SolveResult): void => {
-    trace = next;
-    show();
-    if (!isClosed) questions?.consider(next);
+  const watch = async function* (signal: AbortSignal): AsyncGenerator<SolveResult> {
+    for await (const next of followPatiently(session, id, { tell: say, signal })) {
+      trace = next;
+      show();
+      if (!isClosed) questions?.consider(next);
+      yield next;
+    }
   };
-  const watch = (signal: AbortSignal): AsyncGenerator<SolveResult> =>
-    noting(followPatiently(session, id, { tell: say, signal }), note);
   const lookForRetries = async (): Promise<readonly Retry[]> => {
     retries = await conductor.retries(id);
     show();
@@ -121,16 +122,6 @@ async function followRun(
   });
   await live?.written;
   return ended == null || 'left' in ended ? ended : trace;
-}
-
-async function* noting<State>(
-  states: AsyncIterable<State>,
-  note: (state: State) => void,
-): AsyncGenerator<State> {
-  for await (const state of states) {
-    note(state);
-    yield state;
-  }
 }
 
 /** Lists the runs, evaluations and nights that an earlier command of this folder left, which our worker resumes. */
