@@ -4,15 +4,7 @@ import type { Question } from '../../grading/question';
 import { changeRecord, readRecord, RecordError, readRecords, writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 import type { CycleMetrics, GroupRecord, NightRecord, RunRecord } from '../records';
-import {
-  canaryRecordSchema,
-  cycleMetricsSchema,
-  gateRecordSchema,
-  groupRecordSchema,
-  nightRecordSchema,
-  rightPlansSchema,
-  runRecordSchema,
-} from '../records';
+import * as schemas from '../records';
 import * as keys from '../store-keys';
 
 /** Makes a reader of one kind of record from its schema and the function that names its keys. */
@@ -21,16 +13,16 @@ const reader =
   (store: Store, ...place: Place): Promise<T | null> =>
     readRecord(store, keyOf(...place), schema);
 
-export const readRun = reader(keys.runKey, runRecordSchema);
-export const readNight = reader(keys.nightKey, nightRecordSchema);
-export const readCycle = reader(keys.metricsKey, cycleMetricsSchema);
-export const readRightPlans = reader(keys.rightPlansKey, rightPlansSchema);
-export const readGate = reader(keys.gateKey, gateRecordSchema);
-export const readCanary = reader(keys.canaryKey, canaryRecordSchema);
+export const readRun = reader(keys.runKey, schemas.runRecordSchema);
+export const readNight = reader(keys.nightKey, schemas.nightRecordSchema);
+export const readCycle = reader(keys.metricsKey, schemas.cycleMetricsSchema);
+export const readRightPlans = reader(keys.rightPlansKey, schemas.rightPlansSchema);
+export const readGate = reader(keys.gateKey, schemas.gateRecordSchema);
+export const readCanary = reader(keys.canaryKey, schemas.canaryRecordSchema);
 
 /** Stores how far a training run is; false if it is further already, e.g. for a timed-out attempt that still runs. */
 export function advanceRun(store: Store, run: RunRecord): Promise<boolean> {
-  return changeRecord(store, keys.runKey(run.trainRun), runRecordSchema, (was) =>
+  return changeRecord(store, keys.runKey(run.trainRun), schemas.runRecordSchema, (was) =>
     (was?.done ?? 0) <= run.done ? [run, true] : [null, false],
   );
 }
@@ -50,7 +42,7 @@ export function readGroups(store: Store, groups: readonly string[]): Promise<Gro
 }
 
 export async function readGroup(store: Store, key: string): Promise<GroupRecord> {
-  return present(await readRecord(store, key, groupRecordSchema), `group ${key}`, store);
+  return present(await readRecord(store, key, schemas.groupRecordSchema), `group ${key}`, store);
 }
 
 /** @throws RecordError if there is no such record */
@@ -60,13 +52,13 @@ export function present<T>(record: T | null, name: string, { url }: Store): T {
 }
 
 export async function readMetrics(store: Store, trainRun: string): Promise<CycleMetrics[]> {
-  const cycles = await readRecords(store, keys.metricsFolder(trainRun), cycleMetricsSchema);
+  const cycles = await readRecords(store, keys.metricsFolder(trainRun), schemas.cycleMetricsSchema);
   return cycles.sort((a, b) => a.cycle - b.cycle);
 }
 
 /** Returns the finished groups of a cycle in draw order, later rounds after the first. */
 export async function readCycleGroups(store: Store, trainRun: string, cycle: number): Promise<GroupRecord[]> {
-  const groups = await readRecords(store, keys.groupsFolder(trainRun, cycle), groupRecordSchema);
+  const groups = await readRecords(store, keys.groupsFolder(trainRun, cycle), schemas.groupRecordSchema);
   return groups.sort((a, b) => a.draw - b.draw || a.round - b.round);
 }
 
