@@ -35,7 +35,7 @@ export async function waitForResult(
 }
 
 export type AnswerPart =
-  | Exclude<Told, { kind: 'ended' }>
+  | Told
   /** Always the last part. */
   | { readonly kind: 'result'; readonly result: SolveResult };
 
@@ -43,11 +43,7 @@ export type AnswerPart =
 export async function* followAnswer(answered: Answered, signal: AbortSignal): AsyncGenerator<AnswerPart> {
   const { gateway, key, started } = answered;
   const teller = new AnswerTeller();
-  for await (const event of eventsOf(answered, signal)) {
-    for (const told of teller.tell(event)) {
-      if (told.kind !== 'ended') yield told;
-    }
-  }
+  for await (const event of eventsOf(answered, signal)) yield* teller.tell(event);
   if (signal.aborted) return;
   const result = await gateway.conductor.trace(started.id);
   yield { kind: 'result', result: await bookCost(gateway, key, result) };

@@ -2,16 +2,13 @@ import type { LiveEvent } from '../../client/live-events';
 import type { Plan } from '../../plan/plan';
 import { counted } from '../../trace/describe';
 
-export type Ended = Extract<LiveEvent, { kind: 'ended' }>;
-
 /** Updates on a solve for a caller that waits for its answer. */
 export type Told =
   /** A progress line, which is not part of the answer. */
   | { readonly kind: 'progress'; readonly line: string }
   | { readonly kind: 'delta'; readonly text: string }
   /** The text of the answer so far is void; deltas start again from the beginning. */
-  | { readonly kind: 'dropped' }
-  | { readonly kind: 'ended'; readonly end: Ended };
+  | { readonly kind: 'dropped' };
 
 const LINE_CHARACTERS = 200;
 
@@ -31,7 +28,7 @@ export class AnswerTeller {
 
   *tell(event: LiveEvent): Generator<Told> {
     if (event.kind === 'ended') {
-      yield* this.#tellEnd(event);
+      if (event.answer !== null) yield* this.#tellEnd(event.answer);
       return;
     }
     if (event.kind === 'text') {
@@ -52,14 +49,10 @@ export class AnswerTeller {
     if (line !== null && !(isShown && event.kind === 'stepEnded')) yield { kind: 'progress', line };
   }
 
-  *#tellEnd(end: Ended): Generator<Told> {
-    const { answer } = end;
-    if (answer !== null) {
-      if (!answer.startsWith(this.#shown)) yield this.#drop();
-      const text = answer.slice(this.#shown.length);
-      if (text !== '') yield { kind: 'delta', text };
-    }
-    yield { kind: 'ended', end };
+  *#tellEnd(answer: string): Generator<Told> {
+    if (!answer.startsWith(this.#shown)) yield this.#drop();
+    const text = answer.slice(this.#shown.length);
+    if (text !== '') yield { kind: 'delta', text };
   }
 
   #drop(): Told {

@@ -36,7 +36,7 @@ export class ResponseEncoder {
     yield this.#event('response.in_progress', { response: this.begun });
   }
 
-  *tell(told: Exclude<Told, { kind: 'ended' }>): Generator<ResponseEvent> {
+  *tell(told: Told): Generator<ResponseEvent> {
     if (told.kind === 'dropped') yield* this.#endMessage('incomplete', []);
     else if (told.kind === 'delta') yield* this.#write(told.text);
     else yield* this.#summarize(told.line);

@@ -4,7 +4,7 @@ import { frameOf } from '../event-stream';
 import { bookCost } from '../solve/follow-answer';
 import type { Gateway } from '../gateway';
 import type { Key } from '../access/keys';
-import { AnswerTeller, type Ended } from '../solve/told';
+import { AnswerTeller } from '../solve/told';
 import { type Happening, Transcript } from '../solve/transcript';
 import { type ResponseEvent, ResponseEncoder } from './response-events';
 import { beginningOf, type KnownResponse, type ResponseBody, responseOf } from './response-object';
@@ -19,6 +19,7 @@ interface Reading {
 type Recorded =
   | { readonly kind: 'live'; readonly event: LiveEvent }
   | { readonly kind: 'over'; readonly end: Ended; readonly response: ResponseBody };
+type Ended = Extract<LiveEvent, { kind: 'ended' }>;
 
 /** Yields all events of a response, with the same numbers for each reader. */
 export async function* followResponse(reading: Reading, signal: AbortSignal): AsyncGenerator<ResponseEvent> {
@@ -32,9 +33,8 @@ export async function* followResponse(reading: Reading, signal: AbortSignal): As
     open: (after, own) => record(reading, teller.copy(), { after, signal: own }),
   });
   for await (const recorded of transcript.follow(signal)) {
-    for (const told of teller.tell(recorded.kind === 'over' ? recorded.end : recorded.event)) {
-      if (told.kind !== 'ended') yield* encoder.tell(told);
-    }
+    const event = recorded.kind === 'over' ? recorded.end : recorded.event;
+    for (const told of teller.tell(event)) yield* encoder.tell(told);
     if (recorded.kind === 'over') yield* encoder.end(recorded.response);
   }
 }
