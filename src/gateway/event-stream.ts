@@ -10,14 +10,14 @@ const SILENCES_PER_EVENT = 4;
 const UNREAD_MS = 60_000;
 
 interface Framed {
-  /** Frames ready to send, each with its blank line. */
-  readonly frames: AsyncIterator<string>;
+  /** Opens the frames to send, each with its blank line. The signal is aborted if the client leaves. */
+  readonly open: (gone: AbortSignal) => AsyncIterator<string>;
   /** Returns a vendor's frame without content. */
   readonly nothing: () => string;
   /** Returns the vendor's frame for a failure after the status was sent. */
   readonly failed: (error: unknown) => string;
   /** Called once if the client leaves before the last frame. */
-  readonly onGone: () => void;
+  readonly onGone?: (() => void) | undefined;
 }
 
 const EVENT_STREAM_HEADERS = {
@@ -33,21 +33,26 @@ const EVENT_STREAM_HEADERS = {
  */
 export function streamEvents(
   c: Context<Env>,
-  { frames, nothing, failed, onGone }: Framed,
+  { open, nothing, failed, onGone }: Framed,
   headers: Readonly<Record<string, string>>,
 ): Response {
   const encoder = new TextEncoder();
-  // Destroying the response makes the server cancel this body.
-  const unread = new Watch(UNREAD_MS, () => c.env.outgoing.destroy());
+  const gone = new AbortController();
+  const frames = open(gone.signal);
+  let unread: NodeJS.Timeout | undefined;
+  const awaitReader = (): void => {
+    // Destroying the response makes the server cancel this body.
+    unread = setTimeout(() => c.env.outgoing.destroy(), UNREAD_MS).unref();
+  };
   let next: Promise<IteratorResult<string>> | null = null;
   let silences = 0;
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => {
       controller.enqueue(encoder.encode(': conductor\n\n'));
-      unread.begin();
+      awaitReader();
     },
     pull: async (controller) => {
-      unread.end();
+      clearTimeout(unread);
       next ??= frames.next();
       const frame = await within(KEEP_ALIVE_MS, next).catch(failed);
       if (typeof frame === 'string') {
@@ -66,33 +71,17 @@ export function streamEvents(
         [next, silences] = [null, 0];
         controller.enqueue(encoder.encode(frame.value));
       }
-      unread.begin();
+      awaitReader();
     },
     cancel: () => {
-      unread.end();
-      onGone();
+      clearTimeout(unread);
+      gone.abort();
+      onGone?.();
       // The generator gets no further `next` call, so it must be ended here.
       void frames.return?.().catch(() => undefined);
     },
   });
   return c.body(body, 200, { ...EVENT_STREAM_HEADERS, ...headers });
-}
-
-class Watch {
-  #clock: NodeJS.Timeout | undefined;
-
-  constructor(
-    private readonly ms: number,
-    private readonly late: () => unknown,
-  ) {}
-
-  begin(): void {
-    this.#clock = setTimeout(this.late, this.ms).unref();
-  }
-
-  end(): void {
-    clearTimeout(this.#clock);
-  }
 }
 
 /** Returns a frame: `event` and `id`, if given, and `data` as JSON. */

@@ -18,7 +18,7 @@ async function open(frames: AsyncIterator<string>) {
     streamEvents(
       c,
       {
-        frames,
+        open: () => frames,
         nothing: () => frameOf('nothing'),
         failed: (error) => frameOf(String(error), 'error'),
         onGone,

@@ -39,9 +39,9 @@ const dataOf = (frame: string): string => /^data: (.*)$/m.exec(frame)?.[1] ?? ''
 
 /** Returns what OpenAI's client makes of a stream with an event that says nothing after each event. */
 async function readByClient(end: ResponseBody) {
-  const frames = new ResponseFrames(eventsOf(end), -1, () => undefined);
+  const frames = new ResponseFrames(-1, () => undefined);
   const lines: string[] = [];
-  for await (const frame of frames.frames()) lines.push(dataOf(frame), dataOf(frames.nothing()));
+  for await (const frame of frames.of(eventsOf(end))) lines.push(dataOf(frame), dataOf(frames.nothing()));
   const body = new Response(`${lines.join('\n')}\n`).body;
   if (body === null) throw new Error('there is no body');
   return ResponseStream.fromReadableStream(body).finalResponse();
@@ -79,10 +79,10 @@ test('a stream that breaks off says where to resume', async () => {
     }
   }
   const said: string[] = [];
-  const frames = new ResponseFrames(broken(), 0, (line) => said.push(line));
+  const frames = new ResponseFrames(0, (line) => said.push(line));
   const sent: string[] = [];
   const sending = async (): Promise<void> => {
-    for await (const frame of frames.frames()) sent.push(frame);
+    for await (const frame of frames.of(broken())) sent.push(frame);
   };
   await sending().catch((error: unknown) => sent.push(frames.failed(error)));
   expect(sent.map((frame) => JSON.parse(dataOf(frame)) as object)).toMatchObject([

@@ -201,14 +201,11 @@ export function addSolves(app: App, gateway: Gateway): void {
     await requireSolve(gateway, c.get('key'), id);
     const after = c.req.valid('header')['last-event-id'] ?? c.req.valid('query').after;
     if (after !== undefined && readCursor(after).isOver) return c.body(null, 204);
-    const gone = new AbortController();
-    const events = conductor.stream(id, { signal: gone.signal, ...(after !== undefined && { after }) });
-    const onGone = (): void => {
-      gone.abort();
-    };
+    const open = (signal: AbortSignal): AsyncGenerator<string> =>
+      framesOf(conductor.stream(id, { signal, ...(after !== undefined && { after }) }));
     const failed = (error: unknown): string => frameOf(toOpenAiError(asRefusal(error, say)), 'error');
     const nothing = (): string => ': still working\n\n';
-    return streamEvents(c, { frames: framesOf(events), nothing, failed, onGone }, {});
+    return streamEvents(c, { open, nothing, failed }, {});
   });
 }
 

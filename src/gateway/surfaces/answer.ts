@@ -35,15 +35,11 @@ export async function answer(c: Context<Env>, gateway: Gateway, asked: Asked, fo
     return c.json(form.whole(result), 200, headersOf(result));
   }
   const pieces = form.pieces(started.id);
-  const gone = new AbortController();
   const framed = {
-    frames: pieces.frames(followAnswer(answered, gone.signal)),
+    open: (gone: AbortSignal) => pieces.frames(followAnswer(answered, gone)),
     nothing: () => pieces.nothing(),
     failed: (error: unknown) => pieces.error(asRefusal(error, gateway.say)),
-    onGone: (): void => {
-      gone.abort();
-      void leave(answered, asked);
-    },
+    onGone: () => void leave(answered, asked),
   };
   return streamEvents(c, framed, solveHeader(started.id));
 }

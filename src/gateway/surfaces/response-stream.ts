@@ -70,15 +70,14 @@ export class ResponseFrames {
   #last: number;
 
   constructor(
-    private readonly events: AsyncIterable<ResponseEvent>,
     private readonly after: number,
     private readonly say: Gateway['say'],
   ) {
     this.#last = after;
   }
 
-  async *frames(): AsyncGenerator<string> {
-    for await (const event of this.events) {
+  async *of(events: AsyncIterable<ResponseEvent>): AsyncGenerator<string> {
+    for await (const event of events) {
       if (event.sequence_number <= this.after) continue;
       this.#last = event.sequence_number;
       yield frameOf(event, event.type);

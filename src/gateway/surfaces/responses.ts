@@ -101,17 +101,13 @@ function stream(
   found: Found,
   { after = -1, onGone }: { readonly after?: number | undefined; readonly onGone?: () => void },
 ): Response {
-  const gone = new AbortController();
-  const events = followResponse({ gateway, key: c.get('key'), known: found }, gone.signal);
-  const frames = new ResponseFrames(events, after, gateway.say);
+  const reading = { gateway, key: c.get('key'), known: found };
+  const frames = new ResponseFrames(after, gateway.say);
   const framed = {
-    frames: frames.frames(),
+    open: (gone: AbortSignal) => frames.of(followResponse(reading, gone)),
     nothing: () => frames.nothing(),
     failed: (error: unknown) => frames.failed(error),
-    onGone: (): void => {
-      gone.abort();
-      onGone?.();
-    },
+    onGone,
   };
   return streamEvents(c, framed, solveHeader(found.id));
 }
