@@ -1,5 +1,8 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
+import type { MiddlewareHandler } from 'hono';
+import { routePath } from 'hono/route';
 import { secureHeaders } from 'hono/secure-headers';
+import { readVersion } from '../version';
 import { requireKey } from './access/admission';
 import type { App, Env, Gateway } from './gateway';
 import { asRefusal } from './as-refusal';
@@ -17,8 +20,6 @@ import { addSession } from './api/session';
 import { addSolves } from './api/solves';
 import { addSteering } from './api/steer';
 import { addTraining } from './api/training';
-import { countRequests } from './count-requests';
-import { addDocument } from './openapi';
 import { openPage, PAGE } from './page';
 
 /** Body limit: a question of 1 MiB fits, even with each character escaped in JSON. */
@@ -68,4 +69,43 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
   addHealth(app, gateway);
   addDocument(app);
   return app;
+}
+
+/** Counts responses, and event streams while they are open. */
+function countRequests({ metrics }: Gateway): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    await next();
+    metrics.countRequest(c.req.method, routePath(c, -1), c.res.status);
+    if (c.res.headers.get('content-type')?.startsWith('text/event-stream') !== true) return;
+    metrics.streamsOpen += 1;
+    c.env.outgoing.once('close', () => {
+      metrics.streamsOpen -= 1;
+    });
+  };
+}
+
+/** Returns the OpenAPI document of an app's routes; `docs/openapi.json` is a copy of it. */
+export function documentOf(app: App): ReturnType<App['getOpenAPI31Document']> {
+  return app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'temporal-conductor gateway',
+      version: readVersion(),
+      description:
+        '`/v1` serves clients of OpenAI and Anthropic; `/api` offers what the command line can steer.',
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ key: [] }],
+  });
+}
+
+/** Serves the document without a key: all of it is public. */
+function addDocument(app: App): void {
+  app.openAPIRegistry.registerComponent('securitySchemes', 'key', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A key from `temporal-conductor key create`; the header `x-api-key` takes it, too',
+  });
+  app.get('/openapi.json', (c) => c.json(documentOf(app)));
 }
