@@ -1,4 +1,3 @@
-import { asRefusal } from '../as-refusal';
 import { createRoute, z } from '@hono/zod-openapi';
 import { type LiveEvent, readCursor } from '../../client/live-events';
 import type { AskedRequest } from '../../client/asked';
@@ -10,7 +9,7 @@ import { bookLater } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { CONDUCTOR_MODEL, readModel } from '../solve/model-names';
-import { badRequest, Refusal, toOpenAiError } from '../refusal';
+import { asRefusal, badRequest, Refusal, toOpenAiError } from '../refusal';
 import { readReplies, readSentPrompt } from '../solve/model-calls';
 import { costLimit } from '../solve/request-of';
 import { bodyOf, documented, jsonOf, refusals } from '../routes';

@@ -1,9 +1,8 @@
 import type { Context } from 'hono';
 import type { SolveResult } from '../../protocol/solve';
-import { asRefusal } from '../as-refusal';
 import { streamEvents } from '../event-stream';
 import type { Env, Gateway } from '../gateway';
-import type { Refusal } from '../refusal';
+import { asRefusal, type Refusal } from '../refusal';
 import type { Asked } from '../solve/asked';
 import { type AnswerPart, followAnswer, leave, waitForResult } from '../solve/follow-answer';
 import { sentBy, startSolve } from '../solve/start-solve';

@@ -1,8 +1,8 @@
 import type { LiveEvent } from '../../client/live-events';
-import { asRefusal } from '../as-refusal';
 import { frameOf } from '../event-stream';
 import { bookCost } from '../solve/follow-answer';
 import type { Gateway } from '../gateway';
+import { asRefusal } from '../refusal';
 import type { Key } from '../access/keys';
 import { AnswerTeller } from '../solve/told';
 import { type Happening, Transcript } from '../solve/transcript';
