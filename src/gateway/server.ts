@@ -5,7 +5,7 @@ import { type Store, sweep } from '../store/store';
 import { buildApp } from './app';
 import { DayBudgets, DAYS } from './access/day-budget';
 import type { Gateway, Place } from './gateway';
-import { LOOPBACK_HOSTS } from './access/host';
+import { LOOPBACK_HOSTS } from './access/admission';
 import { KeyChecker } from './access/keys';
 import { PASSES, Sessions } from './access/passes';
 import { Metrics } from './metrics';

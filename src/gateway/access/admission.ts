@@ -1,8 +1,28 @@
 import type { Context, MiddlewareHandler } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
 import type { Env, Gateway } from '../gateway';
 import type { Key } from './keys';
+import { SESSION_SECONDS } from './passes';
 import { Refusal } from '../refusal';
-import { sessionOf } from './browser';
+
+/**
+ * Refuses requests for another host name. A malicious page can have its own name resolve to this machine (DNS
+ * rebinding); the browser then sends that name.
+ * @param hosts this gateway's names, without ports; null: any
+ */
+export function checkHost(hosts: readonly string[] | null): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const named = (c.req.header('host') ?? '').toLowerCase().replace(/:\d+$/, '');
+    if (hosts !== null && !hosts.includes(named)) {
+      const message = `this gateway does not accept the host name ${JSON.stringify(named.slice(0, 100))}: allow it with --allow-host`;
+      throw new Refusal(421, message, { reason: 'unknown_host' });
+    }
+    await next();
+  };
+}
+
+/** Host names of a gateway that only this machine can reach. */
+export const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
 /** Accepted credentials: a key in a header (`Authorization: Bearer` or `x-api-key`), or a session cookie. */
 type Proof = 'key' | 'key or session';
@@ -39,4 +59,40 @@ export function requireAdmin({ isAdmin, name }: Key): void {
   if (isAdmin) return;
   const message = `this needs an admin key, and key ${JSON.stringify(name)} is not one: ask the operator for one`;
   throw new Refusal(403, message, { reason: 'admin_key_required' });
+}
+
+/** Returns a cookie name that includes the port, since browsers send a cookie to every port of a host. */
+function cookieName({ req }: Context<Env>): string {
+  const port = /:(\d+)$/.exec(req.header('host') ?? '')?.[1];
+  return port === undefined ? 'conductor-session' : `conductor-session-${port}`;
+}
+
+/** Returns a request's session secret, or null if there is none or another page may have sent the request. */
+export function sessionOf(c: Context<Env>): string | null {
+  return isOfThisPage(c) ? (getCookie(c, cookieName(c)) ?? null) : null;
+}
+
+/** Sets the session cookie of a browser; an empty secret deletes it. */
+export function keepSession(c: Context<Env>, secret: string): void {
+  setCookie(c, cookieName(c), secret, {
+    httpOnly: true,
+    sameSite: 'Strict',
+    path: '/',
+    maxAge: secret === '' ? 0 : SESSION_SECONDS,
+    secure: c.req.header('origin')?.startsWith('https:') === true,
+  });
+}
+
+const SAFE: readonly string[] = ['GET', 'HEAD'];
+
+/**
+ * Whether a page of this origin sent a request. Other ports of this machine are the same site, so SameSite alone
+ * would let their pages act.
+ */
+export function isOfThisPage({ req }: Context<Env>): boolean {
+  const [site, origin, host] = ['sec-fetch-site', 'origin', 'host'].map((name) => req.header(name));
+  const isSafe = SAFE.includes(req.method);
+  if (site !== undefined && site !== 'same-origin' && !(isSafe && site === 'none')) return false;
+  if (origin !== undefined) return origin.replace(/^https?:\/\//, '') === host?.toLowerCase();
+  return isSafe || site === 'same-origin';
 }

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { isOfThisPage, keepSession, sessionOf } from '../access/browser';
+import { isOfThisPage, keepSession, sessionOf } from '../access/admission';
 import { limitBody } from '../access/body-limit';
 import type { App, Gateway } from '../gateway';
 import { Refusal } from '../refusal';
