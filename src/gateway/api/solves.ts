@@ -1,7 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { type LiveEvent, readCursor } from '../../client/live-events';
 import type { AskedRequest } from '../../client/asked';
+import { describeRun } from '../../client/list-runs';
 import { conversationTurnSchema, limitsInputSchema, poolSchema } from '../../protocol/input';
+import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../../protocol/names';
 import { solveResultSchema } from '../../protocol/solve';
 import { answerSchemaOf } from '../solve/asked';
 import { frameOf, streamEvents } from '../event-stream';
@@ -14,8 +16,7 @@ import { readReplies, readSentPrompt } from '../solve/model-calls';
 import { costLimit } from '../solve/request-of';
 import { bodyOf, documented, jsonOf, refusals } from '../routes';
 import { readConversation, turnsOfConversation } from '../solve/conversation';
-import { prefixOf, sentBy, startRequest } from '../solve/start-solve';
-import { requireSolve } from './own-solve';
+import { mayTouch, prefixOf, sentBy, startRequest } from '../solve/start-solve';
 
 const askedSchema = z
   .strictObject({
@@ -206,6 +207,24 @@ export function addSolves(app: App, gateway: Gateway): void {
     const nothing = (): string => ': still working\n\n';
     return streamEvents(c, { open, nothing, failed }, {});
   });
+}
+
+const SOLVES: readonly string[] = [SOLVE_WORKFLOW, SOLVE_PART_WORKFLOW];
+
+/**
+ * Finds a solve that the key may use, or a child of one, whose id begins with its parent's. Other ids are refused
+ * without a lookup, so a caller cannot learn whether such a solve exists.
+ * @throws Refusal
+ */
+export async function requireSolve(
+  { temporal }: Gateway,
+  key: Key,
+  id: string,
+): Promise<{ readonly isRunning: boolean }> {
+  const run = mayTouch(key, id) ? await describeRun(temporal, id) : null;
+  if (run !== null && SOLVES.includes(run.type)) return { isRunning: run.status.name === 'RUNNING' };
+  const message = `there is no solve ${JSON.stringify(id.slice(0, 200))} for this key: GET /api/solves lists those that exist`;
+  throw new Refusal(404, message, { reason: 'solve_not_found' });
 }
 
 async function* framesOf(events: AsyncIterable<LiveEvent>): AsyncGenerator<string> {

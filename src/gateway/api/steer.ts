@@ -21,8 +21,7 @@ import { Refusal } from '../refusal';
 import { costLimit } from '../solve/request-of';
 import { bodyOf, jsonOf, refusals } from '../routes';
 import { sentBy, startRun } from '../solve/start-solve';
-import { requireSolve } from './own-solve';
-import { idSchema, startedSchema } from './solves';
+import { idSchema, requireSolve, startedSchema } from './solves';
 
 const depthSchema = z.int().min(0).nullable();
 const changeSchema = z.strictObject({
