@@ -11,7 +11,7 @@ import { PASSES, Sessions } from './access/passes';
 import { Metrics } from './metrics';
 import { RequestRates } from './access/request-rate';
 import { Workers } from './workers';
-import { ASKED } from './solve/retried';
+import { ASKED } from './solve/start-solve';
 import { forgetTranscripts } from './solve/transcript';
 
 export interface Address {

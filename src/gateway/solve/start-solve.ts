@@ -1,11 +1,14 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { z } from 'zod';
 import type { SolveHandle, SolveRequest, StartOptions } from '../../client/conductor-client';
 import { isNotFound } from '../../client/steer';
 import { resolveRun, unpricedOf } from '../../config/resolve-run';
 import { ConductorError } from '../../errors';
 import type { LimitsInput } from '../../protocol/input';
+import { readRecord, writeRecord } from '../../store/records';
+import type { Store } from '../../store/store';
 import type { Asked } from './asked';
 import { noteAudit } from '../access/audit';
 import type { Env, Gateway } from '../gateway';
@@ -13,7 +16,6 @@ import type { Key } from '../access/keys';
 import { readModel } from './model-names';
 import { Refusal } from '../refusal';
 import { checkRequest, noPrice, requestOf } from './request-of';
-import { readLastAsked, noteAsked } from './retried';
 
 /** A request as it was received, used to tell a repeated request from a new one. */
 export interface Sent {
@@ -143,6 +145,28 @@ async function idOf(gateway: Gateway, key: Key, { headers }: Sent, digest: strin
   // Noted before the start, so that a retry finds the id whatever becomes of this request.
   if (retries !== null) await noteAsked(gateway.store, key, digest, id);
   return { id, isRepeated: false };
+}
+
+// Clients of OpenAI and Anthropic retry a request that timed out or broke off. A header marks it as a retry, but not
+// of which request: it is taken for the last one with the same key, path and body.
+
+/** Lifetime of half an hour, longer than any client's timeout with the waits between its attempts. */
+export const ASKED = { folder: 'gateway/asked/', lifeMs: 30 * 60 * 1000 };
+
+const askedSchema = z.object({ id: z.string(), at: z.string() });
+
+function placeOf({ id }: Key, digest: string): string {
+  return `${ASKED.folder}${id}/${digest}.json`;
+}
+
+async function noteAsked(store: Store, key: Key, digest: string, id: string): Promise<void> {
+  await writeRecord(store, placeOf(key, digest), { id, at: new Date().toISOString() });
+}
+
+/** Returns the id of the solve for the same request, if that was sent in the last half hour. */
+async function readLastAsked(store: Store, key: Key, digest: string): Promise<string | null> {
+  const asked = await readRecord(store, placeOf(key, digest), askedSchema);
+  return asked === null || Date.now() - Date.parse(asked.at) > ASKED.lifeMs ? null : asked.id;
 }
 
 /** @throws Refusal if the idempotency key was used for another request */
