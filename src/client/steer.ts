@@ -13,42 +13,29 @@ export class RefusedError extends ConductorError {
 }
 
 /** Signals a run, without awaiting an answer. @throws RefusedError if the run has ended */
-export async function signalRun(
-  client: Client,
-  id: string,
-  name: string,
-  ...args: readonly unknown[]
-): Promise<void> {
-  await explained(client, id, client.workflow.getHandle(id).signal(name, ...args));
+export async function signalRun(client: Client, id: string, name: string, arg: unknown): Promise<void> {
+  await explained(client, id, client.workflow.getHandle(id).signal(name, arg));
 }
 
 /** Sends an update and awaits the run's answer; needs a worker. @throws RefusedError if it refuses or has ended */
-export function updateRun<Answer>(
-  client: Client,
-  id: string,
-  name: string,
-  ...args: unknown[]
-): Promise<Answer> {
+export function updateRun<Answer>(client: Client, id: string, name: string, arg: unknown): Promise<Answer> {
   const handle = client.workflow.getHandle(id);
-  // The type requires at least one argument; the server does not.
-  return explained<Answer>(client, id, handle.executeUpdate(name, { args: args as [unknown] }));
+  return explained(client, id, handle.executeUpdate<Answer, [unknown]>(name, { args: [arg] }));
 }
 
 async function explained<Answer>(client: Client, id: string, sent: Promise<Answer>): Promise<Answer> {
-  return sent.catch(async (error: unknown) => {
-    throw await explain(client, id, error);
-  });
-}
-
-async function explain(client: Client, id: string, cause: unknown): Promise<unknown> {
-  if (cause instanceof WorkflowUpdateFailedError) {
-    return new RefusedError(cause.cause?.message ?? cause.message, { cause });
+  try {
+    return await sent;
+  } catch (cause) {
+    if (cause instanceof WorkflowUpdateFailedError) {
+      throw new RefusedError(cause.cause?.message ?? cause.message, { cause });
+    }
+    if (!isNotFound(cause)) throw cause;
+    // The server gives the same answer for a run that has ended and for one that never existed.
+    const { status } = await client.workflow.getHandle(id).describe();
+    const problem = `run ${id} has ended already: ${status.name.toLowerCase()}; nothing of it can be changed`;
+    throw new RefusedError(problem, { cause });
   }
-  if (!isNotFound(cause)) return cause;
-  // The server gives the same answer for a run that has ended and for one that never existed.
-  const { status } = await client.workflow.getHandle(id).describe();
-  const problem = `run ${id} has ended already: ${status.name.toLowerCase()}; nothing of it can be changed`;
-  return new RefusedError(problem, { cause });
 }
 
 /** Returns whether the server said that there is no such run, or that it is not running. */
