@@ -3,6 +3,7 @@ import { ConductorError } from '../errors';
 import type { Plan } from '../plan/plan';
 import type { Problem, SolveResult } from '../protocol/solve';
 import type { LiveText } from '../store/stream-log';
+import { isCallOf } from '../trace/run-tree';
 import type { Retry } from './pending-call';
 
 type Round = SolveResult['rounds'][number];
@@ -288,10 +289,8 @@ function restOf(output: string, told: ToldStep, call: string): Piece {
 }
 
 /** Returns the attempts of a step's calls; the last one wrote its output. */
-function callsOf({ calls }: SolveResult, { childId, round, step }: StepPlace): string[] {
-  const own = calls.filter(
-    (call) => call.round === round && call.step === step && (call.childId ?? null) === childId,
-  );
+function callsOf({ calls }: SolveResult, place: StepPlace): string[] {
+  const own = calls.filter((call) => isCallOf(call, place, place.step));
   return own.map(({ callId, attempt }) => `${callId}/${attempt}`);
 }
 

@@ -60,7 +60,12 @@ export function callsOfStep(calls: readonly Call[], round: RoundTrace, step: Ste
   return calls.filter((call) => isCallOf(call, round, index) || isBelow(call));
 }
 
-function isCallOf(call: Call, { round, childId }: RoundTrace, step: number | null): boolean {
+/** Returns whether a call is one of a step of this round, or of its plan if `step` is null; not of a run below. */
+export function isCallOf(
+  call: Call,
+  { round, childId }: Pick<RoundTrace, 'round' | 'childId'>,
+  step: number | null,
+): boolean {
   return call.round === round && call.step === step && (call.childId ?? null) === childId;
 }
 

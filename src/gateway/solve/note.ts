@@ -1,5 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { SolveResult } from '../../protocol/solve';
+import { totalOf } from '../../trace/reduce';
+import { isCallOf } from '../../trace/run-tree';
 import type { Asked } from './asked';
 
 /** Note in an answer, under the key `conductor`, on the solve that found it; the caller chooses its detail. */
@@ -29,25 +31,11 @@ export function noteOf(result: SolveResult, { extension, warnings }: Choice): So
 function stepsOf({ rounds, calls }: SolveResult) {
   return rounds.flatMap(({ childId, round, plan, steps }) =>
     steps.map(({ index, worker, model, error, startedAt, endedAt }) => {
-      const own = calls.filter(
-        (call) => call.round === round && call.step === index && (call.childId ?? null) === childId,
-      );
-      const nanoUsd = own.reduce((sum, call) => sum + (call.nanoUsd ?? 0), 0);
+      const own = calls.filter((call) => isCallOf(call, { round, childId }, index));
       const { subtask, sees } = plan?.steps[index] ?? { subtask: '', sees: [] };
-      const spent = { cost_usd: nanoUsd / 1e9, attempts: own.length };
-      return {
-        round,
-        child_id: childId,
-        index,
-        worker,
-        model,
-        subtask,
-        sees,
-        error,
-        startedAt,
-        endedAt,
-        ...spent,
-      };
+      const planned = { round, child_id: childId, index, worker, model, subtask, sees };
+      const spent = { cost_usd: totalOf(own).costUsd, attempts: own.length };
+      return { ...planned, error, startedAt, endedAt, ...spent };
     }),
   );
 }
