@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { EventReader } from '../../../src/activities/models/event-reader';
+import { EventReader } from '../../../src/activities/models/stream';
 
 /** Returns the data of every event, reading the bytes in pieces cut at these places. */
 function read(text: string, cuts: readonly number[] = []): string[] {
