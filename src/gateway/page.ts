@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { extname, join, relative, sep } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join, sep } from 'node:path';
 import type { Context } from 'hono';
 import type { Env } from './gateway';
 
@@ -64,7 +64,7 @@ function answerFile(c: Context<Env>, { type, bytes, gzipped }: PageFile, caching
 /** Reads the page's files by path; none if it was not built. The build leaves a gzipped copy beside each. */
 function readPage(folder: string): Map<string, PageFile> {
   const files = new Map<string, PageFile>();
-  const names = listPage(folder);
+  const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
   for (const name of names) {
     const type = TYPES[extname(name)];
     if (type === undefined) continue;
@@ -73,14 +73,4 @@ function readPage(folder: string): Map<string, PageFile> {
     files.set(`/${name.replaceAll(sep, '/')}`, { type, bytes: read(name), gzipped });
   }
   return files;
-}
-
-function listPage(folder: string): string[] {
-  try {
-    return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
-  } catch {
-    return [];
-  }
 }
