@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import type { AskedTexts } from '../plan/prompt/asked';
-import type { Asked } from '../protocol/activity-contract';
+import type { GivenText, WorkerPrompt } from '../plan/prompt/worker';
+import type { Asked, WorkerRequest } from '../protocol/activity-contract';
+import type { ModelCard } from '../protocol/cards';
 import {
+  type Background,
   type Conversation,
   type ConversationTurn,
   conversationTurnSchema,
@@ -26,7 +29,7 @@ export async function askedIn(store: Store, input: SolveInput): Promise<Asked> {
   };
 }
 
-function readTurns(store: Store, turns: readonly Turn[]): Promise<ConversationTurn[]> {
+export function readTurns(store: Store, turns: readonly Turn[]): Promise<ConversationTurn[]> {
   return Promise.all(
     turns.map(async ({ role, content }) => ({ role, content: await readText(store, content) })),
   );
@@ -53,4 +56,41 @@ export async function readAsked(
     ...(conversation && { conversation: turnsSchema.parse(turns) }),
     ...(answerSchema !== undefined && { answerSchema: await readText(store, answerSchema) }),
   };
+}
+
+type Prompted = Omit<WorkerRequest, 'worker'> & {
+  readonly worker: Pick<ModelCard, 'layout' | 'instructions'>;
+};
+
+/** Reads the parts of a worker's prompt, with every text loaded from the store. */
+export async function readPrompt(store: Store, request: Prompted): Promise<WorkerPrompt> {
+  const { subtask, sees, background = [], failed, worker } = request;
+  const [asked, given, reply, ...visible] = await Promise.all([
+    readAsked(store, request),
+    readBackground(store, background),
+    readText(store, failed?.reply ?? ''),
+    ...sees.map(async (seen) => ({
+      step: seen.step,
+      subtask: await readText(store, seen.subtask),
+      output: await readText(store, seen.output),
+    })),
+  ]);
+  return {
+    ...asked,
+    layout: worker.layout,
+    instructions: worker.instructions,
+    subtask,
+    background: given,
+    sees: visible,
+    ...(failed && { failed: { reply, problem: failed.problem.message } }),
+  };
+}
+
+export function readBackground(store: Store, background: readonly Background[]): Promise<GivenText[]> {
+  return Promise.all(
+    background.map(async ({ subtask, output }) => ({
+      subtask: subtask && (await readText(store, subtask)),
+      output: await readText(store, output),
+    })),
+  );
 }

@@ -4,10 +4,10 @@ import { sharedCharacters, workerMessages, type WorkerPrompt } from '../plan/pro
 import type { Reserved, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
 import type { ModelCard } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
+import { readPrompt } from './asked';
 import { callModel } from './call-model';
 import { checkAnswer } from './check-answer';
 import type { Dependencies, ModelCall } from './model-call';
-import { readPrompt } from './worker-prompt';
 
 /** Activity `conductor.callWorker`: sends a model one subtask and all that the step may see. Throws as `callModel`. */
 export async function callWorker(

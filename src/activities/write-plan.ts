@@ -10,9 +10,8 @@ import { CONDUCTOR_ID } from '../protocol/names';
 import { planContextOf, purposeOf, takesConfigured } from '../protocol/planning';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
-import { readAsked } from './asked';
+import { readAsked, readBackground } from './asked';
 import { callModel } from './call-model';
-import { readBackground } from './worker-prompt';
 import type { Dependencies } from './model-call';
 
 /**

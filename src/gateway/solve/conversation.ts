@@ -1,3 +1,4 @@
+import { readTurns } from '../../activities/asked';
 import { readRunNow } from '../../client/trace-reader';
 import type { ConversationTurn } from '../../protocol/input';
 import { readText } from '../../store/texts';
@@ -17,9 +18,8 @@ export async function readConversation(
 ): Promise<Conversation> {
   const { input, trace } = await readRunNow(temporal, id);
   const turns = input.messages ?? [{ role: 'user' as const, content: trace.question }];
-  const asked = turns.map(async ({ role, content }) => ({ role, content: await readText(store, content) }));
   return {
-    asked: await Promise.all(asked),
+    asked: await readTurns(store, turns),
     answer: trace.answer === null ? null : await readText(store, trace.answer),
     isRunning: trace.status === 'running',
   };

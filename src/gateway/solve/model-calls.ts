@@ -1,4 +1,4 @@
-import { readPrompt } from '../../activities/worker-prompt';
+import { readPrompt } from '../../activities/asked';
 import { HistoryDecoder, readHistory } from '../../client/history';
 import type { Message } from '../../plan/plan';
 import { workerMessages } from '../../plan/prompt/worker';
