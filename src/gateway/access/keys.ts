@@ -117,7 +117,7 @@ export class KeyChecker {
 }
 
 /** Compares in constant time: the duration does not depend on how much of a guess is right. */
-function opens(secret: string, { digest }: Key): boolean {
+export function opens(secret: string, { digest }: Pick<Key, 'digest'>): boolean {
   return timingSafeEqual(hash('sha256', secret, 'buffer'), Buffer.from(digest, 'hex'));
 }
 
