@@ -6,7 +6,7 @@ import { previewOf } from '../protocol/text';
 import { whyDegraded } from '../trace/describe';
 import { eachInParallel } from '../store/store';
 import { isPolled } from './pollers';
-import { isNotFound } from './steer';
+import { isNotFound, unlessNotFound } from './steer';
 
 /** A run as a list shows it; its cost includes its children. */
 export interface ListedRun {
@@ -239,10 +239,5 @@ async function describeRuns(client: Client, ids: readonly string[]): Promise<Fou
 
 /** Describes a workflow; null if the server does not know it. */
 export async function describeRun(client: Client, id: string): Promise<Found | null> {
-  try {
-    return await withoutMemos(client).getHandle(id).describe();
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    return null;
-  }
+  return unlessNotFound(withoutMemos(client).getHandle(id).describe());
 }

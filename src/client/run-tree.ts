@@ -5,7 +5,7 @@ import type { Store } from '../store/store';
 import { isPresumed } from '../trace/events';
 import { totalOf, withChild } from '../trace/reduce';
 import { isReview } from '../trace/run-tree';
-import { isNotFound } from './steer';
+import { isNotFound, unlessNotFound } from './steer';
 
 /** Reads one run without its children: its current trace, or each new one until it ends or `following` is aborted. */
 export type ReadRun = (id: string, following: AbortSignal | null) => AsyncIterable<SolveTrace>;
@@ -23,12 +23,9 @@ export async function addChildren(read: ReadRun, own: SolveTrace): Promise<Solve
   const children = childrenToRead(own);
   const known = new Map<string, SolveTrace>();
   const reading = children.map(async (childId) => {
-    try {
-      known.set(childId, await readTree(read, childId));
-    } catch (error) {
-      // The server has not started it yet.
-      if (!isNotFound(error)) throw error;
-    }
+    // null if the server has not started it yet.
+    const child = await unlessNotFound(readTree(read, childId));
+    if (child !== null) known.set(childId, child);
   });
   await Promise.all(reading);
   return withChildren(own, children, known);

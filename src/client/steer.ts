@@ -44,3 +44,13 @@ export function isNotFound(error: unknown): boolean {
   const code: number | null = isGrpcServiceError(error) ? error.code : null;
   return code === 5 || error instanceof WorkflowNotFoundError;
 }
+
+/** Returns what the server says of a run, or null if `isNotFound`. */
+export async function unlessNotFound<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    throw error;
+  }
+}

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { z } from 'zod';
 import type { SolveHandle, SolveRequest, StartOptions } from '../../client/conductor-client';
-import { isNotFound } from '../../client/steer';
+import { unlessNotFound } from '../../client/steer';
 import { resolveRun, unpricedOf } from '../../config/resolve-run';
 import { ConductorError } from '../../errors';
 import type { LimitsInput } from '../../protocol/input';
@@ -171,10 +171,7 @@ async function readLastAsked(store: Store, key: Key, digest: string): Promise<st
 
 /** @throws Refusal if the idempotency key was used for another request */
 async function find({ conductor }: Gateway, id: string, digest: string): Promise<SolveHandle | null> {
-  const found = await conductor.attach(id).catch((error: unknown) => {
-    if (!isNotFound(error)) throw error;
-    return null;
-  });
+  const found = await unlessNotFound(conductor.attach(id));
   if (found === null) return null;
   if (found.memo.digest === digest) return found;
   const what = 'this Idempotency-Key was used for another request: use a new one for each';

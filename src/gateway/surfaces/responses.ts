@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { AttachedSolve } from '../../client/conductor-client';
-import { isNotFound } from '../../client/steer';
+import { unlessNotFound } from '../../client/steer';
 import type { ConversationTurn } from '../../protocol/input';
 import { within } from '../../turns';
 import { noteAudit } from '../access/audit';
@@ -116,10 +116,8 @@ function stream(
 const CANCEL_MS = 10_000;
 
 async function cancel({ conductor, store }: Gateway, key: Key, { id, solve }: Found): Promise<void> {
-  await conductor.cancel(id).catch((error: unknown) => {
-    // The solve has ended meanwhile.
-    if (!isNotFound(error)) throw error;
-  });
+  // The solve may have ended meanwhile.
+  await unlessNotFound(conductor.cancel(id));
   await noteAudit(store, { keyId: key.id, keyName: key.name, action: 'cancel', target: id });
   await within(CANCEL_MS, solve.result());
 }
@@ -131,10 +129,7 @@ const RESPONSE_ID = /^resp_([\w-]{1,200})$/;
 async function findResponse({ conductor }: Gateway, key: Key, responseId: string): Promise<Found> {
   const id = RESPONSE_ID.exec(responseId)?.[1];
   if (id !== undefined && mayTouch(key, id)) {
-    const solve = await conductor.attach(id).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
-      return null;
-    });
+    const solve = await unlessNotFound(conductor.attach(id));
     const notes = notesSchema.safeParse(solve?.memo.response).data;
     if (solve !== null && notes !== undefined) return { id, notes, solve };
   }
