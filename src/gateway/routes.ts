@@ -2,41 +2,18 @@ import { z } from '@hono/zod-openapi';
 
 // Parts of the OpenAPI document that routes share.
 
-interface Json<Schema> {
-  readonly content: { readonly 'application/json': { readonly schema: Schema } };
-}
+export const bodyOf = <Schema extends z.ZodType>(schema: Schema) =>
+  ({ content: { 'application/json': { schema } }, required: true }) as const;
 
-interface JsonOrEvents<Schema> {
-  readonly content: Json<Schema>['content'] & {
-    readonly 'text/event-stream': { readonly schema: z.ZodString };
-  };
-}
-
-interface Described {
-  readonly description: string;
-}
-
-export function bodyOf<Schema extends z.ZodType>(schema: Schema): Json<Schema> & { readonly required: true } {
-  return { content: { 'application/json': { schema } }, required: true };
-}
-
-export function jsonOf<Schema extends z.ZodType>(
-  schema: Schema,
-  description: string,
-): Json<Schema> & Described {
-  return { content: { 'application/json': { schema } }, description };
-}
+export const jsonOf = <Schema extends z.ZodType>(schema: Schema, description: string) =>
+  ({ content: { 'application/json': { schema } }, description }) as const;
 
 /** A response of one JSON object or, if the client asks for a stream, of server-sent events. */
-export function jsonOrEventsOf<Schema extends z.ZodType>(
-  schema: Schema,
-  description: string,
-): JsonOrEvents<Schema> & Described {
-  return {
+export const jsonOrEventsOf = <Schema extends z.ZodType>(schema: Schema, description: string) =>
+  ({
     content: { 'application/json': { schema }, 'text/event-stream': { schema: z.string() } },
     description,
-  };
-}
+  }) as const;
 
 const openAiErrorSchema = z
   .object({
