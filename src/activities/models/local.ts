@@ -7,15 +7,9 @@ import type { ChatHistoryItem, GbnfJsonObjectSchema, LlamaChat, LlamaModel } fro
 };
 import { isOurImage } from '../../start-program';
 import { reasonOf } from '../../errors';
+import type { OutputSchema } from '../../plan/plan';
 import { Turns, unlessAborted } from '../../turns';
-import {
-  chooseSettings,
-  type Complete,
-  type ModelReply,
-  type ModelRequest,
-  type OutputSchema,
-  withoutNulls,
-} from './model';
+import { chooseSettings, type Complete, type ModelReply, type ModelRequest, withoutNulls } from './model';
 
 const SMOLLM2 = 'smollm2';
 

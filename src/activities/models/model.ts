@@ -3,8 +3,6 @@ import type { Usage } from '../../protocol/solve';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import type { Diagnosis } from './diagnose';
 
-export type { Message, OutputSchema };
-
 /** One request to one model, independent of the vendor. */
 export interface ModelRequest {
   readonly card: ModelCard | ConductorCard;
