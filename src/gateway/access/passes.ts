@@ -64,15 +64,9 @@ export class Sessions {
   }
 
   /** Opens a session with a link or a key. @returns its secret; null if neither is valid */
-  async open({
-    link,
-    key: secret,
-  }: {
-    readonly link?: string;
-    readonly key?: string;
-  }): Promise<string | null> {
-    const keyId = link === undefined ? null : await endPass(this.store, 'link', link);
-    const key = keyId === null ? await this.keys.check(secret ?? '') : await this.keys.find(keyId);
+  async open(shown: { readonly link?: string; readonly key?: string }): Promise<string | null> {
+    const keyId = shown.link === undefined ? null : await endPass(this.store, 'link', shown.link);
+    const key = keyId === null ? await this.keys.check(shown.key ?? '') : await this.keys.find(keyId);
     return key === null ? null : createPass(this.store, 'session', key);
   }
 
