@@ -55,7 +55,8 @@ interface Steered<Body> {
 interface Steer<Body, Answer> {
   readonly summary: string;
   readonly body: z.ZodType<Body>;
-  readonly answer: z.ZodType<Answer>;
+  /** Schema of what `work` returns. Without it, the response is the id. */
+  readonly answer?: z.ZodType<Answer>;
   /** False if the server keeps the request until a worker polls; true if a worker must answer it. */
   readonly needsWorker: boolean;
   readonly action?: AuditAction;
@@ -68,22 +69,14 @@ export function addSteering(app: App, gateway: Gateway): void {
   addSteer(app, gateway, 'hint', {
     summary: 'Give the Conductor something to consider, from its next call on',
     body: z.strictObject({ hint: z.string() }),
-    answer: doneSchema,
     needsWorker: false,
-    work: async ({ gateway: { conductor }, id, body }) => {
-      await conductor.addHint(id, body.hint);
-      return { id };
-    },
+    work: ({ gateway: { conductor }, id, body }) => conductor.addHint(id, body.hint),
   });
   addSteer(app, gateway, 'depth', {
     summary: 'Change how deep the Conductor may call itself; null: no limit',
     body: z.strictObject({ depth: depthSchema }),
-    answer: doneSchema,
     needsWorker: false,
-    work: async ({ gateway: { conductor }, id, body }) => {
-      await conductor.setMaxDepth(id, body.depth);
-      return { id };
-    },
+    work: ({ gateway: { conductor }, id, body }) => conductor.setMaxDepth(id, body.depth),
   });
   addSteer(app, gateway, 'limits', {
     summary: 'Change the given limits, and return all that now apply',
@@ -98,12 +91,8 @@ export function addSteering(app: App, gateway: Gateway): void {
   addSteer(app, gateway, 'approve', {
     summary: 'Approve the waiting plan; if `plan` is given, only if it is still the waiting one',
     body: z.strictObject({ plan: planSchema.optional() }),
-    answer: doneSchema,
     needsWorker: true,
-    work: async ({ gateway: { conductor }, id, body }) => {
-      await conductor.approvePlan(id, body.plan);
-      return { id };
-    },
+    work: ({ gateway: { conductor }, id, body }) => conductor.approvePlan(id, body.plan),
   });
   addSteer(app, gateway, 'edit', {
     summary: 'Run another plan instead of the waiting one',
@@ -122,29 +111,21 @@ export function addSteering(app: App, gateway: Gateway): void {
   addSteer(app, gateway, 'reject', {
     summary: 'Have the Conductor write another plan instead of the waiting one',
     body: z.strictObject({ reason: z.string() }),
-    answer: doneSchema,
     needsWorker: true,
-    work: async ({ gateway: { conductor }, id, body }) => {
-      await conductor.rejectPlan(id, body.reason);
-      return { id };
-    },
+    work: ({ gateway: { conductor }, id, body }) => conductor.rejectPlan(id, body.reason),
   });
   addSteer(app, gateway, 'cancel', {
     summary: 'Cancel a solve: its calls are stopped, and it ends as cancelled',
     body: nothing,
-    answer: doneSchema,
     needsWorker: false,
     action: 'cancel',
-    work: async ({ gateway: { conductor }, id }) => {
-      await conductor.cancel(id);
-      return { id };
-    },
+    work: ({ gateway: { conductor }, id }) => conductor.cancel(id),
   });
   addLimits(app, gateway);
   addRetry(app, gateway);
 }
 
-function addSteer<Body extends object, Answer extends object>(
+function addSteer<Body extends object, Answer>(
   app: App,
   gateway: Gateway,
   name: string,
@@ -155,7 +136,7 @@ function addSteer<Body extends object, Answer extends object>(
     path: `/api/solves/{id}/${name}`,
     summary,
     request: { params: idSchema, body: { ...bodyOf(schema), required: !schema.safeParse({}).success } },
-    responses: { 200: jsonOf(answer, 'Done'), ...refusals },
+    responses: { 200: jsonOf(answer ?? doneSchema, 'Done'), ...refusals },
   });
   app.openapi(route, async (c) => {
     const key = c.get('key');
@@ -163,7 +144,7 @@ function addSteer<Body extends object, Answer extends object>(
     await requireRunning(gateway, key, id);
     if (needsWorker) await gateway.workers.require();
     const body = c.req.valid('json');
-    const done = await work({ gateway, key, id, body });
+    const done = (await work({ gateway, key, id, body })) ?? { id };
     const who = { keyId: key.id, keyName: key.name, target: id };
     await noteAudit(gateway.store, {
       ...who,
