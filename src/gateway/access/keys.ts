@@ -5,8 +5,7 @@ import { someOf } from '../../config/errors';
 import { UsageError } from '../../errors';
 import { MAX_COST_USD } from '../../protocol/messages';
 import type { Store } from '../../store/store';
-import { bytesOf, changeRecord, readRecords } from '../../store/records';
-import { FreshRecords } from './fresh-records';
+import { bytesOf, changeRecord, readRecord, readRecords } from '../../store/records';
 
 const keySchema = z.object({
   /** Public: workflow ids of the key's solves begin with `gw-<id>-`. */
@@ -92,6 +91,40 @@ function find(keys: readonly Key[], idOrName: string, { url }: Store): Key {
   if (others.length === 0) return named;
   const ids = someOf([named, ...others].map(({ id }) => id));
   throw new UsageError(`more than one key is named ${asked}: give one of their ids, ${ids}`);
+}
+
+/** Lifetime of a cached record; a change by another process is seen at most this much later. */
+const FRESH_MS = 5_000;
+
+/** Cache of a folder's records, read on each request. Missing records are not kept: guesses take no memory. */
+export class FreshRecords<Value> {
+  private readonly known = new Map<string, { readonly value: Promise<Value | null>; readonly at: number }>();
+
+  constructor(
+    private readonly store: Store,
+    private readonly placeOf: (id: string) => string,
+    private readonly schema: z.ZodType<Value>,
+  ) {}
+
+  /** Returns a record; concurrent requests share one read. */
+  read(id: string): Promise<Value | null> {
+    const now = performance.now();
+    const before = this.known.get(id);
+    if (before !== undefined && now - before.at < FRESH_MS) return before.value;
+    const read = { value: readRecord(this.store, this.placeOf(id), this.schema), at: now };
+    this.known.set(id, read);
+    const forget = (): void => {
+      if (this.known.get(id) === read) this.forget(id);
+    };
+    read.value.then((value) => {
+      if (value === null) forget();
+    }, forget);
+    return read.value;
+  }
+
+  forget(id: string): void {
+    this.known.delete(id);
+  }
 }
 
 /** Finds the key that a secret belongs to. A revoked key is refused within five seconds. */

@@ -4,8 +4,7 @@ import { randomPart } from '../../client/run-id';
 import { DAY_MS } from '../../config/duration';
 import { bytesOf, changeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
-import { FreshRecords } from './fresh-records';
-import { type Key, type KeyChecker, opens } from './keys';
+import { FreshRecords, type Key, type KeyChecker, opens } from './keys';
 
 // A pass stands for a key, so that a browser need not keep the key. A link works once; signing out ends a session.
 
