@@ -1,15 +1,90 @@
-import { createRoute } from '@hono/zod-openapi';
+import { createRoute, z } from '@hono/zod-openapi';
 import type { SolveResult } from '../../protocol/solve';
-import { type Asked, IGNORE_HEADER } from '../solve/asked';
+import {
+  type Asked,
+  checkFields,
+  extensionSchema,
+  IGNORE_HEADER,
+  TOOLS_REFUSED,
+  type UntakenFields,
+} from '../solve/asked';
 import { frameOf } from '../event-stream';
 import type { AnswerPart } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
-import { noteOf } from '../solve/note';
+import { noteOf, solveNoteSchema } from '../solve/note';
 import { type Refusal, givenUp, refusalOfRun, toAnthropicError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
+import { textOf, turnsOf } from '../solve/turns-of';
 import { costOf, tokensOf, wasCut } from '../solve/usage';
 import { answer, type Pieces } from './answer';
-import { askedOfMessages, type Message, messageSchema, messagesRequestSchema } from './messages-schema';
+
+const contentSchema = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]);
+
+const takenFields = {
+  model: z.string(),
+  max_tokens: z.int().min(1),
+  messages: z
+    .array(z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content: contentSchema }))
+    .min(1),
+  system: contentSchema.nullish(),
+  stream: z.boolean().nullish(),
+  metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
+  conductor: extensionSchema.nullish(),
+};
+
+/** Supported fields of a message request (https://docs.anthropic.com/en/api/messages). */
+const messagesRequestSchema = z.looseObject(takenFields).openapi('MessagesRequest');
+type MessagesRequest = z.infer<typeof messagesRequestSchema>;
+
+const NO_TOOL = z.looseObject({ type: z.enum(['none', 'auto']) });
+
+const FIELDS: UntakenFields = {
+  taken: new Set(Object.keys(takenFields)),
+  refused: {
+    tools: TOOLS_REFUSED,
+    tool_choice: { ...TOOLS_REFUSED, asksNothing: (value) => NO_TOOL.safeParse(value).success },
+    mcp_servers: TOOLS_REFUSED,
+  },
+};
+
+/** @throws Refusal for an unsupported request */
+function askedOfMessages(body: MessagesRequest, ignored?: string): Asked {
+  const system = textOf(body.system, 'system');
+  const turns = turnsOf(body.messages, 'messages');
+  return {
+    model: body.model,
+    messages: system.trim() === '' ? turns : [{ role: 'system', content: system }, ...turns],
+    maxAnswerTokens: body.max_tokens,
+    extension: body.conductor ?? {},
+    warnings: checkFields(body, FIELDS, ignored),
+  };
+}
+
+const messageUsageSchema = z
+  .object({
+    input_tokens: z.int(),
+    output_tokens: z.int(),
+    cache_creation_input_tokens: z.int(),
+    cache_read_input_tokens: z.int(),
+    cost: z.number(),
+    cost_details: z.object({ is_lower_bound: z.boolean() }),
+  })
+  .openapi('MessageUsage');
+
+const messageSchema = z
+  .object({
+    id: z.string(),
+    type: z.literal('message'),
+    role: z.literal('assistant'),
+    model: z.string(),
+    content: z.array(z.object({ type: z.literal('text'), text: z.string() })),
+    stop_reason: z.enum(['end_turn', 'max_tokens']),
+    stop_sequence: z.null(),
+    usage: messageUsageSchema,
+    conductor: solveNoteSchema,
+  })
+  .openapi('Message');
+type Message = z.infer<typeof messageSchema>;
 
 const route = createRoute({
   method: 'post',
