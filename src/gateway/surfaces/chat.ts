@@ -1,22 +1,124 @@
-import { createRoute } from '@hono/zod-openapi';
+import { createRoute, z } from '@hono/zod-openapi';
 import type { SolveResult } from '../../protocol/solve';
-import { type Asked, IGNORE_HEADER } from '../solve/asked';
+import {
+  type Asked,
+  answerSchemaOf,
+  checkFields,
+  EFFORTS,
+  extensionSchema,
+  FORMATS,
+  IGNORE_HEADER,
+  TOOLS_REFUSED,
+  type UntakenFields,
+} from '../solve/asked';
 import { frameOf } from '../event-stream';
 import type { AnswerPart } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
-import { noteOf } from '../solve/note';
+import { noteOf, solveNoteSchema } from '../solve/note';
 import { givenUp, type Refusal, refusalOfRun, toOpenAiError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
+import { turnsOf } from '../solve/turns-of';
 import { costOf, tokensOf, wasCut } from '../solve/usage';
 import { answer, type Pieces } from './answer';
-import {
-  askedOfChat,
-  type ChatCompletion,
-  chatCompletionSchema,
-  type ChatRequest,
-  chatRequestSchema,
-  type CompletionUsage,
-} from './chat-schema';
+
+const messageSchema = z.looseObject({
+  role: z.string(),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
+});
+
+const takenFields = {
+  model: z.string(),
+  messages: z.array(messageSchema).min(1),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  max_tokens: z.int().min(1).nullish(),
+  max_completion_tokens: z.int().min(1).nullish(),
+  n: z.int().nullish(),
+  seed: z.int().nullish(),
+  user: z.string().nullish(),
+  response_format: z
+    .looseObject({ type: z.enum(FORMATS), json_schema: z.looseObject({ schema: z.unknown() }).nullish() })
+    .nullish(),
+  reasoning_effort: z.enum(EFFORTS).nullish(),
+  conductor: extensionSchema.nullish(),
+};
+
+/** Supported fields of a chat completion request (https://platform.openai.com/docs/api-reference/chat/create). */
+const chatRequestSchema = z.looseObject(takenFields).openapi('ChatCompletionRequest');
+type ChatRequest = z.infer<typeof chatRequestSchema>;
+
+const FIELDS: UntakenFields = {
+  taken: new Set(Object.keys(takenFields).filter((name) => name !== 'n')),
+  refused: {
+    n: {
+      asksNothing: (value) => value === 1,
+      instead: 'a request gives one answer; send the request again for another',
+    },
+    tools: TOOLS_REFUSED,
+    functions: TOOLS_REFUSED,
+    tool_choice: { ...TOOLS_REFUSED, asksNothing: (value) => value === 'none' || value === 'auto' },
+    logprobs: {
+      asksNothing: (value) => value === false,
+      instead: "a team's answer has no log-probabilities; leave it out",
+    },
+    audio: { asksNothing: () => false, instead: 'answers are text; leave it out' },
+    modalities: {
+      asksNothing: (value) => JSON.stringify(value) === '["text"]',
+      instead: 'answers are text; leave it out',
+    },
+    web_search_options: { asksNothing: () => false, instead: 'workers do not search; leave it out' },
+  },
+};
+
+/** @throws Refusal for an unsupported request */
+function askedOfChat(body: ChatRequest, ignored?: string): Asked {
+  const { response_format: format } = body;
+  return {
+    model: body.model,
+    messages: turnsOf(body.messages, 'messages'),
+    answerSchema: answerSchemaOf(format, format?.json_schema?.schema, 'response_format'),
+    maxAnswerTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+    seed: body.seed ?? undefined,
+    effort: body.reasoning_effort ?? undefined,
+    extension: body.conductor ?? {},
+    warnings: checkFields(body, FIELDS, ignored),
+  };
+}
+
+const nullable = z.string().nullable();
+
+const completionUsageSchema = z
+  .object({
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    total_tokens: z.int(),
+    prompt_tokens_details: z.object({ cached_tokens: z.int(), orchestration_tokens: z.int() }),
+    completion_tokens_details: z.object({ reasoning_tokens: z.int(), orchestration_tokens: z.int() }),
+    cost: z.number(),
+    cost_details: z.object({ is_lower_bound: z.boolean() }),
+  })
+  .openapi('CompletionUsage');
+type CompletionUsage = z.infer<typeof completionUsageSchema>;
+
+const chatCompletionSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('chat.completion'),
+    created: z.int(),
+    model: z.string(),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        message: z.object({ role: z.literal('assistant'), content: nullable, refusal: nullable }),
+        finish_reason: z.enum(['stop', 'length']),
+        logprobs: z.null(),
+      }),
+    ),
+    usage: completionUsageSchema,
+    conductor: solveNoteSchema,
+  })
+  .openapi('ChatCompletion');
+type ChatCompletion = z.infer<typeof chatCompletionSchema>;
 
 const route = createRoute({
   method: 'post',
