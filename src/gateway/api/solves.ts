@@ -12,10 +12,9 @@ import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { CONDUCTOR_MODEL, readModel } from '../solve/model-names';
 import { asRefusal, badRequest, Refusal, toOpenAiError } from '../refusal';
-import { readReplies, readSentPrompt } from '../solve/model-calls';
 import { costLimit } from '../solve/request-of';
 import { bodyOf, documented, jsonOf, refusals } from '../routes';
-import { readConversation, turnsOfConversation } from '../solve/conversation';
+import { readConversation, readReplies, readSentPrompt, turnsOfConversation } from '../solve/conversation';
 import { mayTouch, prefixOf, sentBy, startRequest } from '../solve/start-solve';
 
 const askedSchema = z
