@@ -1,5 +1,6 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
+import { DAY_MS } from '../config/duration';
 import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../protocol/names';
 import { reasonOf } from '../errors';
 import { readAnswer, rowKeys } from '../store/ledger';
@@ -9,8 +10,6 @@ import { refAt, refsIn } from '../store/texts';
 import { HistoryDecoder, payloadsIn, readHistory } from './history';
 import { withoutMemos } from './list-runs';
 import { isNotFound } from './steer';
-
-const SHORTEST_AGE_MS = 24 * 60 * 60 * 1000;
 
 export interface CollectOptions {
   /** Any Temporal client with the data converter of the workers; its namespace is searched. */
@@ -37,7 +36,7 @@ export interface Collected {
  */
 export async function collectGarbage(options: CollectOptions): Promise<Collected> {
   const { client, store, olderThanMs, dryRun = false } = options;
-  if (!(olderThanMs >= SHORTEST_AGE_MS)) {
+  if (!(olderThanMs >= DAY_MS)) {
     throw new Error(`only what is older than a day can be collected, not what is ${olderThanMs} ms old`);
   }
   const than = new Date(Date.now() - olderThanMs);

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import { DAY_MS } from '../../config/duration';
 import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import type { Store } from '../../store/store';
 import { bytesOf, readRecord } from '../../store/records';
@@ -162,14 +163,12 @@ class Live<Event> {
   }
 }
 
-const KEPT_MS = 24 * 60 * 60 * 1000;
-
 /**
  * Removes transcripts without a new entry for a day, if they are complete or their solve can no longer run. Otherwise
  * a later entry, added after the earlier ones were removed, would be told twice.
  */
 export async function forgetTranscripts(store: Store): Promise<void> {
-  const than = new Date(Date.now() - KEPT_MS);
+  const than = new Date(Date.now() - DAY_MS);
   for (const [id, last] of await lastEntries(store)) {
     if (last.modifiedAt >= than || !(await isOver(store, id, last))) continue;
     // Removes the last entries first, so that an interruption leaves a valid beginning.
