@@ -87,16 +87,7 @@ const OPENAI_TYPES: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 
-export interface OpenAiError {
-  readonly error: {
-    readonly message: string;
-    readonly type: string;
-    readonly param: string | null;
-    readonly code: string;
-  };
-}
-
-export function toOpenAiError({ status, message, code, param }: Refusal): OpenAiError {
+export function toOpenAiError({ status, message, code, param }: Refusal): object {
   const usual = status < 500 ? 'invalid_request_error' : 'server_error';
   return { error: { message, type: OPENAI_TYPES[status] ?? usual, param, code } };
 }
@@ -113,12 +104,7 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 };
 
-export interface AnthropicError {
-  readonly type: 'error';
-  readonly error: { readonly type: string; readonly message: string };
-}
-
-export function toAnthropicError({ status, message }: Refusal): AnthropicError {
+export function toAnthropicError({ status, message }: Refusal): object {
   const usual = status < 500 ? 'invalid_request_error' : 'api_error';
   return { type: 'error', error: { type: ANTHROPIC_TYPES[status] ?? usual, message } };
 }

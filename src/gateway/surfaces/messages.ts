@@ -151,7 +151,7 @@ function* endOf(result: SolveResult, asked: Asked): Generator<string> {
 }
 
 function errorOf(refusal: Refusal): string {
-  return eventOf({ ...toAnthropicError(refusal) });
+  return frameOf(toAnthropicError(refusal), 'error');
 }
 
 function messageOf(result: SolveResult, asked: Asked): Message {
