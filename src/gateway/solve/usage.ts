@@ -37,15 +37,9 @@ export function wasCut(result: SolveResult): boolean {
   return result.answerCut === true;
 }
 
-interface Cost {
-  readonly cost: number;
-  readonly cost_details: { readonly is_lower_bound: boolean };
-}
-
 /** Returns `cost` in USD, as OpenRouter does; it is a lower bound if the cost of a call is unknown. */
-export function costOf({ costUsd, costIsLowerBound }: SolveResult): Cost {
-  return { cost: costUsd, cost_details: { is_lower_bound: costIsLowerBound } };
-}
+export const costOf = ({ costUsd, costIsLowerBound }: SolveResult) =>
+  ({ cost: costUsd, cost_details: { is_lower_bound: costIsLowerBound } }) as const;
 
 /**
  * Returns the headers of a complete answer: the solve, and the amounts that LiteLLM books for a pass-through target
