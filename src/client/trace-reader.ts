@@ -95,17 +95,13 @@ export class TraceReader {
   private now = '';
   /** Whether a plan that needs approval was written, but the run has not seen it yet. */
   private waitsSoon = false;
-  private current: SolveTrace;
+  trace: SolveTrace;
 
   constructor(
     private readonly workflowId: string,
     private readonly decoder: HistoryDecoder,
   ) {
-    this.current = emptyTrace({ id: workflowId, runId: '', question: '' });
-  }
-
-  get trace(): SolveTrace {
-    return this.current;
+    this.trace = emptyTrace({ id: workflowId, runId: '', question: '' });
   }
 
   get origin(): RunOrigin | null {
@@ -131,11 +127,11 @@ export class TraceReader {
     },
     workflowExecutionStartedEventAttributes: async ({ originalExecutionRunId: runId, input: args }) => {
       const input = await this.decoder.first(args);
-      this.current = emptyTrace({ id: this.workflowId, runId: runId ?? '', question: questionOf(input) });
+      this.trace = emptyTrace({ id: this.workflowId, runId: runId ?? '', question: questionOf(input) });
       // Any client may have started it with any input; a run with an unusable one fails by itself.
       this.input = isSolveInput(input) ? input : {};
       this.run = this.input.parent?.run ?? null;
-      this.asked = { ...this.input.parent, question: this.current.question };
+      this.asked = { ...this.input.parent, question: this.trace.question };
     },
     // The one local activity of a solve: the SDK records in a marker what it returned.
     markerRecordedEventAttributes: async ({ markerName, failure, details }) => {
@@ -154,7 +150,7 @@ export class TraceReader {
     },
     timerStartedEventAttributes: () => {
       const { run } = this;
-      const own = ownRound(this.current, this.round);
+      const own = ownRound(this.trace, this.round);
       if (run === null || own?.plan !== null || own.error === undefined) return;
       this.plan(standInPlan(run), 'stand-in');
       this.record({ kind: 'approval-asked' });
@@ -205,7 +201,7 @@ export class TraceReader {
     if (pending === null) return;
     this.pending.set(String(event.eventId), pending);
     const { standIn } = pending;
-    if (standIn && ownRound(this.current, round)?.plan === null) this.plan(standIn, 'stand-in');
+    if (standIn && ownRound(this.trace, round)?.plan === null) this.plan(standIn, 'stand-in');
     this.record(pending.started);
   }
 
@@ -236,12 +232,12 @@ export class TraceReader {
 
   private adopt(candidate: unknown): boolean {
     const trace = readTraceLeft(candidate);
-    this.current = trace ?? this.current;
+    this.trace = trace ?? this.trace;
     return trace !== null;
   }
 
   private record(...events: readonly RunEvent[]): void {
-    this.current = events.reduce(applyEvent, this.current);
+    this.trace = events.reduce(applyEvent, this.trace);
   }
 
   /** Records a plan, its estimate, and the outputs kept of an earlier run. Only a written plan needs approval. */
