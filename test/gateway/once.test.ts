@@ -1,4 +1,7 @@
 import OpenAI from 'openai';
+import { DayBudgets } from '../../src/gateway/access/day-budget';
+import { KeyChecker } from '../../src/gateway/access/keys';
+import { waitForResult } from '../../src/gateway/solve/follow-answer';
 import { openGateway, useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
 
@@ -133,6 +136,25 @@ test('a client that waits for a whole answer and disconnects cancels its solve i
     const { runs } = await stage.client.list({ prefix: `gw-${keyId}-` });
     const ended = await (await stage.client.attach(runs[0]?.id ?? '')).result();
     expect(ended).toMatchObject({ status: 'cancelled' });
+  });
+  release();
+});
+
+test('a client that left while its solve was starting cancels it if it asked for that', async () => {
+  stage.plan([step('a', 'Count.')]);
+  const release = stage.providers.hold('a');
+  const key = await new KeyChecker(stage.store).check(gateway.secret);
+  if (key === null) throw new Error('the key is unknown');
+  await stage.whileWorking(async () => {
+    const run = await stage.client.start({ question: 'How many legs?' });
+    const started = { id: run.id, result: () => run.result(), isNew: true };
+    const place = {
+      conductor: stage.client,
+      budgets: new DayBudgets(stage.store, () => Promise.resolve(null)),
+    };
+    const asked = { extension: { on_disconnect: 'cancel' as const } };
+    const result = await waitForResult({ gateway: place, key, started }, asked, AbortSignal.abort());
+    expect(result.status).toBe('cancelled');
   });
   release();
 });

@@ -7,13 +7,16 @@ import { prefixOf, type Started } from './start-solve';
 import { AnswerTeller, type Told } from './told';
 
 interface Answered {
-  readonly gateway: Gateway;
+  readonly gateway: Pick<Gateway, 'conductor' | 'budgets'>;
   readonly key: Key;
   readonly started: Pick<Started, 'id' | 'result' | 'isNew'>;
 }
 
 /** Handles a client's disconnect: cancels the solve only if the request said so. */
-export async function leave({ gateway, started }: Answered, { extension }: Asked): Promise<void> {
+export async function leave(
+  { gateway, started }: Answered,
+  { extension }: Pick<Asked, 'extension'>,
+): Promise<void> {
   if (extension.on_disconnect !== 'cancel') return;
   // The solve may have ended meanwhile.
   await gateway.conductor.cancel(started.id).catch(() => undefined);
@@ -22,10 +25,12 @@ export async function leave({ gateway, started }: Answered, { extension }: Asked
 /** Waits for the end of a solve, then books its cost to its key's day budget. */
 export async function waitForResult(
   answered: Answered,
-  asked: Asked,
+  asked: Pick<Asked, 'extension'>,
   gone: AbortSignal,
 ): Promise<SolveResult> {
   const onGone = (): void => void leave(answered, asked);
+  // The client may have left while the solve was starting.
+  if (gone.aborted) onGone();
   gone.addEventListener('abort', onGone);
   try {
     return await bookCost(answered.gateway, answered.key, await answered.started.result());
@@ -65,7 +70,11 @@ export async function bookLater({ gateway, key, started }: Answered): Promise<vo
 }
 
 /** Books the cost of a solve to its key's day budget, if the solve is that key's own. */
-export async function bookCost({ budgets }: Gateway, key: Key, result: SolveResult): Promise<SolveResult> {
+export async function bookCost(
+  { budgets }: Pick<Gateway, 'budgets'>,
+  key: Key,
+  result: SolveResult,
+): Promise<SolveResult> {
   if (!result.id.startsWith(prefixOf(key))) return result;
   await budgets.settle(key, result.id, Math.round(result.costUsd * 1e9));
   return result;
