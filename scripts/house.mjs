@@ -6,27 +6,27 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 403;
-const MOST_LINES = 46_640;
+const MOST_FILES = 383;
+const MOST_LINES = 46_300;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Parts of src and their maximum lines. A file belongs to the first part that matches. */
 const FLOORS = [
   ['testing', /^testing\//, 1_500],
-  ['command lines', /(^|\/)cli\//, 7_370],
-  ['the gateway', /^gateway\//, 4_890],
-  ['training', /^training\//, 6_230],
-  ['evaluation and grading', /^(evaluation|grading)\//, 8_730],
-  ['core', /./, 17_970],
+  ['command lines', /(^|\/)cli\//, 7_320],
+  ['the gateway', /^gateway\//, 4_710],
+  ['training', /^training\//, 6_170],
+  ['evaluation and grading', /^(evaluation|grading)\//, 8_690],
+  ['core', /./, 17_950],
 ];
 
 /** Load paths: entry files, and the maximum number of files loaded from them, directly or indirectly. */
 const WAYS = [
-  ['what a worker with ConductorPlugin loads', ['plugin.ts'], 93],
+  ['what a worker with ConductorPlugin loads', ['plugin.ts'], 90],
   [
     'from a question to its answer',
     ['client/conductor-client.ts', 'workflows/solve.ts', 'activities/index.ts'],
-    106,
+    104,
   ],
   [
     'from a schedule to its update, beside these',
