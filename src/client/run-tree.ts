@@ -23,7 +23,7 @@ export async function addChildren(read: ReadRun, own: SolveTrace): Promise<Solve
   const children = childrenToRead(own);
   const known = new Map<string, SolveTrace>();
   const reading = children.map(async (childId) => {
-    // null if the server has not started it yet.
+    // Leaves out a child that the server has not started yet.
     const child = await unlessNotFound(readTree(read, childId));
     if (child !== null) known.set(childId, child);
   });
