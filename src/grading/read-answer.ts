@@ -96,8 +96,11 @@ export function shortenBlanks(text: string): string {
 
 /** Writes signs such as `½`, alone or after a whole number, as LaTeX: `2½` is `\frac{5}{2}`. */
 export function withoutFractionSigns(text: string): string {
-  return text.replace(/(?<!\d)(\d{0,15})\s?([¼-¾⅐-⅞])/g, (_, whole: string, sign: string) => {
-    const [over = '', under = ''] = sign.normalize('NFKD').split('⁄');
-    return `\\frac{${BigInt(whole) * BigInt(under) + BigInt(over)}}{${under}}`;
-  });
+  return text.replace(
+    /(?<!\d)(?:(\d{1,15})\s?)?([¼-¾⅐-⅞])/g,
+    (_, whole: string | undefined, sign: string) => {
+      const [over = '', under = ''] = sign.normalize('NFKD').split('⁄');
+      return `\\frac{${BigInt(whole ?? 0) * BigInt(under) + BigInt(over)}}{${under}}`;
+    },
+  );
 }

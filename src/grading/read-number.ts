@@ -6,11 +6,12 @@ const DIGITS = String.raw`(?:\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?!\d)|\d+)(?:\.\d+
 const EXPONENT = String.raw`\^(?:\{\s?[-+]?\d+\s?\}|[-+]?\d+)`;
 /** A sign that follows a letter or digit is a hyphen or a subtraction. */
 const NUMBER = String.raw`(?:(?<![\w.)])[-+]\s?)?(?:${DIGITS})(?:e[-+]?\d+)?(?:${EXPONENT})?`;
-const FRACTION_OR_NUMBER = new RegExp(String.raw`(${NUMBER})(?:\s{0,2}[/⁄]\s{0,2}(${NUMBER}))?`, 'gi');
+const FRACTION = String.raw`(${NUMBER})(?:\s{0,2}[/⁄]\s{0,2}(${NUMBER}))?`;
+const FRACTION_OR_NUMBER = new RegExp(FRACTION, 'gi');
+/** A number that is ruled out, as in `not 204 but 205`. */
+const DENIED = new RegExp(String.raw`\bnot\s{1,2}${FRACTION}`, 'gi');
 const POWER_OF_TEN =
   /\s{0,2}(?:×|\\times|\\cdot|\*|x)\s{0,2}10\s{0,2}\^\s{0,2}\{?\s{0,2}([-+]?\d+)\s{0,2}\}?/g;
-/** A number that is ruled out, as in `not 204 but 205`. */
-const DENIED = /\bnot\s{1,2}[-+]?[\d.,]*\d/gi;
 /** Exponent of a unit or of an unknown, which is not a number of its own. */
 const EXPONENT_OF_LETTER = new RegExp(String.raw`([a-z}])${EXPONENT}`, 'gi');
 
@@ -81,11 +82,11 @@ export function readNumber(text: string): FoundNumber | null {
 function spelt(text: string): string {
   return withoutFractionSigns(shortenBlanks(text))
     .replace(/−/g, '-')
-    .replace(DENIED, 'not')
     .replace(/\{,\}|\\,/g, ',')
     .replace(/\\[dt]?frac\s{0,2}\{([^{}]*)\}\s{0,2}\{([^{}]*)\}/g, '$1/$2')
     .replace(POWER_OF_TEN, 'e$1')
-    .replace(EXPONENT_OF_LETTER, '$1');
+    .replace(EXPONENT_OF_LETTER, '$1')
+    .replace(DENIED, 'not');
 }
 
 function numberAt(plain: string, match: RegExpExecArray): FoundNumber | null {

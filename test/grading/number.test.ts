@@ -49,6 +49,9 @@ test.each([
   ['2 ⅞', '2.875', 'correct'],
   ['205', 'The answer is not 204 but 205.', 'correct'],
   ['204', 'Answer: not 204', 'unparseable'],
+  ['2', 'Answer: not 1/2', 'unparseable'],
+  ['10', 'It is not 2^10.', 'unparseable'],
+  ['2', 'It is not ½.', 'unparseable'],
   ['204', 'It is 204, and not −204.', 'correct'],
 ])('if %j is right, %j is %s', async (right, reply, expected) => {
   expect(await verdictOf(right, reply)).toBe(expected);
