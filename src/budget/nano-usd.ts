@@ -1,11 +1,14 @@
 import type { Usage } from '../protocol/solve';
-import type { Price, Rates } from '../protocol/cards';
+import type { Price } from '../protocol/cards';
 
 /** Returns the bill of a request in nano-USD, or null if its usage or its price, in its service tier, is unknown. */
 export function billOf(usage: Usage | null, price: Price | null): number | null {
   if (usage === null || price === null) return null;
-  const inTier = priceInTier(price, usage.serviceTier);
-  return inTier === null ? null : nanoUsdOf(usage, inTier);
+  const { serviceTier } = usage;
+  const inTier =
+    serviceTier === undefined || price.tiers === undefined ? price : (price.tiers[serviceTier] ?? null);
+  if (inTier === null) return null;
+  return typeof inTier === 'number' ? nanoUsdOf(usage, price, inTier) : nanoUsdOf(usage, inTier);
 }
 
 /** Smallest share of the computed price at which a reported charge is believed. */
@@ -29,33 +32,14 @@ export function savedByCache(usage: Usage | null, price: Price | null): number |
   return without === null || billed === null ? null : without - billed;
 }
 
-function priceInTier(price: Price, tier: string | undefined): Price | null {
-  if (tier === undefined || price.tiers === undefined) return price;
-  const inTier = price.tiers[tier];
-  if (typeof inTier !== 'number') return inTier ?? null;
-  const { longPrompt } = price;
-  const long = longPrompt && { over: longPrompt.over, ...scaled(longPrompt, inTier) };
-  return { ...scaled(price, inTier), longPrompt: long };
-}
-
-function scaled(rates: Rates, factor: number): Rates {
-  const { input, output, cachedInput = input, cacheWrite = input, hourCacheWrite = cacheWrite } = rates;
-  return {
-    input: input * factor,
-    output: output * factor,
-    cachedInput: cachedInput * factor,
-    cacheWrite: cacheWrite * factor,
-    hourCacheWrite: hourCacheWrite * factor,
-  };
-}
-
 /**
- * Returns the cost of one request in nano-USD (10⁻⁹ USD), an integer, in the standard service tier.
+ * Returns the cost of one request in nano-USD (10⁻⁹ USD), an integer, in the standard service tier or at `factor`
+ * times its rates.
  *
  * Rates are rounded to a millionth of a USD per million tokens, which is a whole number of pico-USD per token. The sum
  * is exact and rounded once, half up. Cache reads and writes are part of the input, reasoning is part of the output.
  */
-export function nanoUsdOf(usage: Usage, price: Price): number {
+export function nanoUsdOf(usage: Usage, price: Price, factor = 1): number {
   const { inputTokens, outputTokens } = usage;
   const { longPrompt } = price;
   const rates = longPrompt && inputTokens > longPrompt.over ? longPrompt : price;
@@ -63,6 +47,8 @@ export function nanoUsdOf(usage: Usage, price: Price): number {
   const cached = Math.min(usage.cachedInputTokens, inputTokens);
   const written = Math.min(usage.cacheWriteTokens ?? 0, inputTokens - cached);
   const writtenForAnHour = Math.min(usage.hourCacheWriteTokens ?? 0, written);
+  const picoUsd = (tokens: number, usdPerMillion: number): bigint =>
+    BigInt(tokens) * BigInt(Math.round(usdPerMillion * factor * 1e6));
   const pico =
     picoUsd(inputTokens - cached - written, input) +
     picoUsd(cached, cachedInput) +
@@ -70,9 +56,4 @@ export function nanoUsdOf(usage: Usage, price: Price): number {
     picoUsd(writtenForAnHour, hourCacheWrite) +
     picoUsd(outputTokens, output);
   return Number((pico + 500n) / 1000n);
-}
-
-function picoUsd(tokens: number, usdPerMillion: number): bigint {
-  if (tokens === 0) return 0n;
-  return BigInt(tokens) * BigInt(Math.round(usdPerMillion * 1e6));
 }
