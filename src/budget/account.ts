@@ -19,6 +19,27 @@ const MAX_REQUESTS = 5;
 /** Most of them that may be billed: the answered one, and one that was in flight when its process was lost. */
 const MAX_BILLABLE = 2;
 
+/** Amount set aside for one call of a model. */
+export interface Reservation {
+  readonly allowance: Allowance;
+  /**
+   * Books the requests of the call and releases the rest.
+   * @param calls all requests, including one that may have been billed unseen; its unknown fields are null
+   */
+  settle(calls: readonly Call[]): void;
+}
+
+/** Part of what is left, set aside for a child workflow. */
+export interface Share {
+  readonly limits: SpendingLimits;
+  /**
+   * Books what the child spent and releases the rest.
+   * @param spentAtMost null: the child left no result, so its whole share counts as spent. Unlimited amounts of a share
+   *   then count as 0, since nothing is known.
+   */
+  settle(spentAtMost: Amount | null): void;
+}
+
 /**
  * Budget of one run: each call reserves its worst case before it starts, and the unused part is released afterwards.
  *
@@ -35,8 +56,10 @@ const MAX_BILLABLE = 2;
 export class Account {
   private bound: Amount;
   private spent: Amount = NOTHING;
-  private readonly reservations = new Map<string, Reservation>();
-  private readonly shares = new Map<string, Amount>();
+  /** Amounts of the reservations and shares that are not settled yet. */
+  private readonly held = new Set<Amount>();
+  /** Counts settlements and new limits: what did not fit may fit once it grows. */
+  changes = 0;
   /** Highest usage of calls that exceeded their worst case, by model. */
   private readonly overruns = new Map<string, Pick<Amount, 'tokens' | 'nanoUsd'>>();
 
@@ -51,8 +74,7 @@ export class Account {
 
   /** Everything spent or reserved; `Infinity` if a child has a share without a limit. */
   get committed(): Amount {
-    const held = [...this.reservations.values()].map((reservation) => reservation.held);
-    return sumOf([this.spent, ...held, ...this.shares.values()]);
+    return sumOf([this.spent, ...this.held]);
   }
 
   /** Known spending plus the worst case of unknown spending, without reservations. */
@@ -60,16 +82,16 @@ export class Account {
     return this.spent;
   }
 
-  get sharing(): number {
-    return this.shares.size;
+  /** Number of reservations and shares that are not settled yet. */
+  get underWay(): number {
+    return this.held.size;
   }
 
   /**
    * Reserves what a model call may need, as much as fits: up to five requests, two of them billed. If the price or the
    * number of tokens is unknown (null, 0 tokens), something must be left of that limit.
    */
-  reserve(key: string, expected: WorstCase): Allowance | LimitRefusal {
-    if (this.reservations.has(key)) throw misuse(`${key} is reserved already`);
+  reserve(expected: WorstCase): Reservation | LimitRefusal {
     const worst = this.withOverrun(expected);
     const least = { calls: 1, tokens: Math.max(1, worst.tokens), nanoUsd: worst.nanoUsd ?? 1 };
     const refusal = this.findRefusal(least);
@@ -78,51 +100,43 @@ export class Account {
     const twice = timesWorst(worst, MAX_BILLABLE);
     const billable = this.findRefusal(twice) === null ? MAX_BILLABLE : 1;
     const requests = Math.min(MAX_REQUESTS, this.left.calls);
-    this.reservations.set(key, { worst, held: { ...timesWorst(worst, billable), calls: requests } });
-    return { requests, billable };
+    const release = this.hold({ ...timesWorst(worst, billable), calls: requests });
+    const settle = (calls: readonly Call[]): void => {
+      const amounts = calls.map((call) => atMost(call, worst));
+      release(sumOf(amounts));
+      for (const amount of amounts) this.noteOverrun(amount, worst);
+    };
+    return { allowance: { requests, billable }, settle };
   }
 
-  /**
-   * Books the requests of a call and releases the rest of its reservation.
-   * @param calls all requests, including one that may have been billed unseen; its unknown fields are null
-   */
-  settle(key: string, calls: readonly Call[]): void {
-    const { worst } = take(this.reservations, key);
-    const amounts = calls.map((call) => atMost(call, worst));
-    this.spent = sumOf([this.spent, ...amounts]);
-    for (const amount of amounts) this.noteOverrun(amount, worst);
-  }
-
-  /**
-   * Reserves a share of what is left for a child workflow: 1/`parts` of it, but at least one call and one token.
-   * @returns the child's limits
-   */
-  share(key: string, parts: number): SpendingLimits | LimitRefusal {
-    if (this.shares.has(key)) throw misuse(`${key} has a share already`);
-    if (!(parts >= 1)) throw misuse(`${key} asks for one of ${parts} parts`);
+  /** Reserves a share of what is left for a child workflow: 1/`parts` of it, but at least one call and one token. */
+  share(parts: number): Share | LimitRefusal {
     const least = { calls: 1, tokens: 1, nanoUsd: 0 };
     const refusal = this.findRefusal(least);
     if (refusal !== null) return refusal;
 
     const share = combine(this.left, least, (left, needed) => Math.max(needed, Math.floor(left / parts)));
-    this.shares.set(key, share);
-    return limitsOf(share);
-  }
-
-  /**
-   * Books what a child spent and releases the rest of its share.
-   * @param spentAtMost null: the child left no result, so its whole share counts as spent. Unlimited amounts of a share
-   *   then count as 0, since nothing is known.
-   */
-  settleChild(key: string, spentAtMost: Amount | null): void {
-    const share = take(this.shares, key);
+    const release = this.hold(share);
     const known = (held: number): number => (Number.isFinite(held) ? held : 0);
-    this.spent = sumOf([this.spent, spentAtMost ?? combine(share, NOTHING, known)]);
+    const settle = (spentAtMost: Amount | null): void => {
+      release(spentAtMost ?? combine(share, NOTHING, known));
+    };
+    return { limits: limitsOf(share), settle };
   }
 
-  setLimits(limits: SpendingLimits): SpendingLimits {
+  setLimits(limits: SpendingLimits): void {
     this.bound = boundOf(limits);
-    return this.limits;
+    this.changes += 1;
+  }
+
+  /** Holds an amount until the returned function is told how much of it was spent. */
+  private hold(amount: Amount): (spent: Amount) => void {
+    this.held.add(amount);
+    return (spent) => {
+      if (!this.held.delete(amount)) throw settledTwice();
+      this.spent = sumOf([this.spent, spent]);
+      this.changes += 1;
+    };
   }
 
   private noteOverrun({ tokens, nanoUsd }: Amount, { model, ...worst }: WorstCase): void {
@@ -150,11 +164,6 @@ export class Account {
   }
 }
 
-interface Reservation {
-  readonly worst: WorstCase;
-  readonly held: Amount;
-}
-
 function timesWorst({ tokens, nanoUsd }: WorstCase, billable: number): Amount {
   return { calls: billable, tokens: billable * tokens, nanoUsd: billable * (nanoUsd ?? 0) };
 }
@@ -171,17 +180,8 @@ function leftOf(bound: number, committed: number): number {
   return bound === Infinity ? Infinity : Math.max(0, bound - committed);
 }
 
-function take<T>(held: Map<string, T>, key: string): T {
-  const found = held.get(key);
-  if (found === undefined) throw misuse(`nothing is set aside for ${key}, or it was given back already`);
-  held.delete(key);
-  return found;
-}
-
 /** Returns a non-retryable failure: any other error would fail the workflow task, which is retried without end. */
-function misuse(problem: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(
-    `the books of this run are wrong: ${problem}. This is a bug.`,
-    'Account.Misuse',
-  );
+function settledTwice(): ApplicationFailure {
+  const problem = 'the books of this run are wrong: a reservation was given back already. This is a bug.';
+  return ApplicationFailure.nonRetryable(problem, 'Account.Misuse');
 }

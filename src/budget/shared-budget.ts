@@ -23,9 +23,6 @@ export class SharedBudget {
   private readonly account: Account;
   private kept = 0;
   private tooLittle: number | null = null;
-  private parts = 0;
-  /** Number of parts that have ended; callers that wait for money try again when it grows. */
-  over = 0;
   /** Highest spending of one part so far. */
   highestSpent = 0;
 
@@ -46,7 +43,12 @@ export class SharedBudget {
   }
 
   get underWay(): number {
-    return this.account.sharing;
+    return this.account.underWay;
+  }
+
+  /** Callers that wait for money try again when it grows. */
+  get changes(): number {
+    return this.account.changes;
   }
 
   /** Sets the total budget and the part of it that is held back. A lower one takes nothing from running parts. */
@@ -74,15 +76,13 @@ export class SharedBudget {
     const { underWay, left } = this;
     if (this.isUsedUp || (underWay > 0 && left < least)) return null;
     const fitting = left === Infinity ? together : Math.floor(left / least);
-    const key = String((this.parts += 1));
-    const share = this.account.share(key, Math.max(1, Math.min(together - underWay, fitting)));
+    const share = this.account.share(Math.max(1, Math.min(together - underWay, fitting)));
     if ('limit' in share) return null;
     const settle = (spent: number | null): void => {
-      this.account.settleChild(key, spent === null ? null : { ...NOTHING, nanoUsd: spent });
+      share.settle(spent === null ? null : { ...NOTHING, nanoUsd: spent });
       this.highestSpent = Math.max(this.highestSpent, spent ?? 0);
-      this.over += 1;
     };
-    return { nanoUsd: share.nanoUsd, settle };
+    return { nanoUsd: share.limits.nanoUsd, settle };
   }
 
   /** Records that a part could not be paid in full, so that another one could not be either. */

@@ -5,6 +5,7 @@ import {
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { Share } from '../budget/account';
 import type { SpendingLimits } from '../protocol/messages';
 import { jsonBytes, type Plan, utf8Bytes } from '../plan/plan';
 import type { Asked, WorkerRequest } from '../protocol/activity-contract';
@@ -24,7 +25,6 @@ import {
 import { ownRound } from '../trace/run-tree';
 import { stepSummary } from './activities';
 import { isOwnCancellation, now, readCallFailure } from './failures';
-import type { Share } from './limits';
 import { mayRecurse, type RunContext } from './run-context';
 import type { ChildSolve, Told } from './steering';
 

@@ -1,25 +1,11 @@
 import { type ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
-import { Account } from '../budget/account';
+import { Account, type Reservation, type Share } from '../budget/account';
 import { type Amount, describeLimit, type LimitRefusal } from '../budget/amount';
-import type { SpendingLimits } from '../protocol/messages';
 import type { WorstCase } from '../budget/worst-case';
-import type { Allowance } from '../protocol/activity-contract';
-import type { Call, Problem } from '../protocol/solve';
+import type { Problem } from '../protocol/solve';
 import { FAILURES } from '../protocol/failures';
 import type { RunLimits } from '../protocol/cards';
 import { limitFailure, type StoppedBy } from './failures';
-
-/** Amount set aside for one call of a model, to be settled when the call has ended. */
-export interface Reservation {
-  readonly allowance: Allowance;
-  settle(calls: readonly Call[]): void;
-}
-
-export interface Share {
-  readonly limits: SpendingLimits;
-  /** @param spentAtMost null if the child left no trace */
-  settle(spentAtMost: Amount | null): void;
-}
 
 /**
  * Limits of one solve, and whether one of them has stopped it. A call or child that may fit once others release what
@@ -27,9 +13,6 @@ export interface Share {
  */
 export class Limits {
   private readonly account: Account;
-  private taken = 0;
-  /** Counts events that may let a waiting call fit. */
-  private changes = 0;
   private waitedMs = 0;
   /** Deadline of the present wait for a person, in milliseconds since 1970; null if there is none. */
   personEndsAt: number | null = null;
@@ -78,24 +61,12 @@ export class Limits {
    * @throws ApplicationFailure of a `Limit.*` type if the call can no longer fit, or the run was stopped already
    */
   reserve(worst: WorstCase): Reservation | null {
-    const key = String((this.taken += 1));
-    const allowance = this.grant(() => this.account.reserve(key, worst));
-    const settle = (calls: readonly Call[]): void => {
-      this.account.settle(key, calls);
-      this.changes += 1;
-    };
-    return allowance && { allowance, settle };
+    return this.grant(() => this.account.reserve(worst));
   }
 
   /** Sets aside a part of what is left for a child. Returns null and throws as `reserve` does. */
   share(parts: number): Share | null {
-    const key = String((this.taken += 1));
-    const limits = this.grant(() => this.account.share(key, parts));
-    const settle = (spentAtMost: Amount | null): void => {
-      this.account.settleChild(key, spentAtMost);
-      this.changes += 1;
-    };
-    return limits && { limits, settle };
+    return this.grant(() => this.account.share(parts));
   }
 
   /**
@@ -106,8 +77,8 @@ export class Limits {
     this.waiting += 1;
     try {
       for (;;) {
-        const before = this.changes;
-        await condition(() => this.changes !== before || this.stop !== null);
+        const before = this.account.changes;
+        await condition(() => this.account.changes !== before || this.stop !== null);
         const granted = ask();
         if (granted !== null) return granted;
       }
@@ -143,7 +114,6 @@ export class Limits {
   change(change: Partial<RunLimits>): void {
     this.asked = { ...this.asked, ...change };
     this.account.setLimits(this.asked);
-    this.changes += 1;
   }
 
   private grant<Granted extends object>(ask: () => Granted | LimitRefusal): Granted | null {

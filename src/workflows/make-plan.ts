@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
+import type { Reservation } from '../budget/account';
 import { conductorPromptBytes, worstCaseOf, estimatePlan } from '../budget/worst-case';
 import type { Plan, PlanContext } from '../plan/plan';
 import type { FailedReply, WritePlanRequest, WritePlanResult } from '../protocol/activity-contract';
@@ -10,7 +11,6 @@ import type { Text } from '../protocol/text';
 import { describeUsd } from '../trace/describe';
 import { modelActivities } from './activities';
 import { checkPlan, isOwnCancellation, mayRetryBilled, readCallFailure } from './failures';
-import type { Reservation } from './limits';
 import { mayRecurse, type RunContext } from './run-context';
 import { type CallFailure, conductorCalled, readFailure } from '../trace/events';
 

@@ -6,6 +6,7 @@ import {
   ParentClosePolicy,
   proxyActivities,
 } from '@temporalio/workflow';
+import type { Reservation } from '../budget/account';
 import { answerRoom, workerPromptBytes, worstCaseOf } from '../budget/worst-case';
 import type { Step } from '../plan/plan';
 import type { Reserved, VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
@@ -26,7 +27,6 @@ import {
 import { modelActivities, stepSummary, storeActivities } from './activities';
 import { callItself } from './child';
 import { isOwnCancellation, mayRetryBilled, now } from './failures';
-import type { Reservation } from './limits';
 import { mayRecurse, type RunContext } from './run-context';
 
 /** How often one worker is asked again after a call that may have been billed without an answer. */

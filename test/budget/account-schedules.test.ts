@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { boundOf } from '../../src/budget/amount';
 import type { SpendingLimits } from '../../src/protocol/messages';
 import type { WorstCase } from '../../src/budget/worst-case';
-import { Books, type Request } from './books';
+import { Books, type Child, type Request, type UnderWay } from './books';
 
 const RUNS = 10_000;
 
@@ -68,83 +68,75 @@ function happen(root: Books, event: Event): void {
 
 const HAPPENINGS: Readonly<Record<Event['kind'], (books: Books, event: Event, isRoot: boolean) => void>> = {
   reserve(books, { worst: atWorst }) {
-    const key = books.nextKey();
     const expected = books.mostGenerous(atWorst);
     const mayFitLater = books.mostGenerous(atWorst, books.booked) !== null;
-    const answer = books.account.reserve(key, atWorst);
-    if (expected === null) {
-      assert('limit' in answer && answer.mayFitLater === mayFitLater);
+    const answer = books.account.reserve(atWorst);
+    if ('limit' in answer) {
+      assert(expected === null && answer.mayFitLater === mayFitLater);
       return;
     }
-    assert.deepStrictEqual(answer, expected);
-    books.begin(key, atWorst, expected);
+    assert.deepStrictEqual(answer.allowance, expected);
+    books.begin(atWorst, answer);
   },
 
   settle(books, { who, dice: thrown }) {
-    const key = pick([...books.calls.keys()], who);
-    if (key !== undefined) settle(books, key, thrown);
+    const call = pick([...books.calls], who);
+    if (call !== undefined) settle(books, call, thrown);
   },
 
   share(books, { who }) {
-    const key = books.nextKey();
-    const share = books.account.share(key, 1 + (who % 4));
+    const share = books.account.share(1 + (who % 4));
     if ('limit' in share) return;
-    assert(books.hasRoom(books.committed, boundOf(share)));
-    books.children.set(key, new Books(share));
+    assert(books.hasRoom(books.committed, boundOf(share.limits)));
+    books.beginChild(share);
   },
 
   return(books, { who, dice: thrown }) {
-    const key = pick([...books.children.keys()], who);
-    if (key !== undefined) returnChild(books, key, thrown);
+    const child = pick([...books.children], who);
+    if (child !== undefined) returnChild(books, child, thrown);
   },
 
   vanish(books, { who, dice: thrown }) {
-    const key = pick([...books.children.keys()], who);
-    const child = key === undefined ? undefined : books.children.get(key);
-    if (key === undefined || child === undefined) return;
-    spendUnheard(child, thrown);
-    books.account.settleChild(key, null);
-    books.endChild(key, child, true);
+    const child = pick([...books.children], who);
+    if (child === undefined) return;
+    spendUnheard(child.books, thrown);
+    child.share.settle(null);
+    books.endChild(child, true);
   },
 
   /** Changes the limits of the root; a child keeps those that it was given. */
   setLimits(books, event, isRoot) {
     if (!isRoot) return;
-    const told = books.account.setLimits(event.limits);
+    books.account.setLimits(event.limits);
     books.setLimits(event.limits);
-    assert.deepStrictEqual(boundOf(told), books.told);
+    assert.deepStrictEqual(boundOf(books.account.limits), books.told);
   },
 };
 
-function settle(books: Books, key: string, thrown: number): void {
-  const calls = books.end(key, outcome(books, key, thrown));
-  books.account.settle(key, calls);
+function settle(books: Books, call: UnderWay, thrown: number): void {
+  call.reservation.settle(books.end(call, outcome(call, thrown)));
 }
 
-function returnChild(books: Books, key: string, thrown: number): void {
-  const child = books.children.get(key);
-  if (child === undefined) return;
-  finish(child, thrown);
-  books.account.settleChild(key, child.account.spentAtMost);
-  books.endChild(key, child, false);
+function returnChild(books: Books, child: Child, thrown: number): void {
+  finish(child.books, thrown);
+  child.share.settle(child.books.account.spentAtMost);
+  books.endChild(child, false);
 }
 
 /** Ends every call and child, and settles them. */
 function finish(books: Books, thrown: number): void {
-  for (const key of [...books.calls.keys()]) settle(books, key, thrown);
-  for (const key of [...books.children.keys()]) returnChild(books, key, thrown);
+  for (const call of books.calls) settle(books, call, thrown);
+  for (const child of books.children) returnChild(books, child, thrown);
 }
 
 /** Ends the calls under way, here and in children, without settling them. */
 function spendUnheard(books: Books, thrown: number): void {
-  for (const key of [...books.calls.keys()]) books.end(key, outcome(books, key, thrown));
-  for (const child of books.children.values()) spendUnheard(child, thrown);
+  for (const call of books.calls) books.end(call, outcome(call, thrown));
+  for (const child of books.children) spendUnheard(child.books, thrown);
 }
 
 /** Draws as many requests as the call is allowed, billed or free, reported or not. */
-function outcome(books: Books, key: string, thrown: number): Request[] {
-  const call = books.calls.get(key);
-  if (call === undefined) return [];
+function outcome(call: UnderWay, thrown: number): Request[] {
   const { worst: atWorst, held } = call;
   const billable = atWorst.tokens === 0 ? 1 : held.tokens / atWorst.tokens;
   return Array.from({ length: held.calls }, (_, index) => {
@@ -160,7 +152,7 @@ function outcome(books: Books, key: string, thrown: number): Request[] {
 }
 
 function liveBooks(books: Books): Books[] {
-  return [books, ...[...books.children.values()].flatMap(liveBooks)];
+  return [books, ...[...books.children].flatMap((child) => liveBooks(child.books))];
 }
 
 function pick<T>(from: readonly T[], who: number): T | undefined {

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import fc from 'fast-check';
 import { Account } from '../../src/budget/account';
-import { describeLimit } from '../../src/budget/amount';
+import { describeLimit, type LimitRefusal } from '../../src/budget/amount';
 import { callOf, type Request } from './books';
 
 const LIMITS = { calls: 20, tokens: 1000, nanoUsd: 1000 };
@@ -9,6 +9,12 @@ const WORST = { tokens: 100, nanoUsd: 100 };
 const billed = (tokens: number, nanoUsd: number): Request => ({ tokens, nanoUsd, told: 'all' });
 const unheard: Request = { tokens: 1, nanoUsd: 1, told: 'nothing' };
 const free: Request = { tokens: 0, nanoUsd: 0, told: 'free' };
+
+/** Returns what was set aside, which must not be refused. */
+function granted<Granted extends object>(answer: Granted | LimitRefusal): Granted {
+  if ('mayFitLater' in answer) throw new Error(`refused: ${describeLimit(answer)}`);
+  return answer;
+}
 
 describe('reserve', () => {
   test.each([
@@ -19,30 +25,30 @@ describe('reserve', () => {
     ['one call', { ...LIMITS, calls: 1 }, { requests: 1, billable: 1 }],
     ['nothing but calls', { calls: 9, tokens: null, nanoUsd: null }, { requests: 5, billable: 2 }],
   ])('%s', (_, limits, allowance) => {
-    expect(new Account(limits).reserve('a', WORST)).toEqual(allowance);
+    expect(new Account(limits).reserve(WORST)).toMatchObject({ allowance });
   });
 
   test('concurrent steps cannot exceed a limit together; the last may fit once another is done', () => {
     const account = new Account({ ...LIMITS, nanoUsd: 250 });
-    expect(account.reserve('a', WORST)).toMatchObject({ billable: 2 });
-    expect(account.reserve('b', WORST)).toEqual({ limit: 'cost', needed: 100, left: 50, mayFitLater: true });
-    account.settle('a', [callOf(billed(30, 30))]);
-    expect(account.reserve('b', WORST)).toMatchObject({ billable: 2 });
+    const one = granted(account.reserve(WORST));
+    expect(one.allowance.billable).toBe(2);
+    expect(account.reserve(WORST)).toEqual({ limit: 'cost', needed: 100, left: 50, mayFitLater: true });
+    one.settle([callOf(billed(30, 30))]);
+    expect(account.reserve(WORST)).toMatchObject({ allowance: { billable: 2 } });
   });
 
   test('a limit that waiting cannot resolve is named first', () => {
     const account = new Account({ calls: 5, tokens: 1000, nanoUsd: 150 });
-    account.reserve('a', { tokens: 10, nanoUsd: 10 });
-    const refusal = account.reserve('b', { tokens: 10, nanoUsd: 200 });
+    account.reserve({ tokens: 10, nanoUsd: 10 });
+    const refusal = account.reserve({ tokens: 10, nanoUsd: 200 });
     expect(refusal).toMatchObject({ limit: 'cost', mayFitLater: false });
   });
 
   test('a free call is admitted when the money is gone, and a call without a price is not', () => {
     const account = new Account({ ...LIMITS, nanoUsd: 100 });
-    account.reserve('a', { tokens: 1, nanoUsd: null });
-    account.settle('a', [callOf(billed(1, 170))]);
-    expect(account.reserve('local', { tokens: 1, nanoUsd: 0 })).toMatchObject({ billable: 2 });
-    expect(account.reserve('b', { tokens: 1, nanoUsd: null })).toMatchObject({ limit: 'cost', left: 0 });
+    granted(account.reserve({ tokens: 1, nanoUsd: null })).settle([callOf(billed(1, 170))]);
+    expect(account.reserve({ tokens: 1, nanoUsd: 0 })).toMatchObject({ allowance: { billable: 2 } });
+    expect(account.reserve({ tokens: 1, nanoUsd: null })).toMatchObject({ limit: 'cost', left: 0 });
   });
 });
 
@@ -56,8 +62,7 @@ describe('settle', () => {
     ['more was used than could be', billed(400, 600), { tokens: 400, nanoUsd: 600 }],
   ])('counts a request of which %s', (_, request, counted) => {
     const account = new Account(LIMITS);
-    account.reserve('a', WORST);
-    account.settle('a', [callOf(request)]);
+    granted(account.reserve(WORST)).settle([callOf(request)]);
     expect(account.spentAtMost).toEqual({ calls: 1, ...counted });
     expect(account.committed).toEqual(account.spentAtMost);
   });
@@ -66,37 +71,36 @@ describe('settle', () => {
 test('a model that exceeded its worst case has as much set aside from then on', () => {
   const account = new Account(LIMITS);
   const worst = { ...WORST, model: 'thinker' };
-  account.reserve('a', worst);
-  account.settle('a', [callOf(billed(400, 300))]);
-  account.reserve('b', worst);
+  granted(account.reserve(worst)).settle([callOf(billed(400, 300))]);
+  const later = granted(account.reserve(worst));
   expect(account.committed).toEqual({ calls: 6, tokens: 800, nanoUsd: 600 });
-  account.settle('b', [callOf(billed(10, 10))]);
-  expect(account.reserve('c', { ...WORST, model: 'other' })).toMatchObject({ billable: 2 });
-  expect(account.reserve('d', worst)).toMatchObject({ limit: 'tokens', needed: 400 });
+  later.settle([callOf(billed(10, 10))]);
+  expect(account.reserve({ ...WORST, model: 'other' })).toMatchObject({ allowance: { billable: 2 } });
+  expect(account.reserve(worst)).toMatchObject({ limit: 'tokens', needed: 400 });
 });
 
 describe('a share for a child', () => {
   test('is a fraction of what is left, rounded down, and held until the child is done', () => {
     const account = new Account({ calls: 10, tokens: 100, nanoUsd: null });
-    expect(account.share('child', 3)).toEqual({ calls: 3, tokens: 33, nanoUsd: null });
-    expect(account.share('other', 1)).toEqual({ calls: 7, tokens: 67, nanoUsd: null });
-    expect(account.reserve('a', WORST)).toMatchObject({ limit: 'calls', mayFitLater: true });
-    account.settleChild('child', { calls: 1, tokens: 20, nanoUsd: 5 });
+    const child = granted(account.share(3));
+    expect(child.limits).toEqual({ calls: 3, tokens: 33, nanoUsd: null });
+    expect(account.share(1)).toMatchObject({ limits: { calls: 7, tokens: 67, nanoUsd: null } });
+    expect(account.reserve(WORST)).toMatchObject({ limit: 'calls', mayFitLater: true });
+    child.settle({ calls: 1, tokens: 20, nanoUsd: 5 });
     expect(account.spentAtMost).toEqual({ calls: 1, tokens: 20, nanoUsd: 5 });
     expect(account.committed).toMatchObject({ calls: 8, tokens: 87 });
   });
 
   test('is at least one call and one token, and refused if none is left', () => {
     const account = new Account({ calls: 2, tokens: 2, nanoUsd: 0 });
-    expect(account.share('one', 5)).toEqual({ calls: 1, tokens: 1, nanoUsd: 0 });
-    expect(account.share('two', 5)).toEqual({ calls: 1, tokens: 1, nanoUsd: 0 });
-    expect(account.share('three', 5)).toEqual({ limit: 'calls', needed: 1, left: 0, mayFitLater: true });
+    expect(account.share(5)).toMatchObject({ limits: { calls: 1, tokens: 1, nanoUsd: 0 } });
+    expect(account.share(5)).toMatchObject({ limits: { calls: 1, tokens: 1, nanoUsd: 0 } });
+    expect(account.share(5)).toEqual({ limit: 'calls', needed: 1, left: 0, mayFitLater: true });
   });
 
   test('counts in full if the child vanished; an unlimited amount counts as 0', () => {
     const account = new Account({ calls: 10, tokens: 100, nanoUsd: null });
-    account.share('child', 2);
-    account.settleChild('child', null);
+    granted(account.share(2)).settle(null);
     expect(account.spentAtMost).toEqual({ calls: 5, tokens: 50, nanoUsd: 0 });
   });
 });
@@ -104,23 +108,24 @@ describe('a share for a child', () => {
 describe('setLimits', () => {
   test('keeps what was promised to calls under way, and then applies to new calls', () => {
     const account = new Account(LIMITS);
-    account.reserve('a', WORST);
-    const held = account.setLimits({ calls: 2, tokens: 50, nanoUsd: 50 });
-    expect(held).toEqual({ calls: 5, tokens: 200, nanoUsd: 200 });
-    account.settle('a', [callOf(billed(60, 40))]);
+    const call = granted(account.reserve(WORST));
+    account.setLimits({ calls: 2, tokens: 50, nanoUsd: 50 });
+    expect(account.limits).toEqual({ calls: 5, tokens: 200, nanoUsd: 200 });
+    call.settle([callOf(billed(60, 40))]);
     expect(account.limits).toEqual({ calls: 2, tokens: 60, nanoUsd: 50 });
-    const refusal = account.reserve('b', { tokens: 1, nanoUsd: 1 });
+    const refusal = account.reserve({ tokens: 1, nanoUsd: 1 });
     expect(refusal).toMatchObject({ limit: 'tokens', mayFitLater: false });
   });
 
   test('applies a new limit only once a child without that limit has ended', () => {
     const account = new Account({ ...LIMITS, nanoUsd: null });
-    account.share('child', 2);
-    expect(account.setLimits(LIMITS).nanoUsd).toBeNull();
-    expect(account.reserve('a', WORST)).toMatchObject({ limit: 'cost', mayFitLater: true });
-    account.settleChild('child', { calls: 1, tokens: 1, nanoUsd: 300 });
+    const child = granted(account.share(2));
+    account.setLimits(LIMITS);
+    expect(account.limits.nanoUsd).toBeNull();
+    expect(account.reserve(WORST)).toMatchObject({ limit: 'cost', mayFitLater: true });
+    child.settle({ calls: 1, tokens: 1, nanoUsd: 300 });
     expect(account.limits.nanoUsd).toBe(1000);
-    expect(account.reserve('a', WORST)).toMatchObject({ billable: 2 });
+    expect(account.reserve(WORST)).toMatchObject({ allowance: { billable: 2 } });
   });
 });
 
@@ -129,45 +134,32 @@ test('with an unknown price and sequential calls, at most one call exceeds the l
     fc.property(fc.nat({ max: 500 }), fc.array(fc.nat({ max: 200 }), { minLength: 1 }), (limit, costs) => {
       const account = new Account({ calls: 200, tokens: null, nanoUsd: limit });
       for (const cost of costs) {
-        if ('limit' in account.reserve('a', { tokens: 1, nanoUsd: null })) break;
-        account.settle('a', [callOf({ tokens: 1, nanoUsd: cost, told: 'all' })]);
+        const call = account.reserve({ tokens: 1, nanoUsd: null });
+        if ('limit' in call) break;
+        call.settle([callOf({ tokens: 1, nanoUsd: cost, told: 'all' })]);
       }
       expect(account.spentAtMost.nanoUsd).toBeLessThan(limit + Math.max(1, ...costs));
     }),
   );
 });
 
-describe('a programming error fails the run, and says what is wrong', () => {
+test('a reservation or share that is given back twice fails the run, and says so', () => {
   const account = new Account(LIMITS);
-  account.reserve('a', WORST);
-  account.share('child', 2);
-  test.each<[string, () => unknown]>([
-    ['a is reserved already', () => account.reserve('a', WORST)],
-    [
-      'nothing is set aside for b',
-      () => {
-        account.settle('b', []);
-      },
-    ],
-    ['child has a share already', () => account.share('child', 2)],
-    ['c asks for one of 0 parts', () => account.share('c', 0)],
-    [
-      'nothing is set aside for a',
-      () => {
-        account.settleChild('a', null);
-      },
-    ],
-  ])('%s', (message, misuse) => {
+  const [call, child] = [granted(account.reserve(WORST)), granted(account.share(2))];
+  call.settle([]);
+  child.settle(null);
+  const again = [
+    () => {
+      call.settle([]);
+    },
+    () => {
+      child.settle(null);
+    },
+  ];
+  for (const misuse of again) {
     expect(misuse).toThrow(ApplicationFailure);
-    expect(misuse).toThrow(message);
-  });
-
-  test('given back twice', () => {
-    account.settle('a', []);
-    expect(() => {
-      account.settle('a', []);
-    }).toThrow('given back already');
-  });
+    expect(misuse).toThrow('given back already');
+  }
 });
 
 test.each([

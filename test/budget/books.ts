@@ -1,4 +1,4 @@
-import { Account } from '../../src/budget/account';
+import { Account, type Reservation, type Share } from '../../src/budget/account';
 import { type Amount, boundOf, combine, NOTHING, sumOf } from '../../src/budget/amount';
 import type { SpendingLimits } from '../../src/protocol/messages';
 import type { WorstCase } from '../../src/budget/worst-case';
@@ -13,9 +13,15 @@ export interface Request {
   readonly told: 'free' | 'all' | 'tokens' | 'cost' | 'nothing';
 }
 
-interface UnderWay {
+export interface UnderWay {
+  readonly reservation: Reservation;
   readonly worst: WorstCase;
   readonly held: Amount;
+}
+
+export interface Child {
+  readonly share: Share;
+  readonly books: Books;
 }
 
 /**
@@ -32,25 +38,24 @@ export class Books {
   booked = NOTHING;
   /** Amount really spent, as far as price and maximum tokens are known. */
   spent = NOTHING;
-  readonly calls = new Map<string, UnderWay>();
-  readonly children = new Map<string, Books>();
-  private keys = 0;
+  readonly calls = new Set<UnderWay>();
+  readonly children = new Set<Child>();
 
-  constructor(readonly limits: SpendingLimits) {
+  constructor(limits: SpendingLimits) {
     this.account = new Account(limits);
     this.told = boundOf(limits);
     this.asked = this.told;
   }
 
   get committed(): Amount {
-    const held = [...this.calls.values()].map((call) => call.held);
-    const shares = [...this.children.values()].map(({ limits }) => boundOf(limits));
+    const held = [...this.calls].map((call) => call.held);
+    const shares = [...this.children].map(({ share }) => boundOf(share.limits));
     return sumOf([this.booked, ...held, ...shares]);
   }
 
   /** Amount spent by this run and all runs below it. */
   get spentInAll(): Amount {
-    return sumOf([this.spent, ...[...this.children.values()].map((child) => child.spentInAll)]);
+    return sumOf([this.spent, ...[...this.children].map(({ books }) => books.spentInAll)]);
   }
 
   /** Returns the most generous allowance that fits, found by trying each, or null if none fits. */
@@ -75,19 +80,18 @@ export class Books {
     return isFine('calls') && isFine('tokens') && isFine('nanoUsd');
   }
 
-  nextKey(): string {
-    this.keys += 1;
-    return `${this.keys}`;
+  begin(worst: WorstCase, reservation: Reservation): void {
+    this.calls.add({ reservation, worst, held: heldFor(worst, reservation.allowance) });
   }
 
-  begin(key: string, worst: WorstCase, allowance: Allowance): void {
-    this.calls.set(key, { worst, held: heldFor(worst, allowance) });
+  beginChild(share: Share): void {
+    this.children.add({ share, books: new Books(share.limits) });
   }
 
   /** Ends a call with these requests, and returns its report; the caller decides whether the account gets it. */
-  end(key: string, requests: readonly Request[]): Call[] {
-    const worst = this.calls.get(key)?.worst ?? { tokens: 0, nanoUsd: null };
-    this.calls.delete(key);
+  end(call: UnderWay, requests: readonly Request[]): Call[] {
+    const { worst } = call;
+    this.calls.delete(call);
     const certain = ({ told, tokens, nanoUsd }: Request): Amount => ({
       calls: 1,
       tokens: told === 'free' || worst.tokens === 0 ? 0 : tokens,
@@ -103,14 +107,15 @@ export class Books {
     this.told = combine(this.asked, this.committed, Math.max);
   }
 
-  endChild(key: string, child: Books, vanished: boolean): void {
-    this.children.delete(key);
-    const share = boundOf(child.limits);
+  endChild(child: Child, vanished: boolean): void {
+    this.children.delete(child);
+    const { books } = child;
+    const share = boundOf(child.share.limits);
     // If a child with an unlimited share vanished, its spending is unknown and counts as 0.
     const ifKnown = (spent: number, promised: number): number =>
       vanished && promised === Infinity ? 0 : spent;
-    this.spent = sumOf([this.spent, combine(child.spentInAll, share, ifKnown)]);
-    this.booked = sumOf([this.booked, vanished ? combine(share, share, ifKnown) : child.booked]);
+    this.spent = sumOf([this.spent, combine(books.spentInAll, share, ifKnown)]);
+    this.booked = sumOf([this.booked, vanished ? combine(share, share, ifKnown) : books.booked]);
   }
 }
 

@@ -111,7 +111,7 @@ test('concurrent parts get equal shares, and the next part gets what they did no
   expect(money.share(4)).toBeNull();
   shares[0]?.settle(50);
   expect(money.share(4)?.nanoUsd).toBe(150);
-  expect([money.spent, money.highestSpent, money.over]).toEqual([50, 50, 1]);
+  expect([money.spent, money.highestSpent]).toEqual([50, 50]);
 });
 
 test('a part that needs more than is left waits for others, and then takes all the rest', () => {

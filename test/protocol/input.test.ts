@@ -135,7 +135,7 @@ function reckon(run: ResolvedRun): void {
   const bytes = conductorPromptBytes({ question: 'Who?', repairs: [] }, run);
   const cases = [conductor, ...workers].map((card) => worstCaseOf(card, bytes, 100));
   const account = new Account(run.limits);
-  for (const [index, worst] of cases.entries()) account.reserve(String(index), worst);
+  for (const worst of cases) account.reserve(worst);
   const { workers: ids } = planContextOf(run, 0, true);
   const plan = { steps: ids.map((worker) => ({ worker, subtask: 'Say.', sees: [] })) };
   estimatePlan(plan, run, { question: 'Who?' });

@@ -94,8 +94,8 @@ class Evaluation {
       const usual = Math.max(1, 2 * budget.highestSpent + (input.runNanoUsd ?? 0));
       const share = budget.share(input.window, isAlone ? Infinity : usual);
       if (share !== null || budget.underWay === 0) return share;
-      const { over } = budget;
-      await condition(() => budget.over > over);
+      const { changes } = budget;
+      await condition(() => budget.changes > changes);
     }
   }
 
