@@ -133,8 +133,8 @@ function listenForVerdicts({ approval }: RunStart): void {
     checkSeen(seen, plan);
     return { verdict: { plan }, answer: null };
   });
-  hear(editPlanUpdate, (edited, { context }) => {
-    const plan = checkPlan(edited, context);
+  hear(editPlanUpdate, (edited, { rules }) => {
+    const plan = checkPlan(edited, rules());
     return { verdict: { plan }, answer: plan };
   });
   hear(rejectPlanUpdate, (rejection) => {

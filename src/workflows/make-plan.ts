@@ -12,6 +12,7 @@ import { describeUsd } from '../trace/describe';
 import { modelActivities } from './activities';
 import { checkPlan, isOwnCancellation, mayRetryBilled, readCallFailure } from './failures';
 import { mayRecurse, type RunContext } from './run-context';
+import type { Verdict } from './steering';
 import { type CallFailure, conductorCalled, readFailure } from '../trace/events';
 
 /** How often the Conductor is shown the faults of its plan before the run continues without it. */
@@ -30,14 +31,15 @@ export async function settlePlan(context: RunContext, review: ReviewedRound | un
   const rejected: FailedReply[] = [];
   let obtained = input.given ? takeGiven(context, input.given.plan) : await obtainPlan(context, review);
   for (;;) {
-    if (obtained.plan.steps.length === 0) return obtained.plan;
-    recordEstimate(context, obtained.plan);
-    const decision = asksApproval(input, depth) ? await askPerson(context, obtained) : obtained;
-    if ('plan' in decision) {
+    const { plan, reply } = obtained;
+    if (plan.steps.length === 0) return plan;
+    recordEstimate(context, plan);
+    const verdict = asksApproval(input, depth) ? await askPerson(context, plan) : { plan };
+    if ('plan' in verdict) {
       refuseIfTooDear(context);
-      return decision.plan;
+      return verdict.plan;
     }
-    rejected.push(decision.rejected);
+    rejected.push({ reply, problem: { type: FAILURES.planRejected, message: verdict.reason } });
     obtained = await obtainPlan(context, review, rejected);
   }
 }
@@ -60,25 +62,20 @@ function rulesOf(context: RunContext): PlanContext {
   return planContextOf({ ...run, limits: limits.current }, round, mayRecurse('worker', context));
 }
 
-type Decision = { readonly plan: Plan } | { readonly rejected: FailedReply };
-
-async function askPerson(context: RunContext, { plan, reply }: ObtainedPlan): Promise<Decision> {
+async function askPerson(context: RunContext, plan: Plan): Promise<Verdict> {
   const { approval, limits, recorder, round } = context;
   recorder.record({ kind: 'approval-asked' });
-  const decision = await approval.ask(plan, () => rulesOf(context), limits);
-  if (decision === null) {
+  const verdict = await approval.ask({ plan, rules: () => rulesOf(context) }, limits);
+  if (verdict === null) {
     const seconds = limits.current.approvalMs / 1000;
     const message = `no one decided on the plan within ${seconds} s; raise limits.approval, or run without approval`;
     throw limits.stopBy('approval', message);
   }
-  if ('reason' in decision) {
-    return { rejected: { reply, problem: { type: FAILURES.planRejected, message: decision.reason } } };
+  if ('plan' in verdict && verdict.plan !== plan) {
+    recorder.record({ kind: 'planned', round, plan: verdict.plan, degraded: false });
+    recordEstimate(context, verdict.plan);
   }
-  if (decision.plan !== plan) {
-    recorder.record({ kind: 'planned', round, plan: decision.plan, degraded: false });
-    recordEstimate(context, decision.plan);
-  }
-  return decision;
+  return verdict;
 }
 
 function recordEstimate(context: RunContext, plan: Plan): void {
@@ -120,10 +117,10 @@ export async function obtainPlan(
     const isGiven = takesConfigured({ run, review, repairs });
     recorder.record({ kind: 'plan-asked', round, depth, isGiven });
     const outcome = await askConductor(context, requestFor(context, review, repairs));
-    const obtained = planIn(outcome);
-    if (obtained !== null) {
-      recorder.record({ kind: 'planned', round, plan: obtained.plan, degraded: false });
-      return obtained;
+    if ('plan' in outcome && outcome.plan !== null) {
+      const { plan, reply } = outcome;
+      recorder.record({ kind: 'planned', round, plan, degraded: false });
+      return { plan, reply };
     }
     const stop = limits.reasonToStop();
     if (stop !== null) throw stop;
@@ -132,11 +129,6 @@ export async function obtainPlan(
     const isGivenUp = repairs.length - rejected.length > MAX_REPAIRS || paidRetries > MAX_PAID_RETRIES;
     if (isGivenUp) return goWithout(context, review, outcome);
   }
-}
-
-function planIn(outcome: ConductorOutcome): ObtainedPlan | null {
-  if (!('plan' in outcome) || outcome.plan === null) return null;
-  return { plan: outcome.plan, reply: outcome.reply };
 }
 
 /** Uses the stand-in plan. A child does so even if the Conductor is misconfigured, to save what its parent paid for. */

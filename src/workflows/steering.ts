@@ -86,32 +86,28 @@ export class Steering {
 /** Verdict of a person: the plan to run, changed or not, or why another one is needed. */
 export type Verdict = { readonly plan: Plan } | { readonly reason: string };
 
-/** Plan that waits, and the rules that a replacement must meet, under the present limits. */
+/** Plan that waits, and the rules that a replacement must meet, under the limits at that time. */
 export interface WaitingPlan {
   readonly plan: Plan;
-  readonly context: PlanContext;
+  readonly rules: () => PlanContext;
 }
 
 /** Holds a plan that waits for a person, one at a time. */
 export class Approval {
-  private asked: { readonly plan: Plan; readonly rules: () => PlanContext } | null = null;
+  waiting: WaitingPlan | null = null;
   private verdict: Verdict | null = null;
-
-  get waiting(): WaitingPlan | null {
-    if (this.verdict !== null || this.asked === null) return null;
-    return { plan: this.asked.plan, context: this.asked.rules() };
-  }
 
   decide(verdict: Verdict): void {
     this.verdict = verdict;
+    this.waiting = null;
   }
 
   /** Waits for a verdict. Returns null if no one gave one in time. */
-  async ask(plan: Plan, rules: () => PlanContext, limits: Limits): Promise<Verdict | null> {
-    this.asked = { plan, rules };
+  async ask(waiting: WaitingPlan, limits: Limits): Promise<Verdict | null> {
+    this.waiting = waiting;
     this.verdict = null;
     await limits.waitForPerson(() => this.verdict !== null);
-    this.asked = null;
+    this.waiting = null;
     return this.verdict;
   }
 }
