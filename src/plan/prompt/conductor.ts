@@ -10,8 +10,7 @@ import {
 } from '../plan';
 import { renderPlan, renderPlanAsJson } from '../render';
 import { EXAMPLE_SETS, exampleReply } from './examples';
-import { type AskedTexts, showAnswerSchema, showConversation, textsOfAsked } from './asked';
-import { fenceAround } from './fence';
+import { type AskedTexts, fenceAround, showAnswerSchema, showConversation, textsOfAsked } from './asked';
 import { type GivenText, showGiven } from './worker';
 
 interface DescribedWorker {

@@ -1,6 +1,12 @@
 import type { Layout, Message } from '../plan';
-import { type AskedTexts, showAnswerSchema, showConversation, textsOfAsked } from './asked';
-import { type Fence, fenceAround } from './fence';
+import {
+  type AskedTexts,
+  type Fence,
+  fenceAround,
+  showAnswerSchema,
+  showConversation,
+  textsOfAsked,
+} from './asked';
 
 /** Text that every worker of a solve may see besides the steps of its plan. */
 export interface GivenText {
