@@ -42,7 +42,7 @@ export type { Config, ConfigInput } from './config/schema';
 
 // For your own activity or workflow in the pool: its input, its result, and access to long texts.
 export type { VisibleStep, WorkerRequest } from './protocol/activity-contract';
-export type { ExternalAnswer } from './protocol/external-worker';
+export type { ExternalAnswer } from './protocol/planning';
 export type { Text, TextRef } from './protocol/text';
 export { readText, TextNotFoundError } from './store/texts';
 export { openStore, type StoreOptions } from './store/open-store';

@@ -4,7 +4,7 @@ import type { ConductorCard, ResolvedRun, RunWorker } from '../protocol/cards';
 import type { Background, SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
-import { nanoUsdOfCall } from '../protocol/external-worker';
+import { nanoUsdOfCall } from '../protocol/planning';
 import { nanoUsdOf } from './nano-usd';
 
 /** Largest possible bill of ONE request. */

@@ -9,11 +9,10 @@ import {
   type WritePlanResult,
 } from '../protocol/activity-contract';
 import type { ExternalCard } from '../protocol/cards';
-import { readExternalResult } from '../protocol/external-worker';
 import { isSolveInput, type Parent } from '../protocol/input';
 import { FAILURES } from '../protocol/failures';
 import { CHECK_ANSWER, SOLVE_PART_WORKFLOW, WRITE_PLAN } from '../protocol/names';
-import { takesConfigured } from '../protocol/planning';
+import { readExternalResult, takesConfigured } from '../protocol/planning';
 import type { SolveTrace } from '../protocol/solve';
 import {
   type ChildOutcome,

@@ -1,13 +1,14 @@
 import { isRecord } from '../plan/validate';
 import { CONDUCTOR_ID, type Plan, type PlanContext, type Step } from '../plan/plan';
 import type { PlanningRun, WritePlanRequest } from './activity-contract';
-import type { CallPurpose } from './solve';
+import type { CallPurpose, Usage } from './solve';
 import { FAILURES } from './failures';
 import type { SolveInput } from './input';
-import type { ResolvedRun, RunLimits, RunWorker } from './cards';
+import type { ExternalCard, ResolvedRun, RunLimits, RunWorker } from './cards';
+import { isWhole } from './rules';
 import { isText, MAX_INLINE_QUESTION_BYTES, type Text } from './text';
 
-// Rules that follow from input and configuration: the workflow and readers of its history must agree on them.
+// Rules for runs, their plans and their calls, on which the workflow and the readers of its history must agree.
 
 /** Whether the Conductor may be given steps of its own plan, or review its answer, at this depth. */
 export function isRecursionAllowed(
@@ -91,4 +92,46 @@ export function takesConfigured(request: Pick<WritePlanRequest, 'run' | 'repairs
 export function purposeOf({ repairs, review }: Pick<WritePlanRequest, 'repairs' | 'review'>): CallPurpose {
   if (repairs.at(-1)?.problem.type === FAILURES.planInvalid) return 'repair';
   return review === undefined ? 'plan' : 'review';
+}
+
+/** Result of a worker of kind `activity` or `workflow`; unknown counts are left out of the usage. */
+export interface ExternalAnswer {
+  readonly text: string;
+  readonly usage?: Pick<Usage, 'inputTokens' | 'outputTokens'> & Partial<Usage>;
+}
+
+/** Bound beyond any model's counts, so that the sums of a run stay exact. */
+const MAX_TOKENS = 1e9;
+
+/** Parses what such a worker returned, without zod (see `input.ts`). @throws Error that says what is wrong */
+export function readExternalResult(
+  result: unknown,
+  { kind, type }: ExternalCard,
+): { text: string; usage: Usage | null } {
+  const fail = (reason: string): Error =>
+    new Error(`${kind} ${type} did not return { text, usage? }: ${reason}`);
+  if (!isRecord(result)) throw fail(`it returned ${String(result)}`);
+  const { text, usage } = result;
+  if (typeof text !== 'string') throw fail(`text is ${typeof text}, and must be a string`);
+  if (usage === undefined || usage === null) return { text, usage: null };
+  if (!isRecord(usage)) throw fail('usage must be an object');
+  const count = (name: keyof Usage, ifMissing?: number): number => {
+    const value = usage[name] ?? ifMissing;
+    if (isWhole(value, 0, MAX_TOKENS)) return value;
+    throw fail(`usage.${name} must be a whole number from 0 to ${MAX_TOKENS}`);
+  };
+  return {
+    text,
+    usage: {
+      inputTokens: count('inputTokens'),
+      outputTokens: count('outputTokens'),
+      cachedInputTokens: count('cachedInputTokens', 0),
+      reasoningTokens: count('reasoningTokens', 0),
+    },
+  };
+}
+
+/** Returns the cost of a call to a user's own activity or workflow; null if no price is known. */
+export function nanoUsdOfCall({ price }: Pick<ExternalCard, 'price'>): number | null {
+  return price === undefined ? null : Math.round(price.perCall * 1e9);
 }

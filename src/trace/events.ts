@@ -14,9 +14,8 @@ import type {
   WritePlanResult,
 } from '../protocol/activity-contract';
 import type { Call, Problem, RoundTrace, SolveTrace, StepTrace, Usage } from '../protocol/solve';
-import { nanoUsdOfCall } from '../protocol/external-worker';
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';
-import { purposeOf } from '../protocol/planning';
+import { nanoUsdOfCall, purposeOf } from '../protocol/planning';
 import type { Text } from '../protocol/text';
 import { reasonOf } from '../errors';
 import { ownRound } from './run-tree';

@@ -12,7 +12,7 @@ import type { Step } from '../plan/plan';
 import type { Reserved, VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
 import type { Call, Usage } from '../protocol/solve';
 import type { ExternalCard, ModelCard, RunWorker } from '../protocol/cards';
-import { readExternalResult } from '../protocol/external-worker';
+import { readExternalResult } from '../protocol/planning';
 import { FAILURES } from '../protocol/failures';
 import { BOOK_CALL, CALL_WORKER, CHECK_ANSWER, CONDUCTOR_ID, KEEP_TEXT } from '../protocol/names';
 import { INLINE_BYTES, type Text } from '../protocol/text';

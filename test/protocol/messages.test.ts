@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { readExternalResult } from '../../src/protocol/external-worker';
+import { readExternalResult } from '../../src/protocol/planning';
 import {
   findLimitsProblem,
   findRejectionProblem,

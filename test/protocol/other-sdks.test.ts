@@ -5,7 +5,7 @@ import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { planSchema, solveTraceSchema } from '../../src/protocol/solve';
 import type { Problem, SolveInput, TextRef, VisibleStep, WorkerRequest } from '../../src';
-import { readExternalResult } from '../../src/protocol/external-worker';
+import { readExternalResult } from '../../src/protocol/planning';
 import { FAILURES } from '../../src/protocol/failures';
 import {
   type Background,
