@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { type Runnable, runTogether } from '../../src/worker/side-workers';
+import { type Runnable, runTogether } from '../../src/worker/worker-plugin';
 
 /** A worker that runs until it is stopped or breaks down. */
 class FakeWorker implements Runnable {
