@@ -30,14 +30,14 @@ export function parsePlan(text: string, context: PlanContext): Plan {
 type WrittenStep = Readonly<Record<ListName, Literal>>;
 
 function pairSteps(chosen: ChosenLists, text: string): WrittenStep[] {
-  if (chosen.kind === 'steps') {
-    return itemsOf(chosen.steps).map((step) => ({
+  if (chosen.length === 1) {
+    return itemsOf(chosen[0]).map((step) => ({
       model_id: fieldOf(step, 'model_id', text),
       subtasks: fieldOf(step, 'subtasks', text),
       access_list: fieldOf(step, 'access_list', text),
     }));
   }
-  const [ids, subtasks, access] = chosen.lists;
+  const [ids, subtasks, access] = chosen;
   const workers = itemsOf(ids);
   const instructions = itemsOf(subtasks);
   // A lone "all" without brackets applies to every step.

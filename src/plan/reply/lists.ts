@@ -4,8 +4,7 @@ import { ALL_ALONE, isSpace, MARK, Reader } from './reader';
 
 /** One list of steps, or the three lists in the order of `LIST_NAMES`. */
 export type ChosenLists =
-  | { readonly kind: 'steps'; readonly steps: Literal }
-  | { readonly kind: 'triple'; readonly lists: readonly [Literal, Literal, Literal] };
+  readonly [steps: Literal] | readonly [ids: Literal, subtasks: Literal, access: Literal];
 
 /**
  * Chooses among the lists of a reply: the last complete plan wins, since a model's last version is its decision. A plan
@@ -35,11 +34,11 @@ function lastPlan(lists: readonly LabelledList[]): { plan: ChosenLists; behind: 
 /** Returns the plan that ends with the last of these adjacent lists, or null. */
 function planOf(lists: readonly LabelledList[], inOrder: boolean): ChosenLists | null {
   const steps = valueOf(lists.slice(-1), 'steps');
-  if (steps !== null) return { kind: 'steps', steps };
+  if (steps !== null) return [steps];
   const ordered = LIST_NAMES.every((name, index) => lists[index]?.label === name);
   const [ids, subtasks, access] = LIST_NAMES.map((name) => valueOf(lists, name));
   if ((inOrder && !ordered) || !ids || !subtasks || !access) return null;
-  return { kind: 'triple', lists: [ids, subtasks, access] };
+  return [ids, subtasks, access];
 }
 
 function valueOf(lists: readonly LabelledList[], name: LabelledList['label']): Literal | null {

@@ -1,6 +1,5 @@
 import { isRecord } from '../validate';
-import { chooseLists, type ChosenLists } from './lists';
-import type { Literal } from './literal';
+import { chooseLists } from './lists';
 
 /**
  * Returns the prose of a reply before its plan, for use in an example, without thinking blocks, code fences and JSON
@@ -10,7 +9,7 @@ import type { Literal } from './literal';
 export function reasoningOf(reply: string): string {
   const written = readJson(reply);
   if (typeof written === 'string') return written.trim();
-  const before = reply.slice(0, Math.min(...startsOf(chooseLists(reply))));
+  const before = reply.slice(0, Math.min(...chooseLists(reply).map(({ at }) => at)));
   const spoken = before.split(/<\/think(?:ing)?>/i).at(-1) ?? '';
   const label = [...spoken.matchAll(/model[ _]?id|sub[ _]?task|access|steps/gi)].at(-1)?.index;
   return trimMarks(spoken.slice(0, label));
@@ -23,11 +22,6 @@ function readJson(reply: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function startsOf(chosen: ChosenLists): number[] {
-  const lists: readonly Literal[] = chosen.kind === 'steps' ? [chosen.steps] : chosen.lists;
-  return lists.map(({ at }) => at);
 }
 
 /** Trims marks from the end in a loop: a pattern anchored to the end of a text may take quadratic time. */
