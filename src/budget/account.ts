@@ -55,15 +55,18 @@ export interface Share {
  */
 export class Account {
   private bound: Amount;
-  private spent: Amount = NOTHING;
   /** Amounts of the reservations and shares that are not settled yet. */
   private readonly held = new Set<Amount>();
   /** Counts settlements and new limits: what did not fit may fit once it grows. */
   changes = 0;
   /** Highest usage of calls that exceeded their worst case, by model. */
-  private readonly overruns = new Map<string, Pick<Amount, 'tokens' | 'nanoUsd'>>();
+  private readonly overruns = new Map<string, Amount>();
 
-  constructor(limits: SpendingLimits) {
+  /** @param spent what was spent earlier */
+  constructor(
+    limits: SpendingLimits,
+    private spent = NOTHING,
+  ) {
     this.bound = boundOf(limits);
   }
 
@@ -139,20 +142,15 @@ export class Account {
     };
   }
 
-  private noteOverrun({ tokens, nanoUsd }: Amount, { model, ...worst }: WorstCase): void {
-    if (model === undefined || (tokens <= worst.tokens && nanoUsd <= (worst.nanoUsd ?? Infinity))) return;
-    const before = this.overruns.get(model) ?? NOTHING;
-    const most = { tokens: Math.max(before.tokens, tokens), nanoUsd: Math.max(before.nanoUsd, nanoUsd) };
-    this.overruns.set(model, most);
+  private noteOverrun(used: Amount, { model, tokens, nanoUsd }: WorstCase): void {
+    if (model === undefined || (used.tokens <= tokens && used.nanoUsd <= (nanoUsd ?? Infinity))) return;
+    this.overruns.set(model, combine(this.overruns.get(model) ?? NOTHING, used, Math.max));
   }
 
-  private withOverrun({ model, tokens, nanoUsd }: WorstCase): WorstCase {
-    const seen = this.overruns.get(model ?? '') ?? NOTHING;
-    return {
-      ...(model !== undefined && { model }),
-      tokens: Math.max(tokens, seen.tokens),
-      nanoUsd: nanoUsd === null ? null : Math.max(nanoUsd, seen.nanoUsd),
-    };
+  private withOverrun(worst: WorstCase): WorstCase {
+    const seen = this.overruns.get(worst.model ?? '') ?? NOTHING;
+    const nanoUsd = worst.nanoUsd === null ? null : Math.max(worst.nanoUsd, seen.nanoUsd);
+    return { ...worst, tokens: Math.max(worst.tokens, seen.tokens), nanoUsd };
   }
 
   private get left(): Amount {

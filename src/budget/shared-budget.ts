@@ -32,14 +32,13 @@ export class SharedBudget {
    */
   constructor(
     private allowed: number | null = null,
-    private readonly spentBefore = 0,
+    spentBefore = 0,
   ) {
-    this.account = new Account(limitsOf(null));
-    this.allow(allowed);
+    this.account = new Account(limitsOf(allowed), { ...NOTHING, nanoUsd: spentBefore });
   }
 
   get spent(): number {
-    return this.spentBefore + this.account.spentAtMost.nanoUsd;
+    return this.account.spentAtMost.nanoUsd;
   }
 
   get underWay(): number {
@@ -55,8 +54,7 @@ export class SharedBudget {
   allow(nanoUsd: number | null, kept = 0): void {
     this.allowed = nanoUsd;
     this.kept = kept;
-    const left = nanoUsd === null ? null : Math.max(0, nanoUsd - kept - this.spentBefore);
-    this.account.setLimits(limitsOf(left));
+    this.account.setLimits(limitsOf(nanoUsd === null ? null : nanoUsd - kept));
   }
 
   get isShort(): boolean {
@@ -96,8 +94,8 @@ export class SharedBudget {
   }
 
   private get left(): number {
-    const { allowed, kept, spentBefore } = this;
-    return allowed === null ? Infinity : allowed - kept - spentBefore - this.account.committed.nanoUsd;
+    const { allowed, kept } = this;
+    return allowed === null ? Infinity : allowed - kept - this.account.committed.nanoUsd;
   }
 }
 
