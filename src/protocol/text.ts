@@ -1,5 +1,6 @@
 import { jsonBytes } from '../plan/plan';
 import { isRecord } from '../plan/validate';
+import { isString, isWhole } from './rules';
 
 /** Longest text, in bytes as JSON, that travels inline through Temporal; longer ones go to the store. */
 export const INLINE_BYTES = 4096;
@@ -30,15 +31,8 @@ export function isText(value: unknown, inlineBytes = INLINE_BYTES): value is Tex
   if (typeof value === 'string') return jsonBytes(value) <= inlineBytes;
   if (!isRecord(value)) return false;
   const { ref, bytes, preview } = value;
-  const isShort = (text: unknown): boolean =>
-    typeof text === 'string' && text.length <= MAX_REFERENCE_CHARACTERS;
-  return (
-    isShort(ref) &&
-    isShort(preview) &&
-    Number.isSafeInteger(bytes) &&
-    Number(bytes) >= 0 &&
-    Number(bytes) <= MAX_TEXT_BYTES
-  );
+  const isShort = (text: unknown): boolean => isString(text) && text.length <= MAX_REFERENCE_CHARACTERS;
+  return isShort(ref) && isShort(preview) && isWhole(bytes, 0, MAX_TEXT_BYTES);
 }
 
 /** Bound on the characters of a reference or preview, about twice what they have. */
