@@ -5,7 +5,6 @@ import type { Plan, PlanContext } from '../plan/plan';
 import type { FailedReply, WritePlanRequest, WritePlanResult } from '../protocol/activity-contract';
 import { FAILURES, isMisconfigured } from '../protocol/failures';
 import { CONDUCTOR_ID, WRITE_PLAN } from '../protocol/names';
-import type { ReviewedRound } from '../protocol/input';
 import { asksApproval, keptOutputs, planContextOf, standInPlan, takesConfigured } from '../protocol/planning';
 import type { Text } from '../protocol/text';
 import { describeUsd } from '../trace/describe';
@@ -26,10 +25,10 @@ const MAX_PAID_RETRIES = 1;
  * @throws ApplicationFailure of type `Limit.Approval` if no one decided in time, `Limit.Cost` if the plan may cost
  *   more than the run was given, `Plan.Invalid` if a given plan breaks a rule; otherwise as `obtainPlan`
  */
-export async function settlePlan(context: RunContext, review: ReviewedRound | undefined): Promise<Plan> {
+export async function settlePlan(context: RunContext): Promise<Plan> {
   const { input, depth } = context;
   const rejected: FailedReply[] = [];
-  let obtained = input.given ? takeGiven(context, input.given.plan) : await obtainPlan(context, review);
+  let obtained = input.given ? takeGiven(context, input.given.plan) : await obtainPlan(context);
   for (;;) {
     const { plan, reply } = obtained;
     if (plan.steps.length === 0) return plan;
@@ -40,7 +39,7 @@ export async function settlePlan(context: RunContext, review: ReviewedRound | un
       return verdict.plan;
     }
     rejected.push({ reply, problem: { type: FAILURES.planRejected, message: verdict.reason } });
-    obtained = await obtainPlan(context, review, rejected);
+    obtained = await obtainPlan(context, rejected);
   }
 }
 
@@ -106,17 +105,16 @@ function refuseIfTooDear({ input, limits, recorder }: RunContext): void {
  */
 export async function obtainPlan(
   context: RunContext,
-  review?: ReviewedRound,
   rejected: readonly FailedReply[] = [],
 ): Promise<ObtainedPlan> {
-  const { recorder, run, round, depth, limits } = context;
+  const { recorder, round, depth, limits } = context;
   /** Replies to show the Conductor again: rejected plans first, then replies that were not plans. */
   const repairs = [...rejected];
   let paidRetries = 0;
   for (;;) {
-    const isGiven = takesConfigured({ run, review, repairs });
-    recorder.record({ kind: 'plan-asked', round, depth, isGiven });
-    const outcome = await askConductor(context, requestFor(context, review, repairs));
+    const request = requestFor(context, repairs);
+    recorder.record({ kind: 'plan-asked', round, depth, isGiven: takesConfigured(request) });
+    const outcome = await askConductor(context, request);
     if ('plan' in outcome && outcome.plan !== null) {
       const { plan, reply } = outcome;
       recorder.record({ kind: 'planned', round, plan, degraded: false });
@@ -127,17 +125,17 @@ export async function obtainPlan(
     if (!('plan' in outcome)) paidRetries += mayRetryBilled(outcome.problem) ? 1 : Infinity;
     else if (outcome.problem !== null) repairs.push({ reply: outcome.reply, problem: outcome.problem });
     const isGivenUp = repairs.length - rejected.length > MAX_REPAIRS || paidRetries > MAX_PAID_RETRIES;
-    if (isGivenUp) return goWithout(context, review, outcome);
+    if (isGivenUp) return goWithout(context, outcome);
   }
 }
 
 /** Uses the stand-in plan. A child does so even if the Conductor is misconfigured, to save what its parent paid for. */
 function goWithout(
-  { recorder, round, run, depth }: RunContext,
-  review: ReviewedRound | undefined,
+  { recorder, round, run, depth, input }: RunContext,
   { problem }: ConductorOutcome,
 ): ObtainedPlan {
-  if (review !== undefined) throw ApplicationFailure.nonRetryable(problem?.message, problem?.type);
+  if (input.parent?.review !== undefined)
+    throw ApplicationFailure.nonRetryable(problem?.message, problem?.type);
   if (depth === 0 && problem !== null && isMisconfigured(problem)) {
     const advice =
       'No worker was asked. "temporal-conductor pool check" tries the Conductor and each worker.';
@@ -148,11 +146,7 @@ function goWithout(
   return { plan, reply: '' };
 }
 
-function requestFor(
-  context: RunContext,
-  review: ReviewedRound | undefined,
-  repairs: readonly FailedReply[],
-): WritePlanRequest {
+function requestFor(context: RunContext, repairs: readonly FailedReply[]): WritePlanRequest {
   const { question, conversation, answerSchema, round, rootId, run, limits, background } = context;
   const { steering, input } = context;
   return {
@@ -171,7 +165,7 @@ function requestFor(
     },
     mayCallItself: mayRecurse('worker', context) || undefined,
     background: background.length > 0 ? background : undefined,
-    review,
+    review: input.parent?.review,
     hints: steering.hints.length > 0 ? [...steering.hints] : undefined,
     seed: input.seed,
   };

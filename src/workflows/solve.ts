@@ -85,7 +85,7 @@ async function findAnswer(input: SolveInput, start: RunStart): Promise<Text> {
       : { ...parent, question: questionOf(input) };
   const context = openRun(input, start, resolved);
   const review = parent?.review;
-  const plan = await settlePlan(context, review);
+  const plan = await settlePlan(context);
   if (review !== undefined && plan.steps.length === 0) {
     context.recorder.record({ kind: 'decided', round: context.round, decision: 'accepted' });
     return review.answer;
