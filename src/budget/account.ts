@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Allowance } from '../protocol/activity-contract';
 import type { Call } from '../protocol/solve';
-import type { SpendingLimits } from '../protocol/messages';
+import type { SpendingLimits } from '../protocol/cards';
 import {
   type Amount,
   boundOf,

@@ -1,4 +1,4 @@
-import type { SpendingLimits } from '../protocol/messages';
+import type { SpendingLimits } from '../protocol/cards';
 import { counted, describeUsd } from '../trace/describe';
 
 /** Amounts counted against the limits of a run. As a bound, `Infinity` means unlimited. */

@@ -1,4 +1,4 @@
-import type { SpendingLimits } from '../protocol/messages';
+import type { SpendingLimits } from '../protocol/cards';
 import { Account } from './account';
 import { NOTHING } from './amount';
 

@@ -142,6 +142,7 @@ const limitsSchema = z.object({
   steps: z.int().min(1).max(MAX_STEPS),
   /** How deep the Conductor may call itself; 0: not at all, null: as deep as the other limits allow. */
   depth: z.int().min(0).nullable(),
+  /** Requests to models, free ones included. */
   calls: z.int().min(1),
   /** Input and output; null: no limit. */
   tokens: z.int().min(0).nullable(),
@@ -151,6 +152,8 @@ const limitsSchema = z.object({
   approvalMs: milliseconds,
 });
 export type RunLimits = z.infer<typeof limitsSchema>;
+/** Limits of a run or a child of it on what it spends. */
+export type SpendingLimits = Pick<RunLimits, 'calls' | 'tokens' | 'nanoUsd'>;
 
 /** Settings that a run keeps to its end, whatever changes on disk. Holds names of environment variables, never keys. */
 export const runSchema = z.object({

@@ -20,15 +20,6 @@ export const MAX_COST_USD = 1_000_000;
 const MAX_HINT_BYTES = 2048;
 export const MAX_HINTS = 50;
 
-/** Spending limits of a run or a child of it; null: no such limit. */
-export interface SpendingLimits {
-  /** Requests to models, free ones included. Never unlimited: a result with more would not fit a payload. */
-  readonly calls: number;
-  readonly tokens: number | null;
-  /** 10⁻⁹ USD. */
-  readonly nanoUsd: number | null;
-}
-
 /** Update `setLimits`: named limits change, the others stay; null lifts a limit. */
 export interface LimitsChange {
   readonly steps?: number;

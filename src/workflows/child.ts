@@ -6,7 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Share } from '../budget/account';
-import type { SpendingLimits } from '../protocol/messages';
+import type { SpendingLimits } from '../protocol/cards';
 import { jsonBytes, type Plan, utf8Bytes } from '../plan/plan';
 import type { Asked, WorkerRequest } from '../protocol/activity-contract';
 import { FAILURES } from '../protocol/failures';

@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import fc from 'fast-check';
 import { boundOf } from '../../src/budget/amount';
-import type { SpendingLimits } from '../../src/protocol/messages';
+import type { SpendingLimits } from '../../src/protocol/cards';
 import type { WorstCase } from '../../src/budget/worst-case';
 import { Books, type Child, type Request, type UnderWay } from './books';
 

@@ -1,6 +1,6 @@
 import { Account, type Reservation, type Share } from '../../src/budget/account';
 import { type Amount, boundOf, combine, NOTHING, sumOf } from '../../src/budget/amount';
-import type { SpendingLimits } from '../../src/protocol/messages';
+import type { SpendingLimits } from '../../src/protocol/cards';
 import type { WorstCase } from '../../src/budget/worst-case';
 import type { Allowance } from '../../src/protocol/activity-contract';
 import type { Call } from '../../src';
