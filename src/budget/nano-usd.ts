@@ -5,9 +5,11 @@ import type { Price } from '../protocol/cards';
 export function billOf(usage: Usage | null, price: Price | null): number | null {
   if (usage === null || price === null) return null;
   const { serviceTier } = usage;
-  const inTier =
-    serviceTier === undefined || price.tiers === undefined ? price : (price.tiers[serviceTier] ?? null);
-  if (inTier === null) return null;
+  const { tiers } = price;
+  if (serviceTier === undefined || tiers === undefined) return nanoUsdOf(usage, price);
+  // The name comes from a server: it may be that of an object's method.
+  const inTier = Object.hasOwn(tiers, serviceTier) ? tiers[serviceTier] : undefined;
+  if (inTier === undefined) return null;
   return typeof inTier === 'number' ? nanoUsdOf(usage, price, inTier) : nanoUsdOf(usage, inTier);
 }
 

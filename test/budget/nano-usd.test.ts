@@ -185,6 +185,7 @@ describe('billOf', () => {
     expect(billOf(null, sol)).toBeNull();
     expect(billOf(usage(1, 0), null)).toBeNull();
     expect(billOf(usage(1, 0, { serviceTier: 'scale' }), sol)).toBeNull();
+    expect(billOf(usage(1, 0, { serviceTier: 'constructor' }), sol)).toBeNull();
     expect(billOf(usage(1, 0, { serviceTier: 'flex' }), priceAt('google', 'gemini-3.5-flash'))).toBeNull();
   });
 
