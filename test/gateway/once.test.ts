@@ -153,8 +153,9 @@ test('a client that left while its solve was starting cancels it if it asked for
       budgets: new DayBudgets(stage.store, () => Promise.resolve(null)),
     };
     const asked = { extension: { on_disconnect: 'cancel' as const } };
-    const result = await waitForResult({ gateway: place, key, started }, asked, AbortSignal.abort());
-    expect(result.status).toBe('cancelled');
+    const waiting = waitForResult({ gateway: place, key, started }, asked, AbortSignal.abort());
+    await expect(waiting).rejects.toMatchObject({ status: 409, code: 'Run.Cancelled' });
+    expect((await stage.client.trace(run.id)).status).toBe('cancelled');
   });
   release();
 });

@@ -3,6 +3,7 @@ import type { SolveResult } from '../../protocol/solve';
 import type { Asked } from './asked';
 import type { Gateway } from '../gateway';
 import type { Key } from '../access/keys';
+import { givenUp, refusalOfRun } from '../refusal';
 import { prefixOf, type Started } from './start-solve';
 import { AnswerTeller, type Told } from './told';
 
@@ -22,36 +23,52 @@ export async function leave(
   await gateway.conductor.cancel(started.id).catch(() => undefined);
 }
 
-/** Waits for the end of a solve, then books its cost to its key's day budget. */
+/** Result of a solve that ended with an answer. */
+export interface AnsweredResult extends SolveResult {
+  readonly answer: string;
+}
+
+/** Waits for the end of a solve, then books its cost to its key's day budget. @throws Refusal without an answer */
 export async function waitForResult(
   answered: Answered,
   asked: Pick<Asked, 'extension'>,
   gone: AbortSignal,
-): Promise<SolveResult> {
+): Promise<AnsweredResult> {
   const onGone = (): void => void leave(answered, asked);
   // The client may have left while the solve was starting.
   if (gone.aborted) onGone();
   gone.addEventListener('abort', onGone);
   try {
-    return await bookCost(answered.gateway, answered.key, await answered.started.result());
+    return await bookAnswer(answered, await answered.started.result());
   } finally {
     gone.removeEventListener('abort', onGone);
   }
 }
 
 export type AnswerPart =
-  | Told
+  | Exclude<Told, { kind: 'dropped' }>
   /** Always the last part. */
-  | { readonly kind: 'result'; readonly result: SolveResult };
+  | { readonly kind: 'result'; readonly result: AnsweredResult };
 
-/** Yields what happens in a solve until its end, then its result. */
+/** Yields what happens in a solve until its end, then its result. @throws Refusal without an answer, or if it restarts */
 export async function* followAnswer(answered: Answered, signal: AbortSignal): AsyncGenerator<AnswerPart> {
-  const { gateway, key, started } = answered;
+  const { gateway, started } = answered;
   const teller = new AnswerTeller();
-  for await (const event of eventsOf(answered, signal)) yield* teller.tell(event);
+  for await (const event of eventsOf(answered, signal)) {
+    for (const told of teller.tell(event)) {
+      if (told.kind === 'dropped') throw givenUp(started.id);
+      yield told;
+    }
+  }
   if (signal.aborted) return;
-  const result = await gateway.conductor.trace(started.id);
-  yield { kind: 'result', result: await bookCost(gateway, key, result) };
+  yield { kind: 'result', result: await bookAnswer(answered, await gateway.conductor.trace(started.id)) };
+}
+
+async function bookAnswer({ gateway, key }: Answered, result: SolveResult): Promise<AnsweredResult> {
+  await bookCost(gateway, key, result);
+  const { answer } = result;
+  if (answer === null) throw refusalOfRun(result);
+  return { ...result, answer };
 }
 
 /** Yields only the end if a repeated request comes after it: the log may hold texts of attempts that were lost. */
@@ -73,9 +90,7 @@ export async function bookLater({ gateway, key, started }: Answered): Promise<vo
 export async function bookCost(
   { budgets }: Pick<Gateway, 'budgets'>,
   key: Key,
-  result: SolveResult,
-): Promise<SolveResult> {
-  if (!result.id.startsWith(prefixOf(key))) return result;
-  await budgets.settle(key, result.id, Math.round(result.costUsd * 1e9));
-  return result;
+  { id, costUsd }: SolveResult,
+): Promise<void> {
+  if (id.startsWith(prefixOf(key))) await budgets.settle(key, id, Math.round(costUsd * 1e9));
 }

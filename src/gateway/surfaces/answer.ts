@@ -1,17 +1,21 @@
 import type { Context } from 'hono';
-import type { SolveResult } from '../../protocol/solve';
 import { streamEvents } from '../event-stream';
 import type { Env, Gateway } from '../gateway';
 import { asRefusal, type Refusal } from '../refusal';
 import type { Asked } from '../solve/asked';
-import { type AnswerPart, followAnswer, leave, waitForResult } from '../solve/follow-answer';
+import {
+  type AnsweredResult,
+  type AnswerPart,
+  followAnswer,
+  leave,
+  waitForResult,
+} from '../solve/follow-answer';
 import { sentBy, startSolve } from '../solve/start-solve';
 import { headersOf, solveHeader } from '../solve/usage';
 
 /** A vendor's response format. */
 interface Form {
-  /** @throws Refusal if the solve has no answer */
-  readonly whole: (result: SolveResult) => object;
+  readonly whole: (result: AnsweredResult) => object;
   /** Format of a streamed answer; null if the caller does not want a stream. */
   readonly pieces: ((solveId: string) => Pieces) | null;
 }

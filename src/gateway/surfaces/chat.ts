@@ -12,10 +12,10 @@ import {
   type UntakenFields,
 } from '../solve/asked';
 import { frameOf } from '../event-stream';
-import type { AnswerPart } from '../solve/follow-answer';
+import type { AnsweredResult } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
 import { noteOf, solveNoteSchema } from '../solve/note';
-import { givenUp, type Refusal, refusalOfRun, toOpenAiError } from '../refusal';
+import { toOpenAiError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
 import { turnsOf } from '../solve/turns-of';
 import { costOf, tokensOf, wasCut } from '../solve/usage';
@@ -138,75 +138,53 @@ export function addChat(app: App, gateway: Gateway): void {
     const asked = askedOfChat(body, c.req.header(IGNORE_HEADER));
     return answer(c, gateway, asked, {
       whole: (result) => completionOf(result, asked),
-      pieces: body.stream === true ? (id) => new Chunks(id, asked, body) : null,
+      pieces: body.stream === true ? (id) => chunksOf(id, asked, body) : null,
     });
   });
 }
 
-/** Makes the chunks of one completion, each with the fields that clients require. */
-class Chunks implements Pieces {
-  readonly #base: object;
-
-  constructor(
-    private readonly solveId: string,
-    private readonly asked: Asked,
-    private readonly body: Pick<ChatRequest, 'stream_options'>,
-  ) {
-    const [id, created] = [`chatcmpl-${solveId}`, Math.floor(Date.now() / 1000)];
-    this.#base = { id, object: 'chat.completion.chunk', created, model: asked.model };
-  }
-
-  async *frames(parts: AsyncIterable<AnswerPart>): AsyncGenerator<string> {
-    yield this.of({ role: 'assistant', content: '' });
-    for await (const part of parts) {
-      if (part.kind === 'progress') yield this.of({ reasoning_content: `${part.line}\n` });
-      else if (part.kind === 'delta') yield this.of({ content: part.text });
-      else if (part.kind === 'dropped') {
-        yield this.error(givenUp(this.solveId));
-        return;
-      } else yield* this.end(part.result);
-    }
-  }
-
-  nothing(): string {
-    return this.of({});
-  }
-
-  error(refusal: Refusal): string {
-    return frameOf(toOpenAiError(refusal));
-  }
-
-  private of(delta: object, finish: string | null = null): string {
-    const choice = { index: 0, delta, finish_reason: finish, logprobs: null };
-    return frameOf({ ...this.#base, choices: [choice] });
-  }
-
-  private *end(result: SolveResult): Generator<string> {
-    if (result.answer === null) {
-      yield this.error(refusalOfRun(result));
-      return;
-    }
-    yield this.of({}, finishOf(result));
-    const conductor = noteOf(result, this.asked);
-    if (this.body.stream_options?.include_usage === true) {
-      yield frameOf({ ...this.#base, choices: [], usage: usageOf(result), conductor });
-    }
-    yield frameOf('[DONE]');
-  }
+/** Returns the chunks of one completion, each with the fields that clients require. */
+function chunksOf(solveId: string, asked: Asked, { stream_options: options }: ChatRequest): Pieces {
+  const base = {
+    id: `chatcmpl-${solveId}`,
+    object: 'chat.completion.chunk',
+    created: Math.floor(Date.now() / 1000),
+    model: asked.model,
+  };
+  const chunk = (delta: object, finish_reason: string | null = null): string =>
+    frameOf({ ...base, choices: [{ index: 0, delta, finish_reason, logprobs: null }] });
+  return {
+    nothing: () => chunk({}),
+    error: (refusal) => frameOf(toOpenAiError(refusal)),
+    async *frames(parts) {
+      yield chunk({ role: 'assistant', content: '' });
+      for await (const part of parts) {
+        if (part.kind === 'progress') yield chunk({ reasoning_content: `${part.line}\n` });
+        else if (part.kind === 'delta') yield chunk({ content: part.text });
+        else {
+          const { result } = part;
+          yield chunk({}, finishOf(result));
+          if (options?.include_usage === true) {
+            const conductor = noteOf(result, asked);
+            yield frameOf({ ...base, choices: [], usage: usageOf(result), conductor });
+          }
+          yield frameOf('[DONE]');
+        }
+      }
+    },
+  };
 }
 
-function completionOf(result: SolveResult, asked: Asked): ChatCompletion {
-  const { id, answer } = result;
-  if (answer === null) throw refusalOfRun(result);
+function completionOf(result: AnsweredResult, asked: Asked): ChatCompletion {
   return {
-    id: `chatcmpl-${id}`,
+    id: `chatcmpl-${result.id}`,
     object: 'chat.completion',
     created: Math.floor(Date.now() / 1000),
     model: asked.model,
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: answer, refusal: null },
+        message: { role: 'assistant', content: result.answer, refusal: null },
         finish_reason: finishOf(result),
         logprobs: null,
       },

@@ -1,5 +1,4 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { SolveResult } from '../../protocol/solve';
 import {
   type Asked,
   checkFields,
@@ -9,10 +8,10 @@ import {
   type UntakenFields,
 } from '../solve/asked';
 import { frameOf } from '../event-stream';
-import type { AnswerPart } from '../solve/follow-answer';
+import type { AnsweredResult } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
 import { noteOf, solveNoteSchema } from '../solve/note';
-import { type Refusal, givenUp, refusalOfRun, toAnthropicError } from '../refusal';
+import { toAnthropicError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
 import { textOf, turnsOf } from '../solve/turns-of';
 import { costOf, tokensOf, wasCut } from '../solve/usage';
@@ -106,64 +105,52 @@ export function addMessages(app: App, gateway: Gateway): void {
   });
 }
 
-function piecesOf(id: string, asked: Asked): Pieces {
-  return { frames: (parts) => framesOf(parts, id, asked), nothing: () => PING, error: errorOf };
-}
-
 type Event = Readonly<{ type: string } & Record<string, unknown>>;
 
 const eventOf = (event: Event): string => frameOf(event, event.type);
 
 const PING = eventOf({ type: 'ping' });
 
-async function* framesOf(parts: AsyncIterable<AnswerPart>, id: string, asked: Asked): AsyncGenerator<string> {
-  const message = { id: `msg_${id}`, type: 'message', role: 'assistant', model: asked.model, content: [] };
-  const usage = { input_tokens: 0, output_tokens: 0 };
-  yield eventOf({
-    type: 'message_start',
-    message: { ...message, stop_reason: null, stop_sequence: null, usage },
-  });
-  yield eventOf({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
-  for await (const part of parts) {
-    if (part.kind === 'progress') yield PING;
-    else if (part.kind === 'delta') {
-      yield eventOf({
-        type: 'content_block_delta',
-        index: 0,
-        delta: { type: 'text_delta', text: part.text },
-      });
-    } else if (part.kind === 'dropped') {
-      yield errorOf(givenUp(id));
-      return;
-    } else yield* endOf(part.result, asked);
-  }
+function piecesOf(id: string, asked: Asked): Pieces {
+  return {
+    nothing: () => PING,
+    error: (refusal) => frameOf(toAnthropicError(refusal), 'error'),
+    async *frames(parts) {
+      const message = {
+        id: `msg_${id}`,
+        type: 'message',
+        role: 'assistant',
+        model: asked.model,
+        content: [],
+      };
+      const usage = { input_tokens: 0, output_tokens: 0 };
+      const begun = { ...message, stop_reason: null, stop_sequence: null, usage };
+      yield eventOf({ type: 'message_start', message: begun });
+      yield eventOf({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
+      for await (const part of parts) {
+        if (part.kind === 'progress') yield PING;
+        else if (part.kind === 'delta') {
+          const delta = { type: 'text_delta', text: part.text };
+          yield eventOf({ type: 'content_block_delta', index: 0, delta });
+        } else {
+          const { stop_reason, stop_sequence, usage, conductor } = messageOf(part.result, asked);
+          yield eventOf({ type: 'content_block_stop', index: 0 });
+          yield eventOf({ type: 'message_delta', delta: { stop_reason, stop_sequence }, usage, conductor });
+          yield eventOf({ type: 'message_stop' });
+        }
+      }
+    },
+  };
 }
 
-function* endOf(result: SolveResult, asked: Asked): Generator<string> {
-  if (result.answer === null) {
-    yield errorOf(refusalOfRun(result));
-    return;
-  }
-  const { stop_reason, stop_sequence, usage, conductor } = messageOf(result, asked);
-  yield eventOf({ type: 'content_block_stop', index: 0 });
-  yield eventOf({ type: 'message_delta', delta: { stop_reason, stop_sequence }, usage, conductor });
-  yield eventOf({ type: 'message_stop' });
-}
-
-function errorOf(refusal: Refusal): string {
-  return frameOf(toAnthropicError(refusal), 'error');
-}
-
-function messageOf(result: SolveResult, asked: Asked): Message {
-  const { id, answer } = result;
-  if (answer === null) throw refusalOfRun(result);
+function messageOf(result: AnsweredResult, asked: Asked): Message {
   const { input, output, cached, cacheWritten } = tokensOf(result);
   return {
-    id: `msg_${id}`,
+    id: `msg_${result.id}`,
     type: 'message',
     role: 'assistant',
     model: asked.model,
-    content: [{ type: 'text', text: answer }],
+    content: [{ type: 'text', text: result.answer }],
     stop_reason: wasCut(result) ? 'max_tokens' : 'end_turn',
     stop_sequence: null,
     usage: {
