@@ -4,7 +4,7 @@ import { limitBody } from '../access/body-limit';
 import type { App, Gateway } from '../gateway';
 import { Refusal } from '../refusal';
 import { bodyOf, jsonOf, refusals, UNKEYED } from '../routes';
-import { modelNames } from '../solve/model-names';
+import { modelNames } from '../solve/request-of';
 
 const signInSchema = z
   .strictObject({ link: z.string().max(200).optional(), key: z.string().max(200).optional() })

@@ -10,12 +10,11 @@ import { frameOf, streamEvents } from '../event-stream';
 import { bookLater } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
-import { CONDUCTOR_MODEL, readModel } from '../solve/model-names';
 import { asRefusal, badRequest, Refusal, toOpenAiError } from '../refusal';
-import { costLimit } from '../solve/request-of';
+import { CONDUCTOR_MODEL, readModel, withModel } from '../solve/request-of';
 import { bodyOf, documented, jsonOf, refusals } from '../routes';
 import { readConversation, readReplies, readSentPrompt, turnsOfConversation } from '../solve/conversation';
-import { mayTouch, prefixOf, sentBy, startRequest } from '../solve/start-solve';
+import { mayTouch, prefixOf, startSolve } from '../solve/start-solve';
 
 const askedSchema = z
   .strictObject({
@@ -159,8 +158,7 @@ export function addSolves(app: App, gateway: Gateway): void {
     const key = c.get('key');
     const asked = c.req.valid('json');
     const { model } = asked;
-    const wanted = { model, request: await requestOf(gateway, key, asked) };
-    const started = await startRequest(gateway, key, wanted, await sentBy(c));
+    const started = await startSolve(c, gateway, await requestOf(gateway, key, asked), { model });
     if (started.isNew) void bookLater({ gateway, key, started });
     const { id, runId, isNew } = started;
     return c.json({ id, runId, isNew }, 202);
@@ -237,20 +235,14 @@ async function requestOf(
   key: Key,
   { question, after, messages, model, answerSchema, ...rest }: AskedSolve,
 ) {
-  const { config } = gateway;
-  const { pool, given, conductor, limits } = readModel(model, key, config);
+  const choice = readModel(model, key, gateway.config);
   const asked = await askedOf(gateway, key, { question, after, messages });
   const format = { type: 'json_schema' };
-  return {
+  return withModel(gateway.config, choice, {
     ...asked,
     ...rest,
-    // A model of one worker allows no other pool.
-    pool: pool ?? rest.pool,
-    limits: { ...rest.limits, ...limits, ...costLimit(config, rest.limits?.costUsd) },
     answerSchema: answerSchema && answerSchemaOf(format, answerSchema, 'answerSchema'),
-    ...(conductor && { conductor }),
-    ...(given && { given }),
-  };
+  });
 }
 
 async function askedOf(

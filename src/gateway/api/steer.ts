@@ -16,11 +16,10 @@ import { limitBody, MOST_MESSAGE_BYTES } from '../access/body-limit';
 import { bookLater } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
-import { CONDUCTOR_MODEL, readModel } from '../solve/model-names';
 import { Refusal } from '../refusal';
-import { costLimit } from '../solve/request-of';
+import { CONDUCTOR_MODEL, costLimit, readModel } from '../solve/request-of';
 import { bodyOf, jsonOf, refusals } from '../routes';
-import { sentBy, startRun } from '../solve/start-solve';
+import { startRun } from '../solve/start-solve';
 import { idSchema, requireSolve, startedSchema } from './solves';
 
 const depthSchema = z.int().min(0).nullable();
@@ -215,7 +214,7 @@ function addRetry(app: App, gateway: Gateway): void {
       start: (id: string, held: RetryRequest['limits'], options: object) =>
         gateway.conductor.retry(retryOf, { ...request, limits: held }, id, options),
     };
-    const started = await startRun(gateway, key, wanted, await sentBy(c));
+    const started = await startRun(c, gateway, wanted);
     if (started.isNew) void bookLater({ gateway, key, started });
     const { id, runId, isNew } = started;
     return c.json({ id, runId, isNew }, 202);

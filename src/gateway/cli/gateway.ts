@@ -14,7 +14,7 @@ import { checkStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { createKey, KeyChecker, listKeys } from '../access/keys';
 import { createPass } from '../access/passes';
-import { CONDUCTOR_MODEL } from '../solve/model-names';
+import { CONDUCTOR_MODEL } from '../solve/request-of';
 import { type Address, startGateway } from '../server';
 
 export const GATEWAY_PORT = 8484;

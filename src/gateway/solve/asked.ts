@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { AnswerSchema, ConversationTurn, LimitsInput } from '../../protocol/input';
+import type { AnswerSchema, ConversationTurn } from '../../protocol/input';
 import { answerSchemaSchema } from '../../protocol/input';
 import { MAX_COST_USD, MAX_STEPS } from '../../protocol/messages';
 import { planSchema } from '../../protocol/solve';
@@ -53,13 +53,6 @@ export function answerSchemaOf(
   const read = answerSchemaSchema.safeParse(schema);
   if (read.success) return read.data;
   throw badRequest(`${param}: ${read.error.issues[0]?.message ?? 'expected a JSON Schema'}`, param);
-}
-
-/** Returns the limits of a solve that match the requested reasoning effort. */
-export function limitsOfEffort(effort: string | undefined, depth: number | null): LimitsInput {
-  if (effort === undefined || effort === 'medium') return {};
-  if (['none', 'minimal', 'low'].includes(effort)) return { depth: 0, steps: 2 };
-  return depth === null ? {} : { depth: depth + 1 };
 }
 
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;

@@ -4,38 +4,53 @@ import { ConfigError } from '../../config/errors';
 import { haveNoPrice, resolveRun, unpricedOf } from '../../config/resolve-run';
 import type { Config } from '../../config/schema';
 import type { LimitsInput } from '../../protocol/input';
+import { standInPlan } from '../../protocol/planning';
+import { readCheckpointId } from '../../training/names';
 import { MOST_MESSAGE_BYTES } from '../access/body-limit';
-import { type Asked, limitsOfEffort } from './asked';
-import type { ModelChoice } from './model-names';
+import { allowsModel, type Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
+import type { Asked } from './asked';
 
-/** Returns the solve that a vendor's request asks for. */
-export function requestOf(config: Config, asked: Asked, choice: ModelChoice): SolveRequest {
-  const { extension, messages, answerSchema, maxAnswerTokens, seed } = asked;
-  const { plan, pool } = extension;
-  if (choice.given !== undefined && (plan !== undefined || pool !== undefined)) {
-    const message = `model ${asked.model} is a single worker with a fixed pool and plan: leave out conductor.pool and conductor.plan`;
-    throw badRequest(message, 'conductor');
-  }
-  const limits: LimitsInput = {
-    ...limitsOfEffort(asked.effort, config.limits.depth),
-    ...(extension.max_steps !== undefined && { steps: extension.max_steps }),
-    ...(extension.max_depth !== undefined && { depth: extension.max_depth }),
-    ...choice.limits,
-    ...costLimit(config, extension.max_cost_usd),
-  };
-  const given = typeof plan === 'object' ? { plan, outputs: plan.steps.map(() => null) } : choice.given;
-  return {
-    messages,
-    answerSchema,
-    maxAnswerTokens,
-    seed,
-    pool: choice.pool ?? pool,
-    limits,
-    conductor: choice.conductor,
-    ...(given !== undefined && { given }),
-    ...(plan === 'approve' && { approval: 'plan' }),
-  };
+/** Meaning of a model's name: the Conductor that writes the plan, or a plan of one worker. */
+type ModelChoice = Pick<SolveRequest, 'pool' | 'given' | 'conductor' | 'limits'>;
+
+export const CONDUCTOR_MODEL = 'conductor';
+const CHECKPOINT = /^conductor\/(.+)$/;
+const WORKER = /^worker\/(.+)$/;
+
+/** Returns the model names that a key may use, except those of checkpoints, which are not listed. */
+export function modelNames({ workers }: Config, key: Key): string[] {
+  const names = [CONDUCTOR_MODEL, ...workers.map(({ id }) => `worker/${id}`)];
+  return names.filter((name) => allowsModel(key, name));
+}
+
+/** @throws Refusal if the model does not exist or the key may not use it */
+export function readModel(name: string, key: Key, config: Config): ModelChoice {
+  const choice = allowsModel(key, name) ? choiceOf(name, config) : null;
+  if (choice !== null) return choice;
+  const known = modelNames(config, key).join(', ');
+  const shown = JSON.stringify(name.slice(0, 100));
+  throw new Refusal(404, `this key has no model ${shown}: choose one of ${known}`, {
+    reason: 'model_not_found',
+    param: 'model',
+  });
+}
+
+function choiceOf(name: string, config: Config): ModelChoice | null {
+  if (name === CONDUCTOR_MODEL) return {};
+  const checkpoint = CHECKPOINT.exec(name)?.[1];
+  if (checkpoint !== undefined) return readCheckpointId(checkpoint) && { conductor: { checkpoint } };
+  const named = WORKER.exec(name)?.[1];
+  const worker = config.workers.find(({ id }) => id === named);
+  if (worker === undefined) return null;
+  const given = { plan: standInPlan({ workers: [worker] }), outputs: [null] };
+  return { pool: { allow: [worker.id] }, given, limits: { depth: 0 } };
+}
+
+/** Returns a request with its model's meaning, which replaces what the request says, and its cost limit capped. */
+export function withModel(config: Config, choice: ModelChoice, request: SolveRequest): SolveRequest {
+  const limits = { ...request.limits, ...choice.limits, ...costLimit(config, request.limits?.costUsd) };
+  return { ...request, ...choice, limits };
 }
 
 /** Caps a cost limit: callers may lower the operator's limit, not raise it. @param asked null: no limit */
@@ -43,6 +58,40 @@ export function costLimit({ limits }: Config, asked: number | null | undefined):
   if (asked === undefined) return {};
   const most = limits.costUsd;
   return { costUsd: most === null || asked === null ? (asked ?? most) : Math.min(asked, most) };
+}
+
+/** Returns the solve that a vendor's request asks for. @throws Refusal */
+export function requestOf(config: Config, key: Key, asked: Asked): SolveRequest {
+  const { model, messages, answerSchema, maxAnswerTokens, seed } = asked;
+  const { plan, pool, max_steps: steps, max_depth: depth, max_cost_usd: costUsd } = asked.extension;
+  const choice = readModel(model, key, config);
+  if (choice.given !== undefined && (plan !== undefined || pool !== undefined)) {
+    const message = `model ${model} is a single worker with a fixed pool and plan: leave out conductor.pool and conductor.plan`;
+    throw badRequest(message, 'conductor');
+  }
+  const limits: LimitsInput = {
+    ...limitsOfEffort(asked.effort, config.limits.depth),
+    ...(steps !== undefined && { steps }),
+    ...(depth !== undefined && { depth }),
+    ...(costUsd !== undefined && { costUsd }),
+  };
+  return withModel(config, choice, {
+    messages,
+    answerSchema,
+    maxAnswerTokens,
+    seed,
+    pool,
+    limits,
+    ...(typeof plan === 'object' && { given: { plan, outputs: plan.steps.map(() => null) } }),
+    ...(plan === 'approve' && { approval: 'plan' }),
+  });
+}
+
+/** Returns the limits of a solve that match the requested reasoning effort. */
+function limitsOfEffort(effort: string | undefined, depth: number | null): LimitsInput {
+  if (effort === undefined || effort === 'medium') return {};
+  if (['none', 'minimal', 'low'].includes(effort)) return { depth: 0, steps: 2 };
+  return depth === null ? {} : { depth: depth + 1 };
 }
 
 /** @throws Refusal if the question, plan, pool or limits are invalid */

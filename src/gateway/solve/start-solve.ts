@@ -9,28 +9,15 @@ import { ConductorError } from '../../errors';
 import type { LimitsInput } from '../../protocol/input';
 import { readRecord, writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
-import type { Asked } from './asked';
 import { noteAudit } from '../access/audit';
 import type { Env, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
-import { readModel } from './model-names';
 import { Refusal } from '../refusal';
-import { checkRequest, noPrice, requestOf } from './request-of';
-
-/** A request as it was received, used to tell a repeated request from a new one. */
-export interface Sent {
-  readonly body: string;
-  readonly path: string;
-  readonly headers: Headers;
-}
+import { checkRequest, noPrice } from './request-of';
 
 export interface Started extends SolveHandle {
   /** Whether this request started the solve. If not, it was running or over already, and costs nothing more. */
   readonly isNew: boolean;
-}
-
-export async function sentBy({ req }: Context<Env>): Promise<Sent> {
-  return { body: await req.text(), path: req.path, headers: req.raw.headers };
 }
 
 /** Returns the id prefix of a key's solves, which restricts the key to its own solves. */
@@ -45,55 +32,36 @@ export function mayTouch(key: Key, solveId: string): boolean {
 /** A run to start, independent of the API that asks for it. */
 interface Wanted extends Pick<SolveRequest, 'pool' | 'limits'> {
   readonly model: string;
+  /** Notes kept with the run, for later requests about it. */
+  readonly memo?: StartOptions['memo'];
   readonly start: (id: string, limits: LimitsInput, options: StartOptions) => Promise<SolveHandle>;
   /** Details for the audit log. */
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-type Memo = Readonly<Record<string, unknown>>;
-
-/**
- * Starts the solve that a vendor's request asks for, or finds the one that an earlier attempt of the request started.
- * @param memo kept with the run, for later requests about it
- * @throws Refusal
- */
+/** Starts the solve that a request asks for, or finds the one that an earlier attempt of it started. @throws Refusal */
 export function startSolve(
+  c: Context<Env>,
   gateway: Gateway,
-  key: Key,
-  asked: Asked,
-  sent: Sent,
-  memo: Memo = {},
-): Promise<Started> {
-  const { model } = asked;
-  const request = requestOf(gateway.config, asked, readModel(model, key, gateway.config));
-  return startRequest(gateway, key, { model, request }, sent, memo);
-}
-
-/** `startSolve` for a request in the product's own terms. */
-export async function startRequest(
-  gateway: Gateway,
-  key: Key,
-  { model, request }: { readonly model: string; readonly request: SolveRequest },
-  sent: Sent,
-  memo: Memo = {},
+  request: SolveRequest,
+  { model, memo }: Pick<Wanted, 'model' | 'memo'>,
 ): Promise<Started> {
   checkRequest(gateway.config, request);
   const { pool, limits } = request;
   const start: Wanted['start'] = (id, held, options) =>
     gateway.conductor.start({ ...request, limits: held, live: true }, id, options);
-  return startRun(gateway, key, { model, pool, limits, start }, sent, memo);
+  return startRun(c, gateway, { model, memo, pool, limits, start });
 }
 
 /** Starts a run within its key's budget, once per request however often it is sent. @throws Refusal */
 export async function startRun(
+  c: Context<Env>,
   gateway: Gateway,
-  key: Key,
-  { model, start, detail, ...request }: Wanted,
-  sent: Sent,
-  memo: Memo = {},
+  { model, memo, start, detail, ...request }: Wanted,
 ): Promise<Started> {
-  const digest = digestOf(key.id, sent.path, sent.body);
-  const { id, isRepeated } = await idOf(gateway, key, sent, digest);
+  const key = c.get('key');
+  const digest = digestOf(key.id, c.req.path, await c.req.text());
+  const { id, isRepeated } = await idOf(c, gateway.store, digest);
   if (isRepeated) {
     const found = await find(gateway, id, digest);
     if (found !== null) return { ...found, isNew: false };
@@ -133,17 +101,19 @@ async function reserve(
   return budgets.reserve(key, id, usd === null ? null : Math.round(usd * 1e9));
 }
 
-async function idOf(gateway: Gateway, key: Key, { headers }: Sent, digest: string) {
-  const given = headers.get('idempotency-key');
-  if (given !== null)
+/** Returns the id of the solve for a request, and whether an earlier attempt may have started it. */
+async function idOf(c: Context<Env>, store: Store, digest: string) {
+  const key = c.get('key');
+  const given = c.req.header('idempotency-key');
+  if (given !== undefined)
     return { id: `${prefixOf(key)}${digestOf(key.id, given).slice(0, 24)}`, isRepeated: true };
   // Clients that count attempts send this header on the first one as well; retries by others are not recognized.
-  const retries = headers.get('x-stainless-retry-count');
-  const last = Number(retries ?? 0) > 0 ? await readLastAsked(gateway.store, key, digest) : null;
+  const retries = c.req.header('x-stainless-retry-count');
+  const last = Number(retries ?? 0) > 0 ? await readLastAsked(store, key, digest) : null;
   if (last !== null) return { id: last, isRepeated: true };
   const id = `${prefixOf(key)}${randomBytes(12).toString('hex')}`;
   // Noted before the start, so that a retry finds the id whatever becomes of this request.
-  if (retries !== null) await noteAsked(gateway.store, key, digest, id);
+  if (retries !== undefined) await noteAsked(store, key, digest, id);
   return { id, isRepeated: false };
 }
 

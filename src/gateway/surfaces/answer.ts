@@ -10,7 +10,8 @@ import {
   leave,
   waitForResult,
 } from '../solve/follow-answer';
-import { sentBy, startSolve } from '../solve/start-solve';
+import { requestOf } from '../solve/request-of';
+import { startSolve } from '../solve/start-solve';
 import { headersOf, solveHeader } from '../solve/usage';
 
 /** A vendor's response format. */
@@ -31,7 +32,7 @@ export interface Pieces {
 /** Starts the solve of a conversation, or finds the one of an earlier attempt, and responds with its answer. */
 export async function answer(c: Context<Env>, gateway: Gateway, asked: Asked, form: Form): Promise<Response> {
   const key = c.get('key');
-  const started = await startSolve(gateway, key, asked, await sentBy(c));
+  const started = await startSolve(c, gateway, requestOf(gateway.config, key, asked), asked);
   const answered = { gateway, key, started };
   if (form.pieces === null) {
     const result = await waitForResult(answered, asked, c.req.raw.signal);

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { App, Gateway } from '../gateway';
-import { modelNames, readModel } from '../solve/model-names';
+import { modelNames, readModel } from '../solve/request-of';
 import { jsonOf, refusals } from '../routes';
 
 const modelSchema = z

@@ -13,7 +13,8 @@ import type { Key } from '../access/keys';
 import { Refusal } from '../refusal';
 import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
 import { readConversation, turnsOfConversation } from '../solve/conversation';
-import { mayTouch, sentBy, startSolve } from '../solve/start-solve';
+import { requestOf } from '../solve/request-of';
+import { mayTouch, startSolve } from '../solve/start-solve';
 import { headersOf, solveHeader } from '../solve/usage';
 import { type KnownResponse, responseOf, responseSchema } from './response-object';
 import { followResponse, ResponseFrames } from './response-stream';
@@ -63,8 +64,8 @@ export function addResponses(app: App, gateway: Gateway): void {
     const key = c.get('key');
     const before = await turnsBefore(gateway, key, body.previous_response_id);
     const asked = askedOfResponse(body, before, c.req.header(IGNORE_HEADER));
-    const memo = { response: notesOf(body, asked) };
-    const started = await startSolve(gateway, key, asked, await sentBy(c), memo);
+    const named = { model: body.model, memo: { response: notesOf(body, asked) } };
+    const started = await startSolve(c, gateway, requestOf(gateway.config, key, asked), named);
     const found = await findResponse(gateway, key, `resp_${started.id}`);
     const answered = { gateway, key, started };
     if (body.stream === true) {
