@@ -58,46 +58,40 @@ export function answerSchemaOf(
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /**
- * Rules for the fields of a request that the gateway does not support. A field is refused if dropping it would change
- * the meaning, unless its value asks for nothing. All others are ignored, and listed.
+ * Fields that the gateway does not support and must not drop, since that would change the meaning: whether a value asks
+ * for nothing, and what to do instead. All other unsupported fields are ignored, and listed.
  */
-export interface UntakenFields {
-  readonly taken: ReadonlySet<string>;
-  /** By name: whether a value asks for nothing, and what to do instead. */
-  readonly refused: Readonly<
-    Record<string, { readonly asksNothing: (value: unknown) => boolean; readonly instead: string }>
-  >;
-}
+export type RefusedFields = Readonly<
+  Record<string, { readonly asksNothing?: (value: unknown) => boolean; readonly instead: string }>
+>;
 
 /** Header in which a client lists fields, comma-separated, that it sends but can do without. */
 export const IGNORE_HEADER = 'x-conductor-ignore';
 
 /**
+ * @param taken has the supported fields
  * @param ignored value of the header `IGNORE_HEADER`
  * @returns a sentence for each ignored field
  * @throws Refusal for a field that must not be ignored
  */
 export function checkFields(
   body: Readonly<Record<string, unknown>>,
-  { taken, refused }: UntakenFields,
+  taken: object,
+  refused: RefusedFields,
   ignored: string | undefined,
 ): string[] {
   const ignorable = new Set(ignored?.split(',').map((name) => name.trim()));
-  const sent = Object.entries(body).filter(([name, value]) => !taken.has(name) && value != null);
-  const untaken = sent.filter(([name, value]) => ruleOf(name, refused)?.asksNothing(value) !== true);
-  for (const [name] of untaken) {
-    const rule = ruleOf(name, refused);
+  const rules = new Map(Object.entries(refused));
+  const warnings: string[] = [];
+  for (const [name, value] of Object.entries(body)) {
+    const rule = rules.get(name);
+    const isTaken = rule === undefined ? Object.hasOwn(taken, name) : rule.asksNothing?.(value) === true;
+    if (isTaken || value == null) continue;
     if (rule !== undefined && !ignorable.has(name)) throw unsupported(name, rule.instead);
+    // An unknown name may have any length.
+    warnings.push(`${name.slice(0, 64)} is ignored`);
   }
-  // An unknown name may have any length.
-  return untaken.slice(0, MOST_WARNINGS).map(([name]) => `${name.slice(0, 64)} is ignored`);
-}
-
-function ruleOf(
-  name: string,
-  refused: UntakenFields['refused'],
-): UntakenFields['refused'][string] | undefined {
-  return Object.hasOwn(refused, name) ? refused[name] : undefined;
+  return warnings.slice(0, MOST_WARNINGS);
 }
 
 function unsupported(name: string, instead: string): Refusal {
@@ -107,10 +101,14 @@ function unsupported(name: string, instead: string): Refusal {
 
 const MOST_WARNINGS = 50;
 
-const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
-
 export const TOOLS_REFUSED = {
-  asksNothing: isEmpty,
+  asksNothing: (value: unknown): boolean => Array.isArray(value) && value.length === 0,
   instead:
     "workers cannot use the caller's tools; leave it out, and put what they would find into the messages",
+};
+
+/** Rule for `tool_choice` in both of OpenAI's formats. */
+export const TOOL_CHOICE_REFUSED = {
+  ...TOOLS_REFUSED,
+  asksNothing: (value: unknown): boolean => value === 'none' || value === 'auto',
 };

@@ -8,8 +8,9 @@ import {
   extensionSchema,
   FORMATS,
   IGNORE_HEADER,
+  type RefusedFields,
+  TOOL_CHOICE_REFUSED,
   TOOLS_REFUSED,
-  type UntakenFields,
 } from '../solve/asked';
 import { frameOf } from '../event-stream';
 import type { AnsweredResult } from '../solve/follow-answer';
@@ -26,48 +27,45 @@ const messageSchema = z.looseObject({
   content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
 });
 
-const takenFields = {
-  model: z.string(),
-  messages: z.array(messageSchema).min(1),
-  stream: z.boolean().nullish(),
-  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-  max_tokens: z.int().min(1).nullish(),
-  max_completion_tokens: z.int().min(1).nullish(),
-  n: z.int().nullish(),
-  seed: z.int().nullish(),
-  user: z.string().nullish(),
-  response_format: z
-    .looseObject({ type: z.enum(FORMATS), json_schema: z.looseObject({ schema: z.unknown() }).nullish() })
-    .nullish(),
-  reasoning_effort: z.enum(EFFORTS).nullish(),
-  conductor: extensionSchema.nullish(),
-};
-
 /** Supported fields of a chat completion request (https://platform.openai.com/docs/api-reference/chat/create). */
-const chatRequestSchema = z.looseObject(takenFields).openapi('ChatCompletionRequest');
+const chatRequestSchema = z
+  .looseObject({
+    model: z.string(),
+    messages: z.array(messageSchema).min(1),
+    stream: z.boolean().nullish(),
+    stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+    max_tokens: z.int().min(1).nullish(),
+    max_completion_tokens: z.int().min(1).nullish(),
+    n: z.int().nullish(),
+    seed: z.int().nullish(),
+    user: z.string().nullish(),
+    response_format: z
+      .looseObject({ type: z.enum(FORMATS), json_schema: z.looseObject({ schema: z.unknown() }).nullish() })
+      .nullish(),
+    reasoning_effort: z.enum(EFFORTS).nullish(),
+    conductor: extensionSchema.nullish(),
+  })
+  .openapi('ChatCompletionRequest');
 type ChatRequest = z.infer<typeof chatRequestSchema>;
 
-const FIELDS: UntakenFields = {
-  taken: new Set(Object.keys(takenFields).filter((name) => name !== 'n')),
-  refused: {
-    n: {
-      asksNothing: (value) => value === 1,
-      instead: 'a request gives one answer; send the request again for another',
-    },
-    tools: TOOLS_REFUSED,
-    functions: TOOLS_REFUSED,
-    tool_choice: { ...TOOLS_REFUSED, asksNothing: (value) => value === 'none' || value === 'auto' },
-    logprobs: {
-      asksNothing: (value) => value === false,
-      instead: "a team's answer has no log-probabilities; leave it out",
-    },
-    audio: { asksNothing: () => false, instead: 'answers are text; leave it out' },
-    modalities: {
-      asksNothing: (value) => JSON.stringify(value) === '["text"]',
-      instead: 'answers are text; leave it out',
-    },
-    web_search_options: { asksNothing: () => false, instead: 'workers do not search; leave it out' },
+const REFUSED: RefusedFields = {
+  n: {
+    asksNothing: (value) => value === 1,
+    instead: 'a request gives one answer; send the request again for another',
   },
+  tools: TOOLS_REFUSED,
+  functions: TOOLS_REFUSED,
+  tool_choice: TOOL_CHOICE_REFUSED,
+  logprobs: {
+    asksNothing: (value) => value === false,
+    instead: "a team's answer has no log-probabilities; leave it out",
+  },
+  audio: { instead: 'answers are text; leave it out' },
+  modalities: {
+    asksNothing: (value) => JSON.stringify(value) === '["text"]',
+    instead: 'answers are text; leave it out',
+  },
+  web_search_options: { instead: 'workers do not search; leave it out' },
 };
 
 /** @throws Refusal for an unsupported request */
@@ -81,7 +79,7 @@ function askedOfChat(body: ChatRequest, ignored?: string): Asked {
     seed: body.seed ?? undefined,
     effort: body.reasoning_effort ?? undefined,
     extension: body.conductor ?? {},
-    warnings: checkFields(body, FIELDS, ignored),
+    warnings: checkFields(body, chatRequestSchema.shape, REFUSED, ignored),
   };
 }
 

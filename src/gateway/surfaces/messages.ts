@@ -4,8 +4,8 @@ import {
   checkFields,
   extensionSchema,
   IGNORE_HEADER,
+  type RefusedFields,
   TOOLS_REFUSED,
-  type UntakenFields,
 } from '../solve/asked';
 import { frameOf } from '../event-stream';
 import type { AnsweredResult } from '../solve/follow-answer';
@@ -19,31 +19,28 @@ import { answer, type Pieces } from './answer';
 
 const contentSchema = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]);
 
-const takenFields = {
-  model: z.string(),
-  max_tokens: z.int().min(1),
-  messages: z
-    .array(z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content: contentSchema }))
-    .min(1),
-  system: contentSchema.nullish(),
-  stream: z.boolean().nullish(),
-  metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
-  conductor: extensionSchema.nullish(),
-};
-
 /** Supported fields of a message request (https://docs.anthropic.com/en/api/messages). */
-const messagesRequestSchema = z.looseObject(takenFields).openapi('MessagesRequest');
+const messagesRequestSchema = z
+  .looseObject({
+    model: z.string(),
+    max_tokens: z.int().min(1),
+    messages: z
+      .array(z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content: contentSchema }))
+      .min(1),
+    system: contentSchema.nullish(),
+    stream: z.boolean().nullish(),
+    metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
+    conductor: extensionSchema.nullish(),
+  })
+  .openapi('MessagesRequest');
 type MessagesRequest = z.infer<typeof messagesRequestSchema>;
 
 const NO_TOOL = z.looseObject({ type: z.enum(['none', 'auto']) });
 
-const FIELDS: UntakenFields = {
-  taken: new Set(Object.keys(takenFields)),
-  refused: {
-    tools: TOOLS_REFUSED,
-    tool_choice: { ...TOOLS_REFUSED, asksNothing: (value) => NO_TOOL.safeParse(value).success },
-    mcp_servers: TOOLS_REFUSED,
-  },
+const REFUSED: RefusedFields = {
+  tools: TOOLS_REFUSED,
+  tool_choice: { ...TOOLS_REFUSED, asksNothing: (value) => NO_TOOL.safeParse(value).success },
+  mcp_servers: TOOLS_REFUSED,
 };
 
 /** @throws Refusal for an unsupported request */
@@ -55,7 +52,7 @@ function askedOfMessages(body: MessagesRequest, ignored?: string): Asked {
     messages: system.trim() === '' ? turns : [{ role: 'system', content: system }, ...turns],
     maxAnswerTokens: body.max_tokens,
     extension: body.conductor ?? {},
-    warnings: checkFields(body, FIELDS, ignored),
+    warnings: checkFields(body, messagesRequestSchema.shape, REFUSED, ignored),
   };
 }
 

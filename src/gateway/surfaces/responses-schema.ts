@@ -6,8 +6,9 @@ import {
   checkFields,
   EFFORTS,
   extensionSchema,
+  type RefusedFields,
+  TOOL_CHOICE_REFUSED,
   TOOLS_REFUSED,
-  type UntakenFields,
 } from '../solve/asked';
 import { badRequest } from '../refusal';
 import { turnsOf } from '../solve/turns-of';
@@ -29,52 +30,45 @@ const metadataSchema = z
   .record(z.string().max(64), z.string().max(512))
   .refine((pairs) => Object.keys(pairs).length <= 16, { error: 'expected at most 16 pairs' });
 
-const takenFields = {
-  model: z.string(),
-  input: z.union([z.string(), z.array(itemSchema).min(1)]),
-  instructions: z.string().nullish(),
-  stream: z.boolean().nullish(),
-  background: z.boolean().nullish(),
-  store: z.boolean().nullish(),
-  previous_response_id: z.string().nullish(),
-  max_output_tokens: z.int().min(1).nullish(),
-  text: z.looseObject({ format: formatSchema.nullish() }).nullish(),
-  reasoning: z.looseObject({ effort: z.enum(EFFORTS).nullish() }).nullish(),
-  seed: z.int().nullish(),
-  user: z.string().max(512).nullish(),
-  metadata: metadataSchema.nullish(),
-  conductor: extensionSchema.nullish(),
-};
+const textSchema = z.looseObject({ format: formatSchema.nullish() });
+const reasoningSchema = z.looseObject({ effort: z.enum(EFFORTS).nullish() });
 
 /** Supported fields of a response request (https://platform.openai.com/docs/api-reference/responses/create). */
-export const responseRequestSchema = z.looseObject(takenFields).openapi('ResponseRequest');
+export const responseRequestSchema = z
+  .looseObject({
+    model: z.string(),
+    input: z.union([z.string(), z.array(itemSchema).min(1)]),
+    instructions: z.string().nullish(),
+    stream: z.boolean().nullish(),
+    background: z.boolean().nullish(),
+    store: z.boolean().nullish(),
+    previous_response_id: z.string().nullish(),
+    max_output_tokens: z.int().min(1).nullish(),
+    text: textSchema.nullish(),
+    reasoning: reasoningSchema.nullish(),
+    seed: z.int().nullish(),
+    user: z.string().max(512).nullish(),
+    metadata: metadataSchema.nullish(),
+    conductor: extensionSchema.nullish(),
+  })
+  .openapi('ResponseRequest');
 export type ResponseRequest = z.infer<typeof responseRequestSchema>;
 
-const FIELDS: UntakenFields = {
-  taken: new Set(Object.keys(takenFields)),
-  refused: {
-    tools: TOOLS_REFUSED,
-    tool_choice: { ...TOOLS_REFUSED, asksNothing: (value) => value === 'none' || value === 'auto' },
-    conversation: {
-      asksNothing: () => false,
-      instead: 'send the id of the response to continue as previous_response_id, or all turns as input',
-    },
-    prompt: {
-      asksNothing: () => false,
-      instead: 'prompt templates are not stored here; send the text as input',
-    },
-    top_logprobs: {
-      asksNothing: (value) => value === 0,
-      instead: "a team's answer has no log-probabilities; leave it out",
-    },
+const REFUSED: RefusedFields = {
+  tools: TOOLS_REFUSED,
+  tool_choice: TOOL_CHOICE_REFUSED,
+  conversation: {
+    instead: 'send the id of the response to continue as previous_response_id, or all turns as input',
+  },
+  prompt: { instead: 'prompt templates are not stored here; send the text as input' },
+  top_logprobs: {
+    asksNothing: (value) => value === 0,
+    instead: "a team's answer has no log-probabilities; leave it out",
   },
 };
-const TEXT_FIELDS: UntakenFields = { taken: new Set(['format']), refused: {} };
-/** Fields about summaries are accepted, since a summary is always told. */
-const REASONING_FIELDS: UntakenFields = {
-  taken: new Set(['effort', 'summary', 'generate_summary']),
-  refused: {},
-};
+
+/** Fields of `reasoning` that are accepted: those about a summary too, since one is always told. */
+const reasoningFields = { ...reasoningSchema.shape, summary: true, generate_summary: true };
 
 /** @param before turns that `previous_response_id` stands for @throws Refusal for an unsupported request */
 export function askedOfResponse(
@@ -102,9 +96,11 @@ function formOf({ text }: ResponseRequest): Asked['answerSchema'] {
 
 function warningsOf(body: ResponseRequest, ignored: string | undefined): string[] {
   return [
-    ...checkFields(body, FIELDS, ignored),
-    ...checkFields(body.text ?? {}, TEXT_FIELDS, ignored).map((warning) => `text.${warning}`),
-    ...checkFields(body.reasoning ?? {}, REASONING_FIELDS, ignored).map((warning) => `reasoning.${warning}`),
+    ...checkFields(body, responseRequestSchema.shape, REFUSED, ignored),
+    ...checkFields(body.text ?? {}, textSchema.shape, {}, ignored).map((warning) => `text.${warning}`),
+    ...checkFields(body.reasoning ?? {}, reasoningFields, {}, ignored).map(
+      (warning) => `reasoning.${warning}`,
+    ),
     ...(body.store === false ? ['store is ignored: every solve is kept'] : []),
   ];
 }
