@@ -9,7 +9,6 @@ import { PlanError } from '../plan/plan-error';
 import { FAILURES } from '../protocol/failures';
 import type { Problem, SolveResult } from '../protocol/solve';
 import { PolicyError } from '../training/policy/errors';
-import { BudgetSpentError } from './access/day-budget';
 
 interface RefusalFacts {
   /** Code for programs, e.g. `model_not_found`. */
@@ -64,9 +63,6 @@ export function asRefusal(error: unknown, say: (line: string) => void): Refusal 
   if (error instanceof HTTPException && error.status < 500) {
     return new Refusal(400, `the request cannot be read: ${error.message}`, { reason: 'bad_request' });
   }
-  // OpenAI's clients know this code.
-  if (error instanceof BudgetSpentError)
-    return new Refusal(402, error.message, { reason: 'insufficient_quota' });
   const status = CALLERS.find(([kind]) => error instanceof kind)?.[1];
   if (status !== undefined) return new Refusal(status, reasonOf(error), { reason: String(codeOf(error)) });
   if (isNotFound(error)) {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { BudgetSpentError, DayBudgets, readSpending } from '../../src/gateway/access/day-budget';
+import { DayBudgets, readSpending } from '../../src/gateway/access/day-budget';
 import { tidy } from '../../src/gateway/server';
 import { STORES } from '../support/stores';
 import { useStore } from './stage';
@@ -38,7 +38,7 @@ describe('a reservation', () => {
     const key = keyOf(1);
     await budgets.reserve(key, 'gw-1', 0.4 * USD);
     expect(await budgets.reserve(key, 'gw-2', null)).toBe(0.6 * USD);
-    await expect(budgets.reserve(key, 'gw-3', null)).rejects.toThrow(BudgetSpentError);
+    await expect(budgets.reserve(key, 'gw-3', null)).rejects.toMatchObject({ status: 402 });
   });
 
   test.each([[null], [5]])('of a key without a budget is what was asked for, %p', async (asked) => {
@@ -136,9 +136,7 @@ describe('when a day has no room left', () => {
     await budgets.settle(key, 'gw-1', 1.5 * USD);
     await budgets.reserve(key, 'gw-2', 3 * USD);
     await expect(budgets.reserve(key, 'gw-3', USD)).rejects.toMatchObject({
-      code: 'BudgetSpent',
-      secondsLeft: 91,
-      spending: { spentNanoUsd: 1.5 * USD, heldNanoUsd: 3 * USD },
+      code: 'insufficient_quota',
       message:
         'key "ci" may spend $5.00 a day, $1.50 is spent, $3.00 is reserved for running solves, this solve may cost up ' +
         'to $1.00: lower its cost limit, or wait until one of those ends, or try again after 2026-11-22T00:00:00.000Z',

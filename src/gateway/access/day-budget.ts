@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { DAY_MS } from '../../config/duration';
-import { ConductorError } from '../../errors';
 import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import { dateOf } from '../../store/costs';
 import { eachInParallel, type Store } from '../../store/store';
 import { describeUsd } from '../../trace/describe';
 import { Turns } from '../../turns';
 import { changeRecord, readRecord } from '../../store/records';
+import { Refusal } from '../refusal';
 import type { Key } from './keys';
 
 const daySchema = z.object({
@@ -49,38 +49,6 @@ function spendingOf(day: Day | null): DaySpending {
   return { spentNanoUsd: day?.spentNanoUsd ?? 0, heldNanoUsd: held.reduce((sum, each) => sum + each, 0) };
 }
 
-/** Thrown if a key's day budget has no room for the maximum cost of a solve. A retry on the next day helps. */
-export class BudgetSpentError extends ConductorError {
-  override readonly name = 'BudgetSpentError';
-  readonly code = 'BudgetSpent';
-  /** Seconds until the next UTC day. */
-  readonly secondsLeft: number;
-
-  constructor(
-    key: Spender,
-    readonly spending: DaySpending,
-    { askedNanoUsd, now }: { readonly askedNanoUsd: number | null; readonly now: number },
-  ) {
-    const endMs = Date.parse(dateOf(now + DAY_MS));
-    const { spentNanoUsd, heldNanoUsd } = spending;
-    const usd = (nanoUsd: number): string => describeUsd(nanoUsd / 1e9);
-    const asked = askedNanoUsd !== null && `this solve may cost up to ${usd(askedNanoUsd)}`;
-    const facts = [
-      `key ${JSON.stringify(key.name)} may spend ${describeUsd(key.usdPerDay ?? 0)} a day`,
-      `${usd(spentNanoUsd)} is spent`,
-      `${usd(heldNanoUsd)} is reserved for running solves`,
-      asked,
-    ];
-    const remedies = [
-      asked && 'lower its cost limit',
-      heldNanoUsd > 0 && 'wait until one of those ends',
-      `try again after ${new Date(endMs).toISOString()}`,
-    ];
-    super(`${facts.filter(Boolean).join(', ')}: ${remedies.filter(Boolean).join(', or ')}`);
-    this.secondsLeft = Math.ceil((endMs - now) / 1000);
-  }
-}
-
 /**
  * Day budgets of keys (UTC), one document per key and day. All gateways of a store change it by compare-and-set.
  *
@@ -102,7 +70,7 @@ export class DayBudgets {
   /**
    * Reserves and returns what a solve may cost: the amount asked for, or all that is left if that is null. A second
    * call for a solve returns the first result. Without a budget, returns the amount asked for and reserves nothing.
-   * @throws BudgetSpentError
+   * @throws Refusal if the budget has no room for that
    */
   reserve(key: Spender, solveId: string, askedNanoUsd: number | null): Promise<number | null> {
     if (key.usdPerDay === null) return Promise.resolve(askedNanoUsd);
@@ -119,7 +87,7 @@ export class DayBudgets {
         );
         if (granted !== null) return granted;
         const ended = await this.costsOf(Object.keys(day.held));
-        if (ended.size === 0) throw new BudgetSpentError(key, spendingOf(day), { askedNanoUsd, now });
+        if (ended.size === 0) throw spent(key, spendingOf(day), askedNanoUsd, now);
         await this.change(today, (day) => settle(day, ended));
       }
     });
@@ -160,6 +128,26 @@ export class DayBudgets {
     this.turns.set(id, turns);
     return turns.take(work);
   }
+}
+
+function spent(key: Spender, spending: DaySpending, askedNanoUsd: number | null, now: number): Refusal {
+  const { spentNanoUsd, heldNanoUsd } = spending;
+  const usd = (nanoUsd: number): string => describeUsd(nanoUsd / 1e9);
+  const asked = askedNanoUsd !== null && `this solve may cost up to ${usd(askedNanoUsd)}`;
+  const facts = [
+    `key ${JSON.stringify(key.name)} may spend ${describeUsd(key.usdPerDay ?? 0)} a day`,
+    `${usd(spentNanoUsd)} is spent`,
+    `${usd(heldNanoUsd)} is reserved for running solves`,
+    asked,
+  ];
+  const remedies = [
+    asked && 'lower its cost limit',
+    heldNanoUsd > 0 && 'wait until one of those ends',
+    `try again after ${dateOf(now + DAY_MS)}T00:00:00.000Z`,
+  ];
+  const message = `${facts.filter(Boolean).join(', ')}: ${remedies.filter(Boolean).join(', or ')}`;
+  // OpenAI's clients know this code.
+  return new Refusal(402, message, { reason: 'insufficient_quota' });
 }
 
 interface Asked {
