@@ -46,8 +46,8 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
     return c.json(toBody(refusal), refusal.status, refusal.headers);
   });
   const answerPage = openPage(PAGE);
-  app.notFound((c) => {
-    const page = answerPage(c);
+  app.notFound(async (c) => {
+    const page = await answerPage(c);
     if (page !== null) return page;
     const message = `there is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}: see /openapi.json for all routes`;
     throw new Refusal(404, message, { reason: 'unknown_url' });

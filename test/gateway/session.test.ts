@@ -146,7 +146,7 @@ test('browsers cache the files of the page but not its document, which never sta
   await writeFile(join(folder, 'assets', 'a-1.js.gz'), gzipSync(script));
   const app = new OpenAPIHono<Env>();
   const answer = openPage(folder);
-  app.notFound((c) => answer(c) ?? c.text('', 404));
+  app.notFound(async (c) => (await answer(c)) ?? c.text('', 404));
   const get = (path: string, headers = {}): Promise<Response> =>
     Promise.resolve(app.request(path, { headers }));
   const html = { accept: 'text/html,*/*' };
