@@ -1,6 +1,7 @@
 import type { LiveEvent } from '../../client/live-events';
 import type { Plan } from '../../plan/plan';
 import { counted } from '../../trace/describe';
+import { oneLine } from '../../trace/lines';
 
 /** Updates on a solve for a caller that waits for its answer. */
 export type Told =
@@ -10,7 +11,7 @@ export type Told =
   /** The text of the answer so far is void; deltas start again from the beginning. */
   | { readonly kind: 'dropped' };
 
-const LINE_CHARACTERS = 200;
+const LINE_COLUMNS = 200;
 
 /** Turns a solve's events into the text of the answer as it is written, preceded by progress lines. */
 export class AnswerTeller {
@@ -69,7 +70,7 @@ export class AnswerTeller {
 function lineOf(event: LiveEvent, plan: Plan): string | null {
   const below = 'childId' in event && event.childId !== null ? 'below: ' : '';
   const line = plainLineOf(event, plan);
-  return line === null ? null : cut(`${below}${line}`);
+  return line === null ? null : oneLine(`${below}${line}`, LINE_COLUMNS);
 }
 
 function plainLineOf(event: LiveEvent, { steps }: Plan): string | null {
@@ -98,9 +99,4 @@ function subtaskOf(
   steps: Plan['steps'],
 ): string {
   return childId === null ? (steps[step]?.subtask ?? '') : 'a step of a step';
-}
-
-function cut(line: string): string {
-  const flat = line.replace(/\s+/g, ' ');
-  return flat.length > LINE_CHARACTERS ? `${flat.slice(0, LINE_CHARACTERS - 1)}…` : flat;
 }
