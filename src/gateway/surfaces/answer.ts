@@ -12,7 +12,7 @@ import {
 } from '../solve/follow-answer';
 import { requestOf } from '../solve/request-of';
 import { startSolve } from '../solve/start-solve';
-import { headersOf, solveHeader } from '../solve/usage';
+import { headersOf, solveHeader } from '../solve/facts';
 
 /** A vendor's response format. */
 interface Form {

@@ -15,11 +15,10 @@ import {
 import { frameOf } from '../event-stream';
 import type { AnsweredResult } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
-import { noteOf, solveNoteSchema } from '../solve/note';
 import { toOpenAiError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
 import { turnsOf } from '../solve/turns-of';
-import { costOf, tokensOf, wasCut } from '../solve/usage';
+import { costOf, noteOf, solveNoteSchema, tokensOf } from '../solve/facts';
 import { answer, type Pieces } from './answer';
 
 const messageSchema = z.looseObject({
@@ -193,7 +192,7 @@ function completionOf(result: AnsweredResult, asked: Asked): ChatCompletion {
 }
 
 function finishOf(result: SolveResult): 'stop' | 'length' {
-  return wasCut(result) ? 'length' : 'stop';
+  return result.answerCut === true ? 'length' : 'stop';
 }
 
 function usageOf(result: SolveResult): CompletionUsage {

@@ -10,11 +10,10 @@ import {
 import { frameOf } from '../event-stream';
 import type { AnsweredResult } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
-import { noteOf, solveNoteSchema } from '../solve/note';
 import { toAnthropicError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
 import { textOf, turnsOf } from '../solve/turns-of';
-import { costOf, tokensOf, wasCut } from '../solve/usage';
+import { costOf, noteOf, solveNoteSchema, tokensOf } from '../solve/facts';
 import { answer, type Pieces } from './answer';
 
 const contentSchema = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]);
@@ -148,7 +147,7 @@ function messageOf(result: AnsweredResult, asked: Asked): Message {
     role: 'assistant',
     model: asked.model,
     content: [{ type: 'text', text: result.answer }],
-    stop_reason: wasCut(result) ? 'max_tokens' : 'end_turn',
+    stop_reason: result.answerCut === true ? 'max_tokens' : 'end_turn',
     stop_sequence: null,
     usage: {
       // Anthropic counts tokens read from or written to a cache separately from other input.

@@ -1,9 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { FAILURES } from '../../protocol/failures';
 import type { SolveResult } from '../../protocol/solve';
-import { noteOf, solveNoteSchema } from '../solve/note';
 import { refusalOfRun } from '../refusal';
-import { costOf, tokensOf, wasCut } from '../solve/usage';
+import { costOf, noteOf, solveNoteSchema, tokensOf } from '../solve/facts';
 import type { ResponseNotes } from './responses-schema';
 
 const itemStatusSchema = z.enum(['in_progress', 'completed', 'incomplete']);
@@ -141,7 +140,7 @@ function statusOf(result: SolveResult): ResponseBody['status'] {
   if (status === 'running') return rounds.length === 0 ? 'queued' : 'in_progress';
   if (status === 'cancelled') return 'cancelled';
   if (answer === null) return 'failed';
-  return wasCut(result) ? 'incomplete' : 'completed';
+  return result.answerCut === true ? 'incomplete' : 'completed';
 }
 
 /** Only two codes of OpenAI's clients fit. */

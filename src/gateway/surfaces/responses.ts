@@ -15,7 +15,7 @@ import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
 import { readConversation, turnsOfConversation } from '../solve/conversation';
 import { requestOf } from '../solve/request-of';
 import { mayTouch, startSolve } from '../solve/start-solve';
-import { headersOf, solveHeader } from '../solve/usage';
+import { headersOf, solveHeader } from '../solve/facts';
 import { type KnownResponse, responseOf, responseSchema } from './response-object';
 import { followResponse, ResponseFrames } from './response-stream';
 import { askedOfResponse, notesOf, notesSchema, responseRequestSchema } from './responses-schema';
