@@ -11,13 +11,13 @@ import {
   type RefusedFields,
   TOOL_CHOICE_REFUSED,
   TOOLS_REFUSED,
+  turnsOf,
 } from '../solve/asked';
 import { frameOf } from '../event-stream';
 import type { AnsweredResult } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
 import { toOpenAiError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
-import { turnsOf } from '../solve/turns-of';
 import { costOf, noteOf, solveNoteSchema, tokensOf } from '../solve/facts';
 import { answer, type Pieces } from './answer';
 

@@ -6,13 +6,14 @@ import {
   IGNORE_HEADER,
   type RefusedFields,
   TOOLS_REFUSED,
+  textOf,
+  turnsOf,
 } from '../solve/asked';
 import { frameOf } from '../event-stream';
 import type { AnsweredResult } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
 import { toAnthropicError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
-import { textOf, turnsOf } from '../solve/turns-of';
 import { costOf, noteOf, solveNoteSchema, tokensOf } from '../solve/facts';
 import { answer, type Pieces } from './answer';
 

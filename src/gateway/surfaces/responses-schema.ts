@@ -9,9 +9,9 @@ import {
   type RefusedFields,
   TOOL_CHOICE_REFUSED,
   TOOLS_REFUSED,
+  turnsOf,
 } from '../solve/asked';
 import { badRequest } from '../refusal';
-import { turnsOf } from '../solve/turns-of';
 
 const itemSchema = z.looseObject({
   type: z.string().nullish(),
