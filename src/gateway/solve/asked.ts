@@ -57,10 +57,10 @@ export function answerSchemaOf(
 
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
-interface Message {
-  readonly role: string;
-  readonly content?: unknown;
-}
+const partSchema = z.looseObject({ type: z.string() });
+/** Text of a message in every vendor's format: a string, or a list of parts. */
+export const contentSchema = z.union([z.string(), z.array(partSchema)]);
+type Content = z.infer<typeof contentSchema> | null | undefined;
 
 /** Role of a conversation by the role names of all surfaces. */
 const ROLES: Readonly<Record<string, ConversationTurn['role']>> = {
@@ -71,10 +71,13 @@ const ROLES: Readonly<Record<string, ConversationTurn['role']>> = {
 };
 
 /** Types of message parts that are text. */
-const TEXT_PARTS: ReadonlySet<unknown> = new Set(['text', 'input_text', 'output_text']);
+const TEXT_PARTS: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text']);
 
 /** Returns the turns of a conversation without blank ones. @throws Refusal for a part that is not text */
-export function turnsOf(messages: readonly Message[], param: string): ConversationTurn[] {
+export function turnsOf(
+  messages: readonly { readonly role: string; readonly content?: Content }[],
+  param: string,
+): ConversationTurn[] {
   const turns = messages.map(({ role, content }, index) => {
     const place = `${param}[${index}]`;
     const ours = Object.hasOwn(ROLES, role) ? ROLES[role] : undefined;
@@ -88,22 +91,18 @@ export function turnsOf(messages: readonly Message[], param: string): Conversati
   return turns.filter(({ content }) => content.trim() !== '');
 }
 
-/** @param content a string, or a list of text parts */
-export function textOf(content: unknown, place: string): string {
+export function textOf(content: Content, place: string): string {
   if (typeof content === 'string') return content;
-  if (content === null || content === undefined) return '';
-  if (!Array.isArray(content)) throw badRequest(`${place} must be a string or a list of text parts`, place);
-  return content.map((part: unknown, index) => textOfPart(part, `${place}[${index}]`)).join('\n');
+  return (content ?? []).map((part, index) => textOfPart(part, `${place}[${index}]`)).join('\n');
 }
 
-function textOfPart(part: unknown, place: string): string {
-  const { type, text, refusal } = Object(part) as Readonly<Record<string, unknown>>;
+function textOfPart(part: z.infer<typeof partSchema>, place: string): string {
+  const { type, text, refusal } = part;
   if (TEXT_PARTS.has(type) && typeof text === 'string') return text;
   // A model's refusal is part of the conversation.
   if (type === 'refusal' && typeof refusal === 'string') return refusal;
-  const kind = typeof type === 'string' ? JSON.stringify(type.slice(0, 40)) : 'of an unknown type';
   throw badRequest(
-    `${place} is ${kind}: only text is supported; put what an image or a tool says into words`,
+    `${place} is ${JSON.stringify(type.slice(0, 40))}: only text is supported; put what an image or a tool says into words`,
     place,
     'unsupported_content',
   );

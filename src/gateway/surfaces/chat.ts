@@ -4,6 +4,7 @@ import {
   type Asked,
   answerSchemaOf,
   checkFields,
+  contentSchema,
   EFFORTS,
   extensionSchema,
   FORMATS,
@@ -23,7 +24,7 @@ import { answer, type Pieces } from './answer';
 
 const messageSchema = z.looseObject({
   role: z.string(),
-  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
+  content: contentSchema.nullish(),
 });
 
 /** Supported fields of a chat completion request (https://platform.openai.com/docs/api-reference/chat/create). */

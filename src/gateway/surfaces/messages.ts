@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import {
   type Asked,
   checkFields,
+  contentSchema,
   extensionSchema,
   IGNORE_HEADER,
   type RefusedFields,
@@ -16,8 +17,6 @@ import { toAnthropicError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
 import { costOf, noteOf, solveNoteSchema, tokensOf } from '../solve/facts';
 import { answer, type Pieces } from './answer';
-
-const contentSchema = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]);
 
 /** Supported fields of a message request (https://docs.anthropic.com/en/api/messages). */
 const messagesRequestSchema = z

@@ -4,6 +4,7 @@ import {
   type Asked,
   answerSchemaOf,
   checkFields,
+  contentSchema,
   EFFORTS,
   extensionSchema,
   type RefusedFields,
@@ -16,7 +17,7 @@ import { badRequest } from '../refusal';
 const itemSchema = z.looseObject({
   type: z.string().nullish(),
   role: z.string().nullish(),
-  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
+  content: contentSchema.nullish(),
 });
 type InputItem = z.infer<typeof itemSchema>;
 
@@ -117,7 +118,7 @@ function turnsOfInput(input: ResponseRequest['input']): ConversationTurn[] {
   return turnsOf(items.map(messageOf), 'input');
 }
 
-function messageOf({ type, role, content }: InputItem, index: number): { role: string; content: unknown } {
+function messageOf({ type, role, content }: InputItem, index: number) {
   const place = `input[${index}]`;
   if (type != null && type !== 'message') {
     const what = `${place}.type is ${JSON.stringify(type.slice(0, 40))}`;
