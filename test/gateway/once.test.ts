@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { DayBudgets } from '../../src/gateway/access/day-budget';
 import { KeyChecker } from '../../src/gateway/access/keys';
-import { waitForResult } from '../../src/gateway/solve/follow-answer';
+import { waitForResult } from '../../src/gateway/solve/answer';
 import { openGateway, useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
 

@@ -7,7 +7,7 @@ import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../../protocol/names';
 import { solveResultSchema } from '../../protocol/solve';
 import { answerSchemaOf } from '../solve/asked';
 import { frameOf, streamEvents } from '../event-stream';
-import { bookLater } from '../solve/follow-answer';
+import { bookLater } from '../solve/answer';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { asRefusal, badRequest, Refusal, toOpenAiError } from '../refusal';

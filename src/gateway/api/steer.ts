@@ -13,7 +13,7 @@ import {
 import { planSchema } from '../../protocol/solve';
 import { type AuditAction, noteAudit } from '../access/audit';
 import { limitBody, MOST_MESSAGE_BYTES } from '../access/body-limit';
-import { bookLater } from '../solve/follow-answer';
+import { bookLater } from '../solve/answer';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { Refusal } from '../refusal';

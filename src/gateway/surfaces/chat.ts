@@ -15,12 +15,11 @@ import {
   turnsOf,
 } from '../solve/asked';
 import { frameOf } from '../event-stream';
-import type { AnsweredResult } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
 import { toOpenAiError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
 import { costOf, noteOf, solveNoteSchema, tokensOf } from '../solve/facts';
-import { answer, type Pieces } from './answer';
+import { answer, type AnsweredResult, type Pieces } from '../solve/answer';
 
 const messageSchema = z.looseObject({
   role: z.string(),

@@ -11,12 +11,11 @@ import {
   turnsOf,
 } from '../solve/asked';
 import { frameOf } from '../event-stream';
-import type { AnsweredResult } from '../solve/follow-answer';
 import type { App, Gateway } from '../gateway';
 import { toAnthropicError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
 import { costOf, noteOf, solveNoteSchema, tokensOf } from '../solve/facts';
-import { answer, type Pieces } from './answer';
+import { answer, type AnsweredResult, type Pieces } from '../solve/answer';
 
 /** Supported fields of a message request (https://docs.anthropic.com/en/api/messages). */
 const messagesRequestSchema = z

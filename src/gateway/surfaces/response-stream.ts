@@ -1,6 +1,6 @@
 import type { LiveEvent } from '../../client/live-events';
 import { frameOf } from '../event-stream';
-import { bookCost } from '../solve/follow-answer';
+import { bookCost } from '../solve/answer';
 import type { Gateway } from '../gateway';
 import { asRefusal } from '../refusal';
 import type { Key } from '../access/keys';

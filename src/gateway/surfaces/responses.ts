@@ -7,7 +7,7 @@ import { within } from '../../turns';
 import { noteAudit } from '../access/audit';
 import { IGNORE_HEADER } from '../solve/asked';
 import { streamEvents } from '../event-stream';
-import { leave, waitForResult } from '../solve/follow-answer';
+import { leave, waitForResult } from '../solve/answer';
 import type { App, Env, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { Refusal } from '../refusal';

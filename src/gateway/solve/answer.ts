@@ -1,11 +1,49 @@
+import type { Context } from 'hono';
 import type { LiveEvent } from '../../client/live-events';
 import type { SolveResult } from '../../protocol/solve';
-import type { Asked } from './asked';
-import type { Gateway } from '../gateway';
 import type { Key } from '../access/keys';
-import { givenUp, refusalOfRun } from '../refusal';
-import { prefixOf, type Started } from './start-solve';
+import { streamEvents } from '../event-stream';
+import type { Env, Gateway } from '../gateway';
+import { asRefusal, givenUp, type Refusal, refusalOfRun } from '../refusal';
+import type { Asked } from './asked';
+import { headersOf, solveHeader } from './facts';
+import { requestOf } from './request-of';
+import { prefixOf, type Started, startSolve } from './start-solve';
 import { AnswerTeller, type Told } from './told';
+
+/** A vendor's response format. */
+interface Form {
+  readonly whole: (result: AnsweredResult) => object;
+  /** Format of a streamed answer; null if the caller does not want a stream. */
+  readonly pieces: ((solveId: string) => Pieces) | null;
+}
+
+/** A stream in a vendor's format; each string is a frame. */
+export interface Pieces {
+  frames(parts: AsyncIterable<AnswerPart>): AsyncGenerator<string>;
+  /** Returns a keep-alive frame without content. */
+  nothing(): string;
+  error(refusal: Refusal): string;
+}
+
+/** Starts the solve of a conversation, or finds the one of an earlier attempt, and responds with its answer. */
+export async function answer(c: Context<Env>, gateway: Gateway, asked: Asked, form: Form): Promise<Response> {
+  const key = c.get('key');
+  const started = await startSolve(c, gateway, requestOf(gateway.config, key, asked), asked);
+  const answered = { gateway, key, started };
+  if (form.pieces === null) {
+    const result = await waitForResult(answered, asked, c.req.raw.signal);
+    return c.json(form.whole(result), 200, headersOf(result));
+  }
+  const pieces = form.pieces(started.id);
+  const framed = {
+    open: (gone: AbortSignal) => pieces.frames(followAnswer(answered, gone)),
+    nothing: () => pieces.nothing(),
+    failed: (error: unknown) => pieces.error(asRefusal(error, gateway.say)),
+    onGone: () => void leave(answered, asked),
+  };
+  return streamEvents(c, framed, solveHeader(started.id));
+}
 
 interface Answered {
   readonly gateway: Pick<Gateway, 'conductor' | 'budgets'>;
