@@ -54,8 +54,8 @@ test('forgets keys that have been silent for a minute', () => {
   for (let index = 0; index < 100; index += 1) rates.take(keyOf(5, `key ${index}`));
   clock.now = 30_000;
   rates.take(keyOf(5, 'busy'));
-  expect(rates).toHaveProperty('rings.size', 101);
+  expect(rates).toHaveProperty('times.size', 101);
   clock.now = 60_000;
   rates.take(keyOf(5, 'new'));
-  expect(rates).toHaveProperty('rings.size', 2);
+  expect(rates).toHaveProperty('times.size', 2);
 });

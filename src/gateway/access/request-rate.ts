@@ -2,20 +2,13 @@ import type { Key } from './keys';
 
 const MINUTE_MS = 60_000;
 
-/** Ring buffer of a key's last request times, as many as it may send a minute; the oldest is at `next`. */
-interface Ring {
-  readonly times: number[];
-  next: number;
-  latest: number;
-}
-
 /**
  * Limits the requests of each key in this process to `requestsPerMinute` in any 60 seconds. Keys without a request in
  * the last minute are forgotten.
  */
 export class RequestRates {
-  /** Ordered by the latest request of each key. */
-  private readonly rings = new Map<string, Ring>();
+  /** Times of each key's last requests, as many as it may send a minute; the key with the latest one comes last. */
+  private readonly times = new Map<string, readonly number[]>();
 
   /** @param now milliseconds of a monotonic clock */
   constructor(private readonly now: () => number = () => performance.now()) {}
@@ -24,22 +17,15 @@ export class RequestRates {
   take({ id, requestsPerMinute }: Pick<Key, 'id' | 'requestsPerMinute'>): number | null {
     if (requestsPerMinute === null) return null;
     const now = this.now();
-    this.forget(now);
-    const ring = this.rings.get(id) ?? { times: [], next: 0, latest: now };
-    const waitMs = (ring.times[ring.next] ?? -Infinity) + MINUTE_MS - now;
-    if (waitMs > 0) return Math.ceil(waitMs / 1000);
-    ring.times[ring.next] = now;
-    ring.next = (ring.next + 1) % requestsPerMinute;
-    ring.latest = now;
-    this.rings.delete(id);
-    this.rings.set(id, ring);
-    return null;
-  }
-
-  private forget(now: number): void {
-    for (const [id, { latest }] of this.rings) {
-      if (now - latest < MINUTE_MS) return;
-      this.rings.delete(id);
+    for (const [silent, times] of this.times) {
+      if (now - (times.at(-1) ?? 0) < MINUTE_MS) break;
+      this.times.delete(silent);
     }
+    const times = this.times.get(id) ?? [];
+    const waitMs = (times.at(-requestsPerMinute) ?? -Infinity) + MINUTE_MS - now;
+    if (waitMs > 0) return Math.ceil(waitMs / 1000);
+    this.times.delete(id);
+    this.times.set(id, [...times, now].slice(-requestsPerMinute));
+    return null;
   }
 }
