@@ -3,13 +3,7 @@ import type { RetryRequest } from '../../client/retry';
 import { RefusedError } from '../../client/steer';
 import { validatePlan } from '../../plan/validate';
 import { limitsInputSchema } from '../../protocol/input';
-import {
-  type LimitsChange,
-  MAX_CALLS,
-  MAX_COST_USD,
-  MAX_STEPS,
-  MAX_WALL_CLOCK_MS,
-} from '../../protocol/messages';
+import { type LimitsChange, MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import { planSchema } from '../../protocol/solve';
 import { type AuditAction, noteAudit } from '../access/audit';
 import { limitBody, MOST_MESSAGE_BYTES } from '../access/body-limit';
@@ -22,15 +16,9 @@ import { bodyOf, jsonOf, refusals } from '../routes';
 import { startRun } from '../solve/start-solve';
 import { idSchema, requireSolve, startedSchema } from './solves';
 
-const depthSchema = z.int().min(0).nullable();
-const changeSchema = z.strictObject({
-  steps: z.int().min(1).max(MAX_STEPS).optional(),
-  depth: depthSchema.optional(),
-  calls: z.int().min(1).max(MAX_CALLS).optional(),
-  tokens: z.int().min(1).nullable().optional(),
-  costUsd: z.number().min(0).max(MAX_COST_USD).nullable().optional(),
-  wallClockMs: z.int().min(1).max(MAX_WALL_CLOCK_MS).optional(),
-});
+const changeSchema = limitsInputSchema
+  .omit({ wallClock: true, approval: true })
+  .extend({ wallClockMs: z.int().min(1).max(MAX_WALL_CLOCK_MS).optional() });
 const heldSchema = changeSchema
   .required()
   .extend({ remainingMs: z.number(), approvalEndsAt: z.string().nullable() })
@@ -73,7 +61,7 @@ export function addSteering(app: App, gateway: Gateway): void {
   });
   addSteer(app, gateway, 'depth', {
     summary: 'Change how deep the Conductor may call itself; null: no limit',
-    body: z.strictObject({ depth: depthSchema }),
+    body: z.strictObject({ depth: changeSchema.shape.depth.unwrap() }),
     needsWorker: false,
     work: ({ gateway: { conductor }, id, body }) => conductor.setMaxDepth(id, body.depth),
   });
