@@ -1,11 +1,33 @@
 import type { Told } from '../solve/told';
-import { type OutputItem, type ResponseBody, textPart } from './response-object';
+import { type OutputItem, type OutputText, type ResponseBody, textPart } from './response-object';
 
 /** An event of OpenAI's response stream; clients throw on types that they do not know. */
 export interface ResponseEvent {
   readonly type: string;
   readonly sequence_number: number;
 }
+
+/** Names and fields of the events of an output item, by its type. */
+const FORMS = {
+  reasoning: {
+    id: 'rs',
+    part: 'response.reasoning_summary_part',
+    text: 'response.reasoning_summary_text',
+    place: { summary_index: 0 },
+    begun: { summary: [] },
+    partOf: summaryPart,
+    more: {},
+  },
+  message: {
+    id: 'msg',
+    part: 'response.content_part',
+    text: 'response.output_text',
+    place: { content_index: 0 },
+    begun: { role: 'assistant', content: [] },
+    partOf: textPart,
+    more: { logprobs: [] },
+  },
+} as const;
 
 interface OpenItem {
   readonly type: OutputItem['type'];
@@ -37,98 +59,61 @@ export class ResponseEncoder {
   }
 
   *tell(told: Told): Generator<ResponseEvent> {
-    if (told.kind === 'dropped') yield* this.#endMessage('incomplete', []);
-    else if (told.kind === 'delta') yield* this.#write(told.text);
-    else yield* this.#summarize(told.line);
+    if (told.kind === 'dropped') yield* this.#close('incomplete', []);
+    else if (told.kind === 'delta') yield* this.#write('message', told.text);
+    else if (this.#open === null) yield* this.#write('reasoning', told.line);
+    else if (this.#open.type === 'reasoning') yield* this.#write('reasoning', `\n${told.line}`);
   }
 
   /** @param response final state of the response */
   *end(response: ResponseBody): Generator<ResponseEvent> {
-    yield* this.#endReasoning();
-    const message = response.output.find(({ type }) => type === 'message');
-    if (message?.type === 'message') {
-      const status = message.status === 'completed' ? 'completed' : 'incomplete';
-      yield* this.#endMessage(status, message.content);
-    } else yield* this.#endMessage('incomplete', []);
+    const message = response.output.find((item) => item.type === 'message');
+    yield* this.#close(message?.status === 'completed' ? 'completed' : 'incomplete', message?.content ?? []);
     const ended = { ...response, output: this.#items };
     yield this.#event(END_TYPES[response.status] ?? 'response.failed', { response: ended });
   }
 
-  *#summarize(line: string): Generator<ResponseEvent> {
-    if (this.#open?.type === 'message') return;
-    if (this.#open === null) {
-      const id = yield* this.#add('reasoning');
-      const part = { type: 'summary_text', text: '' };
-      yield this.#event('response.reasoning_summary_part.added', { ...this.#summaryPlace(id), part });
-      this.#open = { type: 'reasoning', id, text: '' };
-    }
-    const delta = this.#open.text === '' ? line : `\n${line}`;
+  *#write(type: OutputItem['type'], delta: string): Generator<ResponseEvent> {
+    const { text, more } = FORMS[type];
+    // Only reasoning is followed by an item of another type while it is open.
+    if (this.#open !== null && this.#open.type !== type) yield* this.#close('completed', []);
+    this.#open ??= yield* this.#begin(type);
     this.#open.text += delta;
-    yield this.#event('response.reasoning_summary_text.delta', {
-      ...this.#summaryPlace(this.#open.id),
-      delta,
-    });
+    yield this.#event(`${text}.delta`, { ...this.#place(this.#open), delta, ...more });
   }
 
-  *#endReasoning(): Generator<ResponseEvent> {
-    if (this.#open?.type !== 'reasoning') return;
-    const { id, text } = this.#open;
-    const place = this.#summaryPlace(id);
-    const part = { type: 'summary_text', text } as const;
-    yield this.#event('response.reasoning_summary_text.done', { ...place, text });
-    yield this.#event('response.reasoning_summary_part.done', { ...place, part });
-    yield* this.#finish({ type: 'reasoning', id, summary: [part], status: 'completed' });
+  *#begin(type: OutputItem['type']): Generator<ResponseEvent, OpenItem> {
+    const form = FORMS[type];
+    const output_index = this.#items.length;
+    const open = { type, id: `${form.id}_${this.begun.id}_${output_index}`, text: '' };
+    const item = { type, id: open.id, status: 'in_progress', ...form.begun };
+    yield this.#event('response.output_item.added', { output_index, item });
+    yield this.#event(`${form.part}.added`, { ...this.#place(open), part: form.partOf('') });
+    return open;
   }
 
-  *#write(delta: string): Generator<ResponseEvent> {
-    yield* this.#endReasoning();
-    if (this.#open === null) {
-      const id = yield* this.#add('message');
-      yield this.#event('response.content_part.added', { ...this.#contentPlace(id), part: textPart('') });
-      this.#open = { type: 'message', id, text: '' };
-    }
-    this.#open.text += delta;
-    const place = this.#contentPlace(this.#open.id);
-    yield this.#event('response.output_text.delta', { ...place, delta, logprobs: [] });
-  }
-
-  /** @param content final content of the item; empty if the text that was told is void */
-  *#endMessage(
-    status: 'completed' | 'incomplete',
-    content: ReturnType<typeof textPart>[],
-  ): Generator<ResponseEvent> {
-    if (this.#open?.type !== 'message') return;
-    const { id, text } = this.#open;
-    const place = this.#contentPlace(id);
-    yield this.#event('response.output_text.done', { ...place, text, logprobs: [] });
-    yield this.#event('response.content_part.done', { ...place, part: textPart(text) });
-    yield* this.#finish({ type: 'message', id, role: 'assistant', status, content });
-  }
-
-  /** @returns the id of the new item */
-  *#add(type: OutputItem['type']): Generator<ResponseEvent, string> {
-    const index = this.#items.length;
-    const id = `${type === 'message' ? 'msg' : 'rs'}_${this.begun.id}_${index}`;
-    const item =
-      type === 'message'
-        ? { type, id, role: 'assistant', status: 'in_progress', content: [] }
-        : { type, id, status: 'in_progress', summary: [] };
-    yield this.#event('response.output_item.added', { output_index: index, item });
-    return id;
-  }
-
-  *#finish(item: OutputItem): Generator<ResponseEvent> {
+  /**
+   * Ends the open item. Reasoning is complete as it is.
+   * @param content final content of a message; empty if the text that was told is void
+   */
+  *#close(status: 'completed' | 'incomplete', content: OutputText[]): Generator<ResponseEvent> {
+    if (this.#open === null) return;
+    const { type, id, text } = this.#open;
+    const form = FORMS[type];
+    const place = this.#place(this.#open);
+    yield this.#event(`${form.text}.done`, { ...place, text, ...form.more });
+    yield this.#event(`${form.part}.done`, { ...place, part: form.partOf(text) });
+    const item: OutputItem =
+      type === 'reasoning'
+        ? { type, id, summary: [summaryPart(text)], status: 'completed' }
+        : { type, id, role: 'assistant', status, content };
     yield this.#event('response.output_item.done', { output_index: this.#items.length, item });
     this.#items.push(item);
     this.#open = null;
   }
 
-  #summaryPlace(id: string): object {
-    return { item_id: id, output_index: this.#items.length, summary_index: 0 };
-  }
-
-  #contentPlace(id: string): object {
-    return { item_id: id, output_index: this.#items.length, content_index: 0 };
+  #place({ type, id }: OpenItem): object {
+    return { item_id: id, output_index: this.#items.length, ...FORMS[type].place };
   }
 
   #event(type: string, fields: object): ResponseEvent {
@@ -136,4 +121,8 @@ export class ResponseEncoder {
     this.#count += 1;
     return event;
   }
+}
+
+function summaryPart(text: string) {
+  return { type: 'summary_text', text } as const;
 }
