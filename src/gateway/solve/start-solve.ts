@@ -62,10 +62,8 @@ export async function startRun(
   const key = c.get('key');
   const digest = digestOf(key.id, c.req.path, await c.req.text());
   const { id, isRepeated } = await idOf(c, gateway.store, digest);
-  if (isRepeated) {
-    const found = await find(gateway, id, digest);
-    if (found !== null) return { ...found, isNew: false };
-  }
+  const before = isRepeated ? await find(gateway, id, digest) : null;
+  if (before !== null) return before;
   await gateway.workers.require();
   const nanoUsd = await reserve(gateway, key, id, request);
   const limits = { ...request.limits, ...(nanoUsd !== null && { costUsd: nanoUsd / 1e9 }) };
@@ -78,7 +76,7 @@ export async function startRun(
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) {
       const found = await find(gateway, id, digest);
-      if (found !== null) return { ...found, isNew: false };
+      if (found !== null) return found;
     }
     // The client refused the run before it sent anything.
     if (error instanceof ConductorError) await gateway.budgets.settle(key, id, 0);
@@ -101,49 +99,38 @@ async function reserve(
   return budgets.reserve(key, id, usd === null ? null : Math.round(usd * 1e9));
 }
 
-/** Returns the id of the solve for a request, and whether an earlier attempt may have started it. */
+/** Ids of the last solves by request; each lives half an hour, longer than a client's attempts with the waits between. */
+export const ASKED = { folder: 'gateway/asked/', lifeMs: 30 * 60 * 1000 };
+
+const askedSchema = z.object({ id: z.string(), at: z.string() });
+
+/**
+ * Returns the id of the solve for a request, and whether an earlier attempt may have started it. Clients of OpenAI and
+ * Anthropic retry a request that timed out or broke off. A header marks it as a retry, but not of which request: it is
+ * taken for the last one with the same key, path and body.
+ */
 async function idOf(c: Context<Env>, store: Store, digest: string) {
   const key = c.get('key');
   const given = c.req.header('idempotency-key');
   if (given !== undefined)
     return { id: `${prefixOf(key)}${digestOf(key.id, given).slice(0, 24)}`, isRepeated: true };
+  const place = `${ASKED.folder}${key.id}/${digest}.json`;
   // Clients that count attempts send this header on the first one as well; retries by others are not recognized.
   const retries = c.req.header('x-stainless-retry-count');
-  const last = Number(retries ?? 0) > 0 ? await readLastAsked(store, key, digest) : null;
-  if (last !== null) return { id: last, isRepeated: true };
+  const last = Number(retries ?? 0) > 0 ? await readRecord(store, place, askedSchema) : null;
+  if (last !== null && Date.now() - Date.parse(last.at) <= ASKED.lifeMs)
+    return { id: last.id, isRepeated: true };
   const id = `${prefixOf(key)}${randomBytes(12).toString('hex')}`;
   // Noted before the start, so that a retry finds the id whatever becomes of this request.
-  if (retries !== undefined) await noteAsked(store, key, digest, id);
+  if (retries !== undefined) await writeRecord(store, place, { id, at: new Date().toISOString() });
   return { id, isRepeated: false };
 }
 
-// Clients of OpenAI and Anthropic retry a request that timed out or broke off. A header marks it as a retry, but not
-// of which request: it is taken for the last one with the same key, path and body.
-
-/** Lifetime of half an hour, longer than any client's timeout with the waits between its attempts. */
-export const ASKED = { folder: 'gateway/asked/', lifeMs: 30 * 60 * 1000 };
-
-const askedSchema = z.object({ id: z.string(), at: z.string() });
-
-function placeOf({ id }: Key, digest: string): string {
-  return `${ASKED.folder}${id}/${digest}.json`;
-}
-
-async function noteAsked(store: Store, key: Key, digest: string, id: string): Promise<void> {
-  await writeRecord(store, placeOf(key, digest), { id, at: new Date().toISOString() });
-}
-
-/** Returns the id of the solve for the same request, if that was sent in the last half hour. */
-async function readLastAsked(store: Store, key: Key, digest: string): Promise<string | null> {
-  const asked = await readRecord(store, placeOf(key, digest), askedSchema);
-  return asked === null || Date.now() - Date.parse(asked.at) > ASKED.lifeMs ? null : asked.id;
-}
-
 /** @throws Refusal if the idempotency key was used for another request */
-async function find({ conductor }: Gateway, id: string, digest: string): Promise<SolveHandle | null> {
+async function find({ conductor }: Gateway, id: string, digest: string): Promise<Started | null> {
   const found = await unlessNotFound(conductor.attach(id));
   if (found === null) return null;
-  if (found.memo.digest === digest) return found;
+  if (found.memo.digest === digest) return { ...found, isNew: false };
   const what = 'this Idempotency-Key was used for another request: use a new one for each';
   throw new Refusal(409, what, { reason: 'idempotency_key_reused' });
 }
