@@ -19,14 +19,6 @@ export class AnswerTeller {
   /** Text of the answer told so far. */
   #shown = '';
 
-  /** Returns a copy that continues from here. */
-  copy(): AnswerTeller {
-    const copy = new AnswerTeller();
-    copy.#plan = this.#plan;
-    copy.#shown = this.#shown;
-    return copy;
-  }
-
   *tell(event: LiveEvent): Generator<Told> {
     if (event.kind === 'ended') {
       if (event.answer !== null) yield* this.#tellEnd(event.answer);

@@ -30,7 +30,7 @@ export async function* followResponse(reading: Reading, signal: AbortSignal): As
   const transcript = new Transcript<Recorded>({
     store: gateway.store,
     id: known.id,
-    open: (after, own) => record(reading, teller.copy(), { after, signal: own }),
+    open: (after, own) => record(reading, after, own),
   });
   for await (const recorded of transcript.follow(signal)) {
     const event = recorded.kind === 'over' ? recorded.end : recorded.event;
@@ -39,17 +39,14 @@ export async function* followResponse(reading: Reading, signal: AbortSignal): As
   }
 }
 
-/** Yields what happens in a solve, without texts that are not part of its answer. */
+/** Yields what happens in a solve, without texts that cannot be part of its answer. */
 async function* record(
   { gateway, key, known }: Reading,
-  ahead: AnswerTeller,
-  from: { readonly after: string | undefined; readonly signal: AbortSignal },
+  after: string | undefined,
+  signal: AbortSignal,
 ): AsyncGenerator<Happening<Recorded>> {
-  const { after, signal } = from;
-  for await (const live of gateway.conductor.stream(known.id, {
-    ...(after !== undefined && { after }),
-    signal,
-  })) {
+  const from = { signal, ...(after !== undefined && { after }) };
+  for await (const live of gateway.conductor.stream(known.id, from)) {
     const { cursor } = live;
     if (live.kind === 'ended') {
       const result = await gateway.conductor.trace(known.id);
@@ -58,8 +55,7 @@ async function* record(
       yield { cursor, event: { kind: 'over', end, response: responseOf(known, result) }, isLast: true };
       return;
     }
-    const told = [...ahead.tell(live)];
-    const isUseful = live.kind !== 'text' || told.length > 0;
+    const isUseful = live.kind !== 'text' || (live.childId === null && live.provisional !== true);
     const event = isUseful ? ({ kind: 'live', event: { ...live, cursor: '' } } as const) : null;
     yield { cursor, event, isLast: false };
   }
