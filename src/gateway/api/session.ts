@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { isOfThisPage, keepSession, sessionOf } from '../access/admission';
-import { limitBody } from '../access/body-limit';
+import { isOfThisPage, keepSession, limitBody, sessionOf } from '../access/admission';
 import type { App, Gateway } from '../gateway';
 import { Refusal } from '../refusal';
 import { bodyOf, jsonOf, refusals, UNKEYED } from '../routes';

@@ -6,7 +6,7 @@ import { limitsInputSchema } from '../../protocol/input';
 import { type LimitsChange, MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import { planSchema } from '../../protocol/solve';
 import { type AuditAction, noteAudit } from '../access/audit';
-import { limitBody, MOST_MESSAGE_BYTES } from '../access/body-limit';
+import { limitBody, MOST_MESSAGE_BYTES } from '../access/admission';
 import { bookLater } from '../solve/answer';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';

@@ -6,7 +6,7 @@ import type { Config } from '../../config/schema';
 import type { LimitsInput } from '../../protocol/input';
 import { standInPlan } from '../../protocol/planning';
 import { readCheckpointId } from '../../training/names';
-import { MOST_MESSAGE_BYTES } from '../access/body-limit';
+import { MOST_MESSAGE_BYTES } from '../access/admission';
 import { allowsModel, type Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
 import type { Asked } from './asked';
