@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterAll(() => stores.close());
 
 interface Source {
-  /** Time that each event takes to come, in ms; a negative one yields no event, unless it is the last. */
+  /** Time that each event takes to come, in ms; a negative one is left out, unless it is the last. */
   readonly waits: readonly number[];
   /** Name of the reader, so that events of two readers always differ. */
   readonly reader: string;
@@ -34,8 +34,8 @@ function transcriptOf(id: string, { waits, reader }: Source): Transcript<string>
         if (wait > 0) await pause(wait, null, { signal }).catch(() => undefined);
         if (signal.aborted) return;
         const isLast = index === waits.length - 1;
-        const event = wait < 0 && !isLast ? null : `${index} ${reader}`;
-        yield { cursor: String(index), event, isLast };
+        if (wait < 0 && !isLast) continue;
+        yield { cursor: String(index), event: `${index} ${reader}`, isLast };
       }
     },
   });

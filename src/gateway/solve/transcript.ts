@@ -14,16 +14,14 @@ const entrySchema = z.object({
   isOver: z.boolean(),
 });
 
-interface Entry<Event> {
-  readonly cursor: string;
+interface Entry<Event> extends Omit<z.infer<typeof entrySchema>, 'events'> {
   readonly events: readonly Event[];
-  readonly isOver: boolean;
 }
 
 export interface Happening<Event> {
   readonly cursor: string;
-  /** JSON value; null if readers are told nothing. */
-  readonly event: Event | null;
+  /** JSON value. */
+  readonly event: Event;
   readonly isLast: boolean;
 }
 
@@ -93,10 +91,9 @@ export class Transcript<Event> {
     const entry = await this.#live.take();
     if (entry === null) return null;
     const isFirst = await this.recorded.store.create(keyOf(this.recorded.id, index), bytesOf(entry));
-    if (!isFirst) {
-      this.#close();
-      this.#hasRivals = true;
-    }
+    if (isFirst) return entry;
+    this.#close();
+    this.#hasRivals = true;
     return readEntry<Event>(this.recorded, index);
   }
 
@@ -133,13 +130,12 @@ class Live<Event> {
       const got = await (clock === undefined ? this.#next : Promise.race([this.#next, clock]));
       if (got === null) return { cursor, events, isOver: false };
       if (got.done === true) return null;
-      const { event, isLast } = got.value;
       cursor = got.value.cursor;
-      if (event !== null) events.push(event);
-      if (isLast) return { cursor, events, isOver: true };
+      events.push(got.value.event);
+      if (got.value.isLast) return { cursor, events, isOver: true };
       this.#next = this.#ask();
       if (events.length >= MOST_EVENTS) return { cursor, events, isOver: false };
-      if (events.length > 0) clock ??= this.#untilNext();
+      clock ??= this.#untilNext();
     }
   }
 

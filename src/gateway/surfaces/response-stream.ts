@@ -55,9 +55,8 @@ async function* record(
       yield { cursor, event: { kind: 'over', end, response: responseOf(known, result) }, isLast: true };
       return;
     }
-    const isUseful = live.kind !== 'text' || (live.childId === null && live.provisional !== true);
-    const event = isUseful ? ({ kind: 'live', event: { ...live, cursor: '' } } as const) : null;
-    yield { cursor, event, isLast: false };
+    if (live.kind === 'text' && (live.childId !== null || live.provisional === true)) continue;
+    yield { cursor, event: { kind: 'live', event: { ...live, cursor: '' } }, isLast: false };
   }
 }
 
