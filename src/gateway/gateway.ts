@@ -5,10 +5,9 @@ import type { ConductorClient } from '../client/conductor-client';
 import type { Config } from '../config/schema';
 import type { Store } from '../store/store';
 import type { DayBudgets } from './access/day-budget';
-import type { Key, KeyChecker } from './access/keys';
+import type { Key, KeyChecker, RequestRates } from './access/keys';
 import type { Metrics } from './metrics';
 import type { Sessions } from './access/passes';
-import type { RequestRates } from './access/request-rate';
 import type { Workers } from './workers';
 
 /** Dependencies that a gateway is given. */

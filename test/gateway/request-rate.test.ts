@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { RequestRates } from '../../src/gateway/access/request-rate';
+import { RequestRates } from '../../src/gateway/access/keys';
 
 const keyOf = (requestsPerMinute: number | null, id = 'a') => ({ id, requestsPerMinute });
 
