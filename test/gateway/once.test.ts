@@ -1,6 +1,4 @@
 import OpenAI from 'openai';
-import { DayBudgets } from '../../src/gateway/access/day-budget';
-import { KeyChecker } from '../../src/gateway/access/keys';
 import { waitForResult } from '../../src/gateway/solve/answer';
 import { openGateway, useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
@@ -143,17 +141,12 @@ test('a client that waits for a whole answer and disconnects cancels its solve i
 test('a client that left while its solve was starting cancels it if it asked for that', async () => {
   stage.plan([step('a', 'Count.')]);
   const release = stage.providers.hold('a');
-  const key = await new KeyChecker(stage.store).check(gateway.secret);
-  if (key === null) throw new Error('the key is unknown');
   await stage.whileWorking(async () => {
     const run = await stage.client.start({ question: 'How many legs?' });
     const started = { id: run.id, result: () => run.result(), isNew: true };
-    const place = {
-      conductor: stage.client,
-      budgets: new DayBudgets(stage.store, () => Promise.resolve(null)),
-    };
+    const place = { conductor: stage.client };
     const asked = { extension: { on_disconnect: 'cancel' as const } };
-    const waiting = waitForResult({ gateway: place, key, started }, asked, AbortSignal.abort());
+    const waiting = waitForResult({ gateway: place, started }, asked, AbortSignal.abort());
     await expect(waiting).rejects.toMatchObject({ status: 409, code: 'Run.Cancelled' });
     expect((await stage.client.trace(run.id)).status).toBe('cancelled');
   });

@@ -7,14 +7,13 @@ import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../../protocol/names';
 import { solveResultSchema } from '../../protocol/solve';
 import { answerSchemaOf } from '../solve/asked';
 import { frameOf, streamEvents } from '../event-stream';
-import { bookLater } from '../solve/answer';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { asRefusal, badRequest, Refusal, toOpenAiError } from '../refusal';
 import { CONDUCTOR_MODEL, readModel, withModel } from '../solve/request-of';
 import { bodyOf, documented, jsonOf, refusals } from '../routes';
 import { readConversation, readReplies, readSentPrompt, turnsOfConversation } from '../solve/conversation';
-import { mayTouch, prefixOf, startSolve } from '../solve/start-solve';
+import { bookLater, mayTouch, prefixOf, startSolve } from '../solve/start-solve';
 
 const askedSchema = z
   .strictObject({
@@ -159,7 +158,7 @@ export function addSolves(app: App, gateway: Gateway): void {
     const asked = c.req.valid('json');
     const { model } = asked;
     const started = await startSolve(c, gateway, await requestOf(gateway, key, asked), { model });
-    if (started.isNew) void bookLater({ gateway, key, started });
+    if (started.isNew) bookLater(key, started);
     const { id, runId, isNew } = started;
     return c.json({ id, runId, isNew }, 202);
   });

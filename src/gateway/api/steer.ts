@@ -7,13 +7,12 @@ import { type LimitsChange, MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import { planSchema } from '../../protocol/solve';
 import { type AuditAction, noteAudit } from '../access/audit';
 import { limitBody, MOST_MESSAGE_BYTES } from '../access/admission';
-import { bookLater } from '../solve/answer';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { Refusal } from '../refusal';
 import { CONDUCTOR_MODEL, costLimit, readModel } from '../solve/request-of';
 import { bodyOf, jsonOf, refusals } from '../routes';
-import { startRun } from '../solve/start-solve';
+import { bookLater, startRun } from '../solve/start-solve';
 import { idSchema, requireSolve, startedSchema } from './solves';
 
 const changeSchema = limitsInputSchema
@@ -203,7 +202,7 @@ function addRetry(app: App, gateway: Gateway): void {
         gateway.conductor.retry(retryOf, { ...request, limits: held }, id, options),
     };
     const started = await startRun(c, gateway, wanted);
-    if (started.isNew) void bookLater({ gateway, key, started });
+    if (started.isNew) bookLater(key, started);
     const { id, runId, isNew } = started;
     return c.json({ id, runId, isNew }, 202);
   });

@@ -1,14 +1,13 @@
 import type { Context } from 'hono';
 import type { LiveEvent } from '../../client/live-events';
 import type { SolveResult } from '../../protocol/solve';
-import type { Key } from '../access/keys';
 import { streamEvents } from '../event-stream';
 import type { Env, Gateway } from '../gateway';
 import { asRefusal, givenUp, type Refusal, refusalOfRun } from '../refusal';
 import type { Asked } from './asked';
 import { headersOf, solveHeader } from './facts';
 import { requestOf } from './request-of';
-import { prefixOf, type Started, startSolve } from './start-solve';
+import { type Started, startSolve } from './start-solve';
 import { AnswerTeller, type Told } from './told';
 
 /** A vendor's response format. */
@@ -28,9 +27,8 @@ export interface Pieces {
 
 /** Starts the solve of a conversation, or finds the one of an earlier attempt, and responds with its answer. */
 export async function answer(c: Context<Env>, gateway: Gateway, asked: Asked, form: Form): Promise<Response> {
-  const key = c.get('key');
-  const started = await startSolve(c, gateway, requestOf(gateway.config, key, asked), asked);
-  const answered = { gateway, key, started };
+  const started = await startSolve(c, gateway, requestOf(gateway.config, c.get('key'), asked), asked);
+  const answered = { gateway, started };
   if (form.pieces === null) {
     const result = await waitForResult(answered, asked, c.req.raw.signal);
     return c.json(form.whole(result), 200, headersOf(result));
@@ -46,8 +44,7 @@ export async function answer(c: Context<Env>, gateway: Gateway, asked: Asked, fo
 }
 
 interface Answered {
-  readonly gateway: Pick<Gateway, 'conductor' | 'budgets'>;
-  readonly key: Key;
+  readonly gateway: Pick<Gateway, 'conductor'>;
   readonly started: Pick<Started, 'id' | 'result' | 'isNew'>;
 }
 
@@ -66,7 +63,7 @@ export interface AnsweredResult extends SolveResult {
   readonly answer: string;
 }
 
-/** Waits for the end of a solve, then books its cost to its key's day budget. @throws Refusal without an answer */
+/** Waits for the end of a solve. @throws Refusal if it ends without an answer */
 export async function waitForResult(
   answered: Answered,
   asked: Pick<Asked, 'extension'>,
@@ -77,7 +74,7 @@ export async function waitForResult(
   if (gone.aborted) onGone();
   gone.addEventListener('abort', onGone);
   try {
-    return await bookAnswer(answered, await answered.started.result());
+    return answeredOf(await answered.started.result());
   } finally {
     gone.removeEventListener('abort', onGone);
   }
@@ -90,7 +87,7 @@ export type AnswerPart =
 
 /** Yields what happens in a solve until its end, then its result. @throws Refusal without an answer, or if it restarts */
 export async function* followAnswer(answered: Answered, signal: AbortSignal): AsyncGenerator<AnswerPart> {
-  const { gateway, started } = answered;
+  const { started } = answered;
   const teller = new AnswerTeller();
   for await (const event of eventsOf(answered, signal)) {
     for (const told of teller.tell(event)) {
@@ -99,11 +96,10 @@ export async function* followAnswer(answered: Answered, signal: AbortSignal): As
     }
   }
   if (signal.aborted) return;
-  yield { kind: 'result', result: await bookAnswer(answered, await gateway.conductor.trace(started.id)) };
+  yield { kind: 'result', result: answeredOf(await started.result()) };
 }
 
-async function bookAnswer({ gateway, key }: Answered, result: SolveResult): Promise<AnsweredResult> {
-  await bookCost(gateway, key, result);
+function answeredOf(result: SolveResult): AnsweredResult {
   const { answer } = result;
   if (answer === null) throw refusalOfRun(result);
   return { ...result, answer };
@@ -115,20 +111,4 @@ async function* eventsOf({ gateway, started }: Answered, signal: AbortSignal): A
   const before = started.isNew ? null : await conductor.trace(started.id);
   if (before === null || before.status === 'running') yield* conductor.stream(started.id, { signal });
   else yield { kind: 'ended', cursor: '', ...before };
-}
-
-/** Books a solve whose caller does not wait for its end. On failure, it is booked when the day has no room left. */
-export async function bookLater({ gateway, key, started }: Answered): Promise<void> {
-  if (key.usdPerDay === null) return;
-  const booked = started.result().then((result) => bookCost(gateway, key, result));
-  await booked.catch(() => undefined);
-}
-
-/** Books the cost of a solve to its key's day budget, if the solve is that key's own. */
-export async function bookCost(
-  { budgets }: Pick<Gateway, 'budgets'>,
-  key: Key,
-  { id, costUsd }: SolveResult,
-): Promise<void> {
-  if (id.startsWith(prefixOf(key))) await budgets.settle(key, id, Math.round(costUsd * 1e9));
 }

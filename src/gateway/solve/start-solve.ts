@@ -7,6 +7,7 @@ import { unlessNotFound } from '../../client/steer';
 import { resolveRun, unpricedOf } from '../../config/resolve-run';
 import { ConductorError } from '../../errors';
 import type { LimitsInput } from '../../protocol/input';
+import type { SolveResult } from '../../protocol/solve';
 import { readRecord, writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 import { noteAudit } from '../access/audit';
@@ -27,6 +28,27 @@ export function prefixOf({ id }: Pick<Key, 'id'>): string {
 
 export function mayTouch(key: Key, solveId: string): boolean {
   return key.isAdmin || solveId.startsWith(prefixOf(key));
+}
+
+/** Returns a handle that books the cost of a solve, if it is the key's own, to the key's day budget before its result. */
+export function booking<Handle extends SolveHandle>(
+  { budgets }: Pick<Gateway, 'budgets'>,
+  key: Key,
+  handle: Handle,
+): Handle {
+  const result = async (): Promise<SolveResult> => {
+    const ended = await handle.result();
+    if (handle.id.startsWith(prefixOf(key))) {
+      await budgets.settle(key, handle.id, Math.round(ended.costUsd * 1e9));
+    }
+    return ended;
+  };
+  return { ...handle, result };
+}
+
+/** Books a solve whose caller does not wait for its end. On failure, it is booked when the day has no room left. */
+export function bookLater({ usdPerDay }: Key, { result }: SolveHandle): void {
+  if (usdPerDay !== null) void result().catch(() => undefined);
 }
 
 /** A run to start, independent of the API that asks for it. */
@@ -62,7 +84,7 @@ export async function startRun(
   const key = c.get('key');
   const digest = digestOf(key.id, c.req.path, await c.req.text());
   const { id, isRepeated } = await idOf(c, gateway.store, digest);
-  const before = isRepeated ? await find(gateway, id, digest) : null;
+  const before = isRepeated ? await find(gateway, key, id, digest) : null;
   if (before !== null) return before;
   await gateway.workers.require();
   const nanoUsd = await reserve(gateway, key, id, request);
@@ -72,10 +94,10 @@ export async function startRun(
     const audited = { keyId: key.id, keyName: key.name, target: id, ...(detail && { detail }) };
     await noteAudit(gateway.store, { ...audited, action: 'start' });
     gateway.metrics.solvesStarted += 1;
-    return { ...handle, isNew: true };
+    return { ...booking(gateway, key, handle), isNew: true };
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) {
-      const found = await find(gateway, id, digest);
+      const found = await find(gateway, key, id, digest);
       if (found !== null) return found;
     }
     // The client refused the run before it sent anything.
@@ -127,10 +149,10 @@ async function idOf(c: Context<Env>, store: Store, digest: string) {
 }
 
 /** @throws Refusal if the idempotency key was used for another request */
-async function find({ conductor }: Gateway, id: string, digest: string): Promise<Started | null> {
-  const found = await unlessNotFound(conductor.attach(id));
+async function find(gateway: Gateway, key: Key, id: string, digest: string): Promise<Started | null> {
+  const found = await unlessNotFound(gateway.conductor.attach(id));
   if (found === null) return null;
-  if (found.memo.digest === digest) return { ...found, isNew: false };
+  if (found.memo.digest === digest) return { ...booking(gateway, key, found), isNew: false };
   const what = 'this Idempotency-Key was used for another request: use a new one for each';
   throw new Refusal(409, what, { reason: 'idempotency_key_reused' });
 }

@@ -1,18 +1,16 @@
+import type { SolveHandle } from '../../client/conductor-client';
 import type { LiveEvent } from '../../client/live-events';
 import { frameOf } from '../event-stream';
-import { bookCost } from '../solve/answer';
 import type { Gateway } from '../gateway';
 import { asRefusal } from '../refusal';
-import type { Key } from '../access/keys';
 import { AnswerTeller } from '../solve/told';
 import { type Happening, Transcript } from '../solve/transcript';
 import { type ResponseEvent, ResponseEncoder } from './response-events';
 import { beginningOf, type KnownResponse, type ResponseBody, responseOf } from './response-object';
 
-interface Reading {
-  readonly gateway: Gateway;
-  readonly key: Key;
-  readonly known: KnownResponse;
+/** A response, and its solve. */
+export interface Found extends KnownResponse {
+  readonly solve: SolveHandle;
 }
 
 /** An event in a response's transcript, which keeps the cursors itself. */
@@ -22,15 +20,19 @@ type Recorded =
 type Ended = Extract<LiveEvent, { kind: 'ended' }>;
 
 /** Yields all events of a response, with the same numbers for each reader. */
-export async function* followResponse(reading: Reading, signal: AbortSignal): AsyncGenerator<ResponseEvent> {
-  const { gateway, known } = reading;
-  const encoder = new ResponseEncoder(beginningOf(known));
+export async function* followResponse(
+  { conductor, store }: Pick<Gateway, 'conductor' | 'store'>,
+  found: Found,
+  signal: AbortSignal,
+): AsyncGenerator<ResponseEvent> {
+  const encoder = new ResponseEncoder(beginningOf(found));
   const teller = new AnswerTeller();
   yield* encoder.begin();
   const transcript = new Transcript<Recorded>({
-    store: gateway.store,
-    id: known.id,
-    open: (after, own) => record(reading, after, own),
+    store,
+    id: found.id,
+    open: (after, own) =>
+      record(conductor.stream(found.id, { signal: own, ...(after !== undefined && { after }) }), found),
   });
   for await (const recorded of transcript.follow(signal)) {
     const event = recorded.kind === 'over' ? recorded.end : recorded.event;
@@ -40,19 +42,12 @@ export async function* followResponse(reading: Reading, signal: AbortSignal): As
 }
 
 /** Yields what happens in a solve, without texts that cannot be part of its answer. */
-async function* record(
-  { gateway, key, known }: Reading,
-  after: string | undefined,
-  signal: AbortSignal,
-): AsyncGenerator<Happening<Recorded>> {
-  const from = { signal, ...(after !== undefined && { after }) };
-  for await (const live of gateway.conductor.stream(known.id, from)) {
+async function* record(events: AsyncIterable<LiveEvent>, found: Found): AsyncGenerator<Happening<Recorded>> {
+  for await (const live of events) {
     const { cursor } = live;
     if (live.kind === 'ended') {
-      const result = await gateway.conductor.trace(known.id);
-      await bookCost(gateway, key, result);
-      const end = { ...live, cursor: '' };
-      yield { cursor, event: { kind: 'over', end, response: responseOf(known, result) }, isLast: true };
+      const response = responseOf(found, await found.solve.result());
+      yield { cursor, event: { kind: 'over', end: { ...live, cursor: '' }, response }, isLast: true };
       return;
     }
     if (live.kind === 'text' && (live.childId !== null || live.provisional === true)) continue;

@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { AttachedSolve } from '../../client/conductor-client';
 import { unlessNotFound } from '../../client/steer';
 import type { ConversationTurn } from '../../protocol/input';
 import { within } from '../../turns';
@@ -14,10 +13,10 @@ import { Refusal } from '../refusal';
 import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
 import { readConversation, turnsOfConversation } from '../solve/conversation';
 import { requestOf } from '../solve/request-of';
-import { mayTouch, startSolve } from '../solve/start-solve';
+import { booking, mayTouch, startSolve } from '../solve/start-solve';
 import { headersOf, solveHeader } from '../solve/facts';
-import { type KnownResponse, responseOf, responseSchema } from './response-object';
-import { followResponse, ResponseFrames } from './response-stream';
+import { responseOf, responseSchema } from './response-object';
+import { followResponse, type Found, ResponseFrames } from './response-stream';
 import { askedOfResponse, notesOf, notesSchema, responseRequestSchema } from './responses-schema';
 
 const askRoute = createRoute({
@@ -53,10 +52,6 @@ const cancelRoute = createRoute({
   responses: { 200: jsonOf(responseSchema, 'The response as it ended'), ...refusals },
 });
 
-interface Found extends KnownResponse {
-  readonly solve: AttachedSolve;
-}
-
 /** https://platform.openai.com/docs/api-reference/responses */
 export function addResponses(app: App, gateway: Gateway): void {
   app.openapi(askRoute, async (c) => {
@@ -67,7 +62,7 @@ export function addResponses(app: App, gateway: Gateway): void {
     const named = { model: body.model, memo: { response: notesOf(body, asked) } };
     const started = await startSolve(c, gateway, requestOf(gateway.config, key, asked), named);
     const found = await findResponse(gateway, key, `resp_${started.id}`);
-    const answered = { gateway, key, started };
+    const answered = { gateway, started };
     if (body.stream === true) {
       return stream(c, gateway, found, { onGone: () => void leave(answered, asked) });
     }
@@ -101,10 +96,9 @@ function stream(
   found: Found,
   { after = -1, onGone }: { readonly after?: number | undefined; readonly onGone?: () => void },
 ): Response {
-  const reading = { gateway, key: c.get('key'), known: found };
   const frames = new ResponseFrames(after, gateway.say);
   const framed = {
-    open: (gone: AbortSignal) => frames.of(followResponse(reading, gone)),
+    open: (gone: AbortSignal) => frames.of(followResponse(gateway, found, gone)),
     nothing: () => frames.nothing(),
     failed: (error: unknown) => frames.failed(error),
     onGone,
@@ -126,12 +120,12 @@ async function cancel({ conductor, store }: Gateway, key: Key, { id, solve }: Fo
 const RESPONSE_ID = /^resp_([\w-]{1,200})$/;
 
 /** @throws Refusal if the response does not exist or belongs to another key */
-async function findResponse({ conductor }: Gateway, key: Key, responseId: string): Promise<Found> {
+async function findResponse(gateway: Gateway, key: Key, responseId: string): Promise<Found> {
   const id = RESPONSE_ID.exec(responseId)?.[1];
   if (id !== undefined && mayTouch(key, id)) {
-    const solve = await unlessNotFound(conductor.attach(id));
+    const solve = await unlessNotFound(gateway.conductor.attach(id));
     const notes = notesSchema.safeParse(solve?.memo.response).data;
-    if (solve !== null && notes !== undefined) return { id, notes, solve };
+    if (solve !== null && notes !== undefined) return { id, notes, solve: booking(gateway, key, solve) };
   }
   const shown = JSON.stringify(responseId.slice(0, 100));
   const message = `this key has no response ${shown}: send the id as it was returned, with the key that asked for it`;
