@@ -31,13 +31,6 @@ const retrySchema = z.strictObject({
   limits: limitsInputSchema.optional(),
 });
 
-interface Steered<Body> {
-  readonly gateway: Gateway;
-  readonly key: Key;
-  readonly id: string;
-  readonly body: Body;
-}
-
 interface Steer<Body, Answer> {
   readonly summary: string;
   readonly body: z.ZodType<Body>;
@@ -46,39 +39,40 @@ interface Steer<Body, Answer> {
   /** False if the server keeps the request until a worker polls; true if a worker must answer it. */
   readonly needsWorker: boolean;
   readonly action?: AuditAction;
-  readonly work: (asked: Steered<Body>) => Promise<Answer>;
+  readonly work: (id: string, body: Body, key: Key) => Promise<Answer>;
 }
 
 /** Adds the changes that a key may make to its own solves and their children: `POST /api/solves/{id}/<name>`. */
 export function addSteering(app: App, gateway: Gateway): void {
+  const { conductor } = gateway;
   app.use('/api/solves/:id/*', limitBody(MOST_MESSAGE_BYTES));
   addSteer(app, gateway, 'hint', {
     summary: 'Give the Conductor something to consider, from its next call on',
     body: z.strictObject({ hint: z.string() }),
     needsWorker: false,
-    work: ({ gateway: { conductor }, id, body }) => conductor.addHint(id, body.hint),
+    work: (id, { hint }) => conductor.addHint(id, hint),
   });
   addSteer(app, gateway, 'depth', {
     summary: 'Change how deep the Conductor may call itself; null: no limit',
     body: z.strictObject({ depth: changeSchema.shape.depth.unwrap() }),
     needsWorker: false,
-    work: ({ gateway: { conductor }, id, body }) => conductor.setMaxDepth(id, body.depth),
+    work: (id, { depth }) => conductor.setMaxDepth(id, depth),
   });
   addSteer(app, gateway, 'limits', {
     summary: 'Change the given limits, and return all that now apply',
     body: changeSchema,
     answer: heldSchema,
     needsWorker: true,
-    work: async (asked) => {
-      await checkRaise(asked);
-      return asked.gateway.conductor.setLimits(asked.id, asked.body);
+    work: async (id, change, key) => {
+      await checkRaise(gateway, key, id, change);
+      return conductor.setLimits(id, change);
     },
   });
   addSteer(app, gateway, 'approve', {
     summary: 'Approve the waiting plan; if `plan` is given, only if it is still the waiting one',
     body: z.strictObject({ plan: planSchema.optional() }),
     needsWorker: true,
-    work: ({ gateway: { conductor }, id, body }) => conductor.approvePlan(id, body.plan),
+    work: (id, { plan }) => conductor.approvePlan(id, plan),
   });
   addSteer(app, gateway, 'edit', {
     summary: 'Run another plan instead of the waiting one',
@@ -89,7 +83,7 @@ export function addSteering(app: App, gateway: Gateway): void {
     }),
     answer: z.object({ plan: planSchema }),
     needsWorker: true,
-    work: async ({ gateway: { conductor }, id, body: { plan: edited, firstStep } }) => {
+    work: async (id, { plan: edited, firstStep }) => {
       const plan = validatePlan(edited, await conductor.planContext(id), { firstStep });
       return { plan: await conductor.editPlan(id, plan) };
     },
@@ -98,14 +92,14 @@ export function addSteering(app: App, gateway: Gateway): void {
     summary: 'Have the Conductor write another plan instead of the waiting one',
     body: z.strictObject({ reason: z.string() }),
     needsWorker: true,
-    work: ({ gateway: { conductor }, id, body }) => conductor.rejectPlan(id, body.reason),
+    work: (id, { reason }) => conductor.rejectPlan(id, reason),
   });
   addSteer(app, gateway, 'cancel', {
     summary: 'Cancel a solve: its calls are stopped, and it ends as cancelled',
     body: nothing,
     needsWorker: false,
     action: 'cancel',
-    work: ({ gateway: { conductor }, id }) => conductor.cancel(id),
+    work: (id) => conductor.cancel(id),
   });
   addLimits(app, gateway);
   addRetry(app, gateway);
@@ -129,14 +123,9 @@ function addSteer<Body extends object, Answer>(
     const { id } = c.req.valid('param');
     await requireRunning(gateway, key, id);
     if (needsWorker) await gateway.workers.require();
-    const body = c.req.valid('json');
-    const done = (await work({ gateway, key, id, body })) ?? { id };
-    const who = { keyId: key.id, keyName: key.name, target: id };
-    await noteAudit(gateway.store, {
-      ...who,
-      action,
-      ...(action === 'steer' && { detail: { change: name } }),
-    });
+    const done = (await work(id, c.req.valid('json'), key)) ?? { id };
+    const detail = action === 'steer' ? { change: name } : undefined;
+    await noteAudit(gateway.store, { keyId: key.id, keyName: key.name, action, target: id, detail });
     return c.json(done, 200) as never;
   });
 }
@@ -165,8 +154,7 @@ async function requireRunning(gateway: Gateway, key: Key, id: string): Promise<v
 }
 
 /** Checks a new cost limit: keys with a budget keep to the reservation, non-admin keys to the operator's limit. */
-async function checkRaise({ gateway, key, id, body }: Steered<LimitsChange>): Promise<void> {
-  const { costUsd } = body;
+async function checkRaise(gateway: Gateway, key: Key, id: string, { costUsd }: LimitsChange): Promise<void> {
   const hasBudget = key.usdPerDay !== null;
   if (costUsd === undefined || (key.isAdmin && !hasBudget)) return;
   const held = hasBudget ? (await gateway.conductor.limits(id)).costUsd : gateway.config.limits.costUsd;
