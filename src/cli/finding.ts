@@ -1,5 +1,7 @@
 import { reasonOf } from '../errors';
+import type { TemporalServer } from '../local/configured-server';
 import { type Paint, widthOf, wrap } from '../trace/lines';
+import type { TrainableConfig } from '../training/config/schema';
 
 /** Outcome of one check. */
 export interface Looked {
@@ -11,6 +13,14 @@ export interface Looked {
 /** An outcome with the name of what was checked: one line of `doctor`. */
 export interface Finding extends Looked {
   readonly what: string;
+}
+
+/** Context in which a configuration is checked. */
+export interface CheckedPlace {
+  readonly config: TrainableConfig;
+  readonly server: Partial<Pick<TemporalServer, 'connection' | 'namespace'>>;
+  /** Whether credentials may be sent to the store and to the artifacts of training. */
+  readonly isStoreTrusted: boolean;
 }
 
 export const fine = (text: string): Looked => ({ state: 'fine', text });

@@ -7,10 +7,11 @@ import { streamRun } from '../client/stream';
 import { durationMs } from '../config/duration';
 import { someOf } from '../config/errors';
 import { reasonOf } from '../errors';
+import { EVALUATE_WORKFLOW } from '../evaluation/contract';
 import type { Say } from '../local/configured-server';
 import type { SolveResult } from '../protocol/solve';
 import { counted, explainStop, howToApprove } from '../trace/describe';
-import { addOns } from './add-ons';
+import { TRAIN_WORKFLOW } from '../training/names';
 import { PERSON_AT_TERMINAL, PlanQuestions } from './approval/ask-person';
 import { EXIT, type ExitCode, exitCodeOf } from './ending';
 import { startedRuns } from './find-run';
@@ -130,18 +131,17 @@ export async function sayResumed(session: Session, own?: string): Promise<void> 
   if (!server.embedded || (await isWorkedOnElsewhere(session))) return;
   const { taskQueue } = config.temporal;
   const known = await startedRuns(server);
-  const workflows = addOns.flatMap(({ workflowOf }) => workflowOf?.(config) ?? []);
-  const [{ runs, unlisted }, ...more] = await Promise.all([
+  const [{ runs, unlisted }, evaluations, nights = []] = await Promise.all([
     conductor.list({ ended: 0, taskQueue, known }),
-    ...workflows.map(async ({ type, stopOf }) => {
-      const ids = await unfinishedOf(temporal, type, taskQueue);
-      return ids.map((id) => ({ id, stop: stopOf(id) }));
-    }),
+    unfinishedOf(temporal, EVALUATE_WORKFLOW, taskQueue),
+    config.training && unfinishedOf(temporal, TRAIN_WORKFLOW, taskQueue),
   ]);
-  const solves = runs.map(({ id }) => ({ id, stop: `cancel ${id}` }));
-  const others = [...solves, ...more.flat()].filter(({ id }) => id !== own);
+  const others = [...runs.map(({ id }) => id), ...evaluations, ...nights].filter((id) => id !== own);
   if (others.length === 0) return;
-  const lines = others.map(({ id, stop }) => `  ${id}: stop it with ${commandOf(stop, file)}`);
+  const lines = others.map((id) => {
+    const stop = nights.includes(id) ? `train stop ${id.replace(/^train-/, '--run ')}` : `cancel ${id}`;
+    return `  ${id}: stop it with ${commandOf(stop, file)}`;
+  });
   const count = counted(others.length + unlisted, 'unfinished run');
   say(`${count} of this folder will go on as well:\n${someOf(lines, '\n')}`);
 }

@@ -4,12 +4,11 @@ import { VENDORS } from '../config/cards';
 import { configuredCards, keyFor, modelCardsOf } from '../config/api-keys';
 import { configPath, loadConfig, type LoadedConfig } from '../config/load';
 import { haveNoPrice, resolveRun, unpricedOf } from '../config/resolve-run';
-import type { Config } from '../config/schema';
 import { configuredKeys } from '../encryption/key-ring';
 import { fetchSmolLm2 } from '../local/downloads';
 import type { SolveInput } from '../protocol/input';
 import type { ResolvedRun } from '../protocol/cards';
-import { addOns } from './add-ons';
+import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from '../errors';
 import { say } from './terminal';
 import { foreignKeys, foreignStore, requireTrust, untrusted } from './trust';
@@ -20,7 +19,7 @@ export interface WorkOptions {
 }
 
 /** Loads the configuration for a command that makes no calls of its own, but may open the store. */
-export async function loadSettings(options: WorkOptions): Promise<Config> {
+export async function loadSettings(options: WorkOptions): Promise<TrainableConfig> {
   const { config } = await loadChecked(options.config);
   await requireTrust(foreignPlaces(config), fileOf(options), options.trust);
   return config;
@@ -30,7 +29,7 @@ export async function loadSettings(options: WorkOptions): Promise<Config> {
 export async function loadServable(
   options: WorkOptions,
   asked: Pick<SolveInput, 'pool' | 'conductor'> = {},
-): Promise<Config> {
+): Promise<TrainableConfig> {
   const { config, notices, unpriced } = await loadChecked(options.config);
   const cards = modelCardsOf(resolveRun(config, asked));
   const local = cards.filter(({ provider }) => provider === 'local');
@@ -51,43 +50,42 @@ function requireEngine(): void {
 }
 
 /** Refuses a configuration that sends credentials to servers where they do not belong, unless its folder is trusted. */
-export async function checkTrust(config: Config, options: WorkOptions): Promise<void> {
+export async function checkTrust(config: TrainableConfig, options: WorkOptions): Promise<void> {
   await requireTrust(foreignPairs(config), fileOf(options), options.trust);
 }
 
 /** Returns the pairs of key and place that the configuration is not yet trusted with. */
-export function untrustedOf(config: Config, options: WorkOptions): Promise<string[]> {
+export function untrustedOf(config: TrainableConfig, options: WorkOptions): Promise<string[]> {
   return untrusted(foreignPairs(config), fileOf(options));
 }
 
-function foreignPairs(config: Config): string[] {
+function foreignPairs(config: TrainableConfig): string[] {
   return [...foreignKeys(configuredCards(config), process.env), ...foreignPlaces(config)];
 }
 
-/** Returns the credentials that open the store and the places of add-ons. */
-export function foreignPlaces(config: Config): string[] {
-  const others = addOns.flatMap((addOn) => addOn.placesOf?.(config) ?? []);
-  return [...new Set([config.store, ...others].flatMap(foreignStore))];
+/** Returns the credentials that open the store and the artifacts of training. */
+export function foreignPlaces({ store, training }: TrainableConfig): string[] {
+  return [...new Set([store, training?.artifacts ?? []].flat().flatMap(foreignStore))];
 }
 
 export function fileOf({ config: path }: WorkOptions): string {
   return configPath({ env: process.env, cwd: process.cwd(), path });
 }
 
-async function loadChecked(path: string | undefined): Promise<LoadedConfig> {
+async function loadChecked(path: string | undefined): Promise<LoadedConfig<TrainableConfig>> {
   const loaded = await loadFile(path);
   // Missing keys must fail here, so that nothing is written unencrypted.
   configuredKeys(loaded.config);
   return loaded;
 }
 
-/** Loads a configuration; an add-on's schema, which is slow to load, is used only if the file mentions its section. */
-export async function loadFile(path: string | undefined): Promise<LoadedConfig> {
+/** Loads a configuration; the schema of training, which is slow to load, is used only for a file that mentions it. */
+export async function loadFile(path: string | undefined): Promise<LoadedConfig<TrainableConfig>> {
   const options = { env: process.env, cwd: process.cwd(), path };
-  const file = configPath(options);
-  const sections = addOns.flatMap(({ section }) => section ?? []);
-  const section = sections.find(({ name }) => mentions(file, name));
-  if (section !== undefined) return section.load(options);
+  if (mentions(configPath(options), 'training')) {
+    const { loadTrainableConfig } = await import('../training/config/load.js');
+    return loadTrainableConfig(options);
+  }
   const loaded = await loadConfig(options);
   // No schema has checked this section.
   return { ...loaded, config: { ...loaded.config, training: undefined } };

@@ -3,11 +3,7 @@
 
 import { CommanderError } from 'commander';
 import { reasonOf } from '../errors';
-import { EVALUATION } from '../evaluation/cli/add-on';
-import { GATEWAY } from '../gateway/cli/add-on';
-import { TRAINING } from '../training/cli/add-on';
 import { readVersion } from '../version';
-import { addOns } from './add-ons';
 import { EXIT, type ExitCode, exitCodeOfError } from './ending';
 import { buildProgram } from './program';
 import { endWithReader, say } from './terminal';
@@ -17,7 +13,6 @@ const GRACE_MS = 200;
 
 async function main(): Promise<void> {
   process.stdout.on('error', endWithReader);
-  addOns.push(EVALUATION, TRAINING, GATEWAY);
   const settle = (code: ExitCode): void => {
     process.exitCode = code;
   };

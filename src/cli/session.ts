@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
 import { durationMs } from '../config/duration';
-import type { Config } from '../config/schema';
 import { encryptionConverter } from '../encryption/codec';
 import { configuredKeys } from '../encryption/key-ring';
 import { configuredServer, type TemporalServer } from '../local/configured-server';
@@ -12,6 +11,7 @@ import { databasePath } from '../local/own-database';
 import { DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { isOurImage } from '../start-program';
 import type { Store } from '../store/store';
+import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from '../errors';
 import { checkTrust, type WorkOptions } from './load-settings';
 import { configuredStore } from '../store/open-store';
@@ -22,7 +22,7 @@ import { FOLDER, requireOwnRuns } from './trust';
 
 export interface Session {
   readonly server: TemporalServer;
-  readonly config: Config;
+  readonly config: TrainableConfig;
   readonly store: Store;
   readonly temporal: Client;
   readonly conductor: ConductorClient;
@@ -53,7 +53,7 @@ export interface SessionOptions
 
 /** Runs `work` with a server and its clients, then closes the clients and leaves the server. */
 export async function withSession<Result>(
-  loaded: Config,
+  loaded: TrainableConfig,
   options: WorkOptions,
   how: SessionOptions,
   work: (session: Session) => Promise<Result>,
@@ -117,7 +117,7 @@ async function bringWorker(
 
 /** Attaches to the configured server, else the folder's own. @throws UsageError if neither can do what is needed */
 async function attachServer(
-  { temporal: { namespace } }: Config,
+  { temporal: { namespace } }: TrainableConfig,
   { stays, outliving, used, elsewhere }: SessionOptions,
 ): Promise<TemporalServer> {
   const configured = await configuredServer(namespace);
@@ -150,9 +150,9 @@ const HEARTBEAT = '5s';
 /** Caps the heartbeat timeout on the embedded server, and gives another file's pool its own task queue. */
 export function fitToServer(
   { embedded }: Pick<TemporalServer, 'embedded'>,
-  config: Config,
+  config: TrainableConfig,
   named = process.env.CONDUCTOR_CONFIG,
-): Config {
+): TrainableConfig {
   if (!embedded) return config;
   const { taskQueue, heartbeat } = config.temporal;
   const isFoldersOwn = named === undefined || resolve(named) === resolve('conductor.yaml');

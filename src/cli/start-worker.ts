@@ -1,14 +1,14 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DefaultLogger, type LogEntry, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import type { Config } from '../config/schema';
+import { conductorsOf } from '../config/cards';
 import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/key-ring';
 import { reasonOf } from '../errors';
 import { remedyOfTls, type Say, type TemporalServer } from '../local/configured-server';
 import { makeOwnFolder } from '../own-folder';
 import type { Store } from '../store/store';
-import { type AddOn, addOns } from './add-ons';
+import type { TrainableConfig } from '../training/config/schema';
 import { harmless } from './terminal';
 import { FOLDER } from './trust';
 
@@ -20,7 +20,8 @@ export interface WorkerSettings {
 }
 
 export interface WorkerParts {
-  readonly config: Config;
+  readonly config: TrainableConfig;
+  /** Whether runs may name a checkpoint that the configuration does not. */
   readonly servesCheckpoints?: boolean | undefined;
   readonly store: Store;
   readonly keys: KeyRing | undefined;
@@ -39,11 +40,12 @@ const BREAK_OFF_MS = 5_000;
 
 export async function startWorker(
   server: TemporalServer,
-  { config, servesCheckpoints = false, store, keys }: WorkerParts,
+  parts: WorkerParts,
   { graceMs, makesCalls, log }: WorkerSettings,
 ): Promise<RunningWorker> {
   const connection = await connectNatively(server, log);
-  const { plugin, bundle } = await pluginFor({ config, store }, servesCheckpoints);
+  const { config, keys } = parts;
+  const { plugin, bundle } = await pluginFor(parts);
   const creation = Worker.create({
     connection,
     namespace: server.namespace,
@@ -80,13 +82,15 @@ export async function startWorker(
   return { connection, identity, status: () => worker.getStatus(), ended, stop };
 }
 
-/** Returns the plugin of the last add-on that the configuration needs. */
-async function pluginFor(...given: Parameters<NonNullable<AddOn['pluginFor']>>) {
-  for (const addOn of [...addOns].reverse()) {
-    const found = await addOn.pluginFor?.(...given);
-    if (found != null) return found;
+/** Returns the plugin and the workflow bundle; those of training, which load more slowly, only where needed. */
+async function pluginFor({ config, store, servesCheckpoints }: WorkerParts) {
+  const isServed = conductorsOf(config).some(([, { provider }]) => provider === 'policy');
+  if (servesCheckpoints || isServed || config.training !== undefined) {
+    const { TrainingPlugin } = await import('../training/plugin.js');
+    return { plugin: new TrainingPlugin({ config, store }), bundle: 'training' };
   }
-  throw new Error('no add-on has a plugin for a worker');
+  const { EvaluationPlugin } = await import('../evaluation/plugin.js');
+  return { plugin: new EvaluationPlugin({ config, store }), bundle: 'workflow' };
 }
 
 /**

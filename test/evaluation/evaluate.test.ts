@@ -8,7 +8,7 @@ import {
 } from '../../src/evaluation/contract';
 import { TrainingPlugin } from '../../src/training';
 import { writeManifest } from '../../src/training/policy/serving';
-import { checkCheckpoints } from '../../src/training/cli/checkpoints';
+import { checkCheckpoints } from '../../src/evaluation/cli/plan-evaluation';
 import { findEvaluation, routeQuestions } from '../../src/evaluation/cli/earlier';
 import { MAX_STEPS } from '../../src/protocol/messages';
 import type { Question } from '../../src/grading/question';

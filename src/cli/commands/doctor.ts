@@ -11,16 +11,16 @@ import { findCliHere } from '../../local/downloads';
 import { reasonOf } from '../../errors';
 import { isOurImage, PYTHON, runProgram } from '../../start-program';
 import { checkStore, configuredStore } from '../../store/open-store';
+import type { TrainableConfig } from '../../training/config/schema';
 import { readRefused } from '../../store/refusals';
-import { addOns, type CheckedPlace } from '../add-ons';
 import { checkModels } from '../check-models';
 import { EXIT, type ExitCode } from '../ending';
-import { broken, describeFinding, find, type Finding, fine, type Looked, NOT_ASKED, note } from '../finding';
+import { broken, type CheckedPlace, describeFinding, find, type Finding } from '../finding';
+import { fine, type Looked, NOT_ASKED, note } from '../finding';
 import { checkTrust, foreignPlaces, loadFile, untrustedOf, type WorkOptions } from '../load-settings';
 import { columnsOf, paintFor, print } from '../terminal';
 import { errandOf, FOLDER, foreignKeys } from '../trust';
 
-/** Context in which a configuration is checked. */
 interface Place extends CheckedPlace {
   readonly cards: ReturnType<typeof configuredCards>;
   /** Credentials that may not be sent where the configuration says, as `NAME=place`. */
@@ -43,7 +43,7 @@ const CONFIG_CHECKS: Readonly<Record<string, (place: Place) => Looked[] | Promis
 
 /** `doctor`: checks what is installed, reachable and allowed; fails if anything that a solve needs is missing. */
 export async function doctor(options: WorkOptions): Promise<ExitCode> {
-  let loaded: LoadedConfig | undefined;
+  let loaded: LoadedConfig<TrainableConfig> | undefined;
   const configuration = await find('Configuration', async () => {
     loaded = await loadFile(options.config);
     return describeLoaded(loaded);
@@ -63,7 +63,7 @@ export async function doctor(options: WorkOptions): Promise<ExitCode> {
 }
 
 async function checkConfigured(
-  { config }: LoadedConfig,
+  { config }: LoadedConfig<TrainableConfig>,
   options: WorkOptions,
   server: CheckedPlace['server'],
 ): Promise<Finding[]> {
@@ -72,8 +72,15 @@ async function checkConfigured(
   const isStoreTrusted = !foreignPlaces(config).some((pair) => untrusted.includes(pair));
   const place = { config, cards: configuredCards(config), server, untrusted, isStoreTrusted };
   const own = Object.entries(CONFIG_CHECKS).map(([what, check]) => find(what, () => check(place)));
-  const others = addOns.map(async (addOn) => addOn.check?.(place) ?? []);
-  return (await Promise.all([...own, ...others])).flat();
+  return (await Promise.all([...own, findNight(place)])).flat();
+}
+
+/** Checks what nights need, whose code is slow to load. */
+async function findNight(place: CheckedPlace): Promise<readonly Finding[]> {
+  const { training } = place.config;
+  if (training === undefined) return [];
+  const { checkNight } = await import('../../training/cli/night-parts.js');
+  return checkNight(training, place);
 }
 
 function describeLoaded({ config: { conductor, workers }, path, notices, unpriced }: LoadedConfig): Looked[] {

@@ -13,7 +13,6 @@ import { describeUsd, joinFacts } from '../../trace/describe';
 import { oneLine } from '../../trace/lines';
 import type { Config, ConfigInput } from '../../config/schema';
 import { codeOf, reasonOf, UsageError } from '../../errors';
-import { addOns } from '../add-ons';
 import { EXIT, type ExitCode } from '../ending';
 import { fileOf, loadServable, type WorkOptions } from '../load-settings';
 import { configuredStore } from '../../store/open-store';
@@ -79,9 +78,9 @@ async function pingModel(card: ConductorCard | ModelCard, config: Config, ask = 
 
 /** Calls a Conductor once; if it is a checkpoint, the one that would write the next run's plan. */
 async function pingConductor(config: Config, card: ConductorCard): Promise<string> {
-  const [policyOf] = addOns.flatMap((addOn) => addOn.policyOf ?? []);
-  if (card.provider !== 'policy' || policyOf === undefined) return pingModel(card, config);
-  const policy = await policyOf(configuredStore(config));
+  if (card.provider !== 'policy') return pingModel(card, config);
+  const { createPolicyProvider } = await import('../../training/policy/conductor.js');
+  const policy = createPolicyProvider(configuredStore(config));
   const { conductor } = await policy.bind({ ...resolveRun(config), conductor: card });
   return pingModel(conductor, config, policy.complete);
 }

@@ -5,12 +5,11 @@ import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeConductor } from '../../config/cards';
-import type { Config } from '../../config/schema';
 import { reasonOf, UsageError } from '../../errors';
 import { listen, type Listening } from '../../listen';
 import { startProgram } from '../../start-program';
-import { addOns } from '../add-ons';
 import { checkStore } from '../../store/open-store';
+import type { TrainableConfig } from '../../training/config/schema';
 import {
   EXIT,
   type ExitCode,
@@ -33,10 +32,7 @@ const WORK = { role: 'work', graceMs: DRAIN_MS, log: say } as const;
 
 /** `up`: everything on one machine. Other commands of this folder share its server. */
 export function up(options: WorkOptions): Promise<ExitCode> {
-  const parts = addOns.flatMap(({ part }) => part ?? []);
-  return serveHere(options, 'up', ({ config, file }) =>
-    parts.map(({ name, command }) => partProcess(name, command, config, file)),
-  );
+  return serveHere(options, 'up', ({ config, file }) => [partProcess('gateway', 'up-gateway', config, file)]);
 }
 
 /** Runs a server, a worker and the other parts of a command for this folder, until Ctrl-C. */
@@ -71,7 +67,12 @@ export function watchConfig(options: WorkOptions, command: string): void {
 }
 
 /** Returns a part that runs in its own process group, so that Ctrl-C reaches only this process, which then decides. */
-function partProcess(name: string, command: string, config: Config, file: string | undefined): Supervised {
+function partProcess(
+  name: string,
+  command: string,
+  config: TrainableConfig,
+  file: string | undefined,
+): Supervised {
   const main = join(__dirname, '..', 'main.js');
   const named = file === undefined ? [] : ['--config', file];
   let port: number | null = null;
@@ -127,7 +128,9 @@ export async function asPart(
   process.once('SIGTERM', leave);
   process.once('disconnect', () => void untilOrphaned(parent).then(leave));
   try {
-    const [{ config, port }] = (await once(process, 'message')) as [Pick<Part, 'port'> & { config: Config }];
+    const [{ config, port }] = (await once(process, 'message')) as [
+      Pick<Part, 'port'> & { config: TrainableConfig },
+    ];
     return await withSession(config, options, how, async (session) => {
       await work(session, { port, sayReady: (ready) => process.send?.(ready), stop: stop.signal });
       return EXIT.answered;

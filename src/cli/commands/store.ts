@@ -1,8 +1,8 @@
 import { collectGarbage } from '../../client/collect-garbage';
 import { openStore } from '../../store/open-store';
-import type { Store } from '../../store/store';
+import type { Store, Swept } from '../../store/store';
 import { counted } from '../../trace/describe';
-import { addOns, type SweptKind } from '../add-ons';
+import type { TrainableConfig } from '../../training/config/schema';
 import { EXIT, type ExitCode } from '../ending';
 import { withSession } from '../session';
 import { loadSettings, type WorkOptions } from '../load-settings';
@@ -38,9 +38,8 @@ export async function collect(options: CollectOptions): Promise<ExitCode> {
   return withSession(loaded, options, { role: 'look', used: true }, async ({ temporal, store, server }) => {
     const how = { olderThanMs: olderThan, dryRun };
     const { texts, answers, runs } = await collectGarbage({ client: temporal, store, ...how });
-    const others = await Promise.all(addOns.map(async (addOn) => addOn.sweep?.(loaded, how)));
-    const all = [{ what: 'text', ...texts }, { what: 'answer', ...answers }, ...others];
-    const swept = all.filter((kind) => kind != null);
+    const weights = await collectWeights(loaded, how);
+    const swept = { text: texts, answer: answers, ...(weights && { 'weight file': weights }) };
     const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${describe(swept, 'removed')}.`;
     const kept = `Kept, as old: ${describe(swept, 'live')}.`;
     await print(`${removed}\n${kept} The server at ${server.address} holds ${counted(runs, 'run')}.`);
@@ -48,10 +47,21 @@ export async function collect(options: CollectOptions): Promise<ExitCode> {
   });
 }
 
-function describe(swept: readonly SweptKind[], which: 'removed' | 'live'): string {
-  const parts = swept
-    .filter((kind) => kind[which].count > 0)
-    .map((kind) => `${counted(kind[which].count, kind.what)} (${describeBytes(kind[which].bytes)})`);
+async function collectWeights(
+  { training }: TrainableConfig,
+  how: { readonly olderThanMs: number; readonly dryRun: boolean },
+): Promise<Swept | null> {
+  if (training === undefined) return null;
+  const { openFiles } = await import('../../training/artifacts.js');
+  const { sweepWeights } = await import('../../training/activities/forget-checkpoints.js');
+  return sweepWeights(openFiles(training.artifacts), how);
+}
+
+function describe(swept: Readonly<Record<string, Swept>>, which: 'removed' | 'live'): string {
+  const parts = Object.entries(swept)
+    .map(([what, found]) => [what, found[which]] as const)
+    .filter(([, { count }]) => count > 0)
+    .map(([what, { count, bytes }]) => `${counted(count, what)} (${describeBytes(bytes)})`);
   return parts.length === 0 ? 'nothing' : parts.join(' and ');
 }
 

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkRun } from '../../activities/check-run';
-import { addOns } from '../../cli/add-ons';
 import { EXIT, type ExitCode, listenForInterruption } from '../../cli/ending';
 import { sayResumed } from '../../cli/follow-run';
 import { checkServed, commandOf } from '../../cli/queues';
@@ -18,6 +17,7 @@ import { checkStore, configuredStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { wrapFacts } from '../../trace/lines';
+import { createPolicyProvider } from '../../training/policy/conductor';
 import { readResults } from '../activities/kept';
 import {
   EVALUATE_WORKFLOW,
@@ -186,8 +186,7 @@ async function showResults(
     say(`No pictures: ${reasonOf(error)}`);
     return [];
   });
-  const [policyOf] = addOns.flatMap((addOn) => addOn.policyOf ?? []);
-  const details = await detailsOf(store, manifest, records, summary, await policyOf?.(store));
+  const details = await detailsOf(store, manifest, records, summary, createPolicyProvider(store));
   await writeReport(reportOf(summary, pictures, details), folder);
   if (options.inspect === true) {
     const logs = await writeInspectLogs(store, manifest, summary, records, folder);

@@ -1,4 +1,3 @@
-import { addOns } from '../../cli/add-ons';
 import { UsageError } from '../../errors';
 import type { Session } from '../../cli/session';
 import { checkCostLimit } from '../../cli/load-settings';
@@ -8,16 +7,19 @@ import { newEvaluationId } from '../../client/run-id';
 import { haveNoPrice, isPriced, narrowRun, priceSettingOf, resolveRun } from '../../config/resolve-run';
 import { checkKey } from '../../config/api-keys';
 import { resolveBaselines, resolveVerifier } from '../../config/cards';
+import { someOf } from '../../config/errors';
 import type { Config } from '../../config/schema';
 import type { ModelCard } from '../../protocol/cards';
 import type { PoolFilter } from '../../protocol/input';
 import { keepLines } from '../../store/texts';
 import type { Store } from '../../store/store';
 import { counted, describeUsd } from '../../trace/describe';
+import { checkpointId, readCheckpointId } from '../../training/names';
+import { listCheckpoints } from '../../training/policy/serving';
 import { askedBeside, modelsBeside } from '../cast';
 import { type EvaluatedQuestion, manifestKey, questionSetKey } from '../contract';
 import { readCondition } from '../condition';
-import { type Cast, readMethod, readMethods, REFERENCE } from '../methods/read-method';
+import { type Cast, readMethod, readMethods, readPolicy, REFERENCE } from '../methods/read-method';
 import { madeWith } from '../report/setting';
 import type { LogFacts, Manifest } from '../results';
 import { drawFromFile, drawFromLog, type DrawOptions, needsVerifier } from './draw-questions';
@@ -73,7 +75,7 @@ interface Drawn {
 async function plan(
   { file, questions, names, log }: Drawn,
   options: PlanOptions,
-  { config, store: earlier }: Pick<Session, 'config' | 'store'>,
+  { config, store: earlier }: { readonly config: Config; readonly store: Store },
 ): Promise<Keep> {
   const { judge: compares, seed, learnFrom, repeats } = options;
   const run = resolveRun(config, { pool: options });
@@ -83,7 +85,7 @@ async function plan(
   const asked = [...names, ...(options.primary === undefined ? [] : [options.primary])];
   const named = await nameBest(earlier, run, asked);
   const methods = readMethods(named.slice(0, names.length), cast);
-  for (const addOn of addOns) await addOn.checkMethods?.(earlier, methods);
+  await checkCheckpoints(earlier, methods);
   checkLearning(methods, learnFrom);
   const primary = readPrimary(named[names.length], methods, cast);
   if (options.failIf !== undefined) readCondition(options.failIf, { methods, workers });
@@ -116,6 +118,22 @@ async function plan(
     await store.write(manifestKey(manifest.id), Buffer.from(JSON.stringify(manifest)));
     return manifest;
   };
+}
+
+/** @throws UsageError if a method names a checkpoint that the store does not know */
+export async function checkCheckpoints(store: Store, methods: readonly string[]): Promise<void> {
+  for (const method of methods) {
+    const [, argument] = /^conductor:(.*)$/.exec(method) ?? [];
+    const checkpoint = readCheckpointId((argument && readPolicy(argument)?.checkpoint) ?? '');
+    if (checkpoint === null) continue;
+    const known = await listCheckpoints(store, checkpoint.trainRun);
+    if (known.includes(checkpoint.name)) continue;
+    const there =
+      known.length === 0 ? `none of training run ${checkpoint.trainRun}` : someOf(known.toSorted());
+    throw new UsageError(
+      `there is no checkpoint ${checkpointId(checkpoint)}: the store ${store.url} has ${there}`,
+    );
+  }
 }
 
 /** Resolves the cards of the additional Conductors and the baselines that methods use, and of no others. */

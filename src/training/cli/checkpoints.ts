@@ -7,11 +7,8 @@ import { print, say } from '../../cli/terminal';
 import { follow, lookAgain, openView } from '../../cli/view/follow';
 import { isPolled } from '../../client/pollers';
 import { RefusedError } from '../../client/steer';
-import { someOf } from '../../config/errors';
 import { describeConductor } from '../../config/cards';
-import { readPolicy } from '../../evaluation/methods/read-method';
 import { reasonOf, UsageError } from '../../errors';
-import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { wrap } from '../../trace/lines';
 import { askForWarmStart, readRows } from '../activities/data';
@@ -24,7 +21,7 @@ import { beginExport, beginWarmStart } from '../client/training-client';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';
-import { listCheckpoints, pin, promote, readManifest, rollback, type ServingChange } from '../policy/serving';
+import { pin, promote, readManifest, rollback, type ServingChange } from '../policy/serving';
 import type { ExportResult } from '../trainer-contract';
 import type { TrainingSession, TrainOptions } from './session';
 import { chooseRun, findSetback, findTraining, SEE_LIST, withTraining } from './session';
@@ -79,22 +76,6 @@ export function readCheckpoint(text: string, trainRun: string): CheckpointRef {
   throw new UsageError(
     `${JSON.stringify(text)} names no checkpoint: expected a cycle such as 40, or a name such as ${trainRun}/000040`,
   );
-}
-
-/** @throws UsageError if a method of an evaluation names a checkpoint that the store does not know */
-export async function checkCheckpoints(store: Store, methods: readonly string[]): Promise<void> {
-  for (const method of methods) {
-    const [, argument] = /^conductor:(.*)$/.exec(method) ?? [];
-    const checkpoint = readCheckpointId((argument && readPolicy(argument)?.checkpoint) ?? '');
-    if (checkpoint === null) continue;
-    const known = await listCheckpoints(store, checkpoint.trainRun);
-    if (known.includes(checkpoint.name)) continue;
-    const there =
-      known.length === 0 ? `none of training run ${checkpoint.trainRun}` : someOf(known.toSorted());
-    throw new UsageError(
-      `there is no checkpoint ${checkpointId(checkpoint)}: the store ${store.url} has ${there}`,
-    );
-  }
 }
 
 // The trainer's jobs below continue without the command that started them.

@@ -1,8 +1,16 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import type { CheckedPlace } from '../../cli/add-ons';
-import { broken, find, type Finding, fine, type Looked, note, NOT_ASKED } from '../../cli/finding';
+import {
+  broken,
+  type CheckedPlace,
+  find,
+  type Finding,
+  fine,
+  type Looked,
+  note,
+  NOT_ASKED,
+} from '../../cli/finding';
 import { configuredStore } from '../../store/open-store';
 import { say } from '../../cli/terminal';
 import { isPolled } from '../../client/pollers';

@@ -22,14 +22,13 @@ interface TrainingPlace {
   readonly trainRun: string;
 }
 
-export interface TrainingSession extends TrainingPlace, Omit<Session, 'config'> {
+export interface TrainingSession extends Session {
+  readonly trainRun: string;
   readonly training: TrainingClient;
 }
 
-export const loadTrainable = loadSettings as (options: WorkOptions) => Promise<TrainableConfig>;
-
 export async function findTraining(options: TrainOptions): Promise<TrainingPlace> {
-  const config = await loadTrainable(options);
+  const config = await loadSettings(options);
   return { config, store: configuredStore(config), trainRun: chooseRun(options.run ?? config.training?.run) };
 }
 
@@ -38,13 +37,12 @@ export async function withTraining<Result>(
   demands: Partial<SessionOptions>,
   work: (session: TrainingSession) => Promise<Result>,
 ): Promise<Result> {
-  const place = await findTraining(options);
-  if (demands.outliving !== undefined) await checkStore(place.config.store);
-  return withSession(place.config, options, { role: 'look', ...demands }, (session) => {
-    const config = session.config as TrainableConfig;
-    const { taskQueue } = config.temporal;
+  const { config, trainRun } = await findTraining(options);
+  if (demands.outliving !== undefined) await checkStore(config.store);
+  return withSession(config, options, { role: 'look', ...demands }, (session) => {
+    const { taskQueue } = session.config.temporal;
     const training = new TrainingClient({ client: session.temporal, taskQueue });
-    return work({ ...place, ...session, config, training });
+    return work({ ...session, trainRun, training });
   });
 }
 

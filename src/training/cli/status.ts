@@ -1,4 +1,5 @@
 import { EXIT, type ExitCode, listenForInterruption } from '../../cli/ending';
+import { loadSettings } from '../../cli/load-settings';
 import { configuredStore } from '../../store/open-store';
 import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 import { follow, type Frame, lookAgain, openView } from '../../cli/view/follow';
@@ -14,7 +15,7 @@ import { describePlanner } from './checkpoints';
 import { describeSchedule } from './night';
 import { findMissing, sayMissing } from './night-parts';
 import type { TrainingSession, TrainOptions } from './session';
-import { chooseRun, findSetback, loadTrainable, whyFailed, withTraining } from './session';
+import { chooseRun, findSetback, whyFailed, withTraining } from './session';
 
 export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
@@ -121,7 +122,7 @@ function describeProgress({ night, status, phase, done, rewards, warning }: Nigh
 }
 
 export async function listNights({ run, json = false, ...options }: TrainOptions): Promise<ExitCode> {
-  const store = configuredStore(await loadTrainable(options));
+  const store = configuredStore(await loadSettings(options));
   const runs = await readTrainRuns(store, run === undefined ? undefined : chooseRun(run));
   if (json) await print(toJson(runs));
   else if (runs.every(({ nights }) => nights.length === 0)) say(`No night was trained in ${store.url}.`);

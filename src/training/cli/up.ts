@@ -6,7 +6,7 @@ import { DRAIN_MS, serveHere } from '../../cli/commands/serve';
 import type { ExitCode } from '../../cli/ending';
 import { UsageError } from '../../errors';
 import type { Session } from '../../cli/session';
-import type { WorkOptions } from '../../cli/load-settings';
+import { loadSettings, type WorkOptions } from '../../cli/load-settings';
 import type { Supervised } from '../../cli/supervise';
 import { say } from '../../cli/terminal';
 import { FOLDER } from '../../cli/trust';
@@ -17,7 +17,6 @@ import { findProgram, startProgram } from '../../start-program';
 import { trainingOf } from '../config/resolve';
 import type { TrainingConfig } from '../config/schema';
 import { askHealth } from './night-parts';
-import { loadTrainable } from './session';
 
 /** Command of the trainer's Python programs on this machine, without their options. */
 interface Trainer {
@@ -28,7 +27,7 @@ interface Trainer {
 
 /** `train up`: runs all that nights need on one machine, once per folder: two trainers would share its checkpoints. */
 export async function trainUp(options: WorkOptions): Promise<ExitCode> {
-  const training = trainingOf(await loadTrainable(options));
+  const training = trainingOf(await loadSettings(options));
   requireBase(training);
   const python = findTrainer();
   const path = join(FOLDER, 'train-up.lock');

@@ -1,9 +1,6 @@
 import { ConductorClient, openStore } from '../../../src';
-import { addOns } from '../../../src/cli/add-ons';
 import { sayResumed } from '../../../src/cli/follow-run';
 import type { Session } from '../../../src/cli/session';
-import { EVALUATION } from '../../../src/evaluation/cli/add-on';
-import { TRAINING } from '../../../src/training/cli/add-on';
 import { removeSchedule } from '../../../src/training/client/schedule';
 import { loadTrainableConfig } from '../../../src/training/config/load';
 import { toJsonLines } from '../../../examples/learn/world/questions';
@@ -20,7 +17,6 @@ let temporal: TestTemporal;
 let trainRun: string;
 
 beforeAll(async () => {
-  addOns.push(EVALUATION, TRAINING);
   temporal = await connect();
 });
 
