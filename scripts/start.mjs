@@ -11,7 +11,7 @@ await import(command.href);
 function hasQuestion() {
   if (given.length === 0) return false;
   const { buildProgram } = createRequire(import.meta.url)('../lib/cli/program.js');
-  const up = buildProgram('', () => {}).commands.find((each) => each.name() === 'up');
+  const up = buildProgram().commands.find((each) => each.name() === 'up');
   up.configureOutput({ writeErr: () => {} });
   try {
     const { operands, unknown } = up.parseOptions(given);

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Command } from 'commander';
 import { buildProgram } from '../src/cli/program';
 import { PAGES, readPage, ROOT } from './newcomer/pages';
 
@@ -45,7 +44,7 @@ const commandLines = PAGES.flatMap((page) =>
 );
 
 test.each(commandLines)('%s: temporal-conductor %s', (_, line) => {
-  const program = completeProgram();
+  const program = buildProgram();
   const words = line.split(/\s+/);
   let command = program;
   for (const word of words) {
@@ -57,10 +56,6 @@ test.each(commandLines)('%s: temporal-conductor %s', (_, line) => {
   const known = command.options.flatMap(({ long, short }) => [long, short]);
   for (const option of words.filter((word) => /^--?[a-z]/.test(word))) expect(known).toContain(option);
 });
-
-function completeProgram(): Command {
-  return buildProgram('0', () => undefined);
-}
 
 test.each(['docs/failures.md', 'docs/security.md'])('%s: every test that it names exists', (page) => {
   const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' });

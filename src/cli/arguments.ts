@@ -1,18 +1,31 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, type CommandOptions, InvalidArgumentError } from 'commander';
 import { DAY_MS, durationMs, isDuration } from '../config/duration';
 import { MAX_CALLS, MAX_COST_USD } from '../protocol/messages';
 import type { ExitCode } from './ending';
 
-export type Settle = (code: ExitCode) => void;
+type Actions<Name extends string> = Readonly<Record<Name, (...args: never[]) => Promise<ExitCode>>>;
 
-/** Makes actions that are loaded only when their command is called; an action's exit code becomes the process's. */
-export function loading(settle: Settle) {
-  return <Args extends unknown[]>(load: () => Promise<(...args: Args) => Promise<ExitCode>>) =>
-    async (...args: Args): Promise<void> => {
-      const action = await load();
-      settle(await action(...args));
-    };
+/** Makes an action whose module is loaded only when its command is called; its exit code becomes the process's. */
+export function run<Name extends string>(load: () => Promise<Actions<Name>>, name: Name) {
+  return async (...args: unknown[]): Promise<void> => {
+    const { [name]: action } = await load();
+    process.exitCode = await action(...(args as never[]));
+  };
 }
+
+/** Makes functions that add a command below another one; a command of `add` may open the store or make calls. */
+export function addersTo(parent: Command) {
+  const addOffline = (usage: string, description: string, options?: CommandOptions): Command =>
+    parent
+      .command(usage, options)
+      .description(description)
+      .option('--config <file>', 'configuration (default: $CONDUCTOR_CONFIG, then conductor.yaml)');
+  const add = (usage: string, description: string): Command =>
+    addOffline(usage, description).option('--trust', TRUST);
+  return { add, addOffline };
+}
+
+const TRUST = 'send keys and passwords where the configuration says, and remember that for its folder';
 
 type Read<Value> = (text: string) => Value;
 
@@ -116,15 +129,3 @@ export const read = {
     }),
   ),
 };
-
-export const CONFIG = [
-  '--config <file>',
-  'configuration (default: $CONDUCTOR_CONFIG, then conductor.yaml)',
-] as const;
-
-export const RUN = ['--run <name>', 'training run (default: the one that the configuration names)'] as const;
-
-export const TRUST = [
-  '--trust',
-  'send keys and passwords where the configuration says, and remember that for its folder',
-] as const;

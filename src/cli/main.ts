@@ -3,7 +3,6 @@
 
 import { CommanderError } from 'commander';
 import { reasonOf } from '../errors';
-import { readVersion } from '../version';
 import { EXIT, type ExitCode, exitCodeOfError } from './ending';
 import { buildProgram } from './program';
 import { endWithReader, say } from './terminal';
@@ -13,13 +12,10 @@ const GRACE_MS = 200;
 
 async function main(): Promise<void> {
   process.stdout.on('error', endWithReader);
-  const settle = (code: ExitCode): void => {
-    process.exitCode = code;
-  };
   try {
-    await buildProgram(readVersion(), settle).parseAsync();
+    await buildProgram().parseAsync();
   } catch (error) {
-    settle(report(error));
+    process.exitCode = report(error);
   }
   setTimeout(() => process.exit(), GRACE_MS).unref();
 }

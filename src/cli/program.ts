@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander';
-import { CONFIG, loading, read, type Settle, TRUST } from './arguments';
+import { addersTo, read, run } from './arguments';
 import { addTraining } from '../training/cli/program';
 import type { PlainGrader } from '../evaluation/data/format';
+import { readVersion } from '../version';
 import { HARMLESS_OUTPUT } from './terminal';
 
 const EXIT_CODES = `
@@ -16,24 +17,27 @@ const GRADERS: readonly PlainGrader[] = ['freeform', 'exact', 'number', 'choice'
 
 const JSON_OPTION = ['--json', 'print the whole result as JSON'] as const;
 
+const solving = () => import('./commands/solve.js');
+const runs = () => import('./commands/runs.js');
+const steering = () => import('./commands/steer.js');
+const serving = () => import('./commands/serve.js');
+const gateways = () => import('../gateway/cli/gateway.js');
+const pools = () => import('./commands/pool.js');
+const dataSets = () => import('../evaluation/cli/data.js');
+const stores = () => import('./commands/store.js');
+const keys = () => import('../gateway/cli/key.js');
+
 /** Builds every command with its options, in help order; the code of a command is loaded only when it is called. */
-export function buildProgram(version: string, settle: Settle): Command {
+export function buildProgram(): Command {
   const program = new Command('temporal-conductor')
     .description('A Conductor model writes a plan for a team of language models; Temporal runs it durably.')
-    .version(version)
+    .version(readVersion())
     .addHelpText('after', EXIT_CODES)
     .configureOutput(HARMLESS_OUTPUT)
     .exitOverride()
     .showSuggestionAfterError();
 
-  const addOffline = (usage: string, description: string, parent = program): Command =>
-    parent
-      .command(usage)
-      .description(description)
-      .option(...CONFIG);
-  /** Adds a command that may open the store or make calls. */
-  const add = (...named: Parameters<typeof addOffline>): Command => addOffline(...named).option(...TRUST);
-  const run = loading(settle);
+  const { add, addOffline } = addersTo(program);
   const detach = new Option('--detach', 'start it, print its id and leave it to running workers');
   detach.conflicts('json');
   const stream = new Option('--stream', 'print the answer while it is written');
@@ -74,21 +78,21 @@ export function buildProgram(version: string, settle: Settle): Command {
         solve.error('error: give either a question, or --messages with a conversation that ends with one');
       }
     })
-    .action(run(async () => (await import('./commands/solve.js')).solve));
+    .action(run(solving, 'solve'));
 
   add('watch <id>', 'follow a run to its end, and print the answer')
     .option(...JSON_OPTION)
-    .action(run(async () => (await import('./commands/runs.js')).watch));
+    .action(run(runs, 'watch'));
 
   add('list', 'show the runs that have not ended, and the last ones that have')
     .option('--limit <number>', 'how many of those that have ended', read.whole, 10)
     .option('--json', 'print them as JSON')
-    .action(run(async () => (await import('./commands/runs.js')).list));
+    .action(run(runs, 'list'));
 
   const formats = ['tree', 'json', 'mermaid', 'markdown'];
   add('trace <id>', 'print what happened in a run so far')
     .addOption(new Option('--format <format>').choices(formats).default('tree'))
-    .action(run(async () => (await import('./commands/runs.js')).trace));
+    .action(run(runs, 'trace'));
 
   const groups = ['day', 'worker', 'workflow', 'model', 'key', 'day-worker'];
   add('cost', 'sum what was spent, from the ledger')
@@ -98,11 +102,11 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--utc', 'count days in UTC instead of the local time zone')
     .addOption(new Option('--csv', 'print comma-separated values').conflicts('json'))
     .option('--json', 'print the sums as JSON')
-    .action(run(async () => (await import('./commands/cost.js')).cost));
+    .action(run(() => import('./commands/cost.js'), 'cost'));
 
   add('depth <id>', 'change how deep the Conductor may call itself, in running children too')
     .argument('<number>', '0: not at all; none: no limit', read.depth)
-    .action(run(async () => (await import('./commands/steer.js')).changeDepth));
+    .action(run(steering, 'changeDepth'));
 
   add('limits <id>', 'change what a run and its children may use, and print what then holds')
     .option('--max-cost <usd>', 'none: no limit', read.usd)
@@ -110,16 +114,16 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--tokens <number>', 'input and output; none: no limit', read.tokens)
     .option('--wall-clock <duration>', 'from the start of the run, e.g. 30m', read.duration)
     .option('--steps <number>', 'most steps of one plan', read.count)
-    .action(run(async () => (await import('./commands/steer.js')).changeLimits));
+    .action(run(steering, 'changeLimits'));
 
   const rejection = new Option('--reject <reason>', 'have the Conductor write another one, for this reason');
   add('approve <id>', 'approve, replace or reject a plan that is waiting')
     .option('--edit <file>', 'run this plan instead: YAML (steps from 1), JSON (from 0) or the three lists')
     .addOption(rejection.conflicts('edit'))
-    .action(run(async () => (await import('./commands/steer.js')).approve));
+    .action(run(steering, 'approve'));
 
   add('hint <id> <text>', 'give the Conductor something to consider, from its next call on').action(
-    run(async () => (await import('./commands/steer.js')).addHint),
+    run(steering, 'addHint'),
   );
 
   add('retry <id>', 'run a plan again from a step, as a new run that keeps the outputs before it')
@@ -128,46 +132,38 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--subtask <text>', 'another task for that step')
     .option('--max-cost <usd>', 'for the new run, in place of the earlier limit', read.usd)
     .option(...JSON_OPTION)
-    .action(run(async () => (await import('./commands/solve.js')).retry));
+    .action(run(solving, 'retry'));
 
-  add('cancel <id>', 'stop a run, and wait until it has ended').action(
-    run(async () => (await import('./commands/runs.js')).cancel),
-  );
+  add('cancel <id>', 'stop a run, and wait until it has ended').action(run(runs, 'cancel'));
 
   add('up', 'run a Temporal server, a worker and a gateway on this machine, until Ctrl-C').action(
-    run(async () => (await import('./commands/serve.js')).up),
+    run(serving, 'up'),
   );
 
   add('server', 'run a Temporal server on this machine for a worker of your own, until Ctrl-C')
     .argument('[command...]', 'after --: run this beside it, with TEMPORAL_ADDRESS set, and end with it')
-    .action(run(async () => (await import('./commands/serve.js')).server));
+    .action(run(serving, 'server'));
 
-  program
-    .command('up-worker', { hidden: true })
-    .option(...CONFIG)
-    .action(run(async () => (await import('./commands/serve.js')).upWorker));
+  addOffline('up-worker', '', { hidden: true }).action(run(serving, 'upWorker'));
 
-  program
-    .command('up-gateway', { hidden: true })
-    .option(...CONFIG)
-    .action(run(async () => (await import('../gateway/cli/gateway.js')).upGateway));
+  addOffline('up-gateway', '', { hidden: true }).action(run(gateways, 'upGateway'));
 
   add('worker', 'run a worker for the Temporal server that TEMPORAL_ADDRESS names, until Ctrl-C')
     .option('--health <port>', 'answer there over HTTP: 200 while it polls for work, else 503', read.port)
-    .action(run(async () => (await import('./commands/serve.js')).worker));
+    .action(run(serving, 'worker'));
 
   add('gateway', 'answer clients of OpenAI and Anthropic over HTTP, until Ctrl-C')
     .option('--port <number>', 'port to listen on', read.port, 8484)
     .option('--host <address>', 'address to listen on, e.g. 0.0.0.0 for other machines', '127.0.0.1')
     .option('--allow-host <name...>', 'host names that requests may use, besides those of this machine')
     .option('--temporal-ui <url>', "address of Temporal's own page, for links to it", read.page)
-    .action(run(async () => (await import('../gateway/cli/gateway.js')).gateway));
+    .action(run(gateways, 'gateway'));
 
   add('codec-server', "let Temporal's page and command line show what is encrypted, until Ctrl-C")
     .requiredOption('--origin <url...>', 'pages that may ask, e.g. http://127.0.0.1:8233', read.origins)
     .option('--port <number>', 'port to listen on', read.port, 8081)
     .option('--host <address>', 'other machines need the token in CONDUCTOR_CODEC_TOKEN', '127.0.0.1')
-    .action(run(async () => (await import('./commands/codec-server.js')).codecServer));
+    .action(run(() => import('./commands/codec-server.js'), 'codecServer'));
 
   add('eval', 'try methods on questions with known answers, and compare their scores and costs')
     .argument('[file]', 'questions, in a format that data inspect knows')
@@ -191,22 +187,20 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--compare <ids...>', 'show what changed from one evaluation to another; calls no model')
     .option('--json', 'print what was found as JSON')
     .addOption(detach)
-    .action(run(async () => (await import('../evaluation/cli/evaluate.js')).evaluate));
+    .action(run(() => import('../evaluation/cli/evaluate.js'), 'evaluate'));
 
-  addTraining(program.command('train').description('train a Conductor of your own'), settle);
+  addTraining(program.command('train').description('train a Conductor of your own'));
 
   addOffline('init', 'write a conductor.yaml from the keys and servers of this machine').action(
-    run(async () => (await import('./commands/pool.js')).init),
+    run(pools, 'init'),
   );
 
   add('doctor', 'check what is installed, reachable and allowed, and say how to fix what is not').action(
-    run(async () => (await import('./commands/doctor.js')).doctor),
+    run(() => import('./commands/doctor.js'), 'doctor'),
   );
 
-  const pool = program.command('pool').description('look after the pool');
-  add('check', 'make one tiny call to the Conductor and to each worker', pool).action(
-    run(async () => (await import('./commands/pool.js')).checkPool),
-  );
+  const pool = addersTo(program.command('pool').description('look after the pool'));
+  pool.add('check', 'make one tiny call to the Conductor and to each worker').action(run(pools, 'checkPool'));
 
   const data = program.command('data').description('inspect and split files of questions');
   data
@@ -216,7 +210,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .addOption(prompts)
     .option('--against <file>', 'file whose questions must not recur, e.g. the held-out set')
     .option(...JSON_OPTION)
-    .action(run(async () => (await import('../evaluation/cli/data.js')).inspect));
+    .action(run(dataSets, 'inspect'));
   data
     .command('split <file...>')
     .description('draw balanced parts, none of which repeats a question of another, for training and judging')
@@ -227,20 +221,24 @@ export function buildProgram(version: string, settle: Settle): Command {
     .addOption(prompts)
     .option('--since <date>', 'first day, of questions that have a date, e.g. 2026-01-31', read.date)
     .option('--until <date>', 'the last day', read.date)
-    .action(run(async () => (await import('../evaluation/cli/data.js')).split));
+    .action(run(dataSets, 'split'));
 
-  const store = program.command('store').description('look after the store');
-  add('migrate', "make a PostgreSQL store's tables, or bring them to this version", store).action(
-    run(async () => (await import('./commands/store.js')).migrate),
-  );
+  const store = addersTo(program.command('store').description('look after the store'));
+  store
+    .add('migrate', "make a PostgreSQL store's tables, or bring them to this version")
+    .action(run(stores, 'migrate'));
 
-  add('gc', 'remove old texts and answers that no run or record needs', store)
+  store
+    .add('gc', 'remove old texts and answers that no run or record needs')
     .requiredOption('--older-than <days>', 'what is younger stays, e.g. 30d', read.days)
     .option('--dry-run', 'say what would be removed, and remove nothing')
-    .action(run(async () => (await import('./commands/store.js')).collect));
+    .action(run(stores, 'collect'));
 
-  const key = program.command('key').description('say who may use the gateway, and see who did what');
-  add('create', 'make a key, and print its secret, which is shown only once', key)
+  const key = addersTo(
+    program.command('key').description('say who may use the gateway, and see who did what'),
+  );
+  key
+    .add('create', 'make a key, and print its secret, which is shown only once')
     .argument('<name>', "name of the key's user", read.name)
     .option('--models <names>', 'it may use only these, e.g. conductor,worker/*', read.models)
     .option('--usd-per-day <usd>', 'it may spend this much per day (UTC); none: no limit', read.usd)
@@ -248,17 +246,19 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--expires <when>', 'after some days, or a last day (UTC), e.g. 90d or 2030-12-31', read.expiry)
     .option('--admin', 'it may do what affects everyone, such as promoting a checkpoint')
     .option(...JSON_OPTION)
-    .action(run(async () => (await import('../gateway/cli/key.js')).create));
-  add('list', 'show all keys, and what each has spent and holds today', key)
+    .action(run(keys, 'create'));
+  key
+    .add('list', 'show all keys, and what each has spent and holds today')
     .option('--json', 'print them as JSON')
-    .action(run(async () => (await import('../gateway/cli/key.js')).list));
-  add('revoke <name>', 'refuse a key, by its name or id, from now on and for good', key).action(
-    run(async () => (await import('../gateway/cli/key.js')).revoke),
-  );
-  add('log', 'print who started, steered and changed what', key)
+    .action(run(keys, 'list'));
+  key
+    .add('revoke <name>', 'refuse a key, by its name or id, from now on and for good')
+    .action(run(keys, 'revoke'));
+  key
+    .add('log', 'print who started, steered and changed what')
     .option('--since <date>', 'first day (UTC), e.g. 2026-11-01 (default: 30 days ago)', read.date)
     .option('--json', 'print the entries as JSON')
-    .action(run(async () => (await import('../gateway/cli/key.js')).log));
+    .action(run(keys, 'log'));
 
   return program;
 }

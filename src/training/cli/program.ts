@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { CONFIG, loading, read, reader, RUN, type Settle, TRUST } from '../../cli/arguments';
+import { addersTo, read, reader, run } from '../../cli/arguments';
 import { MAX_EXAMPLES } from '../../plan/plan';
 import { isTimeZone, MOST, readCheckpointId } from '../names';
 
@@ -17,18 +17,17 @@ const everyDay = reader('a time of day such as 03:30', (text) => {
   return hour === undefined ? undefined : `${Number(minute)} ${Number(hour)} * * *`;
 });
 
+const RUN = ['--run <name>', 'training run (default: the one that the configuration names)'] as const;
+
 const CHECKPOINT = ['<checkpoint>', 'number of its cycle, or its name, e.g. nightly/000040'] as const;
 
+const nights = () => import('./night.js');
+const reports = () => import('./status.js');
+const checkpoints = () => import('./checkpoints.js');
+
 /** Adds the commands below `train`. Each loads what it needs only when it is called. */
-export function addTraining(train: Command, settle: Settle): void {
-  const run = loading(settle);
-  const addOffline = (usage: string, description: string): Command =>
-    train
-      .command(usage)
-      .description(description)
-      .option(...CONFIG);
-  const add = (usage: string, description: string): Command =>
-    addOffline(usage, description).option(...TRUST);
+export function addTraining(train: Command): void {
+  const { add, addOffline } = addersTo(train);
   /** Adds a command about one training run. */
   const addOf = (usage: string, description: string): Command => add(usage, description).option(...RUN);
 
@@ -48,10 +47,10 @@ export function addTraining(train: Command, settle: Settle): void {
     .option('--policy-server <url>', 'address of the policy server, e.g. http://127.0.0.1:8001/v1')
     .option('--checkpoints <folder>', "for the trainer's checkpoints (default: checkpoints)")
     .option('-y, --yes', 'ask nothing: take the defaults')
-    .action(run(async () => (await import('./init.js')).initTraining));
+    .action(run(() => import('./init.js'), 'initTraining'));
 
   add('up', 'run everything that nights need on this machine, until Ctrl-C').action(
-    run(async () => (await import('./up.js')).trainUp),
+    run(() => import('./up.js'), 'trainUp'),
   );
 
   addOf('start', 'start a night of training now, and leave it to running workers')
@@ -59,19 +58,17 @@ export function addTraining(train: Command, settle: Settle): void {
     .option('--from <checkpoint>', 'continue from this one, e.g. nightly/000040', checkpoint)
     .option('--date <date>', 'date of the night (default: today)', read.date)
     .option('--timezone <name>', 'time zone of that date, e.g. Europe/Berlin', timeZone)
-    .action(run(async () => (await import('./night.js')).startNight));
+    .action(run(nights, 'startNight'));
 
-  addOf('pause', 'pause the night after its current cycle').action(
-    run(async () => (await import('./night.js')).pauseNight),
-  );
-  addOf('resume', 'resume the night').action(run(async () => (await import('./night.js')).resumeNight));
+  addOf('pause', 'pause the night after its current cycle').action(run(nights, 'pauseNight'));
+  addOf('resume', 'resume the night').action(run(nights, 'resumeNight'));
   addOf('stop', 'end the night after its current cycle, and judge what it learned')
     .option('--now', 'end it at once, and judge nothing')
-    .action(run(async () => (await import('./night.js')).stopNight));
+    .action(run(nights, 'stopNight'));
   addOf('budget', 'change what the rest of the night may use')
     .option('--max-cost <usd>', 'none: no limit', read.usd)
     .option('--hours <number>', 'from the start of the night', read.hours)
-    .action(run(async () => (await import('./night.js')).budgetNight));
+    .action(run(nights, 'budgetNight'));
 
   const other = (flag: string, description: string, conflicts: string[]): Option =>
     new Option(flag, description).conflicts(conflicts);
@@ -93,34 +90,34 @@ export function addTraining(train: Command, settle: Settle): void {
     .addOption(other('--remove', 'start no more nights', ['at', 'cron']))
     .addOption(other('--pause', 'pause the schedule', ['at', 'cron', 'remove']))
     .addOption(other('--resume', 'resume it, also after a failed night', ['at', 'cron', 'remove', 'pause']))
-    .action(run(async () => (await import('./night.js')).scheduleTraining));
+    .action(run(nights, 'scheduleTraining'));
 
   addOf('status', 'follow the night under way, or see the latest, the next and what serves')
     .option('--json', 'print everything at once as JSON')
-    .action(run(async () => (await import('./status.js')).trainStatus));
+    .action(run(reports, 'trainStatus'));
 
   add('list', 'print the nights of all training runs, or of one')
     .option('--run <name>', 'only this one')
     .option('--json', 'print all metrics as JSON')
-    .action(run(async () => (await import('./status.js')).listNights));
+    .action(run(reports, 'listNights'));
 
   addOf('show', 'print the groups of a cycle: plans, answers, verdicts and rewards')
     .argument('<cycle>', 'its number', read.count)
     .option('--json', 'print everything as JSON')
-    .action(run(async () => (await import('./show.js')).showCycle));
+    .action(run(() => import('./show.js'), 'showCycle'));
 
   addOf('notes', 'print notes on the workers, from how they answered the training questions').action(
-    run(async () => (await import('./notes.js')).writeNotes),
+    run(() => import('./notes.js'), 'writeNotes'),
   );
 
   addOf('plot', 'report a training run: figures and charts as one page, Markdown and SVG')
     .requiredOption('--out <folder>', 'for the report')
-    .action(run(async () => (await import('./plot.js')).plotRun));
+    .action(run(() => import('./plot.js'), 'plotRun'));
 
   addOf('export', 'write a checkpoint as a Hugging Face model: whole, with tokenizer, chat template and card')
     .argument(...CHECKPOINT)
     .argument('<folder>', "on the trainer's machine; not there yet, or empty")
-    .action(run(async () => (await import('./checkpoints.js')).exportCheckpoint));
+    .action(run(checkpoints, 'exportCheckpoint'));
 
   addOf(
     'examples',
@@ -138,7 +135,7 @@ export function addTraining(train: Command, settle: Settle): void {
     .option('--questions <number>', 'how many to ask at most', read.count, 100)
     .option('--samples <number>', 'plans per question', read.countTo(MOST.plans), 1)
     .option('--max-cost <usd>', 'for all that is asked, however often; none: no limit (default: 5)', read.usd)
-    .action(run(async () => (await import('./examples.js')).gatherExamples));
+    .action(run(() => import('./examples.js'), 'gatherExamples'));
 
   const fromTraces = new Option('--from-traces [run]', 'imitate the plans of a training run that were right');
   addOf('warm-start', 'make a first checkpoint that imitates examples, for nights to start from')
@@ -149,16 +146,16 @@ export function addTraining(train: Command, settle: Settle): void {
     .option('--batch <number>', 'examples per step', read.count, 32)
     .option('--warmup-steps <number>', 'over which the learning rate rises', read.whole, 0)
     .option('--all-weights', 'change the whole model, which adapters of the run then adapt')
-    .action(run(async () => (await import('./checkpoints.js')).warmStart));
+    .action(run(checkpoints, 'warmStart'));
 
   addOf('promote', 'have a checkpoint serve from the next solve on, whatever the gate says')
     .argument(...CHECKPOINT)
     .option('--reason <text>', 'kept with it', 'promoted by hand')
-    .action(run(async () => (await import('./checkpoints.js')).promoteCheckpoint));
+    .action(run(checkpoints, 'promoteCheckpoint'));
   addOf('rollback', 'have the previous checkpoint serve again')
     .option('--reason <text>', 'kept with it', 'rolled back by hand')
-    .action(run(async () => (await import('./checkpoints.js')).rollbackCheckpoint));
+    .action(run(checkpoints, 'rollbackCheckpoint'));
   addOf('pin', 'keep the gate from changing what serves')
     .option('--off', 'remove the pin', false)
-    .action(run(async () => (await import('./checkpoints.js')).pinCheckpoint));
+    .action(run(checkpoints, 'pinCheckpoint'));
 }
