@@ -12,7 +12,7 @@ import type { Say } from '../local/configured-server';
 import type { SolveResult } from '../protocol/solve';
 import { counted, explainStop, howToApprove } from '../trace/describe';
 import { TRAIN_WORKFLOW } from '../training/names';
-import { PERSON_AT_TERMINAL, PlanQuestions } from './approval/ask-person';
+import { PERSON_AT_TERMINAL, PlanQuestions } from './approval';
 import { EXIT, type ExitCode, exitCodeOf } from './ending';
 import { startedRuns } from './find-run';
 import { LiveAnswer } from './live-answer';

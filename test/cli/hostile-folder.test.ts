@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { PERSON_AT_TERMINAL } from '../../src/cli/approval/ask-person';
+import { PERSON_AT_TERMINAL } from '../../src/cli/approval';
 import { findTemporalCli } from '../../src/local/downloads';
 import { findProgram, PYTHON } from '../../src/start-program';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';

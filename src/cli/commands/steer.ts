@@ -4,7 +4,7 @@ import { isPolled } from '../../client/pollers';
 import { reasonOf, UsageError } from '../../errors';
 import type { HeldLimits, LimitsChange } from '../../protocol/messages';
 import { counted, describeMs, describeUsd } from '../../trace/describe';
-import { readPlan } from '../approval/plan-file';
+import { readPlan } from '../approval';
 import { EXIT, type ExitCode, listenForInterruption } from '../ending';
 import { withRun } from '../find-run';
 import { watchOf } from '../follow-run';
