@@ -54,8 +54,8 @@ async function readJsonFile<Schema extends z.ZodType>(
 
 const nameOf = (file: string): string => (file === '-' ? 'standard input' : file);
 
-/** Reads a whole input; fails as soon as it is too long, since the program that writes to stdin may never stop. */
-async function readAll(file: string): Promise<string> {
+/** Reads a file that the user named; fails as soon as it is too long, since what writes to stdin may never stop. */
+export async function readAll(file: string): Promise<string> {
   const input: AsyncIterable<Buffer> = file === '-' ? process.stdin : createReadStream(file);
   const chunks: Buffer[] = [];
   let bytes = 0;

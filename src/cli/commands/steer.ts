@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import type { ConductorClient } from '../../client/conductor-client';
 import { isPolled } from '../../client/pollers';
-import { reasonOf, UsageError } from '../../errors';
 import type { HeldLimits, LimitsChange } from '../../protocol/messages';
 import { counted, describeMs, describeUsd } from '../../trace/describe';
 import { readPlan } from '../approval';
+import { readAll } from '../asked-files';
 import { EXIT, type ExitCode, listenForInterruption } from '../ending';
 import { withRun } from '../find-run';
 import { watchOf } from '../follow-run';
@@ -81,7 +80,7 @@ export async function approve(
   options: WorkOptions & { readonly edit?: string; readonly reject?: string },
 ): Promise<ExitCode> {
   const { edit, reject } = options;
-  const written = edit === undefined ? '' : await readFile(edit, 'utf8').catch(refuse(edit));
+  const written = edit === undefined ? '' : await readAll(edit);
   return steerRun(given, options, async (conductor, id) => {
     if (edit !== undefined) {
       const plan = readPlan(written, edit, await conductor.planContext(id));
@@ -95,12 +94,6 @@ export async function approve(
       say(`Approved. Run ${id} goes on.`);
     }
   });
-}
-
-function refuse(file: string): (cause: unknown) => never {
-  return (cause) => {
-    throw new UsageError(`${file} cannot be read (${reasonOf(cause)}): name a file with a plan`, { cause });
-  };
 }
 
 /** Sends a message to a run; if no worker is there to continue the run, says what to do. */
