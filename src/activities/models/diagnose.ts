@@ -1,7 +1,6 @@
 import { ConductorError } from '../../errors';
 import { FAILURES, type FailureType } from '../../protocol/failures';
 import { UnreadableReply } from './reply';
-import { causesOf, type HttpError, type NetworkFault, readNetworkFault, TransportError } from './transport';
 
 export type ProviderFailureType = Extract<FailureType, `Provider.${string}`>;
 
@@ -51,38 +50,78 @@ export const CONSEQUENCES: Readonly<Record<ProviderFailureType, Consequence>> = 
   [FAILURES.quotaExceeded]: final('no', "Add credit or raise the account's limit, then start again."),
 };
 
-/** Error that brings its own diagnosis, e.g. from an add-on's provider or a broken stream. */
+/** Error that brings its own diagnosis, from the transport or an add-on's provider. */
 export abstract class DiagnosedError extends ConductorError {
   abstract readonly diagnosis: Diagnosis;
 }
 
-/** Diagnoses whatever an SDK threw, except a cancellation and our own timeout. */
+/** Diagnoses whatever an SDK or `fetch` threw, except a cancellation and our own timeout. */
 export function diagnose(error: unknown): Diagnosis {
-  if (error instanceof DiagnosedError) return error.diagnosis;
   const causes = causesOf(error);
-  const thrown = causes.find((link) => link instanceof TransportError);
-  const problem = thrown?.problem ?? readNetworkFault(error);
-  if (problem !== null) return 'status' in problem ? diagnoseHttp(problem) : diagnoseNetwork(problem);
-  // UnreadableReply is ours; the SDKs pass on the SyntaxError of JSON.parse.
-  const unreadable = causes.find((link) => link instanceof UnreadableReply || link.name === 'SyntaxError');
-  if (unreadable !== undefined) {
-    const { message: reason } = unreadable;
-    return { type: FAILURES.badResponse, happened: 'sent an answer that cannot be read', reason };
-  }
+  const [known] = causes.flatMap((cause) => diagnosisOf(cause) ?? []);
   const reason = causes[0]?.message ?? String(error);
-  return { type: FAILURES.badRequest, happened: 'could not be asked', reason };
+  return known ?? { type: FAILURES.badRequest, happened: 'could not be asked', reason };
 }
 
-function diagnoseNetwork({ sent, reason }: NetworkFault): Diagnosis {
-  return sent
-    ? { type: FAILURES.interrupted, happened: 'closed the connection before its answer was whole', reason }
-    : { type: FAILURES.unavailable, happened: 'could not be reached', reason };
+function diagnosisOf(error: Cause): Diagnosis | null {
+  if (error instanceof DiagnosedError) return error.diagnosis;
+  const { name, message: reason, syscall } = error;
+  const code = String(error.code);
+  const isNetwork = IN_BETWEEN.test(code);
+  // A request that was sent may have been billed.
+  if (BEFORE_SENDING.test(code) || (isNetwork && syscall === 'connect')) {
+    return { type: FAILURES.unavailable, happened: 'could not be reached', reason };
+  }
+  // Message of `fetch` for a body that broke off.
+  if (isNetwork || reason === 'terminated') {
+    return {
+      type: FAILURES.interrupted,
+      happened: 'closed the connection before its answer was whole',
+      reason,
+    };
+  }
+  // UnreadableReply is ours; the SDKs pass on the SyntaxError of JSON.parse.
+  const isUnreadable = error instanceof UnreadableReply || name === 'SyntaxError';
+  return isUnreadable
+    ? { type: FAILURES.badResponse, happened: 'sent an answer that cannot be read', reason }
+    : null;
+}
+
+const BEFORE_SENDING =
+  /^(?:(?:CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_\w{1,50}|EPROTO|ENOTFOUND|EAI_[A-Z]{1,20}|UND_ERR_CONNECT_TIMEOUT)$/;
+const IN_BETWEEN =
+  /^(?:ECONN[A-Z]{1,20}|EPIPE|ETIMEDOUT|EHOST[A-Z]{1,20}|ENET[A-Z]{1,20}|EADDRNOTAVAIL|UND_ERR_\w{1,50}|HPE_\w{1,50})$/;
+
+type Cause = Error & Readonly<Partial<Record<'code' | 'syscall' | 'errors', unknown>>>;
+
+/** Returns an error and its causes, innermost first: `fetch failed` and the SDKs' wrappers say less than these. */
+export function causesOf(error: unknown): Cause[] {
+  const chain: Cause[] = [];
+  let link = error;
+  while (isError(link) && !chain.includes(link)) {
+    chain.unshift(link);
+    // Takes the first of several addresses that all failed.
+    link = Array.isArray(link.errors) ? link.errors[0] : link.cause;
+  }
+  return chain;
+}
+
+/** Checks the shape: `instanceof` fails across realms, and in tests the errors of `fetch` come from another one. */
+function isError(value: unknown): value is Cause {
+  return typeof value === 'object' && value !== null && 'name' in value && 'message' in value;
+}
+
+/** A response other than 2xx. The provider's body may contain a key. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Pick<Headers, 'get'>;
+  readonly body: string;
 }
 
 /** Characters of an error's body that are searched. */
-const MOST_READ = 16_384;
+export const MOST_READ = 16_384;
 
-function diagnoseHttp({ status, headers, body }: HttpError): Diagnosis {
+export function diagnoseHttp({ status, headers, body }: HttpAnswer): Diagnosis {
   const text = body.slice(0, MOST_READ);
   const named = NAMED.find(([words]) => words.test(text));
   return {
@@ -151,7 +190,7 @@ const LONGEST_MS = 10 * 60 * 1000;
  * Returns the wait in milliseconds that the provider asks for, at most 10 minutes: by `retry-after-ms` (OpenAI), by
  * `retry-after` in seconds or as a date (RFC 9110), or by Google's `RetryInfo`. Returns null if it does not say.
  */
-export function retryDelayIn({ headers, body }: Pick<HttpError, 'headers' | 'body'>): number | null {
+export function retryDelayIn({ headers, body }: Pick<HttpAnswer, 'headers' | 'body'>): number | null {
   const after = headers.get('retry-after') ?? '';
   const [, info] = /"retryDelay":\s{0,10}"(\d{1,15}(?:\.\d{1,15})?)s"/.exec(body) ?? [];
   const waits = [

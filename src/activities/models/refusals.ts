@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { causesOf, TransportError } from './transport';
+import { causesOf, MOST_READ } from './diagnose';
+import { TransportError } from './transport';
 import type { Complete, ModelReply, ModelRequest } from './model';
 
 /** Features that a server may refuse: streaming, usage at the end of a stream, or a schema for the output. */
@@ -58,9 +59,8 @@ function refusalIn(error: unknown, { card, outputSchema }: ModelRequest): Refusa
 
 /** Returns the body of a response that refuses a request, or an empty text for any other error. */
 function wordsOfRefusal(error: unknown): string {
-  const problem = causesOf(error).find((cause) => cause instanceof TransportError)?.problem;
-  const isRefusal = problem !== undefined && 'status' in problem && REFUSING.has(problem.status);
-  return isRefusal ? problem.body.slice(0, 16_384) : '';
+  const answer = causesOf(error).find((cause) => cause instanceof TransportError)?.answer;
+  return answer && REFUSING.has(answer.status) ? answer.body.slice(0, MOST_READ) : '';
 }
 
 /** Vendors' names for the fields that carry a schema, and the word itself. */

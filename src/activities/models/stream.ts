@@ -1,8 +1,8 @@
 import { FAILURES } from '../../protocol/failures';
-import { type Diagnosis, DiagnosedError, readJson, reasonIn } from './diagnose';
+import { type Diagnosis, readJson, reasonIn } from './diagnose';
 import type { ModelRequest } from './model';
 import { UnreadableReply } from './reply';
-import { isEventStream, MAX_RESPONSE_BYTES, NO_TIMEOUT_MS, tooLong } from './transport';
+import { isEventStream, MAX_RESPONSE_BYTES, NO_TIMEOUT_MS, tooLong, TransportError } from './transport';
 
 /** Assembles the events of one vendor's stream. */
 export interface Assembly {
@@ -20,20 +20,10 @@ export function endAfter(known: string, named: string | null | undefined, text: 
   return text === '' ? known : '';
 }
 
-/** A stream that ended before its answer was whole. What was written may have been billed. */
-class BrokenStream extends DiagnosedError {
-  override readonly name = 'BrokenStream';
-  override readonly code = 'BrokenStream';
-
-  constructor(readonly diagnosis: Diagnosis) {
-    super(diagnosis.happened);
-  }
-}
-
 /**
  * Reads a model's answer: a whole body, as a string if it is not JSON, or a stream, as the body that its events form.
  * The SDKs do not read streams here: they end silently with the connection, and some take minutes for one long line.
- * @throws UnreadableReply, BrokenStream, or what `fetch` throws for a broken connection
+ * @throws UnreadableReply, TransportError, or what `fetch` throws for a broken connection
  */
 export async function readAnswer(
   response: Response,
@@ -44,7 +34,7 @@ export async function readAnswer(
     const text = await response.text();
     return readJson(text) ?? text;
   }
-  let failure: unknown = new BrokenStream(ENDED_EARLY);
+  let failure: unknown = new TransportError(ENDED_EARLY);
   try {
     await takeEvents(response, asked, assembly);
   } catch (error) {
@@ -88,7 +78,7 @@ async function* eventsOf(response: Response, idleTimeoutMs: number): AsyncGenera
     for (;;) {
       const { done, value } = await reader.read();
       clock.refresh();
-      if (state.isStalled) throw new BrokenStream(stalled(idleTimeoutMs, state.bytes));
+      if (state.isStalled) throw new TransportError(stalled(idleTimeoutMs, state.bytes));
       if (done) return;
       state.bytes += value.byteLength;
       if (state.bytes > MAX_RESPONSE_BYTES) throw tooLong();
@@ -150,7 +140,7 @@ function leave(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   left.catch(() => undefined);
 }
 
-/** @throws UnreadableReply if it is not a JSON object; BrokenStream if it reports a failure, in any vendor's format */
+/** @throws UnreadableReply if it is not a JSON object; TransportError if it reports a failure, in any vendor's format */
 function eventIn(data: string): object {
   const event = readJson(data);
   if (typeof event !== 'object' || event === null) {
@@ -163,7 +153,7 @@ function eventIn(data: string): object {
 
 /** Returns the error for a failure that a vendor reports in the middle of an answer, with its message. */
 export function failedMidway(reason: string): Error {
-  return new BrokenStream({
+  return new TransportError({
     type: FAILURES.interrupted,
     happened: 'failed while it wrote its answer',
     reason,

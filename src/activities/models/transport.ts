@@ -1,3 +1,4 @@
+import { diagnose, type Diagnosis, DiagnosedError, diagnoseHttp, type HttpAnswer } from './diagnose';
 import { UnreadableReply } from './reply';
 
 type Dispatcher = NonNullable<RequestInit['dispatcher']>;
@@ -13,27 +14,19 @@ export const MAX_RESPONSE_BYTES = MAX_RESPONSE_MIB * 1024 * 1024;
 /** Timeout for the SDKs, so that a request's signal fires first. Without one, Anthropic's refuses large limits. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** A response other than 2xx. The provider's body may contain a key. */
-export interface HttpError {
-  readonly status: number;
-  readonly headers: Pick<Headers, 'get'>;
-  readonly body: string;
-}
-
-/** A fault below HTTP. A request that was sent may have been billed. */
-export interface NetworkFault {
-  readonly sent: boolean;
-  readonly reason: string;
-}
-
 /**
- * Error of a request without a 2xx response, thrown through the SDKs, since each would describe it differently and
+ * Error of a request without a whole 2xx answer, thrown through the SDKs, since each would describe it differently and
  * drop parts of it. OpenAI's and Anthropic's take every error whose text mentions a timeout for one of theirs.
  */
-export class TransportError extends Error {
+export class TransportError extends DiagnosedError {
   override readonly name = 'TransportError';
+  override readonly code = 'Transport';
 
-  constructor(readonly problem: HttpError | NetworkFault) {
+  /** @param answer the response, if there was one that is not 2xx */
+  constructor(
+    readonly diagnosis: Diagnosis,
+    readonly answer: HttpAnswer | null = null,
+  ) {
     super('The request brought no answer.');
   }
 }
@@ -56,8 +49,9 @@ export function sendWith(headers: Readonly<Record<string, string | null>>, ofReq
     if (ofRequest && own) sent.set(ofRequest, own);
     const response = await sendOnce(input, { ...init, headers: sent });
     if (response.ok) return response;
-    const { status, headers } = response;
-    throw new TransportError({ status, headers, body: await response.text() });
+    const { status, headers: answered } = response;
+    const answer = { status, headers: answered, body: await response.text() };
+    throw new TransportError(diagnoseHttp(answer), answer);
   };
 }
 
@@ -73,7 +67,7 @@ export function tooLong(): Error {
 /**
  * Sends one request and reads the response, up to a size limit; leaves a stream to the caller. Redirects are not
  * followed: they would be a second request, which carries a key in any header but `Authorization` to another host.
- * @throws TransportError for a fault below HTTP
+ * @throws TransportError, unless the signal aborted it
  */
 export async function sendOnce(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const dispatcher = patientDispatcher();
@@ -82,8 +76,7 @@ export async function sendOnce(input: string | URL | Request, init?: RequestInit
     const response = await fetch(input, options);
     return isEventStream(response) ? response : await readBounded(response);
   } catch (error) {
-    const fault = init?.signal?.aborted === true ? null : readNetworkFault(error);
-    throw fault === null ? error : new TransportError(fault);
+    throw init?.signal?.aborted === true ? error : new TransportError(diagnose(error));
   }
 }
 
@@ -119,39 +112,4 @@ function patientDispatcher(): Dispatcher | undefined {
 
 function isDispatcher(value: unknown): value is Dispatcher {
   return typeof value === 'object' && value !== null && 'compose' in value && 'dispatch' in value;
-}
-
-const BEFORE_SENDING =
-  /^(?:(?:CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_\w{1,50}|EPROTO|ENOTFOUND|EAI_[A-Z]{1,20}|UND_ERR_CONNECT_TIMEOUT)$/;
-const IN_BETWEEN =
-  /^(?:ECONN[A-Z]{1,20}|EPIPE|ETIMEDOUT|EHOST[A-Z]{1,20}|ENET[A-Z]{1,20}|EADDRNOTAVAIL|UND_ERR_\w{1,50}|HPE_\w{1,50})$/;
-
-/** Finds a fault below HTTP in an error, its causes and its parts. Returns null if there is none. */
-export function readNetworkFault(error: unknown): NetworkFault | null {
-  for (const { code, syscall, message: reason } of causesOf(error)) {
-    if (BEFORE_SENDING.test(String(code))) return { sent: false, reason };
-    if (IN_BETWEEN.test(String(code))) return { sent: syscall !== 'connect', reason };
-    // Message of `fetch` for a body that broke off.
-    if (reason === 'terminated') return { sent: true, reason };
-  }
-  return null;
-}
-
-type Cause = Error & Readonly<Partial<Record<'code' | 'syscall' | 'errors', unknown>>>;
-
-/** Returns an error and its causes, innermost first: `fetch failed` and the SDKs' wrappers say less than these. */
-export function causesOf(error: unknown): Cause[] {
-  const chain: Cause[] = [];
-  let link = error;
-  while (isError(link) && !chain.includes(link)) {
-    chain.unshift(link);
-    // Takes the first of several addresses that all failed.
-    link = Array.isArray(link.errors) ? link.errors[0] : link.cause;
-  }
-  return chain;
-}
-
-/** Checks the shape: `instanceof` fails across realms, and in tests the errors of `fetch` come from another one. */
-function isError(value: unknown): value is Cause {
-  return typeof value === 'object' && value !== null && 'name' in value && 'message' in value;
 }

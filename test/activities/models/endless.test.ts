@@ -50,7 +50,9 @@ test('reads no more from a server than the limit, plus network buffers', async (
       pipeline(Readable.from(chunks, { objectMode: true, highWaterMark: 1 }), response, resolve);
     };
   });
-  await expect(sendOnce(server.url)).rejects.toThrow('more than 64 MiB');
+  await expect(sendOnce(server.url)).rejects.toMatchObject({
+    diagnosis: { reason: 'it has more than 64 MiB' },
+  });
   await closed;
   expect(mebibytes).toBeGreaterThan(63);
   expect(mebibytes).toBeLessThan(96);

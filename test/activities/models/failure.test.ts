@@ -1,6 +1,6 @@
 import { toError } from '../../../src/activities/as-failure';
 import { judgeReply, toProviderFailure } from '../../../src/activities/models/failure';
-import { retryDelayIn } from '../../../src/activities/models/diagnose';
+import { diagnoseHttp, retryDelayIn } from '../../../src/activities/models/diagnose';
 import type { ModelReply } from '../../../src/activities/models/model';
 import { TransportError } from '../../../src/activities/models/transport';
 import { FAILURES } from '../../../src/protocol/failures';
@@ -15,8 +15,8 @@ function broken(message: string, fields: object): Error {
 
 /** Returns an error as an SDK throws it for this response. */
 function answered(status: number, error: object, headers: Record<string, string> = {}): Error {
-  const problem = { status, headers: new Headers(headers), body: JSON.stringify({ error }) };
-  return new Error('Connection error.', { cause: new TransportError(problem) });
+  const answer = { status, headers: new Headers(headers), body: JSON.stringify({ error }) };
+  return new Error('Connection error.', { cause: new TransportError(diagnoseHttp(answer), answer) });
 }
 
 test('says who answered what, why, and what to do', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { toProviderFailure } from '../../../src/activities/models/failure';
-import { diagnose, retryDelayIn } from '../../../src/activities/models/diagnose';
+import { diagnose, diagnoseHttp, retryDelayIn } from '../../../src/activities/models/diagnose';
 import { TransportError } from '../../../src/activities/models/transport';
 import { redact } from '../../../src/activities/models/redact';
 import { explainS3 } from '../../../src/store/s3-store';
@@ -62,7 +62,7 @@ test('every error with hostile text becomes one short message without the key', 
       const error = { message: text, code: text, type: text, status: text, details };
       const bodies = [text, ...[{ error }, { error: text }, error].map((body) => JSON.stringify(body))];
       const errors = [
-        ...bodies.map((body) => new TransportError({ status, headers, body })),
+        ...bodies.map((body) => new TransportError(diagnoseHttp({ status, headers, body }))),
         new Error(text),
         Object.assign(new Error(text), { code: text, cause: Object.assign(new Error(text), { code: text }) }),
       ];
