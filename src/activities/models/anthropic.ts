@@ -9,7 +9,6 @@ import {
   oneForEachPlace,
   type Settings,
   toConversation,
-  withoutNulls,
 } from './model';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { type Assembly, readAnswer } from './stream';
@@ -90,7 +89,8 @@ function messageAssembly(): Assembly {
       text += piece;
       if (type === 'message_delta') message = { ...message, ...delta };
       begun = first?.usage ?? begun;
-      if (counted) usage = { ...begun, ...usage, ...withoutNulls(counted) };
+      const known = Object.entries(counted ?? {}).filter(([, count]) => count !== null);
+      if (counted) usage = { ...begun, ...usage, ...Object.fromEntries(known) };
       isOver ||= type === 'message_stop';
       return piece;
     },
@@ -154,19 +154,17 @@ function toBody(request: ModelRequest, settings: Settings<(typeof EFFORTS)[numbe
   const { card, messages } = request;
   const { system } = toConversation(messages);
   const { temperature, topP, topK, effort, thinking, outputSchema, maxOutputTokens } = settings;
-  const output = {
-    ...(effort !== null && { effort }),
-    ...(outputSchema !== null && { format: { type: 'json_schema' as const, schema: outputSchema.schema } }),
-  };
+  const sampling = { temperature, top_p: topP, top_k: topK };
+  const format = outputSchema && { type: 'json_schema' as const, schema: outputSchema.schema };
   return {
     model: card.model,
     max_tokens: maxOutputTokens,
     ...(card.idleTimeoutMs !== undefined && { stream: true }),
-    ...(system !== '' && { system }),
+    system: system || undefined,
     messages: toMessages(request),
-    ...withoutNulls({ temperature, top_p: topP, top_k: topK }),
-    ...(thinking !== null && { thinking: thinkingOf(thinking) }),
-    ...(Object.keys(output).length > 0 && { output_config: output }),
+    ...sampling,
+    thinking: thinking === undefined ? undefined : thinkingOf(thinking),
+    output_config: effort || format ? { effort, format } : undefined,
     ...card.extraBody,
   };
 }

@@ -9,7 +9,6 @@ import {
   oneForEachPlace,
   type Settings,
   toConversation,
-  withoutNulls,
 } from './model';
 import { noErrorSchema, partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { type Assembly, endAfter, readAnswer } from './stream';
@@ -151,6 +150,7 @@ function toParameters(
   const { system, turns } = toConversation(messages);
   const { temperature, topP, topK, presencePenalty, seed, effort, thinking } = settings;
   const { outputSchema, maxOutputTokens } = settings;
+  const sampling = { temperature, topP, topK, presencePenalty, seed };
   return {
     model: card.model,
     contents: turns.map(({ role, text }) => ({
@@ -162,11 +162,11 @@ function toParameters(
       // Keeps the SDK from sending requests of its own when one ends with CONTINUATION.
       automaticContinuation: false,
       maxOutputTokens,
-      ...(system !== '' && { systemInstruction: system }),
-      ...withoutNulls({ temperature, topP, topK, presencePenalty, seed }),
-      ...(effort !== null && { thinkingConfig: { thinkingLevel: levels[effort] } }),
-      ...(thinking !== null && { thinkingConfig: { thinkingBudget: thinking } }),
-      ...(outputSchema !== null && {
+      systemInstruction: system || undefined,
+      ...sampling,
+      ...(effort && { thinkingConfig: { thinkingLevel: levels[effort] } }),
+      ...(thinking !== undefined && { thinkingConfig: { thinkingBudget: thinking } }),
+      ...(outputSchema && {
         responseMimeType: 'application/json',
         responseJsonSchema: outputSchema.schema,
       }),

@@ -9,7 +9,7 @@ import { isOurImage } from '../../start-program';
 import { reasonOf } from '../../errors';
 import type { OutputSchema } from '../../plan/plan';
 import { Turns, unlessAborted } from '../../turns';
-import { chooseSettings, type Complete, type ModelReply, type ModelRequest, withoutNulls } from './model';
+import { chooseSettings, type Complete, type ModelReply, type ModelRequest } from './model';
 
 const SMOLLM2 = 'smollm2';
 
@@ -83,16 +83,18 @@ async function answer(
   }
   // Clears the previous request's context: reusing it would save time, but rounding would change the answer.
   await sequence.clearHistory();
-  const grammar = outputSchema === null ? undefined : await grammarOf(llama, outputSchema);
+  const grammar = outputSchema && (await grammarOf(llama, outputSchema));
   const before = sequence.tokenMeter.getState();
   const { response, metadata } = await chat.generateResponse(history, {
     signal,
     onTextChunk: onText,
     temperature: temperature ?? 0,
-    ...withoutNulls({ topP, topK, seed }),
+    topP,
+    topK,
+    seed,
     maxTokens: Math.min(maxOutputTokens, room),
     // No penalty for JSON, which must repeat its keys.
-    repeatPenalty: outputSchema === null ? REPEAT_PENALTY : undefined,
+    repeatPenalty: outputSchema ? undefined : REPEAT_PENALTY,
     grammar,
   });
   const { usedInputTokens, usedOutputTokens } = sequence.tokenMeter.diff(before);
@@ -103,7 +105,7 @@ async function answer(
     refusal: null,
     usage: { ...tokens, cachedInputTokens: 0, reasoningTokens: 0 },
     reportedNanoUsd: null,
-    dropped: outputSchema !== null && grammar === undefined ? [...dropped, 'outputSchema'] : dropped,
+    dropped: outputSchema && !grammar ? [...dropped, 'outputSchema'] : dropped,
   };
 }
 

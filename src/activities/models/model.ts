@@ -106,21 +106,6 @@ export function toConversation(messages: readonly Message[]): { system: string; 
   return { system: system.join('\n\n'), turns };
 }
 
-/** Settings of one request beyond its messages; null means not set. */
-export interface Settings<Effort extends string> {
-  readonly maxOutputTokens: number;
-  readonly temperature: number | null;
-  readonly topP: number | null;
-  readonly topK: number | null;
-  readonly presencePenalty: number | null;
-  readonly seed: number | null;
-  readonly effort: Effort | null;
-  /** Thinking budget in tokens; 0 disables thinking. */
-  readonly thinking: number | null;
-  readonly outputSchema: OutputSchema | null;
-  readonly dropped: readonly string[];
-}
-
 /** Returns whether OpenAI's strict mode accepts a schema: each object requires all its properties, and no others. */
 export function isStrict({ schema }: OutputSchema): boolean {
   const isFit = (part: unknown): boolean => {
@@ -136,13 +121,22 @@ export function isStrict({ schema }: OutputSchema): boolean {
   return schema.type === 'object' && isFit(schema);
 }
 
-/** Returns the fields of a request that are not null. */
-export function withoutNulls<Of extends object>(fields: Of): { [Name in keyof Of]?: NonNullable<Of[Name]> } {
-  const asked = Object.entries(fields).filter(([, value]) => value !== null);
-  return Object.fromEntries(asked) as { [Name in keyof Of]?: NonNullable<Of[Name]> };
+/** Sampling settings. A model supports all or none of them; an API may support only some. */
+type Drawn = 'temperature' | 'topP' | 'topK' | 'presencePenalty' | 'seed';
+
+export interface Settings<Effort extends string> extends Readonly<Partial<Record<Drawn, number>>> {
+  readonly maxOutputTokens: number;
+  readonly effort?: Effort;
+  /** Thinking budget in tokens; 0 disables thinking. */
+  readonly thinking?: number;
+  readonly outputSchema?: OutputSchema;
+  readonly dropped: readonly string[];
 }
 
-/** Narrows a request to the settings that both the model's card and the vendor's API (`api`) support. */
+/**
+ * Narrows a request to the settings that both the model's card and the vendor's API (`api`) support. The others are
+ * undefined, which JSON leaves out, and those that were asked for are listed as dropped.
+ */
 export function chooseSettings<Effort extends string>(
   { card, seed, outputSchema, maxOutputTokens }: ModelRequest,
   api: { readonly lacks?: readonly Drawn[]; readonly efforts: readonly Effort[] },
@@ -150,8 +144,8 @@ export function chooseSettings<Effort extends string>(
   const { sampling, effort: levels, thinking: thinks, jsonSchema, maxOutputTokens: most } = card.capabilities;
   const { temperature, topP, topK, presencePenalty, effort, thinking } = card;
   const asked = { temperature, topP, topK, presencePenalty, seed, effort, thinking, outputSchema };
-  const drawn = (name: Drawn): number | null =>
-    sampling && api.lacks?.includes(name) !== true ? (asked[name] ?? null) : null;
+  const drawn = (name: Drawn): number | undefined =>
+    sampling && api.lacks?.includes(name) !== true ? (asked[name] ?? undefined) : undefined;
   const room = Math.min(maxOutputTokens, most ?? Infinity);
   const given = {
     temperature: drawn('temperature'),
@@ -159,15 +153,12 @@ export function chooseSettings<Effort extends string>(
     topK: drawn('topK'),
     presencePenalty: drawn('presencePenalty'),
     seed: drawn('seed'),
-    effort: api.efforts.find((level) => level === effort && levels.includes(level)) ?? null,
+    effort: api.efforts.find((level) => level === effort && levels.includes(level)),
     // A run may allow fewer output tokens than the card, and thinking must fit into them.
-    thinking: thinks === true && thinking !== undefined && thinking < room ? thinking : null,
-    outputSchema: jsonSchema ? (outputSchema ?? null) : null,
+    thinking: thinks === true && thinking !== undefined && thinking < room ? thinking : undefined,
+    outputSchema: jsonSchema ? outputSchema : undefined,
   };
   const names = Object.keys(given) as (keyof typeof given)[];
-  const dropped = names.filter((name) => (asked[name] ?? null) !== null && given[name] === null);
+  const dropped = names.filter((name) => asked[name] != null && given[name] === undefined);
   return { ...given, maxOutputTokens: room, dropped };
 }
-
-/** Sampling settings. A model supports all or none of them; an API may support only some. */
-type Drawn = 'temperature' | 'topP' | 'topK' | 'presencePenalty' | 'seed';

@@ -10,7 +10,6 @@ import {
   type ModelRequest,
   type Progress,
   toConversation,
-  withoutNulls,
 } from './model';
 import { noErrorSchema, readReply, tierSchema } from './reply';
 import { type Assembly, readAnswer } from './stream';
@@ -107,22 +106,21 @@ function bodyOf(request: ModelRequest): { body: Body; dropped: readonly string[]
   const { temperature, topP, effort, outputSchema, maxOutputTokens, dropped } = settings;
   const body: Body = {
     model: card.model,
-    ...(system !== '' && { instructions: system }),
+    instructions: system || undefined,
     input: turns.map(({ role, text }) => ({ role, content: text })),
     max_output_tokens: maxOutputTokens,
     ...(card.baseUrl === null && { service_tier: USUAL_TIER }),
-    ...withoutNulls({ temperature, top_p: topP }),
-    ...(effort !== null && { reasoning: { effort } }),
-    ...(outputSchema !== null && {
-      text: {
-        format: {
-          type: 'json_schema',
-          name: outputSchema.name,
-          schema: outputSchema.schema,
-          strict: isStrict(outputSchema),
-        },
+    temperature,
+    top_p: topP,
+    reasoning: effort && { effort },
+    text: outputSchema && {
+      format: {
+        type: 'json_schema',
+        name: outputSchema.name,
+        schema: outputSchema.schema,
+        strict: isStrict(outputSchema),
       },
-    }),
+    },
     ...card.extraBody,
   };
   return { body, dropped };

@@ -12,7 +12,6 @@ import {
   oneForEachPlace,
   type Settings,
   toConversation,
-  withoutNulls,
 } from './model';
 import { noErrorSchema, readReply, tierSchema } from './reply';
 import {
@@ -142,6 +141,7 @@ function toBody(
 ): Body {
   const { system, turns } = toConversation(messages);
   const { temperature, topP, topK, presencePenalty, seed, effort, outputSchema, maxOutputTokens } = settings;
+  const sampling = { temperature, top_p: topP, top_k: topK, presence_penalty: presencePenalty, seed };
   return {
     model: card.model,
     messages: [
@@ -156,14 +156,12 @@ function toBody(
       ? { max_completion_tokens: maxOutputTokens, service_tier: USUAL_TIER }
       : // eslint-disable-next-line @typescript-eslint/no-deprecated -- by OpenAI, not by the others
         { max_tokens: maxOutputTokens }),
-    ...withoutNulls({ temperature, top_p: topP, top_k: topK, presence_penalty: presencePenalty, seed }),
-    ...(effort !== null && { reasoning_effort: effort }),
-    ...(outputSchema !== null && {
-      response_format: {
-        type: 'json_schema',
-        json_schema: { name: outputSchema.name, schema: outputSchema.schema, strict: isStrict(outputSchema) },
-      },
-    }),
+    ...sampling,
+    reasoning_effort: effort,
+    response_format: outputSchema && {
+      type: 'json_schema',
+      json_schema: { name: outputSchema.name, schema: outputSchema.schema, strict: isStrict(outputSchema) },
+    },
     ...card.extraBody,
   };
 }
