@@ -43,3 +43,17 @@ export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise
     });
   });
 }
+
+/** Returns what was opened under a key, else opens it. A failure is forgotten, so that the next caller tries again. */
+export function openOnce<Value>(
+  opened: Map<string, Promise<Value>>,
+  key: string,
+  open: () => Promise<Value>,
+): Promise<Value> {
+  const known = opened.get(key);
+  if (known !== undefined) return known;
+  const value = open();
+  opened.set(key, value);
+  value.catch(() => opened.delete(key));
+  return value;
+}

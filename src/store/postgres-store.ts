@@ -1,6 +1,7 @@
 import type * as Sdk from 'pg';
 import type { StorePlace } from '../config/store-url';
 import { explain, needsPackages, reasonOf, type Rule } from '../errors';
+import { openOnce } from '../turns';
 import { checkSchema, migrateSchema, RIGHTS, SCHEMA_VERSION } from './postgres-schema';
 import { type Query, refusal, SqlStore, type Value } from './sql-store';
 import type { Migration } from './store';
@@ -179,11 +180,7 @@ class PostgresListener {
 }
 
 function poolOf(place: PostgresPlace): Promise<Sdk.Pool> {
-  const name = `${place.schema} ${place.connection}`;
-  const pool = POOLS.get(name) ?? openPool(place);
-  POOLS.set(name, pool);
-  pool.catch(() => POOLS.delete(name));
-  return pool;
+  return openOnce(POOLS, `${place.schema} ${place.connection}`, () => openPool(place));
 }
 
 async function openPool(place: PostgresPlace): Promise<Sdk.Pool> {

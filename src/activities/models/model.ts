@@ -1,6 +1,7 @@
 import type { Message, OutputSchema } from '../../plan/plan';
 import type { Usage } from '../../protocol/solve';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
+import { openOnce } from '../../turns';
 import type { Diagnosis } from './diagnose';
 
 /** One request to one model, independent of the vendor. */
@@ -55,15 +56,7 @@ export function oneForEachPlace<Client>(
   make: (place: Place) => Promise<Client>,
 ): (place: Place) => Promise<Client> {
   const clients = new Map<string, Promise<Client>>();
-  return (place) => {
-    const id = JSON.stringify([place.card.baseUrl, place.apiKey]);
-    const known = clients.get(id);
-    if (known !== undefined) return known;
-    const client = make(place);
-    clients.set(id, client);
-    client.catch(() => clients.delete(id));
-    return client;
-  };
+  return (place) => openOnce(clients, JSON.stringify([place.card.baseUrl, place.apiKey]), () => make(place));
 }
 
 /** Lists the ids of the models at an endpoint, at most one page; free of charge. Throws whatever the SDK throws. */

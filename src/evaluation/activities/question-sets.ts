@@ -3,6 +3,7 @@ import { ConfigError } from '../../config/errors';
 import type { Question } from '../../grading/question';
 import { quoteBriefly } from '../../plan/plan-error';
 import type { Store } from '../../store/store';
+import { openOnce } from '../../turns';
 import { type QuestionRef, readQuestionSetKey } from '../contract';
 
 /** Number of cached sets, for the current night, the night before and an evaluation. */
@@ -16,20 +17,13 @@ export class QuestionSets<Row = Question> {
 
   /** @throws ConfigError for a line that the set does not have; Error for a missing or altered set */
   async read({ set, index }: QuestionRef): Promise<Row> {
-    const questions = await (this.sets.get(set) ?? this.load(set));
+    const questions = await openOnce(this.sets, set, () => this.fetch(set));
+    for (const oldest of [...this.sets.keys()].slice(0, -KEPT_SETS)) this.sets.delete(oldest);
     const question = questions[index];
     if (question !== undefined) return question;
     throw new ConfigError(
       `question ${index + 1} was requested, but the set ${set} has only ${questions.length}`,
     );
-  }
-
-  private load(set: string): Promise<readonly Row[]> {
-    const questions = this.fetch(set);
-    this.sets.set(set, questions);
-    questions.catch(() => this.sets.delete(set));
-    for (const oldest of [...this.sets.keys()].slice(0, -KEPT_SETS)) this.sets.delete(oldest);
-    return questions;
   }
 
   /** Loads a set and checks its key and hash: questions may name an activity, and models also write to the store. */

@@ -1,5 +1,5 @@
 import { release } from 'node:os';
-import { Turns } from '../../turns';
+import { openOnce, Turns } from '../../turns';
 import { bubblewrap, unsafe } from './bubblewrap';
 import { type ProgramLimits, type Sandbox, SandboxError } from './sandbox';
 import { sandboxFusion } from './sandbox-fusion';
@@ -11,18 +11,13 @@ export interface ReadySandbox extends Pick<Sandbox, 'name' | 'run'> {
   readonly python: string;
 }
 
-/** Sandboxes by the setting that chose them; a failed one is tried again. */
+/** Sandboxes by the setting that chose them. */
 const ready = new Map<string, Promise<ReadySandbox>>();
 
 /** Opens the sandbox that `CONDUCTOR_SANDBOX` names, tested once. @throws SandboxError that says what to do */
 export function openSandbox(): Promise<ReadySandbox> {
   const { CONDUCTOR_SANDBOX: setting = '' } = process.env;
-  const known = ready.get(setting);
-  if (known !== undefined) return known;
-  const opened = tryOut(setting);
-  ready.set(setting, opened);
-  opened.catch(() => ready.delete(setting));
-  return opened;
+  return openOnce(ready, setting, () => tryOut(setting));
 }
 
 function choose(setting: string): Sandbox {
