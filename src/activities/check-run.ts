@@ -1,17 +1,21 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { z } from 'zod';
-import { ConfigError, explainIssue } from '../config/errors';
+import { ConfigError, explainFirst } from '../config/errors';
 import { conductorsOf, resolveBaselines } from '../config/cards';
 import { resolveRun } from '../config/resolve-run';
 import type { ModelProvider, ResolvedRun } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
 import type { Dependencies } from './model-call';
 
-/** Checks a workflow's input, which any client may have written. @throws ApplicationFailure `Solve.BadInput` */
-export function checkShape(schema: z.ZodType, value: unknown): void {
-  const [issue] = schema.safeParse(value).error?.issues ?? [];
-  if (issue === undefined) return;
-  const problem = `the input cannot be used: ${explainIssue(issue, value)}`;
+/** Reads a workflow's input, which any client may have written. @throws ApplicationFailure `Solve.BadInput` */
+export function checkShape<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  what = 'the input',
+): z.output<Schema> {
+  const { success, data, error } = schema.safeParse(value);
+  if (success) return data;
+  const problem = `${what} cannot be used: ${explainFirst(error, value)}`;
   throw ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
 }
 

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { z } from 'zod';
 import type { AskedRequest } from '../client/asked';
 import type { SolveRequest } from '../client/conductor-client';
-import { explainIssue } from '../config/errors';
+import { explainFirst } from '../config/errors';
 import { reasonOf, UsageError } from '../errors';
 import { answerSchemaSchema, conversationTurnSchema } from '../protocol/input';
 import { MAX_QUESTION_BYTES } from '../protocol/solve';
@@ -44,12 +44,7 @@ async function readJsonFile<Schema extends z.ZodType>(
   }
   const { success, data, error } = schema.safeParse(content);
   if (success) return data;
-  const [issue] = error.issues;
-  // If the value as a whole is wrong, it is not quoted: it may be nested too deeply to serialise.
-  const isWhole = issue === undefined || issue.path.length === 0;
-  throw new UsageError(
-    `${name} cannot be used: ${isWhole ? (issue?.message ?? '') : explainIssue(issue, content)}`,
-  );
+  throw new UsageError(`${name} cannot be used: ${explainFirst(error, content)}`);
 }
 
 const nameOf = (file: string): string => (file === '-' ? 'standard input' : file);

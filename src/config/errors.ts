@@ -41,6 +41,15 @@ export function explainIssue(
   return `${placeOf(path)} ${stateOf(path, valueAt(content, path))}: ${expectationOf(issue, content)}`;
 }
 
+/**
+ * Explains the first issue. A value that is wrong as a whole is not shown: it may be nested too deeply to serialise.
+ */
+export function explainFirst({ issues: [issue] }: z.ZodError, content: unknown): string {
+  if (issue === undefined) return '';
+  const isWhole = issue.path.length === 0 && issue.code !== 'unrecognized_keys';
+  return isWhole ? issue.message : explainIssue(issue, content);
+}
+
 function explainKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, settings: readonly string[]): string {
   const secret = keys.find((key) => /^api[-_]?key$/i.test(key));
   if (secret !== undefined) {

@@ -1,8 +1,6 @@
-import { ApplicationFailure } from '@temporalio/common';
 import type { z } from 'zod';
-import { checkRun } from '../../activities/check-run';
-import { ConfigError, explainIssue } from '../../config/errors';
-import { FAILURES } from '../../protocol/failures';
+import { checkRun, checkShape } from '../../activities/check-run';
+import { ConfigError } from '../../config/errors';
 import { trainingOf } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
 import * as inputs from '../inputs';
@@ -31,15 +29,9 @@ export function checkInput(
   configured: { readonly config: TrainableConfig },
   { workflow, input }: CheckInputRequest,
 ): Promise<void> {
-  const { data, error } = SCHEMAS[workflow].safeParse(input);
-  const [issue] = error?.issues ?? [];
-  if (issue !== undefined) {
-    const what = issue.path.length === 0 ? issue.message : explainIssue(issue, input);
-    const problem = `the input of ${workflow} cannot be used: ${what}`;
-    throw ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
-  }
-  checkPlaces(configured, data === undefined ? {} : placesIn(data));
-  if (data !== undefined && 'run' in data) checkRun(configured, data.run);
+  const data = checkShape(SCHEMAS[workflow], input, `the input of ${workflow}`);
+  checkPlaces(configured, placesIn(data));
+  if ('run' in data) checkRun(configured, data.run);
   return Promise.resolve();
 }
 
