@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { hasEngine, howToGetEngine } from '../activities/models/local';
-import { VENDORS } from '../config/cards';
+import { nameOf, VENDORS } from '../config/cards';
 import { configuredCards, keyFor, modelCardsOf } from '../config/api-keys';
 import { configPath, loadConfig, type LoadedConfig } from '../config/load';
-import { haveNoPrice, resolveRun, unpricedOf } from '../config/resolve-run';
+import { haveNoPrice, priceSettingOf, resolveRun, unpricedOf } from '../config/resolve-run';
 import { configuredKeys } from '../encryption/key-ring';
 import { fetchSmolLm2 } from '../local/downloads';
 import type { SolveInput } from '../protocol/input';
@@ -105,9 +105,9 @@ export function checkCostLimit(run: ResolvedRun): void {
   const unpriced = unpricedOf(run);
   if (unpriced.length === 0) return;
   const remedies = [
-    ...new Set(unpriced.map(({ setting }) => `add ${setting}, to it in conductor.yaml`)),
-    ...unpriced.flatMap(({ worker }) => (worker === null ? [] : `leave it out with --deny ${worker}`)),
+    ...new Set(unpriced.map((card) => `add ${priceSettingOf(card)}, to it in conductor.yaml`)),
+    ...unpriced.flatMap((card) => ('id' in card ? `leave it out with --deny ${card.id}` : [])),
   ].join(', or ');
-  const names = haveNoPrice(unpriced.map(({ name }) => name));
+  const names = haveNoPrice(unpriced.map(nameOf));
   throw new UsageError(`--max-cost cannot be enforced: ${names}; ${remedies}`);
 }

@@ -129,7 +129,7 @@ export function noticesOf(config: Config): string[] {
     resolveRun(config, { conductor: { name } }),
   );
   const free = runs.some(({ conductor }) => isFreeOfCharge(conductor)) ? [FREE_TOKENS] : [];
-  const names = [...new Set(runs.flatMap(unpricedOf).map(({ name }) => name))];
+  const names = [...new Set(runs.flatMap(unpricedOf).map(nameOf))];
   if (costUsd === null || names.length === 0) return free;
   return [
     ...free,
@@ -138,20 +138,12 @@ export function noticesOf(config: Config): string[] {
   ];
 }
 
-/** A worker, or the Conductor (`worker` is null), whose calls have an unknown cost, and the price setting it lacks. */
-export interface Unpriced {
-  readonly name: string;
-  readonly worker: string | null;
-  readonly setting: string;
-}
-
-export function unpricedOf({ conductor, workers }: Pick<ResolvedRun, 'conductor' | 'workers'>): Unpriced[] {
-  const unpriced = [conductor, ...workers].filter((card) => !isPriced(card));
-  return unpriced.map((card) => ({
-    name: nameOf(card),
-    worker: 'id' in card ? card.id : null,
-    setting: priceSettingOf(card),
-  }));
+/** Returns the Conductor and the workers whose calls have an unknown cost. */
+export function unpricedOf({
+  conductor,
+  workers,
+}: Pick<ResolvedRun, 'conductor' | 'workers'>): (ConductorCard | RunWorker)[] {
+  return [conductor, ...workers].filter((card) => !isPriced(card));
 }
 
 export function isPriced(card: ConductorCard | RunWorker): boolean {

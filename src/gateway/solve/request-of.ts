@@ -1,6 +1,7 @@
 import { BadQuestionError, checkAsked } from '../../client/asked';
 import type { SolveRequest } from '../../client/conductor-client';
 import { ConfigError } from '../../config/errors';
+import { nameOf } from '../../config/cards';
 import { haveNoPrice, resolveRun, unpricedOf } from '../../config/resolve-run';
 import type { Config } from '../../config/schema';
 import type { LimitsInput } from '../../protocol/input';
@@ -112,8 +113,8 @@ export function checkRequest(config: Config, request: SolveRequest): void {
   }
 }
 
-export function noPrice(what: string, unpriced: readonly { readonly name: string }[]): Refusal {
-  const names = haveNoPrice(unpriced.map(({ name }) => name));
+export function noPrice(what: string, unpriced: ReturnType<typeof unpricedOf>): Refusal {
+  const names = haveNoPrice(unpriced.map(nameOf));
   const remedy = 'leave it out of the pool, or have the operator give it a price';
   return badRequest(`${what} cannot be enforced: ${names}; ${remedy}`, 'conductor', 'price_unknown');
 }

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { nameOf } from '../../config/cards';
 import { ConfigError } from '../../config/errors';
 import { type ConfigReader, createConfigReader, readYaml } from '../../config/load';
-import { haveNoPrice, noticesOf, resolveRun, unpricedOf } from '../../config/resolve-run';
+import { haveNoPrice, isPriced, noticesOf, resolveRun } from '../../config/resolve-run';
 import { isRecord } from '../../plan/validate';
 import { type TrainableConfig, type TrainableInput, trainingConfigSchema } from './schema';
 
@@ -19,7 +20,8 @@ export const readGivenTrainable: Reader['readGiven'] = reader.readGiven;
 /** Returns a notice if the cost budget cannot be enforced; the policy is one's own, so only workers have prices. */
 export function budgetNoticesOf(config: TrainableConfig): string[] {
   const costUsd = config.training?.budget.costUsd ?? null;
-  const names = unpricedOf(resolveRun(config)).flatMap(({ name, worker }) => (worker === null ? [] : name));
+  const unpriced = resolveRun(config).workers.filter((worker) => !isPriced(worker));
+  const names = unpriced.map(nameOf);
   if (costUsd === null || names.length === 0) return [];
   return [
     `training.budget.costUsd ($${costUsd}) cannot be enforced: ${haveNoPrice(names)}. ` +
