@@ -36,7 +36,7 @@ export function resolveConductor(config: ConductorConfig, day: Date): ConductorC
     maxOutputTokens: config.maxOutputTokens ?? CONDUCTOR_TOKENS,
     describe: config.describe,
     access: config.access ?? usualAccess(settings),
-    ...(config.plan !== undefined && { plan: countedFromZero(config.plan) }),
+    plan: config.plan && countedFromZero(config.plan),
   };
 }
 
@@ -58,8 +58,7 @@ export function resolveWorker(config: WorkerConfig, day: Date): ModelCard | Exte
   const { id, notes = null, fallback } = config;
   if (config.provider === 'activity' || config.provider === 'workflow') {
     const { provider: kind, type, taskQueue, timeout, price } = config;
-    const card = { kind, id, type, taskQueue, timeoutMs: durationMs(timeout), notes, fallback };
-    return { ...card, ...(price !== undefined && { price }) };
+    return { kind, id, type, taskQueue, timeoutMs: durationMs(timeout), notes, fallback, price };
   }
   return {
     kind: 'model',
@@ -70,7 +69,7 @@ export function resolveWorker(config: WorkerConfig, day: Date): ModelCard | Exte
     notes,
     fallback,
     layout: config.layout,
-    ...(config.instructions !== undefined && { instructions: config.instructions }),
+    instructions: config.instructions,
   };
 }
 
@@ -115,32 +114,22 @@ function settingsOf(
   config: ModelConfig,
   day: Date,
 ): Omit<ConductorCard, 'temperature' | 'maxOutputTokens' | 'describe' | 'access'> {
-  const { provider, model, effort = null, timeout } = config;
+  const { provider, model, effort = null, topP, topK, presencePenalty, thinking, timeout } = config;
   return {
     provider,
     model,
     ...addressOf(config),
     ...(config.background === true && { background: true }),
     effort,
-    ...requestFieldsOf(config),
+    topP,
+    topK,
+    presencePenalty,
+    thinking: thinking === 'off' ? 0 : thinking,
+    extraBody: 'extraBody' in config ? config.extraBody : undefined,
     timeoutMs: durationMs(timeout),
-    ...('stream' in config && config.stream && { idleTimeoutMs: durationMs(config.idleTimeout) }),
+    idleTimeoutMs: 'stream' in config && config.stream ? durationMs(config.idleTimeout) : undefined,
     capabilities: capabilitiesOf(config),
     ...priceOf(config, day),
-  };
-}
-
-/** Returns the optional request fields that are configured. */
-function requestFieldsOf(
-  config: ModelConfig,
-): Pick<ConductorCard, 'topP' | 'topK' | 'presencePenalty' | 'thinking' | 'extraBody'> {
-  const { topP, topK, presencePenalty, thinking } = config;
-  return {
-    ...(topP !== undefined && { topP }),
-    ...(topK !== undefined && { topK }),
-    ...(presencePenalty !== undefined && { presencePenalty }),
-    ...(thinking !== undefined && { thinking: thinking === 'off' ? 0 : thinking }),
-    ...('extraBody' in config && { extraBody: config.extraBody }),
   };
 }
 
@@ -188,7 +177,7 @@ function policyCard(config: Extract<ConductorConfig, { readonly provider: 'polic
     priceVersion: price === undefined ? 'local' : 'card',
     describe: 'ordinals',
     access: 'binary',
-    ...(checkpoint !== undefined && { checkpoint }),
+    checkpoint,
   };
 }
 

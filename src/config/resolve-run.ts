@@ -147,7 +147,7 @@ export function unpricedOf({
 }
 
 export function isPriced(card: ConductorCard | RunWorker): boolean {
-  return 'price' in card && card.price !== null;
+  return card.price != null;
 }
 
 /** Returns the setting of a card's price, with its unit. */
