@@ -51,25 +51,14 @@ export function modelCardsOf({ conductor, workers }: ResolvedRun): Card[] {
   return [conductor, ...workers.filter((worker) => worker.kind === 'model')];
 }
 
-/** Cache per configuration, since every model call needs the cards. */
-const CARDS = new WeakMap<Config, readonly Card[]>();
-
 /** Returns all model cards of this configuration: Conductors, workers, baselines and the verifier. */
 export function configuredCards(config: Config): readonly Card[] {
-  const cards = CARDS.get(config) ?? [
+  const workers = [...resolveRun(config).workers, ...resolveBaselines(config)];
+  return [
     ...conductorsOf(config).map(([, conductor]) => resolveConductor(conductor, new Date())),
-    ...[...resolveRun(config).workers, ...resolveBaselines(config)].filter(
-      (worker) => worker.kind === 'model',
-    ),
-    ...verifierOf(config),
+    ...workers.filter((worker) => worker.kind === 'model'),
+    ...[resolveVerifier(config)].filter((card) => card !== null),
   ];
-  CARDS.set(config, cards);
-  return cards;
-}
-
-function verifierOf(config: Config): Card[] {
-  const verifier = resolveVerifier(config);
-  return verifier === null ? [] : [verifier];
 }
 
 function placeOf({ baseUrl, provider, apiKeyEnv, model }: Card): string {
