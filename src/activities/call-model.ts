@@ -5,6 +5,7 @@ import { FAILURES, type FailureType } from '../protocol/failures';
 import type { Text } from '../protocol/text';
 import {
   callOf,
+  createRow,
   findAnswer,
   findBegun,
   keepAnswer,
@@ -21,7 +22,7 @@ import { asFailure, callDetails, processLost, requestsSpent, toError } from './a
 import { callInBackground, type LeftRunning } from './call-in-background';
 import { brokenOff, callIdOf, type Dependencies, type ModelCall, sendRequest } from './model-call';
 import { untilWritten } from './heartbeat';
-import { closeRow, openRow, openRowOf } from './ledger-row';
+import { closeRow, openRowOf } from './ledger-row';
 import type { Answered, Ended, Failed } from './models/failure';
 import type { Permit, Report } from './rate-limits/limiter';
 
@@ -163,8 +164,10 @@ async function makeRequest(
   const permit = await pacing(call, earlier);
   let report = NOTHING_LEARNT;
   try {
-    const row = await openRow(store, blank, (earlier.at(-1)?.attempt ?? 0) + 1);
-    if (row === null) return null;
+    const attempt = (earlier.at(-1)?.attempt ?? 0) + 1;
+    const row = { ...blank, attempt, startedAt: new Date().toISOString() };
+    // The row stays open for good if this process dies.
+    if (!(await createRow(store, row))) return null;
     const sent = await sendUnlessOver(dependencies, call, { apiKey, row, permit });
     report = reportOf(sent);
     return { row, sent, others: earlier };

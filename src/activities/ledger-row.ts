@@ -18,15 +18,6 @@ export function openRowOf(
   return { callId, rootId, workflowId, runId, purpose, round, step, worker, model, priceVersion, ...unknown };
 }
 
-/**
- * Writes the row of a request that is about to be sent; it stays open for good if this process dies. Returns null if
- * another live attempt took its number.
- */
-export async function openRow(store: Store, blank: OpenRow, attempt: number): Promise<LedgerRow | null> {
-  const row: LedgerRow = { ...blank, attempt, startedAt: new Date().toISOString() };
-  return (await createRow(store, row)) ? row : null;
-}
-
 export function closeRow(
   row: LedgerRow,
   { card: { price } }: Pick<ModelCall, 'card'>,

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { closeRow, openRow, openRowOf } from '../../src/activities/ledger-row';
+import { closeRow, openRowOf } from '../../src/activities/ledger-row';
 import type { CallFailure } from '../../src/activities/models/failure';
 import { FAILURES } from '../../src/protocol/failures';
 import type { ModelReply } from '../../src/activities/models/model';
+import { createRow } from '../../src/store/ledger';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { freshFolder } from '../local/fresh-folder';
 import { rowsOfRun } from '../support/ledger-of';
@@ -15,15 +16,14 @@ const CALL = aCall(aCard({ price: { input: 2, output: 10, tiers: { flex: 0.5 } }
 
 async function openedRow() {
   const store = new SqliteStore(join(await freshFolder(), 'store.db'));
-  const row = await openRow(store, openRowOf(CALL, 'c'.repeat(64), info), 1);
-  if (row === null) throw new Error('The row was there already.');
+  const row = { ...openRowOf(CALL, 'c'.repeat(64), info), attempt: 1, startedAt: new Date().toISOString() };
+  expect(await createRow(store, row)).toBe(true);
   return { store, row };
 }
 
 test('a row is opened before its request, with unknown cost, and another claim to its number cannot overwrite it', async () => {
   const { store, row } = await openedRow();
-  const again = await openRow(store, openRowOf({ ...CALL, worker: 'bob' }, row.callId, info), 1);
-  expect(again).toBeNull();
+  expect(await createRow(store, { ...row, worker: 'bob' })).toBe(false);
   expect(await rowsOfRun(store, 'run-1')).toEqual([row]);
   expect(row).toMatchObject({ rootId: 'solve-1', workflowId: 'solve-1-child', priceVersion: 'table-1' });
   expect(row).toMatchObject({ usage: null, nanoUsd: null, endedAt: null });
