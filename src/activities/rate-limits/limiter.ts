@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../errors';
 import type { SharedStates } from '../../store/store';
 import { Turns } from '../../turns';
-import { Circuit, type CircuitSettings } from './circuit';
 import {
   isStale,
   LEASE_MS,
@@ -14,7 +13,12 @@ import {
   RateWindow,
 } from './window';
 
-export type RateLimiterSettings = RateLimits & CircuitSettings;
+export interface RateLimiterSettings extends RateLimits {
+  /** Failures in a row that open a model's circuit. */
+  readonly failures: number;
+  /** First pause of an open circuit. */
+  readonly pauseMs: number;
+}
 
 export interface Report {
   readonly tokens: number | null;
@@ -147,5 +151,44 @@ export class RateLimiter {
       clearInterval(this.renewal);
       this.renewal = undefined;
     }
+  }
+}
+
+/** Longest pause, unless a longer one is configured, so that a provider that recovers is soon called again. */
+const LONGEST_PAUSE_MS = 10 * 60_000;
+
+/**
+ * A circuit breaker: closed while a model answers, open after too many failures in a row. After the pause one call
+ * may probe: an answer closes the circuit, a failure reopens it for twice as long. If the probe shows neither or
+ * never ends, another may follow after a first pause. The caller passes the current time in milliseconds.
+ */
+export class Circuit {
+  private failures = 0;
+  private open: { readonly until: number; readonly pauseMs: number } | null = null;
+
+  constructor(private readonly settings: Pick<RateLimiterSettings, 'failures' | 'pauseMs'>) {}
+
+  /** Returns the milliseconds until the model may be called; 0 means now. */
+  waitAt(now: number): number {
+    return this.open === null ? 0 : Math.max(0, this.open.until - now);
+  }
+
+  /** Records a call that `waitAt` allowed. Returns whether it is the probe. */
+  pass(now: number): boolean {
+    if (this.open !== null) this.open = { ...this.open, until: now + this.settings.pauseMs };
+    return this.open !== null;
+  }
+
+  answered(): void {
+    [this.failures, this.open] = [0, null];
+  }
+
+  failed(now: number, wasProbe: boolean): void {
+    const { failures: most, pauseMs: first } = this.settings;
+    this.failures += 1;
+    if (this.open === null ? this.failures < most : !wasProbe) return;
+    const pauseMs =
+      this.open === null ? first : Math.min(this.open.pauseMs * 2, Math.max(LONGEST_PAUSE_MS, first));
+    this.open = { until: now + pauseMs, pauseMs };
   }
 }

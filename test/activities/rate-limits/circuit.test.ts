@@ -1,4 +1,4 @@
-import { Circuit } from '../../../src/activities/rate-limits/circuit';
+import { Circuit } from '../../../src/activities/rate-limits/limiter';
 
 const PAUSE = 30_000;
 
