@@ -110,12 +110,15 @@ function hasPlan({ rounds }: SolveResult): boolean {
 
 /** Reads the log, or nothing if the store fails: each step's text then arrives when the step ends. */
 async function* readOrNothing(log: LiveReader | null): AsyncGenerator<LiveText[]> {
-  const pages = log?.read();
-  for (;;) {
-    const page = await pages?.next().catch(() => undefined);
-    if (page === undefined || page.done === true) return;
-    yield page.value;
+  try {
+    if (log !== null) yield* log.read();
+  } catch {
+    // The next look reads on from there.
   }
+}
+
+function pauseBeforeLook(log: LiveReader | null): number {
+  return pauseOf(log?.isPolled === true ? LOOK_MS : SELDOM_MS, MOST_LOOKS);
 }
 
 /** Yields the states of a run, and the last one again whenever other news is possible, until the signal is aborted. */
@@ -130,52 +133,27 @@ async function* lookingMeanwhile<State>(
     asked.catch(() => undefined);
     return asked;
   };
-  const bell = new Bell(log);
+  // Ends the pause between two looks; a pause that begins later ends at once.
+  let bell = new AbortController();
+  const ring = (): void => {
+    bell.abort();
+  };
+  const unsubscribe = log?.watch(ring);
   let next = ask();
   let last: State | undefined;
   try {
     for (;;) {
-      const news = await Promise.race([next, bell.rung]);
-      if (news?.done === true || signal.aborted) return;
-      if (news === null) bell.wind();
+      const pausing = pause(pauseBeforeLook(log), null, { signal: bell.signal });
+      const news = await Promise.race([next, pausing.catch(() => null)]);
+      if (news?.done === true) return;
+      if (news === null) bell = new AbortController();
       else [next, last] = [ask(), news.value];
       if (last !== undefined) yield last;
     }
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    bell.close();
-  }
-}
-
-/** Rings when a log may have new entries; a listener that comes late hears it too. */
-class Bell {
-  rung: Promise<null> = Promise.resolve(null);
-  #ring: () => void = () => undefined;
-  readonly #everyMs: number;
-  readonly #end: (() => void) | undefined;
-
-  constructor(log: LiveReader | null) {
-    this.#everyMs = log?.isPolled === true ? LOOK_MS : SELDOM_MS;
-    this.#end = log?.watch(() => {
-      this.#ring();
-    });
-    this.wind();
-  }
-
-  /** Rearms the bell, which also rings by itself after a while. */
-  wind(): void {
-    this.rung = new Promise((resolve) => {
-      const clock = setTimeout(resolve, pauseOf(this.#everyMs, MOST_LOOKS), null);
-      this.#ring = () => {
-        clearTimeout(clock);
-        resolve(null);
-      };
-    });
-  }
-
-  close(): void {
-    this.#ring();
-    this.#end?.();
+    ring();
+    unsubscribe?.();
   }
 }
