@@ -32,7 +32,7 @@ import { newRetryId, newRunId } from './run-id';
 import type { LiveEvent } from './live-events';
 import { streamRun, type StreamOptions } from './stream';
 import { RefusedError, signalRun, updateRun } from './steer';
-import { type KnownRun, readRun, readRunNow, readTraceLeft, type RunOrigin } from './trace-reader';
+import { readRun, readRunNow, readTraceLeft, type ResolvedKnownRun } from './trace-reader';
 
 export interface ConductorClientOptions {
   /** Any Temporal client; its namespace and data converter apply. */
@@ -199,8 +199,7 @@ export class ConductorClient {
 
   /** Returns the context in which `parsePlan` reads a plan for this run, and in which the run would validate it now. */
   async planContext(id: string): Promise<PlanContext> {
-    const origin = await this.readOrigin(id);
-    return contextOf(origin, await this.limits(id));
+    return contextOf(await this.readResolved(id), await this.limits(id));
   }
 
   /** Starts a run that continues an earlier one from a step. @throws BadRetryError for an unknown step or worker */
@@ -210,10 +209,9 @@ export class ConductorClient {
     newId: string = newRetryId(id),
     options: StartOptions = {},
   ): Promise<SolveHandle> {
-    const origin = await this.readOrigin(id);
-    if (request.worker !== undefined) checkWorker(origin, id, request.worker);
-    const again = retryInput(origin.input, origin.trace, request);
-    return this.launch(again, newId, options);
+    const before = await this.readResolved(id);
+    if (request.worker !== undefined) checkWorker(before, id, request.worker);
+    return this.launch(retryInput(before.input, before.trace, request), newId, options);
   }
 
   /** Asks a run to stop: its HTTP calls are closed, nothing more is sent, and it ends as cancelled. */
@@ -270,10 +268,10 @@ export class ConductorClient {
     return trace.rounds.findLast(({ childId }) => childId === null)?.plan;
   }
 
-  private async readOrigin(id: string): Promise<RunOrigin & Pick<KnownRun, 'trace'>> {
-    const { trace, origin } = await readRunNow(this.client, id);
-    if (origin === null) throw new RefusedError(`run ${id} has no plan yet: try again when it has`);
-    return { ...origin, trace };
+  private async readResolved(id: string): Promise<ResolvedKnownRun> {
+    const { run, ...known } = await readRunNow(this.client, id);
+    if (run === null) throw new RefusedError(`run ${id} has no plan yet: try again when it has`);
+    return { ...known, run };
   }
 }
 

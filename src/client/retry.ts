@@ -6,7 +6,7 @@ import type { RunLimits } from '../protocol/cards';
 import { CONDUCTOR_ID } from '../protocol/names';
 import type { SolveTrace } from '../protocol/solve';
 import { RefusedError } from './steer';
-import type { RunOrigin } from './trace-reader';
+import type { ResolvedKnownRun } from './trace-reader';
 
 /** Thrown for a step or a worker that the earlier run does not have; nothing was started. */
 export class BadRetryError extends ConductorError {
@@ -52,21 +52,20 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
   };
 }
 
+type Known = Pick<ResolvedKnownRun, 'input' | 'run'>;
+
 /** @throws BadRetryError if the earlier run, whose input the new one has, may not use the worker */
-export function checkWorker(origin: RunOrigin, id: string, worker: string): void {
-  const { allow, deny = [] } = origin.input.pool ?? {};
+export function checkWorker(known: Known, id: string, worker: string): void {
+  const { allow, deny = [] } = known.input.pool ?? {};
   // The new run takes its depth limit from the configuration at its start, so none applies here.
-  const { workers } = contextOf(origin, { ...origin.run.limits, depth: null });
+  const { workers } = contextOf(known, { ...known.run.limits, depth: null });
   const isInPool = (allow?.includes(worker) ?? true) && !deny.includes(worker);
   if (worker === CONDUCTOR_ID ? workers.includes(worker) : isInPool) return;
   const what = `run ${id} may not use worker ${worker}, nor may one that goes on from it`;
   throw new BadRetryError(`${what}: name one of ${workers.join(', ')}`);
 }
 
-export function contextOf(
-  { input, run }: RunOrigin,
-  limits: Pick<RunLimits, 'steps' | 'depth'>,
-): PlanContext {
+export function contextOf({ input, run }: Known, limits: Pick<RunLimits, 'steps' | 'depth'>): PlanContext {
   const { workers, recursion } = run;
   const { round = 0, depth = 0 } = input.parent ?? {};
   const mayCallItself = isRecursionAllowed('worker', { recursion, limits }, depth);

@@ -98,10 +98,11 @@ async function heldBy(client: Client, ids: readonly string[]): Promise<string[]>
 
 /** Expects reviews if the limits, unresolved before a plan, may allow them. @returns whether texts are logged */
 async function prepare(teller: LiveTeller, client: Client, id: string): Promise<boolean> {
-  const { origin } = await readRunNow(client, id).catch(() => ({ origin: null }));
+  const known = await readRunNow(client, id).catch(() => null);
+  const run = known?.run ?? null;
   // If the limits are unknown, a review may follow.
-  teller.expectReviews((depth) => origin === null || isRecursionAllowed('review', origin.run, depth));
-  return origin?.input.live === true;
+  teller.expectReviews((depth) => run === null || isRecursionAllowed('review', run, depth));
+  return known?.input.live === true;
 }
 
 function hasPlan({ rounds }: SolveResult): boolean {

@@ -22,19 +22,18 @@ import {
 } from './history';
 import { type PendingCall, readPendingCall } from './pending-call';
 
-export interface RunOrigin {
+/** A run as its own history tells it. */
+export interface KnownRun {
+  readonly trace: SolveTrace;
+  /** Empty if it is not a solve input. */
   readonly input: SolveInput;
-  readonly run: ResolvedRun;
+  /** null until it is resolved. */
+  readonly run: ResolvedRun | null;
   /** Digest of the configuration that it was resolved from; null if the run was given, as to a child. */
   readonly config: ConfigDigest | null;
 }
 
-export interface KnownRun {
-  readonly trace: SolveTrace;
-  /** The run's input; empty if it is not a solve input. */
-  readonly input: Partial<SolveInput>;
-  readonly origin: RunOrigin | null;
-}
+export type ResolvedKnownRun = KnownRun & { readonly run: ResolvedRun };
 
 /** Reads one run without its children, and yields what is known after each page of its history. */
 export async function* readRun(
@@ -45,8 +44,8 @@ export async function* readRun(
   const reader = new TraceReader(id, new HistoryDecoder(client.options.loadedDataConverter));
   for await (const events of readHistory(client, { workflowId: id }, following)) {
     for (const event of events) await reader.read(event);
-    const { trace, input, origin } = reader;
-    yield { trace, input, origin };
+    const { trace, input, run, config } = reader;
+    yield { trace, input, run, config };
   }
 }
 
@@ -86,11 +85,11 @@ type Take<Attributes> = (attributes: NonNullable<Attributes>, event: TemporalEve
  * 5. The workflow's clock is the start time of the workflow task whose commands it writes.
  * 6. A run that ends leaves its own trace, in its result or its failure's details; it replaces all that was read.
  */
-export class TraceReader {
+export class TraceReader implements KnownRun {
   private readonly pending = new Map<string, PendingCall>();
-  input: Partial<SolveInput> = {};
-  private run: ResolvedRun | null = null;
-  private config: ConfigDigest | null = null;
+  input: SolveInput = {};
+  run: ResolvedRun | null = null;
+  config: ConfigDigest | null = null;
   private asked: Asked = { question: '' };
   private now = '';
   /** Whether a plan that needs approval was written, but the run has not seen it yet. */
@@ -102,10 +101,6 @@ export class TraceReader {
     private readonly decoder: HistoryDecoder,
   ) {
     this.trace = emptyTrace({ id: workflowId, runId: '', question: '' });
-  }
-
-  get origin(): RunOrigin | null {
-    return this.run && { input: this.input, run: this.run, config: this.config };
   }
 
   async read(event: TemporalEvent): Promise<void> {

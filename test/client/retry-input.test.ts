@@ -66,9 +66,9 @@ describe('a run that continues from a step of an earlier one', () => {
       }),
       { pool: { deny: ['beta'] } },
     );
-    const origin = { input: INPUT, run, config: null };
+    const known = { input: INPUT, run };
     const check = (worker: string) => () => {
-      checkWorker(origin, 'solve-1', worker);
+      checkWorker(known, 'solve-1', worker);
     };
     expect(check('beta')).toThrow('run solve-1 may not use worker beta, nor may one');
     expect(check('conductor')).toThrow('name one of alpha');

@@ -276,8 +276,8 @@ const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, each)
 async function grantsOf({ temporal: { client }, taskQueue }: Stage): Promise<Map<string, number>> {
   const grants = new Map<string, number>();
   for await (const { workflowId } of client.workflow.list({ query: `TaskQueue = "${taskQueue}"` })) {
-    const { origin } = await readRunNow(client, workflowId);
-    grants.set(workflowId, origin?.input.limits?.costUsd ?? Infinity);
+    const { input } = await readRunNow(client, workflowId);
+    grants.set(workflowId, input.limits?.costUsd ?? Infinity);
   }
   return grants;
 }

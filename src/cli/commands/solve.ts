@@ -125,8 +125,8 @@ async function sayOtherVersion({ temporal, config, file }: Session, id: string):
 }
 
 async function readVersion(temporal: Client, id: string, signal: AbortSignal): Promise<ConfigDigest | null> {
-  for await (const { origin, trace } of readRun(temporal, id, signal)) {
-    if (origin !== null || trace.status !== 'running') return origin?.config ?? null;
+  for await (const { run, config, trace } of readRun(temporal, id, signal)) {
+    if (run !== null || trace.status !== 'running') return config;
   }
   return null;
 }

@@ -105,9 +105,9 @@ async function readSolve(
   latencyMs: number,
 ): Promise<Logged | null> {
   try {
-    const { trace, origin } = await readRunNow(temporal, id);
+    const { trace, input } = await readRunNow(temporal, id);
     const { answer, status } = trace;
-    const { given, messages } = origin?.input ?? {};
+    const { given, messages } = input;
     if (status !== 'completed' || answer === null || (given ?? messages) !== undefined) return null;
     const question = await readText(store, trace.question);
     const kept = await keepText(store, await readText(store, answer));

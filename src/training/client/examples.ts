@@ -39,15 +39,15 @@ export async function gradeSolve(
   { client, store, questions }: { client: Client; store: Store; questions: readonly Question[] },
   id: string,
 ): Promise<GradedSolve | null> {
-  const { trace, origin } = await readRunNow(client, id);
+  const { trace, input, run } = await readRunNow(client, id);
   // The last turn alone does not identify a conversation.
-  if (!origin || origin.input.parent !== undefined || origin.input.messages !== undefined) return null;
+  if (run === null || input.parent !== undefined || input.messages !== undefined) return null;
   const { plan, answer } = firstRound(trace);
   if (plan === null || answer === null) return null;
   const asked = normalizeQuestion(await readText(store, trace.question));
   const question = questions.find((each) => normalizeQuestion(wholeQuestion(each)) === asked);
   if (question === undefined) return null;
-  const workers = origin.run.workers.map((worker) => worker.id);
+  const workers = run.workers.map((worker) => worker.id);
   const { verdict } = await grade(question, await readText(store, answer));
   return { question: question.question, plan, workers, verdict };
 }
