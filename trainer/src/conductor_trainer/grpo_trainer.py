@@ -32,7 +32,7 @@ from conductor_trainer.grpo_config import StopAfter
 from conductor_trainer.model import Policy
 from conductor_trainer.optimizer_state import load_state
 from conductor_trainer.tensors import Tensors
-from conductor_trainer.token_sums import TokenSums
+from conductor_trainer.token_sums import Sums, sums_of
 
 
 class ExternalGRPOTrainer(GRPOTrainer):
@@ -66,12 +66,10 @@ class ExternalGRPOTrainer(GRPOTrainer):
         # Makes TRL's loss read `importance_sampling_ratio`; no vLLM is called.
         self.use_vllm = self.vllm_importance_sampling_correction = True
         self._micro_batch: Tensors | None = None
-        self.first_pass = TokenSums()
-        """Sums over each minibatch before the first step on it."""
-        self.all_passes = TokenSums()
-        self._passes = 0
+        self.sums: list[Sums] = []
+        """Sums of each pass over a micro batch; the first `micro_batches` precede a step on it."""
         self._minibatches = minibatches
-        self._micro_batches = minibatches * self.args.gradient_accumulation_steps
+        self.micro_batches = minibatches * self.args.gradient_accumulation_steps
 
     def _generate_and_score_completions(self, inputs: Any) -> Tensors:
         batch = {name: tensor.to(self.accelerator.device) for name, tensor in self._batch.items()}
@@ -115,11 +113,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
                 "Nothing was saved: lower the learning rate, or check the batch's probabilities."
             )
         logprobs_BC, entropies_BC, _ = self._scored
-        scored = (inputs, logprobs_BC.detach(), entropies_BC.detach(), self._loss)
-        self.all_passes.add(*scored)
-        if self._passes < self._micro_batches:
-            self.first_pass.add(*scored)
-        self._passes += 1
+        self.sums.append(sums_of(inputs, logprobs_BC.detach(), entropies_BC.detach(), self._loss))
         return loss
 
     def _share_of(self, micro_batch: Tensors) -> torch.Tensor | float:
@@ -129,7 +123,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
         """
         mask_BC = micro_batch["completion_mask"]
         # TRL divides by the number of micro batches per step; processes average their gradients.
-        parts = self._micro_batches * self.accelerator.num_processes
+        parts = self.micro_batches * self.accelerator.num_processes
         match self.loss_type:
             case "dapo":
                 # TRL already divides by the tokens of the whole batch.

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean
 
@@ -17,7 +16,7 @@ from conductor_trainer.optimizer_state import save_state
 from conductor_trainer.ranks import learn_together
 from conductor_trainer.record import Made, join_ranks, load_together, make, save_made
 from conductor_trainer.tensors import share_of_rank, to_tensors
-from conductor_trainer.token_sums import TokenSums, add_up
+from conductor_trainer.token_sums import Sums, add_up
 from conductor_trainer.worker.steps import Report
 
 
@@ -69,8 +68,13 @@ def learn(made: Made, batch: Path, report: Report) -> tuple[Policy, JsonObject]:
     steps = [entry for entry in trainer.state.log_history if "grad_norm" in entry]
     save_state(trainer, made.temporary / TRAINER_FOLDER)
     save_made(made, policy, root / parent.folder)
-    sums = {"first": asdict(trainer.first_pass), "every": asdict(trainer.all_passes)}
-    return policy, {"steps": steps, "advantage": tensors["advantages"].abs().max().item(), **sums}
+    told = {
+        "steps": steps,
+        "advantage": tensors["advantages"].abs().max().item(),
+        "first": add_up(trainer.sums[: trainer.micro_batches]),
+        "every": add_up(trainer.sums),
+    }
+    return policy, told
 
 
 def expected_of(request: JsonObject, parent: Record) -> Expected:
@@ -82,23 +86,26 @@ def expected_of(request: JsonObject, parent: Record) -> Expected:
 def outcome_of(told: Sequence[JsonObject], seconds: float) -> JsonObject:
     """Combines the results of all processes; `first` sums the first pass, `every` all passes."""
     steps = told[0]["steps"]
-    first = add_up([TokenSums(**each["first"]) for each in told])
-    every = add_up([TokenSums(**each["every"]) for each in told])
+    first, every = (add_up([each[name] for each in told]) for name in ("first", "every"))
+
+    def mean(name: str, sums: Sums = first) -> float:
+        return sums[name] / max(sums["tokens"], 1)
+
     metrics = {
         "loss": fmean(entry["loss"] for entry in steps),
         "gradNorm": fmean(entry["grad_norm"] for entry in steps),
         "learningRate": steps[-1]["learning_rate"],
-        "ratio": first.mean(first.ratio),
-        "samplerGap": first.mean(first.sampler_gap),
-        "logprobGap": first.largest_gap,
-        "weight": first.mean(first.weight),
-        "weightLimited": first.mean(first.limited),
-        "policyGap": every.mean(every.policy_gap),
-        "clipShare": every.mean(every.clipped),
-        "kl": every.mean(every.k3),
-        "entropy": first.mean(first.entropy),
+        "ratio": mean("ratio"),
+        "samplerGap": mean("sampler_gap"),
+        "logprobGap": first["largest_gap"],
+        "weight": mean("weight"),
+        "weightLimited": mean("limited"),
+        "policyGap": mean("policy_gap", every),
+        "clipShare": mean("clipped", every),
+        "kl": mean("k3", every),
+        "entropy": mean("entropy"),
         "largestAdvantage": told[0]["advantage"],
-        "tokens": int(first.tokens),
+        "tokens": int(first["tokens"]),
         "seconds": seconds,
     }
     for name, value in metrics.items():
