@@ -15,7 +15,7 @@ from datasets import Dataset
 from transformers.utils import logging
 from trl.trainer.grpo_trainer import GRPOTrainer
 
-from conductor_trainer.batch import Rollout, read_batch
+from conductor_trainer.batch import Row, read_batch
 from conductor_trainer.checkpoint import checkpoint_folder, require_record
 from conductor_trainer.contract import CheckpointName, Config, JsonObject
 from conductor_trainer.grpo_config import grpo_config
@@ -47,8 +47,8 @@ def by_trl(root: Path, request: JsonObject, batch: Path) -> None:
     trainer: Any = GRPOTrainer(
         model=load_policy(root, parent, config),  # pyright: ignore[reportArgumentType]
         args=args,
-        train_dataset=Dataset.from_dict({"prompt": sorted({each.group_id for each in rollouts})}),
-        reward_funcs=lambda completions, **_: [each.reward for each in rollouts],
+        train_dataset=Dataset.from_dict({"prompt": sorted({each["groupId"] for each in rollouts})}),
+        reward_funcs=lambda completions, **_: [each["reward"] for each in rollouts],
         rollout_func=lambda prompts, _: _rolled_out(rollouts),
         processing_class=tokenizer,
     )
@@ -59,11 +59,11 @@ def by_trl(root: Path, request: JsonObject, batch: Path) -> None:
 CONTENDERS: tuple[tuple[str, Learn], ...] = (("ours", by_us), ("trl", by_trl))
 
 
-def _rolled_out(rollouts: list[Rollout]) -> dict[str, Any]:
+def _rolled_out(rollouts: list[Row]) -> dict[str, Any]:
     return {
-        "prompt_ids": [each.prompt_ids for each in rollouts],
-        "completion_ids": [each.completion_ids for each in rollouts],
-        "logprobs": [each.sampled_logprobs for each in rollouts],
+        "prompt_ids": [each["promptTokenIds"] for each in rollouts],
+        "completion_ids": [each["completionTokenIds"] for each in rollouts],
+        "logprobs": [each["sampledLogprobs"] for each in rollouts],
     }
 
 

@@ -56,10 +56,10 @@ def test_rollouts_come_out_as_they_were_written() -> None:
     # Equal rewards stay in the batch: its mean is over them, too.
     lines[3]["reward"] = lines[4]["reward"]
     rollouts = read_batch(packed(lines), EXPECTED)
-    assert [rollout.rollout_id for rollout in rollouts] == ["r0", "r1", "r2", "r3"]
-    assert rollouts[1].reward is None
-    assert rollouts[0].completion_ids == [3, 99]
-    assert rollouts[0].sampled_logprobs == [-0.5, 0.0]
+    assert [rollout["rolloutId"] for rollout in rollouts] == ["r0", "r1", "r2", "r3"]
+    assert rollouts[1]["reward"] is None
+    assert rollouts[0]["completionTokenIds"] == [3, 99]
+    assert rollouts[0]["sampledLogprobs"] == [-0.5, 0.0]
 
 
 def ungrade_second_group(lines: Lines) -> None:

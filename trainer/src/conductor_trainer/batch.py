@@ -12,18 +12,8 @@ from conductor_trainer.checkpoint import Record, id_of
 from conductor_trainer.contract import CheckpointName, Config, JsonObject, fault_in, validator_of
 from conductor_trainer.errors import BatchInvalid
 
-
-@dataclass(frozen=True)
-class Rollout:
-    rollout_id: str
-    group_id: str
-    prompt_ids: list[int]
-    completion_ids: list[int]
-    sampled_logprobs: list[float]
-    """Log-probability of each completion token under the sampling policy, at its temperature."""
-    reward: float | None
-    is_whole: bool
-    """Whether the completion ended by itself, and not at the token limit."""
+Row = JsonObject
+"""A rollout: `batchRow` of the contract."""
 
 
 @dataclass(frozen=True)
@@ -53,20 +43,21 @@ def expect(
     return Expected(header, writers, record.vocabulary, config)
 
 
-def read_batch(data: bytes, expected: Expected) -> list[Rollout]:
+def read_batch(data: bytes, expected: Expected) -> list[Row]:
     """Returns rollouts to train on. Raises `BatchInvalid`, also if a group has no reward."""
     rollouts = read_rollouts(data, expected)
     _check_groups(rollouts)
     return rollouts
 
 
-def read_rollouts(data: bytes, expected: Expected) -> list[Rollout]:
+def read_rollouts(data: bytes, expected: Expected) -> list[Row]:
     """Raises `BatchInvalid` with the line (1 is the header) and field of the first fault."""
     header, *rows = _lines(data)
     _check_header(header, len(rows), expected)
-    rollouts = [_read_row(line, row, expected) for line, row in enumerate(rows, start=2)]
-    _check_order(rollouts)
-    return rollouts
+    for line, row in enumerate(rows, start=2):
+        _check_row(line, row, expected)
+    _check_order(rows)
+    return rows
 
 
 def _lines(data: bytes) -> Iterator[Any]:
@@ -108,7 +99,7 @@ def _check_header(header: Any, rows: int, expected: Expected) -> None:
         raise _fault(1, f".rollouts: is {rows}, more than the settings' {most}")
 
 
-def _read_row(line: int, row: Any, expected: Expected) -> Rollout:
+def _check_row(line: int, row: Any, expected: Expected) -> None:
     _require_form(line, "batchRow", row)
     if row["policy"] not in expected.writers:
         allowed = ", ".join(expected.writers)
@@ -126,34 +117,26 @@ def _read_row(line: int, row: Any, expected: Expected) -> Rollout:
     values, tokens = len(row["sampledLogprobs"]), len(row["completionTokenIds"])
     if values != tokens:
         raise _fault(line, f".sampledLogprobs: has {values} values for {tokens} completion tokens")
-    return Rollout(
-        rollout_id=row["rolloutId"],
-        group_id=row["groupId"],
-        prompt_ids=row["promptTokenIds"],
-        completion_ids=row["completionTokenIds"],
-        sampled_logprobs=row["sampledLogprobs"],
-        reward=row["reward"],
-        is_whole=row["finishReason"] == "stop",
-    )
 
 
-def _check_order(rollouts: Sequence[Rollout]) -> None:
+def _check_order(rows: Sequence[Row]) -> None:
     """Requires a fixed order, so that sums over the same rollouts are bitwise identical."""
-    for line, (before, after) in enumerate(pairwise(rollouts), start=3):
-        if after.rollout_id <= before.rollout_id:
+    ids = [row["rolloutId"] for row in rows]
+    for line, (before, after) in enumerate(pairwise(ids), start=3):
+        if after <= before:
             raise _fault(
                 line,
-                f".rolloutId: {after.rollout_id!r} does not come after {before.rollout_id!r}: "
-                "lines must be in ascending order, and each id must occur once",
+                f".rolloutId: {after!r} does not come after {before!r}: lines must be in "
+                "ascending order, and each id must occur once",
             )
 
 
-def _check_groups(rollouts: Sequence[Rollout]) -> None:
+def _check_groups(rows: Sequence[Row]) -> None:
     """Refuses ungraded groups. Equal rewards stay: as in the paper, the denominator counts them."""
-    graded = {rollout.group_id for rollout in rollouts if rollout.reward is not None}
-    for rollout in rollouts:
-        if rollout.group_id not in graded:
+    graded = {row["groupId"] for row in rows if row["reward"] is not None}
+    for group in (row["groupId"] for row in rows):
+        if group not in graded:
             raise BatchInvalid(
-                f"Group {rollout.group_id!r}, reward: none of its rollouts was graded, so there is "
-                "nothing to learn. Leave such groups out of the batch."
+                f"Group {group!r}, reward: none of its rollouts was graded, so there is nothing to "
+                "learn. Leave such groups out of the batch."
             )

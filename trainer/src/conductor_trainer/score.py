@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from conductor_trainer.batch import Rollout, expect, read_rollouts
+from conductor_trainer.batch import Row, expect, read_rollouts
 from conductor_trainer.checkpoint import Record, read_record, require_record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.model import load_policy, logprobs_of
@@ -30,7 +30,7 @@ def score(root: Path, request: JsonObject, batch: Path) -> JsonObject:
 
 
 def _gaps(
-    root: Path, record: Record, rollouts: Sequence[Rollout], request: JsonObject
+    root: Path, record: Record, rollouts: Sequence[Row], request: JsonObject
 ) -> list[float]:
     """Returns one mean gap per group, in ascending order of group ids."""
     config = request["config"]
@@ -40,9 +40,9 @@ def _gaps(
     is_half = config["precision"] == "bfloat16"
     with torch.autocast(config["device"], torch.bfloat16, enabled=is_half):
         for rollout in rollouts:
-            token_ids = [*rollout.prompt_ids, *rollout.completion_ids]
+            token_ids = rollout["promptTokenIds"] + rollout["completionTokenIds"]
             own = logprobs_of(policy, token_ids, request["temperature"])
-            served = rollout.sampled_logprobs
+            served = rollout["sampledLogprobs"]
             pairs = zip(own[-len(served) :], served, strict=True)
-            gaps_of[rollout.group_id].append(fmean(abs(one - other) for one, other in pairs))
+            gaps_of[rollout["groupId"]].append(fmean(abs(one - other) for one, other in pairs))
     return [fmean(gaps) for _, gaps in sorted(gaps_of.items())]

@@ -10,7 +10,7 @@ import torch
 import torch.distributed as dist
 from trl.trainer.utils import pad
 
-from conductor_trainer.batch import Rollout
+from conductor_trainer.batch import Row
 from conductor_trainer.contract import Config
 
 Tensors = dict[str, torch.Tensor]
@@ -35,21 +35,23 @@ def share_of_rank(batch: Tensors) -> Tensors:
     }
 
 
-def to_tensors(rollouts: Sequence[Rollout], config: Config, pad_id: int) -> Tensors:
+def to_tensors(rollouts: Sequence[Row], config: Config, pad_id: int) -> Tensors:
     """Returns B rows, filled up with empty ones; pads prompts left to P, completions right to C."""
     # Has one prompt token: a row of only padding has no token to attend to and yields NaN.
-    empty = Rollout("", "", [pad_id], [], [], None, True)
+    empty: Row = {"groupId": "", "reward": None, "finishReason": "stop"}
+    empty |= {"promptTokenIds": [pad_id], "completionTokenIds": [], "sampledLogprobs": []}
     rows_B = [*rollouts, *[empty] * (rows_of(config) - len(rollouts))]
-    prompts_B = [torch.tensor(row.prompt_ids) for row in rows_B]
-    completions_B = [torch.tensor(row.completion_ids, dtype=torch.long) for row in rows_B]
-    sampled_B = [torch.tensor(row.sampled_logprobs, dtype=torch.float) for row in rows_B]
+    prompts_B = [torch.tensor(row["promptTokenIds"]) for row in rows_B]
+    completions_B = [torch.tensor(row["completionTokenIds"], dtype=torch.long) for row in rows_B]
+    sampled_B = [torch.tensor(row["sampledLogprobs"], dtype=torch.float) for row in rows_B]
     # TRL also excludes masked tokens from attention.
-    is_learned_B = [row.is_whole or not config["loss"]["maskTruncated"] for row in rows_B]
+    keeps_cut = not config["loss"]["maskTruncated"]
+    is_learned_B = [keeps_cut or row["finishReason"] == "stop" for row in rows_B]
     learned_B = zip(completions_B, is_learned_B, strict=True)
     completion_mask_BC = pad([torch.full_like(ids, is_learned) for ids, is_learned in learned_B])
     advantages_B = advantages_of(
-        [row.reward for row in rows_B],
-        [row.group_id for row in rows_B],
+        [row["reward"] for row in rows_B],
+        [row["groupId"] for row in rows_B],
         config["scale"],
         config["maxAdvantage"] or math.inf,
     )
