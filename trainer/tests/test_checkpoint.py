@@ -20,7 +20,7 @@ from conductor_trainer.checkpoint import (
     require_record,
 )
 from conductor_trainer.contract import CheckpointName
-from conductor_trainer.errors import CheckpointMissing, CheckpointUnreadable, DiskFull
+from conductor_trainer.errors import CheckpointMissing, DiskFull
 from tiny_run import config_of
 
 TARGET = CheckpointName(trainRun="night", name="000001")
@@ -89,12 +89,10 @@ def test_a_full_disk_is_reported_for_good_whichever_library_met_it(
 
 
 @pytest.mark.parametrize("text", ["", "{", "{}", '{"probe": 3}', "[]"])
-def test_a_record_that_cannot_be_read_is_reported_for_good(tmp_path: Path, text: str) -> None:
+def test_a_record_that_cannot_be_read_counts_as_missing(tmp_path: Path, text: str) -> None:
     make_checkpoint(tmp_path, TARGET, build)
     (tmp_path / "night" / "000001" / "RESULT.json").write_text(text)
-    with pytest.raises(CheckpointUnreadable, match=r"night/000001/RESULT.json") as failure:
-        require_record(tmp_path, TARGET)
-    assert not failure.value.retryable
+    assert read_record(tmp_path, TARGET) is None
 
 
 def test_a_failure_leaves_nothing(tmp_path: Path) -> None:

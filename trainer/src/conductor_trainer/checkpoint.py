@@ -8,12 +8,13 @@ schedule and random state, for the next update).
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from conductor_trainer.contract import CheckpointName, Config, JsonObject
-from conductor_trainer.errors import CheckpointMissing, CheckpointUnreadable, Conflict
+from conductor_trainer.errors import CheckpointMissing, Conflict
 from conductor_trainer.whole_folder import place_whole, remove_folder, sweep
 
 RESULT_FILE = "RESULT.json"
@@ -77,17 +78,11 @@ def checkpoint_folder(root: Path, checkpoint: CheckpointName) -> Path:
 
 
 def read_record(root: Path, checkpoint: CheckpointName) -> Record | None:
-    """Returns None if there is no such checkpoint. Raises `CheckpointUnreadable`."""
-    file = checkpoint_folder(root, checkpoint) / RESULT_FILE
-    try:
+    """Returns None if there is none that can be read: it can be fetched or made again."""
+    with suppress(FileNotFoundError, ValueError, TypeError, KeyError):
+        file = checkpoint_folder(root, checkpoint) / RESULT_FILE
         return record_from(json.loads(file.read_text()))
-    except FileNotFoundError:
-        return None
-    except (ValueError, TypeError, KeyError) as cause:
-        raise CheckpointUnreadable(
-            f"{file} cannot be read ({type(cause).__name__}: {cause}): it was altered, or written "
-            "by another version. Restore a copy of the checkpoint, or continue from another one."
-        ) from cause
+    return None
 
 
 def record_from(fields: Any) -> Record:
@@ -133,12 +128,12 @@ def require_same(existing: Record, checkpoint: CheckpointName, identity: str) ->
 
 
 def require_record(root: Path, checkpoint: CheckpointName) -> Record:
+    """Returns the record of a checkpoint that the worker holds in its folder."""
     record = read_record(root, checkpoint)
     if record is None:
         raise CheckpointMissing(
-            f"There is no checkpoint {id_of(checkpoint)} below {root}: it was never made, was "
-            "collected, or is on another volume. Mount the right one, or continue from another "
-            "checkpoint."
+            f"There is no checkpoint {id_of(checkpoint)} below {root}: leave that folder to the "
+            "trainer, and try again."
         )
     return record
 

@@ -22,9 +22,10 @@ from conductor_trainer.checkpoint import (
     id_of,
     make_checkpoint,
     read_record,
+    require_record,
 )
 from conductor_trainer.contract import CheckpointName
-from conductor_trainer.errors import BadRequest, CheckpointMissing, CheckpointUnreadable
+from conductor_trainer.errors import BadRequest, CheckpointMissing
 from conductor_trainer.stored_checkpoint import (
     StoredCheckpoint,
     fetch_files,
@@ -86,15 +87,16 @@ class CheckpointCache:
         """Locks a checkpoint to make; yields whether a killed process made it from this request."""
         with self._lock(checkpoint) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            local = self._local_record(checkpoint)
+            local = read_record(self.root, checkpoint)
             yield local is not None and local.identity == identity
         self._trim()
 
     def keep(self, checkpoint: CheckpointName) -> Record:
         """Stores a new checkpoint in the artifacts; returns its record, or an earlier attempt's."""
-        folder, made = checkpoint_folder(self.root, checkpoint), self._local_record(checkpoint)
-        if made is None:
-            raise CheckpointMissing(f"{folder} was removed before it was kept: leave it in place.")
+        folder, made = (
+            checkpoint_folder(self.root, checkpoint),
+            require_record(self.root, checkpoint),
+        )
         return keep_checkpoint(self.artifacts, checkpoint, folder, made).record
 
     def forget_moments(self, checkpoint: CheckpointName) -> None:
@@ -110,7 +112,7 @@ class CheckpointCache:
         files = [each for each in stored.files if to_go_on or not each.path.startswith(state)]
 
         def is_there() -> bool:
-            is_same = self._local_record(checkpoint) == stored.record
+            is_same = read_record(self.root, checkpoint) == stored.record
             return is_same and all((folder / file.path).is_file() for file in files)
 
         def fetch(temporary: Path) -> Record:
@@ -127,13 +129,6 @@ class CheckpointCache:
                 fcntl.flock(lock, fcntl.LOCK_SH)
             os.utime(folder / RESULT_FILE)
             yield stored.record
-
-    def _local_record(self, checkpoint: CheckpointName) -> Record | None:
-        """Treats an unreadable record as missing: it can be fetched or made again."""
-        try:
-            return read_record(self.root, checkpoint)
-        except CheckpointUnreadable:
-            return None
 
     def _trim(self) -> None:
         """Removes the least recently used checkpoints over the limit, unless they are in use."""

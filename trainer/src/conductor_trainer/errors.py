@@ -24,7 +24,7 @@ class CheckpointMissing(TrainerError):
 
 
 class CheckpointUnreadable(TrainerError):
-    """A checkpoint's record cannot be read, or one of its files is missing or altered."""
+    """A stored checkpoint's record cannot be read, or one of its files is missing or altered."""
 
 
 class DiskFull(TrainerError):

@@ -29,9 +29,7 @@ def score(root: Path, request: JsonObject, batch: Path) -> JsonObject:
     }
 
 
-def _gaps(
-    root: Path, record: Record, rollouts: Sequence[Row], request: JsonObject
-) -> list[float]:
+def _gaps(root: Path, record: Record, rollouts: Sequence[Row], request: JsonObject) -> list[float]:
     """Returns one mean gap per group, in ascending order of group ids."""
     config = request["config"]
     policy: Any = load_policy(root, record, config)
