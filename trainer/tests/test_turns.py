@@ -2,7 +2,7 @@
 
 import pytest
 
-from conductor_trainer.restarting_server.turns import Turns
+from conductor_trainer.restarting_server.service import Turns
 
 
 def test_all_who_want_the_same_are_let_in_at_once() -> None:

@@ -4,11 +4,10 @@ import asyncio
 from contextlib import ExitStack
 from pathlib import Path
 
-import httpx
 from starlette.requests import Request
 from starlette.responses import Response
 
-from conductor_trainer.http_answers import ApiError, Body, Handler, Relay, read_text
+from conductor_trainer.http_answers import Body, Handler, Relay, read_text
 from conductor_trainer.locate import Locate
 
 
@@ -46,14 +45,5 @@ class FetchingService:
     async def _let_go(self, name: str) -> None:
         await asyncio.to_thread(self._held.pop(name, ExitStack()).close)
 
-    async def _pass_on(
-        self, _body: Body, request: Request, changed: Body | None = None
-    ) -> Response:
-        try:
-            return await self._relay.send(self._upstream, request, changed)
-        except httpx.TransportError as error:
-            raise ApiError(
-                503,
-                f"The upstream server, {self._upstream}, broke off {request.url.path} "
-                f"({type(error).__name__}): check that it is running, and its output.",
-            ) from error
+    async def _pass_on(self, _: Body, request: Request, changed: Body | None = None) -> Response:
+        return await self._relay.send(self._upstream, request, changed)

@@ -142,12 +142,20 @@ class Relay:
         self._client = httpx.AsyncClient(timeout=None, limits=limits, trust_env=False)
 
     async def send(self, url: str, request: Request, body: Body | None = None) -> Response:
-        """Forwards a request, or `body` instead of its own. Raises `httpx.TransportError`."""
+        """Forwards a request, or `body` instead of its own. Raises `ApiError` 503 if it fails."""
         content = await request.body() if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-        answer = await self._client.request(
-            request.method, url + request.url.path, content=content, headers=headers
-        )
+        path = request.url.path
+        try:
+            answer = await self._client.request(
+                request.method, url + path, content=content, headers=headers
+            )
+        except httpx.TransportError as error:
+            raise ApiError(
+                503,
+                f"The server behind this one, {url}, broke off {path} ({type(error).__name__}): "
+                "see its output, and try again once it runs.",
+            ) from error
         content_type = answer.headers.get("Content-Type", "text/plain")
         return Response(answer.content, answer.status_code, {"Content-Type": content_type})
 

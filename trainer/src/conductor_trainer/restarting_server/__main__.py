@@ -16,8 +16,7 @@ def _serve(options: argparse.Namespace) -> None:
     listening = listen(options.host, options.port)
     from conductor_trainer.http_answers import serve
     from conductor_trainer.locate import locate_of
-    from conductor_trainer.restarting_server.inner_server import InnerServer
-    from conductor_trainer.restarting_server.service import RestartingService
+    from conductor_trainer.restarting_server.service import InnerServer, RestartingService
 
     inner = InnerServer(
         options.command,
