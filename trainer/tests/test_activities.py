@@ -17,7 +17,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from conductor_trainer.artifacts import Artifacts, open_artifacts, stored_file
 from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record
 from conductor_trainer.checkpoint_cache import CheckpointCache
-from conductor_trainer.locate import locate_in
+from conductor_trainer.http_answers import locate_in
 from conductor_trainer.policy_server.policy_cache import PolicyCache
 from conductor_trainer.policy_server.service import PolicyService
 from conductor_trainer.stored_checkpoint import keep_checkpoint

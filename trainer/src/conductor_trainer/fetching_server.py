@@ -13,8 +13,7 @@ def main() -> None:
 def _serve(options: argparse.Namespace) -> None:
     listening = listen(options.host, options.port)
     from conductor_trainer.fetching_service import FetchingService
-    from conductor_trainer.http_answers import serve
-    from conductor_trainer.locate import locate_of
+    from conductor_trainer.http_answers import locate_of, serve
 
     serve(FetchingService(options.upstream, locate_of(options)).routes, listening)
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from conductor_trainer.http_answers import Body, Handler, Relay, read_text
-from conductor_trainer.locate import Locate
+from conductor_trainer.http_answers import Body, Handler, Locate, Relay, read_text
 
 
 class FetchingService:

@@ -1,15 +1,17 @@
-"""HTTP for policy servers on Starlette and uvicorn: routing, limits, and errors like vLLM's."""
+"""What policy servers share: HTTP on Starlette and uvicorn, errors like vLLM's, model folders."""
 
+import argparse
 import asyncio
 import json
 import os
 import signal
 import socket
 from asyncio import TimerHandle
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import h11
 import httpx
@@ -20,6 +22,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from conductor_trainer.errors import TrainerError
+from conductor_trainer.options import open_cache
+from conductor_trainer.starting import CannotStart
+
+if TYPE_CHECKING:
+    # Needs packages that an environment with only vLLM lacks.
+    from conductor_trainer.checkpoint_cache import CheckpointCache
 
 LONGEST_BODY = 8 * 1024 * 1024
 """Bytes; enough for the ids of a prompt of a million tokens."""
@@ -74,6 +84,35 @@ def read_text(body: Body, name: str) -> str:
     if isinstance(value, str):
         return value
     raise ApiError(400, f"`{name}` = {value!r} is refused: expected a string")
+
+
+Locate = Callable[[Path], AbstractContextManager[Path]]
+"""Resolves a requested path to a local folder, which stays in place until the context exits."""
+
+
+def locate_of(options: argparse.Namespace) -> Locate:
+    """Reads a server's options; without `--artifacts`, paths are local. Raises `CannotStart`."""
+    if (options.artifacts is None) != (options.checkpoints is None):
+        raise CannotStart("--artifacts and --checkpoints belong together: give both or neither")
+    return nullcontext if options.artifacts is None else locate_in(open_cache(options))
+
+
+def locate_in(cache: "CheckpointCache") -> Locate:
+    """Locates folders through a cache. Raises `ApiError`: 503 if a retry may succeed, else 404."""
+
+    @contextmanager
+    def locate(place: Path) -> Iterator[Path]:
+        with ExitStack() as stack:
+            try:
+                folder = stack.enter_context(cache.located(place))
+            except TrainerError as error:
+                raise ApiError(404, str(error)) from error
+            except Exception as error:
+                said = f"{place} cannot be fetched now ({type(error).__name__}: {error})."
+                raise ApiError(503, said) from error
+            yield folder
+
+    return locate
 
 
 def application(routes: Mapping[str, Handler]) -> Starlette:

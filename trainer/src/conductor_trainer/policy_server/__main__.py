@@ -39,8 +39,7 @@ def _serve(options: argparse.Namespace) -> None:
 
     from transformers.utils import logging
 
-    from conductor_trainer.http_answers import serve
-    from conductor_trainer.locate import locate_of
+    from conductor_trainer.http_answers import locate_of, serve
     from conductor_trainer.policy_server.policy_cache import PolicyCache, load_policy
     from conductor_trainer.policy_server.service import PolicyService
 

@@ -9,8 +9,13 @@ from typing import Any
 
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
-from conductor_trainer.http_answers import ApiError, loaded_already, never_loaded, unknown_model
-from conductor_trainer.locate import Locate
+from conductor_trainer.http_answers import (
+    ApiError,
+    Locate,
+    loaded_already,
+    never_loaded,
+    unknown_model,
+)
 from conductor_trainer.model import END_OF_TURN, load_merged
 from conductor_trainer.weights import SAFELY
 

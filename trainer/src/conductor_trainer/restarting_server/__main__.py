@@ -14,8 +14,7 @@ def main() -> None:
 
 def _serve(options: argparse.Namespace) -> None:
     listening = listen(options.host, options.port)
-    from conductor_trainer.http_answers import serve
-    from conductor_trainer.locate import locate_of
+    from conductor_trainer.http_answers import locate_of, serve
     from conductor_trainer.restarting_server.service import InnerServer, RestartingService
 
     inner = InnerServer(

@@ -13,8 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from conductor_trainer import http_answers as answers
-from conductor_trainer.http_answers import ApiError, Body, Handler, Relay, read_text
-from conductor_trainer.locate import Locate
+from conductor_trainer.http_answers import ApiError, Body, Handler, Locate, Relay, read_text
 from conductor_trainer.restarting_server.guard import GuardedProcess
 from conductor_trainer.starting import free_port
 
