@@ -21,9 +21,9 @@ from transformers.utils import logging
 from conductor_trainer.contract import Config
 from conductor_trainer.init import init
 from conductor_trainer.memory import needed_by_process, shape_of
+from conductor_trainer.model import train_tokenizer
 from conductor_trainer.options import add_device_option, require_device
 from conductor_trainer.starting import start
-from conductor_trainer.tiny_model import train_tokenizer
 from conductor_trainer.update import update
 from policies import PROMPT, QWEN_7B
 from tiny_run import RUN, config_of, update_request, write_batch

@@ -14,10 +14,11 @@ from conductor_trainer.model import (
     END_OF_TEXT,
     END_OF_TURN,
     START_OF_TURN,
+    build_tiny,
     load_model,
     load_tokenizer,
+    train_tokenizer,
 )
-from conductor_trainer.tiny_model import build_tiny, train_tokenizer
 from conductor_trainer.weights import weights_sha256
 from tiny_run import TINY, TOPICS, prompt_of, reply_of
 

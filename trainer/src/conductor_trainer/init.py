@@ -7,9 +7,8 @@ from conductor_trainer.checkpoint import Record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.memory import require_memory
-from conductor_trainer.model import Policy, add_adapter, load_model, load_tokenizer
+from conductor_trainer.model import Policy, add_adapter, build_tiny, load_model, load_tokenizer
 from conductor_trainer.record import Made, make, record_of, save_made
-from conductor_trainer.tiny_model import build_tiny
 
 BASE = "base"
 
