@@ -22,17 +22,24 @@ from typing import Any
 import torch
 from datasets import Dataset
 from peft import PeftModel
+from torch.distributed.checkpoint.state_dict import (
+    StateDictOptions,
+    get_optimizer_state_dict,
+    set_optimizer_state_dict,
+)
 from transformers import PrinterCallback
 from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
+from conductor_trainer.checkpoint import MOMENTS_FILE
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.grpo_config import StopAfter
 from conductor_trainer.model import Policy
-from conductor_trainer.optimizer_state import load_state
 from conductor_trainer.tensors import Tensors
 from conductor_trainer.token_sums import Sums, sums_of
+
+_SCHEDULE_FILE = "scheduler.pt"
 
 
 class ExternalGRPOTrainer(GRPOTrainer):
@@ -144,9 +151,53 @@ class ExternalGRPOTrainer(GRPOTrainer):
     def _load_from_checkpoint(self, *args: Any, **kwargs: Any) -> None:
         """Does nothing: the policy is already loaded; `trainer/` holds only the other state."""
 
+    def save_progress(self, folder: Path) -> None:
+        """Saves the state, besides weights, that the next update resumes from.
+
+        All processes must call it together; the first writes all but the others' random state.
+        """
+        schedule: Any = self.lr_scheduler
+        options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+        moments = get_optimizer_state_dict(*self._bare(), options=options)
+        folder.mkdir(exist_ok=True)
+        self._save_rng_state(str(folder))
+        if self.is_world_process_zero():
+            self.state.log_history = []
+            torch.save(moments, folder / MOMENTS_FILE)
+            torch.save(schedule.state_dict(), folder / _SCHEDULE_FILE)
+            self.state.save_to_json(str(folder / "trainer_state.json"))
+
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
-        if checkpoint is not None:
-            load_state(self, Path(checkpoint))
+        """Restores the parent's gradient moments and position in the schedule.
+
+        Learning rates and other settings come from the request: a plain load would silently restore
+        the old ones. Only the newest checkpoint has moments; from an older one they start at 0.
+        """
+        if checkpoint is None:
+            return
+        schedule: Any = self.lr_scheduler
+        folder = Path(checkpoint)
+        model, optimizer = self._bare()
+        settings = [dict(group) for group in optimizer.param_groups]
+        if (folder / MOMENTS_FILE).exists():
+            # Memory-mapped, since each process reads only its own part.
+            moments = torch.load(
+                folder / MOMENTS_FILE, weights_only=True, map_location="cpu", mmap=True
+            )
+            options = StateDictOptions(full_state_dict=True)
+            set_optimizer_state_dict(model, optimizer, moments, options=options)
+        place = torch.load(folder / _SCHEDULE_FILE, weights_only=True)
+        schedule.load_state_dict({**place, "base_lrs": schedule.base_lrs})
+        shares = [share(schedule.last_epoch) for share in schedule.lr_lambdas]
+        rates = [peak * share for peak, share in zip(schedule.base_lrs, shares, strict=True)]
+        schedule._last_lr = rates
+        for group, now, rate in zip(optimizer.param_groups, settings, rates, strict=True):
+            group.update({**now, "lr": rate})
+
+    def _bare(self) -> tuple[Any, Any]:
+        """Returns the model and the optimizer without accelerate's wrappers."""
+        wrapped: Any = self.optimizer
+        return self.accelerator.unwrap_model(self.model), wrapped.optimizer
 
 
 def importance_weights(own_BC: torch.Tensor, batch: Tensors, loss: JsonObject) -> Tensors:

@@ -12,7 +12,6 @@ from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.grpo_config import grpo_config, require_steps_left
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.model import Policy, load_policy, load_tokenizer, pad_id_of
-from conductor_trainer.optimizer_state import save_state
 from conductor_trainer.ranks import learn_together
 from conductor_trainer.record import Made, join_ranks, load_together, make, save_made
 from conductor_trainer.tensors import share_of_rank, to_tensors
@@ -66,7 +65,7 @@ def learn(made: Made, batch: Path, report: Report) -> tuple[Policy, JsonObject]:
     trainer.train(resume_from_checkpoint=str(state) if goes_on else None)
     report("saving")
     steps = [entry for entry in trainer.state.log_history if "grad_norm" in entry]
-    save_state(trainer, made.temporary / TRAINER_FOLDER)
+    trainer.save_progress(made.temporary / TRAINER_FOLDER)
     save_made(made, policy, root / parent.folder)
     told = {
         "steps": steps,
