@@ -20,7 +20,6 @@ from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.http_answers import locate_in
 from conductor_trainer.policy_server.policy_cache import PolicyCache
 from conductor_trainer.policy_server.service import PolicyService
-from conductor_trainer.stored_checkpoint import keep_checkpoint
 from conductor_trainer.worker.activities import Allowed, TrainerActivities
 from conductor_trainer.worker.steps import StepRunner
 from policies import PROMPT, make_policy
@@ -85,7 +84,7 @@ def keep(root: Path, name: str, record: Record) -> Path:
     place = f"{RUN}/{name}/model"
     kept = replace(record, folder=place, base=place)
     (folder / RESULT_FILE).write_text(kept.to_json())
-    keep_checkpoint(artifacts_of(root), {"trainRun": RUN, "name": name}, folder, kept)
+    CheckpointCache(root, artifacts_of(root), most=4).keep({"trainRun": RUN, "name": name})
     return folder
 
 

@@ -87,7 +87,7 @@ export function keptCheckpoints({ trainRun, names, needed, keep }: Holdings): st
   );
 }
 
-/** Trainer's record of a checkpoint, see `stored_checkpoint.py`: only read and removed here, never written. */
+/** Trainer's record of a checkpoint, see `checkpoint_cache.py`: only read and removed here, never written. */
 const weightsSchema = z.object({
   schema: z.literal(1),
   files: z.array(z.object({ path: z.string(), bytes: z.int(), sha256: z.string() })),

@@ -1,4 +1,4 @@
-"""Checkpoints on the local disk; `stored_checkpoint.py` stores them among the artifacts.
+"""Checkpoints on the local disk; `checkpoint_cache.py` stores them among the artifacts.
 
 `<root>/<training run>/<name>/` holds `RESULT.json` (what it is and what it was made from),
 `model/` or `adapter/` (what a policy server loads) and, after an update, `trainer/` (optimizer,
