@@ -4,13 +4,11 @@ Greedy requests for one model share a pass if they wait at the same time. That m
 bits of a probability, which only rollouts need exactly; they are sampled one request at a time.
 """
 
-import time
 from asyncio import Future, Lock, get_running_loop
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
 
 import torch
 from starlette.requests import Request
@@ -18,7 +16,7 @@ from starlette.requests import Request
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.http_answers import ApiError, Body
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache
-from conductor_trainer.policy_server.requests import CHAT, read_request
+from conductor_trainer.policy_server.requests import CHAT, completion_of, read_request
 from conductor_trainer.policy_server.sampling import Reply, cut, sample_replies
 
 _MOST_TOGETHER = 128
@@ -158,25 +156,12 @@ def _answer_greedily(policy: Policy, requests: Sequence[ChatPrompt]) -> list[Rep
 
 
 def _completion_of(request: ChatPrompt, reply: Reply, policy: Policy) -> Body:
-    """Returns a reply in OpenAI's format."""
-    prompt, completed = len(request.prompt_T), len(reply.token_ids)
     text = policy.tokenizer.decode(reply.token_ids, skip_special_tokens=True)
-    return {
-        "id": f"chatcmpl-{uuid4().hex}",
-        "object": "chat.completion",
-        "created": int(time.time()),
-        "model": request.model,
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": text},
-                "finish_reason": reply.finish_reason,
-                "logprobs": None,
-            }
-        ],
-        "usage": {
-            "prompt_tokens": prompt,
-            "completion_tokens": completed,
-            "total_tokens": prompt + completed,
-        },
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": text},
+        "finish_reason": reply.finish_reason,
+        "logprobs": None,
     }
+    prompt, completed = len(request.prompt_T), len(reply.token_ids)
+    return completion_of("chat.completion", request.model, [choice], prompt, completed)

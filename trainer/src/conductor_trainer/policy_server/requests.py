@@ -1,4 +1,8 @@
-"""Schemas of requests to the policy server: the OpenAI and vLLM fields that it serves."""
+"""Requests to the policy server, by the OpenAI and vLLM fields that it serves, and its replies."""
+
+import time
+from collections.abc import Sequence
+from uuid import uuid4
 
 from jsonschema import Draft202012Validator
 
@@ -73,3 +77,19 @@ def read_request(form: Draft202012Validator, body: Body) -> JsonObject:
     if fault is not None:
         raise ApiError(400, f"{fault.removeprefix('.')}; this server does not serve such requests.")
     return {name: value for name, value in body.items() if value is not None}
+
+
+def completion_of(kind: str, model: str, choices: Sequence[Body], prompt: int, reply: int) -> Body:
+    """Returns choices in OpenAI's format of `kind`; `prompt` and `reply` are counts of tokens."""
+    return {
+        "id": f"cmpl-{uuid4().hex}",
+        "object": kind,
+        "created": int(time.time()),
+        "model": model,
+        "choices": choices,
+        "usage": {
+            "prompt_tokens": prompt,
+            "completion_tokens": reply,
+            "total_tokens": prompt + reply,
+        },
+    }

@@ -1,12 +1,10 @@
 """Routes of the policy server; each method turns a request body into a response body."""
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from uuid import uuid4
 
 from starlette.requests import Request
 
@@ -14,7 +12,7 @@ from conductor_trainer.http_answers import ApiError, Body, Handler, done, model_
 from conductor_trainer.model import logprobs_of
 from conductor_trainer.policy_server.chat import Chats
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache
-from conductor_trainer.policy_server.requests import COMPLETION, read_request
+from conductor_trainer.policy_server.requests import COMPLETION, completion_of, read_request
 from conductor_trainer.policy_server.sampling import Reply, sample_replies
 
 _DEFAULTS = {"n": 1, "seed": None, "temperature": 1.0, "max_tokens": 16}
@@ -74,29 +72,19 @@ class PolicyService:
         with_ids = asked.get("return_token_ids") is True
         if with_ids:
             shared["prompt_token_ids"] = prompt_T
+        choices = [
+            {
+                "index": index,
+                "text": policy.tokenizer.decode(reply.token_ids, skip_special_tokens=True),
+                "finish_reason": reply.finish_reason,
+                **({"token_ids": reply.token_ids} if with_ids else {}),
+                **({"logprobs": _logprobs(policy, reply)} if "logprobs" in asked else {}),
+                **shared,
+            }
+            for index, reply in enumerate(replies)
+        ]
         completed = sum(len(reply.token_ids) for reply in replies)
-        return {
-            "id": f"cmpl-{uuid4().hex}",
-            "object": "text_completion",
-            "created": int(time.time()),
-            "model": asked["model"],
-            "choices": [
-                {
-                    "index": index,
-                    "text": policy.tokenizer.decode(reply.token_ids, skip_special_tokens=True),
-                    "finish_reason": reply.finish_reason,
-                    **({"token_ids": reply.token_ids} if with_ids else {}),
-                    **({"logprobs": _logprobs(policy, reply)} if "logprobs" in asked else {}),
-                    **shared,
-                }
-                for index, reply in enumerate(replies)
-            ],
-            "usage": {
-                "prompt_tokens": len(prompt_T),
-                "completion_tokens": completed,
-                "total_tokens": len(prompt_T) + completed,
-            },
-        }
+        return completion_of("text_completion", asked["model"], choices, len(prompt_T), completed)
 
     def load(self, body: Body) -> Body:
         """`POST /v1/load_lora_adapter`: names a folder of an adapter or a whole model."""
