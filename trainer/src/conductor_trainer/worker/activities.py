@@ -82,29 +82,25 @@ class Allowed:
 
     def check_base(self, path: str) -> None:
         """Raises `BadRequest`."""
-        folder = Path(path).resolve()
-        roots = [root.resolve() for root in self.base_roots]
+        folder, roots = Path(path).resolve(), [root.resolve() for root in self.base_roots]
         if not any(folder.is_relative_to(root) for root in roots):
-            there = ", ".join(map(str, roots)) or "it has none"
-            raise BadRequest(
-                f"The base model {folder} is not in a base model folder of this trainer "
-                f"({there}): start the trainer with --base-root FOLDER to allow it."
-            )
+            raise _not_below("A base model", folder, roots, "--base-root")
 
     def export_folder(self, directory: str) -> Path:
         """Returns the folder for an export, with links resolved. Raises `BadRequest`."""
-        if self.export_root is None:
-            raise BadRequest(
-                f"This trainer may not export to {directory}: start the trainer with --export-root "
-                "FOLDER, below which exports may be written."
-            )
-        folder, root = Path(directory).resolve(), self.export_root.resolve()
-        if root not in folder.parents:
-            raise BadRequest(
-                f"An export must be below {root}, but {directory} is not: give a folder there, or "
-                "start the trainer with another --export-root."
-            )
+        folder = Path(directory).resolve()
+        roots = [] if self.export_root is None else [self.export_root.resolve()]
+        if not any(root in folder.parents for root in roots):
+            raise _not_below("An export", folder, roots, "--export-root")
         return folder
+
+
+def _not_below(what: str, folder: Path, roots: Sequence[Path], option: str) -> BadRequest:
+    there = " or ".join(map(str, roots)) or f"the folder of {option}, which this trainer lacks"
+    return BadRequest(
+        f"{what} must be below {there}, but {folder} is not: start the trainer with {option} "
+        "FOLDER to allow it."
+    )
 
 
 class TrainerActivities:
