@@ -15,12 +15,12 @@ from datasets import Dataset
 from transformers.utils import logging
 from trl.trainer.grpo_trainer import GRPOTrainer
 
-from conductor_trainer.batch import Row, read_batch
+from conductor_trainer.batch import Row, expect, read_batch
 from conductor_trainer.checkpoint import checkpoint_folder, require_record
 from conductor_trainer.contract import CheckpointName, Config, JsonObject
 from conductor_trainer.grpo_config import grpo_config
 from conductor_trainer.model import load_policy, load_tokenizer
-from conductor_trainer.update import expected_of, update
+from conductor_trainer.update import update
 
 Learn = Callable[[Path, JsonObject, Path], None]
 """Makes a request's checkpoint below a root, from the batch in a file."""
@@ -39,7 +39,7 @@ def by_trl(root: Path, request: JsonObject, batch: Path) -> None:
     """
     config, parent = request["config"], require_record(root, request["parent"])
     tokenizer = load_tokenizer(root / parent.folder)
-    rollouts = read_batch(batch.read_bytes(), expected_of(request, parent))
+    rollouts = read_batch(batch.read_bytes(), expect(request, request["parent"], parent))
     at_once: Config = {**config, "rollouts": len(rollouts), "microBatch": len(rollouts)}
     args = grpo_config(at_once, config["iterations"], root / "trl")
     args.num_generations = config["groupSize"]

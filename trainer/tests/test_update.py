@@ -11,7 +11,7 @@ import torch
 from datasets import Dataset
 from trl.trainer.grpo_trainer import GRPOTrainer
 
-from conductor_trainer.batch import read_batch
+from conductor_trainer.batch import expect, read_batch
 from conductor_trainer.checkpoint import MOMENTS_FILE, require_record
 from conductor_trainer.contract import Config
 from conductor_trainer.errors import BadRequest, BatchInvalid, ModelInvalid, NonFiniteLoss
@@ -20,7 +20,7 @@ from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.model import load_policy, load_tokenizer, pad_id_of
 from conductor_trainer.record import take_probe
 from conductor_trainer.tensors import Tensors, to_tensors
-from conductor_trainer.update import expected_of, update
+from conductor_trainer.update import update
 from tiny_run import (
     FULL,
     LORA,
@@ -291,7 +291,8 @@ def tensors_of(
 ) -> Tensors:
     record = require_record(root, checkpoint(parent))
     tokenizer = load_tokenizer(root / record.folder)
-    expected = expected_of(update_request(cycle, parent, config), record)
+    request = update_request(cycle, parent, config)
+    expected = expect(request, request["parent"], record)
     rollouts = read_batch(pack_batch(root, cycle, parent, config, rows), expected)
     return to_tensors(rollouts, config, pad_id_of(tokenizer))
 

@@ -5,7 +5,6 @@ import json
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from conductor_trainer.checkpoint import Record, id_of
@@ -27,36 +26,51 @@ class Expected:
     """Settings that limit the rollouts, and the tokens of prompts and replies."""
 
 
-def expect(
-    train_run: str, cycle: int, policy: CheckpointName, record: Record, config: Config
-) -> Expected:
-    """Returns what a batch must match; plans may come from the checkpoint or its parent."""
+def expect(request: JsonObject, policy: CheckpointName, record: Record) -> Expected:
+    """Returns what a request's batch must match; plans may be the policy's or its parent's."""
     header = {
         "schema": 1,
-        "trainRun": train_run,
-        "cycle": cycle,
+        "trainRun": request["trainRun"],
+        "cycle": request["cycle"],
         "policy": policy["name"],
         "tokenizerSha256": record.tokenizerSha256,
-        "temperature": config["temperature"],
+        "temperature": request["config"]["temperature"],
     }
     writers = [id_of(each) for each in (policy, record.parent) if each is not None]
-    return Expected(header, writers, record.vocabulary, config)
+    return Expected(header, writers, record.vocabulary, request["config"])
 
 
 def read_batch(data: bytes, expected: Expected) -> list[Row]:
-    """Returns rollouts to train on. Raises `BatchInvalid`, also if a group has no reward."""
-    rollouts = read_rollouts(data, expected)
-    _check_groups(rollouts)
-    return rollouts
+    """Returns rollouts to train on. Raises `BatchInvalid`, also if a group has no reward.
+
+    Equal rewards stay: as in the paper, the denominator counts them.
+    """
+    rows = read_rollouts(data, expected)
+    graded = {row["groupId"] for row in rows if row["reward"] is not None}
+    for row in rows:
+        if row["groupId"] not in graded:
+            raise BatchInvalid(
+                f"Group {row['groupId']!r}, reward: none of its rollouts was graded, so there is "
+                "nothing to learn. Leave such groups out of the batch."
+            )
+    return rows
 
 
 def read_rollouts(data: bytes, expected: Expected) -> list[Row]:
     """Raises `BatchInvalid` with the line (1 is the header) and field of the first fault."""
     header, *rows = _lines(data)
     _check_header(header, len(rows), expected)
+    before = ""
     for line, row in enumerate(rows, start=2):
         _check_row(line, row, expected)
-    _check_order(rows)
+        # In a fixed order, sums over the same rollouts are bitwise identical.
+        if row["rolloutId"] <= before:
+            raise _fault(
+                line,
+                f".rolloutId: {row['rolloutId']!r} does not come after {before!r}: lines must be "
+                "in ascending order, and each id must occur once",
+            )
+        before = row["rolloutId"]
     return rows
 
 
@@ -117,26 +131,3 @@ def _check_row(line: int, row: Any, expected: Expected) -> None:
     values, tokens = len(row["sampledLogprobs"]), len(row["completionTokenIds"])
     if values != tokens:
         raise _fault(line, f".sampledLogprobs: has {values} values for {tokens} completion tokens")
-
-
-def _check_order(rows: Sequence[Row]) -> None:
-    """Requires a fixed order, so that sums over the same rollouts are bitwise identical."""
-    ids = [row["rolloutId"] for row in rows]
-    for line, (before, after) in enumerate(pairwise(ids), start=3):
-        if after <= before:
-            raise _fault(
-                line,
-                f".rolloutId: {after!r} does not come after {before!r}: lines must be in "
-                "ascending order, and each id must occur once",
-            )
-
-
-def _check_groups(rows: Sequence[Row]) -> None:
-    """Refuses ungraded groups. Equal rewards stay: as in the paper, the denominator counts them."""
-    graded = {row["groupId"] for row in rows if row["reward"] is not None}
-    for group in (row["groupId"] for row in rows):
-        if group not in graded:
-            raise BatchInvalid(
-                f"Group {group!r}, reward: none of its rollouts was graded, so there is nothing to "
-                "learn. Leave such groups out of the batch."
-            )

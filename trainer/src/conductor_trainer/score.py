@@ -19,8 +19,8 @@ def score(root: Path, request: JsonObject, batch: Path) -> JsonObject:
     checkpoint = request["checkpoint"]
     record = require_record(root, checkpoint)
     served = {"rollouts": request["rollouts"], "temperature": request["temperature"]}
-    config = request["config"] | served
-    expected = expect(checkpoint["trainRun"], request["cycle"], checkpoint, record, config)
+    about = {"trainRun": checkpoint["trainRun"], "config": request["config"] | served}
+    expected = expect(request | about, checkpoint, record)
     rollouts = read_rollouts(batch.read_bytes(), expected)
     before = None if record.parent is None else read_record(root, record.parent)
     return {

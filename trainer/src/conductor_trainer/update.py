@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
-from conductor_trainer.batch import Expected, expect, read_batch
+from conductor_trainer.batch import expect, read_batch
 from conductor_trainer.checkpoint import TRAINER_FOLDER, Record, checkpoint_folder, require_record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import NonFiniteLoss
@@ -46,7 +46,7 @@ def learn(made: Made, batch: Path, report: Report) -> tuple[Policy, JsonObject]:
 
     report("loading")
     tokenizer = load_tokenizer(root / parent.folder)
-    rollouts = read_batch(batch.read_bytes(), expected_of(request, parent))
+    rollouts = read_batch(batch.read_bytes(), expect(request, before, parent))
     join_ranks(config)
     policy = load_together(root, parent, config)
     tensors = to_tensors(rollouts, config, pad_id_of(tokenizer))
@@ -74,12 +74,6 @@ def learn(made: Made, batch: Path, report: Report) -> tuple[Policy, JsonObject]:
         "every": add_up(trainer.sums),
     }
     return policy, told
-
-
-def expected_of(request: JsonObject, parent: Record) -> Expected:
-    """Returns what the batch must match: the request, and the checkpoint whose plans it holds."""
-    run, cycle = request["trainRun"], request["cycle"]
-    return expect(run, cycle, request["parent"], parent, request["config"])
 
 
 def outcome_of(told: Sequence[JsonObject], seconds: float) -> JsonObject:
