@@ -36,8 +36,7 @@ from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.grpo_config import StopAfter
 from conductor_trainer.model import Policy
-from conductor_trainer.tensors import Tensors
-from conductor_trainer.token_sums import Sums, sums_of
+from conductor_trainer.tensors import Sums, Tensors, sums_of
 
 _SCHEDULE_FILE = "scheduler.pt"
 
