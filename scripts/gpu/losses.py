@@ -83,9 +83,9 @@ def compare(folder: Path, tuning: Any, settings: list[dict[str, str]]) -> None:
 
 def learn(root: Path, config: Config, rows: list[dict[str, Any]]) -> tuple[Any, list[float]]:
     """Returns an update's metrics and its checkpoint's log-probabilities of the probe text."""
-    files = {"batch": str(write_batch(root, 1, "warm", config, rows))}
+    batch = write_batch(root, 1, "warm", config, rows)
     request = update_request(1, "warm", config)
-    made = asyncio.run(StepRunner(root).run("update", request, files, lambda _: None))
+    made = asyncio.run(StepRunner(root).run("update", request, batch, lambda _: None))
     return made["metrics"], require_record(root, checkpoint("000001")).probe.logprobs
 
 

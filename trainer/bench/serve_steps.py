@@ -27,11 +27,12 @@ def main() -> None:
 
 async def _answer(message: Any) -> dict[str, Any]:
     runner = StepRunner(Path(message["root"]).absolute())
-    job, request, files = message["job"], message["request"], message["files"]
+    job, request = message["job"], message["request"]
+    file = next(map(Path, message["files"].values()), None)
     try:
         result = _made_before(Path(message["root"]), job, request)
         if result is None:
-            result = await runner.run(job, request, files, lambda _: None)
+            result = await runner.run(job, request, file, lambda _: None)
     except TrainerError as error:
         return {"id": message["id"], "error": {"type": error.type, "message": str(error)}}
     return {"id": message["id"], "result": result}

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,12 @@ from conductor_trainer.errors import Conflict
 
 
 def perform(
-    job: str, root: Path, request: Any, files: Mapping[str, str], report: Callable[[str], None]
+    job: str, root: Path, request: Any, file: Any, report: Callable[[str], None]
 ) -> dict[str, Any]:
     match job:
         case "echo":
             report("echoing")
-            return {"root": str(root), "request": request, "files": files}
+            return {"root": str(root), "request": request, "file": file}
         case "describe":
             return {
                 "pid": os.getpid(),

@@ -12,4 +12,4 @@ def say(phase: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(StepRunner(Path(), perform).run("wait", {}, {}, say))
+    asyncio.run(StepRunner(Path(), perform).run("wait", {}, None, say))

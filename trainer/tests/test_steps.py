@@ -60,7 +60,7 @@ class Phases:
 async def start_waiting(runner: StepRunner) -> tuple[asyncio.Task[Any], int, int]:
     """A step that never ends, its process and that of its child."""
     phases = Phases()
-    step = asyncio.create_task(runner.run("wait", {}, {}, phases.report))
+    step = asyncio.create_task(runner.run("wait", {}, None, phases.report))
     pid, child = (await phases.wait_for(lambda phase: phase[:1].isdigit())).split()
     return step, int(pid), int(child)
 
@@ -89,8 +89,8 @@ async def cancel(step: asyncio.Task[Any]) -> None:
 async def test_a_step_is_given_everything_and_answers(stubs: StepRunner, tmp_path: Path) -> None:
     phases: list[str] = []
     result = await stubs.run("echo", {"cycle": 1}, {"batch": "/a/file"}, phases.append)
-    files = {"batch": "/a/file"}
-    assert result == {"root": str(tmp_path), "request": {"cycle": 1}, "files": files}
+    file = Path("/a/file")
+    assert result == {"root": str(tmp_path), "request": {"cycle": 1}, "file": file}
     assert phases == ["waiting", "echoing"]
 
 
@@ -98,19 +98,19 @@ async def test_phases_are_reported_in_the_context_of_the_caller(stubs: StepRunne
     caller: ContextVar[str] = ContextVar("caller")
     caller.set("an activity")
     seen: list[str] = []
-    await stubs.run("echo", {}, {}, lambda _: seen.append(caller.get("nothing")))
+    await stubs.run("echo", {}, None, lambda _: seen.append(caller.get("nothing")))
     assert seen == ["an activity"] * 2
 
 
 async def test_a_large_request_and_its_result_pass_through(stubs: StepRunner) -> None:
     request = {"text": "x" * 3_000_000}
-    assert (await stubs.run("echo", request, {}, ignore))["request"] == request
+    assert (await stubs.run("echo", request, None, ignore))["request"] == request
 
 
 async def test_each_step_is_a_fork_that_has_the_imports_and_leads_a_group(
     stubs: StepRunner,
 ) -> None:
-    first, second = [await stubs.run("describe", {}, {}, ignore) for _ in range(2)]
+    first, second = [await stubs.run("describe", {}, None, ignore) for _ in range(2)]
     assert first["parent"] == second["parent"] != os.getpid()
     assert first["pid"] != second["pid"]
     for step in (first, second):
@@ -130,19 +130,19 @@ def test_each_process_has_a_gpu(given: str | None, processes: int, seen: str) ->
 async def test_a_step_on_a_gpu_sees_no_other(stubs: StepRunner) -> None:
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
     request = {"config": {"device": "cuda", "processes": 1}}
-    assert (await stubs.run("describe", request, {}, ignore))["gpus"] == gpus_for(1, given)
-    assert (await stubs.run("describe", {}, {}, ignore))["gpus"] == given
+    assert (await stubs.run("describe", request, None, ignore))["gpus"] == gpus_for(1, given)
+    assert (await stubs.run("describe", {}, None, ignore))["gpus"] == given
 
 
 async def test_an_error_keeps_its_type_and_whether_to_try_again(stubs: StepRunner) -> None:
     with pytest.raises(TrainerError, match="it is another") as refused:
-        await stubs.run("refuse", {}, {}, ignore)
+        await stubs.run("refuse", {}, None, ignore)
     assert (refused.value.type, refused.value.retryable) == ("Trainer.Conflict", False)
     with pytest.raises(TrainerError, match="The step failed: ValueError: no number") as failed:
-        await stubs.run("fail", {}, {}, ignore)
+        await stubs.run("fail", {}, None, ignore)
     assert (failed.value.type, failed.value.retryable) == ("Trainer.Failed", True)
     with pytest.raises(TrainerError, match="the Python package torch is not installed for"):
-        await stubs.run("lack", {}, {}, ignore)
+        await stubs.run("lack", {}, None, ignore)
 
 
 @pytest.mark.parametrize(
@@ -158,16 +158,16 @@ async def test_a_step_that_dies_is_lost_and_the_next_one_runs(
     stubs: StepRunner, job: str, request_of: Any, said: str
 ) -> None:
     with pytest.raises(StepLost, match=said) as lost:
-        await stubs.run(job, request_of, {}, ignore)
+        await stubs.run(job, request_of, None, ignore)
     assert lost.value.retryable
-    assert await stubs.run("look", {}, {}, ignore) == {"ended": False}
+    assert await stubs.run("look", {}, None, ignore) == {"ended": False}
 
 
 async def test_a_cancelled_step_is_killed_before_the_next_one_begins(stubs: StepRunner) -> None:
     phases = Phases()
-    step = asyncio.create_task(stubs.run("linger", {}, {}, phases.report))
+    step = asyncio.create_task(stubs.run("linger", {}, None, phases.report))
     await phases.wait_for(lambda phase: phase == "lingering")
-    behind = asyncio.create_task(stubs.run("look", {}, {}, ignore))
+    behind = asyncio.create_task(stubs.run("look", {}, None, ignore))
     step.cancel()
     await asyncio.sleep(0.1)
     # Temporal cancels again when the worker's own time is up.
@@ -186,31 +186,31 @@ async def test_a_cancelled_step_takes_with_it_what_it_started(stubs: StepRunner)
 
 
 async def test_a_step_that_is_done_leaves_nothing_running(stubs: StepRunner) -> None:
-    await until_ended((await stubs.run("abandon", {}, {}, ignore))["child"])
+    await until_ended((await stubs.run("abandon", {}, None, ignore))["child"])
 
 
 async def test_a_step_can_be_cancelled_before_it_has_begun(
     stubs: StepRunner, tmp_path: Path
 ) -> None:
     step, pid, _ = await start_waiting(stubs)
-    waiting = asyncio.create_task(stubs.run("linger", {}, {}, ignore))
+    waiting = asyncio.create_task(stubs.run("linger", {}, None, ignore))
     await asyncio.sleep(0)
     await cancel(waiting)
     assert is_running(pid)
     await cancel(step)
     # One whose process is only being started.
-    starting = asyncio.create_task(stubs.run("wait", {}, {}, ignore))
+    starting = asyncio.create_task(stubs.run("wait", {}, None, ignore))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     async with asyncio.timeout(20):
         await cancel(starting)
-        assert await stubs.run("look", {}, {}, ignore) == {"ended": False}
+        assert await stubs.run("look", {}, None, ignore) == {"ended": False}
 
 
 async def test_steps_run_one_at_a_time(stubs: StepRunner) -> None:
     step, _, _ = await start_waiting(stubs)
     phases: list[str] = []
-    behind = asyncio.create_task(stubs.run("echo", {}, {}, phases.append))
+    behind = asyncio.create_task(stubs.run("echo", {}, None, phases.append))
     await asyncio.sleep(0.3)
     assert phases == ["waiting"]
     await cancel(step)
@@ -218,7 +218,7 @@ async def test_steps_run_one_at_a_time(stubs: StepRunner) -> None:
 
 
 async def fork_server_of(runner: StepRunner) -> int:
-    return (await runner.run("describe", {}, {}, ignore))["parent"]
+    return (await runner.run("describe", {}, None, ignore))["parent"]
 
 
 async def test_a_lost_fork_server_is_replaced(stubs: StepRunner) -> None:
@@ -233,7 +233,7 @@ async def test_a_fork_server_that_dies_while_it_starts_a_step_is_replaced(
 ) -> None:
     before = await fork_server_of(stubs)
     os.kill(before, signal.SIGSTOP)
-    step = asyncio.create_task(stubs.run("echo", {}, {}, ignore))
+    step = asyncio.create_task(stubs.run("echo", {}, None, ignore))
     await asyncio.sleep(0.3)
     os.kill(before, signal.SIGKILL)
     with pytest.raises(StepLost, match="The fork server ended while it started a step") as lost:
@@ -292,7 +292,7 @@ async def update(root: Path, config: Any, report: Callable[[str], None] = ignore
     """The first cycle's update, as a step."""
     batch = write_batch(root, 1, "warm", config, rows_of_batch(root, "warm", config))
     request = update_request(1, "warm", config)
-    return await StepRunner(root).run("update", request, {"batch": str(batch)}, report)
+    return await StepRunner(root).run("update", request, batch, report)
 
 
 async def start_long_step(root: Path) -> tuple[asyncio.Task[Any], int]:
@@ -316,7 +316,7 @@ async def test_steps_in_fresh_processes_equal_steps_in_this_one(root: Path, tmp_
     for cycle, parent in enumerate(("warm", "000001"), start=1):
         batch = write_batch(root, cycle, parent, config, rows)
         request = update_request(cycle, parent, config)
-        result = await runner.run("update", request, {"batch": str(batch)}, ignore)
+        result = await runner.run("update", request, batch, ignore)
         mine = learn(here, cycle, parent, config, rows)["checkpoint"]
         assert result["checkpoint"]["weightsSha256"] == mine["weightsSha256"]
 
@@ -357,6 +357,6 @@ async def test_errors_of_jobs_keep_their_type(
 ) -> None:
     request = update_request(8, parent, config_of())
     with pytest.raises(TrainerError) as caught:
-        await StepRunner(root).run(job, request, {"batch": str(root / "none")}, ignore)
+        await StepRunner(root).run(job, request, root / "none", ignore)
     assert (caught.value.type, caught.value.retryable) == (type, retryable)
     assert str(caught.value)

@@ -4,7 +4,7 @@ Imported by the fork server before the first step, and by the steps, but never b
 """
 
 import gc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,24 +28,24 @@ gc.freeze()
 
 
 def perform(
-    job: str, root: Path, request: Any, files: Mapping[str, str], report: Callable[[str], None]
+    job: str, root: Path, request: Any, file: Any, report: Callable[[str], None]
 ) -> JsonObject:
-    """Runs a job. `files` has local copies of the request's `texts`, `examples` or `batch`."""
+    """Runs a job. `file` is a local copy of the request's `texts`, `examples` or `batch`."""
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     match job:
         case "init":
-            return init(root, request, Path(files["texts"]) if "texts" in files else None)
+            return init(root, request, file)
         case "warmStart":
-            return warm_start(root, request, Path(files["examples"]), report)
+            return warm_start(root, request, file, report)
         case "preflight":
             record = require_record(root, request["checkpoint"])
             whole = record.folder if record.kind == "model" else record.base
             require_memory(root / whole, request["config"])
             return {}
         case "update":
-            return update(root, request, Path(files["batch"]), report)
+            return update(root, request, file, report)
         case "score":
-            return score(root, request, Path(files["batch"]))
+            return score(root, request, file)
         case _:
             return export(root, request)

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -23,6 +23,7 @@ _HEARTBEAT_SECONDS = 3.0
 _ATTEMPTS = 3
 """Attempt limit for an unknown error, which may be temporary but must not use up a night."""
 
+T = TypeVar("T")
 Fetch = Callable[[StoredBytes], AbstractContextManager[Path]]
 Hold = Callable[[ExitStack], Any]
 """Keeps the files that a step reads on this machine until the stack closes. Blocks."""
@@ -122,18 +123,18 @@ class TrainerActivities:
         base = request["base"]
         if base["kind"] == "folder":
             self._allowed.check_base(base["path"])
-        return await self._make("init", request, "base", base, "texts", lambda _: None)
+        return await self._make("init", request, "base", base.get("texts"), lambda _: None)
 
     @_activity("conductor.trainer.warmStart")
     async def warm_start(self, request: Any) -> Any:
         hold = self._hold(request["parent"])
-        return await self._make("warmStart", request, request["name"], request, "examples", hold)
+        return await self._make("warmStart", request, request["name"], request["examples"], hold)
 
     @_activity("conductor.trainer.preflight")
     async def preflight(self, request: Any) -> Any:
         """Checks, before a night spends anything, whether its updates fit into memory."""
-        async with self._ready(self._hold(request["checkpoint"])) as report:
-            return await self._steps.run("preflight", request, {}, report)
+        async with self._ready(self._hold(request["checkpoint"])) as (_, report):
+            return await self._steps.run("preflight", request, None, report)
 
     @_activity("conductor.trainer.update")
     async def update(self, request: Any) -> Any:
@@ -146,7 +147,7 @@ class TrainerActivities:
                 first = self._cache.require(parent).record.first or parent
                 files.enter_context(self._cache.held(first))
 
-        made = await self._make("update", request, name, request, "batch", hold)
+        made = await self._make("update", request, name, request["batch"], hold)
         if goes_on:
             await asyncio.to_thread(self._cache.forget_moments, parent)
         return made
@@ -154,30 +155,29 @@ class TrainerActivities:
     @_activity("conductor.trainer.score")
     async def score(self, request: Any) -> Any:
         """Compares served replies' log-probabilities with a checkpoint's and its parent's."""
-        paths: dict[str, str] = {}
 
-        def hold(files: ExitStack) -> None:
+        def hold(files: ExitStack) -> Path:
             files.enter_context(self._cache.held(request["checkpoint"]))
             parent = self._cache.require(request["checkpoint"]).record.parent
             if parent is not None and self._cache.find(parent) is not None:
                 files.enter_context(self._cache.held(parent))
-            paths["batch"] = str(files.enter_context(self._fetch(request["batch"])))
+            return files.enter_context(self._fetch(request["batch"]))
 
-        async with self._ready(hold) as report:
-            return await self._steps.run("score", request, paths, report)
+        async with self._ready(hold) as (batch, report):
+            return await self._steps.run("score", request, batch, report)
 
     @_activity("conductor.trainer.export")
     async def export(self, request: Any) -> Any:
         folder = self._allowed.export_folder(request["directory"])
-        async with self._ready(self._hold(request["checkpoint"])) as report:
+        async with self._ready(self._hold(request["checkpoint"])) as (_, report):
             asked = {**request, "directory": str(folder)}
-            return await self._steps.run("export", asked, {}, report)
+            return await self._steps.run("export", asked, None, report)
 
     @_activity("conductor.trainer.publish")
     async def publish(self, request: Any) -> Any:
         self._allowed.check_servers(request["servers"])
         # Some servers share this folder and fetch nothing themselves.
-        async with self._ready(self._hold(request["checkpoint"])) as report:
+        async with self._ready(self._hold(request["checkpoint"])) as (_, report):
             report("publishing")
             stored = await asyncio.to_thread(self._cache.require, request["checkpoint"])
             return await publish(stored.record, request)
@@ -198,20 +198,19 @@ class TrainerActivities:
         return lambda files: files.enter_context(self._cache.held(checkpoint))
 
     @asynccontextmanager
-    async def _ready(self, hold: Hold) -> AsyncIterator[Report]:
-        """Sends heartbeats, and yields when everything that `hold` fetches is in place."""
+    async def _ready(self, hold: Callable[[ExitStack], T]) -> AsyncIterator[tuple[T, Report]]:
+        """Sends heartbeats, and yields what `hold` returns once the files it fetches are there."""
         with ExitStack() as files:
             async with _heartbeats("fetching") as report:
-                await asyncio.to_thread(hold, files)
-                yield report
+                yield await asyncio.to_thread(hold, files), report
 
     async def _make(
-        self, job: str, request: Any, name: str, named: Any, field: str, hold: Hold
+        self, job: str, request: Any, name: str, stored: StoredBytes | None, hold: Hold
     ) -> JsonObject:
         """Has a step make a checkpoint, then stores it, after which the checkpoint exists.
 
         If it exists already, an earlier attempt made it, here or elsewhere. The step gets a local
-        copy of the artifact that `field` names, and the files that `hold` keeps in the cache.
+        copy of the `stored` artifact, and the files that `hold` keeps in the cache.
         """
         target = CheckpointName(trainRun=request["trainRun"], name=name)
         identity = identity_of(job, request)
@@ -219,19 +218,15 @@ class TrainerActivities:
         if found is not None:
             require_same(found.record, target, identity)
             return describe(target, found.record, replayed=True)
-        paths: dict[str, str] = {}
-        is_made = False
 
-        def hold_all(files: ExitStack) -> None:
-            nonlocal is_made
+        def hold_all(files: ExitStack) -> tuple[Path | None, bool]:
             hold(files)
-            if field in named:
-                paths[field] = str(files.enter_context(self._fetch(named[field])))
-            is_made = files.enter_context(self._cache.making(target, identity))
+            file = None if stored is None else files.enter_context(self._fetch(stored))
+            return file, files.enter_context(self._cache.making(target, identity))
 
-        async with self._ready(hold_all) as report:
+        async with self._ready(hold_all) as ((file, is_made), report):
             if not is_made:
-                await self._steps.run(job, request, paths, report)
+                await self._steps.run(job, request, file, report)
             report("keeping")
             record = await asyncio.to_thread(self._cache.keep, target)
             require_same(record, target, identity)

@@ -15,7 +15,7 @@ import json
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Event, Thread
@@ -26,26 +26,20 @@ from conductor_trainer.errors import StepLost, TrainerError
 from conductor_trainer.starting import explain_missing
 
 Report = Callable[[str], None]
-Job = tuple[str, Path, Any, Mapping[str, str]]
-"""Job name, folder of all checkpoints, request, and local copies of the artifacts it names.
-
-The name is `start`, `init`, `warmStart`, `preflight`, `update`, `score` or `export`. The request
-has been checked.
-"""
-Perform = Callable[[str, Path, Any, Mapping[str, str], Report], JsonObject]
+Job = tuple[str, Path, Any, Path | None]
+"""Name, folder of all checkpoints, checked request, and a local copy of the artifact it names."""
+Perform = Callable[[str, Path, Any, Any, Report], JsonObject]
 
 _FORK = multiprocessing.get_context("forkserver")
 _FORK.set_forkserver_preload(["conductor_trainer.jobs"])
 
 
-def perform_job(
-    job: str, root: Path, request: Any, files: Mapping[str, str], report: Report
-) -> JsonObject:
+def perform_job(job: str, root: Path, request: Any, file: Any, report: Report) -> JsonObject:
     """Performs the trainer's jobs, and `start`, which only tests that steps can be started."""
     # Imported here, since the worker itself must not load torch.
     from conductor_trainer.jobs import perform
 
-    return {} if job == "start" else perform(job, root, request, files, report)
+    return {} if job == "start" else perform(job, root, request, file, report)
 
 
 def claim_stdout() -> Callable[[JsonObject], None]:
@@ -67,11 +61,9 @@ class StepRunner:
 
     async def start(self) -> None:
         """Starts the fork server (takes seconds). Raises `TrainerError` if no step can start."""
-        await self.run("start", {}, {}, lambda _: None)
+        await self.run("start", {}, None, lambda _: None)
 
-    async def run(
-        self, job: str, request: Any, files: Mapping[str, str], report: Report
-    ) -> JsonObject:
+    async def run(self, job: str, request: Any, file: Path | None, report: Report) -> JsonObject:
         """Runs a step; cancelling kills it. Raises its `TrainerError`, or `StepLost` if it died."""
         report("waiting")
         # Temporal's heartbeats find their activity through the context.
@@ -81,7 +73,7 @@ class StepRunner:
             loop.call_soon_threadsafe(report, phase, context=context)
 
         async with self._turn:
-            step = _Step((job, self._root, request, files), self._perform)
+            step = _Step((job, self._root, request, file), self._perform)
             ended = loop.run_in_executor(None, step.run, relay)
             try:
                 return await asyncio.shield(ended)
