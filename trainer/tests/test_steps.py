@@ -88,8 +88,8 @@ async def cancel(step: asyncio.Task[Any]) -> None:
 
 async def test_a_step_is_given_everything_and_answers(stubs: StepRunner, tmp_path: Path) -> None:
     phases: list[str] = []
-    result = await stubs.run("echo", {"cycle": 1}, {"batch": "/a/file"}, phases.append)
     file = Path("/a/file")
+    result = await stubs.run("echo", {"cycle": 1}, file, phases.append)
     assert result == {"root": str(tmp_path), "request": {"cycle": 1}, "file": file}
     assert phases == ["waiting", "echoing"]
 

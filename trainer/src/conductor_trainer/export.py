@@ -21,7 +21,14 @@ def export(root: Path, request: JsonObject) -> JsonObject:
     record = require_record(root, checkpoint)
 
     def fill(folder: Path) -> None:
-        _write_model(root, record, folder)
+        # Merges in float32 before rounding, since rounding first would lose small adapter changes.
+        model: Any = load_merged(root / record.folder)
+        is_half = record.config["precision"] == "bfloat16"
+        model.to(torch.bfloat16 if is_half else torch.float32).save_pretrained(folder)
+        copy_tokenizer(root / record.folder, folder)
+        template = folder / "chat_template.jinja"
+        if not template.exists():
+            template.write_text(CHATML_TEMPLATE)
         (folder / _CARD_FILE).write_text(_card_of(checkpoint, record))
 
     card = directory / _CARD_FILE
@@ -30,17 +37,6 @@ def export(root: Path, request: JsonObject) -> JsonObject:
     elif not card.exists() or record.weightsSha256 not in card.read_text():
         raise BadRequest(f"The folder {directory} is not empty. Choose another one, or remove it.")
     return {"directory": str(directory), "files": sorted(file.name for file in directory.iterdir())}
-
-
-def _write_model(root: Path, record: Record, folder: Path) -> None:
-    dtype = torch.bfloat16 if record.config["precision"] == "bfloat16" else torch.float32
-    # Merges in float32 before rounding, since rounding first would lose small adapter changes.
-    model: Any = load_merged(root / record.folder)
-    model.to(dtype).save_pretrained(folder)
-    copy_tokenizer(root / record.folder, folder)
-    template = folder / "chat_template.jinja"
-    if not template.exists():
-        template.write_text(CHATML_TEMPLATE)
 
 
 def _card_of(checkpoint: CheckpointName, record: Record) -> str:

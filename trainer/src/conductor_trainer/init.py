@@ -14,29 +14,27 @@ BASE = "base"
 
 
 def init(root: Path, request: JsonObject, texts: Path | None) -> JsonObject:
-    """Makes `base`; with LoRA a no-op adapter, so that every checkpoint is served the same way."""
+    """Links a given model, or builds a tiny one, whose tokenizer is trained on `texts`.
+
+    With LoRA, `base` is a no-op adapter, so that every checkpoint is served the same way.
+    """
 
     def build(temporary: Path) -> Record:
-        model = temporary / "model"
-        _place_base(request["base"], texts, request["config"]["seed"], model)
-        base = f"{request['trainRun']}/{BASE}/model"
-        return begin(Made(root, temporary, "init", BASE, request, base), model, {})
+        base, model = request["base"], temporary / "model"
+        if texts is not None:
+            lines = [json.loads(line) for line in texts.open()]
+            build_tiny(base, lines, request["config"]["seed"], model)
+        elif (folder := Path(base["path"]).absolute()).is_dir():
+            model.symlink_to(folder)
+        else:
+            raise BadRequest(
+                f"There is no folder {folder} on the trainer's machine. Put the base model there, "
+                "or give its folder."
+            )
+        own = f"{request['trainRun']}/{BASE}/model"
+        return begin(Made(root, temporary, "init", BASE, request, own), model, {})
 
     return make(root, request, BASE, build)
-
-
-def _place_base(base: JsonObject, texts: Path | None, seed: int, model: Path) -> None:
-    """Links a given model, or builds a tiny one and trains its tokenizer on `texts`."""
-    if texts is not None:
-        lines = [json.loads(line) for line in texts.open()]
-        return build_tiny(base, lines, seed, model)
-    folder = Path(base["path"]).absolute()
-    if not folder.is_dir():
-        raise BadRequest(
-            f"There is no folder {folder} on the trainer's machine. Put the base model there, or "
-            "give its folder."
-        )
-    model.symlink_to(folder)
 
 
 def begin(made: Made, model_folder: Path, outcome: JsonObject) -> Record:

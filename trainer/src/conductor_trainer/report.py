@@ -8,7 +8,6 @@ TensorBoard and Weights & Biases are optional, so each is imported by the board 
 
 import argparse
 import json
-import re
 import signal
 from collections.abc import Mapping
 from datetime import datetime
@@ -21,8 +20,6 @@ from conductor_trainer.options import add_key_option, program_parser, read_keys
 from conductor_trainer.starting import start
 
 WAIT_S = 5.0
-
-_RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 # Field of the metrics for each name on a board.
 _PLAIN = {
@@ -42,11 +39,6 @@ _NESTED = {"workers": "workerShares", "shapes": "topologyShares", "update": "upd
 
 def report(options: argparse.Namespace, stop: Event) -> None:
     run = options.run
-    if not _RUN.fullmatch(run):
-        raise ValueError(
-            f"{run!r} is not the name of a training run: expected up to 63 lowercase letters, "
-            "digits and dashes, beginning with a letter or digit"
-        )
     keys, artifacts = read_keys(options), open_artifacts(options.artifacts)
     is_local = options.tensorboard is not None
     board = (

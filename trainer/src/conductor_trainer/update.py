@@ -40,7 +40,6 @@ def learn(made: Made, batch: Path, report: Report) -> tuple[Policy, JsonObject]:
     require_steps_left(config, made.step)
     before = request["parent"]
     parent = require_record(root, before)
-    first = parent.first or before
     state = checkpoint_folder(root, before) / TRAINER_FOLDER
 
     report("loading")
@@ -56,7 +55,9 @@ def learn(made: Made, batch: Path, report: Report) -> tuple[Policy, JsonObject]:
         batch=share_of_rank(tensors),
         loss=config["loss"],
         minibatches=config["minibatches"],
-        load_reference=lambda: load_policy(root, require_record(root, first), config),
+        load_reference=lambda: load_policy(
+            root, require_record(root, parent.first or before), config
+        ),
         stop_after=made.step,
         report=report,
     )
