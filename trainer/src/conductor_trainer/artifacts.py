@@ -79,7 +79,11 @@ class Artifacts:
         self._files.put_file(str(file), self._path_of(key))
 
     def _path_of(self, key: str) -> str:
-        _check_key(key)
+        if not is_key(key):
+            raise BadRequest(
+                f"key {key!r} is refused: each part must start with a letter or digit and contain "
+                "only letters, digits and . _ = -"
+            )
         return f"{self._root}/{key}"
 
 
@@ -100,19 +104,10 @@ def is_key(key: str) -> bool:
     return all(_PART.fullmatch(part) for part in key.split("/"))
 
 
-def _check_key(key: str) -> None:
-    if not is_key(key):
-        raise BadRequest(
-            f"key {key!r} is refused: each part must start with a letter or digit and contain "
-            "only letters, digits and . _ = -"
-        )
-
-
 def read_sealed(artifacts: Artifacts, key: str, keys: KeyRing | None) -> bytes | None:
     """Reads what a worker wrote. If several keys encrypted it, the newest copy counts."""
     if keys is None:
         return artifacts.read(key)
-    _check_key(key)
     names = {name_of_key(key, each) for each in keys.all}
     found = [(at, name) for name in names if (at := artifacts.modified_at(name))]
     content = artifacts.read(max(found)[1]) if found else None

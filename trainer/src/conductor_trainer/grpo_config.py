@@ -97,11 +97,7 @@ class StopAfter(TrainerCallback):
         self._report = report
 
     def on_step_end(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        **kwargs: Any,
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
         self._report(f"step {state.global_step} of {self._step}")
         if state.global_step >= self._step:

@@ -32,7 +32,7 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
 from conductor_trainer.checkpoint import MOMENTS_FILE
-from conductor_trainer.contract import JsonObject
+from conductor_trainer.contract import Config, JsonObject
 from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.grpo_config import StopAfter
 from conductor_trainer.model import Policy
@@ -48,8 +48,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
         self,
         *,
         batch: Tensors,
-        loss: JsonObject,
-        minibatches: int,
+        config: Config,
         load_reference: Callable[[], Policy],
         stop_after: int,
         report: Callable[[str], None],
@@ -65,17 +64,17 @@ class ExternalGRPOTrainer(GRPOTrainer):
         )
         self.remove_callback(PrinterCallback)
         self._batch = batch
-        self._loss = loss
+        self._loss = config["loss"]
         # TRL's own reference would be the parent checkpoint.
-        self.beta = loss["beta"]
+        self.beta = self._loss["beta"]
         self._load_reference = load_reference
         # Makes TRL's loss read `importance_sampling_ratio`; no vLLM is called.
         self.use_vllm = self.vllm_importance_sampling_correction = True
         self._micro_batch: Tensors | None = None
         self.sums: list[Sums] = []
         """Sums of each pass over a micro batch; the first `micro_batches` precede a step on it."""
-        self._minibatches = minibatches
-        self.micro_batches = minibatches * self.args.gradient_accumulation_steps
+        self._minibatches = config["minibatches"]
+        self.micro_batches = self._minibatches * self.args.gradient_accumulation_steps
 
     def _generate_and_score_completions(self, inputs: Any) -> Tensors:
         batch = {name: tensor.to(self.accelerator.device) for name, tensor in self._batch.items()}

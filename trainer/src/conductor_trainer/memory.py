@@ -24,10 +24,7 @@ _MOMENTS = 2 * _FLOAT
 _LOGITS_AT_ONCE = 32_768
 """Vocabulary entries that TRL's loss processes at a time."""
 
-_LIMITS = (
-    Path("/sys/fs/cgroup/memory.max"),
-    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-)
+_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """Memory limit of a container, in version 2 and version 1 of Linux's control groups."""
 
 _ADVICE = (

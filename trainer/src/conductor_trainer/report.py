@@ -10,6 +10,7 @@ import argparse
 import json
 import signal
 from collections.abc import Mapping
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from threading import Event
@@ -44,7 +45,7 @@ def report(options: argparse.Namespace, stop: Event) -> None:
     board = (
         TensorBoard(options.tensorboard / run) if is_local else WeightsAndBiases(run, options.wandb)
     )
-    try:
+    with closing(board):
         # Cycles are numbered without gaps, so a missing one has not ended yet.
         cycle = board.first
         while not stop.is_set():
@@ -55,8 +56,6 @@ def report(options: argparse.Namespace, stop: Event) -> None:
                 cycle += 1
             elif options.once or stop.wait(WAIT_S):
                 break
-    finally:
-        board.close()
 
 
 class TensorBoard:

@@ -53,8 +53,7 @@ def learn(made: Made, batch: Path, report: Report) -> tuple[Policy, JsonObject]:
         args=grpo_config(config, made.step, made.temporary),
         processing_class=tokenizer,
         batch=share_of_rank(tensors),
-        loss=config["loss"],
-        minibatches=config["minibatches"],
+        config=config,
         load_reference=lambda: load_policy(
             root, require_record(root, parent.first or before), config
         ),

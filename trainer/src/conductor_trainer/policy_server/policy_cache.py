@@ -9,13 +9,8 @@ from typing import Any
 
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
-from conductor_trainer.http_answers import (
-    ApiError,
-    Locate,
-    loaded_already,
-    never_loaded,
-    unknown_model,
-)
+from conductor_trainer import http_answers as answers
+from conductor_trainer.http_answers import ApiError, Locate
 from conductor_trainer.model import END_OF_TURN, load_merged
 from conductor_trainer.weights import SAFELY
 
@@ -79,7 +74,7 @@ class PolicyCache:
         """Returns the policy of that name, read again if it was evicted. Raises `ApiError`."""
         folder = self._folders.get(name)
         if folder is None:
-            raise unknown_model(name, self.names)
+            raise answers.unknown_model(name, self.names)
         policy = self._loaded.pop(name, None)
         if policy is None:
             with self._locate(folder) as place:
@@ -92,7 +87,7 @@ class PolicyCache:
     def load(self, name: str, folder: Path) -> None:
         """Registers a folder under a new name, and loads it. Raises `ApiError` if that fails."""
         if name in self._folders:
-            raise loaded_already(name, self._folders[name])
+            raise answers.loaded_already(name, self._folders[name])
         try:
             with self._locate(folder) as place:
                 if not any((place / file).exists() for file in _SETTINGS):
@@ -107,5 +102,5 @@ class PolicyCache:
 
     def unload(self, name: str) -> None:
         if self._folders.pop(name, None) is None:
-            raise never_loaded(name)
+            raise answers.never_loaded(name)
         self._loaded.pop(name, None)
