@@ -44,17 +44,24 @@ export type NightInput = Readonly<Omit<z.infer<typeof trainInputSchema>, 'carrie
 export const nightlyInputSchema = trainInputSchema.extend({ trainRun: trainRunSchema });
 export type NightlyInput = Readonly<z.infer<typeof nightlyInputSchema>>;
 
-const policySettingsSchema = z.object({
-  baseUrl: z.string().min(1).max(2_048),
+/** How a policy is prompted, in training as wherever its checkpoints are asked. */
+export const promptSettingsSchema = z.object({
+  /** `compact`: question and team only, for a tiny policy that knows the rules by training. */
   prompt: z.enum(['full', 'compact']),
   describe: z.enum(DESCRIBE_MODES),
   access: z.enum(ACCESS_MODES),
+  /** false: every worker gets the same subtask, whatever the policy writes. */
   subtasks: z.boolean(),
+  /** Examples that its prompts show, in full. */
   examples: z.array(exampleSchema).max(MAX_EXAMPLES).readonly(),
-  temperature: z.number().min(0).max(2),
-  servingTemperature: z.number().min(0).max(2),
   maxPromptTokens: count,
   maxOutputTokens: count,
+});
+
+const policySettingsSchema = promptSettingsSchema.extend({
+  baseUrl: z.string().min(1).max(2_048),
+  temperature: z.number().min(0).max(2),
+  servingTemperature: z.number().min(0).max(2),
   timeoutMs: milliseconds,
   patienceMs: milliseconds,
 });

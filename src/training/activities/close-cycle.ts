@@ -1,7 +1,7 @@
 import { writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 import type { TrainingSettings } from '../config/resolve';
-import type { PublishSettings } from '../inputs';
+import { promptSettingsSchema, type PublishSettings } from '../inputs';
 import { checkpointId, type CheckpointRef } from '../names';
 import { readServing, writeManifest } from '../policy/serving';
 import type { CycleMetrics, NightRecord } from '../records';
@@ -83,19 +83,12 @@ export async function keepCheckpoint(
   request: { readonly checkpoint: Checkpoint; readonly model: string; readonly settings: PublishSettings },
 ): Promise<readonly CheckpointRef[]> {
   const { policy, run } = request.settings;
-  const { prompt, describe, access, subtasks, examples, maxPromptTokens, maxOutputTokens } = policy;
   await writeManifest(store, {
     schema: 1,
     ...request.checkpoint,
     model: request.model,
-    prompt,
     chat: 'chatml',
-    describe,
-    access,
-    subtasks,
-    examples,
-    maxPromptTokens,
-    maxOutputTokens,
+    ...promptSettingsSchema.parse(policy),
     maxSteps: run.limits.steps,
     trainedAtTemperature: policy.temperature,
     temperature: policy.servingTemperature,

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
+import type { z } from 'zod';
 import { whileHeartbeating, withinLimit } from '../../activities/heartbeat';
 import { factsOf } from '../../errors';
 import type { Message, Plan, PlanContext } from '../../plan/plan';
@@ -10,7 +11,7 @@ import { eachInParallel, type Store } from '../../store/store';
 import { readText } from '../../store/texts';
 import { checkpointId, type CheckpointRef } from '../names';
 import type { TrainableConfig } from '../config/schema';
-import type { GroupInput } from '../inputs';
+import type { GroupInput, promptSettingsSchema } from '../inputs';
 import { samplesKey } from '../store-keys';
 import { askPolicy, type PolicyQuestion, type ServedPolicy } from '../policy/client';
 import { POLICY_FAILURES, PolicyError } from '../policy/errors';
@@ -60,7 +61,8 @@ export async function samplePlans(
 ): Promise<SamplePlansResult> {
   const { store, questions } = dependencies;
   const question = await questions.read(request.question);
-  const { kept, maxSteps, access, subtasks } = await sampleOnce(dependencies, request, question);
+  const { kept, settings } = await sampleOnce(dependencies, request, question);
+  const { maxSteps, access, subtasks } = settings;
   const workers = request.workers.map((worker) => worker.id);
   const context = { workers, maxSteps, access, subtasks, round: request.round };
   return {
@@ -74,13 +76,13 @@ async function sampleOnce(
   { store, config }: SamplingDependencies,
   request: SamplePlansRequest,
   question: AskedWhole,
-): Promise<{ readonly kept: KeptSamples } & Pick<PromptSettings, 'maxSteps' | 'access' | 'subtasks'>> {
+): Promise<{ readonly kept: KeptSamples; readonly settings: PromptSettings }> {
   const { checkpoint, purpose, seed, temperature, policy } = request;
   const manifest = await readManifest(store, checkpoint);
   // A checkpoint on trial may be another training run's, with other settings.
   const settings: PromptSettings =
     purpose === 'training' ? { ...policy, maxSteps: request.maxSteps } : manifest;
-  const { maxSteps, access, subtasks, maxPromptTokens, maxOutputTokens: maxTokens } = settings;
+  const { maxPromptTokens, maxOutputTokens: maxTokens } = settings;
   const { weightsSha256, tokenizerSha256 } = manifest;
   const baseUrl = purpose === 'canary' ? serverOfUsers(config, manifest) : policy.baseUrl;
   const task = {
@@ -95,7 +97,7 @@ async function sampleOnce(
   const identity = hash('sha256', JSON.stringify(asked));
   const key = samplesKey(request);
   const earlier = await readSamples(store, key);
-  if (earlier?.identity === identity) return { kept: earlier, maxSteps, access, subtasks };
+  if (earlier?.identity === identity) return { kept: earlier, settings };
 
   const { cancellationSignal } = Context.current();
   const sampling = withinLimit(policy.timeoutMs, cancellationSignal, (signal) =>
@@ -110,7 +112,7 @@ async function sampleOnce(
   const source = { checkpoint: checkpointId(checkpoint), temperature, tokenizerSha256 };
   const kept: KeptSamples = { identity, ...source, rollouts };
   await writeRecord(store, key, kept);
-  return { kept, maxSteps, access, subtasks };
+  return { kept, settings };
 }
 
 /** Returns the server of users' questions: the configured address, else that where the checkpoint was published. */
@@ -118,17 +120,7 @@ function serverOfUsers({ conductor }: Pick<TrainableConfig, 'conductor'>, { serv
   return (conductor.provider === 'policy' ? conductor.baseUrl : undefined) ?? servers[0];
 }
 
-export type PromptSettings = Pick<
-  Manifest,
-  | 'prompt'
-  | 'describe'
-  | 'access'
-  | 'subtasks'
-  | 'examples'
-  | 'maxSteps'
-  | 'maxPromptTokens'
-  | 'maxOutputTokens'
->;
+export type PromptSettings = Readonly<z.infer<typeof promptSettingsSchema>> & Pick<Manifest, 'maxSteps'>;
 
 /** Returns one prompt per plan: equal ones in a first round; in a second, each shows an earlier plan and its answer. */
 export async function planPrompts(

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { ACCESS_MODES, DESCRIBE_MODES } from '../../plan/plan';
 import type { Store } from '../../store/store';
-import { exampleSchema } from '../../protocol/cards';
 import { changeRecord, readRecord, RecordError, writeRecord } from '../../store/records';
+import { promptSettingsSchema } from '../inputs';
 import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../names';
 import { checkpointsFolder, manifestKey, SERVING_KEY } from '../store-keys';
 import { checkpointSchema } from '../trainer-contract';
@@ -13,20 +12,11 @@ export const manifestSchema = z.strictObject({
   schema: z.literal(1),
   ...checkpointSchema.shape,
   model: z.string(),
-  /** `compact`: question and team only, for a tiny policy that knows the rules by training. */
-  prompt: z.enum(['full', 'compact']),
   chat: z.literal('chatml'),
-  describe: z.enum(DESCRIBE_MODES),
-  access: z.enum(ACCESS_MODES),
-  /** false: every worker gets the same subtask, whatever the policy writes. */
-  subtasks: z.boolean(),
-  /** Examples that its prompts showed in training, in full. */
-  examples: z.array(exampleSchema).readonly(),
+  ...promptSettingsSchema.shape,
   maxSteps: z.int().positive(),
   trainedAtTemperature: z.number(),
   temperature: z.number(),
-  maxPromptTokens: z.int().positive(),
-  maxOutputTokens: z.int().positive(),
   servers: z.tuple([z.string()], z.string()),
   createdAt: z.string(),
 });
