@@ -1,6 +1,20 @@
 import { readJson, type Store } from '../../store/store';
-import { EVALUATIONS, isManifestKey, manifestKey, resultsFolder } from '../contract';
+import { type EvaluatedQuestion, EVALUATIONS, isManifestKey, manifestKey, resultsFolder } from '../contract';
 import { type Manifest, manifestSchema, type MethodRecord, methodRecordSchema } from '../results';
+import { readQuestionSet } from './question-sets';
+
+/** A stored evaluation, or the named facts of its manifest, with its results and its questions by index. */
+export interface Evaluation<Known extends keyof Manifest = keyof Manifest> {
+  readonly manifest: Pick<Manifest, Known>;
+  readonly records: readonly MethodRecord[];
+  readonly questions: readonly EvaluatedQuestion[];
+}
+
+export async function readEvaluation(store: Store, manifest: Manifest): Promise<Evaluation> {
+  const records = await readResults(store, manifest.id);
+  const questions = await readQuestionSet<EvaluatedQuestion>(store, manifest.set);
+  return { manifest, records, questions };
+}
 
 /** Reads the results of an evaluation, or of one of its questions, in order; skips records of other versions. */
 export async function readResults(store: Store, evaluation: string, index?: number): Promise<MethodRecord[]> {

@@ -4,8 +4,7 @@ import { say } from '../../cli/terminal';
 import { someOf } from '../../config/errors';
 import type { ResolvedRun, RunWorker } from '../../protocol/cards';
 import type { Store } from '../../store/store';
-import { QuestionSets } from '../activities/question-sets';
-import { readManifest, readManifests, readResults } from '../activities/kept';
+import { readEvaluation, readManifest, readManifests, readResults } from '../activities/kept';
 import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
 import { type GradedExample, learnRouting } from '../methods/learned-router';
@@ -136,20 +135,21 @@ export async function routeQuestions(
   questions: readonly EvaluatedQuestion[],
   workers: readonly string[],
 ): Promise<{ readonly questions: EvaluatedQuestion[]; readonly learned: Learned }> {
-  const { id: from, set } = await findEvaluation(store, given);
+  const {
+    manifest,
+    records,
+    questions: earlier,
+  } = await readEvaluation(store, await findEvaluation(store, given));
+  const { id: from } = manifest;
   const alone = new Map(workers.map((worker) => [`worker:${worker}`, worker]));
-  const results = await readResults(store, from);
-  const told = results.filter(({ method, verdict }) => alone.has(method) && verdict !== 'ungraded');
-  const sets = new QuestionSets(store);
-  const tried = await Promise.all(
-    [...groupBy(told, ({ index }) => index)].map(async ([index, records]) => ({
-      text: (await sets.read({ set, index })).question,
-      isRight: Object.fromEntries(
-        records.map(({ method, verdict }) => [alone.get(method), verdict === 'correct']),
-      ) as GradedExample['isRight'],
-      costs: records.map(({ spent }) => spent.nanoUsd),
-    })),
-  );
+  const told = records.filter(({ method, verdict }) => alone.has(method) && verdict !== 'ungraded');
+  const tried = [...groupBy(told, ({ index }) => index)].map(([index, results]) => ({
+    text: earlier[index]?.question ?? '',
+    isRight: Object.fromEntries(
+      results.map(({ method, verdict }) => [alone.get(method), verdict === 'correct']),
+    ) as GradedExample['isRight'],
+    costs: results.map(({ spent }) => spent.nanoUsd),
+  }));
   const asked = new Set(questions.map(({ question }) => normalizeQuestion(question)));
   const fresh = tried.filter(({ text }) => !asked.has(normalizeQuestion(text)));
   const repeated = tried.length - fresh.length;

@@ -14,11 +14,10 @@ import { FREE_TOKENS } from '../../config/resolve-run';
 import type { Config } from '../../config/schema';
 import { reasonOf, UsageError } from '../../errors';
 import { checkStore, configuredStore } from '../../store/open-store';
-import type { Store } from '../../store/store';
 import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { wrapFacts } from '../../trace/lines';
 import { createPolicyProvider } from '../../training/policy/conductor';
-import { readResults } from '../activities/kept';
+import { readEvaluation, readResults } from '../activities/kept';
 import {
   EVALUATE_WORKFLOW,
   type EvaluateInput,
@@ -26,14 +25,14 @@ import {
   type EvaluationProgress,
   PROGRESS_QUERY,
 } from '../contract';
-import { compareEvaluations, type Evaluated, tableOfChanges } from '../report/compare-evaluations';
+import { compareEvaluations, tableOfChanges } from '../report/compare-evaluations';
 import { drawCharts } from '../report/page';
 import { writeReport } from '../report/report';
 import { chartsOf } from '../report/score-charts';
 import type { Manifest } from '../results';
 import { modelsBeside } from '../cast';
 import { checkCondition, readCondition } from '../condition';
-import { detailsOf, readQuestions } from '../report/details';
+import { detailsOf } from '../report/details';
 import { writeInspectLogs } from '../report/inspect-log';
 import { asksForFree } from '../report/setting';
 import { summarize, type Summary } from '../summarize';
@@ -179,17 +178,18 @@ async function showResults(
   manifest: Manifest,
   options: EvaluateOptions,
 ): Promise<Summary> {
-  const records = await readResults(store, manifest.id);
+  const evaluation = await readEvaluation(store, manifest);
+  const { records } = evaluation;
   const summary = summarize(manifest, records);
   const folder = options.out ?? manifest.id;
   const pictures = await drawCharts(chartsOf(summary)).catch((error: unknown) => {
     say(`No pictures: ${reasonOf(error)}`);
     return [];
   });
-  const details = await detailsOf(store, manifest, records, summary, createPolicyProvider(store));
+  const details = await detailsOf(store, evaluation, summary, createPolicyProvider(store));
   await writeReport(reportOf(summary, pictures, details), folder);
   if (options.inspect === true) {
-    const logs = await writeInspectLogs(store, manifest, summary, records, folder);
+    const logs = await writeInspectLogs(store, evaluation, summary, folder);
     say(`Logs for Inspect: inspect view --log-dir ${logs}`);
   }
   const lines = records.map((record) => `${JSON.stringify(record)}\n`);
@@ -254,7 +254,8 @@ async function compareKept(ids: readonly string[], options: EvaluateOptions): Pr
   const config = await loadSettings(options);
   await checkStore(config.store);
   const store = configuredStore(config);
-  const [before, after] = [await readEvaluated(store, one), await readEvaluated(store, two)];
+  const before = await readEvaluation(store, await findEvaluation(store, one));
+  const after = await readEvaluation(store, await findEvaluation(store, two));
   const changes = compareEvaluations(before, after);
   if (changes.length === 0) {
     throw new UsageError(
@@ -268,10 +269,4 @@ async function compareKept(ids: readonly string[], options: EvaluateOptions): Pr
   );
   say('Difference: the second less the first, on the questions that both judged.');
   return EXIT.answered;
-}
-
-async function readEvaluated(store: Store, id: string): Promise<Evaluated> {
-  const manifest = await findEvaluation(store, id);
-  const records = await readResults(store, manifest.id);
-  return { manifest, records, questions: await readQuestions(store, manifest) };
 }

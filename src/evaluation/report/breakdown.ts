@@ -1,17 +1,11 @@
 import type { Question } from '../../grading/question';
-import type { EvaluatedQuestion } from '../contract';
+import type { Evaluation } from '../activities/kept';
 import { REFERENCE } from '../methods/read-method';
 import type { MethodRecord } from '../results';
 import { groupBy, meanOf, spreadOf, sumCounts, tally } from '../statistics';
 import type { Table } from './report';
 
-export interface Evaluation {
-  readonly methods: readonly string[];
-  readonly workers: readonly string[];
-  readonly records: readonly MethodRecord[];
-  /** By index in the set. */
-  readonly questions: readonly EvaluatedQuestion[];
-}
+type Tried = Evaluation<'methods' | 'workers'>;
 
 type Trait = 'source' | 'topic' | 'level';
 
@@ -21,16 +15,16 @@ const TRAITS: Readonly<Record<Trait, string>> = { source: 'data set', topic: 'to
 const MOST_ROWS = 100;
 
 /** Returns tables of scores and plans by data set, topic and level, unless all questions are of one kind. */
-export function breakDown(evaluation: Evaluation): Table[] {
+export function breakDown(evaluation: Tried): Table[] {
   const traits = Object.keys(TRAITS) as Trait[];
   const tables = [scoresBy, plansBy].flatMap((tableOf) => traits.map((trait) => tableOf(trait, evaluation)));
   return tables.filter((table) => table !== null);
 }
 
-function scoresBy(trait: Trait, evaluation: Evaluation): Table | null {
+function scoresBy(trait: Trait, evaluation: Tried): Table | null {
   const groups = groupsBy(trait, evaluation);
   if (groups.length < 2) return null;
-  const { methods } = evaluation;
+  const { methods } = evaluation.manifest;
   const rows = groups.slice(0, MOST_ROWS).map(([name, records]) => {
     const byMethod = groupBy(records, ({ method }) => method);
     const count = new Set(records.map(({ question }) => question)).size;
@@ -60,20 +54,19 @@ export function meanScores(
 }
 
 /** Returns the Conductor's plans by a trait: their mean length, and the share of answered steps by worker. */
-function plansBy(trait: Trait, evaluation: Evaluation): Table | null {
+function plansBy(trait: Trait, evaluation: Tried): Table | null {
+  const { workers } = evaluation.manifest;
   const records = evaluation.records.filter(({ method, plan }) => method === REFERENCE && plan !== null);
   const groups = groupsBy(trait, { ...evaluation, records });
   if (groups.length < 2) return null;
   const rows = groups.slice(0, MOST_ROWS).map(([name, found]) => {
-    const counts = sumCounts(found.map(({ workers }) => workers));
+    const counts = sumCounts(found.map((record) => record.workers));
     const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    const shares = evaluation.workers.map(
-      (id) => `${((100 * (counts[id] ?? 0)) / Math.max(1, all)).toFixed(0)} %`,
-    );
+    const shares = workers.map((id) => `${((100 * (counts[id] ?? 0)) / Math.max(1, all)).toFixed(0)} %`);
     const steps = meanOf(found.flatMap(({ plan }) => (plan === null ? [] : [plan.steps.length])));
     return [name, (steps ?? 0).toFixed(1), ...shares];
   });
-  const head = [`${REFERENCE}, by ${TRAITS[trait]}`, 'steps', ...evaluation.workers];
+  const head = [`${REFERENCE}, by ${TRAITS[trait]}`, 'steps', ...workers];
   return { rows: [head, ...rows], numeric: true };
 }
 

@@ -1,13 +1,10 @@
 import { adjustByHolm, type Comparison, compareTries } from '../compare-pairs';
+import type { Evaluation } from '../activities/kept';
 import { normalizeQuestion } from '../data/question-index';
-import type { Manifest } from '../results';
 import { meanOf, signed } from '../statistics';
-import { type Evaluation, meanScores } from './breakdown';
+import { meanScores } from './breakdown';
 
-/** Evaluation with its records and questions. */
-export interface Evaluated extends Pick<Evaluation, 'records' | 'questions'> {
-  readonly manifest: Pick<Manifest, 'id' | 'methods'>;
-}
+export type Compared = Evaluation<'id' | 'methods'>;
 
 export interface MethodChange extends Comparison {
   readonly method: string;
@@ -16,7 +13,7 @@ export interface MethodChange extends Comparison {
 }
 
 /** Compares two evaluations question by question: how much each shared method changed in the second. */
-export function compareEvaluations(before: Evaluated, after: Evaluated): MethodChange[] {
+export function compareEvaluations(before: Compared, after: Compared): MethodChange[] {
   const shared = before.manifest.methods.filter((method) => after.manifest.methods.includes(method));
   const changes = shared.flatMap((method) => {
     const [one, two] = [scoresOf(before, method), scoresOf(after, method)];
@@ -39,7 +36,7 @@ export function compareEvaluations(before: Evaluated, after: Evaluated): MethodC
 }
 
 /** Returns the mean score of each judged question, by id and text, since a changed text is another question. */
-function scoresOf({ records, questions }: Evaluated, method: string): Map<string, number> {
+function scoresOf({ records, questions }: Compared, method: string): Map<string, number> {
   const own = records.filter((record) => record.method === method);
   return meanScores(own, ({ index, question }) =>
     JSON.stringify([question, normalizeQuestion(questions[index]?.question ?? '')]),

@@ -1,8 +1,8 @@
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
+import type { Evaluation } from '../activities/kept';
 import type { MethodRecord } from '../results';
 import { groupBy } from '../statistics';
-import type { Evaluation } from './breakdown';
 import type { Report } from './report';
 
 /** Enough to see which kind of question decides, and few enough to read. */
@@ -32,7 +32,7 @@ export async function findDisagreements(
   store: Store,
   one: string,
   other: string,
-  { records, questions }: Evaluation,
+  { records, questions }: Pick<Evaluation, 'records' | 'questions'>,
 ): Promise<Disagreements> {
   const pairs = [...groupBy(records, ({ index }) => index).values()].flatMap((found) => {
     const [mine, theirs] = [one, other].map((name) => found.find(({ method }) => method === name));

@@ -3,26 +3,24 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
+import type { Evaluation } from '../activities/kept';
 import { conductorFor } from '../cast';
 import { type EvaluatedQuestion, slugOf } from '../contract';
 import { readMethod } from '../methods/read-method';
-import type { Manifest, MethodRecord } from '../results';
+import type { MethodRecord } from '../results';
 import type { MethodSummary, Summary } from '../summarize';
-import { readQuestions } from './details';
 
 /** Writes an Inspect log for each method. @returns their folder */
 export async function writeInspectLogs(
   store: Store,
-  manifest: Manifest,
+  evaluation: Evaluation,
   { methods }: Summary,
-  records: readonly MethodRecord[],
   folder: string,
 ): Promise<string> {
   const logs = join(folder, 'inspect');
   await mkdir(logs, { recursive: true });
-  const questions = await readQuestions(store, manifest);
   for (const method of methods) {
-    const { file, log } = await toInspectLog(store, manifest, method, records, questions);
+    const { file, log } = await toInspectLog(store, evaluation, method);
     await writeFile(join(logs, file), JSON.stringify(log));
   }
   return logs;
@@ -34,10 +32,8 @@ const GRADES = { correct: 'C', wrong: 'I', unparseable: 'I' } as const;
 /** Returns a method's log for `inspect view`: version 2 of the format of Inspect (https://inspect.aisi.org.uk). */
 export async function toInspectLog(
   store: Store,
-  manifest: Manifest,
+  { manifest, records, questions }: Evaluation,
   { method, score, standardError }: MethodSummary,
-  records: readonly MethodRecord[],
-  questions: readonly EvaluatedQuestion[],
 ): Promise<{ readonly file: string; readonly log: object }> {
   const { id, file, run, repeats = 1, startedAt, seed, madeWith } = manifest;
   const own = records.filter((record) => record.method === method);

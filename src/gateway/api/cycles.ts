@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { QuestionSets } from '../../evaluation/activities/question-sets';
+import { readQuestionSet } from '../../evaluation/activities/question-sets';
 import { previewOf } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { readCycle, readCycleGroups, readNights } from '../../training/activities/records';
@@ -66,10 +66,7 @@ async function textsOf(store: Store, trainRun: string, cycle: number): Promise<M
   const nights = await readNights(store, trainRun);
   const night = nights.findLast(({ first, last }) => first <= cycle && cycle <= last);
   if (night === undefined) return new Map();
-  const { set, count } = night.train;
-  const sets = new QuestionSets(store);
-  const read = Array.from({ length: count }, (_, index) => sets.read({ set, index }));
-  const questions = await Promise.all(read).catch(() => []);
+  const questions = await readQuestionSet(store, night.train.set).catch(() => []);
   return new Map(questions.map(({ id, question }) => [id, question]));
 }
 

@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { readManifest, readManifests, readResults } from '../../evaluation/activities/kept';
+import { readEvaluation, readManifest, readManifests, readResults } from '../../evaluation/activities/kept';
+import type { Manifest } from '../../evaluation/results';
 import { type Summary, summarize } from '../../evaluation/summarize';
 import { type Details, readDetails } from '../../evaluation/report/details';
 import type { Store } from '../../store/store';
@@ -56,23 +57,24 @@ export function addEvaluations(app: App, { store }: Gateway): void {
     return c.json(listed, 200);
   });
   app.openapi(readRoute, async (c) => {
-    const { manifest, records } = await find(store, c.req.valid('param').evaluation);
-    return c.json(summarize(manifest, records), 200);
+    const manifest = await find(store, c.req.valid('param').evaluation);
+    return c.json(summarize(manifest, await readResults(store, manifest.id)), 200);
   });
   app.openapi(detailsRoute, async (c) => {
     requireAdmin(c.get('key'));
-    const { manifest, records } = await find(store, c.req.valid('param').evaluation);
+    const manifest = await find(store, c.req.valid('param').evaluation);
     if ((await store.stat(manifest.set)) === null) {
       const message = `the questions of evaluation ${manifest.id} are no longer in the store: evaluate ${manifest.file} again`;
       throw new Refusal(404, message, { reason: 'not_found' });
     }
-    return c.json(await readDetails(store, manifest, records, summarize(manifest, records)), 200);
+    const evaluation = await readEvaluation(store, manifest);
+    return c.json(await readDetails(store, evaluation, summarize(manifest, evaluation.records)), 200);
   });
 }
 
-async function find(store: Store, evaluation: string) {
+async function find(store: Store, evaluation: string): Promise<Manifest> {
   const manifest = await readManifest(store, evaluation);
-  if (manifest !== null) return { manifest, records: await readResults(store, evaluation) };
+  if (manifest !== null) return manifest;
   const message = `there is no evaluation ${JSON.stringify(evaluation.slice(0, 100))}: GET /api/evaluations lists those that exist`;
   throw new Refusal(404, message, { reason: 'not_found' });
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { QuestionSets } from '../../evaluation/activities/question-sets';
+import { readQuestionSet } from '../../evaluation/activities/question-sets';
 import type { Question } from '../../grading/question';
 import { changeRecord, readRecord, RecordError, readRecords, writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
@@ -95,13 +95,11 @@ export async function readTrainRuns(
 }
 
 export async function readTrainQuestions(store: Store, trainRun: string): Promise<Map<string, Question>> {
-  const sets = new QuestionSets(store);
+  const nights = await readNights(store, trainRun);
+  const sets = new Set(nights.filter(({ cycles }) => cycles.length > 0).map(({ train }) => train.set));
   const questions = new Map<string, Question>();
-  for (const { cycles, train } of await readNights(store, trainRun)) {
-    for (let index = 0; cycles.length > 0 && index < train.count; index += 1) {
-      const question = await sets.read({ set: train.set, index });
-      questions.set(question.id, question);
-    }
+  for (const set of sets) {
+    for (const question of await readQuestionSet(store, set)) questions.set(question.id, question);
   }
   return questions;
 }

@@ -1,7 +1,7 @@
 import type { EvaluatedQuestion } from '../../../src/evaluation/contract';
 import {
+  type Compared,
   compareEvaluations,
-  type Evaluated,
   tableOfChanges,
 } from '../../../src/evaluation/report/compare-evaluations';
 import { aRecord } from '../a-record';
@@ -11,7 +11,7 @@ function evaluated(
   id: string,
   right: number,
   { tries = 1, renamed = 0, methods = ['conductor', 'vote:a'] } = {},
-): Evaluated {
+): Compared {
   const questions = Array.from({ length: 40 * tries }, (_, index): EvaluatedQuestion => {
     const question = index % 40;
     const text = question < renamed ? 'Another question' : `Question ${question}`;

@@ -42,7 +42,11 @@ const records = QUESTIONS.flatMap(({ id }, index) => [
   }),
   aRecord('worker:a', index, { question: id, verdict: index < 15 && index > 2 ? 'correct' : 'wrong' }),
 ]);
-const EVALUATION = { methods: ['conductor', 'worker:a'], workers: ['a', 'b'], records, questions: QUESTIONS };
+const EVALUATION = {
+  manifest: { methods: ['conductor', 'worker:a'], workers: ['a', 'b'] },
+  records,
+  questions: QUESTIONS,
+};
 
 test('scores with standard errors are broken down by data set and level, and so are steps and workers', () => {
   const [sets, levels, workers, byLevel, ...rest] = breakDown(EVALUATION);

@@ -42,7 +42,7 @@ test('a log for Inspect has a sample for each try, with its full answer and its 
   const changeable = { ...manifest, methods: [...manifest.methods], workers: [...manifest.workers] };
   const [method] = summarize(changeable, records).methods;
   if (method === undefined) throw new Error('one method was tried');
-  const { file, log } = await toInspectLog(store, changeable, method, records, questions);
+  const { file, log } = await toInspectLog(store, { manifest: changeable, records, questions }, method);
   expect(file).toMatch(/^2026-11-26T01-02-03-004Z_worker-a_[0-9a-f]{22}\.json$/);
   const sample = { id: 'q0', target: 'x', input: 'Question 0' };
   expect(log).toMatchObject({
