@@ -1,6 +1,7 @@
 import { UsageError } from '../../errors';
 import { MAX_STEPS } from '../../protocol/messages';
-import { type Access, ACCESS_MODES, EXAMPLE_SET_NAMES, type ExampleSet, type Plan } from '../../plan/plan';
+import { ACCESS_MODES, EXAMPLE_SET_NAMES, type Plan } from '../../plan/plan';
+import type { ConductorChange } from '../../protocol/input';
 import type { Form, Method } from './method';
 import { alone, generic, mixture, oneModel, permuted, randomPlan, reflection, silent } from './plans';
 
@@ -14,94 +15,79 @@ export interface Cast {
   readonly conductors?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Argument after the colon of a method's name. */
-interface Argument {
+/** How a method reads the argument after the colon of its name. */
+interface MethodReader {
   readonly expected: (cast: Cast) => string;
-  /** @returns its full form, '' for none; null if it is not valid */
-  readonly read: (text: string, cast: Cast) => string | null;
+  /** @returns the argument's full form, '' for none, and the method; null if the argument is not valid */
+  readonly read: (argument: string, cast: Cast) => readonly [full: string, method: Method] | null;
+  /** Set if the argument names a worker: whether none is the first one, and whether `:team` may follow. */
+  readonly worker?: { readonly isOptional: boolean; readonly hasForms: boolean };
 }
 
-const NOTHING: Argument = { expected: () => 'nothing after its name', read: (text) => oneOf([''], text) };
-
-function workerOr(unnamed: (workers: readonly string[]) => string | null): Argument {
+function withoutArgument(method: Method): MethodReader {
   return {
-    expected: ({ workers }) => `one of ${workers.join(', ')} after the colon`,
-    read: (text, { workers }) => (text === '' ? unnamed(workers) : oneOf(workers, text)),
-  };
-}
-
-/** Accepts a worker or a baseline, and optionally `:team` after it. */
-function asked({ expected, read }: Argument): Argument {
-  const all = ({ workers, baselines = [] }: Cast): Cast => {
-    return { workers: [...workers, ...baselines.map(({ id }) => id)] };
-  };
-  return {
-    expected: (cast) =>
-      `${expected(all(cast))}, and optionally :team after it for the form of a plan's steps`,
-    read: (text, cast) => {
-      const { id, form } = formIn(text);
-      const worker = read(id, all(cast));
-      return worker === null || form === 'bare' ? worker : `${worker}${TEAM}`;
-    },
+    expected: () => 'nothing after its name',
+    read: (argument) => (argument === '' ? ['', method] : null),
   };
 }
 
 const TEAM = ':team';
 
-function formIn(text: string): { readonly id: string; readonly form: Form } {
-  return text.endsWith(TEAM) ? { id: text.slice(0, -TEAM.length), form: 'team' } : { id: text, form: 'bare' };
+/** Accepts a worker or a baseline, and optionally `:team` after it. */
+function askingOne(make: (worker: string, form: Form) => Method, isOptional = true): MethodReader {
+  const idsOf = ({ workers, baselines = [] }: Cast): string[] => [
+    ...workers,
+    ...baselines.map(({ id }) => id),
+  ];
+  return {
+    worker: { isOptional, hasForms: true },
+    expected: (cast) => `${oneOf(idsOf(cast))}, and optionally :team after it for the form of a plan's steps`,
+    read: (argument, cast) => {
+      const form = argument.endsWith(TEAM) ? 'team' : 'bare';
+      const text = form === 'team' ? argument.slice(0, -TEAM.length) : argument;
+      const id = text === '' && isOptional ? cast.workers[0] : find(text, idsOf(cast));
+      return id === undefined ? null : [form === 'team' ? id + TEAM : id, make(id, form)];
+    },
+  };
 }
 
-const WORKER_OR_FIRST = workerOr(([first = null]) => first);
-const ASKED_WORKER = asked(workerOr(() => null));
-const ASKED_OR_FIRST = asked(WORKER_OR_FIRST);
+function planning(write: (worker: string, form: Form) => Plan): (worker: string, form: Form) => Method {
+  return (worker, form) => {
+    return { kind: 'plan', solo: { worker, form }, write: (_, asked) => write(worker, asked) };
+  };
+}
+
+function sampling(choose: 'judge' | 'vote'): (worker: string, form: Form) => Method {
+  return (worker, form) => ({ kind: 'samples', form, worker, choose });
+}
+
+function oneOf(ids: readonly string[]): string {
+  return `one of ${ids.join(', ')} after the colon`;
+}
+
+function find<Name extends string>(text: string, known: readonly Name[]): Name | undefined {
+  return known.find((each) => each === text);
+}
+
+/** Gives the Conductor another prompt than usual. @param unnamed meant without an argument */
+function changingPrompt<Name extends string>(
+  known: readonly Name[],
+  unnamed: Name,
+  expected: string,
+  change: (name: Name) => ConductorChange,
+): MethodReader {
+  return {
+    expected: () => `${expected} after the colon`,
+    read: (argument) => {
+      const name = argument === '' ? unnamed : find(argument, known);
+      return name === undefined ? null : [name, { kind: 'conductor', depth: 0, change: change(name) }];
+    },
+  };
+}
 
 /** Every worker answers in each layer, so the maximum steps of a plan limit the number of layers. */
-const MIXTURE: Argument = {
-  expected: ({ workers }) =>
-    `one of ${workers.join(', ')} after the colon, and optionally a second colon and up to ${mostLayers(workers)} layers`,
-  read: (text, { workers }) => {
-    const [, id = '', layers = '1'] = /^([^:]*)(?::([1-9]\d?))?$/.exec(text) ?? [null, '?'];
-    if ((id !== '' && !workers.includes(id)) || Number(layers) > mostLayers(workers)) return null;
-    return layers === '1' ? id : `${id}:${layers}`;
-  },
-};
-
 function mostLayers(workers: readonly string[]): number {
   return Math.floor((MAX_STEPS - 1) / workers.length);
-}
-
-const POLICY: Argument = {
-  expected: ({ conductors = {} }) => {
-    const names = Object.keys(conductors).join(', ');
-    return (
-      `a depth from 0 to 9 after the colon, ${names === '' ? '' : `one of ${names}, `}` +
-      'or a checkpoint such as nightly/000040, or both, nightly/000040:1'
-    );
-  },
-  read: (text, { conductors = {} }) => {
-    const policy = readPolicy(text);
-    if (policy === null) return null;
-    const { checkpoint, named, depth } = policy;
-    if (named !== null && !Object.hasOwn(conductors, named)) return null;
-    return [checkpoint ?? named ?? '', depth === 0 ? '' : String(depth)]
-      .filter((part) => part !== '')
-      .join(':');
-  },
-};
-
-const EXAMPLES: Argument = {
-  expected: () => 'none, in-domain or mixed after the colon',
-  read: (text) => oneOf(EXAMPLE_SET_NAMES, text === '' ? 'none' : text),
-};
-
-const ACCESS: Argument = {
-  expected: () => `${ACCESS_MODES.join(' or ')} after the colon`,
-  read: (text) => oneOf(ACCESS_MODES, text === '' ? 'binary' : text),
-};
-
-function oneOf(known: readonly string[], text: string): string | null {
-  return known.includes(text) ? text : null;
 }
 
 interface AskedPolicy {
@@ -126,89 +112,81 @@ export function readPolicy(argument: string): AskedPolicy | null {
 const MOST_TURNS = 5;
 
 /** Methods by name, as in docs/evaluation.md. */
-export const METHODS: Readonly<
-  Record<string, { readonly argument: Argument; readonly make: (argument: string) => Method }>
-> = {
+export const METHODS: Readonly<Record<string, MethodReader>> = {
   conductor: {
-    argument: POLICY,
-    make: (policy) => {
-      const { checkpoint = null, named = null, depth = 0 } = readPolicy(policy) ?? {};
-      return {
-        kind: 'conductor',
-        depth,
-        ...(checkpoint !== null && { change: { checkpoint } }),
-        ...(named !== null && { named }),
-      };
+    expected: ({ conductors = {} }) => {
+      const names = Object.keys(conductors).join(', ');
+      return (
+        `a depth from 0 to 9 after the colon, ${names === '' ? '' : `one of ${names}, `}` +
+        'or a checkpoint such as nightly/000040, or both, nightly/000040:1'
+      );
+    },
+    read: (argument, { conductors = {} }) => {
+      const policy = readPolicy(argument);
+      if (policy === null) return null;
+      const { checkpoint, named, depth } = policy;
+      if (named !== null && !Object.hasOwn(conductors, named)) return null;
+      const full = [checkpoint ?? named ?? '', depth === 0 ? '' : depth].filter((part) => part !== '');
+      const change = checkpoint === null ? {} : { change: { checkpoint } };
+      return [full.join(':'), { kind: 'conductor', depth, ...change, ...(named !== null && { named }) }];
     },
   },
-  worker: { argument: ASKED_WORKER, make: planning(alone) },
-  'best-of': { argument: ASKED_OR_FIRST, make: sampling('judge') },
-  vote: { argument: ASKED_OR_FIRST, make: sampling('vote') },
-  reflection: { argument: ASKED_OR_FIRST, make: planning(reflection) },
+  worker: askingOne(planning(alone), false),
+  'best-of': askingOne(sampling('judge')),
+  vote: askingOne(sampling('vote')),
+  reflection: askingOne(planning(reflection)),
   mixture: {
-    argument: MIXTURE,
-    make: (argument) => {
-      const [id = '', layers = '1'] = argument.split(':');
-      return { kind: 'plan', write: (team) => mixture(team, id, Number(layers)) };
+    expected: ({ workers }) =>
+      `${oneOf(workers)}, and optionally a second colon and up to ${mostLayers(workers)} layers`,
+    read: (argument, { workers }) => {
+      const [, id, layers = '1'] = /^([^:]*)(?::([1-9]\d?))?$/.exec(argument) ?? [];
+      if (id === undefined || !['', ...workers].includes(id) || Number(layers) > mostLayers(workers))
+        return null;
+      const full = layers === '1' ? id : `${id}:${layers}`;
+      return [full, { kind: 'plan', write: (team) => mixture(team, id, Number(layers)) }];
     },
   },
   // The Conductor's model only chooses one worker for each question, as a prompted router does.
-  router: { argument: NOTHING, make: () => ({ kind: 'conductor', depth: 0, steps: 1 }) },
+  router: withoutArgument({ kind: 'conductor', depth: 0, steps: 1 }),
   // One step at a time: the Conductor sees each output before it plans the next step or accepts, as in TRINITY
   // (arXiv 2512.04695), which fixes no plan in advance.
-  turns: {
-    argument: NOTHING,
-    make: () => ({ kind: 'conductor', depth: MOST_TURNS - 1, steps: 1, recursion: 'review' }),
+  turns: withoutArgument({ kind: 'conductor', depth: MOST_TURNS - 1, steps: 1, recursion: 'review' }),
+  'learned-router': withoutArgument({ kind: 'routed' }),
+  agreement: withoutArgument({ kind: 'agreement' }),
+  random: withoutArgument({ kind: 'plan', write: randomPlan }),
+  generic: withoutArgument(generic),
+  silent: withoutArgument(silent),
+  'one-model': {
+    worker: { isOptional: true, hasForms: false },
+    expected: ({ workers }) => oneOf(workers),
+    read: (argument, { workers }) => {
+      const id = argument === '' ? workers[0] : find(argument, workers);
+      return id === undefined ? null : [id, oneModel(id)];
+    },
   },
-  'learned-router': { argument: NOTHING, make: () => ({ kind: 'routed' }) },
-  agreement: { argument: NOTHING, make: () => ({ kind: 'agreement' }) },
-  random: { argument: NOTHING, make: () => ({ kind: 'plan', write: randomPlan }) },
-  generic: { argument: NOTHING, make: () => generic },
-  silent: { argument: NOTHING, make: () => silent },
-  'one-model': { argument: WORKER_OR_FIRST, make: oneModel },
-  permuted: { argument: NOTHING, make: () => permuted },
+  permuted: withoutArgument(permuted),
   // The Conductor with other example plans than usual, or none (the paper's ablation of few-shot examples).
-  examples: {
-    argument: EXAMPLES,
-    make: (set) => ({ kind: 'conductor', depth: 0, change: { examples: set as ExampleSet } }),
-  },
+  examples: changingPrompt(EXAMPLE_SET_NAMES, 'none', 'none, in-domain or mixed', (examples) => ({
+    examples,
+  })),
   // The Conductor with another notation for what a step sees (the paper's ablation of finer access).
-  access: {
-    argument: ACCESS,
-    make: (mode) => ({ kind: 'conductor', depth: 0, change: { access: mode as Access } }),
-  },
+  access: changingPrompt(ACCESS_MODES, 'binary', ACCESS_MODES.join(' or '), (access) => ({ access })),
 };
 
-function planning(write: (id: string, form: Form) => Plan): (argument: string) => Method {
-  return (argument) => {
-    const { id: worker, form } = formIn(argument);
-    return { kind: 'plan', solo: { worker, form }, write: (_, asked) => write(worker, asked) };
-  };
-}
-
-function sampling(choose: 'judge' | 'vote'): (argument: string) => Method {
-  return (argument) => {
-    const { id: worker, form } = formIn(argument);
-    return { kind: 'samples', form, worker, choose };
-  };
-}
-
-function entryOf(name: string): (typeof METHODS)[string] | undefined {
+function readerOf(name: string): MethodReader | undefined {
   return Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
 }
 
 /** Whether a name leaves open which worker answers. */
 export function isOfAnyWorker(name: string): boolean {
-  const argument = entryOf(name)?.argument;
-  return argument === WORKER_OR_FIRST || argument === ASKED_OR_FIRST;
+  return readerOf(name)?.worker?.isOptional === true;
 }
 
 /** Fills in a worker: `vote` or `vote:best` and `worker:sol:team` give `vote:sol:team`, unless `text` has a form. */
 export function nameWorker(text: string, tried: string): string {
   const [name = '', , ...rest] = text.split(':');
   const [, id = '', ...form] = tried.split(':');
-  const argument = entryOf(name)?.argument;
-  const hasForms = argument === ASKED_WORKER || argument === ASKED_OR_FIRST;
+  const hasForms = readerOf(name)?.worker?.hasForms === true;
   return [name, id, ...(rest.length === 0 && hasForms ? form : rest)].join(':');
 }
 
@@ -218,18 +196,18 @@ export const REFERENCE = 'conductor';
 /** Parses a method and completes its name: `vote` is `vote:gpt` if gpt is the first worker. @throws UsageError */
 export function readMethod(text: string, cast: Cast): { name: string; method: Method } {
   const [name = '', ...rest] = text.split(':');
-  const entry = entryOf(name);
-  if (entry === undefined) {
+  const reader = readerOf(name);
+  if (reader === undefined) {
     const names = Object.keys(METHODS).join(', ');
     throw new UsageError(`there is no method ${JSON.stringify(text)}: name some of ${names}, or workers`);
   }
-  const { argument, make } = entry;
-  const value = argument.read(rest.join(':'), cast);
-  if (value === null) {
-    const expected = argument.expected(cast);
+  const read = reader.read(rest.join(':'), cast);
+  if (read === null) {
+    const expected = reader.expected(cast);
     throw new UsageError(`method ${JSON.stringify(text)} is not understood: expected ${expected}`);
   }
-  return { name: value === '' ? name : `${name}:${value}`, method: make(value) };
+  const [full, method] = read;
+  return { name: full === '' ? name : `${name}:${full}`, method };
 }
 
 /**
