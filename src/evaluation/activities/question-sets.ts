@@ -25,7 +25,6 @@ export class QuestionSets<Row = Question> {
       `question ${index + 1} was requested, but the set ${set} has only ${questions.length}`,
     );
   }
-
 }
 
 /**
