@@ -47,19 +47,15 @@ export interface Place {
   readonly at: number;
 }
 
-/**
- * Returns the line around a place, clipped to 60 characters before it and 40 after, with a caret below it. Looks no
- * further: lists that cannot be read may stand on one long line.
- */
+/** Returns the line around a place, clipped to 60 characters before it and 40 after, with a caret below it. */
 function underline({ text, at }: Place): string {
-  const lineStart =
-    text
-      .slice(Math.max(0, at - 61), at)
-      .split('\n')
-      .at(-1) ?? '';
-  const lineEnd = text.slice(at, at + 41).split('\n', 1)[0] ?? '';
-  const before = (lineStart.length > 60 ? '…' : '') + printable(lineStart.slice(-60));
-  const after = printable(lineEnd.slice(0, 40)) + (lineEnd.length > 40 ? '…' : '');
+  const lineStart = at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
+  const nextLine = text.indexOf('\n', at);
+  const lineEnd = nextLine === -1 ? text.length : nextLine;
+  const from = Math.max(lineStart, at - 60);
+  const to = Math.min(lineEnd, at + 40);
+  const before = (from > lineStart ? '…' : '') + printable(text.slice(from, at));
+  const after = printable(text.slice(at, to)) + (to < lineEnd ? '…' : '');
   return `  ${before}${after}\n  ${' '.repeat(Array.from(before).length)}^`;
 }
 

@@ -1,4 +1,4 @@
-import { reasoningOf } from '../../src/plan/reply/reasoning';
+import { reasoningOf } from '../../src/plan/parse';
 import { PlanError } from '../../src';
 
 const LISTS = 'model_id = [0]\nsubtasks = ["Solve it."]\naccess_list = [[]]';

@@ -1,6 +1,6 @@
 import { LIST_NAMES, type ListName, PlanError } from '../plan-error';
 import { type Literal, readBullets, readLiteral } from './literal';
-import { ALL_ALONE, isSpace, MARK, Reader } from './reader';
+import { ALL_ALONE, isSpace, MARK, Reader, Unreadable } from './reader';
 
 /** One list of steps, or the three lists in the order of `LIST_NAMES`. */
 export type ChosenLists =
@@ -15,8 +15,8 @@ export function chooseLists(text: string): ChosenLists {
   const { lists, stillThinking } = findLists(text);
   const last = lastPlan(lists.filter(({ bulleted }) => !bulleted)) ?? lastPlan(lists);
   if (last === null) throw whyNone(lists, stillThinking, text);
-  const [problem] = problemsIn(last.behind);
-  if (problem !== undefined) throw problem;
+  const broken = last.behind.find(isBroken);
+  if (broken !== undefined) throw unreadable(broken, text);
   if (last.behind.length > 1) throw missing(last.behind, text);
   return last.plan;
 }
@@ -43,21 +43,21 @@ function planOf(lists: readonly LabelledList[], inOrder: boolean): ChosenLists |
 
 function valueOf(lists: readonly LabelledList[], name: LabelledList['label']): Literal | null {
   for (const { label, value } of lists) {
-    if (label === name && !(value instanceof PlanError)) return value;
+    if (label === name && !(value instanceof Unreadable)) return value;
   }
   return null;
 }
 
-function problemsIn(lists: readonly LabelledList[]): PlanError[] {
-  return lists.flatMap(({ value }) => (value instanceof PlanError ? [value] : []));
-}
-
 function whyNone(lists: readonly LabelledList[], stillThinking: boolean, text: string): PlanError {
-  const broken = problemsIn(lists).at(-1);
-  if (broken !== undefined) return broken;
+  const broken = lists.findLast(isBroken);
+  if (broken !== undefined) return unreadable(broken, text);
   if (!stillThinking) return missing(lists, text);
   const problem = 'The reply ends inside its reasoning block. Think less, then write the three lists.';
   return new PlanError('unclosed_thinking', null, problem, { text, at: text.trimEnd().length });
+}
+
+function unreadable({ label, value: { code, problem, at } }: BrokenList, text: string): PlanError {
+  return new PlanError(code, label === 'steps' ? null : label, problem, { text, at });
 }
 
 function missing(lists: readonly LabelledList[], text: string): PlanError {
@@ -71,10 +71,16 @@ function missing(lists: readonly LabelledList[], text: string): PlanError {
 interface LabelledList {
   /** `steps` is the list of our JSON shape. */
   readonly label: ListName | 'steps';
-  /** An error says why a list that begins here cannot be read. */
-  readonly value: Literal | PlanError;
+  /** `Unreadable` says why a list that begins here cannot be read. */
+  readonly value: Literal | Unreadable;
   /** Whether it has one entry per line instead of brackets, which is often only an explanation. */
   readonly bulleted: boolean;
+}
+
+type BrokenList = LabelledList & { readonly value: Unreadable };
+
+function isBroken(list: LabelledList): list is BrokenList {
+  return list.value instanceof Unreadable;
 }
 
 /** Labels in the order of the groups of `MARK`. */
@@ -100,9 +106,8 @@ function findLists(text: string): { lists: LabelledList[]; stillThinking: boolea
       if (!thinking) lists = [];
       thinking = false;
     } else if (!thinking) {
-      const label = LABELS[labels.findIndex(Boolean)] ?? 'steps';
-      const reader = new Reader(text, label === 'steps' ? null : label, resumeAt);
-      const found = readLabelled(reader, label);
+      const reader = new Reader(text, resumeAt);
+      const found = readLabelled(reader, LABELS[labels.findIndex(Boolean)] ?? 'steps');
       if (found !== null) lists.push(found);
       resumeAt = reader.at;
     }
@@ -138,7 +143,7 @@ function readBracketed(reader: Reader, label: LabelledList['label']): LabelledLi
     const isSteps = value.kind === 'list' && value.items.every(({ kind }) => kind === 'fields');
     return label === 'steps' && !isSteps ? null : { label, value, bulleted: false };
   } catch (error) {
-    if (!(error instanceof PlanError)) throw error;
+    if (!(error instanceof Unreadable)) throw error;
     return { label, value: error, bulleted: false };
   }
 }

@@ -1,5 +1,4 @@
-import { PlanError } from '../plan-error';
-import { BARE_ENTRY, BULLET, isSpace, LABEL_AHEAD, NUMBERED_ESCAPE, Reader } from './reader';
+import { BARE_ENTRY, BULLET, isSpace, LABEL_AHEAD, NUMBERED_ESCAPE, Reader, Unreadable } from './reader';
 
 /** Value as Python, JSON and careless models write it, with the index where it begins. */
 export type Literal =
@@ -16,7 +15,7 @@ export function readLiteral(reader: Reader, depth = 0): Literal {
   const opener = reader.peek();
   if (depth === MAX_DEPTH && (opener === '[' || opener === '{')) {
     const problem = `Brackets are nested more than ${MAX_DEPTH} deep here. Write flat lists.`;
-    throw reader.problemAt(at, 'nested_too_deep', problem);
+    throw new Unreadable('nested_too_deep', problem, at);
   }
   if (opener === '[') {
     const items: Literal[] = [];
@@ -45,7 +44,7 @@ function readEntries(reader: Reader, closer: ']' | '}', readEntry: () => void): 
     if (next === '' || (closer === ']' && reader.stands(LABEL_AHEAD))) {
       const cause = next === '' ? 'the reply ends' : 'another list begins';
       const problem = `The list is cut off: ${cause} before this bracket is closed.`;
-      throw reader.problemAt(at, 'unclosed_list', problem);
+      throw new Unreadable('unclosed_list', problem, at);
     }
     if (next === closer) {
       reader.advance();
@@ -63,7 +62,7 @@ function readKey(reader: Reader): string {
   if (!':='.includes(reader.peek() || ' ')) {
     const problem =
       'A step is written as {"worker": …, "subtask": …, "sees": …}; here a name and a colon are missing.';
-    throw reader.problemAt(at, 'bad_shape', problem);
+    throw new Unreadable('bad_shape', problem, at);
   }
   reader.advance();
   reader.skipBlank();
@@ -108,7 +107,7 @@ function readQuoted(reader: Reader, isKey = false): string {
     const next = reader.peek();
     if (next === '') {
       const problem = 'The list is cut off: the reply ends inside the quoted text that begins here.';
-      throw reader.problemAt(opened, 'unclosed_list', problem);
+      throw new Unreadable('unclosed_list', problem, opened);
     }
     if (next === '\\') {
       parts.push(reader.text.slice(kept, reader.at), readEscape(reader));
@@ -197,13 +196,13 @@ function readLine(reader: Reader): Literal {
   const at = reader.at;
   reader.skip((character) => character !== '\n');
   const plain: Literal = { kind: 'text', at, text: reader.text.slice(at, reader.at).trim() };
-  const line = new Reader(reader.text, reader.list, at, reader.at);
+  const line = new Reader(reader.text, at, reader.at);
   try {
     const value = readLiteral(line);
     line.skip(isSpace);
     return line.peek() === '' ? value : plain;
   } catch (error) {
-    if (error instanceof PlanError) return plain;
+    if (error instanceof Unreadable) return plain;
     throw error;
   }
 }

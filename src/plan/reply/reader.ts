@@ -1,12 +1,10 @@
-import { type ListName, PlanError, type PlanErrorCode } from '../plan-error';
+import type { PlanErrorCode } from '../plan-error';
 
 /** Cursor over a text. It never moves back, so that a reply of any size and content is read in linear time. */
 export class Reader {
   constructor(
     readonly text: string,
-    /** List that is read, for errors. */
-    readonly list: ListName | null,
-    private position: number,
+    private position = 0,
     private readonly end = text.length,
   ) {}
 
@@ -55,16 +53,25 @@ export class Reader {
     pattern.lastIndex = this.position + ahead;
     return pattern.test(this.text);
   }
-
-  /** Returns the reason why the list cannot be read. Only the one that decides the outcome is thrown to the caller. */
-  problemAt(at: number, code: PlanErrorCode, problem: string): PlanError {
-    return new PlanError(code, this.list, problem, { text: this.text, at });
-  }
 }
 
 /** Whether a character is Unicode white space; false for ''. */
 export function isSpace(character: string): boolean {
   return character !== '' && character.trim() === '';
+}
+
+/** Reason why a list cannot be read. Only the one that decides the outcome becomes a `PlanError`. */
+export class Unreadable extends Error {
+  override readonly name = 'Unreadable';
+
+  constructor(
+    readonly code: PlanErrorCode,
+    readonly problem: string,
+    /** Index in the reply. */
+    readonly at: number,
+  ) {
+    super(problem);
+  }
 }
 
 // Regular expressions that scan a model's reply. Their quantifiers all have an upper bound, so that one match takes

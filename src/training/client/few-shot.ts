@@ -1,6 +1,6 @@
 import { type Example, jsonBytes, MAX_EXAMPLES_BYTES } from '../../plan/plan';
 import { PlanError } from '../../plan/plan-error';
-import { reasoningOf } from '../../plan/reply/reasoning';
+import { reasoningOf } from '../../plan/parse';
 import type { Question } from '../../grading/question';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
