@@ -13,15 +13,16 @@ export function run<Name extends string>(load: () => Promise<Actions<Name>>, nam
   };
 }
 
+type Add = (usage: string, description: string, options?: CommandOptions) => Command;
+
 /** Makes functions that add a command below another one; a command of `add` may open the store or make calls. */
-export function addersTo(parent: Command) {
-  const addOffline = (usage: string, description: string, options?: CommandOptions): Command =>
+export function addersTo(parent: Command): { readonly add: Add; readonly addOffline: Add } {
+  const addOffline: Add = (usage, description, options) =>
     parent
       .command(usage, options)
       .description(description)
       .option('--config <file>', 'configuration (default: $CONDUCTOR_CONFIG, then conductor.yaml)');
-  const add = (usage: string, description: string): Command =>
-    addOffline(usage, description).option('--trust', TRUST);
+  const add: Add = (...named) => addOffline(...named).option('--trust', TRUST);
   return { add, addOffline };
 }
 

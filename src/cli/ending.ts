@@ -35,14 +35,8 @@ export function exitCodeFrom(code: number | null): ExitCode {
 const OF_USAGE = ['Usage', 'BadQuestion', 'BadRetry', 'Configuration', 'MissingKey', 'UnknownKey'];
 
 export function exitCodeOfError(error: unknown): ExitCode {
-  if (!(error instanceof ConductorError)) return EXIT.failed;
-  if (error.code === 'Interrupted') return EXIT.interrupted;
-  return OF_USAGE.includes(error.code) ? EXIT.usage : EXIT.failed;
-}
-
-class InterruptedError extends ConductorError {
-  override readonly name = 'InterruptedError';
-  readonly code = 'Interrupted';
+  const isOfUsage = error instanceof ConductorError && OF_USAGE.includes(error.code);
+  return isOfUsage ? EXIT.usage : EXIT.failed;
 }
 
 /** The first Ctrl-C aborts the returned signal; the second ends the process at once. */
@@ -51,7 +45,7 @@ export function listenForInterruption(): AbortSignal {
   const interrupt = (): void => {
     if (controller.signal.aborted) process.exit(EXIT.interrupted);
     say('\nStopping. Press Ctrl-C again to stop at once.');
-    controller.abort(new InterruptedError('interrupted before a run was started'));
+    controller.abort();
   };
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, interrupt);
   return controller.signal;

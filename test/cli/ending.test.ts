@@ -17,10 +17,6 @@ test.each([
   expect(exitCodeOf({ status, stoppedBy, error: null })).toBe(code);
 });
 
-class Interrupted extends ConductorError {
-  readonly code = 'Interrupted';
-}
-
 /** An error of ours with another name: only its code counts. */
 class Renamed extends ConductorError {
   override readonly name = 'SomethingElse';
@@ -40,7 +36,6 @@ test.each<[unknown, number]>([
   [new MissingKeyError('?'), 2],
   [new UnknownKeyError('?'), 2],
   [new Renamed('?'), 2],
-  [new Interrupted('?'), 130],
   [new RefusedError('?'), 1],
   [new AlteredPayloadError('?'), 1],
   [new PlanError('bad_shape', null, '?'), 1],

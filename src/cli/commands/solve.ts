@@ -62,9 +62,10 @@ export async function solve(argument: string | undefined, options: SolveOptions)
   const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
   return withSession(loaded, options, place, async (session) => {
     const { server, temporal, file } = session;
-    if (!detach) {
-      await sayResumed(session);
-      interruption.throwIfAborted();
+    if (!detach) await sayResumed(session);
+    if (interruption.aborted) {
+      say('Interrupted before the run was started.');
+      return EXIT.interrupted;
     }
     const id = newRunId(question, temporal);
     await noteRun(server, id);
