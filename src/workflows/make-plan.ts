@@ -115,10 +115,10 @@ export async function obtainPlan(
     const request = requestFor(context, repairs);
     recorder.record({ kind: 'plan-asked', round, depth, isGiven: takesConfigured(request) });
     const outcome = await askConductor(context, request);
-    if ('plan' in outcome && outcome.plan !== null) {
-      const { plan, reply } = outcome;
-      recorder.record({ kind: 'planned', round, plan, degraded: false });
-      return { plan, reply };
+    const obtained = planIn(outcome);
+    if (obtained !== null) {
+      recorder.record({ kind: 'planned', round, plan: obtained.plan, degraded: false });
+      return obtained;
     }
     const stop = limits.reasonToStop();
     if (stop !== null) throw stop;
@@ -127,6 +127,11 @@ export async function obtainPlan(
     const isGivenUp = repairs.length - rejected.length > MAX_REPAIRS || paidRetries > MAX_PAID_RETRIES;
     if (isGivenUp) return goWithout(context, outcome);
   }
+}
+
+function planIn(outcome: ConductorOutcome): ObtainedPlan | null {
+  if (!('plan' in outcome) || outcome.plan === null) return null;
+  return { plan: outcome.plan, reply: outcome.reply };
 }
 
 /** Uses the stand-in plan. A child does so even if the Conductor is misconfigured, to save what its parent paid for. */
