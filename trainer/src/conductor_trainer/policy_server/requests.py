@@ -81,8 +81,9 @@ def read_request(form: Draft202012Validator, body: Body) -> JsonObject:
 
 def completion_of(kind: str, model: str, choices: Sequence[Body], prompt: int, reply: int) -> Body:
     """Returns choices in OpenAI's format of `kind`; `prompt` and `reply` are counts of tokens."""
+    prefix = "chatcmpl" if kind == "chat.completion" else "cmpl"
     return {
-        "id": f"cmpl-{uuid4().hex}",
+        "id": f"{prefix}-{uuid4().hex}",
         "object": kind,
         "created": int(time.time()),
         "model": model,
