@@ -52,8 +52,14 @@ type Found = Pick<
   'workflowId' | 'runId' | 'type' | 'taskQueue' | 'status' | 'startTime' | 'closeTime'
 >;
 
-const RUNNING = "ExecutionStatus = 'Running'";
-const ENDED = "ExecutionStatus != 'Running'";
+/** Runs to find: all solves, except as far as a field is set. */
+interface Sought {
+  readonly type?: string;
+  readonly taskQueue?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly status?: 'running' | 'ended' | 'completed';
+  readonly endedBefore?: string | undefined;
+}
 
 /** Lists solves, including those that a workflow of the user's started, but no parts of other runs. Needs no worker. */
 export async function listRuns(
@@ -61,13 +67,12 @@ export async function listRuns(
   readTrace: (id: string) => Promise<SolveTrace>,
   { ended = 10, endedBefore, taskQueue, prefix, known = [] }: ListOptions,
 ): Promise<RunList> {
-  const listable = [...inQueue(taskQueue), ...(prefix === undefined ? [] : [beginsWith(prefix)])];
-  const going = [...listable, RUNNING];
+  const running: Sought = { taskQueue, prefix, status: 'running' };
   const isFirstPage = endedBefore === undefined;
-  const unfinished = isFirstPage ? await findRuns(client, going, MOST_UNFINISHED) : [];
-  const over = await findRuns(client, [...listable, ENDED, ...endedBy(endedBefore)], ended);
+  const unfinished = isFirstPage ? await findRuns(client, running, MOST_UNFINISHED) : [];
+  const over = await findRuns(client, { ...running, status: 'ended', endedBefore }, ended);
   const listed = unfinished.length;
-  const unlisted = listed < MOST_UNFINISHED ? 0 : (await countRuns(client, going)) - listed;
+  const unlisted = listed < MOST_UNFINISHED ? 0 : (await countRuns(client, running)) - listed;
   const found = new Map([...over, ...unfinished].map((run) => [run.workflowId, run]));
   for (const run of await describeRuns(
     client,
@@ -102,10 +107,9 @@ export async function completedSolves(
   taskQueue: string,
   most: number,
 ): Promise<{ readonly solves: readonly Found[]; readonly ended: number }> {
-  const queue = inQueue(taskQueue);
   return {
-    solves: await findRuns(client, [...queue, "ExecutionStatus = 'Completed'"], most),
-    ended: await countRuns(client, [...queue, ENDED]),
+    solves: await findRuns(client, { taskQueue, status: 'completed' }, most),
+    ended: await countRuns(client, { taskQueue, status: 'ended' }),
   };
 }
 
@@ -145,8 +149,8 @@ function sumUp(trace: SolveTrace) {
 
 /** Returns the ids of unfinished workflows of the given type, at most a hundred. */
 export async function unfinishedOf(client: Client, type: string, taskQueue: string): Promise<string[]> {
-  const going = [...inQueue(taskQueue), RUNNING];
-  return (await findRuns(client, going, MOST_UNFINISHED, type)).map(({ workflowId }) => workflowId);
+  const runs = await findRuns(client, { type, taskQueue, status: 'running' }, MOST_UNFINISHED);
+  return runs.map(({ workflowId }) => workflowId);
 }
 
 /** Number of ended runs among which the one started last is sought: the server lists them by end time. */
@@ -158,10 +162,9 @@ export async function newestRun(
   taskQueue: string | undefined,
   known: readonly string[],
 ): Promise<string | null> {
-  const queue = inQueue(taskQueue);
   const found = await Promise.all([
-    findRuns(client, [...queue, RUNNING], 1),
-    findRuns(client, [...queue, ENDED], MOST_LATEST),
+    findRuns(client, { taskQueue, status: 'running' }, 1),
+    findRuns(client, { taskQueue, status: 'ended' }, MOST_LATEST),
     describeRuns(client, known.slice(0, 1)),
   ]);
   const runs = found.flat().sort((one, other) => other.startTime.getTime() - one.startTime.getTime());
@@ -174,23 +177,17 @@ export async function findByPrefix(
   prefix: string,
   known: readonly string[],
 ): Promise<string[]> {
-  const begins = [beginsWith(prefix)];
   const noted = known.filter((id) => id.startsWith(prefix));
-  const found = await Promise.all([findRuns(client, begins, MOST_UNFINISHED), describeRuns(client, noted)]);
-  const solves = found.flat();
-  const runs =
-    solves.length > 0 ? solves : await findRuns(client, begins, MOST_UNFINISHED, SOLVE_PART_WORKFLOW);
+  const found = [findRuns(client, { prefix }, MOST_UNFINISHED), describeRuns(client, noted)];
+  const solves = (await Promise.all(found)).flat();
+  const parts: Sought = { type: SOLVE_PART_WORKFLOW, prefix };
+  const runs = solves.length > 0 ? solves : await findRuns(client, parts, MOST_UNFINISHED);
   return [...new Set(runs.map(({ workflowId }) => workflowId))];
 }
 
-async function findRuns(
-  client: Client,
-  conditions: readonly string[],
-  most: number,
-  type: string = SOLVE_WORKFLOW,
-): Promise<Found[]> {
+async function findRuns(client: Client, sought: Sought, most: number): Promise<Found[]> {
   if (most === 0) return [];
-  const query = queryOf(conditions, type);
+  const query = queryOf(sought);
   const runs: Found[] = [];
   for await (const run of withoutMemos(client).list({ query, pageSize: Math.min(most, 1000) })) {
     if (runs.push(run) === most) break;
@@ -206,26 +203,22 @@ export function withoutMemos({ workflow: { options }, connection }: Client): Wor
   return new WorkflowClient({ ...options, connection, dataConverter });
 }
 
-async function countRuns(client: Client, conditions: readonly string[]): Promise<number> {
-  return (await client.workflow.count(queryOf(conditions, SOLVE_WORKFLOW))).count;
+async function countRuns(client: Client, sought: Sought): Promise<number> {
+  return (await client.workflow.count(queryOf(sought))).count;
 }
 
-function queryOf(conditions: readonly string[], type: string): string {
-  return [`WorkflowType = '${type}'`, ...conditions].join(' AND ');
-}
+const STATUS = { running: "= 'Running'", ended: "!= 'Running'", completed: "= 'Completed'" } as const;
 
-/** Returns the condition for an end time; the server keeps times more precisely than in milliseconds. */
-function endedBy(time: string | undefined): string[] {
-  if (time === undefined) return [];
-  return [`CloseTime <= ${quoted(new Date(Date.parse(time) + 1).toISOString())}`];
-}
-
-function inQueue(taskQueue: string | undefined): string[] {
-  return taskQueue === undefined ? [] : [`TaskQueue = ${quoted(taskQueue)}`];
-}
-
-function beginsWith(prefix: string): string {
-  return `WorkflowId STARTS_WITH ${quoted(prefix)}`;
+function queryOf({ type = SOLVE_WORKFLOW, taskQueue, prefix, status, endedBefore }: Sought): string {
+  const conditions = [
+    `WorkflowType = '${type}'`,
+    taskQueue !== undefined && `TaskQueue = ${quoted(taskQueue)}`,
+    prefix !== undefined && `WorkflowId STARTS_WITH ${quoted(prefix)}`,
+    status !== undefined && `ExecutionStatus ${STATUS[status]}`,
+    // The server keeps times more precisely than in milliseconds.
+    endedBefore !== undefined && `CloseTime <= '${new Date(Date.parse(endedBefore) + 1).toISOString()}'`,
+  ];
+  return conditions.filter(Boolean).join(' AND ');
 }
 
 function quoted(value: string): string {

@@ -134,10 +134,9 @@ export async function nameCall(
       .map((event) => event.activityTaskScheduledEventAttributes)
       .find((attributes) => attributes != null && attributes.activityId === activityId);
     if (!scheduled) continue;
-    const call = { type: scheduled.activityType?.name, input: await decoder.first(scheduled.input) };
-    const started = readPendingCall(call, { round: 0, depth: 0, now: '' })?.started;
-    if (started?.kind === 'step-started') return `step ${started.step + 1} (${started.worker})`;
-    return started?.kind === 'plan-asked' ? 'the plan' : null;
+    if (scheduled.activityType?.name === WRITE_PLAN) return 'the plan';
+    const input = await decoder.first(scheduled.input);
+    return isWorkerRequest(input) ? `step ${input.step + 1} (${input.worker.id})` : null;
   }
   return null;
 }

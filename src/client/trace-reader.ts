@@ -23,7 +23,7 @@ import {
 import { type PendingCall, readPendingCall } from './pending-call';
 
 /** A run as its own history tells it. */
-export interface KnownRun {
+interface KnownRun {
   readonly trace: SolveTrace;
   /** Empty if it is not a solve input. */
   readonly input: SolveInput;

@@ -1,11 +1,6 @@
 import { DAY_MS } from '../config/duration';
 import { type LedgerRow, readRow, streamRowKeys } from './ledger';
-import { type CostLine, type Day, eachInParallel, type Store, type SummedBy } from './store';
-
-/** `workflow`: a solve that a person requested, with all that it called; `key`: the gateway key that requested it. */
-export const COST_GROUPS = ['day', 'worker', 'workflow', 'model', 'key', 'day-worker'] as const;
-
-export type CostGroup = (typeof COST_GROUPS)[number];
+import { type CostGroup, type CostLine, type Day, eachInParallel, type Store } from './store';
 
 export interface CostQuery {
   readonly by: CostGroup;
@@ -23,15 +18,6 @@ export interface CostReport {
   readonly lines: readonly CostLine[];
   readonly total: CostLine;
 }
-
-const FIELDS = {
-  day: 'startedAt',
-  worker: 'worker',
-  workflow: 'rootId',
-  model: 'model',
-  key: 'rootId',
-  'day-worker': 'startedAtWorker',
-} as const satisfies Record<CostGroup, SummedBy>;
 
 /** Group of all spending without an API key: the command line, nights and evaluations. */
 const NO_KEY = 'no key';
@@ -57,11 +43,10 @@ export async function sumCosts(
     await eachInParallel(streamRowKeys(store), async (key) => {
       const row = await readRow(store, key);
       onRow((count += 1));
-      if (row !== null && row.startedAt >= from && row.startedAt < end)
-        take(lineOf(row, fieldOf(row, FIELDS[by])));
+      if (row !== null && row.startedAt >= from && row.startedAt < end) take(lineOf(row, fieldOf(row, by)));
     });
   } else {
-    (await store.sums(FIELDS[by], from, end)).forEach(take);
+    (await store.sums(by, from, end)).forEach(take);
   }
   const mostExpensiveFirst = (one: CostLine, other: CostLine): number =>
     other.nanoUsd - one.nanoUsd || byName(one, other);
@@ -70,7 +55,7 @@ export async function sumCosts(
   return { by, lines, total: lines.reduce(add, { name: 'total', ...EMPTY }) };
 }
 
-/** Maps a field's value to its group. The id of a solve that the gateway started begins with that of its key. */
+/** Maps what a row holds to the name of its group. The id of a solve that the gateway started begins with that of its key. */
 function nameOf(by: CostGroup, value: string, dayOf: (instant: string) => string): string {
   if (by === 'key') return /^gw-([0-9a-z]{10})-/.exec(value)?.[1] ?? NO_KEY;
   if (!by.startsWith('day')) return value;
@@ -78,8 +63,8 @@ function nameOf(by: CostGroup, value: string, dayOf: (instant: string) => string
   return [dayOf(instant), ...worker].join(' ');
 }
 
-function fieldOf(row: LedgerRow, field: SummedBy): string {
-  return field === 'startedAtWorker' ? `${row.startedAt} ${row.worker}` : row[field];
+function fieldOf({ startedAt: day, worker, rootId, model }: LedgerRow, by: CostGroup): string {
+  return { day, worker, workflow: rootId, model, key: rootId, 'day-worker': `${day} ${worker}` }[by];
 }
 
 function byName(one: CostLine, other: CostLine): number {

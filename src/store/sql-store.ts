@@ -1,11 +1,11 @@
 import {
   checkKey,
+  type CostGroup,
   type CostLine,
   keysOf,
   type SharedStates,
   type Store,
   type StoredEntry,
-  type SummedBy,
 } from './store';
 
 export type Value = string | number | Uint8Array;
@@ -28,13 +28,14 @@ export interface Dialect {
 const QUARTER =
   "substr(started_at, 1, 14) || substr('00153045', 1 + CAST(substr(started_at, 15, 2) AS integer) / 15 * 2, 2) || 'Z'";
 
-const SUMMED = {
-  startedAt: QUARTER,
-  startedAtWorker: `${QUARTER} || ' ' || worker`,
+const GROUPED_BY: Readonly<Record<CostGroup, string>> = {
+  day: QUARTER,
+  'day-worker': `${QUARTER} || ' ' || worker`,
   worker: 'worker',
-  rootId: 'root_id',
+  workflow: 'root_id',
+  key: 'root_id',
   model: 'model',
-} satisfies Record<SummedBy, string>;
+};
 
 const SUMS = Object.entries({
   calls: 'count(*)',
@@ -146,8 +147,12 @@ export abstract class SqlStore implements Store {
   }
 
   /** Takes ISO 8601 times in UTC; `from` is inclusive, `until` exclusive. */
-  async sums(by: SummedBy, from: string, until: string): Promise<readonly CostLine[]> {
-    return this.look(`SELECT ${SUMMED[by]} AS name, ${SUMS} ${this.dialect.rows} GROUP BY 1`, from, until);
+  async sums(by: CostGroup, from: string, until: string): Promise<readonly CostLine[]> {
+    return this.look(
+      `SELECT ${GROUPED_BY[by]} AS name, ${SUMS} ${this.dialect.rows} GROUP BY 1`,
+      from,
+      until,
+    );
   }
 
   readonly rates: SharedStates = {

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type Database from 'libsql/promise';
 import { explain, factsOf, type Rule } from '../errors';
 import { makeOwnFolder } from '../own-folder';
+import { Turns } from '../turns';
 import { type Query, refusal, SqlStore, type Value } from './sql-store';
 import { checkKey } from './store';
 
@@ -137,7 +138,6 @@ export async function openDatabase(path: string): Promise<Connection> {
   const { default: Libsql } = await import('libsql/promise');
   const database = new Libsql(path, { timeout: BUSY_MS });
   const statements = new Map<string, Promise<{ all(...values: readonly Value[]): Promise<unknown[]> }>>();
-  let last: Promise<unknown> = Promise.resolve();
   const query = async <Row>(sql: string, ...values: readonly Value[]): Promise<Row[]> => {
     const statement = statements.get(sql) ?? (database.prepare(sql.replaceAll('$', '?')) as never);
     statements.set(sql, statement);
@@ -145,11 +145,8 @@ export async function openDatabase(path: string): Promise<Connection> {
   };
   try {
     await prepare(database, query);
-    return (work) => {
-      const turn = last.then(() => work(query));
-      last = turn.catch(() => undefined);
-      return turn;
-    };
+    const turns = new Turns(1);
+    return (work) => turns.take(() => work(query));
   } catch (error) {
     database.close();
     throw error;

@@ -36,8 +36,11 @@ export interface Store {
    * can notify. It may miss some, so callers also need a timer. The returned function ends the subscription.
    */
   onAppend?(prefix: string, wake: () => void): () => void;
-  /** Cost lines, one per value of a field of the ledger's rows, in any order. Absent if the store cannot sum. */
-  sums?(by: SummedBy, from: string, until: string): Promise<readonly CostLine[]>;
+  /**
+   * Cost lines in any order, named by what the ledger's rows hold: a root id for a workflow or key; for a day, a start
+   * cut to the quarter of an hour. Absent if the store cannot sum.
+   */
+  sums?(by: CostGroup, from: string, until: string): Promise<readonly CostLine[]>;
   /** State of the models' rate limiters, shared by all processes, if a store of this kind can keep it. */
   readonly rates?: SharedStates | undefined;
   /** Checks that this process may read and write, without writing anything. Absent if only a read can be tested. */
@@ -78,8 +81,10 @@ export interface Day {
   readonly ends: string;
 }
 
-/** Field of the ledger's rows, or two joined by a space; `startedAt` is cut to the quarter of an hour. */
-export type SummedBy = 'startedAt' | 'worker' | 'rootId' | 'model' | 'startedAtWorker';
+/** `workflow`: a solve that a person requested, with all that it called; `key`: the gateway key that requested it. */
+export const COST_GROUPS = ['day', 'worker', 'workflow', 'model', 'key', 'day-worker'] as const;
+
+export type CostGroup = (typeof COST_GROUPS)[number];
 
 /** Small text that several processes change, and the current time in milliseconds by the clock that they share. */
 export interface SharedState {

@@ -44,17 +44,18 @@ const MOST_CHARACTERS = 1000;
 export function oneLine(text: string, columns: number): string {
   const start = text.slice(0, 2 * MOST_CHARACTERS).replace(UNSEEN, ' ');
   const line = start.trim().slice(0, MOST_CHARACTERS);
-  let shown = '';
+  if (startOf(line, columns) === line) return line;
+  return columns < 1 ? '' : `${startOf(line, columns - 1).trimEnd()}…`;
+}
+
+/** Returns as many whole characters of a text, from its start, as there is room for. */
+function startOf(text: string, columns: number): string {
   let width = 0;
-  // Longest start that leaves room for the ellipsis.
-  let clipped = '';
-  for (const { segment } of graphemes.segment(line)) {
+  for (const { segment, index } of graphemes.segment(text)) {
     width += widthOf(segment);
-    if (width > columns) return columns < 1 ? '' : `${clipped.trimEnd()}…`;
-    shown += segment;
-    if (width < columns) clipped = shown;
+    if (width > columns) return text.slice(0, index);
   }
-  return shown;
+  return text;
 }
 
 /** Most characters of a wrapped text; our sentences and ids are shorter. */
@@ -75,16 +76,9 @@ export function wrap(texts: readonly string[], columns: number, glue = ' '): str
 function broken(text: string, columns: number): string[] {
   const words = text.split(' ');
   if (words.length > 1) return wrap(words, columns);
-  const lines: string[] = [];
-  let line = '';
-  for (const { segment } of graphemes.segment(text)) {
-    if (line !== '' && widthOf(line + segment) > columns) {
-      lines.push(line);
-      line = '';
-    }
-    line += segment;
-  }
-  return [...lines, line];
+  // No character is wider than two columns.
+  const start = startOf(text, Math.max(2, columns));
+  return start === text ? [text] : [start, ...broken(text.slice(start.length), columns)];
 }
 
 /** Returns a text beside a label of `width` columns; a text that is too long continues below. */

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { readEncryptionKeys } from '../../src/encryption/key-ring';
-import { type CostGroup, type CostReport, readDay, sumCosts } from '../../src/store/costs';
+import { type CostReport, readDay, sumCosts } from '../../src/store/costs';
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { type LedgerRow, writeRow } from '../../src/store/ledger';
 import type { Store } from '../../src';
-import type { Day } from '../../src/store/store';
+import type { CostGroup, Day } from '../../src/store/store';
 import { openStore } from '../../src/store/open-store';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { keyRing } from '../encryption/test-keys';

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { COST_GROUPS, type CostQuery, readDay, sumCosts, withUsd } from '../../store/costs';
-import type { Day, Store } from '../../store/store';
+import { type CostQuery, readDay, sumCosts, withUsd } from '../../store/costs';
+import { COST_GROUPS, type Day, type Store } from '../../store/store';
 import type { App, Gateway } from '../gateway';
 import { type Key, listKeys } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
