@@ -1,6 +1,5 @@
 import { inspectDataSet, type Inspection, type Some, type Tally } from '../data/inspect';
-import type { PlainGrader } from '../data/format';
-import type { Prompts } from '../data/task-prompts';
+import type { PlainGrader, Prompts } from '../data/format';
 import { someOf } from '../../config/errors';
 import type { Copy } from '../data/question-index';
 import { splitDataSets, type SplitOptions } from '../data/split';

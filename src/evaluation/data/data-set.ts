@@ -1,9 +1,16 @@
 import { ConfigError, someOf } from '../../config/errors';
 import type { Question } from '../../grading/question';
 import { reasonOf } from '../../errors';
-import { type DataFormat, type Mapped, own, pairs, type PlainGrader, withQuestion } from './format';
+import {
+  type DataFormat,
+  type Mapped,
+  own,
+  pairs,
+  type PlainGrader,
+  type Prompts,
+  withQuestion,
+} from './format';
 import { SETS } from './known-sets';
-import { asInPaper, type Prompts } from './task-prompts';
 import { type FileRecord, openDataFile } from './read-records';
 
 /** Row of a file: its question, why it is left out, or its mistakes. */
@@ -36,22 +43,25 @@ async function* mapRows(
   { grader, prompts }: { readonly grader: PlainGrader | undefined; readonly prompts: Prompts },
 ): AsyncGenerator<DataRow> {
   let format: DataFormat | null = null;
-  for await (const { place, ...record } of records) {
+  for await (const record of records) {
+    const { place } = record;
     if ('problem' in record) yield { place, format, problems: [record.problem] };
     else {
       format ??= detectFormat(file, record.fields, grader);
-      const mapped = map(format, record.fields, place);
-      const { paper } = format;
-      const isRephrased = prompts === 'paper' && paper !== undefined && 'question' in mapped;
-      const asked = isRephrased ? { question: asInPaper(mapped.question, paper, record.fields) } : mapped;
-      yield { place, format, ...asked };
+      yield { place, format, ...map(format, record, prompts) };
     }
   }
 }
 
-function map(format: DataFormat, fields: Readonly<Record<string, unknown>>, place: string): Mapped {
+function map(
+  { map: read, paper }: DataFormat,
+  { fields, place }: Extract<FileRecord, { readonly fields: unknown }>,
+  prompts: Prompts,
+): Mapped {
   try {
-    return format.map(withQuestion(fields), place);
+    const mapped = read(withQuestion(fields), place);
+    const isRephrased = prompts === 'paper' && paper !== undefined && 'question' in mapped;
+    return isRephrased ? { question: paper.ask(mapped.question, fields) } : mapped;
   } catch (error) {
     // A RangeError is a stack overflow, which only deep nesting causes.
     return { problems: [error instanceof RangeError ? 'it is nested too deep to be read' : reasonOf(error)] };

@@ -5,11 +5,29 @@ import { explainIssue } from '../../config/errors';
 import { conversationTurnSchema } from '../../protocol/input';
 import { fromJson } from '../../grading/or-json';
 import { type Question, questionSchema } from '../../grading/question';
-import type { PaperPrompt } from './task-prompts';
 
 /** Result of reading a record: a question, why it is left out on purpose, or its mistakes. */
 export type Mapped =
   { readonly question: Question } | { readonly leftOut: string } | { readonly problems: readonly string[] };
+
+/** Forms of a question. `plain`: as in its set. `paper`: with the paper's further instructions, in our words. */
+export type Prompts = 'plain' | 'paper';
+
+/** The paper's form of a set's questions. */
+interface PaperForm {
+  /** Its further instruction, or the field that holds it. */
+  readonly prompt: string;
+  readonly ask: (question: Question, fields: Readonly<Record<string, unknown>>) => Question;
+}
+
+/** Returns the paper's form with an instruction to answer in tags. `result` says what belongs in the answer tag. */
+export function inTags(result: string): PaperForm {
+  const prompt = `Write your work between <idea> and </idea>, then ${result} between <answer> and </answer>. Only what stands there counts.`;
+  return {
+    prompt,
+    ask: (asked) => ({ ...asked, question: `${asked.question.trimEnd()}\n\n${prompt}`, tagged: true }),
+  };
+}
 
 /** Mapping from the records of a data set to questions. */
 export interface DataFormat {
@@ -17,7 +35,7 @@ export interface DataFormat {
   readonly fields: readonly string[];
   readonly mapping: Readonly<Record<string, string>>;
   /** Absent if the paper's form is the set's own, or not known. */
-  readonly paper?: PaperPrompt | undefined;
+  readonly paper?: PaperForm | undefined;
   /** @throws Error that says what is wrong with the record */
   readonly map: (record: Readonly<Record<string, unknown>>, place: string) => Mapped;
 }

@@ -1,9 +1,8 @@
 import type { Question } from '../../grading/question';
 import { tally } from '../statistics';
 import { openDataSet } from './data-set';
-import type { DataFormat, PlainGrader } from './format';
+import type { DataFormat, PlainGrader, Prompts } from './format';
 import { type Copy, QuestionIndex } from './question-index';
-import type { Prompts } from './task-prompts';
 
 /** Count of each name, most frequent first. */
 export type Tally = Readonly<Record<string, number>>;
@@ -75,7 +74,7 @@ export async function inspectDataSet(
     kind,
     format: name,
     mapping,
-    prompt: describePrompt(format, prompts),
+    prompt: prompts === 'paper' ? (format?.paper?.prompt ?? null) : null,
     questions: facts.length,
     graders: tallied(facts.map(({ grader: by }) => by)),
     topics: tallied(facts.map(({ topic }) => topic)),
@@ -91,12 +90,6 @@ export async function inspectDataSet(
 }
 
 const UNREAD = { name: null, mapping: {} };
-
-function describePrompt(format: DataFormat | null, prompts: Prompts | undefined): string | null {
-  const paper = prompts === 'paper' ? format?.paper : undefined;
-  if (paper === undefined) return null;
-  return 'asks' in paper ? paper.asks : `its field ${paper.field}`;
-}
 
 function datesOf([first, ...later]: readonly string[]): Inspection['dates'] {
   return first === undefined ? null : [first, later.at(-1) ?? first];

@@ -7,8 +7,7 @@ import { finalAnswerOf } from '../../grading/read-answer';
 import { readRightChoice } from '../../grading/read-choice';
 import { readNumber } from '../../grading/read-number';
 import { reasonOf } from '../../errors';
-import { type DataFormat, defineSet, idFrom, inHashOrder } from './format';
-import { inTags } from './task-prompts';
+import { type DataFormat, defineSet, idFrom, inHashOrder, inTags } from './format';
 
 const text = z.string({ error: 'expected a text' }).refine((value) => value.trim() !== '', {
   error: 'expected a text that is not empty',
@@ -264,7 +263,10 @@ const pythonList = z
 /** Its tests need a hundred packages, so a custom grader judges it. */
 const bigCodeBench = defineSet({
   name: 'BigCodeBench',
-  paper: { field: 'complete_prompt' },
+  paper: {
+    prompt: 'its field complete_prompt',
+    ask: (asked, { complete_prompt: question }) => ({ ...asked, question: String(question) }),
+  },
   mapping: { id: 'task_id', question: 'instruct_prompt', answer: 'test', topic: 'libs' },
   schema: z.object({
     task_id: text,

@@ -5,9 +5,8 @@ import { ConfigError } from '../../config/errors';
 import type { Question } from '../../grading/question';
 import { groupBy, tally } from '../statistics';
 import { type DataRow, openDataSet } from './data-set';
-import { inHashOrder, type PlainGrader } from './format';
+import { inHashOrder, type PlainGrader, type Prompts } from './format';
 import { QuestionIndex } from './question-index';
-import type { Prompts } from './task-prompts';
 
 export interface SplitOptions {
   /** Name of each part, and how many questions it gets. */

@@ -2,9 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type DataRow, openDataSet } from '../../../src/evaluation/data/data-set';
-import type { PlainGrader } from '../../../src/evaluation/data/format';
 import { inspectDataSet } from '../../../src/evaluation/data/inspect';
-import type { Prompts } from '../../../src/evaluation/data/task-prompts';
+import type { PlainGrader, Prompts } from '../../../src/evaluation/data/format';
 import { grade, type Question } from '../../../src/grading';
 import { freshFolder } from '../../local/fresh-folder';
 
