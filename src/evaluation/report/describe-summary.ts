@@ -230,19 +230,13 @@ const COLUMNS: Readonly<Record<string, (method: MethodSummary) => string>> = {
 
 /** Returns a head and a row for each method, without empty columns. */
 function tableOf({ methods, log }: Summary): string[][] {
-  // Most logged questions have no known right answer, so unjudged answers do not count as wrong.
-  const isStrict = log === undefined;
-  const columns = Object.entries(COLUMNS)
-    .map(([head, cellOf]) => [
-      head,
-      ...methods.flatMap((method) => [
-        cellOf(method),
-        ...(isStrict ? strictCells(head, method, cellOf) : []),
-      ]),
-    ])
-    .filter(([, ...cells]) => cells.some((cell) => cell !== NOTHING));
-  const height = Math.max(...columns.map(({ length }) => length));
-  return Array.from({ length: height }, (_, row) => columns.map((column) => column[row] ?? ''));
+  const rows = methods.flatMap((method) => {
+    const row = Object.values(COLUMNS).map((cellOf) => cellOf(method));
+    // Most logged questions have no known right answer, so unjudged answers do not count as wrong.
+    return log === undefined && method.strict !== null ? [row, strictRow(method, method.strict)] : [row];
+  });
+  const isFilled = (_: string, column: number): boolean => rows.some((row) => row[column] !== NOTHING);
+  return [Object.keys(COLUMNS), ...rows].map((row) => row.filter(isFilled));
 }
 
 const STRICT: ReadonlySet<string> = new Set([
@@ -254,15 +248,12 @@ const STRICT: ReadonlySet<string> = new Set([
   'could find',
 ]);
 
-/** Returns the cell of a second row that counts unjudged answers as wrong; empty if there are none. */
-function strictCells(
-  head: string,
-  method: MethodSummary,
-  cellOf: (method: MethodSummary) => string,
-): string[] {
-  if (method.strict === null) return [];
-  if (head === 'method') return [`${method.method}, unjudged as wrong`];
-  return [STRICT.has(head) ? cellOf({ ...method, ...method.strict }) : NOTHING];
+/** Returns a second row that counts unjudged answers as wrong. */
+function strictRow(method: MethodSummary, strict: NonNullable<MethodSummary['strict']>): string[] {
+  return Object.entries(COLUMNS).map(([head, cellOf]) => {
+    if (head === 'method') return `${method.method}, unjudged as wrong`;
+    return STRICT.has(head) ? cellOf({ ...method, ...strict }) : NOTHING;
+  });
 }
 
 export function describeChance(p: number): string {
