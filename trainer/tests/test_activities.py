@@ -273,7 +273,7 @@ async def test_collect_removes_old_cycles_and_never_what_is_kept(
     result = await ActivityEnvironment().run(activities.collect, request)
     assert result["removed"] == ["000001", "000003", "000005", "000006"]
     assert result["bytes"] > 4000
-    left = sorted(path.name for path in (tmp_path / RUN).glob("*"))
+    left = sorted(path.name for path in (tmp_path / RUN).glob("[!.]*"))
     assert left == ["000002", "000004", "000007", "000008", "base", "warm"]
     again = await ActivityEnvironment().run(activities.collect, request)
     assert again == {"removed": [], "bytes": 0}

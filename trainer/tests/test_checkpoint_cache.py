@@ -191,6 +191,20 @@ def test_the_last_used_stay_and_those_in_use(one: CheckpointCache, artifacts: Ar
     assert cached(one) == ["000002", "000004"]
 
 
+def test_a_collection_leaves_a_checkpoint_in_use(
+    one: CheckpointCache, other: CheckpointCache
+) -> None:
+    names = [checkpoint(f"{cycle:06}") for cycle in range(1, 3)]
+    for name in names:
+        make(one, name)
+    shared = CheckpointCache(one.root, other.artifacts, most=4)
+    request = {"trainRun": RUN, "keep": []}
+    with shared.held(names[0]):
+        assert one.collect(request)["removed"] == ["000002"]
+    assert one.collect(request)["removed"] == ["000001"]
+    assert cached(one) == []
+
+
 def cached(cache: CheckpointCache) -> list[str]:
     return sorted(path.parent.name for path in cache.root.glob(f"*/[!.]*/{RESULT_FILE}"))
 

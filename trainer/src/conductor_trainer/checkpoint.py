@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from conductor_trainer.contract import CheckpointName, Config, JsonObject
 from conductor_trainer.errors import CheckpointMissing, Conflict
-from conductor_trainer.whole_folder import place_whole, remove_folder, sweep
+from conductor_trainer.whole_folder import place_whole
 
 RESULT_FILE = "RESULT.json"
 TRAINER_FOLDER = "trainer"
@@ -144,15 +144,3 @@ def _without_keys(value: Any) -> Any:
     if set(value) == {"key", "sha256"}:
         return {"sha256": value["sha256"]}
     return {name: _without_keys(each) for name, each in value.items()}
-
-
-def collect(root: Path, request: JsonObject) -> JsonObject:
-    """Removes the local checkpoints of a run's cycles, except those that the request keeps.
-
-    `base` and the warm start always stay: adapters are useless without the model they adapt.
-    """
-    run_folder = root / request["trainRun"]
-    made = sorted(path.parent.name for path in run_folder.glob(f"[!.]*/{RESULT_FILE}"))
-    old = [name for name in made if name.isdecimal() and name not in request["keep"]]
-    size = sweep(run_folder) + sum(remove_folder(run_folder / name) for name in old)
-    return {"removed": old, "bytes": size}

@@ -20,7 +20,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -39,10 +39,10 @@ from conductor_trainer.checkpoint import (
     record_from,
     require_record,
 )
-from conductor_trainer.contract import CheckpointName
+from conductor_trainer.contract import CheckpointName, JsonObject
 from conductor_trainer.errors import BadRequest, CheckpointMissing, CheckpointUnreadable
 from conductor_trainer.weights import require_safetensors
-from conductor_trainer.whole_folder import remove_folder
+from conductor_trainer.whole_folder import remove_folder, sweep
 
 _REFERENCE = re.compile(r"([a-z0-9][a-z0-9-]{0,62})/([a-z0-9][a-z0-9-]{0,62})/(model|adapter)")
 
@@ -168,6 +168,18 @@ class CheckpointCache:
             self.artifacts.write(_record_key(checkpoint), left.to_json())
         (checkpoint_folder(self.root, checkpoint) / moments).unlink(missing_ok=True)
 
+    def collect(self, request: JsonObject) -> JsonObject:
+        """Removes the local checkpoints of a run's cycles, except kept ones and those in use.
+
+        `base` and the warm start always stay: adapters are useless without the model they adapt.
+        """
+        run, keep = self.root / request["trainRun"], request["keep"]
+        made = sorted(path.parent for path in run.glob(f"[!.]*/{RESULT_FILE}"))
+        old = [each for each in made if each.name.isdecimal() and each.name not in keep]
+        left, sizes = sweep(run), {each.name: self._remove(each) for each in old}
+        removed = {name: size for name, size in sizes.items() if size is not None}
+        return {"removed": [*removed], "bytes": left + sum(removed.values())}
+
     @contextmanager
     def _held(self, checkpoint: CheckpointName, to_go_on: bool) -> Iterator[Record]:
         stored, folder = self.require(checkpoint), checkpoint_folder(self.root, checkpoint)
@@ -198,14 +210,15 @@ class CheckpointCache:
         records = [*self.root.glob(f"[!.]*/[!.]*/{RESULT_FILE}")]
         by_use = sorted(records, key=_modified, reverse=True)
         for record in by_use[self._most :]:
-            folder = record.parent
-            checkpoint = CheckpointName(trainRun=folder.parent.name, name=folder.name)
-            with self._lock(checkpoint) as lock:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    continue
-                remove_folder(folder)
+            self._remove(record.parent)
+
+    def _remove(self, folder: Path) -> int | None:
+        """Removes a checkpoint and returns the bytes that it held, or None if it is in use."""
+        checkpoint = CheckpointName(trainRun=folder.parent.name, name=folder.name)
+        with self._lock(checkpoint) as lock, suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return remove_folder(folder)
+        return None
 
     @contextmanager
     def _lock(self, checkpoint: CheckpointName) -> Iterator[IO[str]]:

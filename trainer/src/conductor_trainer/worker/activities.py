@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from conductor_trainer.checkpoint import collect, describe, identity_of, require_same
+from conductor_trainer.checkpoint import describe, identity_of, require_same
 from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.contract import CheckpointName, JsonObject, StoredBytes, check_request
 from conductor_trainer.errors import BadRequest, TrainerError
@@ -192,7 +192,7 @@ class TrainerActivities:
     async def collect(self, request: Any) -> Any:
         """Removes old checkpoints from local disk; `forgetCheckpoints` covers the artifacts."""
         async with _heartbeats("collecting"):
-            return await asyncio.to_thread(collect, self._cache.root, request)
+            return await asyncio.to_thread(self._cache.collect, request)
 
     def _hold(self, checkpoint: CheckpointName) -> Hold:
         return lambda files: files.enter_context(self._cache.held(checkpoint))
