@@ -47,10 +47,12 @@ interface EventFields {
   ended: Pick<SolveResult, 'status' | 'answer' | 'answerCut' | 'degraded' | 'stoppedBy' | 'error'>;
 }
 
-/** Event of a run. `cursor` is a position in its stream: the stream continues with the first event after it. */
-export type LiveEvent = {
-  [Kind in keyof EventFields]: Readonly<{ kind: Kind; cursor: string }> & EventFields[Kind];
+type Happening = {
+  [Kind in keyof EventFields]: Readonly<{ kind: Kind }> & EventFields[Kind];
 }[keyof EventFields];
+
+/** Event of a run. `cursor` is a position in its stream: the stream continues with the first event after it. */
+export type LiveEvent = Happening & { readonly cursor: string };
 
 type TextPlace = StepPlace & { readonly provisional?: true };
 
@@ -61,12 +63,6 @@ interface Piece {
   readonly offset: number;
   readonly text: string;
 }
-
-type Untold = LiveEvent extends infer Event
-  ? Event extends LiveEvent
-    ? Omit<Event, 'cursor'>
-    : never
-  : never;
 
 const stepSchema = z.object({
   /** Attempt of the call whose text was emitted last; null: none was. */
@@ -165,7 +161,7 @@ export class LiveTeller {
   }
 
   *#tellWaits({ waitsFor }: SolveResult): Generator<LiveEvent> {
-    const waits = new Map<string, Untold>();
+    const waits = new Map<string, Happening>();
     if (waitsFor === 'approval') waits.set(waitsFor, { kind: 'waiting', for: waitsFor });
     for (const id of this.#held) {
       const childId = id === this.rootId ? null : id;
@@ -274,7 +270,7 @@ export class LiveTeller {
     }));
   }
 
-  #event(event: Untold): LiveEvent {
+  #event(event: Happening): LiveEvent {
     const cursor = Buffer.from(JSON.stringify(this.#told)).toString('base64url');
     return { ...event, cursor };
   }
