@@ -74,7 +74,7 @@ export async function inspectDataSet(
     kind,
     format: name,
     mapping,
-    prompt: prompts === 'paper' ? (format?.paper?.prompt ?? null) : null,
+    prompt: promptOf(format, prompts),
     questions: facts.length,
     graders: tallied(facts.map(({ grader: by }) => by)),
     topics: tallied(facts.map(({ topic }) => topic)),
@@ -90,6 +90,10 @@ export async function inspectDataSet(
 }
 
 const UNREAD = { name: null, mapping: {} };
+
+function promptOf(format: DataFormat | null, prompts: Prompts | undefined): string | null {
+  return prompts === 'paper' ? (format?.paper?.prompt ?? null) : null;
+}
 
 function datesOf([first, ...later]: readonly string[]): Inspection['dates'] {
   return first === undefined ? null : [first, later.at(-1) ?? first];
