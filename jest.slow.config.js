@@ -13,13 +13,14 @@ module.exports = {
       ...project,
       displayName: 'uncached',
       testMatch: ['<rootDir>/test/workflows/*.test.ts'],
-      globals: { maxCachedWorkflows: 0 },
+      globals: { maxCachedWorkflows: 0, workflowThreads: true },
     },
     {
       ...project,
       displayName: 'long',
       testMatch: long.map((path) => `<rootDir>/${path}`),
       testPathIgnorePatterns: [],
+      globals: { workflowThreads: true },
     },
   ],
 };

@@ -29,9 +29,11 @@ import { connect, testTaskQueue, type TestTemporal, workflowBundle } from './tem
 
 export { step } from './step';
 
-/** Set by jest's project `uncached`. */
 declare global {
+  /** Set by jest's project `uncached`. */
   var maxCachedWorkflows: number | undefined;
+  /** Set by `npm run test:slow`: workflows run in threads, as in production. A thread starts as slowly as a short solve. */
+  var workflowThreads: boolean | undefined;
 }
 
 /** Environment variable that holds the API key of every model of a stage. */
@@ -98,6 +100,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       workflowBundle: workflowBundle(),
       plugins: [plugin()],
       maxCachedWorkflows: globalThis.maxCachedWorkflows,
+      debugMode: globalThis.workflowThreads !== true,
       ...workerOptions,
     });
     return worker.runUntil(work);
