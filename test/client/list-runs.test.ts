@@ -2,9 +2,7 @@ import { findByPrefix, listRuns } from '../../src/client/list-runs';
 import { step, useStage } from '../support/stage';
 import { until } from '../support/until';
 
-const stage = useStage({
-  configure: (config) => ({ ...config, recursion: 'worker', limits: { depth: 1, costUsd: null } }),
-});
+const stage = useStage({ config: { recursion: 'worker', limits: { depth: 1 } } });
 
 test('a run just started is listed even if the server does not list it yet, and says whether it has a worker', async () => {
   const { client, temporal, taskQueue } = stage;

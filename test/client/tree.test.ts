@@ -4,9 +4,7 @@ import { step, useStage } from '../support/stage';
 
 const QUESTION = 'Where does the Danube rise?';
 
-const stage = useStage({
-  configure: (config) => ({ ...config, recursion: 'worker', limits: { depth: 1, costUsd: null } }),
-});
+const stage = useStage({ config: { recursion: 'worker', limits: { depth: 1 } } });
 
 /** Starts a run, and waits until its second step's child calls worker `c`; returns what releases that answer. */
 async function comeToChild(id: string): Promise<() => void> {

@@ -40,7 +40,7 @@ function openSlowStage(options: StageOptions = {}): Promise<Stage> {
     ...options,
     workers: ['a'],
     simulation: { models: { a: { answer: TEXT, script: [{ fault: 'drip', ms: 60_000 }] } } },
-    configure: (config) => ({ ...config, temporal: { heartbeat: '2s' } }),
+    config: { temporal: { heartbeat: '2s' } },
   });
 }
 

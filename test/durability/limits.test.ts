@@ -7,12 +7,8 @@ const HEARTBEAT_MS = 1000;
 
 describe('if workers are killed in mid-request, a cost limit', () => {
   const stage = useStage({
-    configure: (config) => ({
-      ...config,
-      // The worst case of the second step is 0.043 USD: two attempts fit, and are reserved, but a third does not.
-      limits: { costUsd: 0.1 },
-      temporal: { heartbeat: `${HEARTBEAT_MS}ms` },
-    }),
+    // The worst case of the second step is 0.043 USD: two attempts fit, and are reserved, but a third does not.
+    config: { limits: { costUsd: 0.1 }, temporal: { heartbeat: `${HEARTBEAT_MS}ms` } },
   });
 
   test('pays for as many lost requests as were set aside, and no more', async () => {

@@ -107,7 +107,7 @@ describe('kill -9 of the worker', () => {
   test.concurrent.each(MOMENTS)('$name', async (moment) => {
     const stage = await openStage({
       workers: WORKERS,
-      configure: (config) => ({ ...config, temporal: { heartbeat: `${HEARTBEAT_MS}ms` } }),
+      config: { temporal: { heartbeat: `${HEARTBEAT_MS}ms` } },
     });
     try {
       stage.providers.answer('conductor', renderPlan({ steps: STEPS }, WORKERS));

@@ -26,6 +26,7 @@ import {
 import { rowsOfRun } from './ledger-of';
 import { searchForSecrets, TEST_KEY } from './search-for-secrets';
 import { connect, testTaskQueue, type TestTemporal, workflowBundle } from './temporal';
+import { useEach } from './use';
 
 export { step } from './step';
 
@@ -36,13 +37,19 @@ declare global {
   var workflowThreads: boolean | undefined;
 }
 
+type Worked = Extract<ConfigInput['workers'][number], { readonly provider: 'openai' }>;
+
 /** Environment variable that holds the API key of every model of a stage. */
 export const STAGE_KEY = 'STAGE_KEY';
 
 export interface StageOptions {
   /** Names of the workers; each is a model of the same name behind the simulated OpenAI chat API. */
   readonly workers?: readonly string[];
-  /** Changes the configuration, given the providers' URL. */
+  /** Replaces keys of the configuration, and of its limits. */
+  readonly config?: Partial<ConfigInput>;
+  /** Replaces keys of every worker. */
+  readonly worker?: Partial<Worked>;
+  /** Changes the configuration further, given the providers' URL. */
   readonly configure?: (config: ConfigInput, url: string) => ConfigInput;
   readonly simulation?: Simulation;
   /** Address of the test's own Temporal server. */
@@ -78,15 +85,19 @@ export interface Stage {
   close(): Promise<void>;
 }
 
+const WORKERS = ['a', 'b', 'c'];
+
 export async function openStage(options: StageOptions = {}): Promise<Stage> {
-  const { workers = ['a', 'b', 'c'], simulation = {}, configure = (config: ConfigInput) => config } = options;
+  const { workers = WORKERS, simulation = {}, configure = (config: ConfigInput) => config } = options;
   const folder = await mkdtemp(join(tmpdir(), 'stage-'));
   const [temporal, providers] = await Promise.all([
     connect(options.address),
     startSimulatedProviders(simulation),
   ]);
   process.env[STAGE_KEY] = TEST_KEY;
-  const config = configure(configOf(workers, providers.url, folder), providers.url) as TrainableInput;
+  const usual = configOf(options, providers.url, folder);
+  const limits = { ...usual.limits, ...options.config?.limits };
+  const config = configure({ ...usual, ...options.config, limits }, providers.url) as TrainableInput;
   const store = options.store ?? new SqliteStore(join(folder, 'store.db'));
   const taskQueue = testTaskQueue();
   const trains = config.training !== undefined || config.conductor.provider === 'policy';
@@ -134,15 +145,14 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
 
 /** Opens a new stage for each test of a file or a block. */
 export function useStage(options?: StageOptions): Stage {
-  const opened = {} as { stage: Stage };
-  beforeEach(async () => {
-    opened.stage = await openStage(options);
-  });
-  afterEach(() => opened.stage.close());
-  return new Proxy({} as Stage, { get: (_, name) => Reflect.get(opened.stage, name) as unknown });
+  return useEach(() => openStage(options));
 }
 
-function configOf(workers: readonly string[], url: string, folder: string): ConfigInput {
+function configOf(
+  { workers = WORKERS, worker = {} }: StageOptions,
+  url: string,
+  folder: string,
+): ConfigInput {
   const model = (name: string) => ({
     provider: 'openai' as const,
     model: name,
@@ -152,7 +162,7 @@ function configOf(workers: readonly string[], url: string, folder: string): Conf
   });
   return {
     conductor: model('conductor'),
-    workers: workers.map((id) => ({ id, ...model(id) })),
+    workers: workers.map((id) => ({ id, ...model(id), ...worker })),
     store: `sqlite:${join(folder, 'store.db')}`,
     // Worst cases grow with each byte, and some tests send megabytes.
     limits: { costUsd: null },

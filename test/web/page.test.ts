@@ -17,7 +17,7 @@ describeInChromium('the page, in Chromium', () => {
   const stage = useStage({
     workers: ['a', 'b'],
     simulation: { models: { a: { answer: 'Eight **legs**.' }, b: { answer: WORDS } } },
-    configure: (config) => ({ ...config, recursion: 'worker' }),
+    config: { recursion: 'worker' },
   });
   const site = usePage(stage);
   const { enter } = site;

@@ -26,7 +26,7 @@ const DEPTH = 20;
 describeInChromium('what is large, in Chromium', () => {
   const stage = useStage({
     workers: ['a'],
-    configure: (config) => ({ ...config, recursion: 'worker', limits: { ...config.limits, calls: 100 } }),
+    config: { recursion: 'worker', limits: { calls: 100 } },
   });
   const site = usePage(stage);
 

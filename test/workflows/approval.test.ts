@@ -5,9 +5,7 @@ import { ACCEPT, openStage, step, useStage } from '../support/stage';
 const question = 'Where does the Danube rise?';
 const PLAN = [step('a', 'Find the sources.'), step('b', 'Weigh them.', [0])];
 
-const stage = useStage({
-  configure: (config) => ({ ...config, recursion: 'both', limits: { depth: 0, costUsd: null } }),
-});
+const stage = useStage({ config: { recursion: 'both', limits: { depth: 0 } } });
 
 /** Starts a run whose plan needs approval, and returns its id once it waits. */
 async function startWaiting(input: Omit<SolveInput, 'question' | 'messages'> = {}): Promise<string> {

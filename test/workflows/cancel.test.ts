@@ -5,10 +5,7 @@ import { openStage, step, type Stage } from '../support/stage';
 describe('cancelling a run', () => {
   let stage: Stage;
   beforeEach(async () => {
-    stage = await openStage({
-      workers: ['a', 'b', 'c'],
-      configure: (config) => ({ ...config, temporal: { heartbeat: '1s' } }),
-    });
+    stage = await openStage({ config: { temporal: { heartbeat: '1s' } } });
   });
   afterEach(() => stage.close());
 
@@ -42,14 +39,8 @@ describe('cancelling a run', () => {
   test('waits for the calls of children, even if messages to them arrive meanwhile', async () => {
     await stage.close();
     // A call learns of its cancellation by a heartbeat; this long one leaves time for a message first.
-    stage = await openStage({
-      configure: (config) => ({
-        ...config,
-        recursion: 'worker',
-        limits: { depth: 1 },
-        temporal: { heartbeat: '10s' },
-      }),
-    });
+    const temporal = { heartbeat: '10s' };
+    stage = await openStage({ config: { recursion: 'worker', limits: { depth: 1 }, temporal } });
     stage.plan([step('conductor', 'Go deeper.')]);
     stage.plan([step('a', 'Slow.')]);
     stage.providers.hold('a');

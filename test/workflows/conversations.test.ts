@@ -14,14 +14,7 @@ async function open(
   layout: 'tagged' | 'chat' | 'plain',
   recursion: 'never' | 'review' = 'never',
 ): Promise<void> {
-  stage = await openStage({
-    configure: (config) => ({
-      ...config,
-      recursion,
-      limits: { depth: 1, costUsd: null },
-      workers: config.workers.map((worker) => ({ ...worker, layout })),
-    }),
-  });
+  stage = await openStage({ config: { recursion, limits: { depth: 1 } }, worker: { layout } });
 }
 
 interface Turn {

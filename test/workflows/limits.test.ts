@@ -15,14 +15,7 @@ type Limits = NonNullable<ConfigInput['limits']>;
 
 /** Opens a stage whose workers may write 1000 tokens; with the prompt, a call reserves about 2000, or 0.012 USD. */
 async function open(limits: Limits, recursion: ConfigInput['recursion'] = 'never'): Promise<void> {
-  stage = await openStage({
-    configure: (config) => ({
-      ...config,
-      workers: config.workers.map((card) => ({ ...card, ...('model' in card && { maxOutputTokens: 1000 }) })),
-      recursion,
-      limits: { costUsd: null, ...limits },
-    }),
-  });
+  stage = await openStage({ config: { recursion, limits }, worker: { maxOutputTokens: 1000 } });
 }
 
 /** Makes the Conductor write a plan that costs 3100 tokens, or 0.007 USD. */
@@ -203,7 +196,7 @@ test('a later step can use what a child did not spend of its share', async () =>
 
 describe('a run whose time is used up', () => {
   beforeEach(async () => {
-    stage = await openStage({ configure: (config) => ({ ...config, temporal: { heartbeat: '1s' } }) });
+    stage = await openStage({ config: { temporal: { heartbeat: '1s' } } });
   });
 
   test('ends with the best answer so far, closes open calls, and says what stopped it', async () => {

@@ -10,14 +10,13 @@ const CUT = { text: 'A spider has eight', finish: 'length' } as const;
 let stage: Stage;
 afterEach(() => stage.close());
 
-async function open(configure?: StageOptions['configure'], workers?: readonly string[]): Promise<void> {
-  stage = await openStage({ configure, workers });
+async function open(options?: StageOptions): Promise<void> {
+  stage = await openStage(options);
 }
 
-/** Configures a Conductor that calls itself as `how`, down to a depth. */
-function recursive(how: 'worker' | 'review', depth: number): StageOptions['configure'] {
-  return (config) => ({ ...config, recursion: how, limits: { depth, costUsd: null } });
-}
+/** Opens a stage whose Conductor calls itself as `recursion`, down to a depth. */
+const openRecursive = (recursion: 'worker' | 'review', depth: number): Promise<void> =>
+  open({ config: { recursion, limits: { depth } } });
 
 /** Returns `max_tokens` of each request to a model. */
 function roomOf(model: string): unknown[] {
@@ -82,10 +81,7 @@ test('reasoning that uses up the limit is a failure, and is given no more room',
 });
 
 test("an answer cut by the card's own smaller limit is requested once more, within the limit of the run", async () => {
-  await open((config) => ({
-    ...config,
-    workers: config.workers.map((worker) => ({ ...worker, maxOutputTokens: 10 })),
-  }));
+  await open({ worker: { maxOutputTokens: 10 } });
   stage.plan([step('a', 'Say it.')]);
   stage.providers.script('a', [{ ...CUT, text: 'A spider' }, CUT]);
   const result = await stage.solve(ASKED);
@@ -95,10 +91,7 @@ test("an answer cut by the card's own smaller limit is requested once more, with
 });
 
 test('an answer cut by the most that the model can write is a failure', async () => {
-  await open((config) => ({
-    ...config,
-    workers: config.workers.map((worker) => ({ ...worker, capabilities: { maxOutputTokens: 10 } })),
-  }));
+  await open({ worker: { capabilities: { maxOutputTokens: 10 } } });
   stage.plan([step('a', 'Say it.')]);
   stage.providers.answer('a', CUT);
   const result = await stage.solve(ASKED);
@@ -107,10 +100,7 @@ test('an answer cut by the most that the model can write is a failure', async ()
 });
 
 test('the estimate for the answer, and what is reserved for it, do not exceed what it may cost', async () => {
-  await open((config) => ({
-    ...config,
-    workers: config.workers.map((worker) => ({ ...worker, maxOutputTokens: 1_000_000 })),
-  }));
+  await open({ worker: { maxOutputTokens: 1_000_000 } });
   stage.plan([step('a', 'Say it.')]);
   await stage.whileWorking(async () => {
     const request = { ...ASKED, limits: { tokens: 100_000 }, approval: 'plan' } as const;
@@ -123,7 +113,7 @@ test('the estimate for the answer, and what is reserved for it, do not exceed wh
 });
 
 test('a child that writes the answer has the limit, and its parent reports the cut', async () => {
-  await open(recursive('worker', 1));
+  await openRecursive('worker', 1);
   stage.plan([step('conductor', 'Look it up.'), step('conductor', 'Say it.', [0])]);
   stage.plan([step('b', 'Look it up.')]);
   stage.plan([step('a', 'Weigh it.'), step('c', 'Say it.', [0])]);
@@ -135,7 +125,7 @@ test('a child that writes the answer has the limit, and its parent reports the c
 });
 
 test('a review that accepts leaves a cut answer marked as cut', async () => {
-  await open(recursive('review', 1));
+  await openRecursive('review', 1);
   stage.plan([step('a', 'Say it.')]);
   stage.providers.script('a', [CUT]);
   stage.providers.script('conductor', [ACCEPT]);
@@ -146,7 +136,7 @@ test.each([
   ['a cut answer by a whole one', CUT, 'Eight.', undefined],
   ['a whole answer by a cut one', 'Seven.', CUT, true],
 ])('a review replaces %s within the same limit', async (_, first, second, answerCut) => {
-  await open(recursive('review', 2));
+  await openRecursive('review', 2);
   stage.plan([step('a', 'Say it.')]);
   stage.plan([step('b', 'Say it better.')]);
   stage.providers.script('a', [first]);
@@ -172,7 +162,7 @@ test('a cut answer must fit a schema like any other', async () => {
 test("a user's activity is not told of the limit", async () => {
   const agents = `agents-${Math.random()}`;
   const own = { id: 'own', provider: 'activity', type: 'say', taskQueue: agents } as const;
-  await open((config) => ({ ...config, workers: [own] }), ['own']);
+  await open({ config: { workers: [own] }, workers: ['own'] });
   stage.plan([step('own', 'Say it.')]);
   const asked: WorkerRequest[] = [];
   const say = (request: WorkerRequest): Promise<ExternalAnswer> => {

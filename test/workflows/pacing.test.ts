@@ -2,14 +2,12 @@ import type { ConfigInput, Retry } from '../../src';
 import { openStage, type Stage, step } from '../support/stage';
 import { until, untilTrace } from '../support/until';
 
-type Card = ConfigInput['workers'][number];
-
-/** Adds these keys to every worker's card. */
-const onEachCard =
-  (keys: Partial<Record<keyof Card | 'rate' | 'concurrency' | 'circuit', unknown>>) =>
-  (config: ConfigInput): ConfigInput => ({
+/** Replaces keys of worker `id`. */
+const onCard =
+  (id: string, keys: object) =>
+  ({ workers, ...config }: ConfigInput): ConfigInput => ({
     ...config,
-    workers: config.workers.map((card) => ({ ...card, ...keys }) as Card),
+    workers: workers.map((card) => (card.id === id ? { ...card, ...keys } : card)),
   });
 
 let stage: Stage;
@@ -23,7 +21,7 @@ describe('calls beyond a limit', () => {
     );
 
   test('wait for a rate without a request, a row or a slot, and say so', async () => {
-    stage = await openStage({ workers: ['a'], configure: onEachCard({ rate: { requestsPerMinute: 1 } }) });
+    stage = await openStage({ workers: ['a'], worker: { rate: { requestsPerMinute: 1 } } });
     stage.plan([step('a', 'One.'), step('a', 'Two.', [0])]);
     await stage.whileWorking(async () => {
       const { id } = await stage.client.start({ question: 'How often a minute?' });
@@ -39,7 +37,7 @@ describe('calls beyond a limit', () => {
   });
 
   test('wait for each other, and do not count as attempts', async () => {
-    stage = await openStage({ workers: ['a'], configure: onEachCard({ concurrency: 1 }) });
+    stage = await openStage({ workers: ['a'], worker: { concurrency: 1 } });
     stage.plan([step('a', 'One.'), step('a', 'Two.'), step('a', 'Three.')]);
     const goOn = stage.providers.hold('a');
     const result = await stage.whileWorking(async () => {
@@ -69,11 +67,8 @@ describe('a worker that fails several times in a row', () => {
   test('is left alone: its fallback answers without another request, and the trace says why', async () => {
     stage = await openStage({
       workers: ['a', 'b'],
-      configure: (config) => {
-        const cards = onEachCard({ circuit: { failures: 2, pause: '1h' } })(config);
-        const [a, ...others] = cards.workers;
-        return { ...cards, workers: a === undefined ? others : [{ ...a, fallback: ['b'] }, ...others] };
-      },
+      worker: { circuit: { failures: 2, pause: '1h' } },
+      configure: onCard('a', { fallback: ['b'] }),
       simulation: { models: { a: { answer: down } } },
     });
     const [first, second] = await stage.whileWorking(async () => {
@@ -103,10 +98,7 @@ describe('a worker that fails several times in a row', () => {
   });
 
   test('is waited for if it has no fallback, and continues when a probe is answered', async () => {
-    stage = await openStage({
-      workers: ['a'],
-      configure: onEachCard({ circuit: { failures: 2, pause: '1s' } }),
-    });
+    stage = await openStage({ workers: ['a'], worker: { circuit: { failures: 2, pause: '1s' } } });
     stage.plan([step('a', 'Come back.')]);
     stage.providers.script('a', [down, down, { text: 'back again' }]);
     const result = await stage.solve({ question: 'Does it come back?' });
@@ -118,10 +110,8 @@ describe('a worker that fails several times in a row', () => {
   test('is still asked after refusals and bad requests, or if its circuit is switched off', async () => {
     stage = await openStage({
       workers: ['a', 'b'],
-      configure: (config) => {
-        const [a, b] = onEachCard({ circuit: { failures: 1, pause: '1h' } })(config).workers;
-        return a && b ? { ...config, workers: [a, { ...b, circuit: false } as Card] } : config;
-      },
+      worker: { circuit: { failures: 1, pause: '1h' } },
+      configure: onCard('b', { circuit: false }),
       simulation: { models: { b: { answer: { fault: 'truncated' } } } },
     });
     stage.plan([step('a', 'One.'), step('a', 'Two.', [0]), step('a', 'Three.', [1]), step('b', 'Four.')]);

@@ -10,9 +10,7 @@ let stage: Stage;
 afterEach(() => stage.close());
 
 async function open(recursion: 'worker' | 'review' | 'both', depth: number | null): Promise<void> {
-  stage = await openStage({
-    configure: (config) => ({ ...config, recursion, limits: { depth, calls: 12, costUsd: null } }),
-  });
+  stage = await openStage({ config: { recursion, limits: { depth, calls: 12 } } });
 }
 
 /** Returns the prompt of the n-th request to a model, its messages joined. */
@@ -192,8 +190,8 @@ describe('the end of a tree', () => {
   test.each(['cancel', 'terminate'] as const)(
     '%s of the root closes the calls of its children',
     async (how) => {
-      const changes = { recursion: 'worker', limits: { depth: 2 }, temporal: { heartbeat: '1s' } } as const;
-      stage = await openStage({ configure: (config) => ({ ...config, ...changes }) });
+      const temporal = { heartbeat: '1s' };
+      stage = await openStage({ config: { recursion: 'worker', limits: { depth: 2 }, temporal } });
       stage.plan([step('conductor', 'Go deeper.')]);
       stage.plan([step('conductor', 'And deeper.')]);
       stage.plan([step('a', 'Never done.')]);

@@ -14,7 +14,7 @@ const remainingMs: unknown = expect.any(Number);
 const LIMITS = { steps: 4, depth: 2, calls: 20, tokens: null, costUsd: null };
 
 const stage = useStage({
-  configure: (config) => ({ ...config, recursion: 'worker', limits: { ...LIMITS, wallClock: '5m' } }),
+  config: { recursion: 'worker', limits: { ...LIMITS, wallClock: '5m' } },
 });
 beforeEach(() => {
   stage.providers.answer('a', 'Breg and Brigach');

@@ -13,9 +13,7 @@ let stage: Stage;
 afterEach(() => stage.close());
 
 async function open(recursion: ResolvedRun['recursion'], depth: number | null): Promise<void> {
-  stage = await openStage({
-    configure: (config) => ({ ...config, recursion, limits: { depth, calls: 12, costUsd: null } }),
-  });
+  stage = await openStage({ config: { recursion, limits: { depth, calls: 12 } } });
 }
 
 /** Sets the depth of a run, and waits until its last descendant got the signal. */

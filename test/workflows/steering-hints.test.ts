@@ -4,9 +4,7 @@ import { loggedLines } from '../support/temporal';
 
 const HINT = 'Mind the confluence at Donaueschingen.';
 
-const stage = useStage({
-  configure: (config) => ({ ...config, recursion: 'both', limits: { depth: 2, costUsd: null } }),
-});
+const stage = useStage({ config: { recursion: 'both', limits: { depth: 2 } } });
 
 /** Returns, for each request to the Conductor, whether it held a text. */
 function shownToConductor(text: string): boolean[] {

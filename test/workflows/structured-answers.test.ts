@@ -18,14 +18,7 @@ afterEach(() => stage.close());
 
 /** Opens a stage whose workers' models accept a JSON schema, or do not. */
 async function open(jsonSchema: boolean, more: StageOptions = {}): Promise<void> {
-  stage = await openStage({
-    configure: (config) => ({
-      ...config,
-      limits: { costUsd: null },
-      workers: config.workers.map((worker) => ({ ...worker, capabilities: { jsonSchema } })),
-    }),
-    ...more,
-  });
+  stage = await openStage({ worker: { capabilities: { jsonSchema } }, ...more });
 }
 
 interface Body {
@@ -109,9 +102,7 @@ test('a fallback is asked in turn, and its answer is checked', async () => {
 });
 
 test('a reviewed answer is checked, too, and the first one stays if it does not fit', async () => {
-  await open(false, {
-    configure: (config) => ({ ...config, recursion: 'review', limits: { depth: 2, costUsd: null } }),
-  });
+  await open(false, { config: { recursion: 'review', limits: { depth: 2 } } });
   stage.plan([step('a', 'Say it.')]);
   stage.plan([step('b', 'Say it better.')]);
   stage.providers.answer('a', RIGHT);
@@ -122,9 +113,7 @@ test('a reviewed answer is checked, too, and the first one stays if it does not 
 });
 
 test('a child to which the Conductor gives the last step answers by the schema', async () => {
-  await open(false, {
-    configure: (config) => ({ ...config, recursion: 'worker', limits: { depth: 1, costUsd: null } }),
-  });
+  await open(false, { config: { recursion: 'worker', limits: { depth: 1 } } });
   stage.plan([step('a', 'Look it up.'), step('conductor', 'Say it.', [0])]);
   stage.plan([step('b', 'Say it.')]);
   stage.providers.script('b', [WRONG, RIGHT]);
@@ -167,9 +156,7 @@ test.each([
 });
 
 test('an answer that a review accepts needs no other check', async () => {
-  await open(false, {
-    configure: (config) => ({ ...config, recursion: 'review', limits: { depth: 1, costUsd: null } }),
-  });
+  await open(false, { config: { recursion: 'review', limits: { depth: 1 } } });
   stage.plan([step('a', 'Say it.')]);
   stage.providers.answer('a', RIGHT);
   stage.providers.script('conductor', [ACCEPT]);
@@ -179,10 +166,7 @@ test('an answer that a review accepts needs no other check', async () => {
 test("a user's activity is given the schema, and asked once more with the reason", async () => {
   const agents = `agents-${Math.random()}`;
   const own = { id: 'own', provider: 'activity', type: 'count', taskQueue: agents } as const;
-  await open(false, {
-    configure: (config) => ({ ...config, recursion: 'never', workers: [own] }),
-    workers: ['own'],
-  });
+  await open(false, { config: { recursion: 'never', workers: [own] }, workers: ['own'] });
   stage.plan([step('own', 'Count them.')]);
   const asked: WorkerRequest[] = [];
   const count = (request: WorkerRequest): Promise<ExternalAnswer> => {

@@ -1,7 +1,8 @@
 import { openEncryptedStage } from '../../encryption/encrypted-stage';
 import { keyRing } from '../../encryption/test-keys';
 import { openStage, step, type Stage, type StageOptions } from '../../support/stage';
-import { STORES, type Stores } from '../../support/stores';
+import { STORES } from '../../support/stores';
+import { useEach, useOnce } from '../../support/use';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
 const MAX_HISTORY_BYTES = 100_000;
@@ -35,25 +36,9 @@ const SETTINGS = STORES.flatMap(([kind, stores]) => [
 describe.each(SETTINGS)(
   'with a store of kind %s, texts of any length pass by reference:',
   (_, startStores, open) => {
-    let stores: Stores;
-    let stage: Stage;
-    beforeAll(async () => {
-      stores = await startStores();
-    });
-    beforeEach(async () => {
-      stage = await open({
-        workers: NAMES,
-        store: await stores.open(),
-        configure: (config) => ({
-          ...config,
-          recursion: 'worker',
-          // Megabytes of input cost more than the default limit.
-          limits: { steps: NAMES.length + 1, depth: 1, costUsd: null },
-        }),
-      });
-    });
-    afterEach(() => stage.close());
-    afterAll(() => stores.close());
+    const stores = useOnce(startStores);
+    const config = { recursion: 'worker', limits: { steps: NAMES.length + 1, depth: 1 } } as const;
+    const stage = useEach(async () => open({ workers: NAMES, store: await stores.open(), config }));
 
     test('an output of 20 MB, seen by the next step', async () => {
       const long = longText('a', 20_000_000);
