@@ -2,7 +2,7 @@ import type { SolveResult } from '../../src';
 import { type AuditEntry, readAudit } from '../../src/gateway/access/audit';
 import { type DaySpending, readSpending } from '../../src/gateway/access/day-budget';
 import { dateOf } from '../../src/store/costs';
-import { useGateway } from '../support/gateway';
+import { type GatewayAnswer, type TestGateway, useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
 import { endOf, until, untilTrace } from '../support/until';
 
@@ -15,22 +15,11 @@ const gateway = useGateway(stage);
 
 const QUESTION = { question: 'How many legs has a spider?' };
 
-interface Answer {
-  readonly status: number;
-  readonly body: Record<string, unknown>;
-}
-
-async function ask(method: string, path: string, body?: object, as = gateway.secret): Promise<Answer> {
-  const response = await fetch(gateway.url + path, {
-    method,
-    headers: { authorization: `Bearer ${as}`, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-}
+const ask: TestGateway['ask'] = (...request) => gateway.ask(...request);
+const ok = (body: object) => ({ status: 200, headers: expect.anything() as unknown, body });
 
 async function start(request: object = {}): Promise<string> {
-  const send = (): Promise<Answer> => ask('POST', '/api/solves', { ...QUESTION, ...request });
+  const send = (): Promise<GatewayAnswer> => ask('POST', '/api/solves', { ...QUESTION, ...request });
   // A worker that has just started may not poll yet.
   const { status, body } = await until(send, (answer) => answer.status !== 503);
   expect({ status, ...body }).toMatchObject({ status: 202, isNew: true });
@@ -105,12 +94,12 @@ test('a waiting plan can be rejected and edited, and hints, depth and limits can
     stage.plan([step('a', 'Look.')]);
     const id = await start({ approval: 'plan' });
     await untilTrace(stage, id, ({ waitsFor }) => waitsFor === 'approval');
-    const to = (verb: string, body?: object): Promise<Answer> =>
+    const to = (verb: string, body?: object): Promise<GatewayAnswer> =>
       ask('POST', `/api/solves/${id}/${verb}`, body);
 
-    expect(await to('hint', { hint: 'Spiders are no insects.' })).toEqual({ status: 200, body: { id } });
+    expect(await to('hint', { hint: 'Spiders are no insects.' })).toEqual(ok({ id }));
     expect(await to('hint', { hint: ' ' })).toMatchObject({ status: 409 });
-    expect(await to('depth', { depth: 1 })).toEqual({ status: 200, body: { id } });
+    expect(await to('depth', { depth: 1 })).toEqual(ok({ id }));
     const held = await ask('GET', `/api/solves/${id}/limits`);
     expect(held).toMatchObject({ status: 200, body: { depth: 1 } });
     expect(Date.parse(String(held.body.approvalEndsAt))).toBeGreaterThan(Date.now());
@@ -129,7 +118,7 @@ test('a waiting plan can be rejected and edited, and hints, depth and limits can
     expect(await to('edit', { plan: blind, firstStep: 1 })).toMatchObject({
       body: { error: { message: expect.stringContaining('Step 1 cannot see step 1') as string } },
     });
-    expect(await to('edit', { plan: other })).toEqual({ status: 200, body: { plan: other } });
+    expect(await to('edit', { plan: other })).toEqual(ok({ plan: other }));
     expect((await endOf(stage, id)).answer).toBe('Many.');
     expect(await to('cancel')).toMatchObject({ status: 409 });
 
@@ -178,18 +167,8 @@ test('a solve can be approved, retried from a step, and cancelled', async () => 
 test('a request that is repeated with its idempotency key starts no other solve', async () => {
   await stage.whileWorking(async () => {
     stage.plan([step('b', 'Count.')]);
-    const send = async (question: string): Promise<Answer> => {
-      const response = await fetch(`${gateway.url}/api/solves`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${gateway.secret}`,
-          'content-type': 'application/json',
-          'idempotency-key': 'once',
-        },
-        body: JSON.stringify({ question }),
-      });
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-    };
+    const headers = { 'idempotency-key': 'once' };
+    const send = (question: string) => ask('POST', '/api/solves', { question }, { headers });
     const first = await until(
       () => send('Eight?'),
       ({ status }) => status !== 503,
@@ -257,8 +236,8 @@ test('an invalid question is refused with the reason', async () => {
 });
 
 test('health reports what is available, and metrics are readable by admin keys', async () => {
-  const health = async (): Promise<Answer> => ask('GET', '/health', undefined, 'none');
-  expect(await health()).toEqual({ status: 503, body: { temporal: true, store: true, worker: false } });
+  const health = (): Promise<GatewayAnswer> => ask('GET', '/health', undefined, { key: 'none' });
+  expect(await health()).toEqual({ ...ok({ temporal: true, store: true, worker: false }), status: 503 });
   await stage.whileWorking(() => until(health, ({ status }) => status === 200));
   expect(await ask('GET', '/metrics')).toMatchObject({ status: 403 });
   const admin = await gateway.key({ isAdmin: true });

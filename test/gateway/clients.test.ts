@@ -4,8 +4,9 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import type { AnswerFunction } from '../../src/testing';
 import { prepareClients } from '../support/client-programs';
-import { openGateway, type TestGateway } from '../support/gateway';
-import { openStage, type Stage } from '../support/stage';
+import { openGateway } from '../support/gateway';
+import { openStage } from '../support/stage';
+import { useOnce } from '../support/use';
 
 /*
  * Unmodified clients that people use, all at once, each in a process of its own. Each asks for a whole answer and for a
@@ -69,11 +70,9 @@ const outcomeSchema = z.union([
 const reportSchema = z.record(z.string(), outcomeSchema);
 type Report = z.infer<typeof reportSchema>;
 
-let stage: Stage;
-let gateway: TestGateway;
-beforeAll(async () => {
-  prepareClients();
-  stage = await openStage({
+beforeAll(() => void prepareClients());
+const stage = useOnce(() =>
+  openStage({
     workers: ['quick', 'slow', 'failing'],
     simulation: {
       models: {
@@ -82,13 +81,9 @@ beforeAll(async () => {
         failing: { answer: { fault: 'bad-request', message: REFUSED } },
       },
     },
-  });
-  gateway = await openGateway(stage);
-});
-afterAll(async () => {
-  await gateway.close();
-  await stage.close();
-});
+  }),
+);
+const gateway = useOnce(() => openGateway(stage));
 
 /** Runs a client that asks this question, and returns its report. */
 async function run([file, ...args]: readonly string[], worker: string, question: string): Promise<Report> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { DayBudgets, readSpending } from '../../src/gateway/access/day-budget';
 import { tidy } from '../../src/gateway/server';
-import { STORES } from '../support/stores';
+import { sqliteStores } from '../support/stores';
 import { useStore } from './stage';
 
 const stage = useStore();
@@ -90,10 +90,8 @@ describe('a reservation', () => {
 });
 
 test('a day is deleted once no solve that began on it can still run', async () => {
-  const [[, startStores] = []] = STORES;
-  const stores = await startStores?.();
-  const store = await stores?.open();
-  if (stores === undefined || store === undefined) throw new Error('there are no stores');
+  const stores = await sqliteStores();
+  const store = await stores.open();
   await new DayBudgets(store, neverEnds).reserve(keyOf(1), 'gw-1', USD);
   const days = (): Promise<string[]> => store.list('gateway/days/');
   await stores.age(24 * 24);

@@ -2,20 +2,15 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { openGateway, type TestGateway } from '../support/gateway';
-import { openStage, type Stage } from '../support/stage';
+import { openGateway } from '../support/gateway';
+import { openStage } from '../support/stage';
+import { useOnce } from '../support/use';
 
-let stage: Stage;
-let gateway: TestGateway;
+const stage = useOnce(() => openStage({ workers: ['a'] }));
+const gateway = useOnce(() => openGateway(stage));
 let secret: string;
 beforeAll(async () => {
-  stage = await openStage({ workers: ['a'] });
-  gateway = await openGateway(stage);
   secret = await gateway.key({ isAdmin: true });
-});
-afterAll(async () => {
-  await gateway.close();
-  await stage.close();
 });
 
 /** Sends bytes as they are, in Latin-1, and returns the status of the response. */

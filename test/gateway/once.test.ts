@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import { waitForResult } from '../../src/gateway/solve/answer';
-import { openGateway, useGateway } from '../support/gateway';
+import { type GatewayAnswer, openGateway, useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
 
 const stage = useStage({ workers: ['a'], simulation: { models: { a: { answer: 'Eight.' } } } });
@@ -9,15 +9,11 @@ const gateway = useGateway(stage);
 
 const BODY = { model: 'worker/a', messages: [{ role: 'user' as const, content: 'How many legs?' }] };
 
-function post(headers: Record<string, string>, body: object = BODY): Promise<Response> {
-  return fetch(`${gateway.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gateway.secret}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
-}
+const CHAT = '/v1/chat/completions';
+const post = (headers: Record<string, string>, body: object = BODY): Promise<GatewayAnswer> =>
+  gateway.ask('POST', CHAT, body, { headers });
 
-const solveOf = ({ headers }: Response): string | null => headers.get('x-conductor-solve');
+const solveOf = ({ headers }: Pick<Response, 'headers'>): string | null => headers.get('x-conductor-solve');
 
 test('a client that times out repeatedly pays once, and gets the one answer', async () => {
   const release = stage.providers.hold('a');
@@ -46,11 +42,7 @@ test('requests with one idempotency key are one solve, concurrently, later, and 
   await stage.whileWorking(async () => {
     const together = await Promise.all([post(key), post(key), post(key)]);
     const other = await openGateway(stage);
-    const later = await fetch(`${other.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${gateway.secret}`, 'content-type': 'application/json', ...key },
-      body: JSON.stringify(BODY),
-    });
+    const later = await other.ask('POST', CHAT, BODY, { key: gateway.secret, headers: key });
     const answers = [...together, later];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(new Set(answers.map(solveOf)).size).toBe(1);
@@ -64,15 +56,11 @@ test('an idempotency key is refused if it was used for another request', async (
   await stage.whileWorking(async () => {
     await post(key);
     const other = await post(key, { ...BODY, seed: 2 });
-    expect([other.status, await other.json()]).toMatchObject([
-      409,
-      {
-        error: {
-          code: 'idempotency_key_reused',
-          message: expect.stringContaining('use a new one') as string,
-        },
-      },
-    ]);
+    const message = expect.stringContaining('use a new one') as string;
+    expect(other).toMatchObject({
+      status: 409,
+      body: { error: { code: 'idempotency_key_reused', message } },
+    });
   });
 });
 
@@ -95,17 +83,17 @@ test('a question that is asked twice on purpose is answered twice', async () => 
   });
 });
 
+/** Sends a request of a client that may leave. */
+function send(body: object, signal: AbortSignal): Promise<Response> {
+  const headers = { authorization: `Bearer ${gateway.secret}`, 'content-type': 'application/json' };
+  return fetch(gateway.url + CHAT, { method: 'POST', headers, body: JSON.stringify(body), signal });
+}
+
 test('a client that disconnects cancels nothing, unless it asked for that', async () => {
   const release = stage.providers.hold('a');
   const leave = async (conductor: object): Promise<string> => {
     const gone = new AbortController();
-    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${gateway.secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...BODY, stream: true, conductor }),
-      signal: gone.signal,
-    });
-    const id = solveOf(response) ?? '';
+    const id = solveOf(await send({ ...BODY, stream: true, conductor }, gone.signal)) ?? '';
     gone.abort();
     return id;
   };
@@ -120,12 +108,7 @@ test('a client that disconnects cancels nothing, unless it asked for that', asyn
 test('a client that waits for a whole answer and disconnects cancels its solve if it asked for that', async () => {
   const release = stage.providers.hold('a');
   const gone = new AbortController();
-  const asking = fetch(`${gateway.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gateway.secret}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...BODY, conductor: { on_disconnect: 'cancel' } }),
-    signal: gone.signal,
-  }).catch(() => null);
+  const asking = send({ ...BODY, conductor: { on_disconnect: 'cancel' } }, gone.signal).catch(() => null);
   await stage.whileWorking(async () => {
     await stage.providers.waitForRequest(({ model }) => model === 'a');
     gone.abort();
@@ -159,10 +142,10 @@ test('a failed solve is reported with its id, and a repeated request gets the sa
   await stage.whileWorking(async () => {
     const failed = await post({ 'idempotency-key': 'k' }, { ...BODY, model: 'conductor' });
     const again = await post({ 'idempotency-key': 'k' }, { ...BODY, model: 'conductor' });
-    const body = (await failed.json()) as { error: { message: string; code: string } };
     expect([failed.status, failed.headers.get('x-should-retry')]).toEqual([502, 'false']);
-    expect(body.error.message).toMatch(/^solve gw-\S+ gave no answer: .*step 1/);
-    expect(await again.json()).toEqual(body);
+    const message = expect.stringMatching(/^solve gw-\S+ gave no answer: .*step 1/) as string;
+    expect(failed.body).toMatchObject({ error: { message } });
+    expect(again.body).toEqual(failed.body);
   });
   expect(stage.requestsTo('a')).toHaveLength(1);
 });

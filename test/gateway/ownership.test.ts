@@ -49,15 +49,10 @@ function send({ method, path }: Route, key: string): Promise<Response> {
 /** Starts a solve whose plan waits for approval, and returns its id. */
 async function startOf(key: string, question: string): Promise<string> {
   stage.plan([step('a', 'Look.')]);
-  const ask = (): Promise<Response> =>
-    fetch(`${gateway.url}/api/solves`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ question, approval: 'plan' }),
-    });
+  const ask = () => gateway.ask('POST', '/api/solves', { question, approval: 'plan' }, { key });
   // A worker that has just started may not poll yet.
-  const response = await until(ask, ({ status }) => status !== 503);
-  const { id } = (await response.json()) as { readonly id: string };
+  const { body } = await until(ask, ({ status }) => status !== 503);
+  const id = String(body.id);
   await untilTrace(stage, id, ({ waitsFor }) => waitsFor === 'approval');
   return id;
 }

@@ -7,18 +7,14 @@ import { createPass } from '../../src/gateway/access/passes';
 import { KeyChecker, revokeKey } from '../../src/gateway/access/keys';
 import type { Env } from '../../src/gateway/gateway';
 import { openPage } from '../../src/gateway/page';
-import { openGateway, type TestGateway } from '../support/gateway';
+import { openGateway, useGateway } from '../support/gateway';
 import { useStage } from '../support/stage';
 
 const stage = useStage({ workers: ['a'] });
 
-let gateway: TestGateway;
+const gateway = useGateway(stage);
 let secret: string;
-beforeEach(async () => {
-  gateway = await openGateway(stage);
-  secret = await gateway.key({ name: 'ada' });
-});
-afterEach(() => gateway.close());
+beforeEach(async () => (secret = await gateway.key({ name: 'ada' })));
 
 /** Returns the headers that a browser adds to requests of the gateway's own page. */
 const own = (): Record<string, string> => ({ origin: gateway.url, 'sec-fetch-site': 'same-origin' });
@@ -62,7 +58,7 @@ test('a key signs in, its session survives a restart of the gateway, and signing
 
   await gateway.close();
   const port = Number(new URL(gateway.url).port);
-  gateway = await openGateway(stage, port);
+  Object.assign(gateway, await openGateway(stage, port));
   expect(await me(cookie)).toBe('ada');
   const out = await ask('DELETE', '/session', { ...own(), cookie });
   expect(out.headers.get('set-cookie')).toContain('Max-Age=0');

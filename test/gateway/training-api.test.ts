@@ -6,32 +6,23 @@ import { KeyChecker } from '../../src/gateway/access/keys';
 import { readAudit } from '../../src/gateway/access/audit';
 import { dateOf } from '../../src/store/costs';
 import { readServing } from '../../src/training/policy/serving';
-import { openGateway, type TestGateway } from '../support/gateway';
+import { useGateway } from '../support/gateway';
 import { keepCalls, keepEvaluation, keepNights } from '../support/kept-board';
 import { keepNightly } from '../support/keep-nightly';
 import { useStage } from '../support/stage';
 
 const stage = useStage({ workers: ['a'] });
 
-let gateway: TestGateway;
+const gateway = useGateway(stage);
 let admin: string;
 let key: string;
 beforeEach(async () => {
-  gateway = await openGateway(stage);
   admin = await gateway.key({ isAdmin: true, name: 'operator' });
   key = await gateway.key();
   await keepNightly(stage.store, null);
 });
-afterEach(() => gateway.close());
-
-async function ask(method: string, path: string, as: string, body?: object) {
-  const response = await fetch(gateway.url + path, {
-    method,
-    headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, body: await response.json() };
-}
+const ask = (method: string, path: string, as: string, body?: object) =>
+  gateway.ask(method, path, body, { key: as });
 
 test('any key can read nights and checkpoints', async () => {
   const night = { trainRun: 'nightly', date: '2026-11-21', done: 2, cycles: [] };
@@ -91,7 +82,7 @@ test('only an admin key can change what serves, and the audit log records it', a
 
 test('evaluations are listed and summarized', async () => {
   const { store } = stage;
-  expect(await ask('GET', '/api/evaluations', key)).toEqual({ status: 200, body: [] });
+  expect(await ask('GET', '/api/evaluations', key)).toMatchObject({ status: 200, body: [] });
   const manifest: Manifest = {
     schema: 1,
     id: 'eval-1',
@@ -108,7 +99,7 @@ test('evaluations are listed and summarized', async () => {
   await store.write(manifestKey('eval-0'), Buffer.from('{}'));
   const { id, file, questions, methods, workers, seed, startedAt } = manifest;
   const listed = { id, file, questions, methods, workers, seed, startedAt };
-  expect(await ask('GET', '/api/evaluations', key)).toEqual({ status: 200, body: [listed] });
+  expect((await ask('GET', '/api/evaluations', key)).body).toEqual([listed]);
   const summary = { id: 'eval-1', complete: 0, methods: [{ method: 'worker:a', score: null }] };
   expect(await ask('GET', '/api/evaluations/eval-1', key)).toMatchObject({ status: 200, body: summary });
   for (const other of ['eval-0', 'eval-2', '..%2fkeys', 'A']) {

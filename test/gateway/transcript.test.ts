@@ -2,20 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Store } from '../../src';
 import { forgetTranscripts, type Happening, Transcript } from '../../src/gateway/solve/transcript';
-import { STORES, type Stores } from '../support/stores';
+import { sqliteStores } from '../support/stores';
+import { useOnce } from '../support/use';
 
-const [[, startStores] = []] = STORES;
-
-let stores: Stores;
+const stores = useOnce(sqliteStores);
 let store: Store;
-beforeAll(async () => {
-  if (startStores === undefined) throw new Error('there are no stores');
-  stores = await startStores();
-});
-beforeEach(async () => {
-  store = await stores.open();
-});
-afterAll(() => stores.close());
+beforeEach(async () => (store = await stores.open()));
 
 interface Source {
   /** Time that each event takes to come, in ms; a negative one is left out, unless it is the last. */

@@ -5,6 +5,14 @@ import { createKey, type KeySettings } from '../../src/gateway/access/keys';
 import { startGateway } from '../../src/gateway/server';
 import { settingsOf } from '../gateway/stage';
 import type { Stage } from './stage';
+import { useEach } from './use';
+
+/** How a gateway answered a request, with a body in JSON. */
+export interface GatewayAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Record<string, unknown>;
+}
 
 export interface TestGateway {
   readonly url: string;
@@ -14,7 +22,15 @@ export interface TestGateway {
   readonly said: string[];
   /** Creates a key, and returns its secret. */
   readonly key: (settings?: Partial<KeySettings>) => Promise<string>;
+  /** Sends a request; a body that is neither a text nor a stream is sent as JSON. */
+  ask(method: string, path: string, body?: unknown, given?: Given): Promise<GatewayAnswer>;
   readonly close: () => Promise<void>;
+}
+
+interface Given {
+  /** @default the gateway's `secret` */
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** URL of Temporal's pages in links; nothing listens there. */
@@ -44,13 +60,29 @@ export async function openGateway(stage: Stage, port = 0): Promise<TestGateway> 
     made += 1;
     return (await createKey(store, settingsOf({ name: `key-${made}`, ...settings }))).secret;
   };
-  return { url: listening.url, secret: await key(), said, key, close: listening.close };
+  const gateway: TestGateway = {
+    url: listening.url,
+    secret: await key(),
+    said,
+    key,
+    async ask(method, path, body, { key: secret = gateway.secret, headers } = {}) {
+      const isRaw = body === undefined || typeof body === 'string' || body instanceof ReadableStream;
+      const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
+      const response = await fetch(gateway.url + path, {
+        method,
+        headers: { authorization: `Bearer ${secret}`, ...type, ...headers },
+        body: isRaw ? body : JSON.stringify(body),
+        duplex: 'half',
+      });
+      const answer = (await response.json()) as Record<string, unknown>;
+      return { status: response.status, headers: response.headers, body: answer };
+    },
+    close: listening.close,
+  };
+  return gateway;
 }
 
 /** Opens a new gateway for each test of a file. */
 export function useGateway(stage: Stage): TestGateway {
-  const gateway = {} as TestGateway;
-  beforeEach(async () => void Object.assign(gateway, await openGateway(stage)));
-  afterEach(() => gateway.close());
-  return gateway;
+  return useEach(() => openGateway(stage));
 }
