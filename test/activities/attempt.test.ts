@@ -1,11 +1,9 @@
-import { join } from 'node:path';
 import { closeRow, openRowOf } from '../../src/activities/ledger-row';
 import type { CallFailure } from '../../src/activities/models/failure';
 import { FAILURES } from '../../src/protocol/failures';
 import type { ModelReply } from '../../src/activities/models/model';
 import { createRow } from '../../src/store/ledger';
-import { SqliteStore } from '../../src/store/sqlite-store';
-import { freshFolder } from '../local/fresh-folder';
+import { freshStore } from '../local/fresh-folder';
 import { rowsOfRun } from '../support/ledger-of';
 import { aCall, aCard, NOTHING } from './models/ask';
 import { usage } from './one-call';
@@ -15,7 +13,7 @@ const info = { workflowExecution: { workflowId: 'solve-1-child', runId: 'run-1' 
 const CALL = aCall(aCard({ price: { input: 2, output: 10, tiers: { flex: 0.5 } }, priceVersion: 'table-1' }));
 
 async function openedRow() {
-  const store = new SqliteStore(join(await freshFolder(), 'store.db'));
+  const store = await freshStore();
   const row = { ...openRowOf(CALL, 'c'.repeat(64), info), attempt: 1, startedAt: new Date().toISOString() };
   expect(await createRow(store, row)).toBe(true);
   return { store, row };

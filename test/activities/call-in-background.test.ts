@@ -1,22 +1,17 @@
-import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { allowedMs, callInBackground, pauseMs } from '../../src/activities/call-in-background';
 import { backgroundOpenAI } from '../../src/activities/models/openai';
 import { FAILURES } from '../../src/protocol/failures';
 import { findBegun } from '../../src/store/ledger';
-import { SqliteStore } from '../../src/store/sqlite-store';
-import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
-import { freshFolder } from '../local/fresh-folder';
+import type { SqliteStore } from '../../src/store/sqlite-store';
+import { freshStore } from '../local/fresh-folder';
 import { aRow, OPEN } from '../support/ledger-of';
+import { useProviders } from '../testing/use-providers';
 import { aCall, aCard, aRequest, KEY } from './models/ask';
 
-let providers: SimulatedProviders;
+const providers = useProviders();
 let store: SqliteStore;
-beforeEach(async () => {
-  providers = await startSimulatedProviders();
-  store = new SqliteStore(join(await freshFolder(), 'store.db'));
-});
-afterEach(() => providers.close());
+beforeEach(async () => (store = await freshStore()));
 
 type Sent = Awaited<ReturnType<typeof callInBackground>>;
 

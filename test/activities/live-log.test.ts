@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { LiveLog } from '../../src/activities/live-log';
 import { LiveReader } from '../../src/store/stream-log';
-import { SqliteStore } from '../../src/store/sqlite-store';
-import { join } from 'node:path';
-import { freshFolder } from '../local/fresh-folder';
+import { freshStore } from '../local/fresh-folder';
 import { until } from '../support/until';
 
 const PLACE = { workflowId: 'w', round: 0, step: 0, startedAt: '2026-01-01T00:00:00.000Z' };
@@ -14,7 +12,7 @@ const pieces = fc
   .map((texts) => texts.flatMap((text) => [text.slice(0, 1), text.slice(1)]).filter((text) => text !== ''));
 
 test('the log returns each text of concurrent calls as it was written', async () => {
-  const store = new SqliteStore(join(await freshFolder(), 'store.db'));
+  const store = await freshStore();
   // Creates the database: a poll of a missing one returns without waiting, and would never let the log write.
   await store.write('made', Buffer.of());
   let runs = 0;

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SqliteStore } from '../../src/store/sqlite-store';
 
 const made: string[] = [];
 
@@ -11,4 +12,9 @@ export async function freshFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'conductor-local-'));
   made.push(folder);
   return folder;
+}
+
+/** Makes an empty store in a folder of its own. */
+export async function freshStore(): Promise<SqliteStore> {
+  return new SqliteStore(join(await freshFolder(), 'store.db'));
 }

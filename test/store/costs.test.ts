@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { readEncryptionKeys } from '../../src/encryption/key-ring';
 import { type CostReport, readDay, sumCosts } from '../../src/store/costs';
 import { EncryptedStore } from '../../src/store/encrypted-store';
@@ -6,16 +5,13 @@ import { type LedgerRow, writeRow } from '../../src/store/ledger';
 import type { Store } from '../../src';
 import type { CostGroup, Day } from '../../src/store/store';
 import { openStore } from '../../src/store/open-store';
-import { SqliteStore } from '../../src/store/sqlite-store';
 import { keyRing } from '../encryption/test-keys';
-import { freshFolder } from '../local/fresh-folder';
+import { freshStore } from '../local/fresh-folder';
 import { HAS_POSTGRES, PostgresServer } from '../support/postgres-server';
 import { aRow, OPEN } from '../support/ledger-of';
 
 let store: Store;
-beforeEach(async () => {
-  store = new SqliteStore(join(await freshFolder(), 'store.db'));
-});
+beforeEach(async () => (store = await freshStore()));
 
 let sequence = 0;
 

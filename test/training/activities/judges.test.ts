@@ -1,11 +1,10 @@
-import { join } from 'node:path';
-import { SqliteStore } from '../../../src/store/sqlite-store';
+import type { SqliteStore } from '../../../src/store/sqlite-store';
 import type { JudgeCanaryRequest, JudgeCandidateRequest } from '../../../src/training/activities/judge';
 import { judgeCanary, judgeCandidate } from '../../../src/training/activities/judge';
 import type { Tried } from '../../../src/training/contract';
 import { canaryKey, gateKey } from '../../../src/training/store-keys';
 import { pin, promote, readServing, rollback, writeManifest } from '../../../src/training/policy/serving';
-import { freshFolder } from '../../local/fresh-folder';
+import { freshStore } from '../../local/fresh-folder';
 import { aManifest } from '../../support/a-manifest';
 import { groupOf } from './group-records';
 import { describePolicy, type PolicyRef } from '../../../src/training/names';
@@ -18,7 +17,7 @@ const PERSON = { reason: 'by hand', by: 'person' } as const;
 let store: SqliteStore;
 
 beforeEach(async () => {
-  store = new SqliteStore(join(await freshFolder(), 'store.db'));
+  store = await freshStore();
   for (const { name } of [CANDIDATE, BASELINE, OTHER]) await writeManifest(store, aManifest({ name }));
 });
 

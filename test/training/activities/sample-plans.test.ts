@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
 import type { TrainableConfig } from '../../../src/training';
 import { renderPlan } from '../../../src';
-import { SqliteStore } from '../../../src/store/sqlite-store';
+import type { SqliteStore } from '../../../src/store/sqlite-store';
 import { readSamples } from '../../../src/training/activities/batch';
 import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import { keepLines } from '../../../src/store/texts';
@@ -14,10 +13,11 @@ import { questionSetKey } from '../../../src/evaluation/contract';
 import { asFailure, POLICY_FAILURES } from '../../../src/training/policy/errors';
 import { writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
-import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
+import { startScriptedPolicy } from '../../support/scripted-policy';
 import { type Listening, serve } from '../../support/serve';
 import { step } from '../../support/stage';
-import { freshFolder } from '../../local/fresh-folder';
+import { useEach } from '../../support/use';
+import { freshStore } from '../../local/fresh-folder';
 
 const model = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } as const;
 const IDS = ['quick', 'coder'];
@@ -28,12 +28,11 @@ const SOLVE = renderPlan({ steps: [step('coder', 'Solve it.')] }, IDS);
 const ACCEPT = renderPlan({ steps: [] }, IDS);
 
 let store: SqliteStore;
-let policy: ScriptedPolicy;
+const policy = useEach(() => startScriptedPolicy('nightly-000001'));
 let request: SamplePlansRequest;
 let conductor: TrainableConfig['conductor'];
 beforeEach(async () => {
-  store = new SqliteStore(join(await freshFolder(), 'store.db'));
-  policy = await startScriptedPolicy('nightly-000001');
+  store = await freshStore();
   ({ conductor } = CONFIG);
   await writeManifest(store, aManifest());
   const questions = [0, 1].map((index) => {
@@ -69,10 +68,6 @@ beforeEach(async () => {
     },
   };
 });
-afterEach(async () => {
-  await policy.close();
-});
-
 /** Samples as a fresh worker process would, without state of an earlier one. */
 function sample(
   change: Partial<SamplePlansRequest> = {},

@@ -1,18 +1,15 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { SqliteStore } from '../../../src/store/sqlite-store';
+import type { SqliteStore } from '../../../src/store/sqlite-store';
 import { writeBatch } from '../../../src/training/activities/batch';
 import { keepGroup } from '../../../src/training/activities/records';
 import type { GroupRecord } from '../../../src/training/records';
 import { batchHeaderSchema, batchRowSchema } from '../../../src/training/trainer-contract';
 import { groupOf, keepSamplesOf } from './group-records';
-import { freshFolder } from '../../local/fresh-folder';
+import { freshStore } from '../../local/fresh-folder';
 
 let store: SqliteStore;
-beforeEach(async () => {
-  store = new SqliteStore(join(await freshFolder(), 'store.db'));
-});
+beforeEach(async () => (store = await freshStore()));
 
 const CHECKPOINT = { trainRun: 'sums', name: '000006' };
 

@@ -1,13 +1,11 @@
-import { join } from 'node:path';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
-import { SqliteStore } from '../../../src/store/sqlite-store';
 import { type AskedHow, writeExample } from '../../../src/training/activities/examples';
 import { examplesOfRun } from '../../../src/training/client/examples';
 import { keepSamplesOf } from '../activities/group-records';
 import { aGroup, aRollout } from '../cli/show/a-group';
 import { keepRun } from './keep-run';
-import { freshFolder } from '../../local/fresh-folder';
+import { freshStore } from '../../local/fresh-folder';
 
 let asked: AskedHow;
 
@@ -17,7 +15,7 @@ beforeEach(async () => {
   const config = parseTrainable({ conductor: model, workers: pool });
   const limits = { maxSteps: 2, maxPromptTokens: 100, maxOutputTokens: 100 };
   asked = {
-    store: new SqliteStore(join(await freshFolder(), 'store.db')),
+    store: await freshStore(),
     workers: resolveRun(config, {}).workers,
     settings: {
       prompt: 'compact',

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { createActivities } from '../../../src/activities';
 import { backgroundOpenAI } from '../../../src/activities/models/openai';
 import { LiveLog } from '../../../src/activities/live-log';
@@ -10,18 +9,18 @@ import { resolveRun } from '../../../src/config/resolve-run';
 import type { TrainableInput } from '../../../src/training';
 import type { ResolvedRun } from '../../../src/protocol/cards';
 import { CHECK_RUN, RESOLVE_RUN } from '../../../src/protocol/names';
-import { SqliteStore } from '../../../src/store/sqlite-store';
+import type { SqliteStore } from '../../../src/store/sqlite-store';
 import { createPolicyProvider, servedPolicyOf } from '../../../src/training/policy/conductor';
 import { promote, writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
-import { freshFolder } from '../../local/fresh-folder';
+import { freshStore } from '../../local/fresh-folder';
 
 const workers = [{ id: 'a', provider: 'local', model: 'x.gguf' } as const];
 const LOCAL = { provider: 'local', model: 'x.gguf' } as const;
 
 let store: SqliteStore;
 beforeEach(async () => {
-  store = new SqliteStore(join(await freshFolder(), 'store.db'));
+  store = await freshStore();
   for (const name of ['000001', '000002'])
     await writeManifest(store, aManifest({ name, model: `m-${name}`, access: 'any' }));
   await promote(store, { trainRun: 'nightly', name: '000001' }, { reason: '', by: 'person' });
