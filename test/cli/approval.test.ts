@@ -44,8 +44,8 @@ test('a waiting plan can be rejected, rewritten, edited and run from another ter
 });
 
 test('if no worker runs, an approval makes no call and says how to continue', async () => {
-  // `server` runs Temporal, but no worker.
-  await start(['server']).hear(/Temporal is running\./);
+  // `server` runs no worker.
+  await stage.startServer();
   const solving = start(['solve', QUESTION, '--approve']);
   const [, id = ''] = await solving.hear(/temporal-conductor approve (\S+)/);
   expect((await solving.end('SIGINT')).code).toBe(130);

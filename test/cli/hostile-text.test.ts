@@ -88,6 +88,7 @@ describe('at a terminal', () => {
     const pool = poolAt(stage.providers.url);
     const babbler = { ...pool.conductor, model: 'babbler' } as typeof pool.conductor;
     await stage.folder.write('babbler.yaml', { ...pool, conductor: babbler });
+    await stage.startServer();
     const solved = await see('solve', `Where is ${HOSTILE} Paris?`);
     expect(solved.stdout).toMatch(/Paris.*!\r\n/);
     const [id = ''] = /solve-[\w-]+/.exec(solved.stdout) ?? [];

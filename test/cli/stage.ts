@@ -1,7 +1,8 @@
 import type { ConfigInput } from '../../src';
 import { renderPlan } from '../../src/plan/render';
-import { type ModelBehaviour, type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
+import type { ModelBehaviour, SimulatedProviders } from '../../src/testing';
 import { step } from '../support/step';
+import { useProviders } from '../testing/use-providers';
 import { type CommandSetting, type Ended, type RunningCommand, startCommand } from './command';
 import { type Folder, makeFolder, poolAt } from './folder';
 
@@ -17,6 +18,8 @@ export interface FolderStage {
   readonly folder: Folder;
   readonly start: (args: readonly string[], setting?: Partial<CommandSetting>) => RunningCommand;
   readonly run: (...args: readonly string[]) => Promise<Ended>;
+  /** Starts the folder's Temporal server, so that not every command has to start it. */
+  readonly startServer: () => Promise<unknown>;
   /** Starts a command that keeps running, and waits until it is ready. */
   readonly startReady: (...started: Parameters<FolderStage['start']>) => Promise<RunningCommand>;
 }
@@ -32,6 +35,7 @@ export function useFolder(env: Readonly<Record<string, string>> = {}): FolderSta
     return command;
   };
   stage.run = (...args) => stage.start(args).ended;
+  stage.startServer = () => stage.start(['server']).hear(/Temporal is running\./);
   stage.startReady = async (...given) => {
     const command = stage.start(...given);
     await command.hear(/^Ready/m);
@@ -68,29 +72,24 @@ export function useStage(
   configOf: (url: string) => ConfigInput = poolAt,
 ): Stage {
   const stage = useFolder();
-  const providers = {} as { now: SimulatedProviders };
-  beforeEach(async () => {
-    providers.now = await startSimulatedProviders({ models });
-    await stage.folder.write('conductor.yaml', configOf(providers.now.url));
-  });
-  afterEach(() => providers.now.close());
+  const providers = useProviders({ models });
+  beforeEach(() => stage.folder.write('conductor.yaml', configOf(providers.url)));
   return {
     start: stage.start,
     run: stage.run,
     startReady: stage.startReady,
+    startServer: stage.startServer,
     get folder() {
       return stage.folder;
     },
-    get providers() {
-      return providers.now;
-    },
+    providers,
     solveUntil: async (wanted, question) => {
-      const release = providers.now.hold(wanted);
+      const release = providers.hold(wanted);
       const solving = stage.start(['solve', question]);
       const [, id = ''] = await solving.hear(/^(solve-[\w-]+):/m);
-      await providers.now.waitForRequest(({ model }) => model === wanted);
+      await providers.waitForRequest(({ model }) => model === wanted);
       return { solving, id, release };
     },
-    callsOf: (wanted) => providers.now.log.filter(({ model }) => model === wanted).length,
+    callsOf: (wanted) => providers.log.filter(({ model }) => model === wanted).length,
   };
 }

@@ -32,6 +32,7 @@ function pricedPool(url: string): ConfigInput {
 }
 
 test('in a run of depth 2, the child is shown, depth, limits and hints can be changed, and a step can be rerun', async () => {
+  await stage.startServer();
   stage.providers.script('boss', [DEEP]);
   stage.providers.script('alpha', ['Paris?']);
   const solving = start(['solve', QUESTION, '--max-depth', '2']);

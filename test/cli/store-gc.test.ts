@@ -15,6 +15,7 @@ const A_MONTH_MS = 31 * 24 * 60 * 60 * 1000;
 const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'It is.' } });
 /** Solves the question, and opens the store. */
 async function solve(): Promise<{ path: string; store: SqliteStore }> {
+  await stage.startServer();
   expect((await stage.start(['solve', '-'], { input: QUESTION }).ended).code).toBe(0);
   const path = join(stage.folder.path, '.conductor', 'store.db');
   return { path, store: new SqliteStore(path) };
