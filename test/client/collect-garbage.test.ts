@@ -16,8 +16,9 @@ import { keepText } from '../../src/store/texts';
 import { type Folder, makeFolder } from '../cli/folder';
 import { veil } from '../plugin/veil';
 import { openStage, type Stage, step } from '../support/stage';
-import { STORES, type Stores } from '../support/stores';
+import { STORES } from '../support/stores';
 import { until } from '../support/until';
+import { useOnce } from '../support/use';
 import { aRow } from '../support/ledger-of';
 
 /** Waits until Temporal's visibility, which lags behind a start, lists the run. */
@@ -49,11 +50,8 @@ afterAll(async () => {
 });
 
 describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
-  let stores: Stores;
+  const stores = useOnce(startStores);
   let stage: Stage;
-  beforeAll(async () => {
-    stores = await startStores();
-  });
   beforeEach(async () => {
     stage = await openStage({ workers: ['a', 'b'], store: await stores.open(), address: server.address });
   });
@@ -63,7 +61,6 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     }
     await stage.close();
   });
-  afterAll(() => stores.close());
 
   const collect = (options: Partial<CollectOptions> = {}): Promise<Collected> =>
     collectGarbage({ client: stage.temporal.client, store: stage.store, olderThanMs: DAY_MS, ...options });

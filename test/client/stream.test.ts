@@ -1,7 +1,8 @@
 import { ConductorClient, type LiveEvent, renderPlan } from '../../src';
 import { keptAnswers } from '../durability/kept-answers';
 import { openStage, type Stage, step, useStage } from '../support/stage';
-import { ENCRYPTED_STORES, STORES, type Stores } from '../support/stores';
+import { ENCRYPTED_STORES, STORES } from '../support/stores';
+import { useOnce } from '../support/use';
 
 const stage = useStage({ workers: ['a', 'b'] });
 
@@ -142,11 +143,7 @@ test('an invalid cursor is refused', async () => {
 });
 
 describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (kind, startStores) => {
-  let stores: Stores;
-  beforeAll(async () => {
-    stores = await startStores();
-  });
-  afterAll(() => stores.close());
+  const stores = useOnce(startStores);
 
   test('streams the text while it is written if it is a database, and delivers all of it in any case', async () => {
     const own = await openStage({ workers: ['a', 'b'], store: await stores.open() });

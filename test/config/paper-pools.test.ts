@@ -5,16 +5,13 @@ import { completeOpenAI } from '../../src/activities/models/openai';
 import { readGivenConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import type { ModelCard } from '../../src/protocol/cards';
-import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
+import { startSimulatedProviders } from '../../src/testing';
 import { aRequest } from '../activities/models/ask';
+import { useOnce } from '../support/use';
 
 const fileOf = (name: string): string => join(__dirname, `../../profiles/pools/paper-${name}.yaml`);
 
-let providers: SimulatedProviders;
-beforeAll(async () => {
-  providers = await startSimulatedProviders();
-});
-afterAll(() => providers.close());
+const providers = useOnce(() => startSimulatedProviders());
 
 /** Returns the id and request body of each worker, in the order of the pool. */
 async function requestsOf(name: string): Promise<(readonly [id: string, body: Record<string, unknown>])[]> {

@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { renderPlan } from '../../src/plan/render';
-import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
-import { runCommand, startCommand, type Ended } from '../cli/command';
-import { makeFolder, poolAt, type Folder } from '../cli/folder';
+import type { Ended } from '../cli/command';
+import { poolAt } from '../cli/folder';
+import { useStage } from '../cli/stage';
 import { keysText } from './test-keys';
 
 const QUESTION = 'Where do quokkas live?';
@@ -19,31 +19,25 @@ const PLAN = renderPlan(
   ['alpha', 'beta'],
 );
 
-let folder: Folder;
-let providers: SimulatedProviders;
-beforeEach(async () => {
-  folder = await makeFolder();
-  providers = await startSimulatedProviders({
-    models: {
-      boss: { answer: PLAN },
-      alpha: { answer: ANSWER },
-      beta: { answer: { fault: 'bad-request', message: FAILURE } },
-    },
-  });
-  await folder.write('conductor.yaml', poolAt(providers.url, { encryption: { keyEnv: 'CONDUCTOR_KEYS' } }));
-});
-afterEach(async () => {
-  await providers.close();
-  await folder.remove();
-});
+const stage = useStage(
+  {
+    boss: { answer: PLAN },
+    alpha: { answer: ANSWER },
+    beta: { answer: { fault: 'bad-request', message: FAILURE } },
+  },
+  (url) => poolAt(url, { encryption: { keyEnv: 'CONDUCTOR_KEYS' } }),
+);
 
 function run(keys: string | null, ...args: string[]): Promise<Ended> {
-  return runCommand(args, { cwd: folder.path, env: keys === null ? {} : { CONDUCTOR_KEYS: keys } });
+  return stage.start(args, { env: keys === null ? {} : { CONDUCTOR_KEYS: keys } }).ended;
 }
 
 /** Returns the bytes of the database, the store and whatever lies beside them, except the log, which is plain text. */
 async function bytesLeftBehind(): Promise<Buffer> {
-  const entries = await readdir(join(folder.path, '.conductor'), { recursive: true, withFileTypes: true });
+  const entries = await readdir(join(stage.folder.path, '.conductor'), {
+    recursive: true,
+    withFileTypes: true,
+  });
   const files = entries.filter((entry) => entry.isFile() && entry.name !== 'worker.log');
   return Buffer.concat(
     await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name)))),
@@ -73,7 +67,7 @@ test('a run of the command line is encrypted, readable with the key, and refused
 
 test('a codec server answers pages until Ctrl-C, and needs a token to serve other machines', async () => {
   const start = ['codec-server', '--origin', 'http://127.0.0.1:8233', '--port', '0'];
-  const server = startCommand(start, { cwd: folder.path, env: { CONDUCTOR_KEYS: keysText('b', 'a') } });
+  const server = stage.start(start, { env: { CONDUCTOR_KEYS: keysText('b', 'a') } });
   const [, url = ''] = await server.hear(/^Ready\. Enter (\S+) as codec endpoint/m);
   const body = JSON.stringify({ payloads: [{ data: '' }] });
   const headers = { 'content-type': 'application/json', origin: 'http://127.0.0.1:8233' };

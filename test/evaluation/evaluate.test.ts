@@ -17,6 +17,7 @@ import { externalCard } from '../budget/cards';
 import { aManifest } from '../support/a-manifest';
 import { startScriptedPolicy } from '../support/scripted-policy';
 import { ACCEPT, step } from '../support/stage';
+import { useEach } from '../support/use';
 import { describeSetting } from '../../src/evaluation/report/setting';
 import { METHODS } from '../../src/evaluation/methods/read-method';
 import type { MethodRecord } from '../../src/evaluation/results';
@@ -26,13 +27,7 @@ import { CALL_NANO_USD, type EvaluationStage, openEvaluation } from './open-eval
 
 const QUESTIONS = questionsOf(2).map((question) => ({ ...question, routed: 'coder' }));
 
-let stage: EvaluationStage;
-beforeEach(async () => {
-  stage = await openEvaluation(QUESTIONS);
-});
-afterEach(async () => {
-  await stage.close();
-});
+const stage = useEach(() => openEvaluation(QUESTIONS));
 
 const NAMED = ['workers', 'conductor:1', 'examples:in-domain', 'examples:mixed'];
 const ALL = [...NAMED, ...Object.keys(METHODS).filter((name) => name !== 'worker')];

@@ -5,7 +5,8 @@ import { questionSet } from '../../examples/learn/world/questions';
 import { SMALL_WORLD } from '../../examples/learn/world/world';
 import type { Plan } from '../../src';
 import { renderPlan } from '../../src/plan/render';
-import { type ScriptedPolicy, startScriptedPolicy } from '../support/scripted-policy';
+import { startScriptedPolicy } from '../support/scripted-policy';
+import { useEach } from '../support/use';
 
 const recipe = {
   ...SMALL,
@@ -22,11 +23,7 @@ const OUTLINE: Plan = { steps: [{ worker: 'critic', subtask: 'Plan the steps to 
 const SOLVE: Plan = { steps: [{ worker: 'quick', subtask: 'Solve the question.', sees: [] }] };
 const ACCEPT: Plan = { steps: [] };
 
-let server: ScriptedPolicy;
-beforeEach(async () => {
-  server = await startScriptedPolicy('run-warm');
-});
-afterEach(() => server.close());
+const server = useEach(() => startScriptedPolicy('run-warm'));
 
 /** Plays a group whose policy writes `firsts` in the first round and `review` in the second. */
 function play(

@@ -1,12 +1,8 @@
 import { CONDUCTOR_ID } from '../../src/protocol/names';
-import type { Stage } from '../support/stage';
+import { useEach } from '../support/use';
 import { carryOut, checkRun, fillerOf, openHugeStage, randomShape, type Shape } from './huge-plans';
 
-let stage: Stage;
-beforeEach(async () => {
-  stage = await openHugeStage();
-});
-afterEach(() => stage.close());
+const stage = useEach(openHugeStage);
 
 const ALL = Array.from({ length: 24 }, (_, index) => index);
 const first: Shape = ALL.map(() => ({ worker: 'a', sees: [] }));

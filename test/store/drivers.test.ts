@@ -3,18 +3,13 @@ import type { RateLimits } from '../../src/activities/rate-limits/window';
 import { openStore } from '../../src/store/open-store';
 import type { Store, StoredEntry } from '../../src';
 import { openLimiter } from '../support/open-limiter';
-import { ENCRYPTED_STORES, STORES, type Stores } from '../support/stores';
+import { ENCRYPTED_STORES, STORES } from '../support/stores';
+import { useOnce } from '../support/use';
 
 describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startStores) => {
-  let stores: Stores;
+  const stores = useOnce(startStores);
   let store: Store;
-  beforeAll(async () => {
-    stores = await startStores();
-  });
-  beforeEach(async () => {
-    store = await stores.open();
-  });
-  afterAll(() => stores.close());
+  beforeEach(async () => (store = await stores.open()));
 
   test('reads the bytes that were written last, and null if nothing was written', async () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (__, byte) => byte));
@@ -156,21 +151,15 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
 const DATABASES = [...STORES, ...ENCRYPTED_STORES].filter(([kind]) => /^(?:sqlite:|postgres:..$)/.test(kind));
 
 describe.each(DATABASES)('the rate limits of models in a store of kind %s', (kind, startStores) => {
-  let stores: Stores;
-  let store: Store;
   // Timers that renew the calls which tests leave open; cleared at the end.
   const renewals = jest.spyOn(globalThis, 'setInterval');
-  beforeAll(async () => {
-    stores = await startStores();
-  });
-  beforeEach(async () => {
-    store = await stores.open();
-  });
-  afterAll(async () => {
+  afterAll(() => {
     for (const { value } of renewals.mock.results) clearInterval(value as NodeJS.Timeout);
     renewals.mockRestore();
-    await stores.close();
   });
+  const stores = useOnce(startStores);
+  let store: Store;
+  beforeEach(async () => (store = await stores.open()));
 
   const ratesOf = ({ rates }: Store) => {
     if (rates === undefined) throw new Error(`${kind} shares no rates`);

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { Store } from '../../src';
 import { LiveReader, type LiveText, LiveWriter } from '../../src/store/stream-log';
-import { ENCRYPTED_STORES, STORES, type Stores } from '../support/stores';
+import { ENCRYPTED_STORES, STORES } from '../support/stores';
+import { useOnce } from '../support/use';
 
 const piece = (callId: string, offset: number, text = 'Eight. '): LiveText & { readonly rootId: string } => ({
   ...{ rootId: 'run', workflowId: 'run', round: 0, step: 0, callId, attempt: 1 },
@@ -20,15 +21,9 @@ async function drain(reader: LiveReader): Promise<string[]> {
 const LOGS = [...STORES, ...ENCRYPTED_STORES].filter(([kind]) => !kind.startsWith('s3:'));
 
 describe.each(LOGS)('the stream log in a store of kind %s', (_, startStores) => {
-  let stores: Stores;
+  const stores = useOnce(startStores);
   let store: Store;
-  beforeAll(async () => {
-    stores = await startStores();
-  });
-  beforeEach(async () => {
-    store = await stores.open();
-  });
-  afterAll(() => stores.close());
+  beforeEach(async () => (store = await stores.open()));
 
   test("delivers every piece once, each writer's in order, however writes and reads interleave", async () => {
     const WRITERS = 3;

@@ -38,7 +38,7 @@ async function encrypted(stores: () => Promise<Stores>): Promise<Stores> {
   return { ...plain, open: async () => new EncryptedStore(await plain.open(), keyRing('stores')) };
 }
 
-async function sqliteStores(): Promise<Stores> {
+export async function sqliteStores(): Promise<Stores> {
   const folder = await mkdtemp(join(tmpdir(), 'stores-'));
   const stores = storesIn(folder, (name) => openStore(`sqlite:${name}.db`, folder));
   return {

@@ -8,7 +8,7 @@ export interface TrainFolder {
   readonly path: string;
   train(...args: string[]): Promise<Ended>;
   start(...args: string[]): RunningCommand;
-  remove(): Promise<void>;
+  close(): Promise<void>;
 }
 
 export async function openTrainFolder({ config, taskQueue, temporal }: Stage): Promise<TrainFolder> {
@@ -19,6 +19,6 @@ export async function openTrainFolder({ config, taskQueue, temporal }: Stage): P
     path: folder.path,
     train: (...args) => runCommand(['train', ...args], setting),
     start: (...args) => startCommand(['train', ...args], setting),
-    remove: () => folder.remove(),
+    close: () => folder.remove(),
   };
 }

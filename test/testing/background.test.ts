@@ -8,7 +8,7 @@ interface Body {
 }
 
 async function ask(path: string, init: RequestInit = {}): Promise<Body> {
-  return (await (await fetch(`${providers.now.url}/v1/responses${path}`, init)).json()) as Body;
+  return (await (await fetch(`${providers.url}/v1/responses${path}`, init)).json()) as Body;
 }
 
 function create(): Promise<Body> {
@@ -17,16 +17,16 @@ function create(): Promise<Body> {
 }
 
 test('a response is billed once, when it is written, however often it is requested', async () => {
-  const letGo = providers.now.hold('m');
+  const letGo = providers.hold('m');
   const { id, status } = await create();
   expect(status).toBe('queued');
-  expect(providers.now.log[0]).toMatchObject({ outcome: null, usage: null });
+  expect(providers.log[0]).toMatchObject({ outcome: null, usage: null });
   letGo();
-  await providers.now.waitForRequest(({ outcome }) => outcome === 'answered');
+  await providers.waitForRequest(({ outcome }) => outcome === 'answered');
   await ask(`/${id}`);
   await ask(`/${id}`);
   await ask(`/${id}/cancel`, { method: 'POST' });
-  expect(providers.now.log.map(({ path, model, nanoUsd }) => [path, model, (nanoUsd ?? 0) > 0])).toEqual([
+  expect(providers.log.map(({ path, model, nanoUsd }) => [path, model, (nanoUsd ?? 0) > 0])).toEqual([
     ['/v1/responses', 'm', true],
     [`/v1/responses/${id}`, 'm', false],
     [`/v1/responses/${id}`, 'm', false],
@@ -35,11 +35,11 @@ test('a response is billed once, when it is written, however often it is request
 });
 
 test('a cancelled response is never written, and billed only for its input', async () => {
-  providers.now.script('m', [{ text: 'Never written.', delayMs: 600_000 }]);
+  providers.script('m', [{ text: 'Never written.', delayMs: 600_000 }]);
   const { id } = await create();
   expect((await ask(`/${id}`)).status).toBe('in_progress');
   expect((await ask(`/${id}/cancel`, { method: 'POST' })).status).toBe('cancelled');
-  expect(providers.now.log[0]).toMatchObject({
+  expect(providers.log[0]).toMatchObject({
     outcome: 'cancelled',
     usage: { inputTokens: 3 },
     nanoUsd: 6000,
@@ -47,7 +47,7 @@ test('a cancelled response is never written, and billed only for its input', asy
 });
 
 test('a request that fails starts no response', async () => {
-  providers.now.script('m', [{ fault: 'rate-limited' }]);
+  providers.script('m', [{ fault: 'rate-limited' }]);
   expect(await create()).not.toHaveProperty('id');
-  expect(providers.now.log[0]).toMatchObject({ outcome: 'fault:rate-limited', nanoUsd: 0 });
+  expect(providers.log[0]).toMatchObject({ outcome: 'fault:rate-limited', nanoUsd: 0 });
 });

@@ -17,11 +17,11 @@ const SPOILED = [
 
 test.each(PROTOCOLS)('%s: useless replies are still replies, and billed', async (protocol) => {
   for (const [fault, characters, outputTokens, reasoningTokens] of SPOILED) {
-    providers.now.script('model', [{ fault }]);
-    const { text } = await SDK_CLIENTS[protocol](providers.now.url);
+    providers.script('model', [{ fault }]);
+    const { text } = await SDK_CLIENTS[protocol](providers.url);
     expect(text?.length ?? 0).toBe(characters);
     const usage = { inputTokens: 4, cachedInputTokens: 0, outputTokens, reasoningTokens };
-    expect(providers.now.log.at(-1)).toMatchObject({ outcome: `fault:${fault}`, usage });
+    expect(providers.log.at(-1)).toMatchObject({ outcome: `fault:${fault}`, usage });
   }
 });
 
@@ -36,12 +36,12 @@ test.each(PROTOCOLS)(
   '%s: its own answer with a flaw is billed, even if it reports no usage',
   async (protocol) => {
     for (const [fault, stated, nanoUsd] of FLAWED) {
-      providers.now.script('model', [fault]);
-      const { text, usage } = await SDK_CLIENTS[protocol](providers.now.url);
+      providers.script('model', [fault]);
+      const { text, usage } = await SDK_CLIENTS[protocol](providers.url);
       expect(text).toBe('Because.');
       // Input and output tokens, in whatever fields the vendor reports them.
       expect(numbersIn(usage)).toEqual(stated.length === 0 ? [] : expect.arrayContaining([...stated]));
-      expect(providers.now.log.at(-1)).toMatchObject({ outcome: `fault:${fault.fault}`, nanoUsd });
+      expect(providers.log.at(-1)).toMatchObject({ outcome: `fault:${fault.fault}`, nanoUsd });
     }
   },
 );
@@ -53,9 +53,9 @@ function numbersIn(value: unknown): number[] {
 }
 
 test('drip: the body arrives whole, in many pieces', async () => {
-  providers.now.script('model', [{ fault: 'drip', ms: 100 }]);
+  providers.script('model', [{ fault: 'drip', ms: 100 }]);
   const body = JSON.stringify({ model: 'model', input: 'Why?' });
-  const response = await post(providers.now, '/v1/responses', body);
+  const response = await post(providers, '/v1/responses', body);
   const pieces: Uint8Array[] = [];
   for await (const piece of response.body ?? []) pieces.push(piece as Uint8Array);
   expect(pieces.length).toBeGreaterThan(1);

@@ -10,14 +10,14 @@ const providers = useProviders({
   observe: (event, { sequence, outcome }) => events.push([event, sequence, outcome]),
 });
 
-async function ask(model: string, input = 'Why?', asked = providers.now): Promise<string> {
+async function ask(model: string, input = 'Why?', asked = providers): Promise<string> {
   return (await openAiAt(asked.url).responses.create({ model, input })).output_text;
 }
 
 test('the log records each request as it came, and how it ended', async () => {
-  providers.now.answer('gpt', { text: 'Because.', usage: { inputTokens: 9 } });
+  providers.answer('gpt', { text: 'Because.', usage: { inputTokens: 9 } });
   await ask('gpt');
-  const [record] = providers.now.log;
+  const [record] = providers.log;
   expect(record).toMatchObject({
     sequence: 1,
     protocol: 'openai-responses',
@@ -38,41 +38,41 @@ test('the log records each request as it came, and how it ended', async () => {
 test('models behave as configured, others use the fallback, and answers can be replaced', async () => {
   expect(await ask('gpt')).toBe('I am GPT.');
   expect(await ask('other')).toBe('Who?');
-  providers.now.answer('gpt', ({ text }) => text.toUpperCase());
+  providers.answer('gpt', ({ text }) => text.toUpperCase());
   expect(await ask('gpt', 'shout')).toBe('SHOUT');
 });
 
 test('an error thrown by an answering function is reported to the client', async () => {
-  providers.now.answer('gpt', () => {
+  providers.answer('gpt', () => {
     throw new Error('no such step');
   });
   await expect(ask('gpt')).rejects.toThrow(/400 .*gpt threw: Error: no such step/);
-  expect(providers.now.log[0]?.outcome).toBe('rejected');
+  expect(providers.log[0]?.outcome).toBe('rejected');
 });
 
 test('a held model answers when released, and other models go on meanwhile', async () => {
-  const release = providers.now.hold('slow');
+  const release = providers.hold('slow');
   const held = [ask('slow', 'a'), ask('slow', 'b')];
-  await providers.now.waitForLog((log) => log.length === 2);
+  await providers.waitForLog((log) => log.length === 2);
   await ask('quick');
-  expect(providers.now.log.map(({ outcome }) => outcome)).toEqual([null, null, 'answered']);
+  expect(providers.log.map(({ outcome }) => outcome)).toEqual([null, null, 'answered']);
   release();
   expect(await Promise.all(held)).toHaveLength(2);
-  expect(providers.now.log.map(({ outcome }) => outcome)).toEqual(['answered', 'answered', 'answered']);
+  expect(providers.log.map(({ outcome }) => outcome)).toEqual(['answered', 'answered', 'answered']);
 });
 
 test('a script is played in the order of arrival, whatever the latencies', async () => {
-  providers.now.script('gpt', [{ text: 'first', delayMs: 200 }, 'second']);
+  providers.script('gpt', [{ text: 'first', delayMs: 200 }, 'second']);
   const first = ask('gpt');
-  await providers.now.waitForRequest(({ model }) => model === 'gpt');
+  await providers.waitForRequest(({ model }) => model === 'gpt');
   expect(await ask('gpt')).toBe('second');
   expect(await first).toBe('first');
 });
 
 test('the log records when a delayed answer was sent, and an unknown cost without a price', async () => {
-  providers.now.script('opus', [{ text: 'late', delayMs: 100 }]);
+  providers.script('opus', [{ text: 'late', delayMs: 100 }]);
   await ask('opus');
-  const { receivedAt = 0, respondedAt = 0, nanoUsd } = providers.now.log[0] ?? {};
+  const { receivedAt = 0, respondedAt = 0, nanoUsd } = providers.log[0] ?? {};
   expect((respondedAt ?? 0) - receivedAt).toBeGreaterThanOrEqual(149);
   expect(nanoUsd).toBeNull();
 });
@@ -95,15 +95,15 @@ test('close ends open requests, and does not log them as closed by their client'
 });
 
 test('each vendor’s client can list the models; no other address is simulated', async () => {
-  const openai = await openAiAt(providers.now.url).models.list();
+  const openai = await openAiAt(providers.url).models.list();
   expect(openai.data.map(({ id }) => id)).toEqual(['gpt', 'opus']);
-  const client = new Anthropic({ apiKey: 'key-of-a-test', baseURL: providers.now.url, maxRetries: 0 });
+  const client = new Anthropic({ apiKey: 'key-of-a-test', baseURL: providers.url, maxRetries: 0 });
   const anthropic = await client.models.list();
   expect(anthropic.data.map(({ id }) => id)).toEqual(['gpt', 'opus']);
   expect(anthropic).toMatchObject({ has_more: false, first_id: 'gpt', last_id: 'opus' });
-  const gemini = await fetch(`${providers.now.url}/v1beta/models`);
+  const gemini = await fetch(`${providers.url}/v1beta/models`);
   expect(await gemini.json()).toEqual({ models: [{ name: 'models/gpt' }, { name: 'models/opus' }] });
 
-  const embeddings = openAiAt(providers.now.url).embeddings.create({ model: 'gpt', input: 'x' });
+  const embeddings = openAiAt(providers.url).embeddings.create({ model: 'gpt', input: 'x' });
   await expect(embeddings).rejects.toThrow('Nothing is simulated at POST /v1/embeddings');
 });

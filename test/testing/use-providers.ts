@@ -1,16 +1,16 @@
-import { startSimulatedProviders } from '../../src/testing';
-import type { Protocol, SimulatedProviders, Simulation } from '../../src/testing';
+import {
+  type Protocol,
+  type SimulatedProviders,
+  type Simulation,
+  startSimulatedProviders,
+} from '../../src/testing';
+import { useEach } from '../support/use';
 
 export const PROTOCOLS: readonly Protocol[] = ['openai-chat', 'openai-responses', 'anthropic', 'google'];
 
 /** Starts new simulated providers for each test. */
-export function useProviders(simulation: Simulation = {}): { readonly now: SimulatedProviders } {
-  const providers = {} as { now: SimulatedProviders };
-  beforeEach(async () => {
-    providers.now = await startSimulatedProviders(simulation);
-  });
-  afterEach(() => providers.now.close());
-  return providers;
+export function useProviders(simulation?: Simulation): SimulatedProviders {
+  return useEach(() => startSimulatedProviders(simulation));
 }
 
 /** Posts a body without an SDK. */

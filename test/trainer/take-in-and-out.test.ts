@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await stage.close();
-  await folder.remove();
+  await folder.close();
 });
 
 test('right plans train another run, whose first night starts from them, and can be exported as a model', async () => {

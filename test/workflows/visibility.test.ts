@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { ConfigInput, Plan } from '../../src';
-import { openStage, step, type Stage } from '../support/stage';
+import { openStage, step } from '../support/stage';
+import { useOnce } from '../support/use';
 
 const WORKERS = ['a', 'b', 'c'];
 
@@ -16,11 +17,7 @@ const plans: fc.Arbitrary<Plan> = fc
   }));
 
 describe('what a worker receives', () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage({ workers: WORKERS });
-  });
-  afterAll(() => stage.close());
+  const stage = useOnce(() => openStage({ workers: WORKERS }));
 
   test('is only the question, what its step may see, and its own subtask, over generated plans', async () => {
     for (const worker of WORKERS)

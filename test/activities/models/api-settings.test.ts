@@ -1,4 +1,5 @@
-import { startSimulatedProviders, type SimulatedProviders } from '../../../src/testing';
+import { startSimulatedProviders } from '../../../src/testing';
+import { useOnce } from '../../support/use';
 import { aRequest, DIALECTS } from './ask';
 
 const outputSchema = {
@@ -11,11 +12,7 @@ const outputSchema = {
   },
 };
 
-let providers: SimulatedProviders;
-beforeAll(async () => {
-  providers = await startSimulatedProviders();
-});
-afterAll(() => providers.close());
+const providers = useOnce(() => startSimulatedProviders());
 
 const SENT: Record<string, { body: object; dropped: string[] }> = {
   'OpenAI Chat Completions': {

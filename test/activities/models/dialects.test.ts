@@ -1,12 +1,9 @@
 import type { Message } from '../../../src/plan/plan';
-import { startSimulatedProviders, type SimulatedProviders } from '../../../src/testing';
+import { startSimulatedProviders } from '../../../src/testing';
+import { useOnce } from '../../support/use';
 import { aRequest, BOTH_WAYS, KEY, NOTHING } from './ask';
 
-let providers: SimulatedProviders;
-beforeAll(async () => {
-  providers = await startSimulatedProviders();
-});
-afterAll(() => providers.close());
+const providers = useOnce(() => startSimulatedProviders());
 
 describe.each(BOTH_WAYS)('$name', ({ complete, card }) => {
   test('returns the text and its token usage', async () => {

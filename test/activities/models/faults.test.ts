@@ -1,12 +1,9 @@
 import { FAILURES } from '../../../src/protocol/failures';
-import { type Fault, startSimulatedProviders, type SimulatedProviders } from '../../../src/testing';
+import { type Fault, startSimulatedProviders } from '../../../src/testing';
+import { useOnce } from '../../support/use';
 import { aRequest, BOTH_WAYS, failureOf, KEY } from './ask';
 
-let providers: SimulatedProviders;
-beforeAll(async () => {
-  providers = await startSimulatedProviders();
-});
-afterAll(() => providers.close());
+const providers = useOnce(() => startSimulatedProviders());
 
 const { rateLimited, unavailable, timeout, interrupted, badResponse } = FAILURES;
 const { badRequest, notFound, authentication, quotaExceeded } = FAILURES;

@@ -1,14 +1,9 @@
 import { backgroundOpenAI, completeOpenAI } from '../../../src/activities/models/openai';
 import { FAILURES } from '../../../src/protocol/failures';
-import { startSimulatedProviders, type SimulatedProviders } from '../../../src/testing';
+import { useProviders } from '../../testing/use-providers';
 import { aCard, aRequest } from './ask';
 
-let providers: SimulatedProviders;
-beforeEach(async () => {
-  providers = await startSimulatedProviders();
-});
-afterEach(() => providers.close());
-
+const providers = useProviders();
 const { begin, look, cancel } = backgroundOpenAI;
 
 function request(): ReturnType<typeof aRequest> {

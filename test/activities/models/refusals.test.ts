@@ -1,15 +1,14 @@
 import { createComplete } from '../../../src/activities/models';
 import type { Complete } from '../../../src/activities/models/model';
-import { type Fault, startSimulatedProviders, type SimulatedProviders } from '../../../src/testing';
+import type { Fault } from '../../../src/testing';
+import { useProviders } from '../../testing/use-providers';
 import { aRequest, DIALECTS, failureOf } from './ask';
 
-let providers: SimulatedProviders;
+const providers = useProviders();
 let complete: Complete;
-beforeEach(async () => {
-  providers = await startSimulatedProviders();
+beforeEach(() => {
   complete = createComplete(() => Promise.reject(new Error('no weights in this test')));
 });
-afterEach(() => providers.close());
 
 const NO_STREAM: Fault = {
   fault: 'bad-request',

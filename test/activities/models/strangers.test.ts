@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { Anthropic } from '@anthropic-ai/sdk';
-import { startSimulatedProviders, type SimulatedProviders } from '../../../src/testing';
 import { type Listening, serve } from '../../support/serve';
+import { useProviders } from '../../testing/use-providers';
 import { aRequest, DIALECTS, KEY } from './ask';
 
 /** Headers that a request may carry. Node's `fetch` adds those of the connection by itself. */
@@ -48,7 +48,7 @@ function strange(name: string, trap: string): string {
   return /_USE_|_OPEN_TELEMETRY/.test(name) ? 'true' : `stranger-of-${name}`;
 }
 
-let providers: SimulatedProviders;
+const providers = useProviders();
 const before = { ...process.env };
 const trapped: IncomingHttpHeaders[] = [];
 let trap: Listening;
@@ -60,10 +60,6 @@ beforeAll(async () => {
   });
   for (const name of variablesOfSdks()) process.env[name] = strange(name, trap.url);
 });
-beforeEach(async () => {
-  providers = await startSimulatedProviders();
-});
-afterEach(() => providers.close());
 afterAll(async () => {
   await trap.close();
   process.env = before;

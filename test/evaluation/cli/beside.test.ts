@@ -8,19 +8,18 @@ import { endedWith } from '../../cli/command';
 import { aManifest } from '../../support/a-manifest';
 import { startScriptedPolicy } from '../../support/scripted-policy';
 import { step } from '../../support/stage';
-import { type EvaluationFolder, openEvaluationFolder } from './commands';
+import { useEach } from '../../support/use';
+import { openEvaluationFolder } from './commands';
 
 const { conductor: frontier, scholar: giant } = modelsOf(questionsOf(2));
 const PRICE = { input: 3, output: 15 };
 
-let stage: EvaluationFolder;
-beforeEach(async () => {
-  stage = await openEvaluationFolder(2, {
+const stage = useEach(() =>
+  openEvaluationFolder(2, {
     ...(frontier && { frontier: { ...frontier, price: PRICE } }),
     ...(giant && { giant: { ...giant, price: PRICE } }),
-  });
-});
-afterEach(() => stage.close());
+  }),
+);
 
 const model = (name: string, changes: object) => ({
   provider: 'openai' as const,

@@ -3,13 +3,11 @@ import { join } from 'node:path';
 import type { SimulatedRequest } from '../../../src/testing';
 import type { Summary } from '../../../src/evaluation/summarize';
 import { endedWith } from '../../cli/command';
-import { type EvaluationFolder, openEvaluationFolder } from './commands';
+import { useOnce } from '../../support/use';
+import { openEvaluationFolder } from './commands';
 
-let stage: EvaluationFolder;
-beforeAll(async () => {
-  stage = await openEvaluationFolder(4, { judge: { price: { input: 1, output: 1 }, answer: judge } });
-});
-afterAll(() => stage.close());
+const price = { input: 1, output: 1 };
+const stage = useOnce(() => openEvaluationFolder(4, { judge: { price, answer: judge } }));
 
 const readWords = (text: string): readonly string[] =>
   /nothing else: (\S+) or (\S+) or (\S+)/.exec(text)?.slice(1) ?? [];

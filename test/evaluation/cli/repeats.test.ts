@@ -2,13 +2,10 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Summary } from '../../../src/evaluation/summarize';
 import { endedWith } from '../../cli/command';
-import { type EvaluationFolder, openEvaluationFolder } from './commands';
+import { useOnce } from '../../support/use';
+import { openEvaluationFolder } from './commands';
 
-let stage: EvaluationFolder;
-beforeAll(async () => {
-  stage = await openEvaluationFolder(2);
-});
-afterAll(() => stage.close());
+const stage = useOnce(() => openEvaluationFolder(2));
 
 const EVAL = ['eval', 'questions.jsonl', '--max-cost', '1'];
 

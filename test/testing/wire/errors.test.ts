@@ -10,8 +10,8 @@ const providers = useProviders();
 
 /** Returns the error that the vendor's SDK throws for a fault. */
 async function errorOf(protocol: Protocol, fault: Fault): Promise<unknown> {
-  providers.now.script('model', [fault]);
-  return SDK_CLIENTS[protocol](providers.now.url).catch((error: unknown) => error);
+  providers.script('model', [fault]);
+  return SDK_CLIENTS[protocol](providers.url).catch((error: unknown) => error);
 }
 
 function headerOf(error: unknown, name: string): string | null {

@@ -6,10 +6,10 @@ const providers = useProviders();
 
 /** Returns what the vendor's SDK reads from a whole reply, and checks that the streamed reply gives the same. */
 async function ask(protocol: Protocol, reply: Reply): Promise<unknown> {
-  providers.now.script('model', [reply, reply]);
-  const { id, ...whole } = await SDK_CLIENTS[protocol](providers.now.url);
+  providers.script('model', [reply, reply]);
+  const { id, ...whole } = await SDK_CLIENTS[protocol](providers.url);
   expect(id).toMatch(/-?\d+$/);
-  const streamed = await SDK_CLIENTS[protocol](providers.now.url, undefined, true);
+  const streamed = await SDK_CLIENTS[protocol](providers.url, undefined, true);
   expect({ ...streamed, id }).toEqual({ ...whole, id });
   return whole;
 }
@@ -97,8 +97,8 @@ test.each<[Protocol, string]>([
 
 /** Returns the types of a reply's items, in order. */
 async function kindsOf(path: string, request: object, reply: Reply): Promise<string[]> {
-  providers.now.script('model', [reply]);
-  const response = await post(providers.now, path, JSON.stringify({ model: 'model', ...request }));
+  providers.script('model', [reply]);
+  const response = await post(providers, path, JSON.stringify({ model: 'model', ...request }));
   const { output = [], content = [] } = (await response.json()) as Partial<
     Record<'output' | 'content', { type: string }[]>
   >;

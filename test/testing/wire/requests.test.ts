@@ -6,11 +6,11 @@ const providers = useProviders();
 
 test.each(PROTOCOLS)('%s: a prompt is decoded', async (protocol) => {
   const seen: SimulatedRequest[] = [];
-  providers.now.answer('model', (request) => {
+  providers.answer('model', (request) => {
     seen.push(request);
     return 'Because.';
   });
-  await SDK_CLIENTS[protocol](providers.now.url);
+  await SDK_CLIENTS[protocol](providers.url);
   const messages = [
     { role: 'system', text: 'Be brief.' },
     { role: 'user', text: 'Why?' },
@@ -27,7 +27,7 @@ const PATHS: Readonly<Record<Protocol, string>> = {
 };
 
 async function post(path: string, body: string): Promise<[number, string]> {
-  const response = await postTo(providers.now, path, body);
+  const response = await postTo(providers, path, body);
   return [response.status, await response.text()];
 }
 
@@ -38,8 +38,8 @@ test.each(PROTOCOLS)('%s: an invalid request gets a 400 in the vendor’s words'
     expect(status).toBe(400);
     expect(text).toContain(mark);
   }
-  expect(providers.now.log).toHaveLength(4);
-  expect(providers.now.log[0]).toMatchObject({ model: null, outcome: 'rejected', usage: null, protocol });
+  expect(providers.log).toHaveLength(4);
+  expect(providers.log[0]).toMatchObject({ model: null, outcome: 'rejected', usage: null, protocol });
 });
 
 test('a missing token limit, which Anthropic requires, is named', async () => {

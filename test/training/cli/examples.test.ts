@@ -7,24 +7,15 @@ import { readExamples } from '../../../src/training/config/few-shot';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
 import type { GroupRecord } from '../../../src/training/records';
-import { openScriptedTraining, REPLIES, type ScriptedTraining } from '../../support/scripted-training';
+import { openScriptedTraining, REPLIES } from '../../support/scripted-training';
 import { endedWith } from '../../cli/command';
-import { openTrainFolder, type TrainFolder } from '../../support/train-commands';
+import { openTrainFolder } from '../../support/train-commands';
+import { useEach } from '../../support/use';
 
 jest.setTimeout(300_000);
 
-let stage: ScriptedTraining;
-let folder: TrainFolder;
-
-beforeEach(async () => {
-  stage = await openScriptedTraining();
-  folder = await openTrainFolder(stage);
-});
-
-afterEach(async () => {
-  await stage.close();
-  await folder.remove();
-});
+const stage = useEach(() => openScriptedTraining());
+const folder = useEach(() => openTrainFolder(stage));
 
 const FILE = 'examples.jsonl';
 const question = (number: number): string => `What is 6 times 7, in train.jsonl the ${number}. time?`;

@@ -5,26 +5,17 @@ import { readRun } from '../../../src/training/activities/records';
 import { EXPORT, UPDATE, WARM_START } from '../../../src/training/names';
 import { readManifest } from '../../../src/training/policy/serving';
 import { endedWith } from '../../cli/command';
-import { openScriptedTraining, REPLIES, type ScriptedTraining } from '../../support/scripted-training';
-import { openTrainFolder, type TrainFolder } from '../../support/train-commands';
+import { openScriptedTraining, REPLIES } from '../../support/scripted-training';
+import { openTrainFolder } from '../../support/train-commands';
+import { useOnce } from '../../support/use';
 
 // Moves checkpoints out of a training run and into another. test/trainer/take-in-and-out uses the Python trainer.
 
 jest.setTimeout(300_000);
 
-let stage: ScriptedTraining;
-let folder: TrainFolder;
-
-beforeAll(async () => {
-  stage = await openScriptedTraining({ training: { questions: 2, maxDraws: 2, groupSize: 4 } });
-  folder = await openTrainFolder(stage);
-  await stage.whileWorking(() => stage.train());
-});
-
-afterAll(async () => {
-  await stage.close();
-  await folder.remove();
-});
+const stage = useOnce(() => openScriptedTraining({ training: { questions: 2, maxDraws: 2, groupSize: 4 } }));
+const folder = useOnce(() => openTrainFolder(stage));
+beforeAll(() => stage.whileWorking(() => stage.train()));
 
 test('a cycle is shown from the store, as text and as JSON', async () => {
   const { trainRun } = stage;

@@ -17,8 +17,9 @@ import { resolveTraining } from '../../../src/training/config/resolve';
 import type { TrainingInput } from '../../../src/training/config/schema';
 import { promote, readManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
-import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
-import { openStage, type Stage, step } from '../../support/stage';
+import { startScriptedPolicy } from '../../support/scripted-policy';
+import { openStage, step } from '../../support/stage';
+import { useOnce } from '../../support/use';
 import { freshFolder } from '../../local/fresh-folder';
 
 /*
@@ -38,16 +39,13 @@ const FEW_SHOT = `- question: How high is a tower whose shadow is twice its heig
       - { worker: "9", subtask: Check it., sees: [0] }
 `;
 
-let policy: ScriptedPolicy;
-let stage: Stage;
+const policy = useOnce(() => startScriptedPolicy());
+const stage = useOnce(() => openStage({ config: { conductor: { provider: 'policy' } } }));
 let file: string;
 beforeAll(async () => {
-  policy = await startScriptedPolicy();
-  stage = await openStage({ configure: (config) => ({ ...config, conductor: { provider: 'policy' } }) });
   file = join(await freshFolder(), 'few-shot.yaml');
   writeFileSync(file, FEW_SHOT);
 });
-afterAll(() => Promise.all([stage.close(), policy.close()]));
 
 type Told = Omit<NonNullable<TrainingInput['policy']>, 'examples'> & { readonly examples?: string };
 

@@ -1,32 +1,23 @@
 import { renderPlan } from '../../../src';
 import { promote, rollback, writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
-import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
-import { openStage, type Stage, step } from '../../support/stage';
+import { startScriptedPolicy } from '../../support/scripted-policy';
+import { openStage, step } from '../../support/stage';
+import { useOnce } from '../../support/use';
 
 /*
  * Whole solves whose plans a checkpoint writes. The policy server is scripted.
  */
 
-let policy: ScriptedPolicy;
-let stage: Stage;
+const policy = useOnce(() => startScriptedPolicy('nightly-000001', 'nightly-000002'));
+const conductor = { provider: 'policy', price: { input: 1, output: 2 } } as const;
+const stage = useOnce(() => openStage({ config: { conductor, recursion: 'review', limits: { depth: 0 } } }));
 beforeAll(async () => {
-  policy = await startScriptedPolicy('nightly-000001', 'nightly-000002');
-  const conductor = { provider: 'policy', price: { input: 1, output: 2 } } as const;
-  stage = await openStage({
-    configure: (config) => ({
-      ...config,
-      conductor,
-      recursion: 'review',
-      limits: { depth: 0, costUsd: null },
-    }),
-  });
   for (const name of ['000001', '000002']) {
     const manifest = aManifest({ name, model: `nightly-${name}`, servers: [policy.baseUrl] });
     await writeManifest(stage.store, manifest);
   }
 });
-afterAll(() => Promise.all([stage.close(), policy.close()]));
 
 const solve = (question: string, depth = 0) =>
   stage.whileWorking(() => stage.client.solve({ question, limits: { depth } }));

