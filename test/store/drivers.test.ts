@@ -150,12 +150,12 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
 
 const DATABASES = [...STORES, ...ENCRYPTED_STORES].filter(([kind]) => /^(?:sqlite:|postgres:..$)/.test(kind));
 
+// Timers that renew the calls which tests leave open; cleared at the end of each block.
+const renewals = jest.spyOn(globalThis, 'setInterval');
+
 describe.each(DATABASES)('the rate limits of models in a store of kind %s', (kind, startStores) => {
-  // Timers that renew the calls which tests leave open; cleared at the end.
-  const renewals = jest.spyOn(globalThis, 'setInterval');
   afterAll(() => {
     for (const { value } of renewals.mock.results) clearInterval(value as NodeJS.Timeout);
-    renewals.mockRestore();
   });
   const stores = useOnce(startStores);
   let store: Store;
