@@ -13,14 +13,13 @@ module.exports = {
       ...project,
       displayName: 'uncached',
       testMatch: ['<rootDir>/test/workflows/*.test.ts'],
-      globals: { maxCachedWorkflows: 0, workflowThreads: true },
+      globals: { maxCachedWorkflows: 0 },
     },
     {
       ...project,
       displayName: 'long',
       testMatch: long.map((path) => `<rootDir>/${path}`),
       testPathIgnorePatterns: [],
-      globals: { workflowThreads: true },
     },
   ],
 };

@@ -30,11 +30,9 @@ import { useEach } from './use';
 
 export { step } from './step';
 
+/** Set by jest's project `uncached`. */
 declare global {
-  /** Set by jest's project `uncached`. */
   var maxCachedWorkflows: number | undefined;
-  /** Set by `npm run test:slow`: workflows run in threads, as in production. A thread starts as slowly as a short solve. */
-  var workflowThreads: boolean | undefined;
 }
 
 type Worked = Extract<ConfigInput['workers'][number], { readonly provider: 'openai' }>;
@@ -111,7 +109,6 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       workflowBundle: workflowBundle(),
       plugins: [plugin()],
       maxCachedWorkflows: globalThis.maxCachedWorkflows,
-      debugMode: globalThis.workflowThreads !== true,
       ...workerOptions,
     });
     return worker.runUntil(work);
