@@ -99,38 +99,41 @@ const JSON_FIELDS = [
   'tolerance',
   'boxed',
   'tagged',
+  'verify',
   'caseSensitive',
   'timeoutSeconds',
 ];
+
+function fieldsOf(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const fields = Object.entries(record).map(([name, value]) => {
+    return [name, JSON_FIELDS.includes(name) ? fromJson(value) : value];
+  });
+  return Object.fromEntries(fields) as Record<string, unknown>;
+}
 
 export const own: DataFormat = {
   name: 'rows of our own',
   fields: ['question', 'grader'],
   mapping: {},
-  map(record) {
-    const fields = Object.entries(record).map(([name, value]) => {
-      return [name, JSON_FIELDS.includes(name) ? fromJson(value) : value];
-    });
-    return toQuestion(Object.fromEntries(fields));
-  },
+  map: (record) => toQuestion(fieldsOf(record)),
 };
 
 /** Graders that need only the right answer. */
 export type PlainGrader = Exclude<Question['grader'], 'code' | 'custom'>;
 
-const PAIR_FIELDS = [
-  ...['id', 'question', 'conversation', 'answer', 'grader', 'topic', 'level', 'source', 'date', 'verify'],
-];
-
-/** Returns the format of plain rows: a question and its right answer. Unknown fields are ignored. */
+/** Returns the format of plain rows: a question and its right answer. Fields unknown to their grader are ignored. */
 export function pairs(grader: PlainGrader = 'freeform'): DataFormat {
   return {
     name: 'questions and answers',
     fields: ['question', 'answer'],
     mapping: { id: 'id, or file and line', grader: `grader, or ${grader}` },
     map(record, place) {
-      const named = Object.entries(record).filter(([field]) => PAIR_FIELDS.includes(field));
-      return toQuestion({ id: idOf(place), grader, ...Object.fromEntries(named) });
+      const row = { id: idOf(place), grader, ...fieldsOf(record) };
+      const graded = questionSchema.options.find(({ shape }) => shape.grader.value === row.grader);
+      const named = Object.entries(row).filter(
+        ([field, value]) => value !== null && field in (graded?.shape ?? row),
+      );
+      return toQuestion(Object.fromEntries(named));
     },
   };
 }

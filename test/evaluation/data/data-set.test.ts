@@ -167,6 +167,25 @@ test('rows of questions and answers are named by file and line, and judged as fr
   await expect(questionsIn(sample('own.csv'), 'exact')).rejects.toThrow('leave out --grader');
 });
 
+test('rows of questions and answers keep the fields of their grader, also from the cells of a CSV', async () => {
+  const csv = 'question,answer,tolerance,options\nHow far?,42,0.01,"[""a"",""b""]"\n';
+  const row = { question: 'How far?', answer: 42, tolerance: 0.01, options: null };
+  for (const [name, content, id] of [
+    ['fields.csv', csv, 'fields-2'],
+    ['fields.jsonl', JSON.stringify(row), 'fields-1'],
+  ] as const) {
+    const file = await write(name, content);
+    const question = {
+      id,
+      question: 'How far?',
+      grader: 'number',
+      answer: '42',
+      tolerance: 0.01,
+    };
+    expect(await questionsIn(file, 'number')).toEqual([question]);
+  }
+});
+
 test('a row may hold a conversation, and only the same conversation makes it the same question', async () => {
   const told = (first: string) => [
     { role: 'user', content: first },
