@@ -172,7 +172,7 @@ const MINUTE_MS = 60_000;
  */
 export class RequestRates {
   /** Times of each key's last requests, as many as it may send a minute; the key with the latest one comes last. */
-  private readonly times = new Map<string, readonly number[]>();
+  private readonly times = new Map<string, number[]>();
 
   /** @param now milliseconds of a monotonic clock */
   constructor(private readonly now: () => number = () => performance.now()) {}
@@ -188,8 +188,10 @@ export class RequestRates {
     const times = this.times.get(id) ?? [];
     const waitMs = (times.at(-requestsPerMinute) ?? -Infinity) + MINUTE_MS - now;
     if (waitMs > 0) return Math.ceil(waitMs / 1000);
+    times.push(now);
+    if (times.length > requestsPerMinute) times.shift();
     this.times.delete(id);
-    this.times.set(id, [...times, now].slice(-requestsPerMinute));
+    this.times.set(id, times);
     return null;
   }
 }

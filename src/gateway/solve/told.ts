@@ -18,6 +18,8 @@ export class AnswerTeller {
   #plan: Plan = { steps: [] };
   /** Text of the answer told so far. */
   #shown = '';
+  /** White space before it. It is told with the text after it, since alone it is no answer. */
+  #blank = '';
 
   *tell(event: LiveEvent): Generator<Told> {
     if (event.kind === 'ended') {
@@ -25,32 +27,44 @@ export class AnswerTeller {
       return;
     }
     if (event.kind === 'text') {
-      if (!this.#isAnswer(event) || event.provisional === true) return;
-      this.#shown += event.delta;
-      yield { kind: 'delta', text: event.delta };
+      if (this.#isAnswer(event) && event.provisional !== true) yield* this.#tellText(event.delta);
       return;
     }
     if (event.kind === 'planned' && event.childId === null) this.#plan = event.plan;
     yield* this.#tellProgress(event);
   }
 
+  *#tellText(delta: string): Generator<Told> {
+    if (this.#shown === '' && delta.trim() === '') {
+      this.#blank += delta;
+      return;
+    }
+    const text = this.#blank + delta;
+    this.#blank = '';
+    this.#shown += text;
+    yield { kind: 'delta', text };
+  }
+
   *#tellProgress(event: Exclude<LiveEvent, { kind: 'text' | 'ended' }>): Generator<Told> {
-    const isShown = 'step' in event && this.#isAnswer(event) && this.#shown !== '';
-    if (isShown && event.kind === 'restarted') yield this.#drop();
+    const isAnswer = 'step' in event && this.#isAnswer(event);
+    if (isAnswer && event.kind === 'restarted') yield* this.#drop();
     const line = lineOf(event, this.#plan);
     // The answer itself shows that its step is done.
-    if (line !== null && !(isShown && event.kind === 'stepEnded')) yield { kind: 'progress', line };
+    const isShown = isAnswer && event.kind === 'stepEnded' && this.#shown !== '';
+    if (line !== null && !isShown) yield { kind: 'progress', line };
   }
 
   *#tellEnd(answer: string): Generator<Told> {
-    if (!answer.startsWith(this.#shown)) yield this.#drop();
+    if (!answer.startsWith(this.#shown)) yield* this.#drop();
     const text = answer.slice(this.#shown.length);
     if (text !== '') yield { kind: 'delta', text };
   }
 
-  #drop(): Told {
+  *#drop(): Generator<Told> {
+    this.#blank = '';
+    if (this.#shown === '') return;
     this.#shown = '';
-    return { kind: 'dropped' };
+    yield { kind: 'dropped' };
   }
 
   /** Whether a step is the last one of the plan, whose output is the answer. */

@@ -1,0 +1,45 @@
+import type { LiveEvent } from '../../src/client/live-events';
+import { AnswerTeller } from '../../src/gateway/solve/told';
+
+const PLACE = { childId: null, round: 0, step: 1, attempt: 1, cursor: '' };
+const STEP = { subtask: 'Count.', sees: [] };
+const PLANNED = {
+  kind: 'planned',
+  childId: null,
+  round: 0,
+  plan: {
+    steps: [
+      { worker: 'a', ...STEP },
+      { worker: 'b', ...STEP },
+    ],
+  },
+} as unknown as LiveEvent;
+
+function told(...events: object[]): unknown[] {
+  const teller = new AnswerTeller();
+  return [PLANNED, ...(events as LiveEvent[])]
+    .flatMap((event) => [...teller.tell(event)])
+    .filter(({ kind }) => kind !== 'progress');
+}
+
+const text = (delta: string): object => ({ kind: 'text', ...PLACE, delta });
+const ended = (answer: string): object => ({ kind: 'ended', answer, cursor: '' });
+
+test("an answer step's white space is told only with text after it", () => {
+  const whole = [
+    { kind: 'delta', text: ' \n Ei' },
+    { kind: 'delta', text: 'ght.' },
+  ];
+  expect(told(text(' '), text('\n Ei'), text('ght.'), ended(' \n Eight.'))).toEqual(whole);
+});
+
+test('if the answer step wrote only white space, the answer is an earlier output, whole', () => {
+  expect(told(text(' \n'), ended('Seven.'))).toEqual([{ kind: 'delta', text: 'Seven.' }]);
+});
+
+test("white space of an abandoned attempt is no part of the next one's text", () => {
+  const restarted = { kind: 'restarted', ...PLACE, attempt: 2 };
+  expect(told(text(' '), restarted, text('Eight.'), ended('Eight.'))).toEqual([
+    { kind: 'delta', text: 'Eight.' },
+  ]);
+});
