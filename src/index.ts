@@ -18,7 +18,7 @@ export type { Retry } from './client/pending-call';
 export type { StreamOptions } from './client/stream';
 export type { ListedRun, ListOptions, RunList } from './client/list-runs';
 export { BadRetryError, type RetryRequest } from './client/retry';
-export { type AskedRequest, BadQuestionError } from './client/asked';
+export { type AskedRequest, BadQuestionError } from './client/check-question';
 export { RefusedError } from './client/steer';
 export type { HeldLimits, LimitsChange } from './protocol/messages';
 

@@ -4,7 +4,7 @@ import { sharedCharacters, workerMessages, type WorkerPrompt } from '../plan/pro
 import type { Reserved, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
 import type { ModelCard } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
-import { readPrompt } from './asked';
+import { readPrompt } from './keep-input';
 import { callModel } from './call-model';
 import { checkAnswer } from './check-answer';
 import type { Dependencies, ModelCall } from './model-call';

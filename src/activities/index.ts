@@ -22,7 +22,7 @@ import {
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { asFailure } from './as-failure';
-import { askedIn } from './asked';
+import { askedIn } from './keep-input';
 import { callWorker } from './call-worker';
 import { checkAnswer } from './check-answer';
 import { checkRun, checkShape } from './check-run';

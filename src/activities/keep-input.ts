@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AskedTexts } from '../plan/prompt/asked';
+import type { AskedTexts } from '../plan/prompt/fences';
 import type { GivenText, WorkerPrompt } from '../plan/prompt/worker';
 import type { Asked, WorkerRequest } from '../protocol/activity-contract';
 import type { ModelCard } from '../protocol/cards';

@@ -10,7 +10,7 @@ import { CONDUCTOR_ID } from '../protocol/names';
 import { planContextOf, purposeOf, takesConfigured } from '../protocol/planning';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
-import { readAsked, readBackground } from './asked';
+import { readAsked, readBackground } from './keep-input';
 import { callModel } from './call-model';
 import type { Dependencies } from './model-call';
 

@@ -23,7 +23,7 @@ import { previewOf, type Text } from '../protocol/text';
 import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { readText } from '../store/texts';
-import { type AskedRequest, checkAsked, keepAsked } from './asked';
+import { type AskedRequest, checkAsked, keepAsked } from './check-question';
 import { addChildren, addLedger, followTree, type ReadRun, readTree } from './run-tree';
 import { listRuns, type ListOptions, type RunList } from './list-runs';
 import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';

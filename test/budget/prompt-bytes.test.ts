@@ -13,7 +13,7 @@ import { workerMessages } from '../../src/plan/prompt/worker';
 import { planOutputSchema } from '../../src/plan/render';
 import type { ResolvedRun } from '../../src/protocol/cards';
 import type { ConversationTurn, Text } from '../../src';
-import type { AskedTexts } from '../../src/plan/prompt/asked';
+import type { AskedTexts } from '../../src/plan/prompt/fences';
 import type { Asked } from '../../src/protocol/activity-contract';
 import { modelCard, runOf } from './cards';
 

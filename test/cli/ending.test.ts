@@ -4,7 +4,7 @@ import { AlteredPayloadError } from '../../src/encryption/codec';
 import { UnknownKeyError } from '../../src/encryption/key-ring';
 import { PlanError } from '../../src/plan/plan-error';
 import { ConductorError, UsageError } from '../../src/errors';
-import { BadQuestionError } from '../../src/client/asked';
+import { BadQuestionError } from '../../src/client/check-question';
 import { RefusedError } from '../../src/client/steer';
 
 test.each([

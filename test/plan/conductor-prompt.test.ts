@@ -1,7 +1,7 @@
 import { parsePlan } from '../../src/plan/parse';
 import type { Example } from '../../src/plan/plan';
 import { conductorMessages, type ConductorPrompt } from '../../src/plan/prompt/conductor';
-import { EXAMPLE_SETS, exampleReply } from '../../src/plan/prompt/examples';
+import { EXAMPLE_SETS, exampleReply } from '../../src/plan/prompt/example-plans';
 
 const PROMPT: ConductorPrompt = {
   question: 'Why is the sky blue?',

@@ -8,7 +8,7 @@ import {
   readGivenTrainable,
   shippedProfiles,
 } from '../../src/training/config/load';
-import { EXAMPLE_SETS } from '../../src/plan/prompt/examples';
+import { EXAMPLE_SETS } from '../../src/plan/prompt/example-plans';
 import { resolveTraining } from '../../src/training/config/resolve';
 import { trainerConfigSchema } from '../../src/training/trainer-contract';
 import { freshFolder } from '../local/fresh-folder';

@@ -1,5 +1,5 @@
 import { type Client, ServiceError } from '@temporalio/client';
-import { checkAsked } from '../../client/asked';
+import { checkAsked } from '../../client/check-question';
 import type { SolveRequest } from '../../client/conductor-client';
 import type { RetryRequest } from '../../client/retry';
 import { newRunId } from '../../client/run-id';

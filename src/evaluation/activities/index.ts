@@ -1,7 +1,7 @@
 import { asFailure } from '../../activities/as-failure';
-import { keepConversation } from '../../activities/asked';
+import { keepConversation } from '../../activities/keep-input';
 import { whileHeartbeating } from '../../activities/heartbeat';
-import { keepAsked } from '../../client/asked';
+import { keepAsked } from '../../client/check-question';
 import { type AskedWhole, type Question, wholeQuestion } from '../../grading/question';
 import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';

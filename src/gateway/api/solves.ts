@@ -1,11 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { type LiveEvent, readCursor } from '../../client/live-events';
-import type { AskedRequest } from '../../client/asked';
+import type { AskedRequest } from '../../client/check-question';
 import { describeRun } from '../../client/list-runs';
 import { conversationTurnSchema, limitsInputSchema, poolSchema } from '../../protocol/input';
 import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../../protocol/names';
 import { solveResultSchema } from '../../protocol/solve';
-import { answerSchemaOf } from '../solve/asked';
+import { answerSchemaOf } from '../solve/request-fields';
 import { frameOf, streamEvents } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';

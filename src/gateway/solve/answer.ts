@@ -4,7 +4,7 @@ import type { SolveResult } from '../../protocol/solve';
 import { streamEvents } from '../event-stream';
 import type { Env, Gateway } from '../gateway';
 import { asRefusal, givenUp, type Refusal, refusalOfRun } from '../refusal';
-import type { Asked } from './asked';
+import type { Asked } from './request-fields';
 import { headersOf, solveHeader } from './facts';
 import { requestOf } from './request-of';
 import { type Started, startSolve } from './start-solve';

@@ -1,4 +1,4 @@
-import { readPrompt, readTurns } from '../../activities/asked';
+import { readPrompt, readTurns } from '../../activities/keep-input';
 import { HistoryDecoder, readHistory } from '../../client/history';
 import { readRunNow } from '../../client/trace-reader';
 import type { Message } from '../../plan/plan';

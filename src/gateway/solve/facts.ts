@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Call, SolveResult, Usage } from '../../protocol/solve';
 import { totalOf } from '../../trace/reduce';
 import { isCallOf } from '../../trace/run-tree';
-import type { Asked } from './asked';
+import type { Asked } from './request-fields';
 
 // What answers in any format state about their solve: a note, the tokens and the cost.
 

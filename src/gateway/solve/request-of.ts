@@ -1,4 +1,4 @@
-import { BadQuestionError, checkAsked } from '../../client/asked';
+import { BadQuestionError, checkAsked } from '../../client/check-question';
 import type { SolveRequest } from '../../client/conductor-client';
 import { ConfigError } from '../../config/errors';
 import { nameOf } from '../../config/cards';
@@ -10,7 +10,7 @@ import { readCheckpointId } from '../../training/names';
 import { MOST_MESSAGE_BYTES } from '../access/admission';
 import { allowsModel, type Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
-import type { Asked } from './asked';
+import type { Asked } from './request-fields';
 
 /** Meaning of a model's name: the Conductor that writes the plan, or a plan of one worker. */
 type ModelChoice = Pick<SolveRequest, 'pool' | 'given' | 'conductor' | 'limits'>;

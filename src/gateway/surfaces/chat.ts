@@ -13,7 +13,7 @@ import {
   TOOL_CHOICE_REFUSED,
   TOOLS_REFUSED,
   turnsOf,
-} from '../solve/asked';
+} from '../solve/request-fields';
 import { frameOf } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import { toOpenAiError } from '../refusal';

@@ -9,7 +9,7 @@ import {
   TOOLS_REFUSED,
   textOf,
   turnsOf,
-} from '../solve/asked';
+} from '../solve/request-fields';
 import { frameOf } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import { toAnthropicError } from '../refusal';

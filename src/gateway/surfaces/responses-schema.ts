@@ -11,7 +11,7 @@ import {
   TOOL_CHOICE_REFUSED,
   TOOLS_REFUSED,
   turnsOf,
-} from '../solve/asked';
+} from '../solve/request-fields';
 import { badRequest } from '../refusal';
 
 const itemSchema = z.looseObject({

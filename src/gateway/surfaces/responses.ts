@@ -4,7 +4,7 @@ import { unlessNotFound } from '../../client/steer';
 import type { ConversationTurn } from '../../protocol/input';
 import { within } from '../../turns';
 import { noteAudit } from '../access/audit';
-import { IGNORE_HEADER } from '../solve/asked';
+import { IGNORE_HEADER } from '../solve/request-fields';
 import { streamEvents } from '../event-stream';
 import { leave, waitForResult } from '../solve/answer';
 import type { App, Env, Gateway } from '../gateway';

@@ -9,8 +9,8 @@ import {
   type Plan,
 } from '../plan';
 import { renderPlan, renderPlanAsJson } from '../render';
-import { EXAMPLE_SETS, exampleReply } from './examples';
-import { type AskedTexts, fenceAround, showAnswerSchema, showConversation, textsOfAsked } from './asked';
+import { EXAMPLE_SETS, exampleReply } from './example-plans';
+import { type AskedTexts, fenceAround, showAnswerSchema, showConversation, textsOfAsked } from './fences';
 import { type GivenText, showGiven } from './worker';
 
 interface DescribedWorker {

@@ -6,7 +6,7 @@ import {
   showAnswerSchema,
   showConversation,
   textsOfAsked,
-} from './asked';
+} from './fences';
 
 /** Text that every worker of a solve may see besides the steps of its plan. */
 export interface GivenText {

@@ -11,7 +11,7 @@ import {
   type Plan,
 } from '../../plan/plan';
 import { PlanError } from '../../plan/plan-error';
-import { EXAMPLE_SETS } from '../../plan/prompt/examples';
+import { EXAMPLE_SETS } from '../../plan/prompt/example-plans';
 import { ORDINAL } from '../../plan/reply/reader';
 import { validatePlan } from '../../plan/validate';
 import { exampleSchema } from '../../protocol/cards';
