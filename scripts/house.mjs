@@ -6,27 +6,27 @@ import ts from 'typescript';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const MOST_FILES = 383;
-const MOST_LINES = 46_300;
+const MOST_FILES = 366;
+const MOST_LINES = 45_680;
 const MOST_FILES_OF_A_FOLDER = 20;
 
 /** Parts of src and their maximum lines. A file belongs to the first part that matches. */
 const FLOORS = [
-  ['testing', /^testing\//, 1_500],
-  ['command lines', /(^|\/)cli\//, 7_320],
-  ['the gateway', /^gateway\//, 4_710],
-  ['training', /^training\//, 6_170],
-  ['evaluation and grading', /^(evaluation|grading)\//, 8_690],
-  ['core', /./, 17_950],
+  ['testing', /^testing\//, 1_480],
+  ['command lines', /(^|\/)cli\//, 7_210],
+  ['the gateway', /^gateway\//, 4_490],
+  ['training', /^training\//, 6_140],
+  ['evaluation and grading', /^(evaluation|grading)\//, 8_640],
+  ['core', /./, 17_740],
 ];
 
 /** Load paths: entry files, and the maximum number of files loaded from them, directly or indirectly. */
 const WAYS = [
-  ['what a worker with ConductorPlugin loads', ['plugin.ts'], 90],
+  ['what a worker with ConductorPlugin loads', ['plugin.ts'], 87],
   [
     'from a question to its answer',
     ['client/conductor-client.ts', 'workflows/solve.ts', 'activities/index.ts'],
-    104,
+    101,
   ],
   [
     'from a schedule to its update, beside these',

@@ -128,7 +128,7 @@ export function pairs(grader: PlainGrader = 'freeform'): DataFormat {
     fields: ['question', 'answer'],
     mapping: { id: 'id, or file and line', grader: `grader, or ${grader}` },
     map(record, place) {
-      const row = { id: idOf(place), grader, ...fieldsOf(record) };
+      const row: Record<string, unknown> = { id: idOf(place), grader, ...fieldsOf(record) };
       const graded = questionSchema.options.find(({ shape }) => shape.grader.value === row.grader);
       const named = Object.entries(row).filter(
         ([field, value]) => value !== null && field in (graded?.shape ?? row),

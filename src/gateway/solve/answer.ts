@@ -86,7 +86,7 @@ export type AnswerPart =
   | { readonly kind: 'result'; readonly result: AnsweredResult };
 
 /** Yields what happens in a solve until its end, then its result. @throws Refusal without an answer, or if it restarts */
-export async function* followAnswer(answered: Answered, signal: AbortSignal): AsyncGenerator<AnswerPart> {
+async function* followAnswer(answered: Answered, signal: AbortSignal): AsyncGenerator<AnswerPart> {
   const { started } = answered;
   const teller = new AnswerTeller();
   for await (const event of eventsOf(answered, signal)) {
