@@ -33,7 +33,9 @@ export function openPage(folder: string): (c: Context<Env>) => Promise<Response 
   return async (c) => {
     const { path } = c.req;
     const isDocument = !isForPrograms(path) && c.req.header('accept')?.includes('text/html') === true;
-    const answer = (await file(c, nothing)) ?? (isDocument ? await index(c, nothing) : undefined);
+    // The folder itself counts as a document: only browsers are given it.
+    const asked = path === '/' ? undefined : await file(c, nothing);
+    const answer = asked ?? (isDocument ? await index(c, nothing) : undefined);
     if (!answer) return null;
     // Names of assets contain a digest of their content.
     const isAsset = path.startsWith('/assets/');
