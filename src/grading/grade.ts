@@ -59,7 +59,7 @@ function gradeExact({ answer: right, caseSensitive }: Graded<'exact'>, answer: s
 }
 
 function gradeNumber({ answer: right, tolerance, boxed }: Graded<'number'>, reply: string): Grade {
-  const say = gradeOf.bind(null, 'number/5');
+  const say = gradeOf.bind(null, 'number/6');
   const wanted = readNumber(right);
   if (wanted === null) return say('ungraded', null, `the right answer ${shown(right)} is not a number`);
   const found = boxed === true ? readBoxedInteger(reply) : readFinalNumber(reply);
@@ -75,7 +75,7 @@ function gradeNumber({ answer: right, tolerance, boxed }: Graded<'number'>, repl
 }
 
 function gradeChoice({ answer: right, options }: Graded<'choice'>, reply: string): Grade {
-  const say = gradeOf.bind(null, 'choice/3');
+  const say = gradeOf.bind(null, 'choice/4');
   const wanted = readRightChoice(right, options);
   if (wanted === null) return say('ungraded', null, `the right answer ${shown(right)} is not an option`);
   const found = readChoice(reply, options);

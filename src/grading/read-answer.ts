@@ -51,7 +51,16 @@ export function closingOf(text: string, from: number, brackets: '{}' | '()'): nu
   return null;
 }
 
-const STATED = /\banswer\s{0,2}(?:is\b|:|=)\s{0,2}:?/gi;
+/** The word "answer" and its verb in languages that divide words by blanks. */
+const IN_WORDS = String.raw`(?<![\p{L}\p{M}])(?:answer|antwort|réponse|respuesta|resposta|risposta|jawaban|ответ|उत्तर|الإجابة|উত্তর)\s{0,2}(?:(?:is|ist|est|es|é|è|adalah|है|هي)(?![\p{L}\p{M}])|[:：=]|ঃ)`;
+/** The word and its verb in Chinese, Japanese and Korean. */
+const IN_SIGNS = String.raw`(?:答案|答え|回答|정답|답)\s{0,2}(?:[是为為は은]|[:：])`;
+
+/**
+ * Words before a stated answer. The words for "answer" are those that simple-evals reads with a colon; "answer is" in
+ * each language is our addition.
+ */
+export const STATED = new RegExp(String.raw`(?:${IN_WORDS}|${IN_SIGNS})\s{0,2}[:：]?`, 'giu');
 
 /** Returns the text after each `answer is` or `answer:`, up to the line's end or the next one, without remarks. */
 export function statementsIn(text: string): string[] {

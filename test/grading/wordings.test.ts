@@ -104,3 +104,91 @@ test("RLPR's tolerance is relative to the right quantity, in any unit, and does 
   expect(await verdictOf('0', 1e-3, '0.0001')).toBe('wrong');
   expect(await verdictOf('-2', 1e-3, '2')).toBe('wrong');
 });
+
+/** Wordings of a choice that public graders read, each with the letter D. */
+const CHOICES = [
+  'Answer: d',
+  'answer is d.',
+  'The answer is (d).',
+  'ANSWER IS D.',
+  'ANSWER: D',
+  'Final Answer: [D]',
+  'The correct option is D.',
+  'The best choice is (D), by far.',
+  'Correct option: D',
+  'My choice is D',
+  'So I choose D.',
+  "I'd go with option D.",
+  'I would select (D)',
+  'Answer: $\\text{D}$',
+  'Answer: $\\mathbf{D}$',
+  '\\boxed{\\textbf{(D)}\\ 12}',
+  '\\boxed{D. \\text{Bern}}',
+  '\\boxed{d}',
+  'Work: `\\boxed{\\mathrm{d}}`',
+  '{"answer": "D"}',
+  '```json\n{ "reason": "A and B fail", "answer": "d" }\n```',
+  '{"answer": "Bern"}',
+  'The answer is "D".',
+  'Answer：D',
+  'Antwort: D',
+  'Die richtige Antwort ist D.',
+  'Réponse : (D)',
+  'La respuesta es D.',
+  'Resposta: D',
+  'Risposta: d',
+  'Jawaban: D',
+  'Ответ: D',
+  '正确答案：D',
+  '答案是D。',
+  '答え：D',
+  '정답: D',
+  'उत्तर: D',
+  'الإجابة: D',
+  'উত্তরঃ D',
+  'The energy is $\\boxed{E = mc^2}$, so the fourth holds.\n\n**Answer: D**',
+  'Newton: \\boxed{F = ma}.\nThe answer is D',
+  'Of C(4, 2) = 6 pairs: the answer is D',
+  '\\boxed{A^{-1}B} is defined.\nAnswer: D',
+];
+
+/** Near misses: texts that state no option, or none of four. */
+const NO_CHOICES = [
+  'The answer is a prime number',
+  'answer: i do not know',
+  'Answer: A prime number',
+  'The answer is e.g. the second',
+  'The answer is i.e. none',
+  'The answer is not D',
+  'I choose a number between 1 and 9',
+  'I choose between A and B later',
+  'The incorrect option is D',
+  'An option is D',
+  'The answer is C(4, 2)',
+  'Answer: B = 3 tesla',
+  'Answer: D-glucose',
+  "The answer is C'",
+  '\\boxed{C_2}',
+  '\\boxed{B = 3}',
+  '\\boxed{D \\cdot 4}',
+  'The answer is a/b',
+  'answer: c or d',
+  'Beantwortet: D',
+  'There is no answer to be found',
+];
+
+test('a choice is read in the wordings that public graders read, and in no near miss', async () => {
+  const question = { grader: 'choice', answer: 'D', options: OPTIONS } as const;
+  const verdicts = async (replies: readonly string[]): Promise<string[]> =>
+    Promise.all(replies.map(async (reply) => `${(await grade(question, reply)).verdict}: ${reply}`));
+  expect(await verdicts(CHOICES)).toEqual(CHOICES.map((reply) => `correct: ${reply}`));
+  expect(await verdicts(NO_CHOICES)).toEqual(NO_CHOICES.map((reply) => `unparseable: ${reply}`));
+});
+
+test('of ten options, a letter of a formula in a box is none', async () => {
+  const options = ['a1', 'b2', 'c3', 'd4', 'e5', 'f6', 'g7', 'h8', 'i9', 'j10'];
+  for (const formula of ['E = mc^2', 'F = ma', 'H_2O', 'J\\omega', 'G(x)', 'I^2R'])
+    expect(
+      await grade({ grader: 'choice', answer: 'D', options }, `It is \\boxed{${formula}}.\nAnswer: D`),
+    ).toMatchObject({ verdict: 'correct' });
+});
