@@ -77,13 +77,11 @@ async function compareMany(right: Items, answer: Items, ask: AskEngine): Promise
 
 /** Compares relations. Equations are the same if one is a multiple of the other; `x = 3` is also `3`. */
 async function compareRelations(right: Shape, answer: Shape, ask: AskEngine): Promise<Comparison> {
-  const [wanted, given] = [valueOf(right), valueOf(answer)];
-  if (right.kind !== 'relation') return given === null ? 'no' : compareShapes(right, given, ask);
-  if (answer.kind !== 'relation') return wanted === null ? 'no' : compareShapes(wanted, answer, ask);
-  if (wanted !== null && given !== null && bare(right.left) === bare(answer.left)) {
-    return compareShapes(wanted, given, ask);
-  }
-  if (right.operator !== answer.operator) return 'no';
+  if (right.kind !== 'relation') return compareWithResult(right, answer, ask);
+  const [wanted, given] = [right.value, answer.kind === 'relation' ? answer.value : answer];
+  const isSameName = answer.kind !== 'relation' || bare(right.left) === bare(answer.left);
+  if (isSameName && wanted !== null && given !== null) return compareShapes(wanted, given, ask);
+  if (answer.kind !== 'relation' || right.operator !== answer.operator) return 'no';
   return ask({
     kind: right.operator === '=' ? 'equation' : 'inequality',
     right: [right.left, right.right],
@@ -91,8 +89,10 @@ async function compareRelations(right: Shape, answer: Shape, ask: AskEngine): Pr
   });
 }
 
-function valueOf(shape: Shape): Shape | null {
-  return shape.kind === 'relation' ? shape.value : shape;
+/** Compares a right answer that is no relation: an equation counts by its right side. */
+async function compareWithResult(right: Shape, answer: Shape, ask: AskEngine): Promise<Comparison> {
+  const result = answer.kind === 'relation' ? answer.result : answer;
+  return result === null ? 'no' : compareShapes(right, result, ask);
 }
 
 async function compareScalars(right: Scalar, answer: Scalar, ask: AskEngine): Promise<Comparison> {
@@ -126,8 +126,13 @@ async function compareLatex(right: string, answer: string, ask: AskEngine): Prom
   if (bare(right) === bare(answer)) return 'same';
   const [wanted, given] = [readRational(right), readRational(answer)];
   if (wanted !== null && given !== null) return isSameRational(wanted, given) ? 'same' : 'different';
+  // Between vectors, these are two products.
+  if ((CROSS.test(right) && DOT.test(answer)) || (DOT.test(right) && CROSS.test(answer))) return 'unknown';
   return ask({ kind: 'expression', right, answer });
 }
+
+const CROSS = /[a-zA-Z]\s?\\times\s?[a-zA-Z]/;
+const DOT = /[a-zA-Z]\s?\\cdot\s?[a-zA-Z]/;
 
 function bare(latex: string): string {
   return normalizeText(latex, true).replace(/\s/g, '');

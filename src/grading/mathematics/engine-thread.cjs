@@ -21,11 +21,15 @@ parentPort.on('message', (job) => {
 parentPort.postMessage('ready');
 
 function compare({ kind, right, answer }) {
+  // Forgets what this answer says of its names: after `a(b+c)`, the engine takes `a` for a function.
+  ce.pushScope();
   try {
     if (kind === 'expression') return compareExpressions(ce.parse(right), ce.parse(answer));
     return compareRelations(difference(right), difference(answer), kind === 'inequality');
   } catch {
     return 'unknown';
+  } finally {
+    ce.popScope();
   }
 }
 
@@ -36,7 +40,10 @@ function difference([left, right]) {
 function compareExpressions(right, answer) {
   if (!right.isValid || !answer.isValid) return 'unknown';
   const unknowns = unknownsOf(right, answer);
-  if (unknowns.length > 0) return compareAtPoints(right, answer, unknowns);
+  if (unknowns.length > 0) {
+    if (hasValues(right) && hasValues(answer)) return compareAtPoints(right, answer, unknowns);
+    return right.isSame(answer) ? 'same' : 'unknown';
+  }
   const [one, other] = [right.N(), answer.N()];
   if ([one, other].some((each) => Number.isNaN(sizeOf(each)))) {
     return right.isEqual(answer) === true ? 'same' : 'unknown';
@@ -56,10 +63,47 @@ function compareInfinite(one, other) {
   return ends[0] === ends[1] ? 'same' : 'different';
 }
 
+/** Operators that have a value wherever their operands do. The value of any other, such as `f'(x)`, is a guess. */
+const NUMERIC = new Set(
+  [
+    'Add Subtract Negate Multiply Divide Rational Complex Power Square Sqrt Root Exp Ln Log Lb Abs Sign',
+    'Sin Cos Tan Cot Sec Csc Arcsin Arccos Arctan Arccot Arcsec Arccsc Arctan2',
+    'Sinh Cosh Tanh Coth Sech Csch Arsinh Arcosh Artanh Arcoth Arsech Arcsch',
+    'Floor Ceil Round Fract Factorial Factorial2 Binomial Choose Gamma Max Min Mod GCD LCM',
+    'Degrees Delimiter Integrate Sum Product Limits Function Block',
+  ].flatMap((names) => names.split(' ')),
+);
+
+/** Returns whether an expression has a value at a point: it has no unknown function, sequence or complex number. */
+function hasValues(expression) {
+  const { operator, ops } = expression;
+  if (ops === null || ops === undefined) return true;
+  if (!NUMERIC.has(operator)) return false;
+  if ((operator === 'Sum' || operator === 'Product') && !isOverNumbers(ops)) return false;
+  return ops.every(hasValues);
+}
+
+/** Returns whether a sum's bounds are known, and no term of it, such as `a_k`, is named after its index. */
+function isOverNumbers([body, ...limits]) {
+  return limits.every(({ ops }) => {
+    const [index, ...bounds] = ops ?? [];
+    const isKnown = bounds.length > 0 && bounds.every((bound) => bound.unknowns.length === 0);
+    return isKnown && body.symbols.every((name) => !name.includes('_') || !name.includes(index.symbol));
+  });
+}
+
+/** Compares where both values are real, since only there a root of a quotient is a quotient of roots; else everywhere. */
 function compareAtPoints(right, answer, unknowns) {
+  const values = [...POINTS.keys()].map((place) => {
+    return [right, answer].map((each) => valueAt(each, unknowns, place));
+  });
+  const real = values.filter((both) => both.every(({ re, im }) => im === 0 && Number.isFinite(re)));
+  return compareValues(real.length >= LEAST_POINTS ? real : values);
+}
+
+function compareValues(values) {
   let alike = 0;
-  for (const place of POINTS.keys()) {
-    const [one, other] = [right, answer].map((each) => valueAt(each, unknowns, place));
+  for (const [one, other] of values) {
     const apart = Math.hypot(one.re - other.re, one.im - other.im);
     if (!Number.isFinite(apart)) continue;
     const size = Math.max(Math.hypot(one.re, one.im), Math.hypot(other.re, other.im));
@@ -72,6 +116,7 @@ function compareAtPoints(right, answer, unknowns) {
 /** Equations have the same solutions if one difference is a multiple of the other; inequalities, if a positive one. */
 function compareRelations(right, answer, isOrdered) {
   if (!right.isValid || !answer.isValid) return 'unknown';
+  if (!hasValues(right) || !hasValues(answer)) return right.isSame(answer) ? 'same' : 'unknown';
   const unknowns = unknownsOf(right, answer);
   const ratios = [];
   for (const place of POINTS.keys()) {

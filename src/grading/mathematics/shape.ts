@@ -14,8 +14,10 @@ export type Shape =
       readonly operator: '=' | '<' | '\\le' | '\\ne';
       readonly left: string;
       readonly right: string;
-      /** Right side if the left one is a name, as in `x = 3` or `f(x) = 2x`. */
+      /** Right side if the left one is a name, as in `x = 3` or `f(x) = 2x`: the relation says no more than that. */
       readonly value: Shape | null;
+      /** Right side that an answer such as `m + n = 293` comes to; null for an inequality. */
+      readonly result: Shape | null;
     };
 
 /** Items in a fixed order: a point, a vector, an interval, a matrix with its rows. */
@@ -105,7 +107,8 @@ function readEquation({ parts, operators }: Divided, depth: number): Shape {
   const isNamed = NAME.test(left);
   if (operators[0] === '\\approx' && !isNamed) return shapeOf(left, depth + 1);
   const right = parts.at(-1) ?? '';
-  return { kind: 'relation', operator: '=', left, right, value: isNamed ? shapeOf(right, depth + 1) : null };
+  const result = shapeOf(right, depth + 1);
+  return { kind: 'relation', operator: '=', left, right, value: isNamed ? result : null, result };
 }
 
 const TURNED: Readonly<Record<string, string>> = { '>': '<', '\\ge': '\\le' };
@@ -131,7 +134,7 @@ function readUpwards(parts: readonly string[], signs: readonly string[], depth: 
 }
 
 function unequal(operator: '<' | '\\le' | '\\ne', [left = '', right = '']: readonly string[]): Shape {
-  return { kind: 'relation', operator, left, right, value: null };
+  return { kind: 'relation', operator, left, right, value: null, result: null };
 }
 
 function interval(open: string, from: string, to: string, close: string, depth: number): Shape {
