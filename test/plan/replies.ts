@@ -55,6 +55,9 @@ const dress: Reply[] = [
     'labels in plain English':
       'Model IDs: [2, 0]\nSubtasks: ["Find it", "Check it"]\nAccess list: [[], "all"]',
     'short aliases': 'model id = [2, 0]\nsubtask = ["Find it", "Check it"]\naccess = [[], ["all"]]',
+    'a remark behind the subtasks': LISTS.replace('it"]', 'it"]  # two steps'),
+    'other fields of JSON behind the subtasks':
+      '{"model_id": [2, 0], "subtasks": ["Find it", "Check it"], "why": "x", "access_list": [[], [0]]}',
     'all on one line': LISTS.replaceAll('\n', '; '),
     'Windows line ends': LISTS.replaceAll('\n', '\r\n'),
     'another order of the lists': LISTS.split('\n').reverse().join('\n'),
@@ -226,6 +229,24 @@ const refused: Reply[] = [
     error('unclosed_list'),
   ],
   ['a bracket that another list overruns', LISTS.replace('0]', '0'), error('unclosed_list', 'model_id')],
+  ...Object.entries({
+    'text behind an inner quote and a bracket': 'Report d["key"] and nothing else',
+    'a quote behind an inner quote and a bracket': 'Report d["key"]',
+    'a comma behind an inner quote and a bracket': 'Report d["key"], then stop',
+    'two inner indices': 'Report d["a"]["b"] now',
+  }).flatMap(([name, subtask]): Reply[] => [
+    [name, LISTS.replace('Check it', subtask), error('bad_shape', 'subtasks')],
+    [
+      `${name}, in JSON`,
+      `{"model_id": [2, 0], "subtasks": ["Find it", "${subtask}"], "access_list": [[], [0]]}`,
+      error('bad_shape', 'subtasks'),
+    ],
+  ]),
+  [
+    'text behind an inner single quote and a bracket',
+    LISTS.replace('"Check it"', "'Report d['key'] and nothing else'"),
+    error('bad_shape', 'subtasks'),
+  ],
   ['a list left out', LISTS.split('\n').slice(0, 2).join('\n'), error('missing_list', 'access_list')],
   ['fewer subtasks', LISTS.replace(', "Check it"', ''), error('unequal_lengths')],
   ['one access entry for two steps', LISTS.replace('[[], ["all"]]', '[["all"]]'), error('unequal_lengths')],

@@ -1,6 +1,15 @@
 import { LIST_NAMES, type ListName, PlanError } from '../plan-error';
 import { type Literal, readBullets, readLiteral } from './literal';
-import { ALL_ALONE, isSpace, MARK, Reader, Unreadable } from './reader';
+import {
+  ALL_ALONE,
+  isSpace,
+  LABEL_AHEAD,
+  MARK,
+  MARKS_BEHIND,
+  NEXT_FIELD,
+  Reader,
+  Unreadable,
+} from './reader';
 
 /** One list of steps, or the three lists in the order of `LIST_NAMES`. */
 export type ChosenLists =
@@ -136,9 +145,24 @@ function passSeparator(reader: Reader): boolean {
   return separator !== '' && ':=\r\n'.includes(separator);
 }
 
+/**
+ * Refuses text behind a list of subtasks on its line: an unescaped quote and a bracket within a subtask, as in
+ * `"Report d["key"] alone"`, look like the end of the list.
+ * @throws Unreadable
+ */
+function checkRest(reader: Reader): void {
+  const rest = new Reader(reader.text, reader.at);
+  rest.take(MARKS_BEHIND);
+  if (rest.stands(NEXT_FIELD) || rest.stands(LABEL_AHEAD) || rest.startsComment()) return;
+  const problem =
+    'Text follows the list that ends here. Write \\" for a quote within a subtask, and nothing behind the closing bracket.';
+  throw new Unreadable('bad_shape', problem, rest.at);
+}
+
 function readBracketed(reader: Reader, label: LabelledList['label']): LabelledList | null {
   try {
     const value = readLiteral(reader);
+    if (label === 'subtasks') checkRest(reader);
     // A list of anything but objects only mentions "steps".
     const isSteps = value.kind === 'list' && value.items.every(({ kind }) => kind === 'fields');
     return label === 'steps' && !isSteps ? null : { label, value, bulleted: false };

@@ -92,6 +92,12 @@ export const LABEL_AHEAD = new RegExp(
   'iy',
 );
 
+/** Marks that may follow a list's bracket on its line: punctuation, and brackets of a JSON object or of prose. */
+export const MARKS_BEHIND = /[ \t\r,;.|)}\]*`_]{0,40}/y;
+
+/** What may follow those marks: the line's end, a tag, or a name and its value, such as another list. */
+export const NEXT_FIELD = /$|\n|<|["'*`]{0,3}[a-z_]{1,30}["'*`]{0,3}[ \t]{0,8}[:=]/iy;
+
 /** `all` as a complete access list, at the end of its line. */
 export const ALL_ALONE = /["'“‘]?all["'”’]?[ \t]{0,8}[,}`]{0,3}[ \t]{0,8}(?=\r?\n|$)/iy;
 
