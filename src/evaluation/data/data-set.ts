@@ -1,12 +1,14 @@
 import { ConfigError, someOf } from '../../config/errors';
 import type { Question } from '../../grading/question';
 import { reasonOf } from '../../errors';
+import { whyUnanswerable, withOptions } from './answerable';
 import {
   type DataFormat,
   type Mapped,
   own,
   pairs,
   type PlainGrader,
+  problems,
   type Prompts,
   withQuestion,
 } from './format';
@@ -37,48 +39,69 @@ export async function openDataSet(
   return { kind, rows: mapRows(file, records, { grader, prompts }) };
 }
 
+/** Most records that are looked at to recognise a set. */
+const MOST_SAMPLED = 200;
+
 async function* mapRows(
   file: string,
   records: AsyncIterable<FileRecord>,
   { grader, prompts }: { readonly grader: PlainGrader | undefined; readonly prompts: Prompts },
 ): AsyncGenerator<DataRow> {
-  let format: DataFormat | null = null;
-  for await (const record of records) {
+  const iterator = records[Symbol.asyncIterator]();
+  const sample: FileRecord[] = [];
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+    sample.push(next.value);
+    if (sample.length === MOST_SAMPLED) break;
+  }
+  const format = detectFormat(file, sample, grader);
+  async function* all(): AsyncGenerator<FileRecord> {
+    yield* sample;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  }
+  for await (const record of all()) {
     const { place } = record;
     if ('problem' in record) yield { place, format, problems: [record.problem] };
-    else {
-      format ??= detectFormat(file, record.fields, grader);
-      yield { place, format, ...map(format, record, prompts) };
-    }
+    else if (format !== null) yield { place, format, ...(await map(format, record, prompts)) };
   }
 }
 
-function map(
+async function map(
   { map: read, paper }: DataFormat,
   { fields, place }: Extract<FileRecord, { readonly fields: unknown }>,
   prompts: Prompts,
-): Mapped {
+): Promise<Mapped> {
   try {
     const mapped = read(withQuestion(fields), place);
-    const isRephrased = prompts === 'paper' && paper !== undefined && 'question' in mapped;
-    return isRephrased ? { question: paper.ask(mapped.question, fields) } : mapped;
+    if (!('question' in mapped)) return mapped;
+    const plain = withOptions(mapped.question);
+    const question = prompts === 'paper' && paper !== undefined ? paper.ask(plain, fields) : plain;
+    const problem = await whyUnanswerable(question);
+    return problem === null ? { question } : { problems: [problem] };
   } catch (error) {
     // A RangeError is a stack overflow, which only deep nesting causes.
     return { problems: [error instanceof RangeError ? 'it is nested too deep to be read' : reasonOf(error)] };
   }
 }
 
-/** @throws ConfigError if the fields of the first record match no format, or `grader` contradicts it */
-function detectFormat(file: string, record: object, grader?: PlainGrader): DataFormat {
-  const asked = 'messages' in record ? { question: null, ...record } : record;
-  const hasAll = ({ fields }: DataFormat): boolean => fields.every((field) => field in asked);
-  const known = [own, ...SETS].find(hasAll);
+/**
+ * Recognises a set by the fields of its first record and, where others have the same, by what all of a sample hold.
+ * @returns null if no record could be read
+ * @throws ConfigError if no format matches, or `grader` contradicts it
+ */
+function detectFormat(file: string, sample: readonly FileRecord[], grader?: PlainGrader): DataFormat | null {
+  const records = sample.flatMap((record) => ('fields' in record ? [record.fields] : []));
+  const [first] = records;
+  if (first === undefined) return null;
+  const asked = 'messages' in first ? { question: null, ...first } : first;
+  const matches = ({ fields, isLike }: DataFormat): boolean =>
+    fields.every((field) => field in asked) && (isLike === undefined || records.every(isLike));
+  const known = [own, ...SETS].find(matches);
   if (known !== undefined && grader !== undefined) {
     throw new ConfigError(`${file} says how its answers are judged (${known.name}): leave out --grader`);
   }
-  const format = known ?? [pairs(grader)].find(hasAll);
+  const format = known ?? [problems(grader), pairs(grader)].find(matches);
   if (format !== undefined) return format;
-  const there = Object.keys(record);
+  const there = Object.keys(first);
   throw new ConfigError(
     `${file} is not in a format I know. Its rows have ${there.length === 0 ? 'no fields' : `the fields ${someOf(there)}`}.\n` +
       'Write an object a line: {"question": "…", "answer": "…"}, and "id", "grader" or "topic" where you want them; for a ' +

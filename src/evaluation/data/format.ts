@@ -29,6 +29,11 @@ export function inTags(result: string): PaperForm {
   };
 }
 
+export const nonEmptyText = z.string({ error: 'expected a text' }).refine((value) => value.trim() !== '', {
+  error: 'expected a text that is not empty',
+});
+export const textOrNumber = z.union([z.string(), z.number().transform(String)]);
+
 /** Mapping from the records of a data set to questions. */
 export interface DataFormat {
   readonly name: string;
@@ -36,24 +41,30 @@ export interface DataFormat {
   readonly mapping: Readonly<Record<string, string>>;
   /** Absent if the paper's form is the set's own, or not known. */
   readonly paper?: PaperForm | undefined;
+  /** Whether a record with all `fields` is of this set; absent if no other set has the same fields. */
+  readonly isLike?: ((record: Readonly<Record<string, unknown>>) => boolean) | undefined;
   /** @throws Error that says what is wrong with the record */
   readonly map: (record: Readonly<Record<string, unknown>>, place: string) => Mapped;
 }
 
-interface KnownSet<Schema extends z.ZodObject> extends Pick<DataFormat, 'name' | 'mapping' | 'paper'> {
+interface KnownSet<Schema extends z.ZodObject> extends Pick<
+  DataFormat,
+  'name' | 'mapping' | 'paper' | 'isLike'
+> {
   readonly schema: Schema;
   /** Returns the fields that need more than `mapping`, or why the record is left out. */
   readonly draft: (record: z.output<Schema>) => Record<string, unknown> | { readonly leftOut: string };
 }
 
 export function defineSet<Schema extends z.ZodObject>(set: KnownSet<Schema>): DataFormat {
-  const { name, mapping, paper, schema, draft } = set;
+  const { name, mapping, paper, isLike, schema, draft } = set;
   const { error: missing } = schema.safeParse({});
   return {
     name,
     fields: missing?.issues.map(({ path: [field] }) => String(field)) ?? [],
     mapping,
     paper,
+    isLike,
     map(record) {
       const { success, data, error } = schema.safeParse(record);
       if (!success) return { problems: error.issues.map((issue) => explainIssue(issue, record)) };
@@ -121,21 +132,40 @@ export const own: DataFormat = {
 /** Graders that need only the right answer. */
 export type PlainGrader = Exclude<Question['grader'], 'code' | 'custom'>;
 
-/** Returns the format of plain rows: a question and its right answer. Fields unknown to their grader are ignored. */
-export function pairs(grader: PlainGrader = 'freeform'): DataFormat {
+/**
+ * Returns the format of plain rows: a question and its right answer. Fields unknown to their grader are ignored.
+ * Without a grader, rows with options are choices.
+ */
+export function pairs(grader?: PlainGrader): DataFormat {
   return {
     name: 'questions and answers',
     fields: ['question', 'answer'],
-    mapping: { id: 'id, or file and line', grader: `grader, or ${grader}` },
-    map(record, place) {
-      const row: Record<string, unknown> = { id: idOf(place), grader, ...fieldsOf(record) };
-      const graded = questionSchema.options.find(({ shape }) => shape.grader.value === row.grader);
-      const named = Object.entries(row).filter(
-        ([field, value]) => value !== null && field in (graded?.shape ?? row),
-      );
-      return toQuestion(Object.fromEntries(named));
+    mapping: {
+      id: 'id, or file and line',
+      grader: `grader, or ${grader ?? 'freeform, with options choice'}`,
     },
+    map: (record, place) =>
+      toPlainRow(record, place, grader ?? (record.options == null ? 'freeform' : 'choice')),
   };
+}
+
+/** Returns the format of problems, as of HMMT: their right answers are mathematics unless a grader is given. */
+export function problems(grader: PlainGrader = 'math'): DataFormat {
+  return {
+    name: 'problems and answers',
+    fields: ['problem', 'answer'],
+    mapping: { id: 'file and line', question: 'problem', grader },
+    map: ({ problem, answer }, place) => toPlainRow({ question: problem, answer }, place, grader),
+  };
+}
+
+function toPlainRow(record: Readonly<Record<string, unknown>>, place: string, grader: PlainGrader): Mapped {
+  const row: Record<string, unknown> = { id: idOf(place), grader, ...fieldsOf(record) };
+  const graded = questionSchema.options.find(({ shape }) => shape.grader.value === row.grader);
+  const named = Object.entries(row).filter(
+    ([field, value]) => value !== null && field in (graded?.shape ?? row),
+  );
+  return toQuestion(Object.fromEntries(named));
 }
 
 /** Returns e.g. `questions-12` for line 12 of questions.jsonl, since training data comes from several files. */

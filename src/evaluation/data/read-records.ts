@@ -125,7 +125,7 @@ function readLine(line: Buffer): Read | null {
 const MAX_ROW_BYTES = 64 * 1024 * 1024;
 
 async function* readCsv(file: string, chunks: Chunks): AsyncGenerator<FileRecord> {
-  const { parse } = await import('csv-parse').catch(missing(file, 'CSV', ['csv-parse@7']));
+  const { parse } = await import('csv-parse');
   const options = { bom: true, info: true, max_record_size: MAX_ROW_BYTES, skip_empty_lines: true } as const;
   const parser = parse({ ...options, relax_column_count: true, relax_quotes: true });
   let names: readonly string[] | null = null;
@@ -169,7 +169,7 @@ function readRow(values: readonly string[], names: readonly string[]): Read {
 async function* readParquet(file: string, path: string): AsyncGenerator<FileRecord> {
   const packages = Promise.all([import('hyparquet'), import('hyparquet-compressors')]);
   const [{ asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, toJson }, { compressors }] =
-    await packages.catch(missing(file, 'Parquet', ['hyparquet@1', 'hyparquet-compressors@1']));
+    await packages.catch(missing(file));
   try {
     const buffer = await asyncBufferFromFile(path);
     const metadata = await parquetMetadataAsync(buffer);
@@ -187,10 +187,11 @@ async function* readParquet(file: string, path: string): AsyncGenerator<FileReco
   }
 }
 
-/** Returns a handler that names the missing packages, optional peer dependencies since workers read no such files. */
-function missing(file: string, kind: string, packages: readonly string[]): (cause: unknown) => never {
+/** Returns a handler that names the missing packages, optional peer dependencies since few files are Parquet. */
+function missing(file: string): (cause: unknown) => never {
   return (cause) => {
     if (!String(codeOf(cause)).endsWith('MODULE_NOT_FOUND')) throw cause;
-    throw new ConfigError(needsPackages(`${file} is ${kind}, which`, packages), { cause });
+    const packages = ['hyparquet@1', 'hyparquet-compressors@1'];
+    throw new ConfigError(needsPackages(`${file} is Parquet, which`, packages), { cause });
   };
 }

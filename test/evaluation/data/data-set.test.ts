@@ -315,8 +315,113 @@ test('a row of 400 KB is read from JSON lines and from CSV', async () => {
 test.each([
   ['no option', { question: 'Q?', subject: 's', choices: ['a', 'b'], answer: 7 }, /answer is 7: expected/],
   ['no answer', { problem: 'P', level: 'Level 1', type: 't', solution: 'So it is.' }, /holds no \\boxed/],
-  ['no AIME', { problem: 'P', answer: 'x+1' }, /answer is "x\+1": expected a whole number from 0 to 999/],
+  [
+    'a letter and a number that differ',
+    { question: 'Q?', options: ['a', 'b'], answer: 'B', answer_index: 0 },
+    /answer is B, and answer_index 0 of 2/,
+  ],
 ])('a record of a known set with %s is a bad row', async (name, record, problem) => {
   const file = await write(`${name}.jsonl`, JSON.stringify(record));
   expect(await problemsIn(file)).toEqual([expect.stringMatching(problem)]);
+});
+
+const lines = (...rows: readonly object[]): string => rows.map((row) => JSON.stringify(row)).join('\n');
+
+test('GSM8K is known by the last lines of its answers, with thousands and signs', async () => {
+  const file = await write(
+    'gsm8k.jsonl',
+    lines(
+      { question: 'How many rolls?', answer: '12-5=<<12-5=7>>7 are left.\n#### 7' },
+      { question: 'What is it worth?', answer: '1,500-300=$1,200\n#### 1,200' },
+      { question: 'How cold?', answer: 'It fell.\n#### -3\n' },
+    ),
+  );
+  const questions = await questionsIn(file);
+  expect(questions).toMatchObject([
+    { grader: 'number', answer: '7', source: 'GSM8K' },
+    { grader: 'number', answer: '1,200' },
+    { grader: 'number', answer: '-3' },
+  ]);
+  const [first] = questions;
+  for (const reply of ['7', '#### 7', 'The answer is 7.'])
+    expect(first && (await grade(first, reply)).verdict).toBe('correct');
+});
+
+test('MMLU-Pro is asked with its options', async () => {
+  const file = await write(
+    'mmlu-pro.jsonl',
+    lines({
+      ...{ question_id: 2, question: 'Which of these is a mammal?', options: ['trout', 'bat', 'wren'] },
+      ...{ answer: 'B', answer_index: 1, cot_content: '', category: 'biology', src: 'own' },
+    }),
+  );
+  expect(await questionsIn(file)).toMatchObject([
+    {
+      id: 'mmlu-pro-2',
+      question: 'Which of these is a mammal?\n\nA. trout\nB. bat\nC. wren',
+      grader: 'choice',
+      answer: 'B',
+      topic: 'biology',
+    },
+  ]);
+});
+
+test('problems of a contest are AIME only if all answers fit, else mathematics, or as --grader says', async () => {
+  const small = { problem_idx: 1, problem: 'How many primes are below 10?', answer: '4' };
+  const surd = { problem_idx: 2, problem: 'Simplify sin(pi/3).', answer: '\\frac{\\sqrt{3}}{2}' };
+  const aime = await write('contest.jsonl', lines(small, small));
+  const hmmt = await write('hmmt.jsonl', lines(small, surd));
+  expect(await questionsIn(aime)).toMatchObject([{ boxed: true, source: 'AIME' }, { boxed: true }]);
+  expect(await questionsIn(hmmt)).toMatchObject([
+    { question: small.problem, grader: 'math', answer: '4' },
+    { question: surd.problem, grader: 'math', answer: surd.answer },
+  ]);
+  expect(await questionsIn(hmmt, 'exact')).toMatchObject([{ grader: 'exact' }, { grader: 'exact' }]);
+});
+
+test('SimpleQA is read with its topics, and a model may judge', async () => {
+  const file = await write(
+    'simple-qa.csv',
+    `metadata,problem,answer\n"{'topic': 'Art', 'answer_type': 'Person', 'urls': []}",Who painted it?,Ada Lind\n`,
+  );
+  expect(await questionsIn(file)).toMatchObject([
+    { question: 'Who painted it?', grader: 'freeform', verify: true, topic: 'Art', answer: 'Ada Lind' },
+  ]);
+});
+
+test('options of any file are in what is asked, and rows with options are choices', async () => {
+  const row = { question: 'Which is a bird?', answer: 'C', options: ['trout', 'bat', 'wren'] };
+  const shown = { ...row, question: 'Which is a bird: (A) trout, (B) bat, (C) wren?' };
+  const file = await write('options.jsonl', lines(row, shown, { ...row, answer: 'wren' }));
+  expect(await questionsIn(file)).toMatchObject([
+    { question: 'Which is a bird?\n\nA. trout\nB. bat\nC. wren', grader: 'choice', answer: 'C' },
+    { question: shown.question },
+    { answer: 'wren' },
+  ]);
+});
+
+test.each([
+  [
+    'a choice without options',
+    { grader: 'choice', question: 'Which is a bird?', answer: 'C' },
+    /shows no option C/,
+  ],
+  [
+    'a worked solution',
+    { question: 'How many?', answer: 'First 2, then 5.\n#### 7' },
+    /is a worked solution that ends with ####/,
+  ],
+  [
+    'a box around a part of the answer',
+    { question: 'How many?', answer: 'It is \\boxed{7}, as said' },
+    /sent as a reply, would not be right/,
+  ],
+  [
+    'a statement',
+    { question: 'Who?', grader: 'exact', answer: '<answer>Ada</answer>' },
+    /would not be right/,
+  ],
+])('%s is reported, since no reply could be right', async (name, row, problem) => {
+  const file = await write(`${name}.jsonl`, lines({ question: 'Why?', answer: 'x' }, { id: 'b', ...row }));
+  expect((await problemsIn(file)).join('\n')).toMatch(problem);
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { unpickleText } from '../../../src/evaluation/data/known-sets';
+import { unpickleText } from '../../../src/evaluation/data/code-sets';
 
 /** Pickles a Python expression with Python. */
 const pickled = (expression: string, protocol: number): Buffer =>
