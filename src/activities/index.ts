@@ -1,7 +1,7 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import { ConfigError } from '../config/errors';
 import { solvingDigestOf } from '../config/digest';
-import { narrowRun, resolveRun } from '../config/resolve-run';
+import { holdToRights, narrowRun, resolveRun } from '../config/resolve-run';
 import type { Config } from '../config/schema';
 import { jsonBytes } from '../plan/plan';
 import type { ConductorActivities, ConfigDigest, ResolveRunResult } from '../protocol/activity-contract';
@@ -67,7 +67,7 @@ async function resolveForRun(
       ? resolveRun(config, { pool, limits, conductor })
       : withNamed(narrowRun(given, { pool, limits }), config, conductor);
   return {
-    run: await bindConductor(run, conductor, policy),
+    run: holdToRights(await bindConductor(run, conductor, policy), input),
     ...(given === undefined && { config: digest }),
     ...(await askedIn(store, input)),
   };

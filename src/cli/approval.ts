@@ -126,7 +126,7 @@ export async function askVerdict(
     } else if (letter === 'r') {
       const reason = (await person.ask('What should the Conductor do differently? ', signal))?.trim();
       if (!reason) return false;
-      await decider.rejectPlan(id, reason);
+      await decider.rejectPlan(id, reason, { asOperator: true });
     } else return false;
     return true;
   };

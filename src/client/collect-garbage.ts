@@ -1,7 +1,7 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { DAY_MS } from '../config/duration';
-import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../protocol/names';
+import { SOLVE_WORKFLOWS } from '../protocol/names';
 import { reasonOf } from '../errors';
 import { readAnswer, rowKeys } from '../store/ledger';
 import { eachInParallel, type Store, sweep, type Swept } from '../store/store';
@@ -110,7 +110,7 @@ async function decode(
   try {
     return await new HistoryDecoder(client.options.loadedDataConverter).payload(payload);
   } catch (error) {
-    if (type !== SOLVE_WORKFLOW && type !== SOLVE_PART_WORKFLOW) {
+    if (!SOLVE_WORKFLOWS.includes(type)) {
       return Buffer.from(payload.data ?? []).toString('latin1');
     }
     const what = `the history of run ${workflowId} cannot be read (${reasonOf(error)})`;

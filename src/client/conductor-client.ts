@@ -1,10 +1,10 @@
-import { type Client, WorkflowFailedError } from '@temporalio/client';
+import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { readGivenConfig } from '../config/load';
 import type { ConfigInput } from '../config/schema';
 import { checkEncrypted } from '../encryption/codec';
 import type { Plan, PlanContext } from '../plan/plan';
-import { type HeldLimits, HINT, isDepth, type LimitsChange } from '../protocol/messages';
+import { type HeldLimits, HINT, isDepth, type LimitsChange, type Sender } from '../protocol/messages';
 import {
   ADD_HINT_SIGNAL,
   APPROVE_PLAN_UPDATE,
@@ -15,6 +15,7 @@ import {
   SET_LIMITS_UPDATE,
   SET_MAX_DEPTH_SIGNAL,
   SOLVE_WORKFLOW,
+  SOLVE_WORKFLOWS,
 } from '../protocol/names';
 import type { SolveInput } from '../protocol/input';
 import { questionOf } from '../protocol/planning';
@@ -73,6 +74,7 @@ export interface AttachedSolve extends SolveHandle {
  * Starts, follows, steers and stops solves.
  * Methods that change a run throw a RefusedError with the reason if the run refuses. Signals (`setMaxDepth`, `addHint`)
  * return at once; the other changes wait for a worker's answer. A child is steered by its id in the trace.
+ * A run that a gateway's key started refuses what that key may not use, unless the sender is an operator.
  */
 export class ConductorClient {
   private readonly client: Client;
@@ -104,9 +106,12 @@ export class ConductorClient {
     return this.launch({ ...request, ...asked }, id ?? newRunId(question, this.client), options);
   }
 
-  /** Attaches to a run, running or ended, whoever started it. @throws Temporal's WorkflowNotFoundError if unknown */
+  /** Attaches to a run, running or ended, whoever started it. @throws Temporal's WorkflowNotFoundError if there is none */
   async attach(id: string): Promise<AttachedSolve> {
-    const { runId, memo = {} } = await this.client.workflow.getHandle(id).describe();
+    const { runId, memo = {}, type } = await this.client.workflow.getHandle(id).describe();
+    if (!SOLVE_WORKFLOWS.includes(type)) {
+      throw new WorkflowNotFoundError(`workflow ${id} is a ${type}, not a solve`, id, runId);
+    }
     return { ...this.handleOf(id, runId), memo };
   }
 
@@ -150,15 +155,18 @@ export class ConductorClient {
     return readRetries(this.client, id);
   }
 
-  /** Sets how deep the Conductor may call itself from now on, in running children too; null: no depth limit. */
-  async setMaxDepth(id: string, depth: number | null): Promise<void> {
+  /**
+   * Sets how deep the Conductor may call itself from now on, in running children too; null: no depth limit. A run
+   * ignores what the sender may not set: `setLimits` tells.
+   */
+  async setMaxDepth(id: string, depth: number | null, sender?: Sender): Promise<void> {
     // A signal has no answer, so a value that a run would ignore is refused before it is sent.
     if (!isDepth(depth)) {
       throw new RefusedError(
         `the depth is ${String(depth)}: it must be a whole number from 0, or null for no limit`,
       );
     }
-    await signalRun(this.client, id, SET_MAX_DEPTH_SIGNAL, depth);
+    await signalRun(this.client, id, SET_MAX_DEPTH_SIGNAL, depth, ...argsOf(sender));
   }
 
   /** Gives the Conductor something to consider, from its next call on. */
@@ -177,8 +185,8 @@ export class ConductorClient {
   }
 
   /** Changes the given limits, and returns all current ones. */
-  async setLimits(id: string, change: LimitsChange): Promise<HeldLimits> {
-    return updateRun(this.client, id, SET_LIMITS_UPDATE, change);
+  async setLimits(id: string, change: LimitsChange, sender?: Sender): Promise<HeldLimits> {
+    return updateRun(this.client, id, SET_LIMITS_UPDATE, change, ...argsOf(sender));
   }
 
   /** Approves the waiting plan. @param seen the plan as it was shown; any other is refused. Default: the current one */
@@ -193,8 +201,8 @@ export class ConductorClient {
   }
 
   /** Rejects the waiting plan: the Conductor is given the reason, and writes another one. */
-  async rejectPlan(id: string, reason: string): Promise<void> {
-    await updateRun(this.client, id, REJECT_PLAN_UPDATE, { reason });
+  async rejectPlan(id: string, reason: string, sender?: Sender): Promise<void> {
+    await updateRun(this.client, id, REJECT_PLAN_UPDATE, { reason }, ...argsOf(sender));
   }
 
   /** Returns the context in which `parsePlan` reads a plan for this run, and in which the run would validate it now. */
@@ -273,6 +281,10 @@ export class ConductorClient {
     if (run === null) throw new RefusedError(`run ${id} has no plan yet: try again when it has`);
     return { ...known, run };
   }
+}
+
+function argsOf(sender: Sender | undefined): readonly Sender[] {
+  return sender?.asOperator === true ? [sender] : [];
 }
 
 async function resolveTrace(trace: SolveTrace, store: Store): Promise<SolveResult> {

@@ -1,6 +1,8 @@
+import { changedLimits } from '../config/resolve-run';
 import { ConductorError } from '../errors';
 import type { PlanContext } from '../plan/plan';
-import type { LimitsInput, SolveInput } from '../protocol/input';
+import type { LimitsInput, Rights, SolveInput } from '../protocol/input';
+import type { Sender } from '../protocol/messages';
 import { isRecursionAllowed, planContextOf } from '../protocol/planning';
 import type { RunLimits } from '../protocol/cards';
 import { CONDUCTOR_ID } from '../protocol/names';
@@ -14,13 +16,16 @@ export class BadRetryError extends ConductorError {
   readonly code = 'BadRetry';
 }
 
-export interface RetryRequest {
+/** A retry that an operator sends may have the limits that it names, even if the earlier run's key may not. */
+export interface RetryRequest extends Sender {
   /** Index of the step, from 0. The outputs of earlier steps are kept. */
   readonly from: number;
   readonly worker?: string;
   readonly subtask?: string;
   /** Limits that differ from those of the earlier run, whose spending does not count. */
   readonly limits?: LimitsInput;
+  /** What the key that asks for the retry may use. @default what the earlier run's key may use */
+  readonly rights?: Rights;
 }
 
 /** Returns the input of a run that continues an earlier one from a step. Steps before it that failed run again, too. */
@@ -31,7 +36,7 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
   }
   const first = trace.rounds.find(({ childId }) => childId === null);
   const planned = first?.plan?.steps ?? [];
-  const { from, worker, subtask, limits } = request;
+  const { from, worker, subtask, limits, rights = rightsAfter(input, request) } = request;
   if (first === undefined || planned.length === 0) {
     throw new RefusedError(`run ${trace.id} has no plan to go on from`);
   }
@@ -48,8 +53,16 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
   return {
     ...input,
     ...(limits && { limits: { ...input.limits, ...limits } }),
+    ...(rights && { rights }),
     given: { plan: { steps }, outputs },
   };
+}
+
+function rightsAfter({ rights }: SolveInput, { limits = {}, asOperator }: RetryRequest): Rights | undefined {
+  if (rights === undefined || asOperator !== true) return rights;
+  const { depth = 0 } = limits;
+  // Depth is of no use without the Conductor.
+  return { models: depth === 0 ? rights.models : null, limits: changedLimits(rights.limits, limits) };
 }
 
 type Known = Pick<ResolvedKnownRun, 'input' | 'run'>;

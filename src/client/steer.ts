@@ -1,4 +1,6 @@
+import { ApplicationFailure } from '@temporalio/common';
 import { ConductorError } from '../errors';
+import { FAILURES } from '../protocol/failures';
 import {
   type Client,
   isGrpcServiceError,
@@ -8,19 +10,36 @@ import {
 
 /** Thrown if a run refuses what it was asked to do; the message is the run's own, and nothing changed. */
 export class RefusedError extends ConductorError {
-  override readonly name = 'RefusedError';
-  readonly code = 'Refused';
+  override readonly name: string = 'RefusedError';
+  readonly code: string = 'Refused';
+}
+
+/** Thrown if the key that started a run may not use what was asked of it: an operator may. */
+export class NotAllowedError extends RefusedError {
+  override readonly name = 'NotAllowedError';
+  override readonly code = 'NotAllowed';
 }
 
 /** Signals a run, without awaiting an answer. @throws RefusedError if the run has ended */
-export async function signalRun(client: Client, id: string, name: string, arg: unknown): Promise<void> {
-  await explained(client, id, client.workflow.getHandle(id).signal(name, arg));
+export async function signalRun(
+  client: Client,
+  id: string,
+  name: string,
+  ...args: readonly unknown[]
+): Promise<void> {
+  await explained(client, id, client.workflow.getHandle(id).signal(name, ...args));
 }
 
 /** Sends an update and awaits the run's answer; needs a worker. @throws RefusedError if it refuses or has ended */
-export function updateRun<Answer>(client: Client, id: string, name: string, arg: unknown): Promise<Answer> {
+export function updateRun<Answer>(
+  client: Client,
+  id: string,
+  name: string,
+  ...[arg, ...rest]: readonly [unknown, ...unknown[]]
+): Promise<Answer> {
   const handle = client.workflow.getHandle(id);
-  return explained(client, id, handle.executeUpdate<Answer, [unknown]>(name, { args: [arg] }));
+  const sent = handle.executeUpdate<Answer, [unknown, ...unknown[]]>(name, { args: [arg, ...rest] });
+  return explained(client, id, sent);
 }
 
 async function explained<Answer>(client: Client, id: string, sent: Promise<Answer>): Promise<Answer> {
@@ -28,7 +47,9 @@ async function explained<Answer>(client: Client, id: string, sent: Promise<Answe
     return await sent;
   } catch (cause) {
     if (cause instanceof WorkflowUpdateFailedError) {
-      throw new RefusedError(cause.cause?.message ?? cause.message, { cause });
+      const { cause: refusal = cause } = cause;
+      const isForbidden = refusal instanceof ApplicationFailure && refusal.type === FAILURES.notAllowed;
+      throw new (isForbidden ? NotAllowedError : RefusedError)(refusal.message, { cause });
     }
     if (!isNotFound(cause)) throw cause;
     // The server gives the same answer for a run that has ended and for one that never existed.

@@ -2,6 +2,7 @@ import type { ConductorCard, ResolvedRun, RunLimits, RunWorker } from '../protoc
 import type { LimitsInput, PoolFilter, SolveInput } from '../protocol/input';
 import { conductorsOf, nameOf, resolveConductor, resolveWorker } from './cards';
 import type { Plan } from '../plan/plan';
+import { lowerLimits, mayPlan, mostOf, workersWithin } from '../protocol/rights';
 import { PlanError, quoteBriefly } from '../plan/plan-error';
 import { validatePlan } from '../plan/validate';
 import { ConfigError, someOf } from './errors';
@@ -58,6 +59,22 @@ export function narrowRun(
   return { ...run, workers, limits: changedLimits(run.limits, limits) };
 }
 
+/**
+ * Narrows a run to what the key behind it may use: some workers, and no limit above the key's.
+ * @throws ConfigError if that leaves no worker, or the Conductor would have to be asked for a plan and may not be
+ */
+export function holdToRights(run: ResolvedRun, input: SolveInput): ResolvedRun {
+  const most = mostOf(input);
+  if (most === null) return run;
+  if (!mayPlan(input) && input.given === undefined) {
+    throw new ConfigError('the key of this run may not use its Conductor: give a plan of workers it may use');
+  }
+  const allow = workersWithin(input, run);
+  if (allow.length === 0) throw new ConfigError('the key of this run may use none of its workers');
+  const held = narrowRun(run, { pool: { allow } });
+  return { ...held, limits: lowerLimits(held.limits, most) };
+}
+
 function checkPlan(place: string, plan: Plan, { workers, limits }: ResolvedRun): void {
   const context = { workers: workers.map(({ id }) => id), maxSteps: limits.steps, round: 0 };
   try {
@@ -73,7 +90,8 @@ function configuredLimits({ costUsd, wallClock, approval, ...counts }: Config['l
   return { ...counts, nanoUsd: nanoUsd(costUsd), wallClockMs, approvalMs };
 }
 
-function changedLimits(
+/** Returns limits with some of them replaced. @throws ConfigError for an invalid duration */
+export function changedLimits(
   limits: RunLimits,
   { costUsd, wallClock, approval, ...counts }: LimitsInput,
 ): RunLimits {

@@ -2,7 +2,7 @@ import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { BadCursorError } from '../client/live-events';
 import { BadRetryError } from '../client/retry';
-import { isNotFound, RefusedError } from '../client/steer';
+import { isNotFound, NotAllowedError, RefusedError } from '../client/steer';
 import { ConfigError } from '../config/errors';
 import { codeOf, ConductorError, reasonOf } from '../errors';
 import { PlanError } from '../plan/plan-error';
@@ -53,6 +53,7 @@ export function badRequest(message: string, param: string, reason = 'invalid_val
 /** The product's own errors that the caller can fix, with their statuses. */
 const CALLERS: readonly (readonly [abstract new (...args: never[]) => Error, ContentfulStatusCode])[] = [
   [PolicyError, 404],
+  [NotAllowedError, 403],
   [RefusedError, 409],
   ...[BadCursorError, BadRetryError, ConfigError, PlanError].map((kind) => [kind, 400] as const),
 ];

@@ -138,7 +138,7 @@ export const conductorSchema = z.object({
 });
 export type ConductorCard = z.infer<typeof conductorSchema>;
 
-const limitsSchema = z.object({
+export const runLimitsSchema = z.object({
   steps: z.int().min(1).max(MAX_STEPS),
   /** How deep the Conductor may call itself; 0: not at all, null: as deep as the other limits allow. */
   depth: z.int().min(0).nullable(),
@@ -151,7 +151,7 @@ const limitsSchema = z.object({
   wallClockMs: milliseconds,
   approvalMs: milliseconds,
 });
-export type RunLimits = z.infer<typeof limitsSchema>;
+export type RunLimits = z.infer<typeof runLimitsSchema>;
 /** Limits of a run or a child of it on what it spends. */
 export type SpendingLimits = Pick<RunLimits, 'calls' | 'tokens' | 'nanoUsd'>;
 
@@ -160,7 +160,7 @@ export const runSchema = z.object({
   conductor: conductorSchema,
   /** Workers that this run may use, in the order of the configuration: the index is the plan's ordinal. */
   workers: z.array(workerSchema).min(1).readonly(),
-  limits: limitsSchema,
+  limits: runLimitsSchema,
   /** How the Conductor may call itself while depth remains: to review an answer, as a worker of its plan, or both. */
   recursion: z.enum(['review', 'worker', 'both', 'never']),
   heartbeatMs: milliseconds,
@@ -171,5 +171,5 @@ export type ResolvedRun = z.infer<typeof runSchema>;
 
 /** Run of one solve. Its calls are bounded, since a result that lists more would not fit a payload. */
 export const solveRunSchema = runSchema.extend({
-  limits: limitsSchema.extend({ calls: z.int().min(1).max(MAX_CALLS) }),
+  limits: runLimitsSchema.extend({ calls: z.int().min(1).max(MAX_CALLS) }),
 });

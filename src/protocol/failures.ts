@@ -64,6 +64,8 @@ export const FAILURES = {
   workerLost: 'Worker.Lost',
   /** A message that does not fit the state of a run, e.g. an approval when no plan waits. No one. */
   badMessage: 'Solve.BadMessage',
+  /** A message that asks for more than the key that started the run may use. No one. */
+  notAllowed: 'Solve.NotAllowed',
   /** Input that is invalid for a run. No one. */
   badInput: 'Solve.BadInput',
   /** Every step failed: no answer is left. The run fails with its trace as details. */

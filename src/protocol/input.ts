@@ -3,7 +3,7 @@ import { ACCESS_MODES, EXAMPLE_SET_NAMES, jsonBytes } from '../plan/plan';
 import { isRecord } from '../plan/validate';
 import { planSchema } from './solve';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from './messages';
-import { runSchema, solveRunSchema } from './cards';
+import { runLimitsSchema, runSchema, solveRunSchema } from './cards';
 import { INLINE_BYTES, isText, MAX_INLINE_QUESTION_BYTES, type Text } from './text';
 
 // The local activity that every run begins with checks inputs. The sandbox imports only types, since zod would double
@@ -86,6 +86,15 @@ const conductorChangeSchema = z.strictObject({
 });
 export type ConductorChange = z.infer<typeof conductorChangeSchema>;
 
+const rightsSchema = z.strictObject({
+  /** Names of models, or prefixes of names followed by `*`; null allows all. */
+  models: z.array(z.string()).readonly().nullable(),
+  /** The most that the limits may be. */
+  limits: runLimitsSchema,
+});
+/** What the key behind a run may use. */
+export type Rights = z.infer<typeof rightsSchema>;
+
 const questionSchema = z.custom<Text>(isQuestion, {
   error: `expected a text with at least a word and at most ${MAX_INLINE_QUESTION_BYTES} bytes, or a reference to one in the store`,
 });
@@ -120,6 +129,8 @@ const solveFields = z.strictObject({
   pool: poolSchema.optional(),
   limits: limitsInputSchema.optional(),
   conductor: conductorChangeSchema.optional(),
+  /** What the key behind the run may use; absent if no key started it. Only an operator's message widens it. */
+  rights: rightsSchema.optional(),
   /** Whether a person must approve a plan before it runs: only the first one, or those of children too. */
   approval: z.enum(['plan', 'all']).optional(),
   /** 1 is served first, 5 last; Temporal's default is 3. */

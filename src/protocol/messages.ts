@@ -31,6 +31,11 @@ export interface LimitsChange {
   readonly wallClockMs?: number;
 }
 
+/** Sender of a message. Only an operator may give a run more than the key that started it may use. */
+export interface Sender {
+  readonly asOperator?: boolean;
+}
+
 /** Limits that hold now, never below what is spent or reserved for running calls. */
 export interface HeldLimits extends Required<LimitsChange> {
   /** Milliseconds left of the wall clock, without the time that plans waited for a person. */

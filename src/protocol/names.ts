@@ -4,6 +4,8 @@ export const SOLVE_WORKFLOW = 'conductorSolve';
 /** Solve within one of our runs, such as a review. It has a type of its own, so that lists can leave it out. */
 export const SOLVE_PART_WORKFLOW = 'conductorSolvePart';
 
+export const SOLVE_WORKFLOWS: readonly string[] = [SOLVE_WORKFLOW, SOLVE_PART_WORKFLOW];
+
 export const STATE_QUERY = 'state';
 export const LIMITS_QUERY = 'limits';
 

@@ -133,7 +133,7 @@ async function runChild(context: RunContext, share: Share, options: ChildOptions
 const MAX_ID_BYTES = 1000;
 
 async function startSolve(
-  { input: { approval, seed, live }, run, limits, payloads, depth, rootId }: RunContext,
+  { input: { approval, seed, live }, run, limits, payloads, depth, rootId, steering }: RunContext,
   { childId, summary, question, maxAnswerTokens, background, ...options }: ChildOptions,
   share: SpendingLimits,
   { depth: maxDepth, hints }: Told,
@@ -152,10 +152,12 @@ async function startSolve(
     background: payloads.takesInline(background) ? background : await payloads.byReference(background),
     ...options,
   };
+  const rights = steering.rights.ofChild({ ...share, wallClockMs });
   const input: SolveInput = {
     question,
     maxAnswerTokens,
     parent,
+    ...(rights !== undefined && { rights }),
     ...(approval === 'all' && { approval }),
     ...(live === true && { live }),
     seed,

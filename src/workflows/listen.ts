@@ -18,6 +18,7 @@ import {
   type LimitsChange,
   MAX_HINTS,
   type PlanRejection,
+  type Sender,
 } from '../protocol/messages';
 import type { Plan } from '../plan/plan';
 import { findShapeProblem } from '../plan/validate';
@@ -46,18 +47,18 @@ export const stateQuery = defineQuery<SolveTrace>(STATE_QUERY);
 export const limitsQuery = defineQuery<HeldLimits | null>(LIMITS_QUERY);
 
 /** Signal: how deep the Conductor may call itself from now on; null: as deep as the other limits allow. */
-export const setMaxDepthSignal = defineSignal<[number | null]>(SET_MAX_DEPTH_SIGNAL);
+export const setMaxDepthSignal = defineSignal<[number | null, Sender?]>(SET_MAX_DEPTH_SIGNAL);
 /** Signal: a hint, which the Conductor is shown from its next call on. */
 export const addHintSignal = defineSignal<[string]>(ADD_HINT_SIGNAL);
 
 /** Update: changes limits and returns those that now hold. */
-export const setLimitsUpdate = defineUpdate<HeldLimits, [LimitsChange]>(SET_LIMITS_UPDATE);
+export const setLimitsUpdate = defineUpdate<HeldLimits, [LimitsChange, Sender?]>(SET_LIMITS_UPDATE);
 /** Update: approves the waiting plan, but only if it is the plan that the person saw. */
 export const approvePlanUpdate = defineUpdate<null, [Plan]>(APPROVE_PLAN_UPDATE);
 /** Update: runs another plan instead, under the same rules as the Conductor's plans; returns it in normal form. */
 export const editPlanUpdate = defineUpdate<Plan, [Plan]>(EDIT_PLAN_UPDATE);
 /** Update: has the Conductor write another plan, for the given reason. */
-export const rejectPlanUpdate = defineUpdate<null, [PlanRejection]>(REJECT_PLAN_UPDATE);
+export const rejectPlanUpdate = defineUpdate<null, [PlanRejection, Sender?]>(REJECT_PLAN_UPDATE);
 
 /** Sets the handlers of all messages that a run understands. Must come before the first await. */
 export function listen(start: RunStart): void {
@@ -71,9 +72,10 @@ export function listen(start: RunStart): void {
     return limits && heldLimits(limits);
   });
   listenForSignals(start);
-  setHandler(setLimitsUpdate, (change) => setLimits(start, change), {
-    validator: (change) => {
+  setHandler(setLimitsUpdate, (change: LimitsChange, sender?: Sender) => setLimits(start, change, sender), {
+    validator: (change: LimitsChange, sender?: Sender) => {
       refuseFor(findLimitsProblem(change));
+      forbidFor(start.steering.rights.findExcess(runLimitsOf(change), sender));
     },
   });
   listenForVerdicts(start);
@@ -81,24 +83,27 @@ export function listen(start: RunStart): void {
 
 /** Sets the signal handlers. Signals cannot be refused, so an invalid one is ignored and logged. */
 function listenForSignals({ steering }: RunStart): void {
-  setHandler(setMaxDepthSignal, async (depth) => {
-    if (isDepth(depth)) await steering.changeLimits({ depth });
-    else ignore(SET_MAX_DEPTH_SIGNAL, 'a whole number from 0, or null for no limit');
+  setHandler(setMaxDepthSignal, async (depth, sender) => {
+    const problem = isDepth(depth)
+      ? steering.rights.findExcess({ depth }, sender)
+      : 'expected a whole number from 0, or null for no limit';
+    if (problem === null) await steering.changeLimits({ depth }, sender);
+    else ignore(SET_MAX_DEPTH_SIGNAL, problem);
   });
   setHandler(addHintSignal, async (hint) => {
-    if (!HINT.isMet(hint)) ignore(ADD_HINT_SIGNAL, HINT.expected);
+    if (!HINT.isMet(hint)) ignore(ADD_HINT_SIGNAL, `expected ${HINT.expected}`);
     else if (steering.hints.length < MAX_HINTS) await steering.addHint(hint);
-    else ignore(ADD_HINT_SIGNAL, `at most ${MAX_HINTS} hints a run`);
+    else ignore(ADD_HINT_SIGNAL, `expected at most ${MAX_HINTS} hints a run`);
   });
 }
 
-function ignore(signal: string, expected: string): void {
-  log.warn(`signal ${signal} ignored: expected ${expected}`);
+function ignore(signal: string, problem: string): void {
+  log.warn(`signal ${signal} ignored: ${problem}`);
 }
 
 /** Applies a change at once. Replies when the run has limits: the first call resolves them soon. */
-async function setLimits({ steering }: RunStart, change: LimitsChange): Promise<HeldLimits> {
-  await steering.changeLimits(runLimitsOf(change));
+async function setLimits({ steering }: RunStart, change: LimitsChange, sender: unknown): Promise<HeldLimits> {
+  await steering.changeLimits(runLimitsOf(change), sender);
   // A cancellation does not reject the update: the reply comes once limits are known or the run is over.
   await CancellationScope.nonCancellable(() => condition(() => steering.limits !== null || steering.isOver));
   const { limits } = steering;
@@ -110,35 +115,40 @@ function refuseFor(problem: string | null): void {
   if (problem !== null) throw badMessage(problem);
 }
 
-function listenForVerdicts({ approval }: RunStart): void {
+function forbidFor(problem: string | null): void {
+  if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FAILURES.notAllowed);
+}
+
+function listenForVerdicts({ approval, steering }: RunStart): void {
   /** @param judge throws if it refuses the verdict */
-  const hear = <Asked, Answer>(
-    update: UpdateDefinition<Answer, [Asked]>,
-    judge: (asked: Asked, waiting: WaitingPlan) => { readonly verdict: Verdict; readonly answer: Answer },
+  const hear = <Args extends readonly unknown[], Answer>(
+    update: UpdateDefinition<Answer, [...Args]>,
+    judge: (waiting: WaitingPlan, ...args: Args) => { readonly verdict: Verdict; readonly answer: Answer },
   ): void => {
-    const judged = (asked: Asked): ReturnType<typeof judge> => {
-      if (approval.waiting !== null) return judge(asked, approval.waiting);
+    const judged = (...args: Args): ReturnType<typeof judge> => {
+      if (approval.waiting !== null) return judge(approval.waiting, ...args);
       throw badMessage(
         'this run has no plan waiting for approval: it asked for no approval, or its plan was already decided on',
       );
     };
-    const decide = (asked: Asked): Answer => {
-      const { verdict, answer } = judged(asked);
+    const decide = (...args: Args): Answer => {
+      const { verdict, answer } = judged(...args);
       approval.decide(verdict);
       return answer;
     };
     setHandler(update, decide, { validator: judged });
   };
-  hear(approvePlanUpdate, (seen, { plan }) => {
+  hear(approvePlanUpdate, ({ plan }, seen) => {
     checkSeen(seen, plan);
     return { verdict: { plan }, answer: null };
   });
-  hear(editPlanUpdate, (edited, { rules }) => {
+  hear(editPlanUpdate, ({ rules }, edited) => {
     const plan = checkPlan(edited, rules());
     return { verdict: { plan }, answer: plan };
   });
-  hear(rejectPlanUpdate, (rejection) => {
+  hear(rejectPlanUpdate, (_, rejection: PlanRejection, sender?: Sender) => {
     refuseFor(findRejectionProblem(rejection));
+    forbidFor(steering.rights.findPlanningProblem(sender));
     return { verdict: { reason: rejection.reason }, answer: null };
   });
 }

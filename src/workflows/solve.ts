@@ -20,6 +20,7 @@ import { emptyTrace } from '../trace/reduce';
 import { configurationActivities, storeActivities } from './activities';
 import { reviewAnswer } from './child';
 import { isOwnCancellation, orFail } from './failures';
+import { KeyRights } from './key-rights';
 import { Limits } from './limits';
 import { listen } from './listen';
 import { settlePlan } from './make-plan';
@@ -41,7 +42,8 @@ const WHOLE_ANSWER_BYTES = 900_000;
 export async function conductorSolve(input: SolveInput): Promise<SolveTrace> {
   const { workflowId, runId } = workflowInfo();
   const recorder = new Recorder(emptyTrace({ id: workflowId, runId, question: questionOf(input) }));
-  const start: RunStart = { recorder, steering: new Steering(), approval: new Approval() };
+  const steering = new Steering(new KeyRights(input));
+  const start: RunStart = { recorder, steering, approval: new Approval() };
   listen(start);
   try {
     refuseUnfit(input);

@@ -5,6 +5,7 @@ import { ADD_HINT_SIGNAL, SET_MAX_DEPTH_SIGNAL } from '../protocol/names';
 import type { RunLimits } from '../protocol/cards';
 import type { SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
+import type { KeyRights } from './key-rights';
 import type { Limits } from './limits';
 
 export interface Told {
@@ -29,6 +30,8 @@ export class Steering {
   /** Changes received before the run had limits to change. */
   private early: Partial<RunLimits> = {};
 
+  constructor(readonly rights: KeyRights) {}
+
   attachLimits(limits: Limits): void {
     this.limits = limits;
     limits.change(this.early);
@@ -39,8 +42,9 @@ export class Steering {
     await this.notifyAll();
   }
 
-  /** Changes limits. Live children learn of a new depth; what was set aside for them stays. */
-  async changeLimits(change: Partial<RunLimits>): Promise<void> {
+  /** Changes limits as the sender may. Live children learn of a new depth; what was set aside for them stays. */
+  async changeLimits(change: Partial<RunLimits>, sender: unknown): Promise<void> {
+    this.rights.note(change, sender);
     if (this.limits === null) this.early = { ...this.early, ...change };
     else this.limits.change(change);
     await this.notifyAll();
@@ -74,7 +78,9 @@ export class Steering {
     const now = this.toldBy(limits);
     child.known = now;
     try {
-      if (now.depth !== known.depth) await handle.signal(SET_MAX_DEPTH_SIGNAL, now.depth);
+      if (now.depth !== known.depth) {
+        await handle.signal(SET_MAX_DEPTH_SIGNAL, now.depth, ...this.rights.passedOn);
+      }
       for (const hint of now.hints.slice(known.hints.length)) await handle.signal(ADD_HINT_SIGNAL, hint);
     } catch {
       // A child that has just ended needs no message, and neither does one that is cancelled with this run. If thrown

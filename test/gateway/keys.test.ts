@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import {
-  allowsModel,
-  createKey,
-  isUsable,
-  KeyChecker,
-  listKeys,
-  revokeKey,
-} from '../../src/gateway/access/keys';
+import { createKey, isUsable, KeyChecker, listKeys, revokeKey } from '../../src/gateway/access/keys';
+import { allowsModel } from '../../src/protocol/rights';
 import { settingsOf, useStore } from './stage';
 
 const stage = useStore();
@@ -171,5 +165,5 @@ test.each([
   [['gpt', 'worker/*'], 'gpt-5', false],
   [['*'], 'anything', true],
 ])('models %j allow %s: %p', (models, model, isAllowed) => {
-  expect(allowsModel({ models }, model)).toBe(isAllowed);
+  expect(allowsModel(models, model)).toBe(isAllowed);
 });

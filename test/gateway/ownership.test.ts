@@ -111,6 +111,32 @@ test('a key cannot see, list, steer, cancel or guess the solves of another', asy
   });
 });
 
+test('a workflow of another type is no solve at any route, whoever asks', async () => {
+  const [owner, admin] = [await gateway.key(), await gateway.key({ isAdmin: true })];
+  const workflowId = `gw-${owner.slice('sk-tc-'.length, 16)}-agent`;
+  const notes = { created_at: 0, background: false, model: 'conductor', effort: null, metadata: {} };
+  const more = { max_output_tokens: null, previous_response_id: null, user: null, trace: 'none' };
+  const response = { ...notes, ...more, warnings: [], isInstructed: false };
+  const { client } = stage.temporal;
+  const run = await client.workflow.start('agent', {
+    workflowId,
+    taskQueue: stage.taskQueue,
+    memo: { response },
+  });
+  const all = (await routes()).filter(({ path }) => path.includes('{id}'));
+  for (const { method, path } of all) {
+    for (const key of [owner, admin]) {
+      const id = path.startsWith('/v1') ? `resp_${workflowId}` : workflowId;
+      const { status } = await send({ method, path: path.replace('{id}', id) }, key);
+      expect({ method, path, status }).toEqual({ method, path, status: 404 });
+    }
+  }
+  const about = { question: 'And then?', after: workflowId };
+  expect(await gateway.ask('POST', '/api/solves', about, { key: owner })).toMatchObject({ status: 404 });
+  expect((await run.describe()).status.name).toBe('RUNNING');
+  await run.terminate();
+});
+
 async function allRuns(): Promise<{ readonly workflowId: string }[]> {
   const runs: { readonly workflowId: string }[] = [];
   const query = `TaskQueue = '${stage.taskQueue}'`;

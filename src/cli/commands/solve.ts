@@ -87,7 +87,9 @@ export async function solve(argument: string | undefined, options: SolveOptions)
 }
 
 /** `from` counts from 1. */
-type RetryOptions = ShowOptions & Pick<SolveOptions, 'maxCost'> & Omit<RetryRequest, 'limits'>;
+type RetryOptions = ShowOptions &
+  Pick<SolveOptions, 'maxCost'> &
+  Pick<RetryRequest, 'from' | 'worker' | 'subtask'>;
 
 /** `retry`: continues an earlier run from one of its steps as a new run, and shows that to its end. */
 export async function retry(given: string, options: RetryOptions): Promise<ExitCode> {
@@ -103,7 +105,8 @@ export async function retry(given: string, options: RetryOptions): Promise<ExitC
     const limits = costUsd === undefined ? undefined : { costUsd };
     const id = await findRun(session, given);
     await sayResumed(session, id);
-    const again = await session.conductor.retry(id, { from: from - 1, worker, subtask, limits });
+    const asked = { from: from - 1, worker, subtask, limits, asOperator: true };
+    const again = await session.conductor.retry(id, asked);
     await noteRun(session.server, again.id);
     say(`Goes on from step ${from} of ${id} as ${again.id}.`);
     await sayOtherVersion(session, again.id);

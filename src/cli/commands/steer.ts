@@ -21,7 +21,7 @@ interface LimitsOptions extends WorkOptions, Pick<LimitsChange, 'calls' | 'token
 /** `depth`: sets how deep the Conductor may call itself; null: no limit. */
 export function changeDepth(given: string, depth: number | null, options: WorkOptions): Promise<ExitCode> {
   return steerRun(given, options, async (conductor, id) => {
-    await conductor.setMaxDepth(id, depth);
+    await conductor.setMaxDepth(id, depth, { asOperator: true });
     say(`Run ${id}: depth ${depth ?? 'without limit'}. Children that have already started go on.`);
   });
 }
@@ -40,7 +40,7 @@ export function changeLimits(given: string, options: LimitsOptions): Promise<Exi
   return steerRun(given, options, async (conductor, id) => {
     const asked: LimitsChange = { costUsd, calls, tokens, wallClockMs, steps };
     const isLook = Object.values(asked).every((limit) => limit === undefined);
-    const held = await (isLook ? conductor.limits(id) : conductor.setLimits(id, asked));
+    const held = await (isLook ? conductor.limits(id) : conductor.setLimits(id, asked, { asOperator: true }));
     const shown = showLimits(held);
     await print(shown.map(([, name, value]) => name.padEnd(NAME_COLUMNS) + value).join('\n'));
     const missed = shown.filter(([key]) => asked[key] !== undefined && asked[key] !== held[key]);
@@ -87,7 +87,7 @@ export async function approve(
       const { steps } = await conductor.editPlan(id, plan);
       say(`Run ${id} goes on with the plan of ${edit}: ${counted(steps.length, 'step')}.`);
     } else if (reject !== undefined) {
-      await conductor.rejectPlan(id, reject);
+      await conductor.rejectPlan(id, reject, { asOperator: true });
       say(`Rejected. The Conductor of run ${id} writes another plan.`);
     } else {
       await conductor.approvePlan(id);

@@ -11,6 +11,7 @@ import { obtainPlan } from '../../workflows/make-plan';
 import { PayloadBudget } from '../../workflows/payload-budget';
 import { Recorder, type RunContext } from '../../workflows/run-context';
 import { lastOutputOf, runPlan } from '../../workflows/run-plan';
+import { KeyRights } from '../../workflows/key-rights';
 import { Approval, Steering } from '../../workflows/steering';
 import { reasonOf } from '../../errors';
 import type { AskedQuestion, QuestionRef } from '../contract';
@@ -104,7 +105,7 @@ export function runWithin(name: string, given: Given): RunContext {
     background: [],
     ...given,
     input: { question },
-    steering: new Steering(),
+    steering: new Steering(new KeyRights(null)),
     approval: new Approval(),
     payloads: new PayloadBudget(),
     recorder: new Recorder(trace, () => undefined),

@@ -159,11 +159,6 @@ export function isUsable({ revokedAt, expiresAt }: Key): boolean {
   return revokedAt === null && (expiresAt === null || Date.now() < Date.parse(expiresAt));
 }
 
-export function allowsModel({ models }: Pick<Key, 'models'>, model: string): boolean {
-  if (models === null) return true;
-  return models.some((each) => (each.endsWith('*') ? model.startsWith(each.slice(0, -1)) : model === each));
-}
-
 const MINUTE_MS = 60_000;
 
 /**

@@ -3,14 +3,15 @@ import { type LiveEvent, readCursor } from '../../client/live-events';
 import type { AskedRequest } from '../../client/check-question';
 import { describeRun } from '../../client/list-runs';
 import { conversationTurnSchema, limitsInputSchema, poolSchema } from '../../protocol/input';
-import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../../protocol/names';
+import { SOLVE_WORKFLOWS } from '../../protocol/names';
+import { CONDUCTOR_MODEL } from '../../protocol/rights';
 import { solveResultSchema } from '../../protocol/solve';
 import { answerSchemaOf } from '../solve/request-fields';
 import { frameOf, streamEvents } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { asRefusal, badRequest, Refusal, toOpenAiError } from '../refusal';
-import { CONDUCTOR_MODEL, readModel, withModel } from '../solve/request-of';
+import { readModel, withModel } from '../solve/request-of';
 import { bodyOf, documented, jsonOf, refusals } from '../routes';
 import { readConversation, readReplies, readSentPrompt, turnsOfConversation } from '../solve/conversation';
 import { bookLater, mayTouch, prefixOf, startSolve } from '../solve/start-solve';
@@ -205,8 +206,6 @@ export function addSolves(app: App, gateway: Gateway): void {
   });
 }
 
-const SOLVES: readonly string[] = [SOLVE_WORKFLOW, SOLVE_PART_WORKFLOW];
-
 /**
  * Finds a solve that the key may use, or a child of one, whose id begins with its parent's. Other ids are refused
  * without a lookup, so a caller cannot learn whether such a solve exists.
@@ -218,7 +217,7 @@ export async function requireSolve(
   id: string,
 ): Promise<{ readonly isRunning: boolean }> {
   const run = mayTouch(key, id) ? await describeRun(temporal, id) : null;
-  if (run !== null && SOLVES.includes(run.type)) return { isRunning: run.status.name === 'RUNNING' };
+  if (run !== null && SOLVE_WORKFLOWS.includes(run.type)) return { isRunning: run.status.name === 'RUNNING' };
   const message = `there is no solve ${JSON.stringify(id.slice(0, 200))} for this key: GET /api/solves lists those that exist`;
   throw new Refusal(404, message, { reason: 'solve_not_found' });
 }
@@ -237,7 +236,7 @@ async function requestOf(
   const choice = readModel(model, key, gateway.config);
   const asked = await askedOf(gateway, key, { question, after, messages });
   const format = { type: 'json_schema' };
-  return withModel(gateway.config, choice, {
+  return withModel(choice, {
     ...asked,
     ...rest,
     answerSchema: answerSchema && answerSchemaOf(format, answerSchema, 'answerSchema'),

@@ -1,16 +1,15 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { RetryRequest } from '../../client/retry';
 import { RefusedError } from '../../client/steer';
 import { validatePlan } from '../../plan/validate';
 import { limitsInputSchema } from '../../protocol/input';
-import { type LimitsChange, MAX_WALL_CLOCK_MS } from '../../protocol/messages';
+import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
+import { CONDUCTOR_MODEL } from '../../protocol/rights';
 import { planSchema } from '../../protocol/solve';
 import { type AuditAction, noteAudit } from '../access/audit';
 import { limitBody, MOST_MESSAGE_BYTES } from '../access/admission';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
-import { Refusal } from '../refusal';
-import { CONDUCTOR_MODEL, costLimit, readModel } from '../solve/request-of';
+import { senderOf } from '../access/rights';
 import { bodyOf, jsonOf, refusals } from '../routes';
 import { bookLater, startRun } from '../solve/start-solve';
 import { idSchema, requireSolve, startedSchema } from './solves';
@@ -55,18 +54,18 @@ export function addSteering(app: App, gateway: Gateway): void {
   addSteer(app, gateway, 'depth', {
     summary: 'Change how deep the Conductor may call itself; null: no limit',
     body: z.strictObject({ depth: changeSchema.shape.depth.unwrap() }),
-    needsWorker: false,
-    work: (id, { depth }) => conductor.setMaxDepth(id, depth),
+    needsWorker: true,
+    work: async (id, change, key) => {
+      // Not the signal, which could not say that the key may not set this.
+      await conductor.setLimits(id, change, senderOf(key));
+    },
   });
   addSteer(app, gateway, 'limits', {
     summary: 'Change the given limits, and return all that now apply',
     body: changeSchema,
     answer: heldSchema,
     needsWorker: true,
-    work: async (id, change, key) => {
-      await checkRaise(gateway, key, id, change);
-      return conductor.setLimits(id, change);
-    },
+    work: (id, change, key) => conductor.setLimits(id, change, senderOf(key)),
   });
   addSteer(app, gateway, 'approve', {
     summary: 'Approve the waiting plan; if `plan` is given, only if it is still the waiting one',
@@ -92,7 +91,7 @@ export function addSteering(app: App, gateway: Gateway): void {
     summary: 'Have the Conductor write another plan instead of the waiting one',
     body: z.strictObject({ reason: z.string() }),
     needsWorker: true,
-    work: (id, { reason }) => conductor.rejectPlan(id, reason),
+    work: (id, { reason }, key) => conductor.rejectPlan(id, reason, senderOf(key)),
   });
   addSteer(app, gateway, 'cancel', {
     summary: 'Cancel a solve: its calls are stopped, and it ends as cancelled',
@@ -153,19 +152,6 @@ async function requireRunning(gateway: Gateway, key: Key, id: string): Promise<v
   if (!isRunning) throw new RefusedError(`solve ${id} has ended already: it can no longer be changed`);
 }
 
-/** Checks a new cost limit: keys with a budget keep to the reservation, non-admin keys to the operator's limit. */
-async function checkRaise(gateway: Gateway, key: Key, id: string, { costUsd }: LimitsChange): Promise<void> {
-  const hasBudget = key.usdPerDay !== null;
-  if (costUsd === undefined || (key.isAdmin && !hasBudget)) return;
-  const held = hasBudget ? (await gateway.conductor.limits(id)).costUsd : gateway.config.limits.costUsd;
-  if (held === null || (costUsd !== null && costUsd <= held)) return;
-  const why = hasBudget
-    ? "no more than that was reserved from its key's budget"
-    : 'the operator allows no more';
-  const message = `solve ${id} may cost at most ${held} USD, since ${why}: start another one, or ask the operator`;
-  throw new Refusal(403, message, { reason: 'cost_limit_held', param: 'costUsd' });
-}
-
 const retryRoute = createRoute({
   method: 'post',
   path: '/api/solves/{id}/retry',
@@ -180,16 +166,13 @@ function addRetry(app: App, gateway: Gateway): void {
     const { id: retryOf } = c.req.valid('param');
     await requireSolve(gateway, key, retryOf);
     const { limits, ...request } = c.req.valid('json');
-    // A key that allows single workers only must not choose another one.
-    if (request.worker !== undefined) readModel(CONDUCTOR_MODEL, key, gateway.config);
-    const wanted = {
+    const started = await startRun(c, gateway, {
       model: CONDUCTOR_MODEL,
-      limits: { ...limits, ...costLimit(gateway.config, limits?.costUsd) },
+      limits,
       detail: { retryOf },
-      start: (id: string, held: RetryRequest['limits'], options: object) =>
-        gateway.conductor.retry(retryOf, { ...request, limits: held }, id, options),
-    };
-    const started = await startRun(c, gateway, wanted);
+      start: (id, held, options) =>
+        gateway.conductor.retry(retryOf, { ...request, ...held, ...senderOf(key) }, id, options),
+    });
     if (started.isNew) bookLater(key, started);
     const { id, runId, isNew } = started;
     return c.json({ id, runId, isNew }, 202);

@@ -11,10 +11,10 @@ import { codeOf, reasonOf, UsageError } from '../../errors';
 import type { Listening } from '../../listen';
 import { makeOwnFolder } from '../../own-folder';
 import { checkStore } from '../../store/open-store';
+import { CONDUCTOR_MODEL } from '../../protocol/rights';
 import type { Store } from '../../store/store';
 import { createKey, KeyChecker, listKeys } from '../access/keys';
 import { createPass } from '../access/passes';
-import { CONDUCTOR_MODEL } from '../solve/request-of';
 import { type Address, startGateway } from '../server';
 
 export const GATEWAY_PORT = 8484;

@@ -6,28 +6,28 @@ import { haveNoPrice, resolveRun, unpricedOf } from '../../config/resolve-run';
 import type { Config } from '../../config/schema';
 import type { LimitsInput } from '../../protocol/input';
 import { standInPlan } from '../../protocol/planning';
+import { allowsModel, CONDUCTOR_MODEL, workerModel } from '../../protocol/rights';
 import { readCheckpointId } from '../../training/names';
 import { MOST_MESSAGE_BYTES } from '../access/admission';
-import { allowsModel, type Key } from '../access/keys';
+import type { Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
 import type { Asked } from './request-fields';
 
 /** Meaning of a model's name: the Conductor that writes the plan, or a plan of one worker. */
 type ModelChoice = Pick<SolveRequest, 'pool' | 'given' | 'conductor' | 'limits'>;
 
-export const CONDUCTOR_MODEL = 'conductor';
 const CHECKPOINT = /^conductor\/(.+)$/;
 const WORKER = /^worker\/(.+)$/;
 
 /** Returns the model names that a key may use, except those of checkpoints, which are not listed. */
 export function modelNames({ workers }: Config, key: Key): string[] {
-  const names = [CONDUCTOR_MODEL, ...workers.map(({ id }) => `worker/${id}`)];
-  return names.filter((name) => allowsModel(key, name));
+  const names = [CONDUCTOR_MODEL, ...workers.map(({ id }) => workerModel(id))];
+  return names.filter((name) => allowsModel(key.models, name));
 }
 
 /** @throws Refusal if the model does not exist or the key may not use it */
 export function readModel(name: string, key: Key, config: Config): ModelChoice {
-  const choice = allowsModel(key, name) ? choiceOf(name, config) : null;
+  const choice = allowsModel(key.models, name) ? choiceOf(name, config) : null;
   if (choice !== null) return choice;
   const known = modelNames(config, key).join(', ');
   const shown = JSON.stringify(name.slice(0, 100));
@@ -48,17 +48,9 @@ function choiceOf(name: string, config: Config): ModelChoice | null {
   return { pool: { allow: [worker.id] }, given, limits: { depth: 0 } };
 }
 
-/** Returns a request with its model's meaning, which replaces what the request says, and its cost limit capped. */
-export function withModel(config: Config, choice: ModelChoice, request: SolveRequest): SolveRequest {
-  const limits = { ...request.limits, ...choice.limits, ...costLimit(config, request.limits?.costUsd) };
-  return { ...request, ...choice, limits };
-}
-
-/** Caps a cost limit: callers may lower the operator's limit, not raise it. @param asked null: no limit */
-export function costLimit({ limits }: Config, asked: number | null | undefined): LimitsInput {
-  if (asked === undefined) return {};
-  const most = limits.costUsd;
-  return { costUsd: most === null || asked === null ? (asked ?? most) : Math.min(asked, most) };
+/** Returns a request with its model's meaning, which replaces what the request says. */
+export function withModel(choice: ModelChoice, request: SolveRequest): SolveRequest {
+  return { ...request, ...choice, limits: { ...request.limits, ...choice.limits } };
 }
 
 /** Returns the solve that a vendor's request asks for. @throws Refusal */
@@ -71,12 +63,12 @@ export function requestOf(config: Config, key: Key, asked: Asked): SolveRequest 
     throw badRequest(message, 'conductor');
   }
   const limits: LimitsInput = {
-    ...limitsOfEffort(asked.effort, config.limits.depth),
+    ...limitsOfEffort(asked.effort, config.limits.steps),
     ...(steps !== undefined && { steps }),
     ...(depth !== undefined && { depth }),
     ...(costUsd !== undefined && { costUsd }),
   };
-  return withModel(config, choice, {
+  return withModel(choice, {
     messages,
     answerSchema,
     maxAnswerTokens,
@@ -88,11 +80,10 @@ export function requestOf(config: Config, key: Key, asked: Asked): SolveRequest 
   });
 }
 
-/** Returns the limits of a solve that match the requested reasoning effort. */
-function limitsOfEffort(effort: string | undefined, depth: number | null): LimitsInput {
-  if (effort === undefined || effort === 'medium') return {};
-  if (['none', 'minimal', 'low'].includes(effort)) return { depth: 0, steps: 2 };
-  return depth === null ? {} : { depth: depth + 1 };
+/** Returns the limits that match the requested reasoning effort: a low one asks for less than the operator allows. */
+function limitsOfEffort(effort: string | undefined, steps: number): LimitsInput {
+  const isLow = effort !== undefined && ['none', 'minimal', 'low'].includes(effort);
+  return isLow ? { depth: 0, steps: Math.min(2, steps) } : {};
 }
 
 /** @throws Refusal if the question, plan, pool or limits are invalid */

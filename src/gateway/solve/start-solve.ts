@@ -6,11 +6,11 @@ import type { SolveHandle, SolveRequest, StartOptions } from '../../client/condu
 import { unlessNotFound } from '../../client/steer';
 import { resolveRun, unpricedOf } from '../../config/resolve-run';
 import { ConductorError } from '../../errors';
-import type { LimitsInput } from '../../protocol/input';
 import type { SolveResult } from '../../protocol/solve';
 import { readRecord, writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 import { noteAudit } from '../access/audit';
+import { refuseExcess, rightsOf, withReservation } from '../access/rights';
 import type { Env, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { Refusal } from '../refusal';
@@ -51,12 +51,15 @@ export function bookLater({ usdPerDay }: Key, { result }: SolveHandle): void {
   if (usdPerDay !== null) void result().catch(() => undefined);
 }
 
+/** Limits of a run to start, and what its key may use. */
+type Held = Pick<SolveRequest, 'limits' | 'rights'>;
+
 /** A run to start, independent of the API that asks for it. */
 interface Wanted extends Pick<SolveRequest, 'pool' | 'limits'> {
   readonly model: string;
   /** Notes kept with the run, for later requests about it. */
   readonly memo?: StartOptions['memo'];
-  readonly start: (id: string, limits: LimitsInput, options: StartOptions) => Promise<SolveHandle>;
+  readonly start: (id: string, held: Held, options: StartOptions) => Promise<SolveHandle>;
   /** Details for the audit log. */
   readonly detail?: Readonly<Record<string, unknown>>;
 }
@@ -71,7 +74,7 @@ export function startSolve(
   checkRequest(gateway.config, request);
   const { pool, limits } = request;
   const start: Wanted['start'] = (id, held, options) =>
-    gateway.conductor.start({ ...request, limits: held, live: true }, id, options);
+    gateway.conductor.start({ ...request, ...held, live: true }, id, options);
   return startRun(c, gateway, { model, memo, pool, limits, start });
 }
 
@@ -86,11 +89,18 @@ export async function startRun(
   const { id, isRepeated } = await idOf(c, gateway.store, digest);
   const before = isRepeated ? await find(gateway, key, id, digest) : null;
   if (before !== null) return before;
+  const allowed = rightsOf(key, gateway.config);
+  refuseExcess(gateway.config, request.limits, allowed);
   await gateway.workers.require();
   const nanoUsd = await reserve(gateway, key, id, request);
   const limits = { ...request.limits, ...(nanoUsd !== null && { costUsd: nanoUsd / 1e9 }) };
+  const rights = allowed && withReservation(allowed, nanoUsd);
   try {
-    const handle = await start(id, limits, { memo: { ...memo, digest, model } });
+    const handle = await start(
+      id,
+      { limits, ...(rights && { rights }) },
+      { memo: { ...memo, digest, model } },
+    );
     const audited = { keyId: key.id, keyName: key.name, target: id, ...(detail && { detail }) };
     await noteAudit(gateway.store, { ...audited, action: 'start' });
     gateway.metrics.solvesStarted += 1;
