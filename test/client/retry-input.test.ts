@@ -2,6 +2,7 @@ import { checkWorker, retryInput } from '../../src/client/retry';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import type { SolveInput } from '../../src';
+import { runOf } from '../budget/cards';
 import { sampleTrace, withStep } from '../trace/sample-trace';
 
 const REFERENCE = { ref: `sha256-${'0'.repeat(64)}`, bytes: 5000, preview: 'Once' };
@@ -38,6 +39,22 @@ describe('a run that continues from a step of an earlier one', () => {
     const before = { ...INPUT, limits: { costUsd: 0.5, depth: 2 } };
     const { limits } = retryInput(before, sampleTrace(), { from: 1, limits: { costUsd: 2 } });
     expect(limits).toEqual({ costUsd: 2, depth: 2 });
+  });
+
+  test('keeps the rights of its key, unless another key asks for it, or an operator for more', () => {
+    const { limits: most } = runOf([]);
+    const rights = { models: ['worker/a'], limits: { ...most, nanoUsd: 1e9 } };
+    const [before, trace] = [{ ...INPUT, rights }, sampleTrace()];
+    const ask = (more: object): unknown => retryInput(before, trace, { from: 0, ...more }).rights;
+    expect(ask({ limits: { costUsd: 2 } })).toEqual(rights);
+    expect(ask({ limits: { costUsd: 2 }, asOperator: false })).toEqual(rights);
+    expect(ask({ rights: { ...rights, models: ['worker/b'] } })).toEqual({ ...rights, models: ['worker/b'] });
+    expect(ask({ asOperator: true })).toEqual(rights);
+    const dearer = { models: ['worker/a'], limits: { ...most, nanoUsd: 2e9 } };
+    expect(ask({ asOperator: true, limits: { costUsd: 2, depth: 0 } })).toEqual(dearer);
+    const deeper = { models: null, limits: { ...rights.limits, depth: 2 } };
+    expect(ask({ asOperator: true, limits: { depth: 2 } })).toEqual(deeper);
+    expect(retryInput(INPUT, trace, { from: 0, asOperator: true })).not.toHaveProperty('rights');
   });
 
   test.each([3, -1, 0.5])('has no step %d to continue from', (from) => {

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../src/config/errors';
 import { parseConfig } from '../../src/config/load';
 import prices from '../../src/config/prices.json';
-import { noticesOf, resolveRun } from '../../src/config/resolve-run';
+import { holdToRights, noticesOf, resolveRun } from '../../src/config/resolve-run';
 import type { ConfigInput } from '../../src';
 import type { ModelCard } from '../../src/protocol/cards';
 
@@ -258,6 +258,40 @@ describe('limits of one run', () => {
   it('are refused if they are not durations', () => {
     const soon = (): unknown => resolveRun(CONFIG, { limits: { wallClock: 'soon' } });
     expect(soon).toThrow(/wallClock is "soon": expected a dur/);
+  });
+});
+
+describe('a run that a key started', () => {
+  const run = resolveRun(CONFIG, { limits: { depth: 2, calls: 50, costUsd: null } });
+  const { limits } = resolveRun(CONFIG);
+  const given = { plan: { steps: [{ worker: 'gpt', subtask: 'Answer.', sees: [] }] }, outputs: [null] };
+
+  it('has no limit above those of its key', () => {
+    expect(holdToRights(run, { rights: { models: null, limits } })).toEqual({ ...run, limits });
+  });
+
+  it('has the workers that its key may ask alone, for fallbacks too, if that may not use its Conductor', () => {
+    const held = holdToRights(run, { given, rights: { models: ['worker/gpt', 'worker/t*'], limits } });
+    expect(held.workers.map(({ id, fallback }) => [id, fallback])).toEqual([
+      ['gpt', ['tool']],
+      ['tool', []],
+    ]);
+    const checkpoint = { checkpoint: 'night/000001' };
+    const models = ['conductor/night/*', 'worker/small'];
+    expect(holdToRights(run, { conductor: checkpoint, rights: { models, limits } }).workers).toHaveLength(4);
+    expect(holdToRights(run, { given, rights: { models, limits } }).workers).toHaveLength(1);
+  });
+
+  it('is refused without a plan that its key may use', () => {
+    const rights = { models: ['worker/small'], limits };
+    expect(() => holdToRights(run, { rights })).toThrow(ConfigError);
+    expect(() => holdToRights(run, { rights: { models: ['worker/x'], limits }, given })).toThrow(
+      'none of its workers',
+    );
+  });
+
+  it('is whole if no key started it', () => {
+    expect(holdToRights(run, {})).toBe(run);
   });
 });
 

@@ -44,6 +44,7 @@ describe('the input of a solve', () => {
         priority: 5,
         tenant: 'x',
         seed: -1,
+        rights: { models: ['worker/*'], limits: runOf([]).limits },
         conductor: { checkpoint: 'nightly/000001', examples: 'none' },
         run: runOf([modelCard('a')]),
         limits: { steps: 50, depth: null, calls: 200, tokens: null, costUsd: 1e6, wallClock: '5m' },

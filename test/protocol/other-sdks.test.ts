@@ -13,6 +13,7 @@ import {
   isSolveInput,
   type LimitsInput,
   type PoolFilter,
+  type Rights,
   solveInputSchema,
 } from '../../src/protocol/input';
 import { findLimitsProblem, LIMIT_RULES } from '../../src/protocol/messages';
@@ -59,6 +60,7 @@ test('the page documents every field of the input, and no other', () => {
       examples: true,
       access: true,
     }),
+    ...fields<Rights>('rights.', { models: true, limits: true }),
     ...fields<NonNullable<SolveInput['given']>>('given.', { plan: true, outputs: true }),
   ];
   expect(namesIn('## Input')).toEqual([...known, ...parts].sort());

@@ -33,6 +33,8 @@ export function configureShapes(config: ConfigInput): ConfigInput {
 
 const TWO_WAVES = [step('a', 'One side.'), step('b', 'The other side.'), step('c', 'Put together.', [0, 1])];
 
+const RIGHTS = { ...runOf([]).limits, depth: 1, wallClockMs: 600_000, approvalMs: 600_000 };
+
 /** A run that gives a step to the Conductor, and whose answer is reviewed. */
 const RECURSIVE: Shape = {
   request: { limits: { depth: 1 } },
@@ -189,6 +191,22 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
       await stage.client.addHint(id, 'Mind the date.');
       await stage.client.setLimits(id, { calls: 20 });
       await stage.client.setMaxDepth(id, 1);
+      letGo();
+    },
+  },
+  'steered-within-rights': {
+    request: { limits: { depth: 1 }, rights: { models: null, limits: RIGHTS } },
+    prepare: (stage) => {
+      stage.plan([step('conductor', 'Go deeper.'), step('b', 'Say it.', [0])]);
+      stage.plan([step('a', 'Think.')]);
+      stage.providers.script('conductor', [ACCEPT, ACCEPT]);
+    },
+    held: 'a',
+    meanwhile: async (stage, { id }, letGo) => {
+      await stage.providers.waitForRequest(({ model }) => model === 'a');
+      await stage.client.setMaxDepth(id, 3);
+      await stage.client.setMaxDepth(id, 2, { asOperator: true });
+      await stage.client.setLimits(id, { calls: 20 });
       letGo();
     },
   },

@@ -1,7 +1,9 @@
 import { renderPlan, type SolveResult } from '../../src';
+import { parseConfig } from '../../src/config/load';
+import { resolveRun } from '../../src/config/resolve-run';
 import type { ResolvedRun } from '../../src/protocol/cards';
 import type { SimulatedRequest } from '../../src/testing';
-import { endOf, solveAnd, untilHeard } from '../support/until';
+import { endOf, solveAnd, until, untilHeard } from '../support/until';
 import { GateCodec, type Direction } from '../support/gate-codec';
 import { ACCEPT, openStage, step, type Stage } from '../support/stage';
 import { loggedLines } from '../support/temporal';
@@ -155,4 +157,34 @@ test('an invalid depth is ignored, and the log says so', async () => {
   const complaints = loggedLines().filter((line) => line.includes('signal setMaxDepth ignored'));
   expect(complaints.length).toBeGreaterThanOrEqual(6);
   expect(complaints[0]).toContain('a whole number from 0, or null for no limit');
+});
+
+test('a depth that only an operator may set reaches a running child, from an operator alone', async () => {
+  await open('review', 1);
+  stage.plan([step('a', 'Answer it.')]);
+  stage.plan([step('b', 'Correct it.')]);
+  stage.providers.script('conductor', [ACCEPT]);
+  const { limits } = resolveRun(parseConfig(stage.config));
+  const letGo = stage.providers.hold('b');
+  const result = await stage.whileWorking(async () => {
+    const { id } = await stage.client.start({
+      question: 'Where does the Danube rise?',
+      rights: { models: null, limits },
+    });
+    await stage.providers.waitForRequest(({ model }) => model === 'b');
+    await stage.client.setMaxDepth(id, 3);
+    await stage.client.setMaxDepth(`${id}-review`, 3);
+    await stage.client.setMaxDepth(id, 2, { asOperator: true });
+    await until(
+      () => stage.client.limits(`${id}-review`),
+      ({ depth }) => depth === 2,
+    );
+    letGo();
+    return endOf(stage, id);
+  });
+  expect(depthsOf(result)).toEqual([0, 1, 2]);
+  const complaints = loggedLines().filter((line) =>
+    line.includes('depth is 3, and this key may set at most 1'),
+  );
+  expect(complaints.length).toBeGreaterThanOrEqual(2);
 });
