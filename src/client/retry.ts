@@ -36,7 +36,7 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
   }
   const first = trace.rounds.find(({ childId }) => childId === null);
   const planned = first?.plan?.steps ?? [];
-  const { from, worker, subtask, limits, rights = rightsAfter(input, request) } = request;
+  const { from, worker, subtask, limits } = request;
   if (first === undefined || planned.length === 0) {
     throw new RefusedError(`run ${trace.id} has no plan to go on from`);
   }
@@ -53,16 +53,20 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
   return {
     ...input,
     ...(limits && { limits: { ...input.limits, ...limits } }),
-    ...(rights && { rights }),
+    ...rightsAfter(input, request),
     given: { plan: { steps }, outputs },
   };
 }
 
-function rightsAfter({ rights }: SolveInput, { limits = {}, asOperator }: RetryRequest): Rights | undefined {
-  if (rights === undefined || asOperator !== true) return rights;
+function rightsAfter(
+  { rights: before }: SolveInput,
+  { rights = before, limits = {}, asOperator }: RetryRequest,
+): Pick<SolveInput, 'rights'> {
+  if (rights === undefined || asOperator !== true) return { rights };
   const { depth = 0 } = limits;
   // Depth is of no use without the Conductor.
-  return { models: depth === 0 ? rights.models : null, limits: changedLimits(rights.limits, limits) };
+  const models = depth === 0 ? rights.models : null;
+  return { rights: { models, limits: changedLimits(rights.limits, limits) } };
 }
 
 type Known = Pick<ResolvedKnownRun, 'input' | 'run'>;

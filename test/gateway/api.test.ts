@@ -8,6 +8,7 @@ import { endOf, until, untilTrace } from '../support/until';
 
 const stage = useStage({
   workers: ['a', 'b'],
+  config: { recursion: 'worker', limits: { depth: 1 } },
   simulation: { models: { a: { answer: 'Many.' }, b: { answer: 'Eight.' } } },
 });
 
@@ -99,11 +100,11 @@ test('a waiting plan can be rejected and edited, and hints, depth and limits can
 
     expect(await to('hint', { hint: 'Spiders are no insects.' })).toEqual(ok({ id }));
     expect(await to('hint', { hint: ' ' })).toMatchObject({ status: 409 });
-    expect(await to('depth', { depth: 1 })).toEqual(ok({ id }));
+    expect(await to('depth', { depth: 0 })).toEqual(ok({ id }));
     const held = await ask('GET', `/api/solves/${id}/limits`);
-    expect(held).toMatchObject({ status: 200, body: { depth: 1 } });
+    expect(held).toMatchObject({ status: 200, body: { depth: 0 } });
     expect(Date.parse(String(held.body.approvalEndsAt))).toBeGreaterThan(Date.now());
-    expect(await to('limits', { calls: 20 })).toMatchObject({ status: 200, body: { calls: 20, depth: 1 } });
+    expect(await to('limits', { calls: 20 })).toMatchObject({ status: 200, body: { calls: 20, depth: 0 } });
 
     stage.plan([step('b', 'Count.')]);
     expect(await to('reject', { reason: 'Who looks counts nothing.' })).toMatchObject({ status: 200 });
@@ -214,7 +215,7 @@ test('a key for one worker alone cannot get another worker by a retry', async ()
     const id = await start({ model: 'worker/b' });
     await endOf(stage, id);
     const path = `/api/solves/${id}/retry`;
-    expect(await ask('POST', path, { from: 0, worker: 'a' })).toMatchObject({ status: 404 });
+    expect(await ask('POST', path, { from: 0, worker: 'a' })).toMatchObject({ status: 400 });
     expect(await ask('POST', path, { from: 0 })).toMatchObject({ status: 202 });
   });
 });

@@ -1,7 +1,7 @@
 import { NotAllowedError } from '../../client/steer';
 import { resolveRun } from '../../config/resolve-run';
 import type { Config } from '../../config/schema';
-import type { LimitsInput, Rights } from '../../protocol/input';
+import type { Rights, SolveInput } from '../../protocol/input';
 import type { Sender } from '../../protocol/messages';
 import { findExcess } from '../../protocol/rights';
 import type { Key } from './keys';
@@ -16,20 +16,14 @@ export function rightsOf(key: Key, config: Config): Rights | undefined {
   return isOperators(key) ? undefined : { models: key.models, limits: resolveRun(config).limits };
 }
 
-/** Lowers the most that a run may cost to what is reserved for it from its key's budget; null: nothing is. */
-export function withReservation({ models, limits }: Rights, nanoUsd: number | null): Rights {
-  return { models, limits: { ...limits, ...(nanoUsd !== null && { nanoUsd }) } };
-}
-
 export function senderOf(key: Key): Sender {
   return { asOperator: isOperators(key) };
 }
 
-/** Checks the limits that a run is asked for before anything starts. @throws NotAllowedError for one above the operator's */
+/** Checks the limits that a request names, before anything starts. @throws NotAllowedError for one that its key may not set */
 export function refuseExcess(
   config: Config,
-  limits: LimitsInput | undefined,
-  rights: Rights | undefined,
+  { limits, rights }: Pick<SolveInput, 'limits' | 'rights'>,
 ): void {
   if (rights === undefined) return;
   const problem = findExcess(resolveRun(config, { limits }).limits, rights.limits);

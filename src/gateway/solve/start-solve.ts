@@ -10,7 +10,7 @@ import type { SolveResult } from '../../protocol/solve';
 import { readRecord, writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 import { noteAudit } from '../access/audit';
-import { refuseExcess, rightsOf, withReservation } from '../access/rights';
+import { refuseExcess, rightsOf } from '../access/rights';
 import type { Env, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { Refusal } from '../refusal';
@@ -89,18 +89,12 @@ export async function startRun(
   const { id, isRepeated } = await idOf(c, gateway.store, digest);
   const before = isRepeated ? await find(gateway, key, id, digest) : null;
   if (before !== null) return before;
-  const allowed = rightsOf(key, gateway.config);
-  refuseExcess(gateway.config, request.limits, allowed);
+  const held = { limits: request.limits, rights: rightsOf(key, gateway.config) };
+  refuseExcess(gateway.config, held);
   await gateway.workers.require();
   const nanoUsd = await reserve(gateway, key, id, request);
-  const limits = { ...request.limits, ...(nanoUsd !== null && { costUsd: nanoUsd / 1e9 }) };
-  const rights = allowed && withReservation(allowed, nanoUsd);
   try {
-    const handle = await start(
-      id,
-      { limits, ...(rights && { rights }) },
-      { memo: { ...memo, digest, model } },
-    );
+    const handle = await start(id, withReservation(held, nanoUsd), { memo: { ...memo, digest, model } });
     const audited = { keyId: key.id, keyName: key.name, target: id, ...(detail && { detail }) };
     await noteAudit(gateway.store, { ...audited, action: 'start' });
     gateway.metrics.solvesStarted += 1;
@@ -129,6 +123,13 @@ async function reserve(
   if (unpriced.length > 0) throw noPrice(`the budget of key ${key.name}`, unpriced);
   const usd = limits?.costUsd ?? config.limits.costUsd;
   return budgets.reserve(key, id, usd === null ? null : Math.round(usd * 1e9));
+}
+
+/** Limits the cost of a run, now and later, to what is reserved for it; null: its key has no budget. */
+function withReservation({ limits, rights }: Held, nanoUsd: number | null): Held {
+  if (nanoUsd === null) return { limits, rights };
+  const held = rights && { ...rights, limits: { ...rights.limits, nanoUsd } };
+  return { limits: { ...limits, costUsd: nanoUsd / 1e9 }, rights: held };
 }
 
 /** Ids of the last solves by request; each lives half an hour, longer than a client's attempts with the waits between. */
