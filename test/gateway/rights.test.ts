@@ -1,3 +1,6 @@
+import { parseConfig } from '../../src/config/load';
+import { KeyChecker } from '../../src/gateway/access/keys';
+import { requestOf } from '../../src/gateway/solve/request-of';
 import { type GatewayAnswer, useGateway } from '../support/gateway';
 import { ACCEPT, step, useStage } from '../support/stage';
 import { endOf, until } from '../support/until';
@@ -136,6 +139,19 @@ describe('who is no operator', () => {
       });
       await steer(id, 'cancel', {});
     });
+  });
+
+  test.each([
+    ['high', {}],
+    ['medium', {}],
+    ['low', { depth: 0, steps: 2 }],
+  ])('asks for no more than the operator allows by the reasoning effort %s', async (effort, limits) => {
+    const key = await new KeyChecker(stage.store).check(gateway.secret);
+    if (key === null) throw new Error('no key');
+    const asked = { model: 'conductor', messages: [], effort, extension: {}, warnings: [] };
+    expect(requestOf(parseConfig(stage.config), key, asked).limits).toEqual(limits);
+    const narrow = parseConfig({ ...stage.config, limits: { steps: 1 } });
+    expect(requestOf(narrow, key, asked).limits?.steps ?? 1).toBe(1);
   });
 
   test('may not retry with higher limits', async () => {
