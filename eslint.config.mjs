@@ -21,6 +21,21 @@ const noVulnerableParts = {
   }),
 };
 
+const writesForeignText = {
+  selector: 'CallExpression[callee.property.name="write"][callee.object.property.name=/^(stdout|stderr)$/]',
+  message: 'Foreign text may steer a terminal: say or print it, see src/cli/terminal.ts.',
+};
+
+/** This machine's clock may be hours off that of Temporal's server or of the store. In a workflow, it is the server's. */
+const NOW = 'CallExpression[callee.object.name="Date"][callee.property.name="now"]';
+const comparesClocks = [
+  `BinaryExpression:has(${NOW}):has(Identifier[name=/(Time|[mM]odifiedAt)$/])`,
+  `NewExpression[callee.name="Date"] > BinaryExpression[operator="-"] > ${NOW}`,
+].map((selector) => ({
+  selector,
+  message: "Compare another machine's times with each other: see isPolled and timeAgo.",
+}));
+
 export default tseslint.config(
   {
     ignores: [
@@ -48,16 +63,13 @@ export default tseslint.config(
     files: ['src/**/*.ts'],
     ignores: ['src/cli/terminal.ts'],
     rules: {
-      'no-restricted-syntax': [
-        'error',
-        {
-          selector:
-            'CallExpression[callee.property.name="write"][callee.object.property.name=/^(stdout|stderr)$/]',
-          message: 'Foreign text may steer a terminal: say or print it, see src/cli/terminal.ts.',
-        },
-      ],
+      'no-restricted-syntax': ['error', writesForeignText, ...comparesClocks],
       'no-console': 'error',
     },
+  },
+  {
+    files: ['src/**/workflows/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', writesForeignText] },
   },
   {
     files: ['web/src/**/*.{ts,tsx}'],

@@ -4,7 +4,7 @@ import { DAY_MS } from '../config/duration';
 import { SOLVE_WORKFLOWS } from '../protocol/names';
 import { reasonOf } from '../errors';
 import { readAnswer, rowKeys } from '../store/ledger';
-import { eachInParallel, type Store, sweep, type Swept } from '../store/store';
+import { eachInParallel, type Store, sweep, type Swept, timeAgo } from '../store/store';
 import { isLogOf, LIVE_FOLDER } from '../store/stream-log';
 import { refAt, refsIn } from '../store/texts';
 import { HistoryDecoder, payloadsIn, readHistory } from './history';
@@ -39,7 +39,7 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   if (!(olderThanMs >= DAY_MS)) {
     throw new Error(`only what is older than a day can be collected, not what is ${olderThanMs} ms old`);
   }
-  const than = new Date(Date.now() - olderThanMs);
+  const than = await timeAgo(store, olderThanMs);
   const { runIds, workflowIds, refs } = await findHeldRuns(client);
   // Calls are taken from the ledger, since histories may not have them yet.
   const calls = new Set<string>();

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { listen, type Listening } from '../listen';
-import { type Store, sweep } from '../store/store';
+import { type Store, sweep, timeAgo } from '../store/store';
 import { buildApp } from './app';
 import { DayBudgets, DAYS } from './access/day-budget';
 import type { Gateway, Place } from './gateway';
@@ -70,9 +70,11 @@ function partsOf(place: Place): Gateway {
 
 /** Removes stale entries; a failure wastes only space until the next hour. */
 export async function tidy(store: Store): Promise<void> {
-  for (const { folder, lifeMs } of [ASKED, DAYS, ...Object.values(PASSES)]) {
-    const than = new Date(Date.now() - lifeMs);
-    await sweep(store, [folder], { than, isLive: () => false, dryRun: false }).catch(() => undefined);
-  }
+  const forget = async (folder: string, lifeMs: number): Promise<void> => {
+    const than = await timeAgo(store, lifeMs);
+    await sweep(store, [folder], { than, isLive: () => false, dryRun: false });
+  };
+  for (const { folder, lifeMs } of [ASKED, DAYS, ...Object.values(PASSES)])
+    await forget(folder, lifeMs).catch(() => undefined);
   await forgetTranscripts(store).catch(() => undefined);
 }

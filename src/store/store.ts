@@ -120,6 +120,21 @@ export async function readJson(store: Store, key: string): Promise<unknown> {
   }
 }
 
+/** Entry whose date is the store's time. */
+const CLOCK = 'clock';
+
+/**
+ * Returns the instant a while ago by the clock that dates a store's entries: the age of an entry is measured by that
+ * one, since the clock of this machine may be hours off it.
+ */
+export async function timeAgo(store: Pick<Store, 'url' | 'write' | 'stat'>, ms: number): Promise<Date> {
+  await store.write(CLOCK, Buffer.alloc(0));
+  const entry = await store.stat(CLOCK);
+  if (entry === null)
+    throw new Error(`${store.url} lost an entry that was just written: look for who removes from it`);
+  return new Date(entry.modifiedAt.getTime() - ms);
+}
+
 export interface Tally {
   readonly count: number;
   readonly bytes: number;

@@ -5,6 +5,7 @@ import type { Dependencies, PolicyProvider } from '../activities/model-call';
 import { backgroundOpenAI } from '../activities/models/openai';
 import { LiveLog } from '../activities/live-log';
 import { createPacing } from '../activities/rate-limits/pacing';
+import { workerIdentity } from '../client/worker-identity';
 import { conductorsOf } from '../config/cards';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
@@ -88,6 +89,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
     if (encryption) checkEncrypted(dataConverter, encryption);
     const configured = super.configureWorker({
       ...options,
+      identity: options.identity ?? workerIdentity(),
       ...(dataConverter && { dataConverter: forWorker(dataConverter) }),
     });
     this.mounted.set(keyOf(configured), { ...configured });

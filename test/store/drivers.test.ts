@@ -1,6 +1,7 @@
 import type { RateLimiter } from '../../src/activities/rate-limits/limiter';
 import type { RateLimits } from '../../src/activities/rate-limits/window';
 import { openStore } from '../../src/store/open-store';
+import { timeAgo } from '../../src/store/store';
 import type { Store, StoredEntry } from '../../src';
 import { openLimiter } from '../support/open-limiter';
 import { ENCRYPTED_STORES, STORES } from '../support/stores';
@@ -136,6 +137,18 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect(await store.removeOlder('texts/ab/nothing', yesterday)).toBe(0);
     expect(await store.list('texts/')).toEqual(['texts/ab/young']);
     expect(await store.read('texts/ab/old')).toBeNull();
+  });
+
+  test('measures the age of an entry by its own clock, however far ahead this one is', async () => {
+    const [hour, now] = [3_600_000, Date.now()];
+    await store.write('texts/ab/new', Buffer.from('x'));
+    const ahead = jest.spyOn(Date, 'now').mockReturnValue(now + 48 * hour);
+    try {
+      expect(await store.removeOlder('texts/ab/new', await timeAgo(store, hour))).toBe(0);
+      expect(await store.removeOlder('texts/ab/new', await timeAgo(store, -hour))).toBeGreaterThan(0);
+    } finally {
+      ahead.mockRestore();
+    }
   });
 
   const outside = ['/', '../up', 'a/../../b', '/etc/passwd', 'https://somewhere.example/x'];

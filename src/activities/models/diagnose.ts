@@ -192,11 +192,13 @@ const LONGEST_MS = 10 * 60 * 1000;
  */
 export function retryDelayIn({ headers, body }: Pick<HttpAnswer, 'headers' | 'body'>): number | null {
   const after = headers.get('retry-after') ?? '';
+  // A date is by the server's clock, which its answer tells.
+  const now = Date.parse(headers.get('date') ?? '') || Date.now();
   const [, info] = /"retryDelay":\s{0,10}"(\d{1,15}(?:\.\d{1,15})?)s"/.exec(body) ?? [];
   const waits = [
     Number(headers.get('retry-after-ms')),
     Number(after) * 1000,
-    Date.parse(after) - Date.now(),
+    Date.parse(after) - now,
     Number(info) * 1000,
   ];
   const waitMs = waits.find((ms) => ms > 0);

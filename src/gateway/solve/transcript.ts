@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { DAY_MS } from '../../config/duration';
 import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
-import type { Store } from '../../store/store';
+import { type Store, timeAgo } from '../../store/store';
 import { bytesOf, readRecord } from '../../store/records';
 
 const FOLDER = 'gateway/streams/';
@@ -164,9 +164,11 @@ class Live<Event> {
  * a later entry, added after the earlier ones were removed, would be told twice.
  */
 export async function forgetTranscripts(store: Store): Promise<void> {
-  const than = new Date(Date.now() - DAY_MS);
+  const than = await timeAgo(store, DAY_MS);
+  const longAgo = new Date(than.getTime() + DAY_MS - MAX_WALL_CLOCK_MS);
   for (const [id, last] of await lastEntries(store)) {
-    if (last.modifiedAt >= than || !(await isOver(store, id, last))) continue;
+    if (last.modifiedAt >= than || !(last.modifiedAt < longAgo || (await isComplete(store, id, last))))
+      continue;
     // Removes the last entries first, so that an interruption leaves a valid beginning.
     for (let index = last.index; index >= 0; index -= 1) await store.removeOlder(keyOf(id, index), than);
   }
@@ -187,7 +189,6 @@ async function lastEntries(store: Store): Promise<Map<string, LastEntry>> {
   return lasts;
 }
 
-async function isOver(store: Store, id: string, { index, modifiedAt }: LastEntry): Promise<boolean> {
-  if (Date.now() - modifiedAt.getTime() > MAX_WALL_CLOCK_MS) return true;
+async function isComplete(store: Store, id: string, { index }: LastEntry): Promise<boolean> {
   return (await readEntry({ store, id }, index))?.isOver === true;
 }

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { eachInParallel, type Files, type Store, sweep, type Swept } from '../../store/store';
+import { eachInParallel, type Files, type Store, sweep, type Swept, timeAgo } from '../../store/store';
 import { openFiles } from '../artifacts';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';
 import { trainingOf, type TrainingSettings } from '../config/resolve';
@@ -107,7 +107,7 @@ export async function sweepWeights(
   files: Files,
   { olderThanMs = 0, dryRun = false }: { readonly olderThanMs?: number; readonly dryRun?: boolean } = {},
 ): Promise<Swept> {
-  const than = new Date(Date.now() - Math.max(olderThanMs, YOUNG_MS));
+  const than = await timeAgo(files, Math.max(olderThanMs, YOUNG_MS));
   const named = new Set<string>();
   await eachInParallel(files.entries(keys.TRAINING_FOLDER), async ({ key }) => {
     const weights = keys.isWeightsKey(key) ? await readRecord(files, key, weightsSchema) : null;

@@ -140,6 +140,11 @@ test.each<[string, Record<string, string>, number | null]>([
   ['seconds', { 'retry-after': '20' }, 20_000],
   ['milliseconds before seconds', { 'retry-after-ms': '900', 'retry-after': '20' }, 900],
   ['a date', { 'retry-after': 'Sat, 21 Nov 2026 09:00:30 GMT' }, 30_000],
+  [
+    'a date by the clock of the server',
+    { 'retry-after': 'Sat, 21 Nov 2026 06:00:20 GMT', date: 'Sat, 21 Nov 2026 06:00:00 GMT' },
+    20_000,
+  ],
   ['at most 10 minutes', { 'retry-after': '86400' }, 600_000],
   ['nothing for a date that has passed', { 'retry-after': 'Sat, 21 Nov 2026 08:00:00 GMT' }, null],
   ['nothing for 0', { 'retry-after': '0' }, null],
