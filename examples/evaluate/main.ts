@@ -60,6 +60,7 @@ async function run(args: readonly string[], folder: string, url: string): Promis
   const child = spawn(process.execPath, [command, ...args], { cwd: folder, env, stdio: 'inherit' });
   // Ignored here: a terminal sends Ctrl-C to the command as well, which then ends by itself.
   process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
 }

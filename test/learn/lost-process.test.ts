@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { needProcesses, runChild } from '../../examples/learn/support/programs';
 import { unlessAborted } from '../../src/turns';
 import { freshFolder } from '../local/fresh-folder';
+import { untilGone } from '../support/until';
 
 const FOREVER = new Promise<never>(() => undefined);
 
@@ -46,6 +47,30 @@ test.each(['kill', 'stop'] as const)(
     expect(lost.aborted).toBe(false);
   },
 );
+
+test('a program that is asked to end first ends what it started', async () => {
+  const [programs, turns] = ['examples/learn/support/programs', 'src/turns'].map((path) =>
+    JSON.stringify(join(__dirname, '../..', path)),
+  );
+  const server = join(await freshFolder(), 'server.js');
+  await writeFile(server, 'console.log(process.pid); setInterval(() => undefined, 1000);');
+  const program = await start(`
+    const { needProcesses, runChild } = require(${programs});
+    const { unlessAborted } = require(${turns});
+    const { lost, need } = needProcesses('/somewhere');
+    const server = need('server', runChild(${JSON.stringify(server)}, [], process.env));
+    void server.nextLine().then((pid) => console.log(pid));
+    const work = new Promise((resolve) => setTimeout(resolve, 600_000));
+    unlessAborted(lost, work).catch((error) => {
+      console.log(error.message);
+      process.exit(3);
+    });`);
+  const pid = Number(await program.nextLine());
+  process.kill(program.pid, 'SIGINT');
+  expect(await program.nextLine()).toMatch(/^Interrupted\. Progress is saved/);
+  expect(await program.ended()).toBe(3);
+  await untilGone(pid);
+});
 
 test('waiting for a line that never comes fails and says how the process ended', async () => {
   const program = await start("console.error('no such port'); process.exitCode = 3;");

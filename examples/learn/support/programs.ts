@@ -115,7 +115,15 @@ export interface WatchedProcess {
   readonly end: (signal: NodeJS.Signals) => Promise<void>;
 }
 
+/** Processes that this one started and that have not ended: they end with it. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGTERM');
+});
+
 export function watchProcess(child: ChildProcess): WatchedProcess {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   let lastWords = '';
   child.stderr?.on('data', (chunk: Buffer) => {
     lastWords = (lastWords + chunk.toString()).slice(-LAST_WORDS);
@@ -143,9 +151,30 @@ export function watchProcess(child: ChildProcess): WatchedProcess {
   };
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+let interruption: AbortController | undefined;
+
+/** Returns a signal that the first Ctrl-C or kill aborts, so that the work ends what it started; a second one kills. */
+function interrupted(): AbortSignal {
+  if (interruption === undefined) {
+    const controller = new AbortController();
+    const interrupt = (): void => {
+      for (const signal of SIGNALS) process.off(signal, interrupt);
+      controller.abort(new Error('Interrupted. Progress is saved; run this command again to go on.'));
+    };
+    for (const signal of SIGNALS) process.on(signal, interrupt);
+    interruption = controller;
+  }
+  return interruption.signal;
+}
+
 /** Processes that the work depends on. */
 export interface NeededProcesses {
-  /** Aborted when one of them ends unexpectedly, with an error that says which, how, and what to do. */
+  /**
+   * Aborted when one of them ends unexpectedly, with an error that says which, how, and what to do, or when this process
+   * is asked to end.
+   */
   readonly lost: AbortSignal;
   /** Adds a process and returns it. */
   readonly need: <Program extends Pick<ChildProgram, 'lost'>>(name: string, program: Program) => Program;
@@ -155,7 +184,7 @@ export interface NeededProcesses {
 export function needProcesses(folder: string): NeededProcesses {
   const controller = new AbortController();
   return {
-    lost: controller.signal,
+    lost: AbortSignal.any([controller.signal, interrupted()]),
     need: (name, program) => {
       void program.lost.then((how) => {
         const advice = `Progress is saved in ${folder}; run this command again.`;
