@@ -1,7 +1,9 @@
+import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { addersTo, read, run } from './arguments';
 import { addTraining } from '../training/cli/program';
 import type { PlainGrader } from '../evaluation/data/format';
+import { UsageError } from '../errors';
 import { readVersion } from '../version';
 import { HARMLESS_OUTPUT } from './terminal';
 
@@ -35,6 +37,7 @@ export function buildProgram(): Command {
     .addHelpText('after', EXIT_CODES)
     .configureOutput(HARMLESS_OUTPUT)
     .exitOverride()
+    .hook('preAction', checkFolder)
     .showSuggestionAfterError();
 
   const { add, addOffline } = addersTo(program);
@@ -261,4 +264,15 @@ export function buildProgram(): Command {
     .action(run(keys, 'log'));
 
   return program;
+}
+
+/** @throws UsageError if the current folder is not where its name leads: files would be sought and made elsewhere */
+function checkFolder(): void {
+  const named = process.cwd();
+  const [here, there] = [statSync('.'), statSync(named, { throwIfNoEntry: false })];
+  if (here.ino === there?.ino && here.dev === there.dev) return;
+  throw new UsageError(
+    `the name of the current folder, ${JSON.stringify(named)}, leads to another one or nowhere: it is not UTF-8, ` +
+      'or the folder was moved or covered; rename it, or go to another one',
+  );
 }

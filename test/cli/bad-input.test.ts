@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -113,4 +113,16 @@ test.each([
   const ran = promisify(execFile)(process.execPath, [start, ...args], { cwd: stage.folder.path });
   const { stderr } = await ran.catch((error: unknown) => error as { stderr: string });
   expect(stderr.split('\n').find((line) => !line.startsWith('limits.'))).toContain(beginning);
+});
+
+test('a folder whose name is not UTF-8 is refused, and no other one is made in its place', async () => {
+  const main = join(__dirname, '../../lib/cli/main.js');
+  const script = 'folder="$(printf "bad\\377")"; mkdir "$folder"; cd "$folder"; exec "$@"';
+  const command = ['-c', script, 'sh', process.execPath, main, 'list'];
+  const { status, stderr } = spawnSync('sh', command, { cwd: stage.folder.path, encoding: 'utf8' });
+  expect(stderr).toMatch(
+    /^temporal-conductor: the name of the current folder, ".*bad\ufffd", leads to another one/,
+  );
+  expect(status).toBe(2);
+  expect(await readdir(stage.folder.path)).toHaveLength(1);
 });
