@@ -1,11 +1,13 @@
 import { type Client, WorkflowClient, type WorkflowExecutionInfo } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
+import { reasonOf } from '../errors';
 import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../protocol/names';
 import type { SolveTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
 import { whyDegraded } from '../trace/describe';
 import { eachInParallel } from '../store/store';
 import { isPolled } from './pollers';
+import { abbreviates } from './run-id';
 import { isNotFound, unlessNotFound } from './steer';
 
 /** A run as a list shows it; its cost includes its children. */
@@ -18,7 +20,7 @@ export interface ListedRun {
   readonly hasWorker: boolean | null;
   /** Beginning of the question; null if this client cannot read the run, e.g. without the key that encrypted it. */
   readonly question: string | null;
-  /** Reasons why it failed or is degraded, a sentence each. */
+  /** Reasons why it failed, is degraded or cannot be read, a sentence each. */
   readonly problems: readonly string[];
   readonly costUsd: number | null;
   readonly costIsLowerBound: boolean;
@@ -87,9 +89,9 @@ export async function listRuns(
   });
   const runs: ListedRun[] = [];
   await eachInParallel(found.values(), async (run) => {
-    // Undefined if its retention has ended meanwhile, null if this client cannot read it.
+    // Undefined if its retention has ended meanwhile, a reason if this client cannot read it.
     const trace = await readTrace(run.workflowId).catch((error: unknown) =>
-      isNotFound(error) ? undefined : null,
+      isNotFound(error) ? undefined : reasonOf(error),
     );
     if (trace !== undefined) runs.push(toListed(run, trace, polled.get(run.taskQueue) ?? false));
   });
@@ -120,15 +122,15 @@ function isUnfinished({ status }: Found): boolean {
   return status.name === 'RUNNING';
 }
 
-/** @param trace null if this client cannot read the run */
+/** @param trace a reason if this client cannot read the run */
 function toListed(
   { workflowId: id, runId, status, startTime, closeTime }: Found,
-  trace: SolveTrace | null,
+  trace: SolveTrace | string,
   isPolled: boolean,
 ): ListedRun {
   // A trace is always current; the server's lists may lag behind.
   const told: SolveTrace['status'] = STATUSES.find((each) => each === status.name.toLowerCase()) ?? 'failed';
-  const known = trace === null ? { ...UNREADABLE, status: told } : sumUp(trace);
+  const known = typeof trace === 'string' ? { ...UNREADABLE, problems: [trace], status: told } : sumUp(trace);
   return {
     id,
     runId,
@@ -139,7 +141,7 @@ function toListed(
   };
 }
 
-const UNREADABLE = { waitsFor: null, question: null, problems: [], costUsd: null, costIsLowerBound: true };
+const UNREADABLE = { waitsFor: null, question: null, costUsd: null, costIsLowerBound: true };
 
 function sumUp(trace: SolveTrace) {
   const { status, waitsFor = null, question, error, costUsd, costIsLowerBound } = trace;
@@ -171,18 +173,23 @@ export async function newestRun(
   return runs[0]?.workflowId ?? null;
 }
 
-/** Returns the ids of solves with this prefix; if there are none, those of parts of other runs. */
+/**
+ * Returns the ids of solves with this prefix; if there are none, those of parts of other runs. The id of a run that is
+ * gone finds neither its retries nor its children.
+ */
 export async function findByPrefix(
   client: Client,
   prefix: string,
   known: readonly string[],
 ): Promise<string[]> {
+  const idsOf = (runs: readonly Found[]): string[] =>
+    runs.map(({ workflowId }) => workflowId).filter((id) => abbreviates(prefix, id));
   const noted = known.filter((id) => id.startsWith(prefix));
   const found = [findRuns(client, { prefix }, MOST_UNFINISHED), describeRuns(client, noted)];
-  const solves = (await Promise.all(found)).flat();
+  const solves = idsOf((await Promise.all(found)).flat());
   const parts: Sought = { type: SOLVE_PART_WORKFLOW, prefix };
-  const runs = solves.length > 0 ? solves : await findRuns(client, parts, MOST_UNFINISHED);
-  return [...new Set(runs.map(({ workflowId }) => workflowId))];
+  const ids = solves.length > 0 ? solves : idsOf(await findRuns(client, parts, MOST_UNFINISHED));
+  return [...new Set(ids)];
 }
 
 async function findRuns(client: Client, sought: Sought, most: number): Promise<Found[]> {

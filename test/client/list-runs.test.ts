@@ -75,6 +75,16 @@ test('an id is found by its prefix, among children only if no other run has it',
   });
 });
 
+test('the whole id of a run that is gone finds neither its retries nor their children', async () => {
+  const { client, temporal, taskQueue } = stage;
+  const gone = `${taskQueue}-gone`;
+  const { id } = await client.start({ question: 'Whose retry?' }, `${gone}-retry-gbg27d`);
+  const find = (prefix: string): Promise<string[]> => findByPrefix(temporal.client, prefix, [id]);
+  expect(await find(gone.slice(0, -1))).toEqual([id]);
+  expect(await find(gone)).toEqual([]);
+  await temporal.client.workflow.getHandle(id).terminate();
+});
+
 function hasOne(found: readonly string[]): boolean {
   return found.length === 1;
 }

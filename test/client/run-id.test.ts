@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { newRetryId, newRunId } from '../../src/client/run-id';
+import { abbreviates, newRetryId, newRunId } from '../../src/client/run-id';
 
 function idOf(question: string, codecs: readonly object[] = []): string {
   const options = { loadedDataConverter: { payloadCodecs: codecs } };
@@ -37,4 +37,30 @@ test('a retry is named after its run, however often it is retried, and its id is
   expect(newRetryId(first)).toMatch(/^solve-why-7kq2m9xw-retry-[0-9a-z]{6}$/);
   expect(newRetryId(first)).not.toBe(first);
   expect(newRetryId('x'.repeat(1000)).length).toBeLessThan(250);
+});
+
+describe('a run is meant', () => {
+  const id = 'solve-retry-the-server-7kq2m9xw';
+
+  test.each(['solve', 'solve-retry', 'solve-retry-the-server-7kq2m9x', id])(
+    'by the beginning %j of its id',
+    (given) => {
+      expect(abbreviates(given, id)).toBe(true);
+    },
+  );
+
+  test.each(['', '-r0s3', '-review', '-r0s3-r1s10'])(
+    'never by the whole id of a run that it belongs to: %j',
+    (part) => {
+      expect(abbreviates(id, `${id}-retry-gbg27d${part}`)).toBe(false);
+      if (part !== '') expect(abbreviates(id, `${id}${part}`)).toBe(false);
+    },
+  );
+
+  test('by the beginning of the id of a retry or a child, past that of its run', () => {
+    expect(abbreviates('solve-retry-the', `${id}-retry-gbg27d`)).toBe(true);
+    expect(abbreviates(`${id}-r`, `${id}-retry-gbg27d`)).toBe(true);
+    expect(abbreviates(`${id}-r`, `${id}-r0s3`)).toBe(true);
+    expect(abbreviates('solve-other', id)).toBe(false);
+  });
 });

@@ -100,7 +100,7 @@ export function renderList({ runs }: RunList, { paint, columns = 160, now }: Loo
     const age = `${describeAge(now - Date.parse(run.startedAt))} ago`;
     const cost = run.costUsd === null ? 'cost unknown' : describeCost({ ...run, costUsd: run.costUsd });
     const [first = '', ...rest] = headLine(paint, run.id, [stateOf(run), cost, age])(room);
-    const question = run.question ?? 'cannot be read here: the store or a key of another place';
+    const question = run.question ?? 'cannot be read here:';
     const below = [plainLine(question), ...run.problems.map(wrapped)].flatMap((draw) => draw(room));
     const state = markOf(run);
     const head = `${strokeOf(state, paint)(MARKS[state])} ${first}`;
@@ -109,8 +109,8 @@ export function renderList({ runs }: RunList, { paint, columns = 160, now }: Loo
   return lines.join('\n');
 }
 
-function stateOf({ status, waitsFor, hasWorker, problems }: ListedRun): string {
-  if (status === 'completed' && problems.length > 0) return 'completed, degraded';
+function stateOf({ status, waitsFor, hasWorker, question, problems }: ListedRun): string {
+  if (status === 'completed' && question !== null && problems.length > 0) return 'completed, degraded';
   if (status !== 'running') return status;
   if (waitsFor !== null) return `waits for ${waitsFor}`;
   return hasWorker === true ? 'running' : 'unfinished';

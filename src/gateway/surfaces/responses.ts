@@ -128,7 +128,8 @@ async function findResponse(gateway: Gateway, key: Key, responseId: string): Pro
     if (solve !== null && notes !== undefined) return { id, notes, solve: booking(gateway, key, solve) };
   }
   const shown = JSON.stringify(responseId.slice(0, 100));
-  const message = `this key has no response ${shown}: send the id as it was returned, with the key that asked for it`;
+  const remedy = 'send the id as it was returned, with the key that asked for it';
+  const message = `this key has no response ${shown}: it may have expired, as Temporal keeps no run for ever; else ${remedy}`;
   throw new Refusal(404, message, { reason: 'response_not_found' });
 }
 

@@ -48,13 +48,13 @@ test('why a run failed or is degraded is shown in full below its question', () =
 test('an unknown cost and an unreadable question are shown as such', () => {
   const shown = lines([
     aRun({ status: 'failed', costIsLowerBound: true }),
-    aRun({ question: null, costUsd: null }),
+    aRun({ question: null, costUsd: null, problems: ['The disk is full.'] }),
   ]);
   expect(shown[0]).toContain(
     '✗ solve-what-is-the-capital-of-france-7kq2m9xw  failed · at least $0.0123 · 3 min ago',
   );
   expect(shown[2]).toContain('completed · cost unknown');
-  expect(shown[3]).toMatch(/^ {2}cannot be read here/);
+  expect(shown.slice(3)).toEqual(['  cannot be read here:', '  The disk is full.']);
 });
 
 test.each([60, 80, 120, undefined])('in %p columns, only the question is shortened', (columns) => {
