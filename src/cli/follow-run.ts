@@ -50,7 +50,7 @@ export async function showRun(
     say(`Left for later. Decide with: ${howToApprove(result.left)}; follow it with: ${watch}`);
     return EXIT.answered;
   }
-  await printResult(result, options);
+  await printResult(result, options, remedyOf(watch));
   const { status, error, stoppedBy } = result;
   if (error !== null) say(error.message);
   if (status === 'cancelled') say(`Run ${id} was cancelled.`);
@@ -58,9 +58,18 @@ export async function showRun(
   return exitCodeOf(result);
 }
 
-async function printResult(result: SolveResult, { json, stream }: ShowOptions): Promise<void> {
-  if (json === true) await print(toJson(result));
-  else if (result.answer !== null && stream !== true) await print(result.answer, { exact: true });
+async function printResult(
+  result: SolveResult,
+  { json, stream }: ShowOptions,
+  remedy: string,
+): Promise<void> {
+  if (json === true) await print(toJson(result), { remedy });
+  else if (result.answer !== null && stream !== true) await print(result.answer, { exact: true, remedy });
+}
+
+/** What to do when an answer that is paid for could not be printed. */
+function remedyOf(watch: string): string {
+  return `the answer is kept; read it with: ${watch}`;
 }
 
 const FOR_EVER = new Promise<never>(() => undefined);
@@ -75,7 +84,9 @@ async function followRun(
   const { conductor, temporal: client } = session;
   const isAsked = isPersonHere();
   const view = openView(process.stderr, lookOfRun(isAsked));
-  const live = stream ? new LiveAnswer(() => void view.whilePaused(() => FOR_EVER)) : null;
+  const live = stream
+    ? new LiveAnswer(() => void view.whilePaused(() => FOR_EVER), remedyOf(watchOf(id, session.file)))
+    : null;
   const whilePaused = (work: () => Promise<void>): Promise<void> => {
     const inView = (): Promise<void> => view.whilePaused(work);
     return live?.whilePaused(inView) ?? inView();

@@ -15,8 +15,14 @@ export class LiveAnswer {
   #isAnew = false;
   #written = Promise.resolve();
 
-  /** @param giveWay hides the live view if it shares the terminal with the answer */
-  constructor(private readonly giveWay: () => void) {
+  /**
+   * @param giveWay hides the live view if it shares the terminal with the answer
+   * @param remedy what to do if the answer cannot be written
+   */
+  constructor(
+    private readonly giveWay: () => void,
+    private readonly remedy: string,
+  ) {
     outliveReader();
   }
 
@@ -71,7 +77,7 @@ export class LiveAnswer {
     if (text === '') return;
     if (this.#printed === '' && process.stdout.isTTY && process.stderr.isTTY) this.giveWay();
     this.#printed += text;
-    this.#written = print(text, { exact: true, isPart: true }).catch(() => undefined);
+    this.#written = print(text, { exact: true, isPart: true, remedy: this.remedy });
   }
 }
 

@@ -1,21 +1,29 @@
 #!/usr/bin/env node
 // The command line: parses the arguments, and turns an error into a message and an exit code.
 
+import { setImmediate } from 'node:timers/promises';
 import { CommanderError } from 'commander';
-import { reasonOf } from '../errors';
+import { codeOf, reasonOf } from '../errors';
 import { EXIT, type ExitCode, exitCodeOfError } from './ending';
 import { buildProgram } from './program';
-import { endWithReader, say } from './terminal';
+import { outputLoss, say, surviveLosses } from './terminal';
 
 /** Delay before a forced exit: a followed run's last poll may stay open for a minute, and keep the process alive. */
 const GRACE_MS = 200;
 
 async function main(): Promise<void> {
-  process.stdout.on('error', endWithReader);
+  surviveLosses();
   try {
     await buildProgram().parseAsync();
   } catch (error) {
     process.exitCode = report(error);
+  }
+  // The stream of a file tells of a failure a moment later.
+  await setImmediate();
+  const loss = outputLoss();
+  if (loss !== null) {
+    say(`temporal-conductor: ${loss}`);
+    if ((process.exitCode ?? EXIT.answered) === EXIT.answered) process.exitCode = EXIT.failed;
   }
   setTimeout(() => process.exit(), GRACE_MS).unref();
 }
@@ -27,9 +35,21 @@ function report(error: unknown): ExitCode {
   return exitCodeOfError(error);
 }
 
+/** What to do about errors of the operating system, which say only what happened. */
+const REMEDIES: ReadonlyMap<unknown, string> = new Map([
+  ['ENOSPC', 'make room on that disk'],
+  ['EDQUOT', 'make room in your quota of that disk'],
+  ['EROFS', 'go to a folder that can be written'],
+  ['EACCES', 'change its permissions'],
+  ['EMFILE', 'let this process open more files, see "ulimit -n"'],
+  ['ENFILE', 'let this machine open more files'],
+]);
+
 /** Adds the cause to an error of Temporal's client that says only what failed, e.g. "Failed to start Workflow". */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  const remedy = REMEDIES.get(codeOf(error));
+  if (remedy !== undefined) return `${error.message}: ${remedy}, and try again`;
   const isBare = error.name === 'ServiceError' && error.cause instanceof Error;
   return isBare ? `${error.message}: ${reasonOf(error.cause)}` : error.message;
 }

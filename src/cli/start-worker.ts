@@ -9,7 +9,7 @@ import { remedyOfTls, type Say, type TemporalServer } from '../local/configured-
 import { makeOwnFolder } from '../own-folder';
 import type { Store } from '../store/store';
 import type { TrainableConfig } from '../training/config/schema';
-import { harmless } from './terminal';
+import { harmless, say } from './terminal';
 import { FOLDER } from './trust';
 
 export interface WorkerSettings {
@@ -124,9 +124,19 @@ function installRuntime(log: Say): void {
   });
 }
 
+const LOG = join(FOLDER, 'worker.log');
+
+let isLogLost = false;
+
+/** A full disk loses lines of the log, and stops no run: the logger's caller could not handle an error. */
 function sayToFile(line: string): void {
-  makeOwnFolder(FOLDER);
-  appendFileSync(join(FOLDER, 'worker.log'), `${harmless(line)}\n`, { mode: 0o600 });
+  try {
+    makeOwnFolder(FOLDER);
+    appendFileSync(LOG, `${harmless(line)}\n`, { mode: 0o600 });
+  } catch (error) {
+    if (!isLogLost) say(`${LOG} cannot be written (${reasonOf(error)}): what the worker reports is lost.`);
+    isLogLost = true;
+  }
 }
 
 const FACTS = ['workflowId', 'activityType', 'attempt', 'taskQueue'] as const;

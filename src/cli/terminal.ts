@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 import { type Paint, PLAIN } from '../trace/lines';
@@ -99,25 +101,65 @@ export function outliveReader(): void {
   isReaderNeeded = false;
 }
 
-export function endWithReader(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-  if (isReaderNeeded) process.exit();
+const REMEDY = 'make room there, or send it elsewhere, and run the command again';
+
+/** Why output was lost, and what to do. */
+let loss: string | null = null;
+
+function noteLoss(error: NodeJS.ErrnoException, remedy = REMEDY): void {
+  if (error.code === 'EPIPE') return;
+  loss ??= `the output of this command could not be written (${error.message}): ${remedy}`;
 }
 
-/**
- * Writes to stdout and waits for slow readers. `exact`: a pipe gets the text unchanged; `painted`: as in `harmless`;
- * `isPart`: adds no line end.
- */
+/** Returns a sentence about output that could not be written; null if all was, or if its reader had exited. */
+export function outputLoss(): string | null {
+  return loss;
+}
+
+/** Lets no failed write end a command: a message to stderr is lost, and `outputLoss` tells what stdout lost. */
+export function surviveLosses(): void {
+  process.stderr.on('error', () => undefined);
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE' && isReaderNeeded) process.exit();
+    noteLoss(error);
+  });
+  for (const stream of [process.stdout, process.stderr]) if (!(stream instanceof Socket)) writeWhole(stream);
+}
+
+/** Replaces how Node writes to a file: it would silently drop what a nearly full disk did not take. */
+function writeWhole(stream: Screen & { readonly fd: number }): void {
+  stream._write = (text: Buffer, _, done) => {
+    try {
+      writeFileSync(stream.fd, text);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  };
+}
+
+interface Printing {
+  /** Gives a pipe the text unchanged. */
+  readonly exact?: boolean;
+  /** As in `harmless`. */
+  readonly painted?: boolean;
+  /** Adds no line end. */
+  readonly isPart?: boolean;
+  /** What to do if the text cannot be written. @default to run the command again */
+  readonly remedy?: string;
+}
+
+/** Writes to stdout and waits for slow readers. `outputLoss` tells whether it could not. */
 export async function print(
   text: string,
-  { exact = false, painted = false, isPart = false } = {},
+  { exact = false, painted = false, isPart = false, remedy }: Printing = {},
 ): Promise<void> {
   const shown = exact && !process.stdout.isTTY ? text : harmless(text, painted);
   if (process.stdout.isTTY && process.stderr.isTTY) share(isPart && !shown.endsWith('\n'));
-  await new Promise<void>((resolve, reject) => {
+  await new Promise<void>((resolve) => {
     process.stdout.write(isPart || shown.endsWith('\n') ? shown : `${shown}\n`, (error) => {
-      if (error) reject(error);
-      else resolve();
+      if (error) noteLoss(error, remedy);
+      resolve();
     });
   });
 }

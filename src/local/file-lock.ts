@@ -16,7 +16,8 @@ export async function lockFile(path: string, { shared = false } = {}): Promise<F
   }
   if (!shared) {
     await file.truncate();
-    await file.write(String(process.pid));
+    // The lock holds on a full disk too, where a message about it does not tell whose it is.
+    await file.write(String(process.pid)).catch(() => undefined);
   }
   return file;
 }

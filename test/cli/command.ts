@@ -1,5 +1,7 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 
 const MAIN = join(__dirname, '..', '..', 'lib', 'cli', 'main.js');
 
@@ -26,6 +28,8 @@ export interface RunningCommand {
   end(signal: NodeJS.Signals): Promise<Ended>;
 }
 
+type Output = 'stdout' | 'stderr';
+
 export interface CommandSetting {
   readonly cwd: string;
   /** Content of stdin. @default empty */
@@ -36,6 +40,8 @@ export interface CommandSetting {
   readonly terminal?: boolean;
   /** The file that is run. @default the built command line */
   readonly program?: string;
+  /** Files that take an output, which is then not in `Ended`. */
+  readonly files?: Partial<Readonly<Record<Output, string>>>;
 }
 
 /** Returns the expectation that an output contains or matches these words. */
@@ -57,25 +63,46 @@ const PASSED_ON = [
   ...['PATH', 'HOME', 'XDG_CACHE_HOME', 'XDG_STATE_HOME', 'CONDUCTOR_CACHE', 'TEMPORAL_CLI_PATH', 'TMPDIR'],
 ];
 
+type Spawned = ChildProcessByStdio<Writable, Readable | null, Readable | null>;
+
+/** Starts a program; each output goes to its file, if it has one. */
+function spawnInto(
+  files: NonNullable<CommandSetting['files']>,
+  program: string,
+  args: readonly string[],
+  place: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): Spawned {
+  const outputs = ([files.stdout, files.stderr] as const).map((path) =>
+    path === undefined ? 'pipe' : openSync(path, 'w'),
+  );
+  const child = spawn(program, args, { ...place, stdio: ['pipe', ...outputs] });
+  for (const output of outputs) if (output !== 'pipe') closeSync(output);
+  return child as Spawned;
+}
+
+function listenTo(output: Readable | null, hear: (text: string) => void): void {
+  output?.setEncoding('utf8').on('data', hear);
+}
+
 /** Starts `temporal-conductor` with these arguments. `npm test` builds it before the tests. */
 export function startCommand(
   args: readonly string[],
-  { cwd, input = '', env = {}, terminal = false, program: file = MAIN }: CommandSetting,
+  { cwd, input = '', env = {}, terminal = false, program: file = MAIN, files = {} }: CommandSetting,
 ): RunningCommand {
   const passedOn = Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]));
   const command = [process.execPath, file, ...args];
   const [program = '', ...rest] = terminal ? ['python3', '-c', AT_TERMINAL, ...command] : command;
-  const child = spawn(program, rest, { cwd, env: { ...passedOn, TERM: 'xterm', ...env } });
+  const child = spawnInto(files, program, rest, { cwd, env: { ...passedOn, TERM: 'xterm', ...env } });
   let [stdout, stderr] = ['', ''];
   const listeners = new Set<() => void>();
   const tell = (): void => {
     for (const listener of listeners) listener();
   };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  listenTo(child.stdout, (text) => {
     stdout += text;
     tell();
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  listenTo(child.stderr, (text) => {
     stderr += text;
     tell();
   });
@@ -103,7 +130,7 @@ export function startCommand(
     pid: child.pid ?? 0,
     ended,
     hear,
-    stopReading: () => child.stdout.destroy(),
+    stopReading: () => child.stdout?.destroy(),
     type: (text) => child.stdin.write(text),
     signal: (signal) => child.kill(signal),
     end: (signal) => {

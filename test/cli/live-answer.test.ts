@@ -41,7 +41,7 @@ const ended = (answer: string | null): LiveEvent => ({
 
 /** Returns what is printed for these events; a `printed` entry is what must be there at that point. */
 function print(...events: readonly (LiveEvent | { readonly printed: string })[]): string {
-  const answer = new LiveAnswer(() => undefined);
+  const answer = new LiveAnswer(() => undefined, 'ask again');
   for (const event of events) {
     if ('printed' in event) expect(stdout).toBe(event.printed);
     else answer.take(event, TRACE);
@@ -82,7 +82,7 @@ test('ends the line of a run without an answer', () => {
 });
 
 test('prints nothing while a person is asked', async () => {
-  const answer = new LiveAnswer(() => undefined);
+  const answer = new LiveAnswer(() => undefined, 'ask again');
   await answer.whilePaused(() => {
     answer.take(text('Paris'), TRACE);
     expect(stdout).toBe('');

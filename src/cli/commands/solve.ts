@@ -79,7 +79,7 @@ export async function solve(argument: string | undefined, options: SolveOptions)
       return showRun(session, id, interruption, options);
     }
     // Scripts read the id, so stdout has nothing else.
-    await print(id);
+    await print(id, { remedy: `follow the run with: ${watchOf(id, file)}` });
     say(`Follow it with: ${watchOf(id, file)}`);
     if (await checkServed(session)) await sayOtherVersion(session, id);
     return EXIT.answered;

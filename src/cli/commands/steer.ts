@@ -7,7 +7,7 @@ import { readAll } from '../asked-files';
 import { EXIT, type ExitCode, listenForInterruption } from '../ending';
 import { withRun } from '../find-run';
 import { watchOf } from '../follow-run';
-import { checkServed, whileWatching } from '../queues';
+import { checkServed, commandOf, whileWatching } from '../queues';
 import type { WorkOptions } from '../load-settings';
 import { print, say } from '../terminal';
 
@@ -42,7 +42,10 @@ export function changeLimits(given: string, options: LimitsOptions): Promise<Exi
     const isLook = Object.values(asked).every((limit) => limit === undefined);
     const held = await (isLook ? conductor.limits(id) : conductor.setLimits(id, asked, { asOperator: true }));
     const shown = showLimits(held);
-    await print(shown.map(([, name, value]) => name.padEnd(NAME_COLUMNS) + value).join('\n'));
+    const lines = shown.map(([, name, value]) => name.padEnd(NAME_COLUMNS) + value);
+    await print(lines.join('\n'), {
+      remedy: `see what holds with: ${commandOf(`limits ${id}`, options.config)}`,
+    });
     const missed = shown.filter(([key]) => asked[key] !== undefined && asked[key] !== held[key]);
     if (missed.length > 0 || held.remainingMs === 0) {
       const names = missed.map(([, name]) => name).join(', ') || 'time';

@@ -66,7 +66,7 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
     if (!detach) await sayResumed(session, manifest.id);
     const isUnderWay = await begin(session, manifest, options);
     if (detach) {
-      await print(manifest.id);
+      await print(manifest.id, { remedy: `come back for its results with: ${comeBack}` });
       say(`Come back for its results with: ${comeBack}`);
       await checkServed(session);
       return EXIT.answered;
@@ -194,7 +194,10 @@ async function showResults(
   }
   const lines = records.map((record) => `${JSON.stringify(record)}\n`);
   await writeFile(join(folder, 'results.jsonl'), lines.join(''));
-  await print(options.json === true ? toJson(summary) : showSummary(summary, columnsOf(process.stdout)));
+  const shown = options.json === true ? toJson(summary) : showSummary(summary, columnsOf(process.stdout));
+  await print(shown, {
+    remedy: `what was found is kept; see it with: ${commandOf(`eval --resume ${manifest.id}`, options.config)}`,
+  });
   if (asksForFree(manifest.methods, manifest)) say(FREE_TOKENS);
   say(
     `Everything is in ${folder}: report.html, report.md, results.jsonl${pictures.length > 0 ? ', pictures' : ''}`,

@@ -42,7 +42,8 @@ export async function create(name: string, options: CreateOptions): Promise<Exit
     models: models === undefined ? null : [...models],
   });
   await noteAudit(store, { ...COMMAND_LINE, action: 'key.create', target: key.id, detail: { name } });
-  await print(json ? toJson({ ...shown(key), secret }) : secret);
+  const remedy = `make another key, and revoke this one: temporal-conductor key revoke ${key.id}`;
+  await print(json ? toJson({ ...shown(key), secret }) : secret, { remedy });
   say(
     `Made key ${name} (${key.id}). Its secret is shown only once and stored nowhere: keep it where you keep passwords.`,
   );

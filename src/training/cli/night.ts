@@ -26,7 +26,7 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
     const asked = { trainRun, timeZone, cycles, from, date, config: digestOf(config) };
     const { id, night } = await training.start(asked);
     say(`Night ${night} of ${trainRun} is under way; follow it with: temporal-conductor train status`);
-    await print(id);
+    await print(id, { remedy: 'follow the night with: temporal-conductor train status' });
     const failure = (await checkServed(session)) ? await watchOpening(session, id) : null;
     if (failure !== null) {
       say(`The night failed to start: ${failure}`);
