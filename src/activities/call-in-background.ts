@@ -24,7 +24,7 @@ const CANCEL_MS = 10_000;
 /** This process stopped waiting while the vendor goes on; the next attempt fetches the same answer. */
 export interface LeftRunning {
   readonly kind: 'left-running';
-  readonly failure: Omit<CallFailure, 'billed'>;
+  readonly failure: Omit<CallFailure, 'billed' | 'health'>;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { activityInfo, Context, type Info } from '@temporalio/activity';
 import { keyFor } from '../config/api-keys';
 import type { WorkerResult } from '../protocol/activity-contract';
-import { FAILURES, type FailureType } from '../protocol/failures';
+import { FAILURES } from '../protocol/failures';
 import type { Text } from '../protocol/text';
 import {
   callOf,
@@ -110,8 +110,8 @@ async function keepOutput(
   } catch (error) {
     if (!(error instanceof TextTooLargeError)) throw error;
     const message = `worker ${worker} (${card.model}) answered with ${error.message}`;
-    const failure = { type: FAILURES.textTooLarge, message, retryable: false, billed: 'yes' } as const;
-    return { kind: 'failed', failure, reply };
+    const failure = { type: FAILURES.textTooLarge, message, retryable: false } as const;
+    return { kind: 'failed', failure: { ...failure, billed: 'yes', health: 'good' }, reply };
   }
 }
 
@@ -190,8 +190,8 @@ async function sendUnlessOver(
   if (isCancelled()) return brokenOff(false);
   if (obstacle !== null) {
     const message = `no request was sent, and the call will be tried again: ${obstacle}`;
-    const failure = { type: FAILURES.throttled, message, retryable: true, billed: 'no' } as const;
-    return { kind: 'failed', failure, reply: null };
+    const failure = { type: FAILURES.throttled, message, retryable: true } as const;
+    return { kind: 'failed', failure: { ...failure, billed: 'no', health: 'unknown' }, reply: null };
   }
   if (call.card.background === true) return callInBackground(dependencies, call, apiKey, row, null);
   const { rootId, live } = call;
@@ -200,14 +200,6 @@ async function sendUnlessOver(
   const onText = live === true ? dependencies.liveLog.open(place) : undefined;
   return sendRequest(dependencies.complete, call, { apiKey, callId, onText });
 }
-
-/** Failures that count towards opening a model's circuit. Any other answer, even a 401 or a refusal, closes it. */
-const OUT_OF_ORDER: ReadonlySet<FailureType> = new Set([
-  FAILURES.unavailable,
-  FAILURES.timeout,
-  FAILURES.interrupted,
-  FAILURES.badResponse,
-]);
 
 const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };
 
@@ -218,11 +210,7 @@ function reportOf(sent: Ended | LeftRunning): Report {
   // Servers that do not count tokens report 0, which no real request uses.
   const tokens = inputTokens + outputTokens || null;
   if (sent.kind === 'answered') return { tokens, health: 'good' };
-  const { type, billed } = sent.failure;
-  return { tokens: billed === 'no' ? 0 : tokens, health: healthAfter(type) };
-}
-
-function healthAfter(type: FailureType): Report['health'] {
-  if (OUT_OF_ORDER.has(type)) return 'bad';
-  return type.startsWith('Provider.') ? 'good' : 'unknown';
+  const { billed, health } = sent.failure;
+  // Whatever wrote part of an answer works, however little it wrote and however the answer ended.
+  return { tokens: billed === 'no' ? 0 : tokens, health: sent.reply === null ? health : 'good' };
 }

@@ -140,6 +140,7 @@ export function brokenOff(wasSent: boolean, reply: ModelReply | null = null): Fa
     message: isOurs ? ofProcess : 'the run was cancelled during the call',
     retryable: true,
     billed: wasSent ? 'unknown' : 'no',
+    health: 'unknown',
   };
   return failedWith(failure, reply);
 }

@@ -43,7 +43,8 @@ describe('a finished request costs', () => {
   ])('%s', async (_, billed, changes, nanoUsd) => {
     const { row } = await openedRow();
     const reply = { ...NOTHING, ...changes };
-    const failure = billed && { type: FAILURES.refused, message: 'declined', retryable: false, billed };
+    const declined = { type: FAILURES.refused, message: 'declined', retryable: false } as const;
+    const failure = billed && { ...declined, billed, health: 'good' as const };
     const closed = closeRow(
       row,
       CALL,

@@ -1,4 +1,5 @@
 import type { ConfigInput, Retry } from '../../src';
+import type { FaultKind } from '../../src/testing/faults';
 import { openStage, type Stage, step } from '../support/stage';
 import { until, untilTrace } from '../support/until';
 
@@ -128,5 +129,32 @@ describe('a worker that fails several times in a row', () => {
       'Provider.Interrupted',
     ]);
     expect(stage.requestsTo('b')).toHaveLength(2);
+  });
+
+  test('is asked on, however it answers: no question puts it out of order for others', async () => {
+    stage = await openStage({
+      workers: ['a'],
+      worker: { circuit: { failures: 1, pause: '1h' } },
+      config: { limits: { depth: 0, calls: 40 } },
+    });
+    const faults = [
+      'empty',
+      'length-without-text',
+      'length',
+      'failed-midway',
+      'cut-mid-body',
+      'gateway-timeout',
+    ];
+    await stage.whileWorking(async () => {
+      for (const fault of faults as FaultKind[]) {
+        stage.plan([step('a', 'Answer.')]);
+        stage.providers.script('a', [{ fault }, { fault }]);
+        await stage.client.solve({ question: `What if it is ${fault}?` }).catch(() => undefined);
+        stage.plan([step('a', 'Answer.')]);
+        stage.providers.script('a', [{ text: 'Eight.' }]);
+        const next = await stage.client.solve({ question: `And after ${fault}?` });
+        expect([fault, next.answer, next.degraded]).toEqual([fault, 'Eight.', false]);
+      }
+    });
   });
 });

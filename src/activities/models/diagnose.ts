@@ -1,6 +1,6 @@
 import { ConductorError } from '../../errors';
 import { FAILURES, type FailureType } from '../../protocol/failures';
-import { UnreadableReply } from './reply';
+import { ReportedFailure, UnreadableReply } from './reply';
 
 export type ProviderFailureType = Extract<FailureType, `Provider.${string}`>;
 
@@ -9,10 +9,17 @@ export interface Consequence {
   readonly retryable: boolean;
   /** Whether the provider charges for it. Always `no` for provider failures that Temporal retries. */
   readonly billed: 'no' | 'unknown' | 'yes';
+  /**
+   * What it says about the model. `bad` counts towards its circuit, so it is only for what no question can bring about:
+   * the server cannot be reached, breaks down, or sends what is no answer of its API.
+   */
+  readonly health: Health;
   readonly remedy: string;
 }
 
-export interface Diagnosis extends Partial<Pick<Consequence, 'billed' | 'remedy'>> {
+export type Health = 'good' | 'bad' | 'unknown';
+
+export interface Diagnosis extends Partial<Pick<Consequence, 'billed' | 'health' | 'remedy'>> {
   readonly type: ProviderFailureType;
   /** Verb phrase with the provider as its subject: `answered 401`. */
   readonly happened: string;
@@ -21,33 +28,36 @@ export interface Diagnosis extends Partial<Pick<Consequence, 'billed' | 'remedy'
   readonly nextRetryDelayMs?: number | null;
 }
 
-function retried(remedy: string): Consequence {
-  return { retryable: true, billed: 'no', remedy };
+function retried(health: Health, remedy: string): Consequence {
+  return { retryable: true, billed: 'no', health, remedy };
 }
 
-function final(billed: Consequence['billed'], remedy: string): Consequence {
+function final(health: Health, billed: Consequence['billed'], remedy: string): Consequence {
   const all = billed === 'unknown' ? `${remedy}; the call may have been billed.` : remedy;
-  return { retryable: false, billed, remedy: all };
+  return { retryable: false, billed, health, remedy: all };
 }
 
 /** Consequences of each failure type, as `protocol/failures.ts` describes them. */
 export const CONSEQUENCES: Readonly<Record<ProviderFailureType, Consequence>> = {
-  [FAILURES.rateLimited]: retried('Wait, send less at once, or ask the provider for a higher rate.'),
+  [FAILURES.rateLimited]: retried('good', 'Wait, send less at once, or ask the provider for a higher rate.'),
   [FAILURES.unavailable]: retried(
+    'bad',
     'Check that the server runs and that baseUrl is right; nothing was billed.',
   ),
-  [FAILURES.timeout]: final('unknown', "Raise the worker's time-out or choose a faster model"),
-  [FAILURES.interrupted]: final('unknown', 'Check the network and any proxy on the way'),
+  // A question may need more time than there is.
+  [FAILURES.timeout]: final('unknown', 'unknown', "Raise the worker's time-out or choose a faster model"),
+  [FAILURES.interrupted]: final('bad', 'unknown', 'Check the network and any proxy on the way'),
   [FAILURES.badResponse]: final(
+    'bad',
     'unknown',
     "Check that baseUrl is the API's root and that the server speaks this API",
   ),
-  [FAILURES.truncated]: final('yes', "Raise the worker's maxOutputTokens or lower its effort."),
-  [FAILURES.refused]: final('yes', 'Give the step to another worker or name one as fallback.'),
-  [FAILURES.badRequest]: final('no', 'Correct its settings in conductor.yaml, or ask for less.'),
-  [FAILURES.notFound]: final('no', 'Correct its model or baseUrl in conductor.yaml.'),
-  [FAILURES.authentication]: final('no', "Set the key's variable and start again."),
-  [FAILURES.quotaExceeded]: final('no', "Add credit or raise the account's limit, then start again."),
+  [FAILURES.truncated]: final('good', 'yes', "Raise the worker's maxOutputTokens or lower its effort."),
+  [FAILURES.refused]: final('good', 'yes', 'Give the step to another worker or name one as fallback.'),
+  [FAILURES.badRequest]: final('good', 'no', 'Correct its settings in conductor.yaml, or ask for less.'),
+  [FAILURES.notFound]: final('good', 'no', 'Correct its model or baseUrl in conductor.yaml.'),
+  [FAILURES.authentication]: final('good', 'no', "Set the key's variable and start again."),
+  [FAILURES.quotaExceeded]: final('good', 'no', "Add credit or raise the account's limit, then start again."),
 };
 
 /** Error that brings its own diagnosis, from the transport or an add-on's provider. */
@@ -82,9 +92,14 @@ function diagnosisOf(error: Cause): Diagnosis | null {
   }
   // UnreadableReply is ours; the SDKs pass on the SyntaxError of JSON.parse.
   const isUnreadable = error instanceof UnreadableReply || name === 'SyntaxError';
-  return isUnreadable
-    ? { type: FAILURES.badResponse, happened: 'sent an answer that cannot be read', reason }
-    : null;
+  if (!isUnreadable) return null;
+  const isReport = error instanceof ReportedFailure;
+  return {
+    type: FAILURES.badResponse,
+    happened: 'sent an answer that cannot be read',
+    reason,
+    ...(isReport && { health: 'unknown' }),
+  };
 }
 
 const BEFORE_SENDING =
@@ -124,9 +139,11 @@ export const MOST_READ = 16_384;
 export function diagnoseHttp({ status, headers, body }: HttpAnswer): Diagnosis {
   const text = body.slice(0, MOST_READ);
   const named = NAMED.find(([words]) => words.test(text));
+  const type = named?.[1] ?? TYPES[status] ?? (status < 500 ? FAILURES.badRequest : FAILURES.timeout);
   return {
-    type: named?.[1] ?? TYPES[status] ?? (status < 500 ? FAILURES.badRequest : FAILURES.timeout),
+    type,
     happened: `answered ${status}`,
+    ...(type === FAILURES.timeout && !TOO_LATE.has(status) && { health: 'bad' }),
     reason: reasonIn(body),
     nextRetryDelayMs: retryDelayIn({ headers, body: text }),
   };
@@ -161,6 +178,9 @@ const TYPES: Readonly<Record<number, ProviderFailureType>> = {
   503: FAILURES.unavailable,
   529: FAILURES.unavailable,
 };
+
+/** Statuses of a request that took too long; every other one of type `timeout` says that a server behind it is down. */
+const TOO_LATE: ReadonlySet<number> = new Set([408, 504, 524]);
 
 /** Returns the server's message from the body of an error, whichever field it is in, or else the body itself. */
 export function reasonIn(body: string): string {

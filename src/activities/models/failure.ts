@@ -49,7 +49,7 @@ export function tooLate(asked: Asked): CallFailure {
 /** Puts a diagnosis into one sentence, without the key, and adds the consequences of its type. */
 export function describeFailure(diagnosis: Diagnosis, { card, apiKey }: Asked): CallFailure {
   const { type, happened, reason, nextRetryDelayMs = null } = diagnosis;
-  const { remedy, retryable, billed } = { ...CONSEQUENCES[type], ...diagnosis };
+  const { remedy, retryable, billed, health } = { ...CONSEQUENCES[type], ...diagnosis };
   const why = redact(reason, apiKey);
   return {
     type,
@@ -57,6 +57,7 @@ export function describeFailure(diagnosis: Diagnosis, { card, apiKey }: Asked): 
     retryable,
     nextRetryDelayMs: retryable ? nextRetryDelayMs : null,
     billed,
+    health,
   };
 }
 

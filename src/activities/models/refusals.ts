@@ -11,7 +11,9 @@ type Refusal = 'stream' | 'stream_options' | 'outputSchema';
  * reply lists them as dropped. A refused request costs nothing, and prompts describe the required output themselves.
  */
 export function withoutRefused(complete: Complete): Complete {
-  const refused = new Map<string, readonly Refusal[]>();
+  const bySettings = new Map<string, readonly Refusal[]>();
+  // Schemas are the callers': they share a bounded memory, apart from that of the servers.
+  const bySchema = new Map<string, readonly Refusal[]>();
 
   async function ask(request: ModelRequest, without: readonly Refusal[]): Promise<ModelReply> {
     try {
@@ -22,15 +24,27 @@ export function withoutRefused(complete: Complete): Complete {
       if (refusal === null || without.includes(refusal)) throw error;
       const more = [...without, refusal];
       const reply = await ask(request, more);
-      refused.set(placeOf(request), more);
+      if (request.outputSchema === undefined) bySettings.set(placeOf(request), more);
+      else remember(bySchema, placeOf(request), more);
       return reply;
     }
   }
 
   return (request) => {
     if (request.card.idleTimeoutMs === undefined && !request.outputSchema) return complete(request);
-    return ask(request, refused.get(placeOf(request)) ?? []);
+    const known = (request.outputSchema ? bySchema : bySettings).get(placeOf(request));
+    return ask(request, known ?? []);
   };
+}
+
+/** Schemas remembered. A forgotten one costs another refused request, which is free. */
+export const MOST_SCHEMAS = 100;
+
+function remember<Value>(memory: Map<string, Value>, key: string, value: Value): void {
+  memory.delete(key);
+  memory.set(key, value);
+  const [oldest] = memory.keys();
+  if (memory.size > MOST_SCHEMAS && oldest !== undefined) memory.delete(oldest);
 }
 
 /** Returns the key of remembered refusals. A server may refuse one schema and accept another. */

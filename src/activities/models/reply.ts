@@ -6,6 +6,9 @@ export class UnreadableReply extends Error {
   override readonly name = 'UnreadableReply';
 }
 
+/** The server's own report of a failure in place of a reply: it may be about the question. */
+export class ReportedFailure extends UnreadableReply {}
+
 /** Token count. The maximum is beyond any model, so a larger count is an error, and sums stay exact. */
 export const tokensSchema = z.int().nonnegative().max(1e9);
 
@@ -32,7 +35,7 @@ export function readReply<Schema extends z.ZodType>(schema: Schema, body: unknow
   }
   // OpenRouter reports failures this way once it has started to answer.
   const { data: failed } = failedSchema.safeParse(body);
-  if (failed) throw new UnreadableReply(`an error in place of a reply: ${failed.error.message}`);
+  if (failed) throw new ReportedFailure(`an error in place of a reply: ${failed.error.message}`);
   const [issue] = result.error.issues;
   throw new UnreadableReply(
     `JSON that is wrong at "${issue?.path.join('.') ?? ''}": ${issue?.message ?? ''}`,

@@ -157,6 +157,8 @@ export function failedMidway(reason: string): Error {
     type: FAILURES.interrupted,
     happened: 'failed while it wrote its answer',
     reason,
+    // It may be about the question.
+    health: 'unknown',
     remedy: 'Try again later; the call may have been billed.',
   });
 }

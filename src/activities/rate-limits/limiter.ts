@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../errors';
 import type { SharedStates } from '../../store/store';
 import { Turns } from '../../turns';
+import type { Health } from '../models/diagnose';
 import {
   isStale,
   LEASE_MS,
@@ -22,7 +23,7 @@ export interface RateLimiterSettings extends RateLimits {
 
 export interface Report {
   readonly tokens: number | null;
-  readonly health: 'good' | 'bad' | 'unknown';
+  readonly health: Health;
 }
 
 /** Permission for one request, to be released when the request ends. */
@@ -116,8 +117,9 @@ export class RateLimiter {
     const now = performance.now();
     const { requestsPerMinute, tokensPerMinute, concurrency } = this.settings;
     this.expected = this.expected.filter((due) => due > now);
-    const callMs = this.lastCallMs / concurrency;
-    const room = reason === 'rate' ? roomMs : Math.min(Math.max(callMs, SHORTEST_MS), LONGEST_MS);
+    // Bounds the estimate, so that one long answer does not send all other callers away for long.
+    const callMs = Math.min(this.lastCallMs / concurrency, LONGEST_MS);
+    const room = reason === 'rate' ? roomMs : Math.max(callMs, SHORTEST_MS);
     const each = Math.max(MINUTE_MS / requestsPerMinute, (MINUTE_MS * tokens) / tokensPerMinute, callMs);
     const waitMs = room + Math.random() * this.expected.length * each;
     this.expected.push(now + waitMs);

@@ -28,6 +28,7 @@ test('says who answered what, why, and what to do', () => {
     retryable: false,
     nextRetryDelayMs: null,
     billed: 'no',
+    health: 'good',
   });
 });
 
@@ -92,7 +93,16 @@ test.each([
 
 test.each([
   ['a wrong request', [409, 412, 307], { type: FAILURES.badRequest, billed: 'no' }],
-  ['a gateway that lost the answer', [502, 520, 524], { type: FAILURES.timeout, billed: 'unknown' }],
+  [
+    'a gateway that lost the answer',
+    [502, 520],
+    { type: FAILURES.timeout, billed: 'unknown', health: 'bad' },
+  ],
+  [
+    'a gateway that did not wait for it',
+    [504, 524],
+    { type: FAILURES.timeout, billed: 'unknown', health: 'unknown' },
+  ],
 ])('statuses of %s', (_, statuses, failure) => {
   for (const status of statuses) {
     expect(toProviderFailure(answered(status, {}), REQUEST)).toMatchObject(failure);

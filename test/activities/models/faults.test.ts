@@ -1,3 +1,4 @@
+import type { Health } from '../../../src/activities/models/diagnose';
 import { FAILURES } from '../../../src/protocol/failures';
 import { type Fault, startSimulatedProviders } from '../../../src/testing';
 import { useOnce } from '../../support/use';
@@ -12,35 +13,35 @@ const FREE = { retryable: true, billed: 'no' };
 const UNKNOWN = { retryable: false, billed: 'unknown' };
 const REFUSED = { retryable: false, billed: 'no' };
 
-/** Each wire fault with the failure that must follow from it, by the rules of `protocol/failures.ts`. */
-const CASES: readonly [Fault['fault'], string, { retryable: boolean; billed: string }][] = [
-  ['rate-limited', rateLimited, FREE],
-  ['server-error', unavailable, FREE],
-  ['unavailable', unavailable, FREE],
-  ['overloaded', unavailable, FREE],
-  ['request-timeout', timeout, UNKNOWN],
-  ['bad-gateway', timeout, UNKNOWN],
-  ['gateway-timeout', timeout, UNKNOWN],
-  ['reset', interrupted, UNKNOWN],
-  ['cut-mid-body', interrupted, UNKNOWN],
-  ['html', badResponse, UNKNOWN],
-  ['html-bad-gateway', timeout, UNKNOWN],
-  ['bad-request', badRequest, REFUSED],
-  ['not-found', notFound, REFUSED],
-  ['too-large', badRequest, REFUSED],
-  ['unprocessable', badRequest, REFUSED],
-  ['unauthorized', authentication, REFUSED],
-  ['invalid-key', authentication, REFUSED],
-  ['forbidden', authentication, REFUSED],
-  ['quota-exceeded', quotaExceeded, REFUSED],
+/** Each wire fault with the failure that must follow from it, by the rules of `protocol/failures.ts`, and its health. */
+const CASES: readonly [Fault['fault'], string, { retryable: boolean; billed: string }, Health][] = [
+  ['rate-limited', rateLimited, FREE, 'good'],
+  ['server-error', unavailable, FREE, 'bad'],
+  ['unavailable', unavailable, FREE, 'bad'],
+  ['overloaded', unavailable, FREE, 'bad'],
+  ['request-timeout', timeout, UNKNOWN, 'unknown'],
+  ['bad-gateway', timeout, UNKNOWN, 'bad'],
+  ['gateway-timeout', timeout, UNKNOWN, 'unknown'],
+  ['reset', interrupted, UNKNOWN, 'bad'],
+  ['cut-mid-body', interrupted, UNKNOWN, 'bad'],
+  ['html', badResponse, UNKNOWN, 'bad'],
+  ['html-bad-gateway', timeout, UNKNOWN, 'bad'],
+  ['bad-request', badRequest, REFUSED, 'good'],
+  ['not-found', notFound, REFUSED, 'good'],
+  ['too-large', badRequest, REFUSED, 'good'],
+  ['unprocessable', badRequest, REFUSED, 'good'],
+  ['unauthorized', authentication, REFUSED, 'good'],
+  ['invalid-key', authentication, REFUSED, 'good'],
+  ['forbidden', authentication, REFUSED, 'good'],
+  ['quota-exceeded', quotaExceeded, REFUSED, 'good'],
 ];
 
 describe.each(BOTH_WAYS)('$name', ({ streams, complete, card }) => {
-  test.each(CASES)('%s is %s, after one request', async (fault, type, consequence) => {
+  test.each(CASES)('%s is %s, after one request', async (fault, type, consequence, health) => {
     const before = providers.log.length;
     providers.script('sim-1', [{ fault }]);
     const failure = await failureOf(complete, aRequest(card(providers.url)));
-    expect(failure).toMatchObject({ type, ...consequence });
+    expect(failure).toMatchObject({ type, ...consequence, health });
     expect(providers.log).toHaveLength(before + 1);
     expect(failure?.message).toMatch(/^worker ada \(\w+ sim-1\) .+\. [A-Z].+\.$/);
   });
@@ -53,6 +54,11 @@ describe.each(BOTH_WAYS)('$name', ({ streams, complete, card }) => {
       expect(failure).toMatchObject({ type: streams ? interrupted : badResponse, ...UNKNOWN });
     },
   );
+
+  test('an error that the server reports in place of a reply, or of its rest, says nothing about the model', async () => {
+    providers.script('sim-1', [{ fault: 'failed-midway' }]);
+    expect(await failureOf(complete, aRequest(card(providers.url)))).toMatchObject({ health: 'unknown' });
+  });
 
   test('keeps the key out of the message, even if the provider repeats it', async () => {
     providers.script('sim-1', [
@@ -81,7 +87,7 @@ describe.each(BOTH_WAYS)('$name', ({ streams, complete, card }) => {
     const { failure, sequence } = await hanging(clock);
     clock.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
     await providers.waitForClose(sequence);
-    expect(await failure).toMatchObject({ type: FAILURES.timeout, retryable: false, billed: 'unknown' });
+    expect(await failure).toMatchObject({ type: timeout, ...UNKNOWN, health: 'unknown' });
     expect((await failure)?.message).toContain('gave no answer within 1.5 s.');
   });
 

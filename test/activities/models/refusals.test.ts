@@ -1,4 +1,5 @@
 import { createComplete } from '../../../src/activities/models';
+import { MOST_SCHEMAS } from '../../../src/activities/models/refusals';
 import type { Complete } from '../../../src/activities/models/model';
 import type { Fault } from '../../../src/testing';
 import { useProviders } from '../../testing/use-providers';
@@ -88,6 +89,28 @@ test.each(DIALECTS)(
     expect(holds).toEqual([true, false, false, true]);
   },
 );
+
+test('schemas of callers push out each other, and nothing that was learnt about the server', async () => {
+  const [chat] = DIALECTS;
+  if (chat === undefined) throw new Error('it is the first');
+  const capabilities = { sampling: true, effort: [], jsonSchema: true, maxOutputTokens: null };
+  const request = () => aRequest({ ...chat.card(providers.url), capabilities });
+  const refuse = async (title: string) => {
+    providers.script('sim-1', [NO_SCHEMA]);
+    return complete({ ...request(), outputSchema: { name: 'answer', schema: { ...ANSWER.schema, title } } });
+  };
+  providers.script('sim-1', [NO_STREAM]);
+  await complete(request());
+  await refuse('first');
+  for (let count = 0; count < MOST_SCHEMAS; count += 1) await refuse(`schema ${count}`);
+  const before = providers.log.length;
+  expect((await complete(request())).dropped).toEqual(['stream']);
+  await complete({
+    ...request(),
+    outputSchema: { name: 'answer', schema: { ...ANSWER.schema, title: 'first' } },
+  });
+  expect(providers.log.slice(before).map(({ body }) => /schema/i.test(body))).toEqual([false, true]);
+});
 
 test('a schema is sent to OpenAI as strict only if its strict mode supports it', async () => {
   const [chat] = DIALECTS;

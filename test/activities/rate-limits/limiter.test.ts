@@ -79,6 +79,21 @@ describe('a gate', () => {
     expect(waits).toEqual([PAST, PAST + 500, PAST + 1_000, PAST + 1_500, PAST + 2_000]);
   });
 
+  test('does not send waiting calls away for long after one long call', async () => {
+    const gate = openGate({ concurrency: 1 });
+    const long = admitted(await gate.acquire(1));
+    jest.advanceTimersByTime(20 * 60_000);
+    long.release(GOOD);
+    admitted(await gate.acquire(1));
+    dice.mockReturnValue(1);
+    const waits = [];
+    for (let calls = 0; calls < 3; calls += 1) {
+      const refusal = await gate.acquire(1);
+      waits.push('reason' in refusal ? refusal.waitMs : 0);
+    }
+    expect(waits).toEqual([30_000, 60_000, 90_000]);
+  });
+
   test('forgets waiting calls whose time to return has passed', async () => {
     const gate = openGate({ requestsPerMinute: 1 });
     dice.mockReturnValue(1);
