@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { AlteredPayloadError, encryptionCodec } from '../encryption/codec';
 import { type KeyRing, UnknownKeyError } from '../encryption/key-ring';
 import { reasonOf } from '../errors';
+import { findExcess } from '../json-bounds';
 import { listen, type Listening } from '../listen';
 import { isText, type TextRef } from '../protocol/text';
 import type { Store } from '../store/store';
@@ -183,8 +184,11 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
       `the body is longer than ${MAX_BODY_BYTES} bytes: send fewer payloads at once`,
     );
   }
+  const json = Buffer.concat(chunks).toString('utf8');
+  const excess = findExcess(json);
+  if (excess !== null) throw new HttpRefusal(413, `the body holds ${excess}: send fewer payloads at once`);
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return JSON.parse(json);
   } catch {
     throw new HttpRefusal(400, 'the body is not JSON');
   }

@@ -19,15 +19,14 @@ import { addSteering } from './api/steer';
 import { addTraining } from './api/training';
 import { openPage, PAGE } from './page';
 
-/** Body limit: a question of 1 MiB fits, even with each character escaped in JSON. */
-const MOST_BYTES = 8 * 1024 * 1024;
-
 /** Paths that need a key. A browser session opens only those that the page uses. */
 const KEYED = [
   ['/v1/*', 'key'],
   ['/metrics', 'key'],
   ['/api/*', 'key or session'],
 ] as const;
+
+const MOST_PROBLEM = 500;
 
 /** Adds the gateway's routes to a new app; does not listen. @param hosts names that it is reached by; null: any */
 export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App {
@@ -36,7 +35,9 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
       if (result.success) return;
       const [issue] = result.error.issues;
       const param = issue?.path.join('.') ?? '';
-      throw badRequest(`${param === '' ? 'the request' : param}: ${issue?.message ?? 'is not valid'}`, param);
+      // The names of all unknown keys may be as long as the request.
+      const problem = issue?.message.slice(0, MOST_PROBLEM) ?? 'is not valid';
+      throw badRequest(`${param === '' ? 'the request' : param.slice(0, MOST_PROBLEM)}: ${problem}`, param);
     },
   });
   app.onError((error, c) => {
@@ -52,7 +53,8 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
     throw new Refusal(404, message, { reason: 'unknown_url' });
   });
   app.use(secureHeaders(), checkHost(hosts), countRequests(gateway));
-  for (const [keyed, proof] of KEYED) app.use(keyed, requireKey(gateway, proof), limitBody(MOST_BYTES));
+  for (const [keyed, proof] of KEYED) app.use(keyed, requireKey(gateway, proof));
+  app.use(limitBody);
   addSession(app, gateway);
   addChat(app, gateway);
   addMessages(app, gateway);
@@ -104,5 +106,6 @@ function addDocument(app: App): void {
     scheme: 'bearer',
     description: 'A key from `temporal-conductor key create`; the header `x-api-key` takes it, too',
   });
-  app.get('/openapi.json', (c) => c.json(documentOf(app)));
+  let document: ReturnType<typeof documentOf> | null = null;
+  app.get('/openapi.json', (c) => c.json((document ??= documentOf(app))));
 }

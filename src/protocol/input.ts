@@ -57,7 +57,10 @@ const parentSchema = z.object({
 });
 export type Parent = z.infer<typeof parentSchema>;
 
-const ids = z.array(z.string()).readonly();
+/** Most workers that a filter names. */
+export const MOST_POOL = 1_000;
+
+const ids = z.array(z.string()).max(MOST_POOL).readonly();
 const duration = z.string().max(100);
 
 export const poolSchema = z.strictObject({ allow: ids.optional(), deny: ids.optional() });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_STEPS } from './messages';
 import type { Text } from './text';
 
 // Trace of a run, with its plans and calls. Workflows import only the types: their sandbox must not load zod.
@@ -6,9 +7,9 @@ import type { Text } from './text';
 const stepSchema = z.strictObject({
   worker: z.string().min(1),
   subtask: z.string(),
-  sees: z.array(z.int().nonnegative()).readonly(),
+  sees: z.array(z.int().nonnegative()).max(MAX_STEPS).readonly(),
 });
-export const planSchema = z.strictObject({ steps: z.array(stepSchema).readonly() });
+export const planSchema = z.strictObject({ steps: z.array(stepSchema).max(MAX_STEPS).readonly() });
 
 /** A failure as the trace shows it: a type of `failures.ts` and one sentence, free of secrets. */
 export const problemSchema = z.object({ type: z.string(), message: z.string() });

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { isOfThisPage, keepSession, limitBody, sessionOf } from '../access/admission';
+import { isOfThisPage, keepSession, sessionOf } from '../access/admission';
 import type { App, Gateway } from '../gateway';
 import { Refusal } from '../refusal';
 import { bodyOf, jsonOf, refusals, UNKEYED } from '../routes';
@@ -53,11 +53,8 @@ const meRoute = createRoute({
   responses: { 200: jsonOf(meSchema, 'The key, without its secret'), ...refusals },
 });
 
-const MOST_BYTES = 4096;
-
 export function addSession(app: App, gateway: Gateway): void {
   const { sessions } = gateway;
-  app.use('/session', limitBody(MOST_BYTES));
   app.openapi(signInRoute, async (c) => {
     if (!isOfThisPage(c)) throw foreign();
     const secret = await sessions.open(c.req.valid('json'));

@@ -6,7 +6,7 @@ import { conversationTurnSchema, limitsInputSchema, poolSchema } from '../../pro
 import { SOLVE_WORKFLOWS } from '../../protocol/names';
 import { CONDUCTOR_MODEL } from '../../protocol/rights';
 import { solveResultSchema } from '../../protocol/solve';
-import { answerSchemaOf } from '../solve/request-fields';
+import { answerSchemaOf, MOST_ITEMS } from '../solve/request-fields';
 import { frameOf, streamEvents } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
@@ -21,7 +21,7 @@ const askedSchema = z
     question: z.string().optional(),
     /** Id of an answered solve whose conversation the question continues. */
     after: z.string().min(1).max(1000).optional(),
-    messages: z.array(conversationTurnSchema).min(1).optional(),
+    messages: z.array(conversationTurnSchema).min(1).max(MOST_ITEMS).optional(),
     /** A name from `GET /v1/models`, or `conductor/` and the id of a checkpoint. */
     model: z.string().default(CONDUCTOR_MODEL),
     pool: poolSchema.optional(),

@@ -6,7 +6,6 @@ import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import { CONDUCTOR_MODEL } from '../../protocol/rights';
 import { planSchema } from '../../protocol/solve';
 import { type AuditAction, noteAudit } from '../access/audit';
-import { limitBody, MOST_MESSAGE_BYTES } from '../access/admission';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { senderOf } from '../access/rights';
@@ -44,7 +43,6 @@ interface Steer<Body, Answer> {
 /** Adds the changes that a key may make to its own solves and their children: `POST /api/solves/{id}/<name>`. */
 export function addSteering(app: App, gateway: Gateway): void {
   const { conductor } = gateway;
-  app.use('/api/solves/:id/*', limitBody(MOST_MESSAGE_BYTES));
   addSteer(app, gateway, 'hint', {
     summary: 'Give the Conductor something to consider, from its next call on',
     body: z.strictObject({ hint: z.string() }),

@@ -1,9 +1,14 @@
 import { z } from '@hono/zod-openapi';
 import type { AnswerSchema, ConversationTurn } from '../../protocol/input';
-import { answerSchemaSchema } from '../../protocol/input';
+import { answerSchemaSchema, MOST_POOL } from '../../protocol/input';
 import { MAX_COST_USD, MAX_STEPS } from '../../protocol/messages';
 import { planSchema } from '../../protocol/solve';
 import { badRequest, type Refusal } from '../refusal';
+
+/** Most turns of a conversation, and parts of a turn. */
+export const MOST_ITEMS = 10_000;
+
+const ids = z.array(z.string()).max(MOST_POOL);
 
 /** The gateway's own fields, which a request carries beside the vendors' under the one key `conductor`. */
 export const extensionSchema = z
@@ -11,9 +16,7 @@ export const extensionSchema = z
     max_cost_usd: z.number().min(0).max(MAX_COST_USD).optional(),
     max_steps: z.int().min(1).max(MAX_STEPS).optional(),
     max_depth: z.int().min(0).max(10).optional(),
-    pool: z
-      .strictObject({ allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() })
-      .optional(),
+    pool: z.strictObject({ allow: ids.optional(), deny: ids.optional() }).optional(),
     /** `approve`: the plan waits for a person's approval. A plan object: it runs as it is. */
     plan: z.union([z.enum(['auto', 'approve']), planSchema]).optional(),
     /** How much the answer says about how it was found. */
@@ -59,7 +62,7 @@ export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'ma
 
 const partSchema = z.looseObject({ type: z.string() });
 /** Text of a message in every vendor's format: a string, or a list of parts. */
-export const contentSchema = z.union([z.string(), z.array(partSchema)]);
+export const contentSchema = z.union([z.string(), z.array(partSchema).max(MOST_ITEMS)]);
 type Content = z.infer<typeof contentSchema> | null | undefined;
 
 /** Role of a conversation by the role names of all surfaces. */

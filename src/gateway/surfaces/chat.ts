@@ -9,6 +9,7 @@ import {
   extensionSchema,
   FORMATS,
   IGNORE_HEADER,
+  MOST_ITEMS,
   type RefusedFields,
   TOOL_CHOICE_REFUSED,
   TOOLS_REFUSED,
@@ -30,7 +31,7 @@ const messageSchema = z.looseObject({
 const chatRequestSchema = z
   .looseObject({
     model: z.string(),
-    messages: z.array(messageSchema).min(1),
+    messages: z.array(messageSchema).min(1).max(MOST_ITEMS),
     stream: z.boolean().nullish(),
     stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
     max_tokens: z.int().min(1).nullish(),

@@ -5,6 +5,7 @@ import {
   contentSchema,
   extensionSchema,
   IGNORE_HEADER,
+  MOST_ITEMS,
   type RefusedFields,
   TOOLS_REFUSED,
   textOf,
@@ -24,7 +25,8 @@ const messagesRequestSchema = z
     max_tokens: z.int().min(1),
     messages: z
       .array(z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content: contentSchema }))
-      .min(1),
+      .min(1)
+      .max(MOST_ITEMS),
     system: contentSchema.nullish(),
     stream: z.boolean().nullish(),
     metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),

@@ -7,6 +7,7 @@ import {
   contentSchema,
   EFFORTS,
   extensionSchema,
+  MOST_ITEMS,
   type RefusedFields,
   TOOL_CHOICE_REFUSED,
   TOOLS_REFUSED,
@@ -38,7 +39,7 @@ const reasoningSchema = z.looseObject({ effort: z.enum(EFFORTS).nullish() });
 export const responseRequestSchema = z
   .looseObject({
     model: z.string(),
-    input: z.union([z.string(), z.array(itemSchema).min(1)]),
+    input: z.union([z.string(), z.array(itemSchema).min(1).max(MOST_ITEMS)]),
     instructions: z.string().nullish(),
     stream: z.boolean().nullish(),
     background: z.boolean().nullish(),
