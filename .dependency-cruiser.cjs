@@ -2,14 +2,17 @@
 
 /** Holds no side effects, and may be loaded by workflows and Node alike. */
 const pure =
-  '^src/(errors\\.ts$|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|same-answer|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/(methods/|(?!index|plugin)[^/]+\\.ts$)|training/(?!index|plugin|artifacts)[^/]+\\.ts$)';
+  '^src/(errors\\.ts$|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|same-answer|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/(methods/|(?!index|plugin)[^/]+\\.ts$)|training/(?!index|plugin|artifacts)[^/]+\\.ts$)';
 
 /**
  * The floors of the house, lowest first: the core, evaluation with grading, training, the gateway, the command line. An
  * arrow goes down or stays on its floor, even if only types cross.
  */
 const floors = [
-  ['errors, turns, programs', '(errors|listen|turns|start-program|own-folder|version)\\.ts$'],
+  [
+    'errors, turns, programs',
+    '(errors|json-bounds|killable|listen|turns|start-program|own-folder|version)\\.ts$',
+  ],
   ['the plan language', 'plan/'],
   ['what crosses the wire', 'protocol/'],
   ['traces', 'trace/'],
@@ -110,6 +113,14 @@ module.exports = {
       severity: 'error',
       from: { pathNot: '^src/grading/mathematics/engine-thread\\.cjs$' },
       to: { path: '(^|/)node_modules/@cortex-js/' },
+    },
+    {
+      name: 'schemas-in-a-thread-alone',
+      comment:
+        "A caller's schema may never come back: it is compiled and applied in a thread that can be ended.",
+      severity: 'error',
+      from: { pathNot: '^src/activities/schema-thread\\.cjs$' },
+      to: { path: '(^|/)node_modules/ajv/' },
     },
     {
       name: 'testing-is-never-a-default',

@@ -1,7 +1,6 @@
-import { createContext, runInContext } from 'node:vm';
+import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/activity';
-import type { ErrorObject, ValidateFunction } from 'ajv';
-import { reasonOf } from '../errors';
+import { HelperError, Killable, NotStartedError, startThread } from '../killable';
 import { briefly } from '../plan/plan-error';
 import type { Asked, WorkerResult } from '../protocol/activity-contract';
 import { FAILURES, type CallFailureDetails } from '../protocol/failures';
@@ -33,76 +32,79 @@ export async function checkAnswer(
 
 /** @throws ApplicationFailure `Solve.BadInput` that says why a schema cannot be used */
 export async function refuseBadSchema(schema: string): Promise<void> {
-  await compile(schema);
+  const problem = problemIn(schema, await ask({ schema }));
+  if (problem !== null) throw badSchema(problem);
 }
-
-/** Most schema violations listed, for a model and for people. */
-const MOST_FAULTS = 10;
 
 async function findFault(schema: string, answer: string): Promise<string | null> {
-  let value: unknown;
-  try {
-    value = JSON.parse(answer);
-  } catch (error) {
-    return `it must be JSON and nothing else (${reasonOf(error).replace(/\s+/g, ' ')})`;
+  const found = await ask({ schema, answer });
+  if (found.kind === 'fits') return null;
+  if (found.kind === 'faults') return [...new Set(found.faults.map(describeFault))].join('; ');
+  if (found.kind === 'too-much')
+    return `it could not be checked within ${MOST_MS / 1000} s and ${MEMORY_MB} MB`;
+  if (found.kind === 'not-json') {
+    return `it must be JSON and nothing else (${found.reason.replace(/\s+/g, ' ')})`;
   }
-  const validate = await compile(schema);
-  const isValid = withinTime(MOST_MS, () => validate(value));
-  if (isValid === null) return `it could not be checked within ${MOST_MS} ms`;
-  if (isValid) return null;
-  const faults = (validate.errors ?? []).map(describeFault);
-  return [...new Set(faults)].slice(0, MOST_FAULTS).join('; ');
+  throw badSchema(problemIn(schema, found) ?? '');
 }
 
-function describeFault({ instancePath, message = 'does not fit', params }: ErrorObject): string {
-  const [named = null] = Object.values(params as Record<string, unknown>);
-  const shown = typeof named === 'string' ? named : JSON.stringify(named);
-  const more = named === null || message.includes(shown) ? '' : ` (${briefly(shown)})`;
-  return `${instancePath === '' ? 'the value' : briefly(instancePath)} ${message}${more}`;
+interface Fault {
+  readonly path: string;
+  readonly message?: string;
+  /** What the validator names, as a text or JSON: the property, the allowed values. */
+  readonly named: string | null;
 }
 
-const LATEST = 'https://json-schema.org/draft/2020-12/schema';
+function describeFault({ path, message = 'does not fit', named }: Fault): string {
+  const more = named === null || message.includes(named) ? '' : ` (${briefly(named)})`;
+  return `${path === '' ? 'the value' : briefly(path)} ${message}${more}`;
+}
 
-const DIALECTS = {
-  [LATEST]: async () => (await import('ajv/dist/2020.js')).Ajv2020,
-  'http://json-schema.org/draft-07/schema': async () => (await import('ajv')).Ajv,
-} as const;
-
-/** Compiles a schema in the dialect it names, by default 2020-12. As in 2020-12, `format` is only an annotation. */
-async function compile(json: string): Promise<ValidateFunction> {
-  const schema = JSON.parse(json) as AnswerSchema;
-  const { $schema = LATEST } = schema;
-  const known = Object.entries(DIALECTS).find(([name]) => $schema === name || $schema === `${name}#`);
-  if (known === undefined) {
-    const names = Object.keys(DIALECTS).join(' or ');
-    throw badSchema(`"$schema" is ${briefly(JSON.stringify($schema))}: it must be ${names}`);
-  }
-  const Validator = await known[1]();
-  const validator = new Validator({ strict: false, validateFormats: false, allErrors: true, logger: false });
-  try {
-    // Ajv's `$async` extension would make `validate` return a promise, and every answer would pass.
-    const validate = withinTime(READ_MS, () => validator.compile({ ...schema, $async: false }));
-    if (validate !== null) return validate;
-  } catch (cause) {
-    throw badSchema(reasonOf(cause));
-  }
-  throw badSchema(`compiling it takes longer than ${READ_MS} ms`);
+/** Returns why a schema cannot be used, or null. */
+function problemIn(schema: string, found: Found): string | null {
+  if (found.kind === 'bad-schema') return found.reason;
+  if (found.kind === 'too-much') return `reading it takes more than ${MOST_MS / 1000} s or ${MEMORY_MB} MB`;
+  if (found.kind !== 'unknown-dialect') return null;
+  const { $schema } = JSON.parse(schema) as AnswerSchema;
+  return `"$schema" is ${briefly(JSON.stringify($schema))}: it must be ${found.known.join(' or ')}`;
 }
 
 function badSchema(problem: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`answerSchema cannot be used: ${problem}`, FAILURES.badInput);
 }
 
-/** Time limit of a validation. A regular expression may never end, and only code in a `vm` context can be stopped. */
-const MOST_MS = 1000;
-/** Time limit for compiling a schema; no harmless one takes this long, however busy the machine is. */
-const READ_MS = 5000;
+/** What the thread found, without an answer about the schema alone. */
+type Found =
+  | { readonly kind: 'fits' | 'too-much' }
+  | { readonly kind: 'faults'; readonly faults: readonly Fault[] }
+  | { readonly kind: 'bad-schema' | 'not-json'; readonly reason: string }
+  | { readonly kind: 'unknown-dialect'; readonly known: readonly string[] };
 
-function withinTime<Value>(timeout: number, work: () => Value): Value | null {
+/** Most schema violations listed, for a model and for people. */
+const MOST_FAULTS = 10;
+/** Time limit for compiling a schema and applying it; no harmless one takes this long, however busy the machine is. */
+const MOST_MS = 5000;
+/** Memory limit of a thread: an answer may be as long as the store accepts. */
+const MEMORY_MB = 256;
+/** Threads of a process. One schema that does not end leaves the others to other callers. */
+const MOST_THREADS = 4;
+
+/** Plain JavaScript beside the sources: a thread loads the file as it is, in the package and in tests. */
+const THREAD = join(__dirname, '../../src/activities/schema-thread.cjs');
+
+const threads = new Killable(
+  () => startThread(THREAD, MEMORY_MB),
+  { startMs: 60_000, answerMs: MOST_MS },
+  MOST_THREADS,
+);
+
+/** Asks a thread: a caller's schema, or a pattern in it, may never end, and only a thread can be ended. */
+async function ask(job: { readonly schema: string; readonly answer?: string }): Promise<Found> {
   try {
-    return runInContext('work()', createContext({ work }), { timeout }) as Value;
+    return (await threads.ask({ ...job, mostFaults: MOST_FAULTS })) as Found;
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return null;
-    throw error;
+    // A machine without room for a thread is no fault of the schema: Temporal tries again.
+    if (error instanceof NotStartedError || !(error instanceof HelperError)) throw error;
+    return { kind: 'too-much' };
   }
 }

@@ -1,11 +1,8 @@
-import { on } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { reasonOf } from '../../errors';
 import { finalAnswerOf } from '../read-answer';
-import { type Helper, HelperError, Killable } from '../killable';
+import { HelperError, Killable, startThread } from '../../killable';
 import { type Grade, gradeOf, shown, type Verdict } from '../verdict';
 import { compareShapes, type Comparison } from './compare';
 import { askMathVerify, INSTALL_MATH_VERIFY } from './math-verify';
@@ -127,26 +124,4 @@ export function engineVersion(): string | null {
 }
 
 /** One thread per process; its first request starts it and loads compute-engine. */
-const thread = new Killable(startThread, { startMs: 60_000, answerMs: 3_000 });
-
-function startThread(): Helper {
-  const resourceLimits = { maxOldGenerationSizeMb: MEMORY_MB };
-  const worker = new Worker(THREAD, { resourceLimits, stdout: true, stderr: true });
-  worker.unref();
-  return {
-    post: (request) => {
-      worker.postMessage(request);
-    },
-    answers: messagesOf(worker),
-    kill: () => void worker.terminate(),
-  };
-}
-
-async function* messagesOf(worker: Worker): AsyncGenerator {
-  try {
-    const messages = on(worker, 'message', { close: ['exit'] }) as AsyncIterable<[unknown]>;
-    for await (const [message] of messages) yield message;
-  } catch (error) {
-    throw new HelperError(reasonOf(error));
-  }
-}
+const thread = new Killable(() => startThread(THREAD, MEMORY_MB), { startMs: 60_000, answerMs: 3_000 });

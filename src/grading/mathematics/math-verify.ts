@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
 import { reasonOf } from '../../errors';
 import { findProgram, PYTHON, runProgram, startProgram } from '../../start-program';
-import { type Helper, HelperError, Killable } from '../killable';
+import { type Helper, HelperError, Killable } from '../../killable';
 import { CONFINED } from '../sandbox/bubblewrap';
 import { systemCallFilter } from '../sandbox/system-calls';
 import type { Comparison } from './compare';
