@@ -15,7 +15,7 @@ test('counts the values of any JSON, whatever its strings hold', () => {
     fc.property(fc.oneof(json, fc.array(text), fc.dictionary(text, fc.array(text))), (value) => {
       const room = MOST_VALUES - valuesIn(value) - 1;
       expect(findExcess(JSON.stringify([value, ...Array<number>(room).fill(1)]))).toBeNull();
-      expect(findExcess(JSON.stringify([...Array<number>(room + 1).fill(1), value]))).toMatch(/50000 values/);
+      expect(findExcess(JSON.stringify([...Array<number>(room + 1).fill(1), value]))).toMatch(/20000 values/);
     }),
     { numRuns: 50 },
   );

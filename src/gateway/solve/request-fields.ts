@@ -6,7 +6,7 @@ import { planSchema } from '../../protocol/solve';
 import { badRequest, type Refusal } from '../refusal';
 
 /** Most turns of a conversation, and parts of a turn. */
-export const MOST_ITEMS = 10_000;
+export const MOST_ITEMS = 5_000;
 
 const ids = z.array(z.string()).max(MOST_POOL);
 

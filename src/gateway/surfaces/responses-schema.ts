@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { isRecord } from '../../plan/validate';
 import type { ConversationTurn } from '../../protocol/input';
 import {
   type Asked,
@@ -27,10 +28,22 @@ const formatSchema = z.union([
   z.looseObject({ type: z.literal('json_schema'), name: z.string().nullish(), schema: z.unknown() }),
 ]);
 
-/** OpenAI's own bounds. */
+/** OpenAI's own bounds, of which the number of pairs is checked first. */
 const metadataSchema = z
-  .record(z.string().max(64), z.string().max(512))
-  .refine((pairs) => Object.keys(pairs).length <= 16, { error: 'expected at most 16 pairs' });
+  .custom<Readonly<Record<string, string>>>(isMetadata, {
+    error: 'expected at most 16 pairs of texts: names of at most 64 characters, values of at most 512',
+  })
+  .openapi({
+    type: 'object',
+    additionalProperties: { type: 'string', maxLength: 512 },
+    maxProperties: 16,
+  });
+
+function isMetadata(value: unknown): boolean {
+  const pairs = isRecord(value) ? Object.entries(value) : null;
+  if (pairs === null || pairs.length > 16) return false;
+  return pairs.every(([name, text]) => name.length <= 64 && typeof text === 'string' && text.length <= 512);
+}
 
 const textSchema = z.looseObject({ format: formatSchema.nullish() });
 const reasoningSchema = z.looseObject({ effort: z.enum(EFFORTS).nullish() });
