@@ -2686,7 +2686,7 @@ export interface components {
             user?: string | null;
             metadata?: {
                 [key: string]: string;
-            } | null;
+            };
             conductor?: components["schemas"]["Conductor"];
         } & {
             [key: string]: unknown;
