@@ -24,7 +24,7 @@ test('counts the values of any JSON, whatever its strings hold', () => {
 test('counts levels of lists and objects alike', () => {
   const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}1${']}'.repeat(levels / 2)}`;
   expect(findExcess(`[${nested(MOST_LEVELS)}]`)).toMatch(/more than 128 deep/);
-  expect(findExcess(`${nested(MOST_LEVELS)}`)).toBeNull();
+  expect(findExcess(nested(MOST_LEVELS))).toBeNull();
   expect(findExcess(`[${Array(1000).fill(nested(2)).join(',')}]`)).toBeNull();
 });
 
