@@ -3,6 +3,7 @@ import { ConductorError } from '../errors';
 import type { Problem } from '../protocol/solve';
 import { type CallFailureDetails, FAILURES, type FailureType } from '../protocol/failures';
 import { callOf, type LedgerRow } from '../store/ledger';
+import { LostStoreError } from '../store/store';
 import type { ModelCall } from './model-call';
 import type { CallFailure } from './models/failure';
 
@@ -31,8 +32,12 @@ export async function asFailure<T>(work: () => T | Promise<T>, details?: CallFai
   }
 }
 
-/** Recognises a system error, or a driver's wrapper of one. Every other expected error has a name of its own. */
+/**
+ * Recognises a store's failure: a lost store, a system error, or a driver's wrapper of one. Every other expected error
+ * has a name of its own.
+ */
 function isOfStore(error: unknown): error is Error {
+  if (error instanceof LostStoreError) return true;
   const { name } = Object(error) as Partial<Error>;
   return name === 'Error' && ('code' in Object(error) || 'cause' in Object(error));
 }

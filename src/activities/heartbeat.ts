@@ -1,12 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context, type Info } from '@temporalio/activity';
-import { ConductorError } from '../errors';
+import { ConductorError, reasonOf } from '../errors';
+import type { CallProgress } from '../protocol/activity-contract';
 
-const written = new WeakMap<Context, number>();
+const progress = new WeakMap<Context, CallProgress>();
+
+function progressOf(context: Context): CallProgress {
+  return progress.get(context) ?? { writtenCharacters: 0 };
+}
 
 /** Records for the next heartbeat how many characters of an answer have arrived. */
-export function noteWritten(characters: number): void {
-  written.set(Context.current(), characters);
+export function noteWritten(writtenCharacters: number): void {
+  const context = Context.current();
+  progress.set(context, { ...progressOf(context), writtenCharacters });
 }
 
 /**
@@ -18,7 +24,7 @@ export async function whileHeartbeating<T>(work: () => Promise<T>): Promise<T> {
   const { heartbeatTimeoutMs } = context.info;
   if (heartbeatTimeoutMs === undefined) return work();
   const timer = setInterval(() => {
-    context.heartbeat({ writtenCharacters: written.get(context) ?? 0 });
+    context.heartbeat(progressOf(context));
   }, heartbeatTimeoutMs / 2);
   try {
     return await work();
@@ -82,19 +88,32 @@ export function delayed(signal: AbortSignal, delayMs: number): AbortSignal {
 /** Time for which a write is retried after a cancellation, which may mean that the process is ending. */
 const WRITE_GRACE_MS = 10_000;
 const LONGEST_PAUSE_MS = 10_000;
+const SAY_EVERY_MS = 60_000;
 
 /**
- * Retries a write that follows a paid request until the store accepts it, at most until the end of the run.
+ * Retries a write that follows a paid request until the store accepts it, at most until the end of the run. Meanwhile
+ * heartbeats tell what the call waits for, and the worker's log once a minute.
  * @throws the store's error when time runs out; an error of ours at once, since every retry would meet it again
  */
 export async function untilWritten<T>(write: () => Promise<T>): Promise<T> {
-  const { cancellationSignal, info } = Context.current();
+  const context = Context.current();
+  const { cancellationSignal, info } = context;
   let signal: AbortSignal | null = null;
+  let saidAt = -Infinity;
   for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
-      return await write();
+      const done = await write();
+      progress.set(context, { ...progressOf(context), waitsForStore: undefined });
+      return done;
     } catch (error) {
       if (error instanceof ConductorError) throw error;
+      const reason = reasonOf(error);
+      progress.set(context, { ...progressOf(context), waitsForStore: reason });
+      const now = performance.now();
+      if (now - saidAt >= SAY_EVERY_MS) {
+        saidAt = now;
+        context.log.warn(`a paid answer waits until the store takes it: ${reason}`);
+      }
       signal ??= AbortSignal.any([delayed(cancellationSignal, WRITE_GRACE_MS), timeLimit(leftFor(info))]);
       await sleep(pauseMs, undefined, { signal }).catch(() => Promise.reject(error as Error));
     }

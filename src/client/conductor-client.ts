@@ -28,7 +28,7 @@ import { type AskedRequest, checkAsked, keepAsked } from './check-question';
 import { addChildren, addLedger, followTree, type ReadRun, readTree } from './run-tree';
 import { listRuns, type ListOptions, type RunList } from './list-runs';
 import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';
-import { readRetries, type Retry } from './pending-call';
+import { readRetries, type Retry, withWait } from './pending-call';
 import { newRetryId, newRunId } from './run-id';
 import type { LiveEvent } from './live-events';
 import { streamRun, type StreamOptions } from './stream';
@@ -142,12 +142,12 @@ export class ConductorClient {
 
   /** Returns the current trace of a run and all its children, running or ended. Needs no worker. */
   async trace(id: string): Promise<SolveResult> {
-    return resolveTrace(await readTree(this.read, id), this.store);
+    return resolveTrace(await this.readNow(id), this.store);
   }
 
   /** Lists the unfinished runs, and the last ended ones. Needs no worker. */
   async list(options: ListOptions = {}): Promise<RunList> {
-    return listRuns(this.client, (id) => readTree(this.read, id), options);
+    return listRuns(this.client, (id) => this.readNow(id), options);
   }
 
   /** Returns the calls of a run, and of the runs below it, that wait for a retry. */
@@ -261,6 +261,12 @@ export class ConductorClient {
         ? await readTree(this.read, run.id)
         : await addChildren(this.read, await addLedger(left, this.store));
     return resolveTrace(trace, this.store);
+  }
+
+  /** Reads a run as it stands: its history, and what the server knows of its calls besides. */
+  private async readNow(id: string): Promise<SolveTrace> {
+    const trace = await readTree(this.read, id);
+    return trace.status === 'running' ? withWait(trace, await this.retries(id)) : trace;
   }
 
   private readonly read: ReadRun = (id, following) => this.readRun(id, following);

@@ -20,7 +20,7 @@ export interface ListedRun {
   readonly hasWorker: boolean | null;
   /** Beginning of the question; null if this client cannot read the run, e.g. without the key that encrypted it. */
   readonly question: string | null;
-  /** Reasons why it failed, is degraded or cannot be read, a sentence each. */
+  /** Reasons why it waits, failed, is degraded or cannot be read, a sentence each. */
   readonly problems: readonly string[];
   readonly costUsd: number | null;
   readonly costIsLowerBound: boolean;
@@ -144,8 +144,9 @@ function toListed(
 const UNREADABLE = { waitsFor: null, question: null, costUsd: null, costIsLowerBound: true };
 
 function sumUp(trace: SolveTrace) {
-  const { status, waitsFor = null, question, error, costUsd, costIsLowerBound } = trace;
-  const problems = error === null ? whyDegraded(trace) : [error.message];
+  const { status, waitsFor = null, waitReason, question, error, costUsd, costIsLowerBound } = trace;
+  const told = error === null ? whyDegraded(trace) : [error.message];
+  const problems = [...(waitReason === undefined ? [] : [waitReason]), ...told];
   return { status, waitsFor, question: previewOf(question), problems, costUsd, costIsLowerBound };
 }
 

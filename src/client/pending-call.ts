@@ -1,8 +1,9 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { CONDUCTOR_ID, type Plan } from '../plan/plan';
 import { isRecord } from '../plan/validate';
 import {
+  type CallProgress,
   type WorkerRequest,
   type WorkerResult,
   type WritePlanRequest,
@@ -141,40 +142,77 @@ export async function nameCall(
   return null;
 }
 
-/** A call that failed at no cost and waits for a retry. Retries leave no events in a history. */
+/** A call that failed at no cost and waits for a retry, or that waits in mid-attempt. Neither is in a history. */
 export interface Retry {
   readonly attempt: number;
   readonly reason: string;
+  /** Set if the call goes on once a person has mended this. */
+  readonly waitsFor?: 'store';
   /** Set while a rate limit of its card or server (429) delays it; `childId` names the child run that it is for. */
   readonly rate?: { readonly childId: string | null; readonly call: string; readonly until: string };
 }
 
 const RATES: readonly unknown[] = [FAILURES.rateLimited, FAILURES.throttled];
-/** `PendingActivityState` of Temporal's API: no worker has it. */
-const SCHEDULED = 1;
+/** `PendingActivityState` of Temporal's API: no worker has it, or one works on it. */
+const [SCHEDULED, STARTED] = [1, 2];
 
-/** Returns the calls of a run, and of the runs below it, that wait for a retry. */
+/** Returns the calls of a run, and of the runs below it, that wait: for a retry, or in mid-attempt for the store. */
 export async function readRetries(
   client: Client,
   id: string,
   childId: string | null = null,
 ): Promise<Retry[]> {
   const { raw } = await client.workflow.getHandle(childId ?? id).describe();
-  const waiting = (raw.pendingActivities ?? []).filter(({ lastFailure }) => lastFailure != null);
   const decoder = new HistoryDecoder(client.options.loadedDataConverter);
-  const own = waiting.map(async ({ attempt, activityId, lastFailure, state, nextAttemptScheduleTime }) => {
-    const error = await decoder.failure(lastFailure);
-    // Our own messages name the worker; a timeout of the server names nobody.
-    const lost = lastFailure?.timeoutFailureInfo ? await nameCall(client, childId ?? id, activityId) : null;
-    const reason = lost === null ? error.message : `${lost} lost its worker process (${error.message})`;
-    const isRate = error instanceof ApplicationFailure && RATES.includes(error.type);
-    const rate = { childId, call: activityId ?? '', until: isoTime(nextAttemptScheduleTime) };
-    const isWaiting = isRate && Number(state) === SCHEDULED;
-    return [{ attempt: attempt ?? 1, reason, ...(isWaiting && { rate }) }];
+  const own = (raw.pendingActivities ?? []).map(async (pending): Promise<Retry[]> => {
+    const attempt = pending.attempt ?? 1;
+    const held = await waitIn(decoder, pending);
+    if (held !== undefined) return [{ attempt, reason: held, waitsFor: 'store' }];
+    return pending.lastFailure == null
+      ? []
+      : [{ attempt, ...(await readRetry(client, decoder, pending, { id, childId })) }];
   });
   const parts = (raw.pendingChildren ?? []).filter(
     ({ workflowTypeName }) => workflowTypeName === SOLVE_PART_WORKFLOW,
   );
   const below = parts.map(({ workflowId }) => readRetries(client, id, workflowId));
   return (await Promise.all([...own, ...below])).flat();
+}
+
+type Pending = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
+
+async function readRetry(
+  client: Client,
+  decoder: HistoryDecoder,
+  { activityId, lastFailure, state, nextAttemptScheduleTime }: Pending,
+  { id, childId }: { readonly id: string; readonly childId: string | null },
+): Promise<Omit<Retry, 'attempt'>> {
+  const error = await decoder.failure(lastFailure);
+  // Our own messages name the worker; a timeout of the server names nobody.
+  const lost = lastFailure?.timeoutFailureInfo ? await nameCall(client, childId ?? id, activityId) : null;
+  const reason = lost === null ? error.message : `${lost} lost its worker process (${error.message})`;
+  const type = error instanceof ApplicationFailure && Number(state) === SCHEDULED ? error.type : null;
+  const rate = { childId, call: activityId ?? '', until: isoTime(nextAttemptScheduleTime) };
+  return {
+    reason,
+    ...(RATES.includes(type) && { rate }),
+    ...(type === FAILURES.storeUnavailable && { waitsFor: 'store' }),
+  };
+}
+
+/** Returns why the store does not take the answer of a call, as its heartbeats tell; undefined if it does. */
+async function waitIn(
+  decoder: HistoryDecoder,
+  { state, heartbeatDetails }: Pending,
+): Promise<string | undefined> {
+  if (Number(state) !== STARTED) return undefined;
+  const progress = (await decoder.first(heartbeatDetails)) as Partial<CallProgress> | undefined;
+  return progress?.waitsForStore;
+}
+
+/** Adds to a running run's trace what its calls wait for; a wait that its own history tells comes first. */
+export function withWait(trace: SolveTrace, retries: readonly Retry[]): SolveTrace {
+  const held = retries.find(({ waitsFor }) => waitsFor !== undefined);
+  if (held?.waitsFor === undefined || trace.waitsFor !== undefined) return trace;
+  return { ...trace, waitsFor: held.waitsFor, waitReason: held.reason };
 }

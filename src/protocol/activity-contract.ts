@@ -112,6 +112,13 @@ export interface WorkerRequest extends Asked {
   readonly failed?: FailedReply;
 }
 
+/** Details of the heartbeats of a model call. */
+export interface CallProgress {
+  readonly writtenCharacters: number;
+  /** Why the store does not take the answer, which is kept in memory until it does. */
+  readonly waitsForStore?: string | undefined;
+}
+
 export interface BookedCall {
   readonly rootId: string;
   readonly call: Call;

@@ -123,8 +123,13 @@ function traceSchema<T extends z.ZodType>(text: T) {
     estimate: amountSchema
       .extend({ nanoUsd: z.int().nullable(), ownSteps: z.int().exactOptional() })
       .exactOptional(),
-    /** Set while a plan waits for a person, and by the run itself while a step waits until it fits the limits. */
-    waitsFor: z.enum(['approval', 'limit']).exactOptional(),
+    /**
+     * `approval`: a plan waits for a person; `limit`, only told by the run itself: a step waits until it fits the limits;
+     * `store`, only told by clients: a call waits until the store can be used.
+     */
+    waitsFor: z.enum(['approval', 'limit', 'store']).exactOptional(),
+    /** Why the run waits, if that is not plain from `waitsFor`. */
+    waitReason: z.string().exactOptional(),
   });
 }
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { explain, factsOf, type Rule } from '../errors';
 import { makeOwnFolder } from '../own-folder';
 import { Turns } from '../turns';
 import { type Query, refusal, SqlStore, type Value } from './sql-store';
-import { checkKey } from './store';
+import { checkKey, LostStoreError } from './store';
 
 const SCHEMA_VERSION = 1;
 
@@ -107,7 +107,10 @@ export class SqliteStore extends SqlStore {
       const connection = await this.open();
       return await connection(work);
     } catch (error) {
-      throw explain(error, RULES, this.url);
+      const explained = explain(error, RULES, this.url);
+      throw LOST.test(factsOf(error).code)
+        ? new LostStoreError(explained.message, { cause: error })
+        : explained;
     }
   }
 
@@ -145,12 +148,31 @@ export async function openDatabase(path: string): Promise<Connection> {
   };
   try {
     await prepare(database, query);
+    const file = fileAt(path);
+    const checkFile = (): void => {
+      if (file === null || fileAt(path) !== file)
+        throw Object.assign(new Error('replaced'), { code: REPLACED });
+    };
     const turns = new Turns(1);
-    return (work) => turns.take(() => work(query));
+    return (work) =>
+      turns.take(async () => {
+        // Before, since a write would go to the log beside the file, which belongs to the new file now. Afterwards,
+        // so that nothing counts as kept that no other process will find. Each look takes microseconds.
+        checkFile();
+        const done = await work(query);
+        checkFile();
+        return done;
+      });
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** Identifies the file under a path; null if there is none. */
+function fileAt(path: string): string | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? null : `${found.dev} ${found.ino}`;
 }
 
 async function prepare(database: Database, query: Query): Promise<void> {
@@ -192,9 +214,20 @@ async function whileLocked(work: () => unknown): Promise<void> {
   }
 }
 
+const REPLACED = 'REPLACED';
+
+/** Codes after which a retry by this process would meet the same error. */
+const LOST = new RegExp(`^(?:${REPLACED}|SQLITE_NOTADB|SQLITE_CORRUPT)`);
+
 /** Codes: https://sqlite.org/rescode.html, and those of the system. */
 const RULES: readonly Rule[] = [
   [/^REFUSED/, (store, { reason }) => `${store} ${reason}`],
+  [
+    new RegExp(`^${REPLACED}`),
+    (store) =>
+      `the file of ${store} was deleted or replaced while this process used it, and what it writes is lost: restart ` +
+      'this process, and stop all others of the store before you replace its file',
+  ],
   [
     /^SQLITE_(?:BUSY|LOCKED)/,
     (store) =>

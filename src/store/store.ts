@@ -1,5 +1,12 @@
 import { Readable } from 'node:stream';
 import { isKey } from '../config/store-url';
+import { ConductorError } from '../errors';
+
+/** Thrown for a store that is damaged or was replaced: no retry can help until a person restores it. */
+export class LostStoreError extends ConductorError {
+  override readonly name = 'LostStoreError';
+  readonly code = 'LostStore';
+}
 
 export interface StoredEntry {
   readonly key: string;

@@ -51,8 +51,8 @@ class TreeText {
   ) {}
 
   root(): Branch {
-    const { id, status, degraded, answerCut, stoppedBy, checkpoint, question, estimate, waitsFor } =
-      this.trace;
+    const { id, status, degraded, answerCut, stoppedBy, checkpoint, question, estimate } = this.trace;
+    const { waitsFor, waitReason = null } = this.trace;
     const waits = waitsFor && `waits for ${waitsFor}`;
     const lost = joinFacts(degraded && 'degraded', answerCut && CUT);
     const state = joinFacts(status, waits, lost, stoppedBy && `stopped by ${stoppedBy}`);
@@ -62,6 +62,7 @@ class TreeText {
         plainLine(previewOf(question)),
         ...this.fact('checkpoint', checkpoint),
         ...this.fact('plan', status === 'running' && estimate ? describeEstimate(estimate) : null),
+        ...this.fact('because', waitReason),
         ...whoStandsIn(this.trace).flatMap((line) => this.fact('degraded', line)),
         ...waitingRuns(this.trace).flatMap((run) => this.fact('to let it run:', howToApprove(run))),
       ],

@@ -1,4 +1,5 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { createActivities } from '../../src/activities';
 import type { Pacing } from '../../src/activities/model-call';
 import type { Complete } from '../../src/activities/models/model';
@@ -54,11 +55,15 @@ export function attempt(
   return activity.run<[], WorkerResult, typeof ask>(ask);
 }
 
-/** Returns an activity whose run ends in this many seconds. */
-export function anActivity({ seconds = 600, heartbeatTimeoutMs = 60_000 } = {}): MockActivityEnvironment {
-  return new MockActivityEnvironment({
-    heartbeatTimeoutMs,
-    scheduledTimestampMs: Date.now(),
-    scheduleToCloseTimeoutMs: seconds * 1000,
-  });
+/** Returns an activity whose run ends in this many seconds. @param log receives its log lines */
+export function anActivity({
+  seconds = 600,
+  heartbeatTimeoutMs = 60_000,
+  log = [] as string[],
+} = {}): MockActivityEnvironment {
+  const logger = new DefaultLogger('INFO', ({ message }) => log.push(message));
+  return new MockActivityEnvironment(
+    { heartbeatTimeoutMs, scheduledTimestampMs: Date.now(), scheduleToCloseTimeoutMs: seconds * 1000 },
+    { logger },
+  );
 }

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import Database from 'libsql';
 import type { Complete } from '../../src/activities/models/model';
+import type { CallProgress } from '../../src/protocol/activity-contract';
 import { FAILURES } from '../../src/protocol/failures';
 import { keepAnswer } from '../../src/store/ledger';
 import { SqliteStore } from '../../src/store/sqlite-store';
@@ -83,6 +86,59 @@ test('what the store refuses after an answer is retried until it is written', as
   const endedAt: unknown = expect.any(String);
   expect(await readLedger(store)).toMatchObject([{ attempt: 1, usage, endedAt }]);
   expect(provider.bought).toBe(1);
+});
+
+describe('a store that is lost while a model answers', () => {
+  const path = (): string => join(folder, 'store.db');
+  const damage = async (): Promise<void> => {
+    // Another process's write drops the pages that this one holds.
+    const other = new Database(path(), { timeout: 30_000 });
+    other.exec("INSERT INTO rates VALUES ('other', 1, '{}')");
+    other.pragma('wal_checkpoint(TRUNCATE)');
+    other.close();
+    await writeFile(path(), 'no database '.repeat(10_000));
+  };
+
+  test.each([
+    ['was deleted', () => rm(path()), 'was deleted or replaced'],
+    ['is damaged', damage, 'is damaged or not a SQLite database'],
+  ])('ends the attempt at once, for another one to go on, if it %s', async (_, lose, sentence) => {
+    const complete: Complete = async (request) => {
+      await lose();
+      return provider.complete(request);
+    };
+    await expect(attempt(new SqliteStore(path()), complete)).rejects.toMatchObject({
+      type: FAILURES.storeUnavailable,
+      nonRetryable: false,
+      message: expect.stringContaining(sentence) as string,
+    });
+    expect(provider.bought).toBe(1);
+  });
+});
+
+test('a call that waits for its store says so in its heartbeats and in the log, until the store takes its answer', async () => {
+  const log: string[] = [];
+  const activity = anActivity({ heartbeatTimeoutMs: 20, log });
+  const reason = 'no space left on device';
+  let refusals = 0;
+  let isAway = true;
+  const store = new TroubledStore(folder, async (key) => {
+    const isOfAnswer = key.startsWith('answers/');
+    // The row that is completed after the answer waits for a heartbeat: nothing is waited for any more.
+    if (!isAway && key.startsWith('ledger/')) {
+      const [after] = (await once(activity, 'heartbeat')) as [CallProgress];
+      expect(after.waitsForStore).toBeUndefined();
+    }
+    if (!isAway || !isOfAnswer) return;
+    refusals += 1;
+    throw new Error(reason);
+  });
+  activity.on('heartbeat', ({ waitsForStore }: CallProgress) => {
+    if (waitsForStore === reason && refusals > 2) isAway = false;
+  });
+  await attempt(store, provider.complete, activity);
+  expect(log).toEqual([`a paid answer waits until the store takes it: ${reason}`]);
+  expect.assertions(2);
 });
 
 test('a refusal is also booked once the store recovers', async () => {

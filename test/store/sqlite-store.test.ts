@@ -1,7 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, readdirSync } from 'node:fs';
-import { chmod, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'libsql';
@@ -99,6 +110,52 @@ test('each commit waits for the disk, on the connection that creates the databas
     const asked = connection((query) => query('PRAGMA synchronous'));
     expect(await asked).toEqual([{ synchronous: 2 }]);
   }
+});
+
+describe('a store whose file changes while a process has it open', () => {
+  const copy = (): string => join(folder, 'copy.db');
+  beforeEach(async () => {
+    await store.write('texts/ab', HELLO);
+    beneath((database) => database.pragma('wal_checkpoint(TRUNCATE)'));
+    await copyFile(path, copy());
+  });
+
+  test.each([
+    ['deleted', () => rm(path)],
+    ['replaced by a copy', () => rename(copy(), path)],
+    [
+      'moved away and made anew',
+      () => rename(path, copy()).then(() => new SqliteStore(path).write('texts/cd', HELLO)),
+    ],
+  ])('takes and gives nothing more once it is %s', async (_, change) => {
+    await change();
+    const sentence = `the file of sqlite:${path} was deleted or replaced while this process used it`;
+    await expect(store.write('texts/ef', HELLO)).rejects.toThrow(sentence);
+    await expect(store.create('texts/ef', HELLO)).rejects.toThrow(sentence);
+    await expect(store.read('texts/ab')).rejects.toThrow(sentence);
+    await expect(store.rates.read('model')).rejects.toThrow(sentence);
+    // A process that starts now uses the file that is there.
+    const next = new SqliteStore(path);
+    expect(await next.read('texts/ef')).toBeNull();
+    await next.write('texts/ef', HELLO);
+  });
+
+  test('reports nothing as written that was written at the moment of the change', async () => {
+    const connection = await openDatabase(path);
+    const written = connection(async (query) => {
+      await query('DELETE FROM entries');
+      await rm(path);
+    });
+    await expect(written).rejects.toThrow('replaced');
+  });
+
+  test('goes on if the same file is moved away and back', async () => {
+    await rename(path, copy());
+    await expect(store.write('texts/ef', HELLO)).rejects.toThrow('was deleted or replaced');
+    await rename(copy(), path);
+    await store.write('texts/ef', HELLO);
+    expect(await store.read('texts/ab')).toEqual(HELLO);
+  });
 });
 
 describe('is refused in one sentence that says what to do:', () => {

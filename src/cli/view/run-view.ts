@@ -164,7 +164,8 @@ export function drawFrame(trace: SolveTrace, retries: readonly Retry[], frame: R
   ];
 }
 
-function describeRetry({ attempt, reason }: Retry): string {
+function describeRetry({ attempt, reason, waitsFor }: Retry): string {
+  if (waitsFor !== undefined) return `waits for the ${waitsFor}: ${reason}`;
   return `attempt ${attempt - 1} failed, trying again: ${reason}`;
 }
 

@@ -5,6 +5,7 @@ import { readRunNow } from '../../client/trace-reader';
 import { ConductorError, UsageError } from '../../errors';
 import { graderProblem } from '../../grading/grade';
 import type { Question } from '../../grading/question';
+import { LostStoreError } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
 import { counted } from '../../trace/describe';
 import { randomFrom, shuffled } from '../chance';
@@ -113,7 +114,7 @@ async function readSolve(
     const kept = await keepText(store, await readText(store, answer));
     return { id, question, solved: { ...factsOf([trace]), answer: kept, runs: [id], latencyMs } };
   } catch (error) {
-    if (error instanceof ConductorError) return null;
+    if (error instanceof ConductorError && !(error instanceof LostStoreError)) return null;
     throw error;
   }
 }

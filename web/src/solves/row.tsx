@@ -53,6 +53,12 @@ function Trouble({
 }): ReactElement | null {
   if (waitsFor === 'approval') return <span className="tag asks">waits for you</span>;
   if (waitsFor === 'limit') return <span className="tag">waits for a limit</span>;
+  if (waitsFor === 'store')
+    return (
+      <span className="tag" title={problems[0]}>
+        waits for the store
+      </span>
+    );
   if (hasWorker === false) return <span className="tag">no worker</span>;
   const [problem] = problems;
   if (problem === undefined) return null;
