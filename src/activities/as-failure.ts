@@ -4,6 +4,7 @@ import type { Problem } from '../protocol/solve';
 import { type CallFailureDetails, FAILURES, type FailureType } from '../protocol/failures';
 import { callOf, type LedgerRow } from '../store/ledger';
 import { LostStoreError } from '../store/store';
+import { OtherStoreError } from '../store/store-id';
 import type { ModelCall } from './model-call';
 import type { CallFailure } from './models/failure';
 
@@ -25,6 +26,8 @@ export async function asFailure<T>(work: () => T | Promise<T>, details?: CallFai
   } catch (error) {
     if (isOfStore(error))
       throw ApplicationFailure.create({ message: error.message, type: FAILURES.storeUnavailable });
+    if (error instanceof OtherStoreError)
+      throw ApplicationFailure.create({ message: error.message, type: FAILURES.otherStore });
     const type = error instanceof ConductorError ? FINAL_TYPES.get(error.code) : undefined;
     if (type === undefined) throw error;
     const failure = { type, message: (error as Error).message, nonRetryable: true };

@@ -20,6 +20,7 @@ import {
   WRITE_PLAN,
 } from '../protocol/names';
 import type { Store } from '../store/store';
+import { checkStoreId, idOf } from '../store/store-id';
 import { keepText, readText } from '../store/texts';
 import { asFailure } from './as-failure';
 import { askedIn } from './keep-input';
@@ -34,6 +35,12 @@ import { writePlan } from './write-plan';
 /** Creates the activities of a solve, ready to be registered on a worker. */
 export function createActivities(dependencies: Dependencies): ConductorActivities {
   const { store } = dependencies;
+  /** Carries out work with the store in which its run began, or leaves it to a worker that has that one. */
+  const inStore = <T>(storeId: string | undefined, work: () => T | Promise<T>): Promise<T> =>
+    asFailure(async () => {
+      await checkStoreId(store, storeId, 'worker');
+      return work();
+    });
   const digest = solvingDigestOf(dependencies.config);
   return {
     [RESOLVE_RUN]: (input) => asFailure(() => resolveForRun(dependencies, digest, input)),
@@ -43,12 +50,15 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
         for (const card of cards) checkShape(workerSchema, card);
         checkRun(dependencies, run);
       }),
-    [WRITE_PLAN]: (request) => asFailure(() => whileHeartbeating(() => writePlan(dependencies, request))),
-    [CALL_WORKER]: (request) => asFailure(() => whileHeartbeating(() => callWorker(dependencies, request))),
-    [CHECK_ANSWER]: ({ result, ...request }) => asFailure(() => checkAnswer(store, request, result)),
-    [BOOK_CALL]: (booked) => asFailure(() => bookCall(store, booked, activityInfo())),
-    [KEEP_TEXT]: (text, inlineBytes) => asFailure(() => keepText(store, text, inlineBytes)),
-    [READ_TEXT]: (text) => asFailure(() => readForResult(store, text)),
+    [WRITE_PLAN]: (request) =>
+      inStore(request.storeId, () => whileHeartbeating(() => writePlan(dependencies, request))),
+    [CALL_WORKER]: (request) =>
+      inStore(request.storeId, () => whileHeartbeating(() => callWorker(dependencies, request))),
+    [CHECK_ANSWER]: ({ result, ...request }) =>
+      inStore(request.storeId, () => checkAnswer(store, request, result)),
+    [BOOK_CALL]: (booked) => inStore(booked.storeId, () => bookCall(store, booked, activityInfo())),
+    [KEEP_TEXT]: (text, inlineBytes, storeId) => inStore(storeId, () => keepText(store, text, inlineBytes)),
+    [READ_TEXT]: (text, storeId) => inStore(storeId, () => readForResult(store, text)),
   };
 }
 
@@ -66,8 +76,14 @@ async function resolveForRun(
     given === undefined
       ? resolveRun(config, { pool, limits, conductor })
       : withNamed(narrowRun(given, { pool, limits }), config, conductor);
+  await checkStoreId(store, given?.storeId, 'worker');
+  // A store that is away names no id now, and needs none: nothing is written to it either.
+  const storeId = await idOf(store, 'make').catch(() => null);
   return {
-    run: holdToRights(await bindConductor(run, conductor, policy), input),
+    run: {
+      ...holdToRights(await bindConductor(run, conductor, policy), input),
+      ...(storeId !== null && { storeId }),
+    },
     ...(given === undefined && { config: digest }),
     ...(await askedIn(store, input)),
   };

@@ -23,6 +23,7 @@ import type { SolveResult, SolveTrace } from '../protocol/solve';
 import { previewOf, type Text } from '../protocol/text';
 import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
+import { checkStoreId } from '../store/store-id';
 import { readText } from '../store/texts';
 import { type AskedRequest, checkAsked, keepAsked } from './check-question';
 import { addChildren, addLedger, followTree, type ReadRun, readTree } from './run-tree';
@@ -272,7 +273,8 @@ export class ConductorClient {
   private readonly read: ReadRun = (id, following) => this.readRun(id, following);
 
   private async *readRun(id: string, following: AbortSignal | null): AsyncGenerator<SolveTrace> {
-    for await (const { trace } of readRun(this.client, id, following)) {
+    for await (const { trace, run } of readRun(this.client, id, following)) {
+      await checkStoreId(this.store, run?.storeId, 'client');
       yield trace.status === 'running' ? trace : await addLedger(trace, this.store);
     }
   }
@@ -285,6 +287,7 @@ export class ConductorClient {
   private async readResolved(id: string): Promise<ResolvedKnownRun> {
     const { run, ...known } = await readRunNow(this.client, id);
     if (run === null) throw new RefusedError(`run ${id} has no plan yet: try again when it has`);
+    await checkStoreId(this.store, run.storeId, 'client');
     return { ...known, run };
   }
 }

@@ -153,6 +153,7 @@ export interface Retry {
 }
 
 const RATES: readonly unknown[] = [FAILURES.rateLimited, FAILURES.throttled];
+const OF_STORE: readonly unknown[] = [FAILURES.storeUnavailable, FAILURES.otherStore];
 /** `PendingActivityState` of Temporal's API: no worker has it, or one works on it. */
 const [SCHEDULED, STARTED] = [1, 2];
 
@@ -196,7 +197,7 @@ async function readRetry(
   return {
     reason,
     ...(RATES.includes(type) && { rate }),
-    ...(type === FAILURES.storeUnavailable && { waitsFor: 'store' }),
+    ...(OF_STORE.includes(type) && { waitsFor: 'store' }),
   };
 }
 

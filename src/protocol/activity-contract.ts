@@ -32,6 +32,11 @@ export interface Asked {
   readonly answerSchema?: Text;
 }
 
+/** What must be carried out with the store in which its run began. */
+interface OfStore {
+  readonly storeId?: string | undefined;
+}
+
 export interface ResolveRunResult extends Asked {
   readonly run: ResolvedRun;
   /** Identifies the configuration that it was resolved from; absent if the caller gave the run. */
@@ -54,7 +59,7 @@ export interface PlanningRun {
 
 export type Reserved<Request> = Request & { readonly allowance: Allowance };
 
-export interface WritePlanRequest extends Asked {
+export interface WritePlanRequest extends Asked, OfStore {
   readonly rootId: string;
   readonly round: number;
   readonly repairs: readonly FailedReply[];
@@ -84,7 +89,7 @@ export interface VisibleStep {
   readonly output: Text;
 }
 
-export interface WorkerRequest extends Asked {
+export interface WorkerRequest extends Asked, OfStore {
   readonly rootId: string;
   /** With round, step and worker, identifies the call in place of Temporal's ids: it is the same in every run. */
   readonly identity?: string;
@@ -119,7 +124,7 @@ export interface CallProgress {
   readonly waitsForStore?: string | undefined;
 }
 
-export interface BookedCall {
+export interface BookedCall extends OfStore {
   readonly rootId: string;
   readonly call: Call;
   readonly startedAt: string;
@@ -148,6 +153,6 @@ export interface ConductorActivities {
   /** Returns the result of a user's activity or workflow if it fits `answerSchema`, else throws `Answer.Invalid`. */
   [CHECK_ANSWER](checked: WorkerRequest & { readonly result: WorkerResult }): Promise<WorkerResult>;
   /** @param inlineBytes longer texts (as JSON) go to the store. Default: `INLINE_BYTES` */
-  [KEEP_TEXT](text: string, inlineBytes?: number): Promise<Text>;
-  [READ_TEXT](text: Text): Promise<string>;
+  [KEEP_TEXT](text: string, inlineBytes?: number, storeId?: string): Promise<Text>;
+  [READ_TEXT](text: Text, storeId?: string): Promise<string>;
 }

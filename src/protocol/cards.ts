@@ -166,6 +166,8 @@ export const runSchema = z.object({
   heartbeatMs: milliseconds,
   /** Calls of a model go to `<task queue>-<provider>` instead of the run's own queue. */
   queuePerProvider: z.boolean(),
+  /** Id of the store in which the run began; absent if it is of a kind that has none. */
+  storeId: z.string().exactOptional(),
 });
 export type ResolvedRun = z.infer<typeof runSchema>;
 

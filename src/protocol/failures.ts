@@ -42,6 +42,8 @@ export const FAILURES = {
   planRejected: 'Plan.Rejected',
   /** A store operation failed: full disk, no connection, no permission. Temporal, with back-off. */
   storeUnavailable: 'Store.Unavailable',
+  /** The worker process has another store than the run. Temporal, on another process. */
+  otherStore: 'Store.Other',
   /** A text over the store's cap. No one. */
   textTooLarge: 'Store.TextTooLarge',
   /** A reference that the store does not hold. No one. */

@@ -13,6 +13,8 @@ export class EncryptedStore implements Store {
   readonly rates: SharedStates | undefined;
   readonly append: Store['append'];
   readonly onAppend: Store['onAppend'];
+  /** Passed through: it is no secret, and outlives every key. */
+  readonly id: Store['id'];
 
   constructor(
     private readonly inner: Store,
@@ -20,6 +22,7 @@ export class EncryptedStore implements Store {
   ) {
     this.url = inner.url;
     this.rates = inner.rates;
+    this.id = inner.id?.bind(inner);
     const { first } = keys;
     const append = inner.append?.bind(inner);
     this.append =

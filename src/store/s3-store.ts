@@ -4,6 +4,7 @@ import type * as Sdk from '@aws-sdk/client-s3';
 import { isKey, type StorePlace } from '../config/store-url';
 import { explain, factsOf, needsPackages, reasonOf, type Rule } from '../errors';
 import { Turns } from '../turns';
+import { idIn } from './store-id';
 import { checkKey, keysOf, type Store, type StoredEntry } from './store';
 
 /**
@@ -126,6 +127,10 @@ export class S3Store implements Store {
     if (entry === null || entry.modifiedAt >= than) return 0;
     await this.ask((s3) => s3.deleteObject(this.placeOf(key)));
     return entry.bytes;
+  }
+
+  id(how: 'read' | 'make'): Promise<string | null> {
+    return idIn(this, how);
   }
 
   private async ask<T>(work: (s3: Sdk.S3) => Promise<T>): Promise<T | null> {

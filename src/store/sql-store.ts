@@ -1,3 +1,4 @@
+import { idIn } from './store-id';
 import {
   checkKey,
   type CostGroup,
@@ -153,6 +154,10 @@ export abstract class SqlStore implements Store {
       from,
       until,
     );
+  }
+
+  id(how: 'read' | 'make'): Promise<string | null> {
+    return idIn(this, how);
   }
 
   readonly rates: SharedStates = {

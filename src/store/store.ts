@@ -50,6 +50,8 @@ export interface Store {
   sums?(by: CostGroup, from: string, until: string): Promise<readonly CostLine[]>;
   /** State of the models' rate limiters, shared by all processes, if a store of this kind can keep it. */
   readonly rates?: SharedStates | undefined;
+  /** Returns the store's id; `make` creates one if there is none. Absent if a store of this kind has none. */
+  id?(how: 'read' | 'make'): Promise<string | null>;
   /** Checks that this process may read and write, without writing anything. Absent if only a read can be tested. */
   check?(): Promise<void>;
   /** Creates the store's tables, or upgrades them to this version. Absent if the store does so by itself. */

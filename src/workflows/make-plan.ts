@@ -173,6 +173,7 @@ function requestFor(context: RunContext, repairs: readonly FailedReply[]): Write
     review: input.parent?.review,
     hints: steering.hints.length > 0 ? [...steering.hints] : undefined,
     seed: input.seed,
+    storeId: run.storeId,
   };
 }
 

@@ -25,6 +25,9 @@ export class PayloadBudget {
   private starting = 0;
   private readonly kept = new Map<string, Promise<Text>>();
 
+  /** @param storeId store in which the run began */
+  constructor(private readonly storeId: string | undefined) {}
+
   /** Whether these texts may travel inline; if so, they count towards the budget. */
   takesInline(texts: readonly Background[]): boolean {
     const shown = this.shown + jsonBytes(texts);
@@ -58,16 +61,16 @@ export class PayloadBudget {
 
   private keep(text: Text): Text | Promise<Text> {
     if (typeof text !== 'string' || jsonBytes(text) <= WORTH_A_REFERENCE) return text;
-    const kept = this.kept.get(text) ?? keepOrShow(text);
+    const kept = this.kept.get(text) ?? keepOrShow(text, this.storeId);
     this.kept.set(text, kept);
     return kept;
   }
 }
 
 /** Stores a text. If that fails, it travels inline, which may still work. */
-async function keepOrShow(text: string): Promise<Text> {
+async function keepOrShow(text: string, storeId: string | undefined): Promise<Text> {
   try {
-    return await storeActivities('keep a text that many steps see')[KEEP_TEXT](text, 0);
+    return await storeActivities('keep a text that many steps see')[KEEP_TEXT](text, 0, storeId);
   } catch (error) {
     if (isOwnCancellation(error)) throw error;
     return text;

@@ -110,7 +110,7 @@ function candidates({ run }: RunContext, planned: string): readonly RunWorker[] 
 }
 
 function requestFor(
-  { input, question, conversation, answerSchema, round, rootId, background }: RunContext,
+  { input, question, conversation, answerSchema, round, rootId, background, run }: RunContext,
   { step, planned, sees, sharesPrompt, answers }: ReadyStep,
   worker: RunWorker,
   hasFallback: boolean,
@@ -128,6 +128,7 @@ function requestFor(
     ...(background.length > 0 && { background }),
     ...(live === true && worker.kind === 'model' && { live }),
     seed,
+    storeId: run.storeId,
   };
 }
 
@@ -176,7 +177,7 @@ async function callExternalWorker(
   const { text, usage } = await booked(request, worker, async () =>
     readExternalResult(await runExternal(context, request, worker), worker),
   );
-  const output = await keepIfLong(text);
+  const output = await keepIfLong(text, request.storeId);
   const calls = [unaccountedCall(request, null, usage)];
   const result = { output, calls, dropped: [], startedAt, endedAt: now() };
   if (request.answerSchema === undefined) return result;
@@ -191,9 +192,15 @@ async function booked<Result extends { readonly usage: Usage | null }>(
 ): Promise<Result> {
   if (worker.price === undefined) return make();
   const startedAt = now();
-  const { rootId } = request;
+  const { rootId, storeId } = request;
   const book = (call: Call, endedAt: string | null): Promise<void> =>
-    storeActivities(`book the call of ${worker.id}`)[BOOK_CALL]({ rootId, call, startedAt, endedAt });
+    storeActivities(`book the call of ${worker.id}`)[BOOK_CALL]({
+      rootId,
+      call,
+      startedAt,
+      endedAt,
+      storeId,
+    });
   const complete = (call: Call): Promise<void> =>
     CancellationScope.nonCancellable(() => book(call, now()).catch(() => undefined));
   await book(unaccountedCall(request, null, null), null);
@@ -238,8 +245,8 @@ async function runExternal(
   return activities[type]?.(request);
 }
 
-async function keepIfLong(text: string): Promise<Text> {
+async function keepIfLong(text: string, storeId: string | undefined): Promise<Text> {
   // UTF-16 units take at most three UTF-8 bytes each: short enough without counting.
   if (text.length * 3 <= INLINE_BYTES) return text;
-  return storeActivities('keep a long output')[KEEP_TEXT](text);
+  return storeActivities('keep a long output')[KEEP_TEXT](text, undefined, storeId);
 }

@@ -95,7 +95,7 @@ async function findAnswer(input: SolveInput, start: RunStart): Promise<Text> {
   await runPlan(context, plan, keptOutputs(input, plan));
   const found = answerFound(context);
   const best = mayRecurse('review', context) ? await reviewAnswer(context, plan, found) : found;
-  return parent === undefined && typeof best !== 'string' ? wholeAnswer(best) : best;
+  return parent === undefined && typeof best !== 'string' ? wholeAnswer(best, context.run.storeId) : best;
 }
 
 function openRun(
@@ -114,7 +114,7 @@ function openRun(
     round: 0,
     background: [],
   };
-  const payloads = new PayloadBudget();
+  const payloads = new PayloadBudget(run.storeId);
   const asked = { question, conversation, answerSchema };
   return { ...start, input, ...asked, run, limits, payloads, rootId, depth, round, background };
 }
@@ -136,10 +136,10 @@ function answerFound(context: RunContext): Text {
   return answer;
 }
 
-async function wholeAnswer(found: TextRef): Promise<Text> {
+async function wholeAnswer(found: TextRef, storeId: string | undefined): Promise<Text> {
   if (found.bytes > WHOLE_ANSWER_BYTES) return found;
   try {
-    return await storeActivities('load the answer')[READ_TEXT](found);
+    return await storeActivities('load the answer')[READ_TEXT](found, storeId);
   } catch (error) {
     if (isOwnCancellation(error)) throw error;
     // Answers by reference if the text cannot be loaded, rather than lose what was paid for.

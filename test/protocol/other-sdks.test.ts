@@ -186,6 +186,7 @@ test('the page documents every field that a worker in another language gets or m
     conversation: true,
     answerSchema: true,
     failed: true,
+    storeId: true,
   });
   const parts = [
     ...fields<VisibleStep>('sees[].', { step: true, worker: true, subtask: true, output: true }),

@@ -21,6 +21,15 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect(await store.read('ledger/other.json')).toBeNull();
   });
 
+  test('has an id that the first of many makes, and no other store has', async () => {
+    expect(await store.id?.('read')).toBeNull();
+    const made = await Promise.all(Array.from({ length: 8 }, () => store.id?.('make')));
+    const [id] = made;
+    expect(id).toMatch(/^[0-9a-f]{12}$/);
+    expect([...made, await store.id?.('read')]).toEqual(Array.from({ length: 9 }, () => id));
+    expect(await (await stores.open()).id?.('make')).not.toBe(id);
+  });
+
   test('creates what does not exist, and leaves what exists unchanged', async () => {
     expect(await store.create('ledger/row.json', Buffer.from('first'))).toBe(true);
     expect(await store.create('ledger/row.json', Buffer.from('second'))).toBe(false);

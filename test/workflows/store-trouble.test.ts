@@ -1,11 +1,11 @@
-import { rm } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConductorPlugin } from '../../src';
+import { ConductorClient, ConductorPlugin } from '../../src';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { renderTree } from '../../src/trace/tree';
 import { freshFolder } from '../local/fresh-folder';
 import { openStage, type Stage, step } from '../support/stage';
-import { until, untilTrace } from '../support/until';
+import { untilTrace } from '../support/until';
 
 /** Takes no answer of a model while it is full. */
 class FullStore extends SqliteStore {
@@ -51,32 +51,70 @@ test('a run whose paid answer the store does not take waits for the store, and s
   expect(ended).not.toHaveProperty('waitReason');
 });
 
-test("a run whose worker lost its store's file waits for a worker with the file that is there now", async () => {
+test('a run goes on with the store in which it began: workers and clients with another one refuse it', async () => {
+  stage = await openStage({ config });
+  const { client, temporal, taskQueue } = stage;
+  const elsewhere = new SqliteStore(join(stage.folder, 'other.db'));
+  stage.plan([step('a', 'Answer.')]);
+  const id = await stage.whileWorking(async () => {
+    const started = await client.start({ question: 'Who keeps it?', approval: 'plan' });
+    await untilTrace(stage, started.id, ({ waitsFor }) => waitsFor === 'approval');
+    return started.id;
+  });
+  const strange = [new ConductorPlugin({ config: stage.config, store: elsewhere })];
+  const [own, other] = [await stage.store.id?.('read'), await elsewhere.('make')];
+  const sentence = (who: string): string =>
+    `the store of this ${who}, ${elsewhere.url} (id ${other}), is not the one with id ${own}, in which the run began`;
+  await stage.whileWorking(
+    async () => {
+      await client.approvePlan(id);
+      const { waitReason } = await untilTrace(stage, id, ({ waitsFor }) => waitsFor === 'store');
+      expect(waitReason).toContain(sentence('worker'));
+    },
+    { plugins: strange },
+  );
+  expect(stage.requestsTo('a')).toEqual([]);
+  const ended = await stage.whileWorking(() => untilTrace(stage, id, ({ status }) => status !== 'running'));
+  expect(ended).toMatchObject({ status: 'completed', calls: [{ worker: 'conductor' }, { worker: 'a' }] });
+
+  const stranger = new ConductorClient({ client: temporal.client, store: elsewhere, taskQueue });
+  await expect(stranger.trace(id)).rejects.toThrow(sentence('client'));
+  await expect(stranger.retry(id, { from: 0 })).rejects.toThrow(sentence('client'));
+  const { runs } = await stranger.list({ taskQueue, known: [id] });
+  expect(runs).toMatchObject([{ id, question: null }]);
+});
+
+test("a run whose worker lost its store's file waits until a copy is restored, and goes on with that", async () => {
   stage = await openStage({ config });
   const path = join(stage.folder, 'store.db');
+  const files = ['', '-wal', '-shm'].map((end) => path + end);
   const release = stage.providers.hold('a');
   const id = await stage.whileWorking(async () => {
     const started = await startRun();
     await stage.providers.waitForRequest(({ model }) => model === 'a');
-    for (const end of ['', '-wal', '-shm']) await rm(path + end);
+    for (const file of files) {
+      await copyFile(file, `${file}.copy`);
+      await rm(file);
+    }
     release();
     const trace = await untilTrace(stage, started, ({ waitsFor }) => waitsFor === 'store');
     expect(trace.waitReason).toContain(`the file of sqlite:${path} was deleted or replaced`);
     return started;
   });
-  const plugins = [new ConductorPlugin({ config: stage.config, store: new SqliteStore(path) })];
-  const handle = stage.temporal.client.workflow.getHandle(id);
-  await stage.whileWorking(
-    () =>
-      until(
-        () => handle.describe(),
-        ({ status }) => status.name === 'COMPLETED',
-      ),
-    {
-      plugins,
-    },
-  );
-  // The first answer is lost with its file, and no trace of it is left: the second one is kept.
-  expect(stage.requestsTo('a')).toHaveLength(2);
-  expect(await stage.temporal.client.workflow.getHandle(id).result()).toMatchObject({ status: 'completed' });
+  for (const file of files) await copyFile(`${file}.copy`, file);
+  const store = new SqliteStore(path);
+  const { client, taskQueue } = stage;
+  const conductor = new ConductorClient({ client: stage.temporal.client, store, taskQueue });
+  const plugins = [new ConductorPlugin({ config: stage.config, store })];
+  const ended = await stage.whileWorking(() => conductor.attach(id).then(({ result }) => result()), {
+    plugins,
+  });
+  // The first answer went to the deleted file alone; the row that the copy holds says that it may have been billed.
+  const calls = [
+    { worker: 'conductor' },
+    { worker: 'a', attempt: 1, nanoUsd: null },
+    { worker: 'a', attempt: 2 },
+  ];
+  expect(ended).toMatchObject({ status: 'completed', costIsLowerBound: true, calls });
+  await expect(client.trace(id)).rejects.toThrow('was deleted or replaced');
 });

@@ -10,9 +10,10 @@ import { runningServer } from '../../local/embedded-server';
 import { findCliHere } from '../../local/downloads';
 import { reasonOf } from '../../errors';
 import { isOurImage, PYTHON, runProgram } from '../../start-program';
-import { checkStore, configuredStore } from '../../store/open-store';
+import { checkStore, configuredStore, openStore } from '../../store/open-store';
 import type { TrainableConfig } from '../../training/config/schema';
 import { readRefused } from '../../store/refusals';
+import { idOf } from '../../store/store-id';
 import { checkModels } from '../check-models';
 import { EXIT, type ExitCode } from '../ending';
 import { broken, type CheckedPlace, describeFinding, find, type Finding } from '../finding';
@@ -159,7 +160,8 @@ async function findServer(namespace: string): Promise<CheckedPlace['server'] & {
 async function findStore({ config: { store }, isStoreTrusted }: Place): Promise<Looked[]> {
   if (!isStoreTrusted) return [NOT_ASKED];
   await checkStore(store);
-  return [fine(`${withoutPassword(store)} answers`)];
+  const id = await idOf(openStore(store, process.cwd()), 'read');
+  return [fine(`${withoutPassword(store)} answers${id === null ? '' : ` (id ${id})`}`)];
 }
 
 /** Reports servers that refused to stream in runs of this store: they are asked for whole answers. */

@@ -107,7 +107,7 @@ export function runWithin(name: string, given: Given): RunContext {
     input: { question },
     steering: new Steering(new KeyRights(null)),
     approval: new Approval(),
-    payloads: new PayloadBudget(),
+    payloads: new PayloadBudget(given.run.storeId),
     recorder: new Recorder(trace, () => undefined),
     depth: 0,
     rootId: workflowId,
