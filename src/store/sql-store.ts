@@ -4,6 +4,7 @@ import {
   type CostGroup,
   type CostLine,
   keysOf,
+  type SharedState,
   type SharedStates,
   type Store,
   type StoredEntry,
@@ -21,6 +22,8 @@ export interface Dialect {
   readonly now: string;
   readonly millisecondsOf: (time: string) => string;
   readonly timeOf: (milliseconds: string) => string;
+  /** Clock of the machine, if all processes of a database run on one. */
+  readonly machineClock?: () => Pick<SharedState, 'now' | 'clock'>;
   /** `FROM` and `WHERE` of the ledger's rows from the instant `$1` until before `$2`. */
   readonly rows: string;
 }
@@ -162,15 +165,16 @@ export abstract class SqlStore implements Store {
 
   readonly rates: SharedStates = {
     read: async (name) => {
-      const { schema, now, millisecondsOf } = this.dialect;
+      const { schema, now, millisecondsOf, machineClock } = this.dialect;
+      const time = machineClock?.();
       // The left join returns the time even if there is no state.
-      const [found] = await this.query<Awaited<ReturnType<SharedStates['read']>>>(
+      const [found] = await this.query<Omit<SharedState, 'clock'>>(
         `SELECT state AS text, CAST(coalesce(version, 0) AS float8) AS version, ${millisecondsOf(now)} AS now
            FROM (SELECT 1) AS one LEFT JOIN ${schema}rates ON name = $1`,
         name,
       );
       if (found === undefined) throw new Error(`${this.url} gave no time`);
-      return found;
+      return { ...found, clock: 'database', ...time };
     },
     swap: (name, text, version) =>
       this.changes(

@@ -1,4 +1,5 @@
-import { existsSync, statSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -44,6 +45,20 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS rates (name TEXT PRIMARY KEY, version INTEGER NOT NULL, state TEXT NOT NULL);
 `;
 
+const CLOCK = nameClock();
+
+/** Names the monotonic clock of this process: all share the one of a boot, except those in time namespaces. */
+function nameClock(): string {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const link = '/proc/self/ns/time';
+    return existsSync(link) ? `${boot} ${readlinkSync(link)}` : boot;
+  } catch {
+    // Without a name for the boot, no other process's times can be compared.
+    return randomUUID();
+  }
+}
+
 /** Timeout for the database lock. Writes take milliseconds; a longer lock means a stopped process or a stuck disk. */
 const BUSY_MS = 30_000;
 
@@ -62,6 +77,7 @@ export class SqliteStore extends SqlStore {
       now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
       millisecondsOf: (time) => time,
       timeOf: (milliseconds) => milliseconds,
+      machineClock: () => ({ now: Number(process.hrtime.bigint() / 1_000_000n), clock: CLOCK }),
       // Reads only the index, which holds some hundred bytes per row.
       rows: 'FROM entries INDEXED BY ledger WHERE is_row = 1 AND started_at >= $1 AND started_at < $2',
     });

@@ -95,11 +95,13 @@ export const COST_GROUPS = ['day', 'worker', 'workflow', 'model', 'key', 'day-wo
 
 export type CostGroup = (typeof COST_GROUPS)[number];
 
-/** Small text that several processes change, and the current time in milliseconds by the clock that they share. */
+/** Small text that several processes change, and the current time in milliseconds by some clock. */
 export interface SharedState {
   readonly text: string | null;
   readonly version: number;
   readonly now: number;
+  /** Names that clock: times that processes read from clocks of one name can be compared. */
+  readonly clock: string;
 }
 
 /** Lock-free states: a process that stops midway blocks no other. */

@@ -62,7 +62,7 @@ test('a run goes on with the store in which it began: workers and clients with a
     return started.id;
   });
   const strange = [new ConductorPlugin({ config: stage.config, store: elsewhere })];
-  const [own, other] = [await stage.store.id?.('read'), await elsewhere.('make')];
+  const [own, other] = [await stage.store.id?.('read'), await elsewhere.id('make')];
   const sentence = (who: string): string =>
     `the store of this ${who}, ${elsewhere.url} (id ${other}), is not the one with id ${own}, in which the run began`;
   await stage.whileWorking(

@@ -52,6 +52,8 @@ export class RateLimiter {
   /** Times at which refused requests will retry. */
   private expected: number[] = [];
   private held = 0;
+  /** Version and time of the shared window as this process last knew it, and when, by its monotonic clock. */
+  private seen = { version: -1, time: 0, at: 0 };
   private renewal: NodeJS.Timeout | undefined;
 
   /** @param name under which all processes count this model */
@@ -83,13 +85,18 @@ export class RateLimiter {
     let reservation = first;
     return {
       confirm: async () => {
-        if (!hasRate || !isStale(reservation)) return null;
-        const moved = await this.change((window) => window.move(reservation)).catch(reasonOf);
-        if (typeof moved === 'string') return moved;
-        if (moved === null) {
-          return 'its rate-limit reservation expired because this process or its store stalled';
+        // A move takes time itself: the next one reckons with as much as the last one took.
+        let lateMs = 0;
+        while (hasRate && isStale(reservation)) {
+          const begunAt = performance.now();
+          const moved = await this.change((window) => window.move(reservation, lateMs)).catch(reasonOf);
+          if (typeof moved === 'string') return moved;
+          if (moved === null) {
+            return 'its rate-limit reservation expired because this process or its store stalled';
+          }
+          reservation = moved;
+          lateMs = performance.now() - begunAt;
         }
-        reservation = moved;
         return null;
       },
       release: ({ tokens, health }) => {
@@ -130,10 +137,15 @@ export class RateLimiter {
   private change<T>(work: (window: RateWindow) => T): Promise<T> {
     return this.turns.take(async () => {
       for (let conflicts = 0; ; conflicts += 1) {
-        const { text, version, now } = await this.states.read(this.name);
-        const window = new RateWindow(text, now, { process: this.process, calls: this.held });
+        const askedAt = performance.now();
+        const { text, version, ...reading } = await this.states.read(this.name);
+        const own = { process: this.process, calls: this.held, askedAt };
+        const window = new RateWindow(text, { ...reading, atLeast: this.timeAtLeast(version) }, own);
+        const seen = { version, time: window.now, at: performance.now() };
+        this.seen = seen;
         const value = work(window);
         if (!window.isChanged || (await this.states.swap(this.name, window.toString(), version))) {
+          if (window.isChanged) this.seen = { ...seen, version: version + 1 };
           this.held += window.begun;
           this.renew();
           return value;
@@ -141,6 +153,12 @@ export class RateLimiter {
         await pause(Math.random() * 10 * conflicts);
       }
     });
+  }
+
+  /** Returns the time that the window has reached since this process read the same version, whatever clocks say. */
+  private timeAtLeast(version: number): number {
+    const { time, at } = this.seen;
+    return version === this.seen.version ? time + performance.now() - at : -Infinity;
   }
 
   /** Renews the lease of this process while it has running calls. */

@@ -44,10 +44,11 @@ export function createPacing(config: Config, { rates }: Pick<Store, 'rates'>): P
 
 /** Rate-limiter states of a single process, with a monotonic clock. */
 export class OwnStates implements SharedStates {
-  private readonly states = new Map<string, Omit<SharedState, 'now'>>();
+  private readonly states = new Map<string, Pick<SharedState, 'text' | 'version'>>();
 
   read(name: string): Promise<SharedState> {
-    return Promise.resolve({ text: null, version: 0, ...this.states.get(name), now: performance.now() });
+    const time = { now: performance.now(), clock: 'process' };
+    return Promise.resolve({ text: null, version: 0, ...this.states.get(name), ...time });
   }
 
   swap(name: string, text: string, version: number): Promise<boolean> {

@@ -1,3 +1,5 @@
+import type { SharedState } from '../../store/store';
+
 /** Limits on the calls of one model; Infinity means none. `concurrency` limits the running calls. */
 export interface RateLimits {
   readonly requestsPerMinute: number;
@@ -9,7 +11,7 @@ export interface RateLimits {
 export interface Reservation {
   readonly at: number;
   readonly tokens: number;
-  /** Time by the monotonic clock of its process. */
+  /** Time by the monotonic clock of its process, at or before the time of its slot. */
   readonly takenAt: number;
 }
 
@@ -32,47 +34,69 @@ export const MARGIN_MS = 1_000;
 /** Time for which a silent process keeps its slots; longer than a store or an event loop stalls. */
 export const LEASE_MS = 30_000;
 
+/** Reading of a clock, and the time that the window must have reached by now for another reason. */
+export interface Reading extends Pick<SharedState, 'now' | 'clock'> {
+  readonly atLeast: number;
+}
+
 interface Content {
+  /** Time of the window when it was written; absent in what earlier versions wrote. */
+  readonly time?: number;
+  /** Reading of a clock at that time. */
+  readonly read?: Pick<SharedState, 'now' | 'clock'>;
   readonly sent: { at: number; requests: number; tokens: number }[];
   readonly processes: Record<string, { calls: number; readonly until: number }>;
 }
 
 /**
  * The requests to one model within the last minute, and the running calls, as read from a value that the processes of
- * a store share and replace in turn. The caller passes the current time in milliseconds.
+ * a store share and replace in turn.
+ *
+ * The window has a time of its own, which never runs faster than real time, whatever the clocks of its users say: it
+ * advances by what passed since it was written, as far as that is known. A clock of the same name as the writer's
+ * tells; so does a process that saw what was written before. Without either, no time has passed.
  *
  * 1. No 60 seconds contain more requests than the rate, even if each arrives up to `MARGIN_MS` after its reservation.
  *    No token bucket is used: a full one lets through twice its rate in its first minute, and vendors count that.
  * 2. A request reserves the most tokens that it may use, and settles for those it used: no 60 seconds contain more.
- * 3. If the clock is set back, everything waits for at most a minute; if it is set forward, the new time is trusted.
+ * 3. If nothing tells how much time has passed, everything waits for at most a minute. A database's own clock is
+ *    trusted if it is set forward.
  */
 export class RateWindow {
   begun = 0;
+  /** Time of the window. */
+  readonly now: number;
   /** False if a request was refused, so that nothing needs to be written. */
   isChanged = true;
   private readonly sent: Content['sent'];
   private readonly processes: Content['processes'] = {};
   private readonly own: Content['processes'][string];
+  private readonly read: Content['read'];
+  private readonly askedAt: number;
 
-  /** @param own this process and its running calls */
+  /** @param own this process, its running calls, and when it began to read the clock, by its monotonic one */
   constructor(
     text: string | null,
-    private readonly now: number,
-    own: { readonly process: string; readonly calls: number },
+    { now, clock, atLeast }: Reading,
+    own: { readonly process: string; readonly calls: number; readonly askedAt: number },
   ) {
-    const { sent, processes } = JSON.parse(text ?? '{"sent":[],"processes":{}}') as Content;
-    const latest = now + LEASE_MS;
-    this.sent = sent.filter(({ at }) => endOf(at) > now);
-    for (const slot of this.sent) slot.at = Math.min(slot.at, slotOf(now));
-    for (const [name, { calls, until }] of Object.entries(processes)) {
-      if (until > now) this.processes[name] = { calls, until: Math.min(until, latest) };
+    const content = JSON.parse(text ?? '{"sent":[],"processes":{}}') as Content;
+    const { sent, processes, read, time = Math.max(...sent.map(({ at }) => at)) } = content;
+    const passed = read?.clock === clock ? Math.max(0, now - read.now) : 0;
+    this.now = Math.max(time === -Infinity ? now : time + passed, atLeast);
+    this.read = { now, clock };
+    this.askedAt = own.askedAt;
+    this.sent = sent.filter(({ at }) => endOf(at) > this.now);
+    for (const [name, process] of Object.entries(processes)) {
+      if (process.until > this.now) this.processes[name] = process;
     }
-    this.own = { calls: own.calls, until: latest };
+    this.own = { calls: own.calls, until: this.now + LEASE_MS };
     this.processes[own.process] = this.own;
   }
 
   toString(): string {
-    return JSON.stringify({ sent: this.sent, processes: this.processes } satisfies Content);
+    const { now: time, read, sent, processes } = this;
+    return JSON.stringify({ time, read, sent, processes } satisfies Content);
   }
 
   /** Counts a request if there is room. One over the limit of a whole minute passes when the minute is empty. */
@@ -88,13 +112,16 @@ export class RateWindow {
     return this.take(tokens);
   }
 
-  /** Moves a reservation to the current time. Returns null if it has expired, since others may have its room. */
-  move({ at, tokens }: Reservation): Reservation | null {
+  /**
+   * Moves a reservation to the current time and `lateMs` more, for a request that is sent that late: to count it too
+   * late only delays others. Returns null if it has expired, since others may have its room.
+   */
+  move({ at, tokens }: Reservation, lateMs: number): Reservation | null {
     const slot = this.slotAt(at);
     if (slot === undefined) return null;
     slot.requests -= 1;
     slot.tokens -= tokens;
-    return this.take(tokens);
+    return this.take(tokens, lateMs);
   }
 
   /** Replaces the reserved tokens by those used, if the request is still counted. */
@@ -108,7 +135,7 @@ export class RateWindow {
     let requestsOver = this.sent.reduce((sum, { requests }) => sum + requests, 1) - requestsPerMinute;
     let tokensOver = this.sent.reduce((sum, slot) => sum + slot.tokens, tokens) - tokensPerMinute;
     let waitMs = 0;
-    for (const slot of this.sent) {
+    for (const slot of this.sent.toSorted((one, other) => one.at - other.at)) {
       if (requestsOver <= 0 && tokensOver <= 0) break;
       waitMs = endOf(slot.at) - this.now;
       requestsOver -= slot.requests;
@@ -117,12 +144,12 @@ export class RateWindow {
     return waitMs;
   }
 
-  private take(tokens: number): Reservation {
-    const at = slotOf(this.now);
+  private take(tokens: number, lateMs = 0): Reservation {
+    const at = slotOf(this.now + lateMs);
     const slot = this.slotAt(at);
     if (slot === undefined) this.sent.push({ at, requests: 1, tokens });
     else [slot.requests, slot.tokens] = [slot.requests + 1, slot.tokens + tokens];
-    return { at, tokens, takenAt: performance.now() };
+    return { at, tokens, takenAt: this.askedAt + lateMs };
   }
 
   private slotAt(at: number): Content['sent'][number] | undefined {

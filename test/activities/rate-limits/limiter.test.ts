@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import type {
   Permit,
   RateLimiter,
@@ -33,6 +34,7 @@ function admitted(result: Permit | RateRefusal): Permit {
 }
 
 const TOKENS = 100;
+const HOUR = 3_600_000;
 
 /** States that can become unreadable, and that count reads and writes. */
 class CountedStates extends OwnStates {
@@ -166,6 +168,31 @@ describe('the gates of several processes', () => {
     expect(await limiter.acquire(TOKENS)).toMatchObject({ reason: 'rate' });
   });
 
+  test('a request waits until its place is certain, however long the store takes to move it', async () => {
+    const limiter = openLimiter({ requestsPerMinute: 10 }, states);
+    const permit = await enter(limiter);
+    jest.advanceTimersByTime(1_000);
+    // Each write takes longer than a request may be late: it is moved ahead, to when it will be sent.
+    const swap = states.swap.bind(states);
+    let moves = 0;
+    states.swap = async (...given) => {
+      moves += 1;
+      jest.advanceTimersByTime(7_000);
+      return swap(...given);
+    };
+    expect(await permit.confirm()).toBeNull();
+    expect(moves).toBe(2);
+    const { text, now } = await states.read('model');
+    const { sent, time } = JSON.parse(text ?? '') as {
+      sent: { at: number; requests: number }[];
+      time: number;
+    };
+    const [slot] = sent.filter(({ requests }) => requests > 0);
+    const late = (slot?.at ?? 0) - time;
+    // It may arrive from now on, and counts for a minute from then.
+    expect(now - time - late).toBeLessThanOrEqual(500);
+  });
+
   test('a request sent late counts from when it is sent; without a rate limit, any delay is allowed', async () => {
     const limiter = openLimiter({ requestsPerMinute: 10 }, states);
     const permit = await enter(limiter);
@@ -181,3 +208,59 @@ describe('the gates of several processes', () => {
     expect(await withoutRate.confirm()).toBeNull();
   });
 });
+
+/** Which process asks when, and whether it was started anew before, with a clock that nobody knows. */
+const someVisits = fc.array(
+  fc.record({
+    process: fc.nat(3),
+    afterMs: fc.oneof(fc.nat(2_000), fc.nat(90_000)),
+    isNew: fc.boolean(),
+  }),
+  { minLength: 20, maxLength: 80 },
+);
+const someOffsets = fc.array(fc.integer({ min: -2 * HOUR, max: 2 * HOUR }), { minLength: 4, maxLength: 4 });
+
+test.each([
+  ['none shares a clock', 4],
+  ['two and two share one', 2],
+  ['all share one', 1],
+])(
+  'no 60 s hold more requests than allowed, whatever the clocks of processes say, if %s',
+  async (_, clocks) => {
+    const property = fc.asyncProperty(
+      someVisits,
+      someOffsets,
+      fc.integer({ min: 1, max: 5 }),
+      async (visits, offsets, requestsPerMinute) => {
+        const shared = new OwnStates();
+        let starts = 0;
+        const start = (process: number, clock: string): RateLimiter => {
+          const offset = offsets[process % clocks] ?? 0;
+          const read = async (name: string) => ({
+            ...(await shared.read(name)),
+            now: performance.now() + offset,
+            clock,
+          });
+          return openLimiter({ requestsPerMinute }, { read, swap: (...given) => shared.swap(...given) });
+        };
+        const limiters = [0, 1, 2, 3].map((process) => start(process, `clock ${process % clocks}`));
+        const sent: number[] = [];
+        for (const { process, afterMs, isNew } of visits) {
+          jest.advanceTimersByTime(afterMs);
+          if (isNew) limiters[process] = start(process, `later clock ${(starts += 1)}`);
+          const found = await limiters[process]?.acquire(1);
+          if (found !== undefined && !('reason' in found)) sent.push(performance.now());
+        }
+        const peaks = sent.map((at) => sent.filter((other) => other >= at && other < at + 60_000).length);
+        expect(Math.max(0, ...peaks)).toBeLessThanOrEqual(requestsPerMinute);
+        // Nobody waits for ever: whoever asks again after a minute is let through.
+        for (const limiter of limiters) {
+          await limiter.acquire(1);
+          jest.advanceTimersByTime(PAST);
+          admitted(await limiter.acquire(1));
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: 50 });
+  },
+);
