@@ -74,17 +74,19 @@ function keyOf(id: string, step: number | null, model: string): string {
   return `${id} ${step === null ? 'plan' : `step ${step}`} ${model}`;
 }
 
-function describeRequest({ sequence, outcome, nanoUsd }: RequestRecord): string {
-  return `request ${sequence} (${outcome ?? 'cut off'}, ${nanoUsd ?? 'no'} nano-USD)`;
+function describeRequest({ sequence, outcome, nanoUsd, receivedAt }: RequestRecord): string {
+  const came = new Date(receivedAt).toISOString();
+  return `request ${sequence} (${outcome ?? 'cut off'}, ${nanoUsd ?? 'no'} nano-USD, came ${came})`;
 }
 
-function describeRow({ callId, attempt, error, nanoUsd, endedAt }: LedgerRow): string {
+function describeRow({ callId, attempt, error, nanoUsd, startedAt, endedAt }: LedgerRow): string {
   const state = endedAt === null ? 'open' : (error?.type ?? 'answered');
-  return `row ${callId.slice(0, 8)}/${attempt} (${state}, ${nanoUsd ?? 'unknown'} nano-USD)`;
+  const times = `${startedAt} to ${endedAt ?? 'no end'}`;
+  return `row ${callId.slice(0, 8)}/${attempt} (${state}, ${nanoUsd ?? 'unknown'} nano-USD, ${times})`;
 }
 
-/** Tolerance between the clocks of two processes of one machine, one of which counts on from its own start. */
-const CLOCK_MS = 250;
+/** Tolerance between the clocks of two processes of one machine, each of which counts on from its own start. */
+export const CLOCK_MS = 250;
 
 /** Whether a row can belong to a request: it was open when the request came, and the amounts do not differ. */
 function canPair(request: RequestRecord, row: LedgerRow): boolean {

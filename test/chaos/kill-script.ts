@@ -83,7 +83,7 @@ export class KillScript {
   }
 
   private async kill(victim: Victim): Promise<void> {
-    this.kills.push({ victim, at: Date.now() });
+    this.kills.push({ victim, at: performance.timeOrigin + performance.now() });
     await this.strike(victim);
   }
 }

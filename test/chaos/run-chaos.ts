@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { audit } from './audit';
-import type { Evidence, Finding } from './evidence';
+import { CLOCK_MS } from './audit-ledger';
+import { type Evidence, type Finding, finding } from './evidence';
 import { KillScript, type Script } from './kill-script';
 import { questionsOf } from './scenario';
 import { inWorld, type StoreKind, type World } from './world';
@@ -35,6 +36,7 @@ export interface ChaosResult {
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { seed, solves, kills } = options;
   const began = Date.now();
+  const before = setByMs();
   const folder = await mkdtemp(join(tmpdir(), `chaos-${seed}-`));
   const script = new KillScript(options);
   const onRequest = (): void => {
@@ -51,10 +53,22 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
       cause: error,
     });
   });
-  const findings = audit(evidence);
+  const findings = [...audit(evidence), ...auditClock(setByMs() - before)];
   const isClean = findings.length === 0;
   if (isClean) await rm(folder, { recursive: true, force: true });
   return { evidence, findings, folder: isClean ? null : folder, tookMs: Date.now() - began };
+}
+
+/** Returns by how much the machine's clock was set since this process started. */
+function setByMs(): number {
+  return Date.now() - performance.timeOrigin - performance.now();
+}
+
+/** Processes started before and after the machine's clock was set give times that cannot be compared. */
+function auditClock(setMs: number): Finding[] {
+  if (Math.abs(setMs) < CLOCK_MS) return [];
+  const difference = `it was set by ${Math.round(setMs)} ms: findings about times say nothing; run it again`;
+  return [finding("nobody sets the machine's clock during a run", difference)];
 }
 
 async function solveAll(

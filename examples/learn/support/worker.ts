@@ -37,8 +37,8 @@ export interface RowTime {
   readonly at: number;
 }
 
-/** The real clock, saved before `letClockJump` replaces it. */
-const trueNow = Date.now;
+/** Returns epoch milliseconds as the providers' log does: by a clock that never jumps, even if the machine's is set. */
+const trueNow = (): number => performance.timeOrigin + performance.now();
 
 /** Time at which a worker had stored what prevents a repeated call: an answer, or the id of a background call. */
 export interface Keeping {
