@@ -2732,7 +2732,7 @@ export interface components {
             /** @enum {string} */
             status: "running" | "completed" | "failed" | "cancelled";
             /** @enum {string|null} */
-            waitsFor: "approval" | "limit" | null;
+            waitsFor: "approval" | "limit" | "store" | null;
             hasWorker: boolean | null;
             question: string | null;
             problems: string[];
@@ -2847,7 +2847,8 @@ export interface components {
                 ownSteps?: number;
             };
             /** @enum {string} */
-            waitsFor?: "approval" | "limit";
+            waitsFor?: "approval" | "limit" | "store";
+            waitReason?: string;
         };
         Done: {
             id: string;
