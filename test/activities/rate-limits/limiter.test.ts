@@ -168,6 +168,20 @@ describe('the gates of several processes', () => {
     expect(await limiter.acquire(TOKENS)).toMatchObject({ reason: 'rate' });
   });
 
+  test('a place that the store confirmed late is moved before the request is sent', async () => {
+    const limiter = openLimiter({ requestsPerMinute: 10 }, states);
+    const read = states.read.bind(states);
+    states.read = async (name) => {
+      const found = await read(name);
+      jest.advanceTimersByTime(7_000);
+      return found;
+    };
+    const permit = await enter(limiter);
+    states.read = read;
+    expect(await permit.confirm()).toBeNull();
+    expect(states.writes).toBe(2);
+  });
+
   test('a request waits until its place is certain, however long the store takes to move it', async () => {
     const limiter = openLimiter({ requestsPerMinute: 10 }, states);
     const permit = await enter(limiter);
