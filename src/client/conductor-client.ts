@@ -25,14 +25,16 @@ import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { checkStoreId } from '../store/store-id';
 import { readText } from '../store/texts';
+import { openOnce, Shared } from '../turns';
 import { type AskedRequest, checkAsked, keepAsked } from './check-question';
+import { FollowedRun } from './followed-run';
 import { addChildren, addLedger, followTree, type ReadRun, readTree } from './run-tree';
 import { listRuns, type ListOptions, type RunList } from './list-runs';
 import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';
 import { readRetries, type Retry, withWait } from './pending-call';
 import { newRetryId, newRunId } from './run-id';
 import type { LiveEvent } from './live-events';
-import { streamRun, type StreamOptions } from './stream';
+import { type StreamOptions, tellRun } from './stream';
 import { RefusedError, signalRun, updateRun } from './steer';
 import { readRun, readRunNow, readTraceLeft, type ResolvedKnownRun } from './trace-reader';
 
@@ -81,6 +83,7 @@ export class ConductorClient {
   private readonly client: Client;
   private readonly store: Store;
   private readonly taskQueue: string;
+  private readonly followed = new Shared<FollowedRun>();
 
   /** @throws ConfigError if the configuration sets `encryption`, and the client's data converter does not encrypt */
   constructor({ client, config, store, taskQueue }: ConductorClientOptions) {
@@ -125,7 +128,8 @@ export class ConductorClient {
    * @param signal ends a wait for news at once, with an error
    */
   async *watch(id: string, signal?: AbortSignal): AsyncGenerator<SolveResult> {
-    for await (const trace of followTree(this.read, id, signal)) yield await resolveTrace(trace, this.store);
+    const whole = reading(this.store);
+    for await (const trace of followTree(this.read, id, signal)) yield await resolveTrace(trace, whole);
   }
 
   /**
@@ -138,12 +142,26 @@ export class ConductorClient {
     const { client, store } = this;
     const retries = (): Promise<Retry[]> => this.retries(id);
     const watch = (signal: AbortSignal): AsyncGenerator<SolveResult> => this.watch(id, signal);
-    yield* streamRun({ id, client, watch, retries, store }, options);
+    const sources = { id, client, watch, retries, store };
+    const { value: followed, leave } = this.followed.use(id, (closing) => new FollowedRun(sources, closing));
+    try {
+      yield* tellRun(followed, options);
+    } catch (error) {
+      this.followed.forget(id, followed);
+      throw error;
+    } finally {
+      leave();
+    }
+  }
+
+  /** Returns the length, in characters, of all that is kept in memory for the open streams of a run. */
+  streamedLength(id: string): number {
+    return this.followed.find(id)?.length ?? 0;
   }
 
   /** Returns the current trace of a run and all its children, running or ended. Needs no worker. */
   async trace(id: string): Promise<SolveResult> {
-    return resolveTrace(await this.readNow(id), this.store);
+    return resolveTrace(await this.readNow(id), reading(this.store));
   }
 
   /** Lists the unfinished runs, and the last ended ones. Needs no worker. */
@@ -261,7 +279,7 @@ export class ConductorClient {
       left === null
         ? await readTree(this.read, run.id)
         : await addChildren(this.read, await addLedger(left, this.store));
-    return resolveTrace(trace, this.store);
+    return resolveTrace(trace, reading(this.store));
   }
 
   /** Reads a run as it stands: its history, and what the server knows of its calls besides. */
@@ -296,13 +314,21 @@ function argsOf(sender: Sender | undefined): readonly Sender[] {
   return sender?.asOperator === true ? [sender] : [];
 }
 
-async function resolveTrace(trace: SolveTrace, store: Store): Promise<SolveResult> {
-  const whole = async (text: Text | null): Promise<string | null> =>
-    text === null ? null : readText(store, text);
+type ReadWhole = (text: Text) => Promise<string>;
+
+/** Returns a function that reads each text once, however many traces refer to it. */
+function reading(store: Store): ReadWhole {
+  const known = new Map<string, Promise<string>>();
+  return (text) =>
+    typeof text === 'string' ? Promise.resolve(text) : openOnce(known, text.ref, () => readText(store, text));
+}
+
+async function resolveTrace(trace: SolveTrace, read: ReadWhole): Promise<SolveResult> {
+  const whole = async (text: Text | null): Promise<string | null> => (text === null ? null : read(text));
   const rounds = trace.rounds.map(async (round) => {
     const steps = round.steps.map(async (step) => ({ ...step, output: await whole(step.output) }));
     return { ...round, steps: await Promise.all(steps), answer: await whole(round.answer) };
   });
-  const question = await readText(store, trace.question);
+  const question = await read(trace.question);
   return { ...trace, question, answer: await whole(trace.answer), rounds: await Promise.all(rounds) };
 }

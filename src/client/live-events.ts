@@ -135,10 +135,10 @@ export class LiveTeller {
   }
 
   /**
-   * @param retries calls that now wait for a retry
+   * @param retries calls that now wait for a retry; null: not known yet
    * @param held ids of runs whose limits hold a step back
    */
-  expectWaits(retries: readonly Retry[], held: readonly string[]): void {
+  expectWaits(retries: readonly Retry[] | null, held: readonly string[]): void {
     this.#retries = retries;
     this.#held = held;
   }
@@ -203,7 +203,7 @@ export class LiveTeller {
     const isLast = step.index === round.steps.length - 1;
     const isProvisional = isLast && this.#mayBeReviewed(round.depth);
     const at = { ...place, ...(isProvisional && { provisional: true as const }) };
-    for (const piece of this.#take(place)) yield* this.#tellText(at, told, piece);
+    for (const text of this.#take(place)) yield* this.#tellText(at, told, pieceOf(text));
     if (told.ended === null) yield* this.#tellEnd(at, told, trace, step);
   }
 
@@ -255,25 +255,24 @@ export class LiveTeller {
   }
 
   /** Removes and returns the new texts of a step. */
-  #take(place: StepPlace): Piece[] {
+  #take(place: StepPlace): LiveText[] {
     const isOf = (text: LiveText): boolean =>
       text.round === place.round &&
       text.step === place.step &&
       text.workflowId === (place.childId ?? this.rootId);
     const taken = this.#texts.filter(isOf);
-    this.#texts = this.#texts.filter((text) => !isOf(text));
-    return taken.map(({ callId, attempt, startedAt: since, offset, text }) => ({
-      call: `${callId}/${attempt}`,
-      since,
-      offset,
-      text,
-    }));
+    if (taken.length > 0) this.#texts = this.#texts.filter((text) => !isOf(text));
+    return taken;
   }
 
   #event(event: Happening): LiveEvent {
     const cursor = Buffer.from(JSON.stringify(this.#told)).toString('base64url');
     return { ...event, cursor };
   }
+}
+
+function pieceOf({ callId, attempt, startedAt: since, offset, text }: LiveText): Piece {
+  return { call: `${callId}/${attempt}`, since, offset, text };
 }
 
 /** Returns the part of a step's output that was not emitted: all of it if another call wrote it. */

@@ -193,13 +193,14 @@ test('a run that can no longer be followed after its reader has stopped causes n
     next: jest.fn().mockRejectedValue(gone).mockResolvedValueOnce({ value: waiting }),
   } as unknown as AsyncGenerator<SolveResult>;
   const { client } = {} as { client: Client };
-  const run = streamRun({
+  const sources = {
     id: ID,
     client,
     watch: () => states,
     store: null,
     retries: () => Promise.resolve([]),
-  });
+  };
+  const run = streamRun(sources);
   const unhandled = jest.fn();
   process.on('unhandledRejection', unhandled);
   expect((await run.next()).value).toMatchObject({ kind: 'waiting' });

@@ -136,6 +136,41 @@ test('a store that never sends notifications is polled all the same', async () =
   expect(kept[0]).toBe(1);
 });
 
+test('all streams of a run in a client share one reader, which ends with the last of them', async () => {
+  const release = stage.providers.hold('a');
+  play();
+  const { client } = stage;
+  const service = stage.temporal.client.workflowService;
+  const ask = service.getWorkflowExecutionHistory.bind(service);
+  const polls = { open: 0, most: 0 };
+  const spy = jest.spyOn(service, 'getWorkflowExecutionHistory').mockImplementation((async (
+    request: Parameters<typeof ask>[0] & { waitNewEvent?: boolean },
+  ) => {
+    const isPoll = request.waitNewEvent === true;
+    if (isPoll) polls.open += 1;
+    polls.most = Math.max(polls.most, polls.open);
+    return ask(request).finally(() => {
+      if (isPoll) polls.open -= 1;
+    });
+  }) as typeof ask);
+  const id = 'shared';
+  await stage.whileWorking(async () => {
+    await client.start({ question: 'How many legs?', live: true }, id);
+    const first = client.stream(id);
+    const planned = (await first.next()).value as LiveEvent;
+    const whole = Array.from({ length: 10 }, () => take(client.stream(id)));
+    const resumed = Array.from({ length: 10 }, () => take(client.stream(id, { after: planned.cursor })));
+    release();
+    const [told, ...others] = await Promise.all([take(first), ...resumed]);
+    for (const events of others) expect(events).toEqual(told);
+    for (const events of await Promise.all(whole)) expect(events).toEqual([planned, ...(told ?? [])]);
+    expect(textOf(told ?? [], 0)).toBe(TEXT);
+    expect(client.streamedLength(id)).toBe(0);
+  });
+  expect(polls).toEqual({ open: 0, most: 1 });
+  spy.mockRestore();
+});
+
 test('an invalid cursor is refused', async () => {
   await expect(take(stage.client.stream('any', { after: 'page 3' }))).rejects.toThrow(
     '"page 3" is no cursor',
