@@ -8,6 +8,8 @@ export interface Supervised {
   readonly name: string;
   /** Starts a child that exits when this process is gone; `sayReady` is called, with a line to print, once it works. */
   readonly start: (sayReady: (line: string) => void) => ChildProcess;
+  /** Whether the others are stopped only once this one has ended, since its work needs them. */
+  readonly stopsFirst?: boolean;
 }
 
 /** Pause before the first restart; it doubles with each crash, and resets once a child has worked for a minute. */
@@ -26,9 +28,11 @@ export async function superviseAll(
 ): Promise<ExitCode> {
   const ended = new AbortController();
   const stop = AbortSignal.any([interruption, ended.signal]);
+  const stopRest = new AbortController();
   let waiting = parts.length;
   const all = parts.map((part) => {
-    const supervised = supervise(part, command, stop, (line) => {
+    const ownStop = part.stopsFirst === true ? stop : stopRest.signal;
+    const supervised = supervise(part, command, ownStop, (line) => {
       say(line);
       waiting -= 1;
       if (waiting === 0) say(READY);
@@ -37,8 +41,13 @@ export async function superviseAll(
       ended.abort();
     });
   });
+  const first = Promise.allSettled(all.filter((_, index) => parts[index]?.stopsFirst === true));
   // All parts must have stopped before the first error is thrown.
-  await Promise.allSettled(all);
+  const whole = Promise.allSettled(all);
+  await unlessInterrupted(stop, whole);
+  await first;
+  stopRest.abort();
+  await whole;
   const codes = await Promise.all(all);
   return codes.find((code) => code !== EXIT.answered) ?? EXIT.answered;
 }

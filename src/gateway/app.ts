@@ -4,6 +4,7 @@ import { routePath } from 'hono/route';
 import { secureHeaders } from 'hono/secure-headers';
 import { readVersion } from '../version';
 import { checkHost, limitBody, requireKey } from './access/admission';
+import { stopInTime } from './closing';
 import type { App, Env, Gateway } from './gateway';
 import { asRefusal, badRequest, Refusal, toAnthropicError, toOpenAiError } from './refusal';
 import { addChat } from './surfaces/chat';
@@ -52,7 +53,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
     const message = `there is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}: see /openapi.json for all routes`;
     throw new Refusal(404, message, { reason: 'unknown_url' });
   });
-  app.use(secureHeaders(), checkHost(hosts), countRequests(gateway));
+  app.use(secureHeaders(), checkHost(hosts), countRequests(gateway), stopInTime(gateway.closing));
   for (const [keyed, proof] of KEYED) app.use(keyed, requireKey(gateway, proof));
   app.use(limitBody);
   addSession(app, gateway);

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
-import { within } from '../turns';
+import { unlessAborted, within } from '../turns';
 import type { Env } from './gateway';
 
 /** Longest silence of a stream: proxies close a connection that is idle for a minute. */
@@ -10,12 +11,18 @@ const SILENCES_PER_EVENT = 4;
 const UNREAD_MS = 60_000;
 
 interface Framed {
-  /** Opens the frames to send, each with its blank line. The signal is aborted if the client leaves. */
-  readonly open: (gone: AbortSignal) => AsyncIterator<string>;
-  /** Returns a vendor's frame without content. */
-  readonly nothing: () => string;
+  /** Opens the frames to send. The signal is aborted if the client leaves. */
+  readonly open: (gone: AbortSignal) => AsyncIterator<Frame>;
+  /** Returns a vendor's frame without content; null: a comment. */
+  readonly nothing: () => Frame | null;
   /** Returns the vendor's frame for a failure after the status was sent. */
-  readonly failed: (error: unknown) => string;
+  readonly failed: (error: unknown) => Frame;
+  /** Ends the stream between two frames. */
+  readonly stop: {
+    readonly signal: AbortSignal;
+    /** Returns the last frame, which says how to go on; null: the client resumes by itself. */
+    readonly frame: () => Frame | null;
+  };
   /** Called once if the client leaves before the last frame. */
   readonly onGone?: (() => void) | undefined;
 }
@@ -27,13 +34,16 @@ const EVENT_STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 };
 
+const DONE = { done: true, value: undefined } as const;
+const COMMENT = ': still working\n\n';
+
 /**
  * Sends server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), as fast as the client
  * reads: the first bytes at once, a keep-alive after ten seconds of silence. Cuts off a client that stops reading.
  */
 export function streamEvents(
   c: Context<Env>,
-  { open, nothing, failed, onGone }: Framed,
+  { open, nothing, failed, stop, onGone }: Framed,
   headers: Readonly<Record<string, string>>,
 ): Response {
   const encoder = new TextEncoder();
@@ -44,52 +54,105 @@ export function streamEvents(
     // Destroying the response makes the server cancel this body.
     unread = setTimeout(() => c.env.outgoing.destroy(), UNREAD_MS).unref();
   };
-  let next: Promise<IteratorResult<string>> | null = null;
+  let next: Promise<IteratorResult<Frame>> | null = null;
   let silences = 0;
+  let isLast = false;
+  const close = (): void => {
+    clearTimeout(unread);
+    // The generator may get no further `next` call, so it must be ended here.
+    gone.abort();
+    void frames.return?.().catch(() => undefined);
+  };
+  /** Returns the text of the next frame, or null after the last one. */
+  const nextText = async (): Promise<Iterator<string> | null> => {
+    if (isLast) return null;
+    next ??= frames.next();
+    const coming = within(KEEP_ALIVE_MS, next);
+    const news = await unlessAborted(stop.signal, coming).catch((error: unknown) => {
+      isLast = true;
+      const value = stop.signal.aborted ? stop.frame() : failed(error);
+      return value === null ? DONE : { value, done: false as const };
+    });
+    if (news === null) {
+      silences += 1;
+      const event = silences % SILENCES_PER_EVENT === 0 ? nothing() : null;
+      return event === null ? [COMMENT].values() : textOf(event);
+    }
+    if (news.done === true) return null;
+    [next, silences] = [null, 0];
+    return textOf(news.value);
+  };
+  let text: Iterator<string> = [': conductor\n\n'].values();
   const body = new ReadableStream<Uint8Array>({
-    start: (controller) => {
-      controller.enqueue(encoder.encode(': conductor\n\n'));
-      awaitReader();
-    },
     pull: async (controller) => {
       clearTimeout(unread);
-      next ??= frames.next();
-      const frame = await within(KEEP_ALIVE_MS, next).catch(failed);
-      if (typeof frame === 'string') {
-        controller.enqueue(encoder.encode(frame));
-        controller.close();
-        return;
+      for (let piece = text.next(); ; piece = text.next()) {
+        if (piece.done !== true) {
+          controller.enqueue(encoder.encode(piece.value));
+          awaitReader();
+          return;
+        }
+        const following = await nextText();
+        if (following === null) break;
+        text = following;
       }
-      if (frame === null) {
-        silences += 1;
-        const text = silences % SILENCES_PER_EVENT === 0 ? nothing() : ': still working\n\n';
-        controller.enqueue(encoder.encode(text));
-      } else if (frame.done === true) {
-        controller.close();
-        return;
-      } else {
-        [next, silences] = [null, 0];
-        controller.enqueue(encoder.encode(frame.value));
-      }
-      awaitReader();
+      close();
+      controller.close();
     },
     cancel: () => {
-      clearTimeout(unread);
-      gone.abort();
+      close();
       onGone?.();
-      // The generator gets no further `next` call, so it must be ended here.
-      void frames.return?.().catch(() => undefined);
     },
   });
   return c.body(body, 200, { ...EVENT_STREAM_HEADERS, ...headers });
 }
 
+/** An event as it is sent. */
+export interface Frame {
+  readonly event?: string | undefined;
+  readonly id?: string | undefined;
+  readonly data: object | string;
+}
+
 /** Returns a frame: `event` and `id`, if given, and `data` as JSON. */
-export function frameOf(data: object | string, event?: string, id?: string): string {
-  const lines = [
-    ...(event === undefined ? [] : [`event: ${event}`]),
-    ...(id === undefined ? [] : [`id: ${id}`]),
-    `data: ${typeof data === 'string' ? data : JSON.stringify(data)}`,
-  ];
-  return `${lines.join('\n')}\n\n`;
+export function frameOf(data: object | string, event?: string, id?: string): Frame {
+  return { data, event, id };
+}
+
+/** Length of a string from which it is sent in pieces. */
+const PIECE = 16 * 1024;
+/** Stands for a long string in JSON; nobody outside this process knows it. */
+const MARK = randomUUID();
+
+/**
+ * Yields the text of a frame in pieces of bounded length, each made when it is needed: a client that does not read
+ * leaves no copy of a long answer here.
+ */
+export function* textOf({ event, id, data }: Frame): Generator<string> {
+  let head = event === undefined ? '' : `event: ${event}\n`;
+  if (id !== undefined) head += `id: ${id}\n`;
+  const long: string[] = [];
+  const json =
+    typeof data === 'string'
+      ? data
+      : JSON.stringify(data, (_, value: unknown) => {
+          if (typeof value !== 'string' || value.length <= PIECE) return value;
+          long.push(value);
+          return MARK;
+        });
+  const [first = '', ...others] = json.split(`"${MARK}"`);
+  let piece = `${head}data: ${first}`;
+  for (const [index, other] of others.entries()) {
+    yield `${piece}"`;
+    yield* escaped(long[index] ?? '');
+    piece = `"${other}`;
+  }
+  yield `${piece}\n\n`;
+}
+
+/** Yields the characters of a string as JSON has them, without the quotes. */
+function* escaped(text: string): Generator<string> {
+  for (let from = 0; from < text.length; from += PIECE) {
+    yield JSON.stringify(text.slice(from, from + PIECE)).slice(1, -1);
+  }
 }

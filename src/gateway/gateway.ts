@@ -6,6 +6,7 @@ import type { Config } from '../config/schema';
 import type { Store } from '../store/store';
 import type { DayBudgets } from './access/day-budget';
 import type { Key, KeyChecker, RequestRates } from './access/keys';
+import type { Closing } from './closing';
 import type { Metrics } from './metrics';
 import type { Sessions } from './access/passes';
 import type { Workers } from './workers';
@@ -30,12 +31,13 @@ export interface Gateway extends Place {
   readonly rates: RequestRates;
   readonly workers: Workers;
   readonly metrics: Metrics;
+  readonly closing: Closing;
 }
 
-/** Environment of Hono's contexts; `key` is set on all routes that need a key. */
+/** Environment of Hono's contexts: `key` is set on all routes that need a key, `solve` once a request has a solve. */
 export interface Env {
   Bindings: HttpBindings;
-  Variables: { readonly key: Key };
+  Variables: { readonly key: Key; readonly solve?: string };
 }
 
 export type App = OpenAPIHono<Env>;

@@ -17,6 +17,8 @@ interface RefusalFacts {
   readonly param?: string;
   /** Delay before a retry. Without it, a retry would be refused again, and clients are told not to retry. */
   readonly retryAfterSeconds?: number;
+  /** Id of the solve that the request was for, sent in a header. */
+  readonly solve?: string | undefined;
 }
 
 /** Error response to a request; each surface encodes it in its vendor's format. */
@@ -25,24 +27,27 @@ export class Refusal extends ConductorError {
   readonly code: string;
   readonly param: string | null;
   readonly retryAfterSeconds: number | null;
+  readonly solve: string | null;
 
   constructor(
     readonly status: ContentfulStatusCode,
     message: string,
-    { reason, param, retryAfterSeconds }: RefusalFacts,
+    { reason, param, retryAfterSeconds, solve }: RefusalFacts,
     options?: ErrorOptions,
   ) {
     super(message, options);
     this.code = reason;
     this.param = param ?? null;
     this.retryAfterSeconds = retryAfterSeconds ?? null;
+    this.solve = solve ?? null;
   }
 
   /** Headers by which OpenAI's and Anthropic's clients decide whether to retry. */
   get headers(): Record<string, string> {
-    const seconds = this.retryAfterSeconds;
-    if (seconds === null) return { 'x-should-retry': 'false' };
-    return { 'x-should-retry': 'true', 'retry-after': String(Math.ceil(seconds)) };
+    const { retryAfterSeconds: seconds, solve } = this;
+    const named = solve === null ? {} : { 'x-conductor-solve': solve };
+    if (seconds === null) return { 'x-should-retry': 'false', ...named };
+    return { 'x-should-retry': 'true', 'retry-after': String(Math.ceil(seconds)), ...named };
   }
 }
 

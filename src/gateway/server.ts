@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { listen, type Listening } from '../listen';
 import { type Store, sweep, timeAgo } from '../store/store';
+import { within } from '../turns';
 import { buildApp } from './app';
+import { Closing } from './closing';
 import { DayBudgets, DAYS } from './access/day-budget';
 import type { Gateway, Place } from './gateway';
 import { LOOPBACK_HOSTS } from './access/admission';
@@ -24,8 +27,24 @@ export interface Address {
 const REQUEST_MS = 60_000;
 const TIDY_MS = 60 * 60 * 1000;
 
+export interface ListeningGateway extends Listening {
+  /**
+   * Takes no new work, and gives requests under way `drainMs` to be answered. Those that take longer are told how to go
+   * on, since their solves do.
+   */
+  readonly close: (drainMs?: number) => Promise<void>;
+}
+
+/** Time for the last words of a stopping gateway to be sent. */
+const LAST_WORDS_MS = 2_000;
+/** Polling interval for kept connections that have become idle while the gateway stops. */
+const IDLE_MS = 50;
+
 /** Starts the HTTP server for OpenAI's and Anthropic's clients, which runs until it is closed. */
-export async function startGateway(place: Place, { port, host, allowHosts }: Address): Promise<Listening> {
+export async function startGateway(
+  place: Place,
+  { port, host, allowHosts }: Address,
+): Promise<ListeningGateway> {
   const isLoopback = LOOPBACK_HOSTS.includes(host.includes(':') ? `[${host}]` : host);
   const known = isLoopback ? [...LOOPBACK_HOSTS, ...allowHosts] : allowHosts;
   const gateway = partsOf(place);
@@ -41,13 +60,21 @@ export async function startGateway(place: Place, { port, host, allowHosts }: Add
   const server = createServer(limits, (request, response) => void answer(request, response));
   const tidying = setInterval(() => void tidy(place.store), TIDY_MS).unref();
   const listening = await listen(server, port, host);
-  return {
-    url: listening.url,
-    close: async () => {
-      clearInterval(tidying);
-      await listening.close();
-    },
+  const close = async (drainMs = 0): Promise<void> => {
+    gateway.closing.begin();
+    const closed = once(server.close(), 'close');
+    const hangingUp = setInterval(() => {
+      server.closeIdleConnections();
+    }, IDLE_MS);
+    await within(drainMs, closed);
+    gateway.closing.end();
+    await within(LAST_WORDS_MS, closed);
+    clearInterval(hangingUp);
+    server.closeAllConnections();
+    await closed;
+    clearInterval(tidying);
   };
+  return { url: listening.url, close };
 }
 
 function partsOf(place: Place): Gateway {
@@ -65,6 +92,7 @@ function partsOf(place: Place): Gateway {
     rates: new RequestRates(),
     workers: new Workers(temporal, config.temporal.taskQueue),
     metrics: new Metrics(),
+    closing: new Closing(),
   };
 }
 

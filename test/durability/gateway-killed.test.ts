@@ -8,6 +8,7 @@ import type { TemporalServer } from '../../src/local/configured-server';
 import { embeddedServer, stopServer } from '../../src/local/embedded-server';
 import { settingsOf } from '../gateway/stage';
 import { freshFolder } from '../local/fresh-folder';
+import { fieldOf, framesOf } from '../support/frames';
 import { openStage, type Stage, type StageOptions } from '../support/stage';
 import { endOf, until } from '../support/until';
 import { startGatewayProcess } from './gateway-process';
@@ -87,19 +88,6 @@ async function endedCalls(stage: Stage, id: string): Promise<boolean[]> {
   const rows = (await stage.rows(id)).filter(({ worker }) => worker === 'a');
   return rows.map(({ usage }) => usage !== null);
 }
-
-/** Yields the frames of an event stream until it ends or breaks. */
-async function* framesOf({ body }: Response): AsyncGenerator<string> {
-  let text = '';
-  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const frames = (text + chunk).split('\n\n');
-    text = frames.pop() ?? '';
-    yield* frames;
-  }
-}
-
-const fieldOf = (frame: string, name: string): string =>
-  new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1] ?? '';
 
 killing(
   'kill -9 of gateway and worker in mid-stream: both streams of the solve go on, and its answer is kept',

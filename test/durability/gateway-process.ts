@@ -3,25 +3,32 @@ import { runChild, type ChildProgram } from '../../examples/learn/support/progra
 import type { Stage } from '../support/stage';
 import type { GatewaySetting } from './programs/gateway';
 
-interface GatewayProcess extends Pick<ChildProgram, 'kill'> {
+interface GatewayProcess extends Pick<ChildProgram, 'kill' | 'stop' | 'ended'> {
   readonly url: string;
 }
+
+/** Time that a test has to answer the requests of a gateway that it stops. */
+const DRAIN_MS = 120_000;
 
 const started: ChildProgram[] = [];
 
 // Processes that a failed test left running.
 afterAll(() => Promise.all(started.map((child) => child.kill())));
 
-/** Starts a gateway of a stage in a process of its own, so that it can be killed. */
-export async function startGatewayProcess(stage: Stage, port = 0): Promise<GatewayProcess> {
+/** Starts a gateway of a stage in a process of its own, so that it can be killed or stopped. */
+export async function startGatewayProcess(
+  stage: Stage,
+  { port = 0, drainMs = DRAIN_MS }: Partial<Pick<GatewaySetting, 'port' | 'drainMs'>> = {},
+): Promise<GatewayProcess> {
   const setting: GatewaySetting = {
     address: stage.temporal.address,
     taskQueue: stage.taskQueue,
     config: stage.config,
     store: stage.store.url,
     port,
+    drainMs,
   };
   const child = runChild(join(__dirname, 'programs', 'gateway.ts'), [JSON.stringify(setting)], process.env);
   started.push(child);
-  return { url: String(await child.nextMessage()), kill: () => child.kill() };
+  return { ...child, url: String(await child.nextMessage()) };
 }

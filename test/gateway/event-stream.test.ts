@@ -1,17 +1,20 @@
 import type { ServerResponse } from 'node:http';
+import fc from 'fast-check';
 import { Hono } from 'hono';
-import { frameOf, streamEvents } from '../../src/gateway/event-stream';
+import { frameOf as bareFrameOf, type Frame, streamEvents, textOf } from '../../src/gateway/event-stream';
 import type { Env } from '../../src/gateway/gateway';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 const SECOND = 1000;
+const frameOf = (...given: Parameters<typeof bareFrameOf>): string => [...textOf(bareFrameOf(...given))].join('');
 const never = (): Promise<never> => new Promise(() => undefined);
 
 /** Opens a stream of these frames, without a socket. */
-async function open(frames: AsyncIterator<string>) {
+async function open(frames: AsyncIterator<Frame>, last: Frame | null = null) {
   const onGone = jest.fn();
+  const stop = new AbortController();
   const destroy = jest.fn();
   const outgoing = { destroy } as Partial<ServerResponse> as ServerResponse;
   const app = new Hono<Env>().get('/', (c) =>
@@ -19,8 +22,9 @@ async function open(frames: AsyncIterator<string>) {
       c,
       {
         open: () => frames,
-        nothing: () => frameOf('nothing'),
-        failed: (error) => frameOf(String(error), 'error'),
+        nothing: () => bareFrameOf('nothing'),
+        failed: (error) => bareFrameOf(String(error), 'error'),
+        stop: { signal: stop.signal, frame: () => last },
         onGone,
       },
       { 'x-conductor-solve': 'one' },
@@ -29,7 +33,7 @@ async function open(frames: AsyncIterator<string>) {
   const response = await app.request('/', {}, { outgoing });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (reader === undefined) throw new Error('there is no body');
-  return { response, onGone, destroy, reader };
+  return { response, onGone, destroy, reader, stop };
 }
 
 type Reader = Awaited<ReturnType<typeof open>>['reader'];
@@ -48,10 +52,10 @@ async function readFor(reader: Reader, seconds: number): Promise<{ at: number; t
   return found;
 }
 
-async function* framesAt(...times: readonly number[]): AsyncGenerator<string> {
+async function* framesAt(...times: readonly number[]): AsyncGenerator<Frame> {
   for (const ms of times) {
     await new Promise((resolve) => setTimeout(resolve, ms));
-    yield frameOf(String(ms));
+    yield bareFrameOf(String(ms));
   }
 }
 
@@ -89,9 +93,9 @@ test('a frame resets the count of silences', async () => {
 
 test('a client that does not read is cut off after a minute', async () => {
   const ended = jest.fn();
-  async function* frames(): AsyncGenerator<string> {
+  async function* frames(): AsyncGenerator<Frame> {
     try {
-      for (;;) yield frameOf(await Promise.resolve('x'.repeat(1000)));
+      for (;;) yield bareFrameOf(await Promise.resolve('x'.repeat(1000)));
     } finally {
       ended();
     }
@@ -131,7 +135,7 @@ test('a client that leaves is noticed once, and no timer goes on', async () => {
 });
 
 test('failing frames end the stream with the vendor’s error', async () => {
-  async function* broken(): AsyncGenerator<string> {
+  async function* broken(): AsyncGenerator<Frame> {
     yield* framesAt(1000);
     throw new Error('no store');
   }
@@ -143,4 +147,51 @@ test('failing frames end the stream with the vendor’s error', async () => {
     'end',
   ]);
   expect(onGone).not.toHaveBeenCalled();
+});
+
+test.each([
+  ['the frame that says how to go on', bareFrameOf('go on', 'error'), [frameOf('go on', 'error')]],
+  ['nothing more if clients resume by themselves', null, []],
+])('a stream that is stopped ends with %s', async (_, last, words) => {
+  const { reader, onGone, destroy, stop } = await open(framesAt(0, 1_000_000), last);
+  const heard = readFor(reader, 5);
+  await jest.advanceTimersByTimeAsync(SECOND);
+  stop.abort();
+  expect((await heard).map(({ text }) => text)).toEqual([': conductor\n\n', frameOf('0'), ...words, 'end']);
+  await jest.advanceTimersByTimeAsync(200 * SECOND);
+  expect([onGone.mock.calls.length, destroy.mock.calls.length]).toEqual([0, 0]);
+});
+
+test('a stream is not stopped within a frame', async () => {
+  const long = { text: 'x'.repeat(100_000) };
+  async function* frames(): AsyncGenerator<Frame> {
+    yield await Promise.resolve(bareFrameOf(long));
+    await never();
+  }
+  const { reader, stop } = await open(frames(), bareFrameOf('go on'));
+  await reader.read();
+  const first = (await reader.read()).value ?? '';
+  stop.abort();
+  const heard = [first, ...(await readFor(reader, 1)).map(({ text }) => text)];
+  expect(heard.slice(-2)).toEqual([frameOf('go on'), 'end']);
+  expect(heard.slice(0, -2).join('')).toBe(frameOf(long));
+});
+
+const anyText = fc
+  .array(fc.constantFrom('x', '"', '\\', '\n', '\u2028', 'é', '🙂', '\ud83d', '</'), { minLength: 1, maxLength: 40 })
+  .map((parts) => parts.join('').repeat(1500));
+
+test('a frame is the JSON of its data, in pieces of bounded length', () => {
+  const data = fc.dictionary(fc.string(), fc.oneof(fc.jsonValue(), anyText, fc.array(anyText, { maxLength: 2 })));
+  fc.assert(
+    fc.property(data, (made) => {
+      const pieces = [...textOf(bareFrameOf(made, 'kind', 'cursor'))];
+      const text = new TextDecoder().decode(Buffer.concat(pieces.map((piece) => Buffer.from(piece))));
+      const json = text.slice('event: kind\nid: cursor\ndata: '.length);
+      expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(made)));
+      expect(json.endsWith('\n\n') && !json.trimEnd().includes('\n')).toBe(true);
+      for (const piece of pieces) expect(piece.length).toBeLessThan(200_000);
+    }),
+    { numRuns: 100 },
+  );
 });

@@ -314,7 +314,7 @@ describeInChromium('the page, in Chromium', () => {
       await answerOf(own.page).getByText('word3 ').waitFor();
       await first.kill();
       await own.page.getByText('Connection lost.', { exact: false }).waitFor();
-      const next = await startGatewayProcess(stage, port);
+      const next = await startGatewayProcess(stage, { port });
       await answerOf(own.page).getByText('word59').waitFor();
       await own.page.getByText('Connection lost.', { exact: false }).waitFor({ state: 'detached' });
       expect((await answerOf(own.page).locator('p').textContent())?.trim()).toBe(WORDS);

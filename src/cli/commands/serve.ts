@@ -32,7 +32,9 @@ const WORK = { role: 'work', graceMs: DRAIN_MS, log: say } as const;
 
 /** `up`: everything on one machine. Other commands of this folder share its server. */
 export function up(options: WorkOptions): Promise<ExitCode> {
-  return serveHere(options, 'up', ({ config, file }) => [partProcess('gateway', 'up-gateway', config, file)]);
+  return serveHere(options, 'up', ({ config, file }) => [
+    { ...partProcess('gateway', 'up-gateway', config, file), stopsFirst: true },
+  ]);
 }
 
 /** Runs a server, a worker and the other parts of a command for this folder, until Ctrl-C. */

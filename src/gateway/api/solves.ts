@@ -7,7 +7,7 @@ import { SOLVE_WORKFLOWS } from '../../protocol/names';
 import { CONDUCTOR_MODEL } from '../../protocol/rights';
 import { solveResultSchema } from '../../protocol/solve';
 import { answerSchemaOf, MOST_ITEMS } from '../solve/request-fields';
-import { frameOf, streamEvents } from '../event-stream';
+import { type Frame, frameOf, streamEvents } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { asRefusal, badRequest, Refusal, toOpenAiError } from '../refusal';
@@ -153,7 +153,7 @@ const eventsRoute = createRoute({
 });
 
 export function addSolves(app: App, gateway: Gateway): void {
-  const { conductor, config, say } = gateway;
+  const { conductor, config, say, closing } = gateway;
   app.openapi(startRoute, async (c) => {
     const key = c.get('key');
     const asked = c.req.valid('json');
@@ -198,11 +198,12 @@ export function addSolves(app: App, gateway: Gateway): void {
     await requireSolve(gateway, c.get('key'), id);
     const after = c.req.valid('header')['last-event-id'] ?? c.req.valid('query').after;
     if (after !== undefined && readCursor(after).isOver) return c.body(null, 204);
-    const open = (signal: AbortSignal): AsyncGenerator<string> =>
+    const open = (signal: AbortSignal): AsyncGenerator<Frame> =>
       framesOf(conductor.stream(id, { signal, ...(after !== undefined && { after }) }));
-    const failed = (error: unknown): string => frameOf(toOpenAiError(asRefusal(error, say)), 'error');
-    const nothing = (): string => ': still working\n\n';
-    return streamEvents(c, { open, nothing, failed }, {});
+    const failed = (error: unknown): Frame => frameOf(toOpenAiError(asRefusal(error, say)), 'error');
+    // Browsers reconnect by themselves when a stream ends.
+    const stop = { signal: closing.begun, frame: () => null };
+    return streamEvents(c, { open, nothing: () => null, failed, stop }, {});
   });
 }
 
@@ -222,7 +223,7 @@ export async function requireSolve(
   throw new Refusal(404, message, { reason: 'solve_not_found' });
 }
 
-async function* framesOf(events: AsyncIterable<LiveEvent>): AsyncGenerator<string> {
+async function* framesOf(events: AsyncIterable<LiveEvent>): AsyncGenerator<Frame> {
   for await (const { kind, cursor, ...event } of events) yield frameOf({ kind, ...event }, kind, cursor);
 }
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asPart, watchConfig } from '../../cli/commands/serve';
+import { asPart, DRAIN_MS, watchConfig } from '../../cli/commands/serve';
 import { type ExitCode, EXIT, listenForInterruption, untilInterrupted } from '../../cli/ending';
 import { loadSettings, type WorkOptions } from '../../cli/load-settings';
 import { type Session, withSession } from '../../cli/session';
@@ -15,7 +15,7 @@ import { CONDUCTOR_MODEL } from '../../protocol/rights';
 import type { Store } from '../../store/store';
 import { createKey, KeyChecker, listKeys } from '../access/keys';
 import { createPass } from '../access/passes';
-import { type Address, startGateway } from '../server';
+import { type Address, type ListeningGateway, startGateway } from '../server';
 
 export const GATEWAY_PORT = 8484;
 export const GATEWAY_HOST = '127.0.0.1';
@@ -43,7 +43,7 @@ export async function gateway(options: GatewayOptions): Promise<ExitCode> {
     say(READY);
     watchConfig(options, 'gateway');
     await untilInterrupted(interruption);
-    await listening.close();
+    await drain(listening);
     return EXIT.answered;
   });
 }
@@ -59,11 +59,16 @@ export function upGateway(options: WorkOptions): Promise<ExitCode> {
     });
     sayReady({ line: await describeGateway(session, listening), port: Number(new URL(listening.url).port) });
     await untilInterrupted(stop);
-    await listening.close();
+    await drain(listening);
   });
 }
 
-function serve(session: Session, address: Address, temporalUi?: string): Promise<Listening> {
+async function drain({ close }: ListeningGateway): Promise<void> {
+  say(`Draining: requests under way have ${DRAIN_MS / 1000} s to be answered.`);
+  await close(DRAIN_MS);
+}
+
+function serve(session: Session, address: Address, temporalUi?: string): Promise<ListeningGateway> {
   const { conductor, temporal, config, store, server } = session;
   const ui = temporalUi ?? server.uiAddress;
   const workflowsPage = ui === null ? undefined : `${ui}/namespaces/${server.namespace}/workflows`;

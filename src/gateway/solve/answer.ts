@@ -1,7 +1,8 @@
 import type { Context } from 'hono';
 import type { LiveEvent } from '../../client/live-events';
 import type { SolveResult } from '../../protocol/solve';
-import { streamEvents } from '../event-stream';
+import { stopping } from '../closing';
+import { type Frame, streamEvents } from '../event-stream';
 import type { Env, Gateway } from '../gateway';
 import { asRefusal, givenUp, type Refusal, refusalOfRun } from '../refusal';
 import type { Asked } from './request-fields';
@@ -17,18 +18,19 @@ interface Form {
   readonly pieces: ((solveId: string) => Pieces) | null;
 }
 
-/** A stream in a vendor's format; each string is a frame. */
+/** A stream in a vendor's format. */
 export interface Pieces {
-  frames(parts: AsyncIterable<AnswerPart>): AsyncGenerator<string>;
+  frames(parts: AsyncIterable<AnswerPart>): AsyncGenerator<Frame>;
   /** Returns a keep-alive frame without content. */
-  nothing(): string;
-  error(refusal: Refusal): string;
+  nothing(): Frame;
+  error(refusal: Refusal): Frame;
 }
 
 /** Starts the solve of a conversation, or finds the one of an earlier attempt, and responds with its answer. */
 export async function answer(c: Context<Env>, gateway: Gateway, asked: Asked, form: Form): Promise<Response> {
   const started = await startSolve(c, gateway, requestOf(gateway.config, c.get('key'), asked), asked);
   const answered = { gateway, started };
+  c.set('solve', started.id);
   if (form.pieces === null) {
     const result = await waitForResult(answered, asked, c.req.raw.signal);
     return c.json(form.whole(result), 200, headersOf(result));
@@ -38,13 +40,14 @@ export async function answer(c: Context<Env>, gateway: Gateway, asked: Asked, fo
     open: (gone: AbortSignal) => pieces.frames(followAnswer(answered, gone)),
     nothing: () => pieces.nothing(),
     failed: (error: unknown) => pieces.error(asRefusal(error, gateway.say)),
+    stop: { signal: gateway.closing.over, frame: () => pieces.error(stopping(started.id)) },
     onGone: () => void leave(answered, asked),
   };
   return streamEvents(c, framed, solveHeader(started.id));
 }
 
 interface Answered {
-  readonly gateway: Pick<Gateway, 'conductor'>;
+  readonly gateway: Pick<Gateway, 'conductor' | 'closing'>;
   readonly started: Pick<Started, 'id' | 'result' | 'isNew'>;
 }
 
@@ -53,7 +56,8 @@ export async function leave(
   { gateway, started }: Answered,
   { extension }: Pick<Asked, 'extension'>,
 ): Promise<void> {
-  if (extension.on_disconnect !== 'cancel') return;
+  // A stopping gateway cuts off its last clients, which have not left.
+  if (extension.on_disconnect !== 'cancel' || gateway.closing.over.aborted) return;
   // The solve may have ended meanwhile.
   await gateway.conductor.cancel(started.id).catch(() => undefined);
 }
@@ -108,7 +112,8 @@ function answeredOf(result: SolveResult): AnsweredResult {
 /** Yields only the end if a repeated request comes after it: the log may hold texts of attempts that were lost. */
 async function* eventsOf({ gateway, started }: Answered, signal: AbortSignal): AsyncGenerator<LiveEvent> {
   const { conductor } = gateway;
-  const before = started.isNew ? null : await conductor.trace(started.id);
-  if (before === null || before.status === 'running') yield* conductor.stream(started.id, { signal });
-  else yield { kind: 'ended', cursor: '', ...before };
+  const isOver = !started.isNew && (await conductor.trace(started.id)).status !== 'running';
+  for await (const event of conductor.stream(started.id, { signal })) {
+    if (!isOver || event.kind === 'ended') yield event;
+  }
 }

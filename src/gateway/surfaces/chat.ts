@@ -15,7 +15,7 @@ import {
   TOOLS_REFUSED,
   turnsOf,
 } from '../solve/request-fields';
-import { frameOf } from '../event-stream';
+import { type Frame, frameOf } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import { toOpenAiError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
@@ -149,7 +149,7 @@ function chunksOf(solveId: string, asked: Asked, { stream_options: options }: Ch
     created: Math.floor(Date.now() / 1000),
     model: asked.model,
   };
-  const chunk = (delta: object, finish_reason: string | null = null): string =>
+  const chunk = (delta: object, finish_reason: string | null = null): Frame =>
     frameOf({ ...base, choices: [{ index: 0, delta, finish_reason, logprobs: null }] });
   return {
     nothing: () => chunk({}),

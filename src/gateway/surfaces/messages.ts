@@ -11,7 +11,7 @@ import {
   textOf,
   turnsOf,
 } from '../solve/request-fields';
-import { frameOf } from '../event-stream';
+import { type Frame, frameOf } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import { toAnthropicError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
@@ -104,7 +104,7 @@ export function addMessages(app: App, gateway: Gateway): void {
 
 type Event = Readonly<{ type: string } & Record<string, unknown>>;
 
-const eventOf = (event: Event): string => frameOf(event, event.type);
+const eventOf = (event: Event): Frame => frameOf(event, event.type);
 
 const PING = eventOf({ type: 'ping' });
 

@@ -1,6 +1,6 @@
 import type { SolveHandle } from '../../client/conductor-client';
 import type { LiveEvent } from '../../client/live-events';
-import { frameOf } from '../event-stream';
+import { type Frame, frameOf } from '../event-stream';
 import type { Gateway } from '../gateway';
 import { asRefusal } from '../refusal';
 import { AnswerTeller } from '../solve/told';
@@ -66,7 +66,7 @@ export class ResponseFrames {
     this.#last = after;
   }
 
-  async *of(events: AsyncIterable<ResponseEvent>): AsyncGenerator<string> {
+  async *of(events: AsyncIterable<ResponseEvent>): AsyncGenerator<Frame> {
     for await (const event of events) {
       if (event.sequence_number <= this.after) continue;
       this.#last = event.sequence_number;
@@ -74,19 +74,19 @@ export class ResponseFrames {
     }
   }
 
-  failed(error: unknown): string {
+  failed(error: unknown): Frame {
     const { code, message } = asRefusal(error, this.say);
     const remedy = `resume with starting_after=${this.#last}`;
     return this.#aside('error', { code, message: `${message}; ${remedy}`, param: null });
   }
 
   /** Returns a frame of OpenAI's `keepalive` event, which has no content. */
-  nothing(): string {
+  nothing(): Frame {
     return this.#aside('keepalive', {});
   }
 
   /** Returns a frame outside the response's numbering, which repeats the last number. */
-  #aside(type: string, fields: object): string {
+  #aside(type: string, fields: object): Frame {
     return frameOf({ type, sequence_number: Math.max(0, this.#last), ...fields }, type);
   }
 }

@@ -5,6 +5,7 @@ import type { ConversationTurn } from '../../protocol/input';
 import { within } from '../../turns';
 import { noteAudit } from '../access/audit';
 import { IGNORE_HEADER } from '../solve/request-fields';
+import { stopping } from '../closing';
 import { streamEvents } from '../event-stream';
 import { leave, waitForResult } from '../solve/answer';
 import type { App, Env, Gateway } from '../gateway';
@@ -61,6 +62,7 @@ export function addResponses(app: App, gateway: Gateway): void {
     const asked = askedOfResponse(body, before, c.req.header(IGNORE_HEADER));
     const named = { model: body.model, memo: { response: notesOf(body, asked) } };
     const started = await startSolve(c, gateway, requestOf(gateway.config, key, asked), named);
+    c.set('solve', started.id);
     const found = await findResponse(gateway, key, `resp_${started.id}`);
     const answered = { gateway, started };
     if (body.stream === true) {
@@ -101,6 +103,7 @@ function stream(
     open: (gone: AbortSignal) => frames.of(followResponse(gateway, found, gone)),
     nothing: () => frames.nothing(),
     failed: (error: unknown) => frames.failed(error),
+    stop: { signal: gateway.closing.over, frame: () => frames.failed(stopping(found.id)) },
     onGone,
   };
   return streamEvents(c, framed, solveHeader(found.id));

@@ -1,4 +1,4 @@
-/** A gateway in a process of its own, made to be killed. */
+/** A gateway in a process of its own, made to be killed or stopped. */
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { ConductorClient, type ConfigInput } from '../../../src';
@@ -14,6 +14,8 @@ export interface GatewaySetting {
   readonly store: string;
   /** @default any free port */
   readonly port?: number;
+  /** Time that requests under way have after SIGTERM. */
+  readonly drainMs: number;
 }
 
 async function main(): Promise<void> {
@@ -23,7 +25,7 @@ async function main(): Promise<void> {
   const config = readGivenConfig(setting.config);
   const store = openStore(setting.store, process.cwd());
   const temporal = new Client({ connection: await NativeConnection.connect({ address }) });
-  const { url } = await startGateway(
+  const { url, close } = await startGateway(
     {
       conductor: new ConductorClient({ client: temporal, store, taskQueue }),
       temporal,
@@ -33,6 +35,7 @@ async function main(): Promise<void> {
     },
     { port: setting.port ?? 0, host: '127.0.0.1', allowHosts: [] },
   );
+  process.once('SIGTERM', () => void close(setting.drainMs).then(() => process.exit(0)));
   console.log(JSON.stringify(url));
 }
 

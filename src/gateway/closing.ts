@@ -1,0 +1,53 @@
+import type { MiddlewareHandler } from 'hono';
+import { unlessAborted } from '../turns';
+import type { Env } from './gateway';
+import { Refusal } from './refusal';
+
+/** How a gateway stops. */
+export class Closing {
+  readonly #begun = new AbortController();
+  readonly #over = new AbortController();
+
+  /** Aborted once no new work is taken. Streams that clients resume by themselves end now. */
+  get begun(): AbortSignal {
+    return this.#begun.signal;
+  }
+
+  /** Aborted once the time for work under way is over: what is left is ended, with a word on how to go on. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  begin(): void {
+    this.#begun.abort();
+  }
+
+  end(): void {
+    this.begin();
+    this.#over.abort();
+  }
+}
+
+/** Error for what a stopping gateway does not complete. @param id its solve, if one was started */
+export function stopping(id?: string): Refusal {
+  const remedy =
+    id === undefined
+      ? 'this gateway is stopping: send the request again'
+      : `this gateway is stopping, but solve ${id} goes on: send the request again with its Idempotency-Key, or read the answer at /api/solves/${id}`;
+  return new Refusal(503, remedy, { reason: 'gateway_stopping', retryAfterSeconds: 1, solve: id });
+}
+
+/** Refuses requests that come while the gateway stops, and ends those that take too long. */
+export function stopInTime(closing: Closing): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    try {
+      if (closing.begun.aborted) throw stopping();
+      await unlessAborted(closing.over, next()).catch((error: unknown) => {
+        throw error === closing.over.reason ? stopping(c.get('solve')) : error;
+      });
+    } finally {
+      // Its client must connect to another gateway next.
+      if (closing.begun.aborted && !c.env.outgoing.headersSent) c.env.outgoing.setHeader('connection', 'close');
+    }
+  };
+}
