@@ -91,7 +91,10 @@ export class Shared<Value> {
   readonly #opened = new Map<string, Opened<Value>>();
 
   /** @param open called unless the value is open; its signal is aborted when the last user leaves */
-  use(name: string, open: (closing: AbortSignal) => Value): { readonly value: Value; readonly leave: () => void } {
+  use(
+    name: string,
+    open: (closing: AbortSignal) => Value,
+  ): { readonly value: Value; readonly leave: () => void } {
     const known = this.#opened.get(name);
     const opened = known ?? this.#open(open);
     this.#opened.set(name, opened);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { MiddlewareHandler } from 'hono';
 import { unlessAborted } from '../turns';
 import type { Env } from './gateway';
@@ -7,6 +8,11 @@ import { Refusal } from './refusal';
 export class Closing {
   readonly #begun = new AbortController();
   readonly #over = new AbortController();
+
+  constructor() {
+    // Each request under way listens.
+    setMaxListeners(0, this.begun, this.over);
+  }
 
   /** Aborted once no new work is taken. Streams that clients resume by themselves end now. */
   get begun(): AbortSignal {
@@ -47,7 +53,8 @@ export function stopInTime(closing: Closing): MiddlewareHandler<Env> {
       });
     } finally {
       // Its client must connect to another gateway next.
-      if (closing.begun.aborted && !c.env.outgoing.headersSent) c.env.outgoing.setHeader('connection', 'close');
+      if (closing.begun.aborted && !c.env.outgoing.headersSent)
+        c.env.outgoing.setHeader('connection', 'close');
     }
   };
 }

@@ -6,6 +6,7 @@ import type { Config } from '../config/schema';
 import type { Store } from '../store/store';
 import type { DayBudgets } from './access/day-budget';
 import type { Key, KeyChecker, RequestRates } from './access/keys';
+import type { OpenStreams } from './access/streams';
 import type { Closing } from './closing';
 import type { Metrics } from './metrics';
 import type { Sessions } from './access/passes';
@@ -29,6 +30,7 @@ export interface Gateway extends Place {
   readonly sessions: Sessions;
   readonly budgets: DayBudgets;
   readonly rates: RequestRates;
+  readonly streams: OpenStreams;
   readonly workers: Workers;
   readonly metrics: Metrics;
   readonly closing: Closing;

@@ -45,7 +45,7 @@ export class Refusal extends ConductorError {
   /** Headers by which OpenAI's and Anthropic's clients decide whether to retry. */
   get headers(): Record<string, string> {
     const { retryAfterSeconds: seconds, solve } = this;
-    const named = solve === null ? {} : { 'x-conductor-solve': solve };
+    const named: Record<string, string> = solve === null ? {} : { 'x-conductor-solve': solve };
     if (seconds === null) return { 'x-should-retry': 'false', ...named };
     return { 'x-should-retry': 'true', 'retry-after': String(Math.ceil(seconds)), ...named };
   }

@@ -11,6 +11,7 @@ import type { Gateway, Place } from './gateway';
 import { LOOPBACK_HOSTS } from './access/admission';
 import { KeyChecker, RequestRates } from './access/keys';
 import { PASSES, Sessions } from './access/passes';
+import { OpenStreams } from './access/streams';
 import { Metrics } from './metrics';
 import { Workers } from './workers';
 import { ASKED } from './solve/start-solve';
@@ -90,6 +91,7 @@ function partsOf(place: Place): Gateway {
     sessions: new Sessions(store, keys),
     budgets: new DayBudgets(store, costOf),
     rates: new RequestRates(),
+    streams: new OpenStreams(),
     workers: new Workers(temporal, config.temporal.taskQueue),
     metrics: new Metrics(),
     closing: new Closing(),

@@ -55,19 +55,47 @@ test('five crashes in a row end `up` with the reason, and end its server', async
   expect(await serverRuns(stage.folder)).toBe(false);
 }, 90_000);
 
+/** Returns a function that sends the request of the printed command. */
+async function askerOf(command: RunningCommand): Promise<() => Promise<Response>> {
+  const shown = await command.hear(/^Try +curl (\S+) -H '([^']+)' -H '([^']+)' -d '([^']+)'$/m);
+  const [url = '', authorization = '', , body = ''] = shown.slice(1);
+  const headers = {
+    authorization: authorization.replace('Authorization: ', ''),
+    'content-type': 'application/json',
+  };
+  return () => fetch(url, { method: 'POST', headers, body });
+}
+
+test('Ctrl-C: the gateway answers what is under way before the worker and the server end', async () => {
+  const release = stage.providers.hold('alpha');
+  const answer = (await askerOf(up))();
+  await stage.providers.waitForRequest(({ model }) => model === 'alpha');
+  up.signal('SIGINT');
+  await up.hear(/Draining: requests under way have 25 s/);
+  release();
+  expect(await (await answer).json()).toMatchObject({ choices: [{ message: { content: 'Paris' } }] });
+  expect((await up.ended).code).toBe(0);
+}, 60_000);
+
+test('a second Ctrl-C ends at once, whatever is under way', async () => {
+  const release = stage.providers.hold('alpha');
+  const answer = (await askerOf(up))().catch(() => 'cut off');
+  await stage.providers.waitForRequest(({ model }) => model === 'alpha');
+  up.signal('SIGINT');
+  await up.hear(/Draining: requests under way have 25 s/);
+  up.signal('SIGINT');
+  expect((await up.ended).code).toBe(130);
+  expect(await answer).toBe('cut off');
+  release();
+}, 60_000);
+
 test('the gateway answers the printed command, and after a kill returns with the same address and key', async () => {
   await up.end('SIGINT');
   const other = createServer();
   // If another program already has the usual port, that serves as well.
   await once(other.listen(GATEWAY_PORT, '127.0.0.1'), 'listening').catch(() => undefined);
   up = await startReady(['up']);
-  const shown = (await up.hear(/^Try +curl (\S+) -H '([^']+)' -H '([^']+)' -d '([^']+)'$/m)).slice(1);
-  const [url = '', authorization = '', , body = ''] = shown;
-  const headers = {
-    authorization: authorization.replace('Authorization: ', ''),
-    'content-type': 'application/json',
-  };
-  const ask = (): Promise<Response> => fetch(url, { method: 'POST', headers, body });
+  const ask = await askerOf(up);
   expect(await (await ask()).json()).toMatchObject({ choices: [{ message: { content: 'Paris' } }] });
   const { stdout } = await promisify(execFile)('pgrep', ['-P', String(up.pid), '-f', 'up-gateway']);
   other.close();

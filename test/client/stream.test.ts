@@ -1,5 +1,6 @@
 import { ConductorClient, type LiveEvent, renderPlan } from '../../src';
 import { keptAnswers } from '../durability/kept-answers';
+import { countPolls } from '../support/count-polls';
 import { openStage, type Stage, step, useStage } from '../support/stage';
 import { ENCRYPTED_STORES, STORES } from '../support/stores';
 import { useOnce } from '../support/use';
@@ -140,19 +141,7 @@ test('all streams of a run in a client share one reader, which ends with the las
   const release = stage.providers.hold('a');
   play();
   const { client } = stage;
-  const service = stage.temporal.client.workflowService;
-  const ask = service.getWorkflowExecutionHistory.bind(service);
-  const polls = { open: 0, most: 0 };
-  const spy = jest.spyOn(service, 'getWorkflowExecutionHistory').mockImplementation((async (
-    request: Parameters<typeof ask>[0] & { waitNewEvent?: boolean },
-  ) => {
-    const isPoll = request.waitNewEvent === true;
-    if (isPoll) polls.open += 1;
-    polls.most = Math.max(polls.most, polls.open);
-    return ask(request).finally(() => {
-      if (isPoll) polls.open -= 1;
-    });
-  }) as typeof ask);
+  const polls = countPolls(stage.temporal.client.workflowService);
   const id = 'shared';
   await stage.whileWorking(async () => {
     await client.start({ question: 'How many legs?', live: true }, id);
@@ -168,7 +157,6 @@ test('all streams of a run in a client share one reader, which ends with the las
     expect(client.streamedLength(id)).toBe(0);
   });
   expect(polls).toEqual({ open: 0, most: 1 });
-  spy.mockRestore();
 });
 
 test('an invalid cursor is refused', async () => {

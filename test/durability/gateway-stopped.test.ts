@@ -101,7 +101,11 @@ test('what a stopping gateway cannot wait for ends with a word on how to go on, 
     const plain = ask('/v1/chat/completions', body, key);
     const chat = await ask('/v1/chat/completions', { ...body, stream: true });
     const messages = await ask('/v1/messages', { ...body, max_tokens: 100, stream: true });
-    const responses = await ask('/v1/responses', { model: 'worker/a', input: 'How many legs?', stream: true });
+    const responses = await ask('/v1/responses', {
+      model: 'worker/a',
+      input: 'How many legs?',
+      stream: true,
+    });
     await untilAsked(4);
     const events = framesOf(await ask(`/api/solves/${solveOf(chat)}/events`));
     const heard = await take(events, (frame) => fieldOf(frame, 'event') === 'stepStarted');

@@ -194,9 +194,10 @@ test('a daily budget holds what concurrent requests may cost, and frees what the
   expect(stage.requestsTo('a')).toHaveLength(3);
 });
 
-test('a foreign page that lets its name resolve to this machine is refused', async () => {
-  const status = await new Promise((resolve, reject) => {
-    const headers = { host: 'evil.example:8484', 'x-api-key': gateway.secret };
+/** Returns the status of a request that names this host. */
+function statusAt(host: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const headers = { host, 'x-api-key': gateway.secret };
     request(`${gateway.url}/v1/models`, { headers }, (response) => {
       response.resume();
       resolve(response.statusCode);
@@ -204,7 +205,20 @@ test('a foreign page that lets its name resolve to this machine is refused', asy
       .on('error', reject)
       .end();
   });
-  expect(status).toBe(421);
+}
+
+test.each(['evil.example:8484', '127.0.0.1.evil.example', 'localhost.evil.example:80', 'evil.localhost', ''])(
+  'a foreign page that lets its name, %j, resolve to this machine is refused',
+  async (host) => {
+    expect(await statusAt(host)).toBe(421);
+  },
+);
+
+test.each(['127.0.0.1', 'LOCALHOST:8484', '[::1]:1'])('the name %s is this machine’s', async (host) => {
+  expect(await statusAt(host)).toBe(200);
+});
+
+test('pages of other origins can read no answer', async () => {
   const response = await fetch(`${gateway.url}/v1/models`, {
     headers: { 'x-api-key': gateway.secret, origin: 'http://evil.example' },
   });

@@ -8,7 +8,8 @@ beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 const SECOND = 1000;
-const frameOf = (...given: Parameters<typeof bareFrameOf>): string => [...textOf(bareFrameOf(...given))].join('');
+const frameOf = (...given: Parameters<typeof bareFrameOf>): string =>
+  [...textOf(bareFrameOf(...given))].join('');
 const never = (): Promise<never> => new Promise(() => undefined);
 
 /** Opens a stream of these frames, without a socket. */
@@ -178,11 +179,17 @@ test('a stream is not stopped within a frame', async () => {
 });
 
 const anyText = fc
-  .array(fc.constantFrom('x', '"', '\\', '\n', '\u2028', 'é', '🙂', '\ud83d', '</'), { minLength: 1, maxLength: 40 })
+  .array(fc.constantFrom('x', '"', '\\', '\n', '\u2028', 'é', '🙂', '\ud83d', '</'), {
+    minLength: 1,
+    maxLength: 40,
+  })
   .map((parts) => parts.join('').repeat(1500));
 
 test('a frame is the JSON of its data, in pieces of bounded length', () => {
-  const data = fc.dictionary(fc.string(), fc.oneof(fc.jsonValue(), anyText, fc.array(anyText, { maxLength: 2 })));
+  const data = fc.dictionary(
+    fc.string(),
+    fc.oneof(fc.jsonValue(), anyText, fc.array(anyText, { maxLength: 2 })),
+  );
   fc.assert(
     fc.property(data, (made) => {
       const pieces = [...textOf(bareFrameOf(made, 'kind', 'cursor'))];

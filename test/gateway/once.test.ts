@@ -1,4 +1,5 @@
 import OpenAI from 'openai';
+import { Closing } from '../../src/gateway/closing';
 import { waitForResult } from '../../src/gateway/solve/answer';
 import { type GatewayAnswer, openGateway, useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
@@ -127,7 +128,7 @@ test('a client that left while its solve was starting cancels it if it asked for
   await stage.whileWorking(async () => {
     const run = await stage.client.start({ question: 'How many legs?' });
     const started = { id: run.id, result: () => run.result(), isNew: true };
-    const place = { conductor: stage.client };
+    const place = { conductor: stage.client, closing: new Closing() };
     const asked = { extension: { on_disconnect: 'cancel' as const } };
     const waiting = waitForResult({ gateway: place, started }, asked, AbortSignal.abort());
     await expect(waiting).rejects.toMatchObject({ status: 409, code: 'Run.Cancelled' });

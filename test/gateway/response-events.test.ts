@@ -1,4 +1,5 @@
 import { ResponseStream } from 'openai/lib/responses/ResponseStream';
+import type { Frame } from '../../src/gateway/event-stream';
 import { ResponseEncoder, type ResponseEvent } from '../../src/gateway/surfaces/response-events';
 import { beginningOf, type ResponseBody, textPart } from '../../src/gateway/surfaces/response-object';
 import { ResponseFrames } from '../../src/gateway/surfaces/response-stream';
@@ -35,13 +36,15 @@ async function* eventsOf(end: ResponseBody): AsyncGenerator<ResponseEvent> {
   yield* encoder.end(end);
 }
 
-const dataOf = (frame: string): string => /^data: (.*)$/m.exec(frame)?.[1] ?? '';
+const dataOf = ({ data }: Frame): string => JSON.stringify(data);
 
 /** Returns what OpenAI's client makes of a stream with an event that says nothing after each event. */
 async function readByClient(end: ResponseBody) {
   const frames = new ResponseFrames(-1, () => undefined);
   const lines: string[] = [];
-  for await (const frame of frames.of(eventsOf(end))) lines.push(dataOf(frame), dataOf(frames.nothing()));
+  for await (const frame of frames.of(eventsOf(end))) {
+    lines.push(dataOf(frame), dataOf(frames.nothing()));
+  }
   const body = new Response(`${lines.join('\n')}\n`).body;
   if (body === null) throw new Error('there is no body');
   return ResponseStream.fromReadableStream(body).finalResponse();
@@ -80,7 +83,7 @@ test('a stream that breaks off says where to resume', async () => {
   }
   const said: string[] = [];
   const frames = new ResponseFrames(0, (line) => said.push(line));
-  const sent: string[] = [];
+  const sent: Frame[] = [];
   const sending = async (): Promise<void> => {
     for await (const frame of frames.of(broken())) sent.push(frame);
   };

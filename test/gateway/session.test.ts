@@ -65,6 +65,25 @@ test('a key signs in, its session survives a restart of the gateway, and signing
   expect(await me(cookie)).toBe(401);
 });
 
+test.each([
+  ['HttpOnly', /; HttpOnly(;|$)/],
+  ['SameSite', /; SameSite=Strict(;|$)/],
+  ['a life of 30 days', /; Max-Age=2592000(;|$)/],
+])('a session cookie has %s', async (_, part) => {
+  expect((await signIn({ key: secret })).headers.get('set-cookie')).toMatch(part);
+});
+
+test('a session cookie is sent over TLS alone if the page came over TLS', async () => {
+  const { host } = new URL(gateway.url);
+  const secure = await signIn({ key: secret }, { ...own(), origin: `https://${host}` });
+  expect([secure.status, secure.headers.get('set-cookie')]).toEqual([
+    200,
+    expect.stringMatching(/; Secure(;|$)/),
+  ]);
+  const plain = await signIn({ key: secret });
+  expect(plain.headers.get('set-cookie')).not.toContain('Secure');
+});
+
 test('a link signs in once, however many requests use it at the same time', async () => {
   const link = await makeLink();
   const answers = await Promise.all([1, 2, 3].map(() => signIn({ link })));
@@ -154,10 +173,18 @@ test('browsers cache the files of the page but not its document, which never sta
   for (const path of ['/', '/solves/gw-1', '/money']) {
     const response = await get(path, html);
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-cache']);
-    expect(response.headers.get('content-security-policy')).toMatch(
-      /^default-src 'none'; script-src 'self';/,
-    );
-    expect(response.headers.get('content-security-policy')).not.toContain('unsafe');
+    expect(response.headers.get('content-security-policy')?.split('; ').sort()).toEqual([
+      "base-uri 'none'",
+      "connect-src 'self'",
+      "default-src 'none'",
+      "form-action 'self'",
+      "frame-ancestors 'none'",
+      "img-src 'self'",
+      "require-trusted-types-for 'script'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "trusted-types 'none'",
+    ]);
   }
   for (const path of ['/v1/x', '/api/x', '/assets/gone.js', '/health'])
     expect((await get(path, html)).status).toBe(404);

@@ -6,6 +6,7 @@ import { conversationTurnSchema, limitsInputSchema, poolSchema } from '../../pro
 import { SOLVE_WORKFLOWS } from '../../protocol/names';
 import { CONDUCTOR_MODEL } from '../../protocol/rights';
 import { solveResultSchema } from '../../protocol/solve';
+import { sourceOf } from '../solve/answer';
 import { answerSchemaOf, MOST_ITEMS } from '../solve/request-fields';
 import { type Frame, frameOf, streamEvents } from '../event-stream';
 import type { App, Gateway } from '../gateway';
@@ -198,6 +199,7 @@ export function addSolves(app: App, gateway: Gateway): void {
     await requireSolve(gateway, c.get('key'), id);
     const after = c.req.valid('header')['last-event-id'] ?? c.req.valid('query').after;
     if (after !== undefined && readCursor(after).isOver) return c.body(null, 204);
+    gateway.streams.open(c)(sourceOf(gateway, id));
     const open = (signal: AbortSignal): AsyncGenerator<Frame> =>
       framesOf(conductor.stream(id, { signal, ...(after !== undefined && { after }) }));
     const failed = (error: unknown): Frame => frameOf(toOpenAiError(asRefusal(error, say)), 'error');

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { LiveEvent } from '../../client/live-events';
 import type { SolveResult } from '../../protocol/solve';
+import type { Source } from '../access/streams';
 import { stopping } from '../closing';
 import { type Frame, streamEvents } from '../event-stream';
 import type { Env, Gateway } from '../gateway';
@@ -28,6 +29,8 @@ export interface Pieces {
 
 /** Starts the solve of a conversation, or finds the one of an earlier attempt, and responds with its answer. */
 export async function answer(c: Context<Env>, gateway: Gateway, asked: Asked, form: Form): Promise<Response> {
+  // Before the start: a refused request must cost nothing.
+  const tellSource = form.pieces === null ? null : gateway.streams.open(c);
   const started = await startSolve(c, gateway, requestOf(gateway.config, c.get('key'), asked), asked);
   const answered = { gateway, started };
   c.set('solve', started.id);
@@ -35,6 +38,7 @@ export async function answer(c: Context<Env>, gateway: Gateway, asked: Asked, fo
     const result = await waitForResult(answered, asked, c.req.raw.signal);
     return c.json(form.whole(result), 200, headersOf(result));
   }
+  tellSource?.(sourceOf(gateway, started.id));
   const pieces = form.pieces(started.id);
   const framed = {
     open: (gone: AbortSignal) => pieces.frames(followAnswer(answered, gone)),
@@ -44,6 +48,11 @@ export async function answer(c: Context<Env>, gateway: Gateway, asked: Asked, fo
     onGone: () => void leave(answered, asked),
   };
   return streamEvents(c, framed, solveHeader(started.id));
+}
+
+/** Returns what a stream of a solve's events reads. */
+export function sourceOf({ conductor }: Pick<Gateway, 'conductor'>, id: string): Source {
+  return { name: id, length: () => conductor.streamedLength(id) };
 }
 
 interface Answered {

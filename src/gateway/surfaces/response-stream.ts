@@ -41,6 +41,11 @@ export async function* followResponse(
   }
 }
 
+/** Returns the length of the text that an event adds to those before it. */
+export function lengthOf(event: ResponseEvent): number {
+  return 'delta' in event ? String(event.delta).length : 0;
+}
+
 /** Yields what happens in a solve, without texts that cannot be part of its answer. */
 async function* record(events: AsyncIterable<LiveEvent>, found: Found): AsyncGenerator<Happening<Recorded>> {
   for await (const live of events) {

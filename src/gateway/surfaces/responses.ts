@@ -2,8 +2,9 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { unlessNotFound } from '../../client/steer';
 import type { ConversationTurn } from '../../protocol/input';
-import { within } from '../../turns';
+import { Shared, within } from '../../turns';
 import { noteAudit } from '../access/audit';
+import type { Source } from '../access/streams';
 import { IGNORE_HEADER } from '../solve/request-fields';
 import { stopping } from '../closing';
 import { streamEvents } from '../event-stream';
@@ -13,11 +14,13 @@ import type { Key } from '../access/keys';
 import { Refusal } from '../refusal';
 import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
 import { readConversation, turnsOfConversation } from '../solve/conversation';
+import { Replay } from '../solve/replay';
 import { requestOf } from '../solve/request-of';
 import { booking, mayTouch, startSolve } from '../solve/start-solve';
 import { headersOf, solveHeader } from '../solve/facts';
 import { responseOf, responseSchema } from './response-object';
-import { followResponse, type Found, ResponseFrames } from './response-stream';
+import type { ResponseEvent } from './response-events';
+import { followResponse, type Found, lengthOf, ResponseFrames } from './response-stream';
 import { askedOfResponse, notesOf, notesSchema, responseRequestSchema } from './responses-schema';
 
 const askRoute = createRoute({
@@ -55,18 +58,21 @@ const cancelRoute = createRoute({
 
 /** https://platform.openai.com/docs/api-reference/responses */
 export function addResponses(app: App, gateway: Gateway): void {
+  const stream = streaming(gateway);
   app.openapi(askRoute, async (c) => {
     const body = c.req.valid('json');
     const key = c.get('key');
     const before = await turnsBefore(gateway, key, body.previous_response_id);
     const asked = askedOfResponse(body, before, c.req.header(IGNORE_HEADER));
+    // Before the start: a refused request must cost nothing.
+    const tellSource = body.stream === true ? gateway.streams.open(c) : null;
     const named = { model: body.model, memo: { response: notesOf(body, asked) } };
     const started = await startSolve(c, gateway, requestOf(gateway.config, key, asked), named);
     c.set('solve', started.id);
     const found = await findResponse(gateway, key, `resp_${started.id}`);
     const answered = { gateway, started };
-    if (body.stream === true) {
-      return stream(c, gateway, found, { onGone: () => void leave(answered, asked) });
+    if (tellSource !== null) {
+      return stream(c, found, { tellSource, onGone: () => void leave(answered, asked) });
     }
     if (body.background === true) {
       const result = await gateway.conductor.trace(found.id);
@@ -79,7 +85,7 @@ export function addResponses(app: App, gateway: Gateway): void {
   app.openapi(retrieveRoute, async (c) => {
     const found = await findResponse(gateway, c.get('key'), c.req.valid('param').id);
     const { stream: isStream, starting_after: after } = c.req.valid('query');
-    if (isStream === 'true') return stream(c, gateway, found, { after });
+    if (isStream === 'true') return stream(c, found, { tellSource: gateway.streams.open(c), after });
     return c.json(responseOf(found, await gateway.conductor.trace(found.id)), 200, solveHeader(found.id));
   });
 
@@ -92,21 +98,42 @@ export function addResponses(app: App, gateway: Gateway): void {
   });
 }
 
-function stream(
-  c: Context<Env>,
-  gateway: Gateway,
-  found: Found,
-  { after = -1, onGone }: { readonly after?: number | undefined; readonly onGone?: () => void },
-): Response {
-  const frames = new ResponseFrames(after, gateway.say);
-  const framed = {
-    open: (gone: AbortSignal) => frames.of(followResponse(gateway, found, gone)),
-    nothing: () => frames.nothing(),
-    failed: (error: unknown) => frames.failed(error),
-    stop: { signal: gateway.closing.over, frame: () => frames.failed(stopping(found.id)) },
-    onGone,
+interface StreamOptions {
+  readonly tellSource: (source: Source) => void;
+  readonly after?: number | undefined;
+  readonly onGone?: () => void;
+}
+
+/** Returns a function that streams a response; all streams of one have the same events. */
+function streaming(gateway: Gateway) {
+  const followed = new Shared<Replay<ResponseEvent>>();
+  return (c: Context<Env>, found: Found, { tellSource, after = -1, onGone }: StreamOptions): Response => {
+    // Its key pays for a response when its end is read.
+    const name = `${c.get('key').id} ${found.id}`;
+    const open = (closing: AbortSignal): Replay<ResponseEvent> =>
+      new Replay(followResponse(gateway, found, closing), lengthOf);
+    const events = async function* (gone: AbortSignal): AsyncGenerator<ResponseEvent> {
+      const { value: replay, leave: end } = followed.use(name, open);
+      tellSource({ name, length: () => replay.length });
+      try {
+        yield* replay.read(gone);
+      } catch (error) {
+        followed.forget(name, replay);
+        throw error;
+      } finally {
+        end();
+      }
+    };
+    const frames = new ResponseFrames(after, gateway.say);
+    const framed = {
+      open: (gone: AbortSignal) => frames.of(events(gone)),
+      nothing: () => frames.nothing(),
+      failed: (error: unknown) => frames.failed(error),
+      stop: { signal: gateway.closing.over, frame: () => frames.failed(stopping(found.id)) },
+      onGone,
+    };
+    return streamEvents(c, framed, solveHeader(found.id));
   };
-  return streamEvents(c, framed, solveHeader(found.id));
 }
 
 /** Timeout for a cancellation, which never completes without a worker. */

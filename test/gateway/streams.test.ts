@@ -1,0 +1,83 @@
+import { EventEmitter } from 'node:events';
+import { Hono } from 'hono';
+import type { Key } from '../../src/gateway/access/keys';
+import { OpenStreams } from '../../src/gateway/access/streams';
+import type { Env } from '../../src/gateway/gateway';
+import { countPolls } from '../support/count-polls';
+import { fieldOf, framesOf } from '../support/frames';
+import { useGateway } from '../support/gateway';
+import { useStage } from '../support/stage';
+import { until } from '../support/until';
+
+const stage = useStage({ workers: ['a'], simulation: { models: { a: { answer: 'Eight.' } } } });
+const gateway = useGateway(stage);
+
+const MOST = 500;
+
+test('a key has at most 500 streams open, which follow a run with one reader; other keys have their own', async () => {
+  const release = stage.providers.hold('a');
+  const polls = countPolls(stage.temporal.nativeConnection.workflowService);
+  const other = await gateway.key({ isAdmin: true });
+  await stage.whileWorking(async () => {
+    const asked = { question: 'How many legs?', model: 'worker/a' };
+    const { body } = await gateway.ask('POST', '/api/solves', asked);
+    const path = `/api/solves/${String(body.id)}/events`;
+    const follow = (secret: string, signal?: AbortSignal): Promise<Response> =>
+      fetch(gateway.url + path, {
+        headers: { authorization: `Bearer ${secret}` },
+        ...(signal && { signal }),
+      });
+    const gone = new AbortController();
+    const leaving = await follow(gateway.secret, gone.signal);
+    const open = await Promise.all(Array.from({ length: MOST - 1 }, () => follow(gateway.secret)));
+    const refused = await gateway.ask('GET', path);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
+    const message = expect.stringMatching(/^key \S+ has 500 streams open at this gateway/) as string;
+    expect(refused.body).toMatchObject({ error: { code: 'too_many_streams', message } });
+    const before = stage.providers.log.length;
+    const chat = { model: 'worker/a', messages: [{ role: 'user', content: 'Why?' }], stream: true };
+    expect((await gateway.ask('POST', '/v1/chat/completions', chat)).status).toBe(429);
+    const foreign = await follow(other);
+    expect(foreign.status).toBe(200);
+
+    gone.abort();
+    await leaving.text().catch(() => undefined);
+    const next = await until(
+      () => follow(gateway.secret),
+      ({ status }) => status !== 429,
+    );
+    expect(polls.most).toBe(1);
+    release();
+    const ends = [next, foreign, ...open].map(async (response) => {
+      let last = '';
+      for await (const frame of framesOf(response)) last = frame;
+      return fieldOf(last, 'event');
+    });
+    expect(new Set(await Promise.all(ends))).toEqual(new Set(['ended']));
+    // The refused chat has started no solve.
+    expect(stage.providers.log.length).toBe(Math.max(before, 1));
+  });
+  expect(polls).toEqual({ open: 0, most: 1 });
+}, 60_000);
+
+test('what the streams of a key keep in memory is limited, and counted once for each source', async () => {
+  const streams = new OpenStreams({ streams: 10, characters: 100 });
+  const app = new Hono<Env>().get('/:key/:source/:length', (c) => {
+    const { key, source, length } = c.req.param();
+    c.set('key', { id: key, name: key } as Key);
+    streams.open(c)({ name: source, length: () => Number(length) });
+    return c.text('open');
+  });
+  app.onError((error, c) => c.text(error.message, 429));
+  const ask = async (path: string, outgoing = new EventEmitter()): Promise<string> =>
+    (await app.request(path, {}, { outgoing })).text();
+  const first = new EventEmitter();
+  expect(await ask('/k/one/60', first)).toBe('open');
+  expect(await ask('/k/one/60')).toBe('open');
+  expect(await ask('/k/two/40', first)).toBe('open');
+  const most = 'at most 100 are kept for a key';
+  expect(await ask('/k/three/1')).toContain(`key k hold 100 characters of text, and ${most}`);
+  expect(await ask('/other/three/1')).toBe('open');
+  first.emit('close');
+  expect(await ask('/k/three/1')).toBe('open');
+});
