@@ -26,15 +26,17 @@ test('a client that times out repeatedly pays once, and gets the one answer', as
     maxRetries: 5,
     fetch: (url, init) => {
       attempts.push(new Headers(init?.headers).get('x-stainless-retry-count') ?? '');
-      if (attempts.length === 4) release();
-      return fetch(url, init);
+      if (attempts.length < 4) return fetch(url, init);
+      release();
+      // The answer may take any time from now on.
+      return fetch(url, { ...init, signal: null });
     },
   });
   await stage.whileWorking(async () => {
     const { choices } = await openai.chat.completions.create(BODY);
     expect(choices[0]?.message.content).toBe('Eight.');
   });
-  expect(attempts.slice(0, 4)).toEqual(['0', '1', '2', '3']);
+  expect(attempts).toEqual(['0', '1', '2', '3']);
   expect(stage.requestsTo('a')).toHaveLength(1);
 });
 

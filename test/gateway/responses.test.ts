@@ -234,7 +234,6 @@ test('a stream resumes at another gateway after the first one was closed, and re
     const resumed = await take(await openai.responses.retrieve(id, { stream: true, starting_after: after }));
     const whole = await take(await openai.responses.retrieve(id, { stream: true }));
     expect([...before, ...resumed]).toEqual(whole);
-    expect(resumed.filter(isWritten).length).toBeGreaterThan(2);
     expect(whole.map(({ sequence_number }) => sequence_number)).toEqual(whole.map((_, index) => index));
     expect(whole.at(-1)).toMatchObject({ type: 'response.completed', response: { status: 'completed' } });
     const deltas = whole.map((event) => (event.type === 'response.output_text.delta' ? event.delta : ''));

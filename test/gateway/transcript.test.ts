@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Store } from '../../src';
 import { forgetTranscripts, type Happening, Transcript } from '../../src/gateway/solve/transcript';
 import { sqliteStores } from '../support/stores';
+import { until } from '../support/until';
 import { useOnce } from '../support/use';
 
 const stores = useOnce(sqliteStores);
@@ -78,13 +79,19 @@ test('nothing is sent before it is in the store', async () => {
   expect(create).toHaveBeenCalledTimes(1);
 });
 
-test('events that come at once share one entry, and fast ones share a few', async () => {
+test('events that come at once share one entry', async () => {
   const at = { waits: Array.from({ length: 100 }, () => 0), reader: 'a' };
   expect(await read(transcriptOf('at-once', at), Infinity, 0)).toHaveLength(100);
   expect(await store.list('gateway/streams/at-once/')).toHaveLength(1);
+});
+
+test('entries are made at least 0.2 s apart, but for the first and the last, however slowly events come', async () => {
   const fast = { waits: Array.from({ length: 100 }, () => 5), reader: 'a' };
+  const begun = performance.now();
   expect(await read(transcriptOf('fast', fast), Infinity, 0)).toHaveLength(100);
-  expect((await store.list('gateway/streams/fast/')).length).toBeLessThan(8);
+  // Timers may fire a little early.
+  const most = 2 + (performance.now() - begun) / 190;
+  expect((await store.list('gateway/streams/fast/')).length).toBeLessThanOrEqual(most);
 });
 
 test.each([
@@ -109,8 +116,10 @@ test.each([
     expect(event).toBe('first');
     if (!isLast) break;
   }
-  await pause(10);
-  expect(isOpen).toBe(false);
+  await until(
+    () => isOpen,
+    (isStillOpen) => !isStillOpen,
+  );
 });
 
 test('a complete transcript is deleted a day after its last event, any other once no solve can be as old', async () => {
