@@ -3,6 +3,7 @@ import { keptAnswers } from '../durability/kept-answers';
 import { countPolls } from '../support/count-polls';
 import { openStage, type Stage, step, useStage } from '../support/stage';
 import { ENCRYPTED_STORES, STORES } from '../support/stores';
+import { until } from '../support/until';
 import { useOnce } from '../support/use';
 
 const stage = useStage({ workers: ['a', 'b'] });
@@ -161,6 +162,14 @@ test('all streams of a run in a client share one reader, which ends with the las
   const id = 'shared';
   await stage.whileWorking(async () => {
     await client.start({ question: 'How many legs?', live: true }, id);
+    const leaving = client.stream(id);
+    await leaving.next();
+    await leaving.return(undefined);
+    // Nobody follows the run any more.
+    await until(
+      () => polls.open,
+      (open) => open === 0,
+    );
     const first = client.stream(id);
     const planned = (await first.next()).value as LiveEvent;
     const whole = Array.from({ length: 10 }, () => take(client.stream(id)));

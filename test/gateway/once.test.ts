@@ -139,6 +139,20 @@ test('a client that left while its solve was starting cancels it if it asked for
   release();
 });
 
+test('a stopping gateway that cuts off its last clients cancels nothing', async () => {
+  stage.plan([step('a', 'Count.')]);
+  const closing = new Closing();
+  closing.end();
+  await stage.whileWorking(async () => {
+    const run = await stage.client.start({ question: 'How many legs?' });
+    const started = { id: run.id, result: () => run.result(), isNew: true };
+    const asked = { extension: { on_disconnect: 'cancel' as const } };
+    const place = { conductor: stage.client, closing };
+    const waiting = waitForResult({ gateway: place, started }, asked, AbortSignal.abort());
+    expect(await waiting).toMatchObject({ status: 'completed', answer: 'Eight.' });
+  });
+});
+
 test('a failed solve is reported with its id, and a repeated request gets the same report', async () => {
   stage.plan([step('a', 'Count.')]);
   stage.providers.script('a', [{ fault: 'refusal' }]);
