@@ -4,7 +4,8 @@ import { routePath } from 'hono/route';
 import { secureHeaders } from 'hono/secure-headers';
 import { readVersion } from '../version';
 import { checkHost, limitBody, requireKey } from './access/admission';
-import { stopInTime } from './closing';
+import { unlessAborted } from '../turns';
+import { stopping } from './closing';
 import type { App, Env, Gateway } from './gateway';
 import { asRefusal, badRequest, Refusal, toAnthropicError, toOpenAiError } from './refusal';
 import { addChat } from './surfaces/chat';
@@ -53,7 +54,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
     const message = `there is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}: see /openapi.json for all routes`;
     throw new Refusal(404, message, { reason: 'unknown_url' });
   });
-  app.use(secureHeaders(), checkHost(hosts), countRequests(gateway), stopInTime(gateway.closing));
+  app.use(secureHeaders(), checkHost(hosts), countRequests(gateway), stopInTime(gateway));
   for (const [keyed, proof] of KEYED) app.use(keyed, requireKey(gateway, proof));
   app.use(limitBody);
   addSession(app, gateway);
@@ -81,6 +82,22 @@ function countRequests({ metrics }: Gateway): MiddlewareHandler<Env> {
     c.env.outgoing.once('close', () => {
       metrics.streamsOpen -= 1;
     });
+  };
+}
+
+/** Refuses requests that come while the gateway stops, and ends those that take too long. */
+function stopInTime({ closing }: Gateway): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    try {
+      if (closing.begun.aborted) throw stopping();
+      await unlessAborted(closing.over, next()).catch((error: unknown) => {
+        throw error === closing.over.reason ? stopping(c.get('solve')) : error;
+      });
+    } finally {
+      // Its client must connect to another gateway next.
+      if (closing.begun.aborted && !c.env.outgoing.headersSent)
+        c.env.outgoing.setHeader('connection', 'close');
+    }
   };
 }
 

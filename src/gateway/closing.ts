@@ -1,7 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import type { MiddlewareHandler } from 'hono';
-import { unlessAborted } from '../turns';
-import type { Env } from './gateway';
 import { Refusal } from './refusal';
 
 /** How a gateway stops. */
@@ -41,20 +38,4 @@ export function stopping(id?: string): Refusal {
       ? 'this gateway is stopping: send the request again'
       : `this gateway is stopping, but solve ${id} goes on: send the request again with its Idempotency-Key, or read the answer at /api/solves/${id}`;
   return new Refusal(503, remedy, { reason: 'gateway_stopping', retryAfterSeconds: 1, solve: id });
-}
-
-/** Refuses requests that come while the gateway stops, and ends those that take too long. */
-export function stopInTime(closing: Closing): MiddlewareHandler<Env> {
-  return async (c, next) => {
-    try {
-      if (closing.begun.aborted) throw stopping();
-      await unlessAborted(closing.over, next()).catch((error: unknown) => {
-        throw error === closing.over.reason ? stopping(c.get('solve')) : error;
-      });
-    } finally {
-      // Its client must connect to another gateway next.
-      if (closing.begun.aborted && !c.env.outgoing.headersSent)
-        c.env.outgoing.setHeader('connection', 'close');
-    }
-  };
 }

@@ -1,8 +1,6 @@
-import { EventEmitter } from 'node:events';
-import { Hono } from 'hono';
-import type { Key } from '../../src/gateway/access/keys';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { OpenStreams } from '../../src/gateway/access/streams';
-import type { Env } from '../../src/gateway/gateway';
 import { countPolls } from '../support/count-polls';
 import { fieldOf, framesOf } from '../support/frames';
 import { useGateway } from '../support/gateway';
@@ -62,22 +60,19 @@ test('a key has at most 500 streams open, which follow a run with one reader; ot
 
 test('what the streams of a key keep in memory is limited, and counted once for each source', async () => {
   const streams = new OpenStreams({ streams: 10, characters: 100 });
-  const app = new Hono<Env>().get('/:key/:source/:length', (c) => {
-    const { key, source, length } = c.req.param();
-    c.set('key', { id: key, name: key } as Key);
-    streams.open(c)({ name: source, length: () => Number(length) });
-    return c.text('open');
-  });
-  app.onError((error, c) => c.text(error.message, 429));
-  const ask = async (path: string, outgoing = new EventEmitter()): Promise<string> =>
-    (await app.request(path, {}, { outgoing })).text();
-  const first = new EventEmitter();
-  expect(await ask('/k/one/60', first)).toBe('open');
-  expect(await ask('/k/one/60')).toBe('open');
-  expect(await ask('/k/two/40', first)).toBe('open');
-  const most = 'at most 100 are kept for a key';
-  expect(await ask('/k/three/1')).toContain(`key k hold 100 characters of text, and ${most}`);
-  expect(await ask('/other/three/1')).toBe('open');
+  const open = (id: string, name: string, length: number): ServerResponse => {
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    streams.open({ id, name: id }, response)({ name, length: () => length });
+    return response;
+  };
+  const first = open('k', 'one', 60);
+  open('k', 'one', 60);
+  const other = open('k', 'two', 40);
+  const refusal = 'the open streams of key k hold 100 characters of text, and at most 100 are kept for a key';
+  expect(() => open('k', 'three', 1)).toThrow(refusal);
+  open('other', 'three', 1);
   first.emit('close');
-  expect(await ask('/k/three/1')).toBe('open');
+  expect(() => open('k', 'three', 1)).toThrow(refusal);
+  other.emit('close');
+  open('k', 'three', 1);
 });

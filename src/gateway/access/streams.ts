@@ -1,5 +1,4 @@
-import type { Context } from 'hono';
-import type { Env } from '../gateway';
+import type { ServerResponse } from 'node:http';
 import { Refusal } from '../refusal';
 import type { Key } from './keys';
 
@@ -29,13 +28,12 @@ export class OpenStreams {
    * @returns a function that tells what the stream reads
    * @throws Refusal above the limits
    */
-  open(c: Context<Env>): (source: Source) => void {
-    const key = c.get('key');
+  open(key: Pick<Key, 'id' | 'name'>, response: Pick<ServerResponse, 'once'>): (source: Source) => void {
     const open = this.#byKey.get(key.id) ?? new Set();
     this.#check(key, open);
     const stream: OpenStream = { source: null };
     this.#byKey.set(key.id, open.add(stream));
-    c.env.outgoing.once('close', () => {
+    response.once('close', () => {
       open.delete(stream);
       if (open.size === 0) this.#byKey.delete(key.id);
     });

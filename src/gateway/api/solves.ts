@@ -199,7 +199,7 @@ export function addSolves(app: App, gateway: Gateway): void {
     await requireSolve(gateway, c.get('key'), id);
     const after = c.req.valid('header')['last-event-id'] ?? c.req.valid('query').after;
     if (after !== undefined && readCursor(after).isOver) return c.body(null, 204);
-    gateway.streams.open(c)(sourceOf(gateway, id));
+    gateway.streams.open(c.get('key'), c.env.outgoing)(sourceOf(gateway, id));
     const open = (signal: AbortSignal): AsyncGenerator<Frame> =>
       framesOf(conductor.stream(id, { signal, ...(after !== undefined && { after }) }));
     const failed = (error: unknown): Frame => frameOf(toOpenAiError(asRefusal(error, say)), 'error');

@@ -30,7 +30,7 @@ export interface Pieces {
 /** Starts the solve of a conversation, or finds the one of an earlier attempt, and responds with its answer. */
 export async function answer(c: Context<Env>, gateway: Gateway, asked: Asked, form: Form): Promise<Response> {
   // Before the start: a refused request must cost nothing.
-  const tellSource = form.pieces === null ? null : gateway.streams.open(c);
+  const tellSource = form.pieces === null ? null : gateway.streams.open(c.get('key'), c.env.outgoing);
   const started = await startSolve(c, gateway, requestOf(gateway.config, c.get('key'), asked), asked);
   const answered = { gateway, started };
   c.set('solve', started.id);

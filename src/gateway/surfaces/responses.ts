@@ -65,7 +65,7 @@ export function addResponses(app: App, gateway: Gateway): void {
     const before = await turnsBefore(gateway, key, body.previous_response_id);
     const asked = askedOfResponse(body, before, c.req.header(IGNORE_HEADER));
     // Before the start: a refused request must cost nothing.
-    const tellSource = body.stream === true ? gateway.streams.open(c) : null;
+    const tellSource = body.stream === true ? gateway.streams.open(c.get('key'), c.env.outgoing) : null;
     const named = { model: body.model, memo: { response: notesOf(body, asked) } };
     const started = await startSolve(c, gateway, requestOf(gateway.config, key, asked), named);
     c.set('solve', started.id);
@@ -85,7 +85,8 @@ export function addResponses(app: App, gateway: Gateway): void {
   app.openapi(retrieveRoute, async (c) => {
     const found = await findResponse(gateway, c.get('key'), c.req.valid('param').id);
     const { stream: isStream, starting_after: after } = c.req.valid('query');
-    if (isStream === 'true') return stream(c, found, { tellSource: gateway.streams.open(c), after });
+    if (isStream === 'true')
+      return stream(c, found, { tellSource: gateway.streams.open(c.get('key'), c.env.outgoing), after });
     return c.json(responseOf(found, await gateway.conductor.trace(found.id)), 200, solveHeader(found.id));
   });
 
