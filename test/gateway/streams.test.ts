@@ -27,7 +27,9 @@ test('a key has at most 500 streams open, which follow a run with one reader; ot
       });
     const gone = new AbortController();
     const leaving = await follow(gateway.secret, gone.signal);
-    const open = await Promise.all(Array.from({ length: MOST - 1 }, () => follow(gateway.secret)));
+    const open: Response[] = [];
+    // So many connections at once would be more than a busy machine accepts.
+    while (open.length < MOST - 1) open.push(await follow(gateway.secret));
     const refused = await gateway.ask('GET', path);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
     const message = expect.stringMatching(/^key \S+ has 500 streams open at this gateway/) as string;
@@ -56,7 +58,7 @@ test('a key has at most 500 streams open, which follow a run with one reader; ot
     expect(stage.providers.log.length).toBe(Math.max(before, 1));
   });
   expect(polls).toEqual({ open: 0, most: 1 });
-}, 60_000);
+}, 600_000);
 
 test('what the streams of a key keep in memory is limited, and counted once for each source', async () => {
   const streams = new OpenStreams({ streams: 10, characters: 100 });
