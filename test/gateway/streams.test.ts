@@ -60,7 +60,7 @@ test('a key has at most 500 streams open, which follow a run with one reader; ot
   expect(polls).toEqual({ open: 0, most: 1 });
 }, 600_000);
 
-test('what the streams of a key keep in memory is limited, and counted once for each source', async () => {
+test('what the streams of a key keep in memory is limited, and counted once for each source', () => {
   const streams = new OpenStreams({ streams: 10, characters: 100 });
   const open = (id: string, name: string, length: number): ServerResponse => {
     const response = new ServerResponse(new IncomingMessage(new Socket()));
