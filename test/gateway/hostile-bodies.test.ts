@@ -101,7 +101,13 @@ function bytesOf(path: string): number {
 test('no body stops the gateway for longer than 200 ms of an idle machine, or takes 300 MB', async () => {
   const { secret } = await createKey(stage.store, settingsOf());
   const { temporal, taskQueue, config, store } = stage;
-  const setting: GatewaySetting = { address: temporal.address, taskQueue, config, store: store.url };
+  const setting: GatewaySetting = {
+    address: temporal.address,
+    taskQueue,
+    config,
+    store: store.url,
+    drainMs: 0,
+  };
   const program = join(__dirname, 'programs/measured-gateway.ts');
   const gateway = runChild(program, [JSON.stringify(setting)], process.env);
   const url = String(await gateway.nextMessage());
