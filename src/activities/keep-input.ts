@@ -1,59 +1,60 @@
+import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import type { AskedTexts } from '../plan/prompt/fences';
 import type { GivenText, WorkerPrompt } from '../plan/prompt/worker';
 import type { Asked, WorkerRequest } from '../protocol/activity-contract';
 import type { ModelCard } from '../protocol/cards';
-import {
-  type Background,
-  type Conversation,
-  type ConversationTurn,
-  conversationTurnSchema,
-  type SolveInput,
-  type Turn,
-} from '../protocol/input';
+import { FAILURES } from '../protocol/failures';
+import type { Background, ConversationTurn, SolveInput } from '../protocol/input';
 import { questionOf } from '../protocol/planning';
 import type { Store } from '../store/store';
+import { keepConversation, readConversationTurns } from '../store/conversations';
 import { keepText, readText } from '../store/texts';
 import { refuseBadSchema } from './check-answer';
 
-/** Converts a run's input to the form that is passed with each call. @throws as `refuseBadSchema` */
+/** Converts a run's input to the form that is passed with each call. @throws as `refuseBadSchema` and `turnsBefore` */
 export async function askedIn(store: Store, input: SolveInput): Promise<Asked> {
-  const { messages = [], answerSchema } = input;
-  const before = messages.slice(0, -1);
+  const { answerSchema } = input;
+  const before = await turnsBefore(store, input);
   const schema = answerSchema === undefined ? undefined : JSON.stringify(answerSchema);
   if (schema !== undefined) await refuseBadSchema(schema);
   return {
     question: await keepText(store, await readText(store, questionOf(input))),
-    ...(before.length > 0 && { conversation: await keepConversation(store, await readTurns(store, before)) }),
+    ...(before.length > 0 && { conversation: await keepConversation(store, before) }),
     ...(schema !== undefined && { answerSchema: await keepText(store, schema) }),
   };
 }
 
-export function readTurns(store: Store, turns: readonly Turn[]): Promise<ConversationTurn[]> {
+/**
+ * Returns the turns before a run's question, in whichever form its client sent them.
+ * @throws ApplicationFailure of type `Solve.BadInput` if a stored conversation is none
+ */
+export async function turnsBefore(
+  store: Store,
+  { messages = [], conversation }: Pick<SolveInput, 'messages' | 'conversation'>,
+): Promise<ConversationTurn[]> {
+  if (conversation !== undefined) {
+    return readConversationTurns(store, conversation).catch((error: unknown) => {
+      if (!(error instanceof z.ZodError || error instanceof SyntaxError)) throw error;
+      const problem =
+        'conversation.text must be the JSON of a list of turns, { role, content }: send messages instead';
+      throw ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
+    });
+  }
+  const before = messages.slice(0, -1);
   return Promise.all(
-    turns.map(async ({ role, content }) => ({ role, content: await readText(store, content) })),
+    before.map(async ({ role, content }) => ({ role, content: await readText(store, content) })),
   );
 }
-
-/** Stores the turns before a question in the form that is passed with each call. */
-export async function keepConversation(
-  store: Store,
-  turns: readonly ConversationTurn[],
-): Promise<Conversation> {
-  return { turns: turns.length, text: await keepText(store, JSON.stringify(turns)) };
-}
-
-const turnsSchema = z.array(conversationTurnSchema);
 
 /** Reads what was asked, with every text loaded from the store. */
 export async function readAsked(
   store: Store,
   { question, conversation, answerSchema }: Asked,
 ): Promise<AskedTexts> {
-  const turns: unknown = conversation && JSON.parse(await readText(store, conversation.text));
   return {
     question: await readText(store, question),
-    ...(conversation && { conversation: turnsSchema.parse(turns) }),
+    ...(conversation && { conversation: await readConversationTurns(store, conversation) }),
     ...(answerSchema !== undefined && { answerSchema: await readText(store, answerSchema) }),
   };
 }

@@ -1,8 +1,10 @@
 import { ConductorError } from '../errors';
-import type { ConversationTurn, SolveInput } from '../protocol/input';
+import { jsonBytes } from '../plan/plan';
+import { type ConversationTurn, MAX_TURNS, type SolveInput } from '../protocol/input';
 import { MAX_QUESTION_BYTES } from '../protocol/solve';
 import { INLINE_BYTES } from '../protocol/text';
 import type { Store } from '../store/store';
+import { keepConversation } from '../store/conversations';
 import { keepText } from '../store/texts';
 
 export class BadQuestionError extends ConductorError {
@@ -17,7 +19,8 @@ export type AskedRequest =
 
 /**
  * Returns the question of a request; called before anything is started.
- * @throws BadQuestionError for an empty question or turn, a conversation that does not end with one, or over 1 MiB
+ * @throws BadQuestionError for an empty question or turn, a conversation that does not end with one or has too many
+ *   turns, or over 1 MiB
  */
 export function checkAsked({ question, messages }: AskedRequest): string {
   if (messages === undefined) return checkText('the question', question, question);
@@ -25,6 +28,10 @@ export function checkAsked({ question, messages }: AskedRequest): string {
   if (last?.role !== 'user') {
     const found = last === undefined ? 'has no turn' : `ends with a turn of role ${last.role}`;
     throw new BadQuestionError(`the conversation ${found}: end it with the question, a turn of role user`);
+  }
+  if (messages.length > MAX_TURNS) {
+    const rule = `at most ${MAX_TURNS} are accepted: join short ones, or give those that matter`;
+    throw new BadQuestionError(`the conversation has ${messages.length} turns; ${rule}`);
   }
   const isBlank = messages.findIndex(({ content }) => content.trim() === '');
   if (isBlank !== -1) {
@@ -43,16 +50,16 @@ function checkText(what: string, question: string, all: string): string {
   throw new BadQuestionError(`${what} has ${bytes} bytes; ${rule}`);
 }
 
-/** Moves long texts to the store, so that the input is short however many turns it has. */
+/** Moves a long question or conversation to the store, as one text, so that the input is short whatever was asked. */
 export async function keepAsked(
   store: Store,
   { question, messages }: AskedRequest,
-): Promise<Pick<SolveInput, 'question' | 'messages'>> {
+): Promise<Pick<SolveInput, 'question' | 'messages' | 'conversation'>> {
   if (messages === undefined) return { question: await keepText(store, question) };
-  const inlineBytes = INLINE_BYTES / messages.length;
-  const turns = messages.map(async ({ role, content }) => ({
-    role,
-    content: await keepText(store, content, inlineBytes),
-  }));
-  return { messages: await Promise.all(turns) };
+  if (jsonBytes(messages) <= INLINE_BYTES) return { messages };
+  const before = messages.slice(0, -1);
+  return {
+    question: await keepText(store, messages.at(-1)?.content ?? ''),
+    ...(before.length > 0 && { conversation: await keepConversation(store, before) }),
+  };
 }

@@ -107,7 +107,8 @@ export class ConductorClient {
   async start(request: SolveRequest, id?: string, options: StartOptions = {}): Promise<SolveHandle> {
     const question = checkAsked(request);
     const asked = await keepAsked(this.store, request);
-    return this.launch({ ...request, ...asked }, id ?? newRunId(question, this.client), options);
+    const input = { ...request, question: undefined, messages: undefined, ...asked };
+    return this.launch(input, id ?? newRunId(question, this.client), options);
   }
 
   /** Attaches to a run, running or ended, whoever started it. @throws Temporal's WorkflowNotFoundError if there is none */

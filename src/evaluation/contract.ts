@@ -132,7 +132,7 @@ export interface AskedQuestion {
 export interface OpenedQuestion
   extends AskedQuestion, Pick<EvaluatedQuestion, 'solved' | 'routed' | 'repeat'> {
   /** Input for a solve of the question. */
-  readonly asked: Pick<SolveInput, 'question' | 'messages'>;
+  readonly asked: Pick<SolveInput, 'question' | 'messages' | 'conversation'>;
   readonly known: readonly MethodRecord[];
   /** Set if no right answer is known. */
   readonly isOpen?: true;

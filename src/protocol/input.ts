@@ -98,12 +98,14 @@ const rightsSchema = z.strictObject({
 /** What the key behind a run may use. */
 export type Rights = z.infer<typeof rightsSchema>;
 
+/** Most turns of a conversation: far more than people and models exchange within its 1 MiB. */
+export const MAX_TURNS = 10_000;
+
 const questionSchema = z.custom<Text>(isQuestion, {
   error: `expected a text with at least a word and at most ${MAX_INLINE_QUESTION_BYTES} bytes, or a reference to one in the store`,
 });
 
 const turnSchema = conversationTurnSchema.extend({ content: questionSchema });
-export type Turn = z.infer<typeof turnSchema>;
 
 export type AnswerSchema = Readonly<Record<string, unknown>>;
 
@@ -120,11 +122,14 @@ const solveFields = z.strictObject({
   /** Conversation in place of the question, which is its last turn. */
   messages: z
     .array(turnSchema)
+    .max(MAX_TURNS)
     .refine((turns) => turns.at(-1)?.role === 'user', {
       error: 'expected a conversation whose last turn is the question, of role user',
     })
     .readonly()
     .optional(),
+  /** Turns before the question, for a conversation too long to be `messages`. */
+  conversation: conversationSchema.optional(),
   /** JSON Schema (2020-12, or draft 7 by its `$schema`) that the answer must fit. */
   answerSchema: answerSchemaSchema.optional(),
   /** Most output tokens of the call that writes the answer. An answer cut off there still counts as the answer. */
@@ -158,10 +163,15 @@ const solveFields = z.strictObject({
 });
 
 /** The one argument of workflow `conductorSolve`. */
-export const solveInputSchema = solveFields.refine(
-  ({ question, messages }) => (question === undefined) !== (messages === undefined),
-  { error: 'expected a question, or messages in its place', path: ['question'] },
-);
+export const solveInputSchema = solveFields
+  .refine(({ question, messages }) => (question === undefined) !== (messages === undefined), {
+    error: 'expected a question, or messages in its place',
+    path: ['question'],
+  })
+  .refine(({ messages, conversation }) => messages === undefined || conversation === undefined, {
+    error: 'expected no conversation beside messages, which have all turns',
+    path: ['conversation'],
+  });
 export type SolveInput = z.infer<typeof solveInputSchema>;
 
 function isAnswerSchema(value: unknown): value is AnswerSchema {

@@ -1,3 +1,5 @@
+import { SOLVE_WORKFLOW } from '../../src/protocol/names';
+import { keepText } from '../../src/store/texts';
 import { openStage, type Stage, step } from '../support/stage';
 
 const MESSAGES = [
@@ -86,8 +88,65 @@ test('long turns travel by reference, and the estimate covers what is sent', asy
   expect(turnsTo('a', 1)).toEqual(turnsTo('a'));
 });
 
+test('a conversation of a mebibyte in thousands of turns is one text, and can be retried', async () => {
+  await open('chat');
+  const messages = Array.from({ length: 9_999 }, (_, index) => ({
+    role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
+    content: `Turn ${index}: ${'x'.repeat(53)}`,
+  }));
+  expect(Buffer.byteLength(JSON.stringify(messages))).toBeGreaterThan(0.9 * 2 ** 20);
+  stage.plan([step('a', 'Say it.')]);
+  await stage.whileWorking(async () => {
+    const run = await stage.client.start({ messages });
+    // The earlier turns, and the question in them.
+    expect(await stage.store.list('texts/')).toHaveLength(1);
+    expect((await run.result()).status).toBe('completed');
+    expect(turnsTo('a').slice(0, -1)).toEqual(messages.slice(0, -1));
+    const retried = await stage.client.retry(run.id, { from: 0 });
+    expect((await retried.result()).status).toBe('completed');
+  });
+  expect(turnsTo('a', 1)).toEqual(turnsTo('a'));
+});
+
+test('turns that an earlier client stored one by one are still read', async () => {
+  await open('chat');
+  const long = 'A long tale. '.repeat(1_000);
+  stage.plan([step('a', 'Say it.')]);
+  const turns = [
+    { role: 'user', content: await keepText(stage.store, long) },
+    { role: 'assistant', content: 'Nice.' },
+    { role: 'user', content: 'Sum it up.' },
+  ];
+  await stage.whileWorking(() =>
+    stage.temporal.client.workflow.execute(SOLVE_WORKFLOW, {
+      workflowId: 'stored-one-by-one',
+      taskQueue: stage.taskQueue,
+      args: [{ messages: turns }],
+    }),
+  );
+  expect(turnsTo('a').slice(0, 2)).toEqual([{ role: 'user', content: long }, turns[1]]);
+});
+
+test('a conversation that is no list of turns fails the run with the reason', async () => {
+  await open('chat');
+  const failed = stage.whileWorking(() =>
+    stage.temporal.client.workflow.execute(SOLVE_WORKFLOW, {
+      workflowId: 'no-turns',
+      taskQueue: stage.taskQueue,
+      args: [{ question: 'Why?', conversation: { turns: 1, text: '{"role":"user"}' } }],
+    }),
+  );
+  await expect(failed).rejects.toMatchObject({
+    cause: { type: 'Solve.BadInput', message: expect.stringContaining('list of turns') as string },
+  });
+});
+
 test.each([
   [[], /has no turn/],
+  [
+    Array.from({ length: 10_001 }, () => ({ role: 'user', content: 'x' }) as const),
+    /the conversation has 10001 turns; at most 10000 are accepted: join short ones/,
+  ],
   [[{ role: 'assistant', content: 'Hello.' }], /ends with a turn of role assistant/],
   [
     [

@@ -1,5 +1,5 @@
 import { asFailure } from '../../activities/as-failure';
-import { keepConversation } from '../../activities/keep-input';
+import { keepConversation } from '../../store/conversations';
 import { whileHeartbeating } from '../../activities/heartbeat';
 import { keepAsked } from '../../client/check-question';
 import { type AskedWhole, type Question, wholeQuestion } from '../../grading/question';

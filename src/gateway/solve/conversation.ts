@@ -1,4 +1,4 @@
-import { readPrompt, readTurns } from '../../activities/keep-input';
+import { readPrompt, turnsBefore } from '../../activities/keep-input';
 import { HistoryDecoder, readHistory } from '../../client/history';
 import { readRunNow } from '../../client/trace-reader';
 import type { Message } from '../../plan/plan';
@@ -21,9 +21,9 @@ export interface Conversation {
 
 export async function readConversation({ temporal, store }: Place, id: string): Promise<Conversation> {
   const { input, trace } = await readRunNow(temporal, id);
-  const turns = input.messages ?? [{ role: 'user' as const, content: trace.question }];
+  const question = { role: 'user', content: await readText(store, trace.question) } as const;
   return {
-    asked: await readTurns(store, turns),
+    asked: [...(await turnsBefore(store, input)), question],
     answer: trace.answer === null ? null : await readText(store, trace.answer),
     isRunning: trace.status === 'running',
   };

@@ -40,8 +40,9 @@ export async function gradeSolve(
   id: string,
 ): Promise<GradedSolve | null> {
   const { trace, input, run } = await readRunNow(client, id);
+  if (run === null || input.parent !== undefined) return null;
   // The last turn alone does not identify a conversation.
-  if (run === null || input.parent !== undefined || input.messages !== undefined) return null;
+  if (input.messages !== undefined || input.conversation !== undefined) return null;
   const { plan, answer } = firstRound(trace);
   if (plan === null || answer === null) return null;
   const asked = normalizeQuestion(await readText(store, trace.question));
