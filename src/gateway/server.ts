@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
+import { unlessNotFound } from '../client/steer';
 import { listen, type Listening } from '../listen';
 import { type Store, sweep, timeAgo } from '../store/store';
 import { within } from '../turns';
@@ -80,16 +81,12 @@ export async function startGateway(
 
 function partsOf(place: Place): Gateway {
   const { conductor, temporal, config, store } = place;
-  const costOf = async (id: string): Promise<number | null> => {
-    const { status, costUsd } = await conductor.trace(id);
-    return status === 'running' ? null : Math.round(costUsd * 1e9);
-  };
   const keys = new KeyChecker(store);
   return {
     ...place,
     keys,
     sessions: new Sessions(store, keys),
-    budgets: new DayBudgets(store, costOf),
+    budgets: new DayBudgets(store, (id) => unlessNotFound(conductor.trace(id))),
     rates: new RequestRates(),
     streams: new OpenStreams(),
     workers: new Workers(temporal, config.temporal.taskQueue),

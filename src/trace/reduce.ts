@@ -232,3 +232,20 @@ export function totalOf(calls: readonly Call[]): Pick<SolveTrace, 'usage' | 'cos
     costIsLowerBound: calls.some((call) => call.nanoUsd === null),
   };
 }
+
+type Cost = Pick<SolveTrace, 'costUsd' | 'costIsLowerBound'>;
+
+/** Returns the known cost of a run in nano-USD: a lower bound, so that nothing may be decided from it. */
+export function knownNanoUsd({ costUsd }: Pick<Cost, 'costUsd'>): number {
+  return Math.round(costUsd * 1e9);
+}
+
+/**
+ * Returns the most that an ended run may have cost, in nano-USD, for every decision about money. An unknown part counts
+ * as all that the run was granted. @param trace null: the run left none
+ */
+export function mostSpent(trace: Cost | null, grantedNanoUsd: number): number {
+  if (trace === null) return grantedNanoUsd;
+  const known = knownNanoUsd(trace);
+  return trace.costIsLowerBound ? Math.max(known, grantedNanoUsd) : known;
+}

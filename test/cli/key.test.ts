@@ -73,13 +73,19 @@ test('JSON shows all of a key but its digest, and what it has spent and holds to
   const [key] = await listKeys(store());
   if (key === undefined) throw new Error('there is no key');
   const budgets = new DayBudgets(store(), () => Promise.resolve(null));
+  const trace = { status: 'completed', costUsd: 0.25, costIsLowerBound: false } as const;
   await budgets.reserve(key, 'gw-1', 5e8);
-  await budgets.settle(key, 'gw-1', 25e7);
+  await budgets.settle(key, 'gw-1', trace);
   await budgets.reserve(key, 'gw-2', 1e9);
   const listed = JSON.parse((await stage.run('key', 'list', '--json')).stdout) as unknown;
-  expect(listed).toEqual([{ ...shown, spentTodayUsd: 0.25, heldTodayUsd: 1 }]);
+  const today = { spentTodayUsd: 0.25, spentTodayIsLowerBound: false, unknownTodayUsd: 0, heldTodayUsd: 1 };
+  expect(listed).toEqual([{ ...shown, ...today }]);
   expect((await stage.run('key', 'list')).stdout).toMatch(
     /\$2\.00 a day, today \$0\.2500 spent and \$1\.00 reserved · 60 requests a minute · admin · expires 2999-/,
+  );
+  await budgets.settle(key, 'gw-2', { ...trace, costIsLowerBound: true });
+  expect((await stage.run('key', 'list')).stdout).toContain(
+    'today at least $0.5000 spent, $0.7500 counted for calls of unknown cost and $0.00 reserved',
   );
 });
 

@@ -1,6 +1,5 @@
 import type { SolveResult } from '../../src';
 import { type AuditEntry, readAudit } from '../../src/gateway/access/audit';
-import { type DaySpending, readSpending } from '../../src/gateway/access/day-budget';
 import { dateOf } from '../../src/store/costs';
 import { type GatewayAnswer, type TestGateway, useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
@@ -182,6 +181,29 @@ test('a request that is repeated with its idempotency key starts no other solve'
   });
 });
 
+test('a long conversation can be read, and continued', async () => {
+  const told = 'A long tale. '.repeat(1_000);
+  const messages = [
+    { role: 'user', content: told },
+    { role: 'assistant', content: 'Nice.' },
+    { role: 'user', content: 'How many legs?' },
+  ];
+  await stage.whileWorking(async () => {
+    stage.plan([step('b', 'Count.')]);
+    stage.plan([step('b', 'Count again.')]);
+    const id = await start({ messages, question: undefined });
+    await endOf(stage, id);
+    const next = await start({ question: 'Sure?', after: id });
+    const read = await ask('GET', `/api/solves/${next}/conversation`);
+    const rest = [
+      { role: 'assistant', content: 'Eight.' },
+      { role: 'user', content: 'Sure?' },
+    ];
+    expect(read.body).toEqual([...messages, ...rest]);
+    await endOf(stage, next);
+  });
+});
+
 test('a daily budget holds what a solve may cost, and that limit cannot be raised afterwards', async () => {
   gateway.secret = await gateway.key({ usdPerDay: 1 });
   await stage.whileWorking(async () => {
@@ -197,15 +219,17 @@ test('a daily budget holds what a solve may cost, and that limit cannot be raise
     expect(await ask('POST', `/api/solves/${id}/limits`, { costUsd: 0.5 })).toMatchObject({
       body: { costUsd: 0.5 },
     });
-    const spending = (): Promise<DaySpending> => readSpending(stage.store, id.slice(3, 13), Date.now());
+    const spending = async () => (await ask('GET', '/api/me')).body.spending as { heldTodayUsd: number };
     const retried = { from: 9, limits: { costUsd: 0.3 } };
     expect(await ask('POST', `/api/solves/${id}/retry`, retried)).toMatchObject({ status: 400 });
     // A refused request reserves nothing.
-    expect(await spending()).toEqual({ spentNanoUsd: 0, heldNanoUsd: 0.6e9 });
+    const nothing = { spentTodayUsd: 0, spentTodayIsLowerBound: false, unknownTodayUsd: 0 };
+    expect(await spending()).toEqual({ ...nothing, heldTodayUsd: 0.6 });
     await ask('POST', `/api/solves/${id}/cancel`);
-    const { costUsd } = await endOf(stage, id);
-    const booked = await until(spending, ({ heldNanoUsd }) => heldNanoUsd === 0);
-    expect(booked.spentNanoUsd).toBe(Math.round(costUsd * 1e9));
+    const { costUsd, costIsLowerBound } = await endOf(stage, id);
+    expect(costIsLowerBound).toBe(false);
+    const booked = await until(spending, ({ heldTodayUsd }) => heldTodayUsd === 0);
+    expect(booked).toEqual({ ...nothing, spentTodayUsd: costUsd, heldTodayUsd: 0 });
   });
 });
 

@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { isOfThisPage, keepSession, sessionOf } from '../access/admission';
+import { readSpending, spendingInUsd } from '../access/day-budget';
 import type { App, Gateway } from '../gateway';
 import { Refusal } from '../refusal';
 import { bodyOf, jsonOf, refusals, UNKEYED } from '../routes';
@@ -16,6 +17,17 @@ const meSchema = z
     name: z.string(),
     isAdmin: z.boolean(),
     usdPerDay: z.number().nullable(),
+    /** null without a budget: nothing is counted then. */
+    spending: z
+      .object({
+        spentTodayUsd: z.number(),
+        /** Whether a part of the cost is unknown, so that it is at least this. */
+        spentTodayIsLowerBound: z.boolean(),
+        /** Counts towards the budget for calls of unknown cost. */
+        unknownTodayUsd: z.number(),
+        heldTodayUsd: z.number(),
+      })
+      .nullable(),
     /** Workflows page of Temporal's web UI, for admins only; append `/<id>/<run id>` for one workflow. */
     workflowsPage: z.string().nullable(),
     models: z.array(z.string()),
@@ -49,7 +61,8 @@ const signOutRoute = createRoute({
 const meRoute = createRoute({
   method: 'get',
   path: '/api/me',
-  summary: 'Read the name and rights of the key, its models, the workers, and the default limits of a solve',
+  summary:
+    'Read the name and rights of the key, what it spent today, its models, the workers, and the default limits of a solve',
   responses: { 200: jsonOf(meSchema, 'The key, without its secret'), ...refusals },
 });
 
@@ -72,13 +85,15 @@ export function addSession(app: App, gateway: Gateway): void {
     keepSession(c, '');
     return c.json({}, 200);
   });
-  app.openapi(meRoute, (c) => {
+  app.openapi(meRoute, async (c) => {
     const { id: keyId, name, isAdmin, usdPerDay } = c.get('key');
+    const today = usdPerDay === null ? null : await readSpending(gateway.store, keyId, Date.now());
     const { workers, limits } = gateway.config;
     const { steps, depth, costUsd, calls } = limits;
     const workflowsPage = isAdmin ? (gateway.workflowsPage ?? null) : null;
     const models = modelNames(gateway.config, c.get('key'));
-    const me = { keyId, name, isAdmin, usdPerDay, workflowsPage, models };
+    const spending = today && spendingInUsd(today);
+    const me = { keyId, name, isAdmin, usdPerDay, spending, workflowsPage, models };
     const team = workers.map((each) => ({
       id: each.id,
       model: 'model' in each ? each.model : each.provider,

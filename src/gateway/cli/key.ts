@@ -8,7 +8,8 @@ import type { Store } from '../../store/store';
 import { describeUsd, MARKS } from '../../trace/describe';
 import { headLine, oneLine, strokeOf } from '../../trace/lines';
 import { type AuditEntry, COMMAND_LINE, noteAudit, readAudit } from '../access/audit';
-import { type DaySpending, readSpending } from '../access/day-budget';
+import { describeSpent, readSpending, spendingInUsd } from '../access/day-budget';
+import type { DaySpending } from '../access/reservations';
 import { createKey, isUsable, type Key, listKeys, revokeKey } from '../access/keys';
 
 // Keys are created and revoked in the store, so neither a server nor a gateway has to run.
@@ -55,9 +56,11 @@ export async function list(options: JsonOptions): Promise<ExitCode> {
   const store = await openConfigured(options);
   const keys = await listKeys(store);
   const now = Date.now();
-  const spending = await Promise.all(keys.map(({ id }) => readSpending(store, id, now)));
-  const rows = keys.map((key, index) => [key, spending[index] ?? NOTHING] as const);
-  if (options.json) await print(toJson(rows.map(([key, spent]) => ({ ...shown(key), ...inUsd(spent) }))));
+  const rows = await Promise.all(
+    keys.map(async (key) => [key, await readSpending(store, key.id, now)] as const),
+  );
+  if (options.json)
+    await print(toJson(rows.map(([key, today]) => ({ ...shown(key), ...spendingInUsd(today) }))));
   else if (keys.length === 0) say('No keys yet: "temporal-conductor key create NAME" makes one.');
   else await print(rows.flatMap(renderKey).join('\n'), { painted: true });
   return EXIT.answered;
@@ -97,12 +100,6 @@ function shown(key: Key): Omit<Key, 'digest'> & { readonly digest: undefined } {
   return { ...key, digest: undefined };
 }
 
-const NOTHING: DaySpending = { spentNanoUsd: 0, heldNanoUsd: 0 };
-
-function inUsd({ spentNanoUsd, heldNanoUsd }: DaySpending): Record<string, number> {
-  return { spentTodayUsd: spentNanoUsd / 1e9, heldTodayUsd: heldNanoUsd / 1e9 };
-}
-
 function renderKey([key, spending]: readonly [Key, DaySpending]): string[] {
   const paint = paintFor(process.stdout);
   const { id, name, isAdmin, models, requestsPerMinute } = key;
@@ -119,10 +116,10 @@ function renderKey([key, spending]: readonly [Key, DaySpending]): string[] {
   return [`${strokeOf(state, paint)(MARKS[state])} ${first}`, ...rest.map((line) => `  ${line}`)];
 }
 
-function describeBudget({ usdPerDay }: Key, { spentNanoUsd, heldNanoUsd }: DaySpending): string {
+function describeBudget({ usdPerDay }: Key, today: DaySpending): string {
   if (usdPerDay === null) return 'no daily limit';
-  const [spent, held] = [spentNanoUsd, heldNanoUsd].map((nanoUsd) => describeUsd(nanoUsd / 1e9));
-  return `${describeUsd(usdPerDay)} a day, today ${spent} spent and ${held} reserved`;
+  const held = describeUsd(today.heldNanoUsd / 1e9);
+  return `${describeUsd(usdPerDay)} a day, today ${describeSpent(today)} and ${held} reserved`;
 }
 
 function describeEnd({ revokedAt, expiresAt }: Key): string {

@@ -1,15 +1,15 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { isGrpcServiceError } from '@temporalio/client';
 import { z } from 'zod';
-import type { SolveHandle, SolveRequest, StartOptions } from '../../client/conductor-client';
+import type { AttachedSolve, SolveHandle, SolveRequest, StartOptions } from '../../client/conductor-client';
 import { unlessNotFound } from '../../client/steer';
 import { resolveRun, unpricedOf } from '../../config/resolve-run';
-import { ConductorError } from '../../errors';
 import type { SolveResult } from '../../protocol/solve';
 import { readRecord, writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 import { noteAudit } from '../access/audit';
+import type { Reservation } from '../access/day-budget';
 import { refuseExcess, rightsOf } from '../access/rights';
 import type { Env, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
@@ -39,7 +39,7 @@ export function booking<Handle extends SolveHandle>(
   const result = async (): Promise<SolveResult> => {
     const ended = await handle.result();
     if (handle.id.startsWith(prefixOf(key))) {
-      await budgets.settle(key, handle.id, Math.round(ended.costUsd * 1e9));
+      await budgets.settle(key, handle.id, ended);
     }
     return ended;
   };
@@ -79,47 +79,75 @@ export function startSolve(
 }
 
 /** Starts a run within its key's budget, once per request however often it is sent. @throws Refusal */
-export async function startRun(
-  c: Context<Env>,
-  gateway: Gateway,
-  { model, memo, start, detail, ...request }: Wanted,
-): Promise<Started> {
+export async function startRun(c: Context<Env>, gateway: Gateway, wanted: Wanted): Promise<Started> {
   const key = c.get('key');
   const digest = digestOf(key.id, c.req.path, await c.req.text());
   const { id, isRepeated } = await idOf(c, gateway.store, digest);
-  const before = isRepeated ? await find(gateway, key, id, digest) : null;
-  if (before !== null) return before;
-  const held = { limits: request.limits, rights: rightsOf(key, gateway.config) };
-  refuseExcess(gateway.config, held);
-  await gateway.workers.require();
-  const nanoUsd = await reserve(gateway, key, id, request);
-  try {
-    const handle = await start(id, withReservation(held, nanoUsd), { memo: { ...memo, digest, model } });
-    const audited = { keyId: key.id, keyName: key.name, target: id, ...(detail && { detail }) };
-    await noteAudit(gateway.store, { ...audited, action: 'start' });
-    gateway.metrics.solvesStarted += 1;
-    return { ...booking(gateway, key, handle), isNew: true };
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) {
-      const found = await find(gateway, key, id, digest);
-      if (found !== null) return found;
-    }
-    // The client refused the run before it sent anything.
-    if (error instanceof ConductorError) await gateway.budgets.settle(key, id, 0);
-    throw error;
+  const named = { key, id, digest };
+  for (;;) {
+    const before = isRepeated ? await find(gateway, named) : null;
+    if (before !== null) return before;
+    const held = { limits: wanted.limits, rights: rightsOf(key, gateway.config) };
+    refuseExcess(gateway.config, held);
+    await gateway.workers.require();
+    const reservation = await reserve(gateway, named, wanted);
+    // Without one, a concurrent request has started the run.
+    if (reservation !== null) return startReserved(gateway, named, { ...wanted, held }, reservation);
   }
 }
 
-/** Reserves a solve's maximum cost from its key's day budget. @returns that maximum; null: the key has no limit */
-async function reserve(
+/** A run to be, by the request that asks for it. */
+interface Named {
+  readonly key: Key;
+  readonly id: string;
+  readonly digest: string;
+}
+
+async function startReserved(
   gateway: Gateway,
-  key: Key,
-  id: string,
+  named: Named,
+  { model, memo, start, detail, held }: Wanted & { readonly held: Held },
+  reservation: Reservation,
+): Promise<Started> {
+  const { key, id, digest } = named;
+  let handle: SolveHandle;
+  try {
+    const memoed = { memo: { ...memo, digest, model } };
+    handle = await start(id, withReservation(held, reservation.nanoUsd), memoed);
+  } catch (error) {
+    // Whatever went wrong, the server knows whether there is a run now. Unless it says so, the reservation is kept.
+    const found = await unlessNotFound(gateway.conductor.attach(id)).catch(() => undefined);
+    if (found === undefined) throw error;
+    if (found !== null) {
+      await reservation.confirm();
+      return joined(gateway, named, found);
+    }
+    if (!mayHaveArrived(error)) await reservation.withdraw();
+    throw error;
+  }
+  await reservation.confirm();
+  const audited = { keyId: key.id, keyName: key.name, target: id, ...(detail && { detail }) };
+  await noteAudit(gateway.store, { ...audited, action: 'start' });
+  gateway.metrics.solvesStarted += 1;
+  return { ...booking(gateway, key, handle), isNew: true };
+}
+
+/** gRPC's codes that do not say what the server did: cancelled, unknown, deadline exceeded, internal, unavailable. */
+const UNSURE: readonly unknown[] = [1, 2, 4, 13, 14];
+
+/** Returns whether a request to start a run may yet reach the server, or have an effect there. */
+function mayHaveArrived(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return [error, cause].some((each) => isGrpcServiceError(each) && UNSURE.includes(each.code));
+}
+
+/** Reserves a run's maximum cost from its key's day budget. @returns null if the run was started already */
+async function reserve(
+  { config, budgets }: Gateway,
+  { key, id }: Named,
   { pool, limits }: Pick<Wanted, 'pool' | 'limits'>,
-): Promise<number | null> {
-  if (key.usdPerDay === null) return null;
-  const { config, budgets } = gateway;
-  const unpriced = unpricedOf(resolveRun(config, { pool, limits }));
+): Promise<Reservation | null> {
+  const unpriced = key.usdPerDay === null ? [] : unpricedOf(resolveRun(config, { pool, limits }));
   if (unpriced.length > 0) throw noPrice(`the budget of key ${key.name}`, unpriced);
   const usd = limits?.costUsd ?? config.limits.costUsd;
   return budgets.reserve(key, id, usd === null ? null : Math.round(usd * 1e9));
@@ -159,10 +187,14 @@ async function idOf(c: Context<Env>, store: Store, digest: string) {
   return { id, isRepeated: false };
 }
 
+/** Returns the run that an earlier request of the same name started. @throws as `joined` */
+async function find(gateway: Gateway, named: Named): Promise<Started | null> {
+  const found = await unlessNotFound(gateway.conductor.attach(named.id));
+  return found && joined(gateway, named, found);
+}
+
 /** @throws Refusal if the idempotency key was used for another request */
-async function find(gateway: Gateway, key: Key, id: string, digest: string): Promise<Started | null> {
-  const found = await unlessNotFound(gateway.conductor.attach(id));
-  if (found === null) return null;
+function joined(gateway: Gateway, { key, digest }: Named, found: AttachedSolve): Started {
   if (found.memo.digest === digest) return { ...booking(gateway, key, found), isNew: false };
   const what = 'this Idempotency-Key was used for another request: use a new one for each';
   throw new Refusal(409, what, { reason: 'idempotency_key_reused' });

@@ -107,7 +107,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the name and rights of the key, its models, the workers, and the default limits of a solve */
+        /** Read the name and rights of the key, what it spent today, its models, the workers, and the default limits of a solve */
         get: {
             parameters: {
                 query?: never;
@@ -2373,6 +2373,12 @@ export interface components {
             name: string;
             isAdmin: boolean;
             usdPerDay: number | null;
+            spending: {
+                spentTodayUsd: number;
+                spentTodayIsLowerBound: boolean;
+                unknownTodayUsd: number;
+                heldTodayUsd: number;
+            } | null;
             workflowsPage: string | null;
             models: string[];
             workers: {
