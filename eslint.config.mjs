@@ -36,6 +36,23 @@ const comparesClocks = [
   message: "Compare another machine's times with each other: see isPolled and timeAgo.",
 }));
 
+/** Refuses a decision from what a run is known to have cost, which is a lower bound: limits named `costUsd` are none. */
+const noDecisionFromKnownCost = {
+  create: ({ sourceCode, report }) => {
+    const check = (node, owner) => {
+      const type = sourceCode.parserServices.getTypeAtLocation(owner);
+      if (type.getProperty('costIsLowerBound') === undefined) return;
+      const message =
+        'This cost is a lower bound: decide by mostSpent(), see src/trace/reduce.ts. Only what shows it reads it.';
+      report({ node, message });
+    };
+    return {
+      'MemberExpression[property.name="costUsd"]': (node) => check(node, node.object),
+      'ObjectPattern > Property[key.name="costUsd"]': (node) => check(node, node.parent),
+    };
+  },
+};
+
 export default tseslint.config(
   {
     ignores: [
@@ -70,6 +87,18 @@ export default tseslint.config(
   {
     files: ['src/**/workflows/**/*.ts'],
     rules: { 'no-restricted-syntax': ['error', writesForeignText] },
+  },
+  {
+    files: ['src/**/*.ts'],
+    // These show a cost with `costIsLowerBound`, or pass both on; `reduce` has mostSpent().
+    ignores: [
+      'src/cli/commands/runs.ts',
+      'src/client/list-runs.ts',
+      'src/gateway/solve/facts.ts',
+      'src/trace/{describe,reduce}.ts',
+    ],
+    plugins: { money: { rules: { 'no-decision-from-known-cost': noDecisionFromKnownCost } } },
+    rules: { 'money/no-decision-from-known-cost': 'error' },
   },
   {
     files: ['web/src/**/*.{ts,tsx}'],
