@@ -38,16 +38,21 @@ export const WORKFLOWS_PAGE = 'http://127.0.0.1:9/namespaces/default/workflows';
 
 let made = 0;
 
-/** Opens a gateway over HTTP for the stage's store and task queue, by default on a free port. */
-export async function openGateway(stage: Stage, port = 0): Promise<TestGateway> {
-  const { store, taskQueue } = stage;
+/** Opens a gateway over HTTP for the stage's task queue, by default on a free port and with the stage's store. */
+export async function openGateway(
+  stage: Stage,
+  port = 0,
+  store = stage.store,
+  conductor?: ConductorClient,
+): Promise<TestGateway> {
+  const { taskQueue } = stage;
   // Connects as the command does.
   const temporal = new Client({ connection: stage.temporal.nativeConnection });
   const config = readGivenConfig(stage.config);
   const said: string[] = [];
   const listening = await startGateway(
     {
-      conductor: new ConductorClient({ client: temporal, store, taskQueue }),
+      conductor: conductor ?? new ConductorClient({ client: temporal, store, taskQueue }),
       temporal,
       config: { ...config, temporal: { ...config.temporal, taskQueue } },
       store,
