@@ -13,7 +13,14 @@ from typing import Any
 import pytest
 
 from conductor_trainer.artifacts import Artifacts, open_artifacts
-from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record, make_checkpoint
+from conductor_trainer.checkpoint import (
+    MOMENTS_FOLDER,
+    RESULT_FILE,
+    TRAINER_FOLDER,
+    Probe,
+    Record,
+    make_checkpoint,
+)
 from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.contract import CheckpointName
 from conductor_trainer.errors import BadRequest, CheckpointMissing, CheckpointUnreadable
@@ -22,6 +29,7 @@ from tiny_run import LORA, RUN, begin, checkpoint, config_of
 
 ONE = checkpoint("000001")
 MB = 1 << 20
+MOMENTS = f"{TRAINER_FOLDER}/{MOMENTS_FOLDER}"
 
 
 @pytest.fixture
@@ -50,11 +58,11 @@ def make(cache: CheckpointCache, name: CheckpointName = ONE, weights: bytes = b"
     """Makes and stores a checkpoint, as a step does for an activity."""
 
     def build(folder: Path) -> Record:
-        for part in ("model", "trainer"):
-            (folder / part).mkdir()
+        for part in ("model", MOMENTS):
+            (folder / part).mkdir(parents=True)
         (folder / "model" / "model.safetensors").write_bytes(weights)
         (folder / "model" / "empty.json").touch()
-        (folder / "trainer" / "optimizer.pt").write_bytes(b"state")
+        (folder / MOMENTS / "part.safetensors").write_bytes(b"state")
         return replace(record_of(name), weightsSha256=str(len(weights)))
 
     with cache.making(name, "same") as is_made:
@@ -77,7 +85,7 @@ def test_what_one_machine_kept_another_one_has(
         assert (folder / "model" / "empty.json").read_bytes() == b""
         assert not (folder / "trainer").exists()
     with other.held(ONE, to_go_on=True) as folder:
-        assert (folder / "trainer" / "optimizer.pt").read_bytes() == b"state"
+        assert (folder / MOMENTS / "part.safetensors").read_bytes() == b"state"
         assert other.require(ONE).record == record
     with other.located(Path(record.folder)) as folder:
         assert folder == other.root / record.folder
@@ -89,10 +97,10 @@ def test_an_older_checkpoint_loses_its_moments_alone(
     record = make(one)
     one.forget_moments(ONE)
     one.forget_moments(ONE)
-    assert not (one.root / RUN / ONE["name"] / "trainer" / "optimizer.pt").exists()
+    assert not (one.root / RUN / ONE["name"] / MOMENTS).exists()
     with other.held(ONE, to_go_on=True) as folder:
         assert (folder / "model" / "model.safetensors").read_bytes() == b"weights"
-        assert not (folder / "trainer" / "optimizer.pt").exists()
+        assert not (folder / MOMENTS).exists()
     assert other.require(ONE).record == record
     one.forget_moments(checkpoint("000009"))
 

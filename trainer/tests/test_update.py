@@ -9,16 +9,19 @@ from typing import Any
 import pytest
 import torch
 from datasets import Dataset
+from safetensors.torch import load_file
 from trl.trainer.grpo_trainer import GRPOTrainer
 
+import measured_update
 from conductor_trainer.batch import expect, read_batch
-from conductor_trainer.checkpoint import MOMENTS_FILE, require_record
+from conductor_trainer.checkpoint import MOMENTS_FOLDER, TRAINER_FOLDER, require_record
 from conductor_trainer.contract import Config
 from conductor_trainer.errors import BadRequest, BatchInvalid, ModelInvalid, NonFiniteLoss
 from conductor_trainer.grpo_config import grpo_config
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.model import load_policy, load_tokenizer, pad_id_of
-from conductor_trainer.record import take_probe
+from conductor_trainer.ranks import run_ranks
+from conductor_trainer.record import Made, take_probe
 from conductor_trainer.tensors import Tensors, to_tensors
 from conductor_trainer.update import update
 from tiny_run import (
@@ -443,12 +446,13 @@ def test_an_older_checkpoint_is_gone_on_from_with_the_schedule_and_without_momen
     config = config_of(optimizer={"schedule": "linear", "warmupSteps": 1, "totalSteps": 9})
     rows = rows_of_batch(root, "warm", config)
     learn(root, 1, "warm", config, rows)
-    (root / "night/000001/trainer" / MOMENTS_FILE).unlink()
+    shutil.rmtree(root / "night/000001/trainer" / MOMENTS_FOLDER)
     metrics = learn(root, 2, "000001", config, rows)["metrics"]
     assert metrics["learningRate"] == pytest.approx(1e-2 * 6 / 8)
     assert require_record(root, checkpoint("000002")).step == 4
-    state = torch.load(root / "night/000002/trainer" / MOMENTS_FILE, weights_only=True)["state"]
-    assert {int(each["step"]) for each in state.values()} == {2}
+    (moments,) = (root / "night/000002/trainer" / MOMENTS_FOLDER).iterdir()
+    steps = {int(each) for name, each in load_file(moments).items() if name.endswith(".step")}
+    assert steps == {2}
 
 
 def test_a_run_that_begins_with_another_runs_checkpoint_begins_its_schedule_anew(
@@ -552,6 +556,21 @@ def test_two_processes_learn_what_one_learns(
                 assert found["metrics"][name] == pytest.approx(value, abs=1e-5), name
     for name, tensor in weights(one, "000003").items():
         torch.testing.assert_close(weights(two, "000003")[name], tensor, atol=1e-5, rtol=0)
+
+
+def test_no_process_waits_while_the_first_one_writes_the_weights(
+    root: Path, tmp_path: Path
+) -> None:
+    config = config_of(processes=2, microBatch=4, iterations=1)
+    batch = write_batch(root, 1, "warm", config, rows_of_batch(root, "warm", config))
+    request = update_request(1, "warm", config)
+    made = Made(root, tmp_path, "update", "000001", request, "night/base/model", 1)
+    run_ranks(2, (measured_update.learn_while_the_disk_is_slow, made, batch), lambda _: None)
+    assert (made.saved / "model.safetensors").is_file()
+    # Each wrote its own half of the moments.
+    parts = [*(tmp_path / TRAINER_FOLDER / MOMENTS_FOLDER).iterdir()]
+    sizes = sorted(path.stat().st_size for path in parts)
+    assert len(sizes) == 2 and sizes[0] > 0.8 * sizes[1]
 
 
 def test_plans_of_the_checkpoint_before_are_weighed_by_how_much_likelier_they_are_now(

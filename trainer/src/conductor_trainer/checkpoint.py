@@ -19,8 +19,8 @@ from conductor_trainer.whole_folder import place_whole
 
 RESULT_FILE = "RESULT.json"
 TRAINER_FOLDER = "trainer"
-MOMENTS_FILE = "optimizer.pt"
-"""File in `TRAINER_FOLDER` with the gradient moments; only a run's newest checkpoint has it."""
+MOMENTS_FOLDER = "optimizer"
+"""Folder in `TRAINER_FOLDER` with the gradient moments; only a run's newest checkpoint has it."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from typing import IO
 
 from conductor_trainer.artifacts import Artifacts, is_key
 from conductor_trainer.checkpoint import (
-    MOMENTS_FILE,
+    MOMENTS_FOLDER,
     RESULT_FILE,
     TRAINER_FOLDER,
     Record,
@@ -160,13 +160,14 @@ class CheckpointCache:
 
         They are twice the size of the weights; only a run's newest checkpoint needs them.
         """
-        moments = f"{TRAINER_FOLDER}/{MOMENTS_FILE}"
+        moments = f"{TRAINER_FOLDER}/{MOMENTS_FOLDER}"
         found = self.find(checkpoint)
-        if found is not None and any(file.path == moments for file in found.files):
-            files = [file for file in found.files if file.path != moments]
-            left = StoredCheckpoint(found.record, files)
-            self.artifacts.write(_record_key(checkpoint), left.to_json())
-        (checkpoint_folder(self.root, checkpoint) / moments).unlink(missing_ok=True)
+        if found is not None:
+            files = [file for file in found.files if not file.path.startswith(f"{moments}/")]
+            if len(files) < len(found.files):
+                left = StoredCheckpoint(found.record, files)
+                self.artifacts.write(_record_key(checkpoint), left.to_json())
+        remove_folder(checkpoint_folder(self.root, checkpoint) / moments)
 
     def collect(self, request: JsonObject) -> JsonObject:
         """Removes the local checkpoints of a run's cycles, except kept ones and those in use.

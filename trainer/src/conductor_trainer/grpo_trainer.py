@@ -22,20 +22,16 @@ from typing import Any
 import torch
 from datasets import Dataset
 from peft import PeftModel
-from torch.distributed.checkpoint.state_dict import (
-    StateDictOptions,
-    get_optimizer_state_dict,
-    set_optimizer_state_dict,
-)
 from transformers import PrinterCallback
 from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
-from conductor_trainer.checkpoint import MOMENTS_FILE
+from conductor_trainer.checkpoint import MOMENTS_FOLDER
 from conductor_trainer.contract import Config, JsonObject
 from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.grpo_config import StopAfter
 from conductor_trainer.model import Policy
+from conductor_trainer.moments import load_moments, save_moments
 from conductor_trainer.tensors import Sums, Tensors, sums_of
 
 _SCHEDULE_FILE = "scheduler.pt"
@@ -152,16 +148,15 @@ class ExternalGRPOTrainer(GRPOTrainer):
     def save_progress(self, folder: Path) -> None:
         """Saves the state, besides weights, that the next update resumes from.
 
-        All processes must call it together; the first writes all but the others' random state.
+        All processes must call it together: each writes its share of the moments and its random
+        state, and the first the rest.
         """
         schedule: Any = self.lr_scheduler
-        options = StateDictOptions(full_state_dict=True, cpu_offload=True)
-        moments = get_optimizer_state_dict(*self._bare(), options=options)
         folder.mkdir(exist_ok=True)
+        save_moments(*self._bare(), folder / MOMENTS_FOLDER)
         self._save_rng_state(str(folder))
         if self.is_world_process_zero():
             self.state.log_history = []
-            torch.save(moments, folder / MOMENTS_FILE)
             torch.save(schedule.state_dict(), folder / _SCHEDULE_FILE)
             self.state.save_to_json(str(folder / "trainer_state.json"))
 
@@ -177,13 +172,8 @@ class ExternalGRPOTrainer(GRPOTrainer):
         folder = Path(checkpoint)
         model, optimizer = self._bare()
         settings = [dict(group) for group in optimizer.param_groups]
-        if (folder / MOMENTS_FILE).exists():
-            # Memory-mapped, since each process reads only its own part.
-            moments = torch.load(
-                folder / MOMENTS_FILE, weights_only=True, map_location="cpu", mmap=True
-            )
-            options = StateDictOptions(full_state_dict=True)
-            set_optimizer_state_dict(model, optimizer, moments, options=options)
+        if (folder / MOMENTS_FOLDER).is_dir():
+            load_moments(model, optimizer, folder / MOMENTS_FOLDER)
         place = torch.load(folder / _SCHEDULE_FILE, weights_only=True)
         schedule.load_state_dict({**place, "base_lrs": schedule.base_lrs})
         shares = [share(schedule.last_epoch) for share in schedule.lr_lambdas]

@@ -14,7 +14,9 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from conductor_trainer.contract import Config
 from conductor_trainer.errors import ModelInvalid, OutOfMemory
+from conductor_trainer.grpo_config import is_sharded
 from conductor_trainer.model import add_adapter
+from conductor_trainer.moments import BYTES_AT_ONCE
 from conductor_trainer.weights import SAFELY
 
 _FLOAT = 4
@@ -127,9 +129,11 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
     is_full, is_half = config["tuning"]["kind"] == "full", config["precision"] == "bfloat16"
     width = _HALF if is_half else _FLOAT
     # Full tuning shards weights across processes; each process holds all of an adapter.
-    is_shared = is_full and config["processes"] > 1
+    is_shared = is_sharded(config)
     is_offloaded = is_shared and config["offload"]
     learned = -(-shape.learned // config["processes"]) if is_shared else shape.learned
+    # Processes that each have an adapter copy its gradients to send them.
+    copied = 2 if config["processes"] > 1 and not is_shared else 1
     resting = {
         "weights": _FLOAT * learned + (0 if is_full else width * shape.weights),
         "optimizer": _MOMENTS * learned,
@@ -154,7 +158,7 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
     held = {} if is_offloaded else resting
     at_work = {
         **held,
-        "gradients": 0 if is_offloaded else _FLOAT * learned,
+        "gradients": 0 if is_offloaded else copied * _FLOAT * learned,
         "working copies": copies,
         "activations": of_layer * (shape.layers + 1) if config["device"] == "cpu" else inputs,
         "logits": logits,
@@ -165,13 +169,16 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
 
 def needed_by_host(shape: Shape, config: Config) -> Bytes:
     """Returns the host memory that all processes of a step on GPUs use together."""
-    processes = config["processes"]
-    is_shared = config["tuning"]["kind"] == "full" and processes > 1
+    processes, is_shared = config["processes"], is_sharded(config)
     is_offloaded = is_shared and config["offload"]
+    outside = shape.weights - shape.layers * shape.layer
     return {
-        # `init` loads the whole model, and so does each process unless weights are sharded.
+        # `init` loads the whole model, and so does each process unless weights are sharded. Then
+        # the first process puts them together, to save them.
         "loading and saving the model": _FLOAT * shape.weights * (1 if is_shared else processes),
         "weights, gradients and optimizer": is_offloaded * (2 * _FLOAT + _MOMENTS) * shape.weights,
+        # A part of the moments, which may end with a large one, as tensors and as bytes.
+        "saving the optimizer": 2 * min(_MOMENTS * shape.learned, BYTES_AT_ONCE + _FLOAT * outside),
         "the reference policy of beta": processes * _reference(shape, config),
     }
 

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
@@ -155,14 +155,23 @@ def add_adapter(model: PreTrainedModel, tuning: JsonObject, seed: int) -> PeftMo
     return get_peft_model(model, adapter)
 
 
-def save_policy(policy: Policy, base: str, tokenizer_from: Path, folder: Path) -> None:
-    """Saves a policy with an exact copy of its tokenizer; `base` is an adapter's base model."""
+def save_policy(
+    policy: Policy,
+    base: str,
+    tokenizer_from: Path,
+    folder: Path,
+    state_dict: dict[str, Any] | None = None,
+) -> None:
+    """Saves a policy with an exact copy of its tokenizer; `base` is an adapter's base model.
+
+    `state_dict` holds the weights of a whole model of which this process has only a shard.
+    """
     if isinstance(policy, PeftModel):
         policy.peft_config["default"].base_model_name_or_path = base
         policy.save_pretrained(str(folder), save_embedding_layers=False)
         (folder / "README.md").unlink(missing_ok=True)
     else:
-        policy.save_pretrained(folder)
+        policy.save_pretrained(folder, state_dict=state_dict)
     copy_tokenizer(tokenizer_from, folder)
 
 

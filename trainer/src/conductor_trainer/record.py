@@ -14,11 +14,13 @@ from typing import Literal
 
 import torch
 import torch.distributed as dist
+from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerBase
 from transformers.distributed.configuration_utils import DistributedConfig
 
 from conductor_trainer.checkpoint import Probe, Record, describe, identity_of, make_checkpoint
 from conductor_trainer.contract import CheckpointName, Config, JsonObject
+from conductor_trainer.grpo_config import is_sharded
 from conductor_trainer.model import Policy, load_policy, logprobs_of, save_policy
 from conductor_trainer.weights import SAFELY, require_safetensors, weights_sha256
 
@@ -45,7 +47,7 @@ def join_ranks(config: Config) -> None:
 
 def load_together(root: Path, record: Record, config: Config) -> Policy:
     """Loads a policy: whole weights sharded across processes (FSDP2), an adapter whole in each."""
-    if config["processes"] == 1 or config["tuning"]["kind"] == "lora":
+    if not is_sharded(config):
         return load_policy(root, record, config)
     require_safetensors(root / record.folder)
     sharded = DistributedConfig(
@@ -101,12 +103,21 @@ def make(root: Path, request: JsonObject, name: str, build: Callable[[Path], Rec
 
 
 def save_made(made: Made, policy: Policy, tokenizer_from: Path) -> None:
-    """Saves the policy: whole weights from all processes, an adapter from the first one."""
-    if dist.is_initialized() and dist.get_rank() > 0 and made.kind == "adapter":
+    """Saves the policy from the first process; the others hand it their shards, and may then end.
+
+    They must not wait while it writes, which may take longer than `_PATIENCE` on a slow disk.
+    """
+    shards = {}
+    if is_sharded(made.config):
+        whole = StateDictOptions(full_state_dict=True, cpu_offload=True)
+        shards = {"state_dict": get_model_state_dict(policy, options=whole)}
+        # Otherwise the library gathers them again, and has all processes wait.
+        policy.config.distributed_config = None
+    if dist.is_initialized() and dist.get_rank() > 0:
         return
     # Relative to the checkpoint's folder, so that it is valid on every machine.
     base = os.path.relpath(made.base, made.folder)
-    save_policy(policy, base, tokenizer_from, made.saved)
+    save_policy(policy, base, tokenizer_from, made.saved, **shards)
 
 
 def record_of(

@@ -1,0 +1,54 @@
+"""Gradient moments on disk, as safetensors: each process writes its part, and reads what it needs.
+
+Nothing is gathered, since the moments of all weights are twice the size of a model in float32, and
+no process waits for another one's disk. Any number of processes can read them again.
+"""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed.checkpoint as dcp
+from torch.distributed.checkpoint.hf_storage import (
+    HuggingFaceStorageReader,
+    HuggingFaceStorageWriter,
+)
+from torch.distributed.checkpoint.state_dict import (
+    get_optimizer_state_dict,
+    set_optimizer_state_dict,
+)
+
+BYTES_AT_ONCE = 4_000_000_000
+"""Bytes that all processes together copy to host memory, and then write, at a time."""
+
+
+def save_moments(model: Any, optimizer: Any, folder: Path) -> None:
+    """Saves the moments of all weights. All processes must call it together."""
+    moments = _moments_in(get_optimizer_state_dict(model, optimizer))
+    written, part_of = 0, {}
+    for name, moment in moments.items():
+        part_of[name] = 1 + written // BYTES_AT_ONCE
+        written += moment.numel() * moment.element_size()
+    writer = HuggingFaceStorageWriter(str(folder), part_of, save_distributed=True)
+    with warnings.catch_warnings(action="ignore"):
+        dcp.save({**moments}, storage_writer=writer)
+
+
+def load_moments(model: Any, optimizer: Any, folder: Path) -> None:
+    """Restores the moments; settings such as the learning rate stay as they are."""
+    state = get_optimizer_state_dict(model, optimizer)
+    with warnings.catch_warnings(action="ignore"):
+        # Reads into the tensors of `state`.
+        dcp.load({**_moments_in(state)}, storage_reader=HuggingFaceStorageReader(str(folder)))
+    set_optimizer_state_dict(model, optimizer, state)
+
+
+def _moments_in(state: Any) -> dict[str, torch.Tensor]:
+    """Names each moment by its weight, so that it is found again, however weights are shared."""
+    return {
+        f"{weight}.{kind}": moment
+        for weight, moments in state["state"].items()
+        for kind, moment in moments.items()
+    }
+

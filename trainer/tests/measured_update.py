@@ -1,0 +1,84 @@
+"""Updates by several processes: they tell what they hold, counted from their tensors, or wait."""
+
+import gc
+import os
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp._fully_shard._fsdp_param import FSDPParam
+from torch.distributed.tensor import DTensor
+
+from conductor_trainer import record, update
+from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
+from conductor_trainer.model import Policy
+from conductor_trainer.record import Made
+from conductor_trainer.worker.steps import Report
+
+
+class Measured(ExternalGRPOTrainer):
+    gradients = 0
+
+    def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:
+        loss = super().training_step(*args, **kwargs)
+        self.gradients = max(self.gradients, bytes_of(self._gradients()))
+        return loss
+
+    def _gradients(self) -> Iterable[torch.Tensor | None]:
+        wrapped: Any = self.model_wrapped
+        yield from (weight.grad for weight in wrapped.parameters())
+        # Where FSDP keeps gradients that it has not yet reduced to shards.
+        for each in gc.get_objects():
+            if isinstance(each, FSDPParam):
+                yield each.unsharded_accumulated_grad
+
+    def held(self) -> dict[str, int]:
+        wrapped: Any = self.model_wrapped
+        optimizer: Any = self.optimizer
+        moments = (each for state in optimizer.state.values() for each in state.values())
+        buckets = "0"
+        if hasattr(wrapped, "_get_ddp_logging_data"):
+            buckets = wrapped._get_ddp_logging_data()["bucket_sizes"]
+        return {
+            "weights": bytes_of(wrapped.parameters()),
+            "gradients": self.gradients + sum(map(int, buckets.split(","))),
+            "optimizer": bytes_of(moments),
+        }
+
+
+def bytes_of(tensors: Iterable[torch.Tensor | None]) -> int:
+    own = (each.to_local() if isinstance(each, DTensor) else each for each in tensors)
+    return sum(each.numel() * each.element_size() for each in own if each is not None)
+
+
+def learn(made: Made, batch: Path, report: Report) -> tuple[Policy, Any]:
+    trainers: list[Measured] = []
+
+    def measured(**given: Any) -> Measured:
+        trainers.append(Measured(**given))
+        return trainers[0]
+
+    update.ExternalGRPOTrainer = measured  # pyright: ignore[reportAttributeAccessIssue]
+    policy, told = update.learn(made, batch, report)
+    return policy, {**told, "held": trainers[0].held()}
+
+
+def learn_while_the_disk_is_slow(made: Made, batch: Path, report: Report) -> tuple[Policy, Any]:
+    """The first process saves its weights only when the other one's part of the work has ended."""
+    ended, save = made.temporary / "ended", record.save_policy
+
+    def save_late(*given: Any, **options: Any) -> None:
+        ended.read_text()
+        save(*given, **options)
+
+    record.save_policy = save_late
+    record._PATIENCE = timedelta(minutes=1)
+    if os.environ["RANK"] == "0":
+        os.mkfifo(ended)
+    policy, told = update.learn(made, batch, report)
+    if dist.get_rank() > 0:
+        ended.write_text("ended")
+    return policy, told
