@@ -1,5 +1,6 @@
 """Chat completions of the policy server over real HTTP, as a worker's client asks for them."""
 
+import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -9,10 +10,18 @@ from typing import Any
 import httpx
 import pytest
 import torch
+from starlette.requests import Request
 
-from conductor_trainer.policy_server.chat import ChatPrompt, answer_together, fit_prompt
+from conductor_trainer.http_answers import ApiError
+from conductor_trainer.policy_server.chat import (
+    ChatPrompt,
+    Chats,
+    answer_together,
+    fit_prompt,
+)
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache, load_policy
 from conductor_trainer.policy_server.service import PolicyService
+from conductor_trainer.policy_server.turn import MOST_WAITING, Turn
 from policies import make_policy
 from serving import serving
 
@@ -130,3 +139,38 @@ def test_what_it_cannot_do_is_refused_and_spares_those_who_wait(client: httpx.Cl
         short = pool.submit(chat, client, QUESTIONS[0], temperature=0)
     assert "leave no room for a reply" in long.result().json()["error"]["message"]
     assert short.result().status_code == 200
+
+
+@pytest.mark.anyio
+async def test_a_chat_whose_client_has_gone_ends(folder: Path) -> None:
+    with ThreadPoolExecutor(1) as thread:
+        chats = Chats(PolicyCache({"worker": folder}, in_memory=1), Turn(), thread)
+
+        async def leave() -> dict[str, str]:
+            return {"type": "http.disconnect"}
+
+        asked = {"model": "worker", "messages": [{"role": "user", "content": "?"}]}
+        bodies = [{**asked, "temperature": share % 2} for share in range(20)]
+        gone = Request({"type": "http"}, leave)
+        tasks = [asyncio.create_task(chats.answer(body, gone)) for body in bodies]
+        _, left = await asyncio.wait(tasks, timeout=60)
+    assert not left
+    assert all("its client or this server went away" in str(each.exception()) for each in tasks)
+
+
+@pytest.mark.anyio
+async def test_only_so_many_requests_wait() -> None:
+    turn = Turn()
+    done = asyncio.Event()
+
+    async def wait() -> None:
+        async with turn.taken():
+            await done.wait()
+
+    tasks = [asyncio.create_task(wait()) for _ in range(MOST_WAITING)]
+    await asyncio.sleep(0)
+    with pytest.raises(ApiError, match=f"{MOST_WAITING} requests wait here already"):
+        await wait()
+    done.set()
+    await asyncio.gather(*tasks)
+    await wait()

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -205,6 +206,18 @@ def test_replies_follow_the_probabilities(client: httpx.Client) -> None:
     at = firsts.index(likely)
     wanted = math.exp(choices[at]["logprobs"]["token_logprobs"][0])
     assert share == pytest.approx(wanted, abs=0.05)
+
+
+def test_more_replies_than_fit_into_memory_together_are_refused(folders: list[Path]) -> None:
+    def read(folder: Path) -> Policy:
+        return replace(load_policy(folder), max_positions=2048)
+
+    policies = PolicyCache({"first": folders[0]}, in_memory=1, read=read)
+    body = {"model": "first", "prompt": [5], "n": 1024}
+    with serve(policies) as url, httpx.Client(base_url=url, timeout=60) as client:
+        answer = client.post("/v1/completions", json={**body, "max_tokens": 1024})
+        assert answer.status_code == 400
+        assert "over this server's 1048576" in answer.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(

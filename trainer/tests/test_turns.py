@@ -1,5 +1,7 @@
 """Who may go and who waits: the line tells at once."""
 
+import asyncio
+
 import pytest
 
 from conductor_trainer.restarting_server.service import Turns
@@ -53,3 +55,21 @@ async def test_whoever_comes_when_nobody_is_in_goes_at_once() -> None:
     async with turns.turn("a"):
         pass
     assert turns.ask("b").is_set()
+
+
+@pytest.mark.anyio
+async def test_whoever_gives_up_waiting_is_not_waited_for() -> None:
+    turns = Turns()
+    turns.ask("a")
+
+    async def wait() -> None:
+        async with turns.turn("b"):
+            pass
+
+    impatient = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    impatient.cancel()
+    await asyncio.wait([impatient])
+    other = turns.ask("c")
+    turns.leave()
+    assert other.is_set()

@@ -4,7 +4,7 @@ Greedy requests for one model share a pass if they wait at the same time. That m
 bits of a probability, which only rollouts need exactly; they are sampled one request at a time.
 """
 
-from asyncio import Future, Lock, get_running_loop
+from asyncio import Future, get_running_loop
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from conductor_trainer.http_answers import ApiError, Body
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache
 from conductor_trainer.policy_server.requests import CHAT, completion_of, read_request
 from conductor_trainer.policy_server.sampling import Reply, cut, sample_replies
+from conductor_trainer.policy_server.turn import Turn
 
 _MOST_TOGETHER = 128
 """Maximum number of requests per pass; each holds its keys and values in memory."""
@@ -29,7 +30,7 @@ _MOST_TOKENS = 4096
 class Chats:
     """Queue of chat requests; the one whose turn comes is answered with others that can join."""
 
-    def __init__(self, policies: PolicyCache, turn: Lock, thread: Executor) -> None:
+    def __init__(self, policies: PolicyCache, turn: Turn, thread: Executor) -> None:
         self._policies = policies
         self._turn = turn
         self._thread = thread
@@ -39,28 +40,30 @@ class Chats:
         """`POST /v1/chat/completions`."""
         own = _Waiting(read_request(CHAT, body), request, get_running_loop().create_future())
         self._waiting.append(own)
-        async with self._turn:
-            if own in self._waiting:
-                await self._answer_with(own)
-        return await own.answer
+        try:
+            async with self._turn.taken():
+                if own in self._waiting:
+                    await self._answer_with(own)
+            return await own.answer
+        finally:
+            self._waiting = [each for each in self._waiting if each is not own]
 
     async def _answer_with(self, first: "_Waiting") -> None:
         """Answers `first`, the oldest since turns follow arrival, and those that can join it."""
         together = [each for each in self._waiting if each.joins(first)][:_MOST_TOGETHER]
         self._waiting = [each for each in self._waiting if each not in together]
-        there = [each for each in together if not await each.request.is_disconnected()]
-        asked = [each.asked for each in there]
+        # Also for those whose clients have gone: whoever has left the queue is answered.
+        answers: dict[_Waiting, Body | Exception] = dict.fromkeys(together, _broken_off())
         try:
-            answers = await get_running_loop().run_in_executor(
-                self._thread, self._answer_all, asked
-            )
+            there = [each for each in together if not await each.request.is_disconnected()]
+            asked = [each.asked for each in there]
+            found = await get_running_loop().run_in_executor(self._thread, self._answer_all, asked)
+            answers |= zip(there, found, strict=True)
         except Exception as error:
-            answers = [error] * len(there)
-        for chat, answer in zip(there, answers, strict=True):
-            if isinstance(answer, Exception):
-                chat.answer.set_exception(answer)
-            else:
-                chat.answer.set_result(answer)
+            answers = dict.fromkeys(together, error)
+        finally:
+            for chat, answer in answers.items():
+                chat.settle(answer)
 
     def _answer_all(self, asked: Sequence[JsonObject]) -> list[Body | Exception]:
         """Answers requests of one model; one that does not fit gets an error of its own."""
@@ -82,12 +85,24 @@ class _Waiting:
     request: Request
     answer: Future[Body]
 
+    def settle(self, answer: Body | Exception) -> None:
+        if self.answer.done():
+            return
+        if isinstance(answer, Exception):
+            self.answer.set_exception(answer)
+        else:
+            self.answer.set_result(answer)
+
     def joins(self, other: "_Waiting") -> bool:
         """Tells whether one pass of a model can answer both."""
         if self is other:
             return True
         is_greedy = self.asked.get("temperature") == other.asked.get("temperature") == 0
         return is_greedy and self.asked["model"] == other.asked["model"]
+
+
+def _broken_off() -> ApiError:
+    return ApiError(503, "The request was not answered, since its client or this server went away.")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,10 @@ from conductor_trainer.policy_server.chat import Chats
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache
 from conductor_trainer.policy_server.requests import COMPLETION, completion_of, read_request
 from conductor_trainer.policy_server.sampling import Reply, sample_replies
+from conductor_trainer.policy_server.turn import Turn
+
+MOST_TOKENS = 1 << 20
+"""Tokens of a request, its prompt counted for each reply: all are in memory at once."""
 
 _DEFAULTS = {"n": 1, "seed": None, "temperature": 1.0, "max_tokens": 16}
 """OpenAI's defaults; without a seed, replies differ each time."""
@@ -24,7 +28,7 @@ class PolicyService:
 
     def __init__(self, policies: PolicyCache) -> None:
         self._policies = policies
-        self._turn = asyncio.Lock()
+        self._turn = Turn()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="policy")
         chats = Chats(policies, self._turn, self._thread)
         self.routes: dict[str, Handler] = {
@@ -43,7 +47,7 @@ class PolicyService:
         self, work: Callable[[Body], Body], body: Body, request: Request
     ) -> Body:
         """Works on one request at a time, and skips it if its client has gone."""
-        async with self._turn:
+        async with self._turn.taken():
             if await request.is_disconnected():
                 return {}
             return await asyncio.get_running_loop().run_in_executor(self._thread, work, body)
@@ -63,7 +67,7 @@ class PolicyService:
         """`POST /v1/completions`: replies to a prompt of token ids."""
         asked = {**_DEFAULTS, **read_request(COMPLETION, body)}
         policy, prompt_T = self._policies.find(asked["model"]), asked["prompt"]
-        _check_fits(policy, prompt_T, asked["max_tokens"])
+        _check_fits(policy, prompt_T, asked["max_tokens"], asked["n"])
         names = ("n", "seed", "temperature", "max_tokens")
         replies = sample_replies(policy, prompt_T, **{name: asked[name] for name in names})
         shared: dict[str, object] = {}
@@ -98,12 +102,19 @@ class PolicyService:
         return done(name, "removed")
 
 
-def _check_fits(policy: Policy, prompt_T: Sequence[int], max_tokens: int) -> None:
+def _check_fits(policy: Policy, prompt_T: Sequence[int], max_tokens: int, n: int) -> None:
     if len(prompt_T) + max_tokens > policy.max_positions:
         raise ApiError(
             400,
             f"This model's maximum context length is {policy.max_positions} tokens; the request "
             f"needs {len(prompt_T)} for the prompt and {max_tokens} for the reply: shorten one.",
+        )
+    together = n * (len(prompt_T) + max_tokens)
+    if together > MOST_TOKENS:
+        raise ApiError(
+            400,
+            f"n = {n} replies to {len(prompt_T)} tokens with max_tokens = {max_tokens} may take "
+            f"{together} tokens together, over this server's {MOST_TOKENS}: ask for fewer at once.",
         )
     vocabulary = policy.model.config.vocab_size
     if max(prompt_T) >= vocabulary:

@@ -199,11 +199,15 @@ class Turns:
     @asynccontextmanager
     async def turn(self, wanted: Hashable) -> AsyncIterator[None]:
         """Waits for a turn, and leaves at the end of the block."""
-        await self.ask(wanted).wait()
+        own = self.ask(wanted)
         try:
+            await own.wait()
             yield
         finally:
-            self.leave()
+            if own.is_set():
+                self.leave()
+            else:
+                self._withdraw(wanted, own)
 
     def ask(self, wanted: Hashable) -> Event:
         """Joins the queue. The returned event is set once the turn has come, possibly at once."""
@@ -215,6 +219,12 @@ class Turns:
         else:
             self._waiting.setdefault(wanted, []).append(turn)
         return turn
+
+    def _withdraw(self, wanted: Hashable, turn: Event) -> None:
+        group = self._waiting[wanted]
+        group.remove(turn)
+        if not group:
+            del self._waiting[wanted]
 
     def leave(self) -> None:
         self._inside -= 1
