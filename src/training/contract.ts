@@ -45,6 +45,8 @@ export interface NightBudget {
 export interface GroupRound {
   readonly key: string;
   readonly rewards: readonly (number | null)[];
+  /** Rewards but for cost and length; absent if they do not count. */
+  readonly outcomes?: readonly (number | null | undefined)[];
   /** Baseline that each reward is compared with; absent if the round has a single one. */
   readonly baselines?: readonly (string | undefined)[];
 }

@@ -43,6 +43,8 @@ const rolloutSchema = attemptSchema.extend({
   tokens: z.number(),
   /** null: excluded from its group's baseline, with advantage 0. */
   reward: z.number().nullable(),
+  /** Its reward but for cost and length; absent if they do not count. */
+  outcome: z.number().nullable().optional(),
   /** Rollouts of a group are compared with those of the same baseline; absent: with all of them. */
   baseline: z.string().optional(),
 });

@@ -78,26 +78,51 @@ export function rewardOf(
   return Math.max(correct - cost - length, Math.min(correct, parseable));
 }
 
+/** Returns settings by which neither cost nor length counts; null if they do not count anyway. */
+export function outcomesOnly(settings: RewardSettings): RewardSettings | null {
+  const { costWeight, lengthWeight } = settings;
+  return costWeight > 0 || lengthWeight > 0 ? { ...settings, costWeight: 0, lengthWeight: 0 } : null;
+}
+
 /** Mixes the second round's reward into the first's, with weight `discount` (paper section A.1: 0.25). */
 export function rewardOfRoot(first: number | null, second: number | null, discount: number): number | null {
   return first === null || second === null ? null : (1 - discount) * first + discount * second;
 }
 
+/** Share of what separates a right answer from a wrong one, from which on differences in cost or length count. */
+const MATERIAL = 0.1;
+
+/** Returns the difference in reward from which on equally good answers are worth comparing. */
+export function materialSpread({ parseable, correct }: RewardSettings): number {
+  return MATERIAL * (correct - parseable);
+}
+
 /**
- * Splits a group into the parts whose rewards are compared, and keeps those that belong in the batch. If all rewards of
- * a part are equal, all its advantages are 0: it is dropped unless `keepFlat`, as in the paper, lets its tokens count
- * in the loss's denominator. A part without any reward is always dropped.
+ * Splits a group into the parts whose rewards are compared, and keeps those that belong in the batch. A part from which
+ * hardly anything is learned, since its outcomes are equal and its rewards differ by less than `material`, is dropped
+ * unless `keepFlat`, as in the paper, lets its tokens count in the loss's denominator. A part without any reward is
+ * always dropped.
  */
 export function learnableParts<Each extends Compared>(
   group: readonly Each[],
-  keepFlat: boolean,
+  { keepFlat, material = Infinity }: { readonly keepFlat: boolean; readonly material?: number | undefined },
 ): (readonly Each[])[] {
   const parts = [...groupBy(group, ({ baseline }) => baseline).values()];
-  const least = keepFlat ? 1 : 2;
-  return parts.filter((part) => new Set(part.flatMap(({ reward }) => reward ?? [])).size >= least);
+  return parts.filter((part) => {
+    const rewards = part.flatMap(({ reward }) => reward ?? []);
+    if (keepFlat || rewards.length === 0) return rewards.length > 0;
+    return (
+      new Set(part.flatMap(outcomeOf)).size > 1 || Math.max(...rewards) - Math.min(...rewards) >= material
+    );
+  });
+}
+
+function outcomeOf({ reward, outcome = reward }: Compared): number[] {
+  return reward === null || outcome === null ? [] : [outcome];
 }
 
 interface Compared {
   readonly reward: number | null;
+  readonly outcome?: number | null | undefined;
   readonly baseline?: string | undefined;
 }

@@ -141,9 +141,9 @@ export const updateMetricsSchema = z.strictObject({
   /** Mean importance weight of a token, and the share of tokens whose weight exceeded its limit, in the first pass. */
   weight: z.number(),
   weightLimited: z.number(),
-  /** Mean |log p_train − log p_train in the first pass| of a token, over all passes: 0 with a single pass. */
+  /** Mean |log p_train − log p_train before the update| of a token, over all passes: 0 with a single step. */
   policyGap: z.number(),
-  /** Share of tokens whose p_train / p_train in the first pass was clipped, over all passes. */
+  /** Share of tokens whose p_train / p_train before the update was clipped, over all passes. */
   clipShare: z.number(),
   /** Mean over tokens of the k3 estimate between the sampling and the trained policy, in nats, over all passes. */
   kl: z.number(),
@@ -185,6 +185,8 @@ export const batchRowSchema = z.strictObject({
   sampledLogprobs: z.array(z.number().max(0)),
   /** null: excluded from the baseline, with advantage 0. */
   reward: z.number().nullable(),
+  /** Its reward but for cost and length, whose spread scales the advantages; absent: the reward itself. */
+  outcome: z.number().nullable().optional(),
   finishReason: z.enum(['stop', 'length']),
 });
 
@@ -204,8 +206,15 @@ export const trainerMessages = {
     weights: warmedWeights,
     config: trainerConfigSchema,
   }),
-  /** Asks whether updates from a checkpoint will fit into the memory of the trainer's machine. */
-  preflightRequest: z.strictObject({ checkpoint: parent, config: trainerConfigSchema }),
+  /** Asks whether a night can be trained from a checkpoint: by its machine's memory and disks, and policy servers. */
+  preflightRequest: z.strictObject({
+    checkpoint: parent,
+    config: trainerConfigSchema,
+    /** Cycles that the night has left: the checkpoints that it will keep. */
+    cycles: z.int().nonnegative().optional(),
+    /** Those that plans are sampled from, whose log-probabilities must be those of the temperature. */
+    servers: z.array(z.url()).optional(),
+  }),
   updateRequest: z.strictObject({
     trainRun,
     cycle: count,

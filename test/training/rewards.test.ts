@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import type { Verdict } from '../../src/grading';
 import type { GroupRecord, Rollout } from '../../src/training/records';
-import { learnableParts, rewardOf, rewardOfRoot, scoreQuestions } from '../../src/training/rewards';
+import {
+  learnableParts,
+  materialSpread,
+  outcomesOnly,
+  rewardOf,
+  rewardOfRoot,
+  scoreQuestions,
+} from '../../src/training/rewards';
 import { aGroup, aRollout } from './cli/show/a-group';
 
 const paper = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 };
@@ -106,7 +113,7 @@ describe('can be learned from', () => {
     ['no reward alone', group(null, null, 1), 0],
     ['nothing of none', group(), 0],
   ])('%s', (_, rewards, parts) => {
-    expect(learnableParts(rewards, false)).toHaveLength(parts);
+    expect(learnableParts(rewards, { keepFlat: false })).toHaveLength(parts);
   });
 
   test.each([
@@ -114,7 +121,22 @@ describe('can be learned from', () => {
     ['a single reward', group(null, null, 1), 1],
     ['no group without any reward', group(null, null), 0],
   ])('with keepFlat: %s', (_, rewards, parts) => {
-    expect(learnableParts(rewards, true)).toHaveLength(parts);
+    expect(learnableParts(rewards, { keepFlat: true })).toHaveLength(parts);
+  });
+
+  test('right answers alone only if they differ in cost or length by a tenth of what being right is worth', () => {
+    const settings = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 2, lengthWeight: 0 };
+    const at = (verdict: Verdict, nanoUsd: number | null) => ({
+      reward: rewardOf({ verdict, plan: null, nanoUsd }, settings),
+      outcome: rewardOf({ verdict, plan: null, nanoUsd }, outcomesOnly(settings) ?? settings),
+    });
+    const [cheap, dear, wrong] = [at('correct', 1e6), at('correct', 3e6), at('wrong', 1e6)];
+    expect([cheap.reward, dear.reward]).toEqual([0.998, 0.994]);
+    const learning = { keepFlat: false, material: materialSpread(settings) };
+    expect(learnableParts([cheap, dear], learning)).toEqual([]);
+    expect(learnableParts([cheap, at('correct', 27e6)], learning)).toHaveLength(1);
+    expect(learnableParts([cheap, dear, wrong], learning)).toHaveLength(1);
+    expect(learnableParts([wrong, at('correct', null)], learning)).toEqual([]);
   });
 
   test('a part with its own baseline, if it has a spread itself', () => {
@@ -126,7 +148,7 @@ describe('can be learned from', () => {
       { reward: 0.5, baseline: 'wrong' },
       { reward: 1, baseline: 'wrong' },
     ];
-    expect(learnableParts([...right, ...wrong], false)).toEqual([wrong]);
-    expect(learnableParts([...right, ...wrong.slice(0, 1)], false)).toEqual([]);
+    expect(learnableParts([...right, ...wrong], { keepFlat: false })).toEqual([wrong]);
+    expect(learnableParts([...right, ...wrong.slice(0, 1)], { keepFlat: false })).toEqual([]);
   });
 });

@@ -34,6 +34,7 @@ class Measured(ExternalGRPOTrainer):
         for each in gc.get_objects():
             if isinstance(each, FSDPParam):
                 yield each.unsharded_accumulated_grad
+                yield getattr(each, "_unsharded_param", each.sharded_param).grad
 
     def held(self) -> dict[str, int]:
         wrapped: Any = self.model_wrapped

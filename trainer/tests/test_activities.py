@@ -18,6 +18,7 @@ from conductor_trainer.artifacts import Artifacts, open_artifacts, stored_file
 from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record
 from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.http_answers import locate_in
+from conductor_trainer.model import logprobs_of
 from conductor_trainer.policy_server.policy_cache import PolicyCache
 from conductor_trainer.policy_server.service import PolicyService
 from conductor_trainer.worker.activities import Allowed, TrainerActivities
@@ -114,6 +115,59 @@ async def test_what_does_not_fit_into_memory_is_refused_ahead(
     error = await fail(activities.preflight, request)
     assert (error.type, error.non_retryable) == ("Trainer.OutOfMemory", True)
     assert "for activations" in error.message
+
+
+async def test_what_a_night_will_keep_must_fit_its_disks(
+    tmp_path: Path, activities: TrainerActivities, record: Record
+) -> None:
+    keep(tmp_path, "000001", record)
+    request: Any = {"checkpoint": name_of("000001"), "config": config_of(), "cycles": 30}
+    assert await ActivityEnvironment().run(activities.preflight, request) == {}
+    error = await fail(activities.preflight, request | {"cycles": 10**12})
+    assert (error.type, error.non_retryable) == ("Trainer.DiskFull", True)
+    assert "This night's 1000000000000 checkpoints need" in error.message
+    assert f"on the disk of {artifacts_of(tmp_path).url} (" in error.message
+
+
+async def test_log_probabilities_that_ignore_the_temperature_are_refused_ahead(
+    tmp_path: Path, record: Record
+) -> None:
+    keep(tmp_path, "000001", record)
+    folder = tmp_path / RUN / "000001/model"
+    request: Any = {"checkpoint": name_of("000001"), "config": config_of()}
+    policies = PolicyCache({f"{RUN}-000001": folder}, in_memory=1)
+    routes = PolicyService(policies).routes
+    complete = routes["POST /v1/completions"]
+
+    async def complete_as_vllm_by_default(body: Any, asked: Any) -> Any:
+        answer: Any = await complete(body, asked)
+        for choice in answer["choices"] if "logprobs" in body else []:
+            ids = body["prompt"] + choice["token_ids"]
+            raw = logprobs_of(policies.find(body["model"]).model, ids)[-1]
+            choice["logprobs"]["token_logprobs"] = [raw]
+        return answer
+
+    for complete_so, is_right in ((complete, True), (complete_as_vllm_by_default, False)):
+        with serving({**routes, "POST /v1/completions": complete_so}) as url:
+            activities = activities_with(tmp_path, Allowed((f"{url}/v1",), None))
+            asked = request | {"servers": [f"{url}/v1"]}
+            if is_right:
+                assert await ActivityEnvironment().run(activities.preflight, asked) == {}
+                continue
+            published = publish_request(f"{url}/v1")
+            for work, given in ((activities.preflight, asked), (activities.publish, published)):
+                error = await fail(work, given)
+                assert (error.type, error.non_retryable) == ("Trainer.ServerRefused", True)
+                assert "--logprobs-mode=processed_logprobs" in error.message
+
+
+async def test_a_night_is_not_refused_because_its_server_is_away(
+    tmp_path: Path, activities: TrainerActivities, record: Record
+) -> None:
+    keep(tmp_path, "000001", record)
+    request: Any = {"checkpoint": name_of("000001"), "config": config_of()}
+    request["servers"] = ["http://127.0.0.1:9/v1"]
+    assert await ActivityEnvironment().run(activities.preflight, request) == {}
 
 
 async def test_a_checkpoint_is_published_and_proven_again_and_again(

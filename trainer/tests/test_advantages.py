@@ -1,6 +1,7 @@
 """Rewards become advantages just as in TRL, and a missing reward changes no other."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -77,3 +78,22 @@ def test_no_advantage_is_beyond_its_bound() -> None:
     assert bounded[1:] == advantages_of(ONE_WITHOUT_A_PLAN, ["a"] * 32, "group")[1:]
     above = advantages_of([1.0, 0.5, 0.5, 0.5], ["a"] * 4, "group", 1.2)
     assert above[0] == 1.2
+
+
+def test_what_a_plan_costs_weighs_as_little_as_in_its_reward() -> None:
+    # Right, wrong, and right for a cent more.
+    rewards, outcomes = [1.0, 0.5, 0.99], [1.0, 0.5, 1.0]
+    advantages = advantages_of(rewards, ["a"] * 3, "group", outcomes_B=outcomes)
+    spread = math.sqrt(1 / 12) + 1e-4
+    assert advantages == pytest.approx([(each - 0.83) / spread for each in rewards])
+
+
+@pytest.mark.parametrize("scale", ["group", "batch"])
+def test_cents_between_right_answers_alone_stay_cents(scale: Any) -> None:
+    rewards, outcomes = [1.0, 0.99, 0.98, 0.5, 1.0], [1.0, 1.0, 1.0, 0.5, 1.0]
+    advantages = advantages_of(rewards, ["a"] * 3 + ["b"] * 2, scale, outcomes_B=outcomes)
+    # The deviation of the five outcomes.
+    spread = math.sqrt(0.05) + 1e-4
+    assert advantages[:3] == pytest.approx([0.01 / spread, 0, -0.01 / spread])
+    alone = advantages_of(rewards[:3], ["a"] * 3, scale, outcomes_B=outcomes[:3])
+    assert alone == pytest.approx([0.01, 0, -0.01])

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from conductor_trainer.checkpoint import require_record
-from conductor_trainer.errors import BadRequest
+from conductor_trainer.errors import BadRequest, ModelInvalid
 from conductor_trainer.init import init
 from conductor_trainer.weights import weights_sha256
 from tiny_run import LORA, RUN, TINY, checkpoint, config_of, write_texts
@@ -41,3 +41,15 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     nowhere = {"kind": "folder", "path": str(tmp_path / "nowhere")}
     with pytest.raises(BadRequest, match=r"There is no folder .*/nowhere on the trainer's machine"):
         init(tmp_path, request_of(nowhere), None)
+
+
+def test_a_model_whose_tokenizer_has_not_the_markers_of_its_prompts_is_refused(
+    tmp_path: Path,
+) -> None:
+    init(tmp_path / "tiny", request_of(TINY), write_texts(tmp_path))
+    folder = tmp_path / "tiny" / RUN / "base/model"
+    for file in folder.glob("*token*.json"):
+        file.write_text(file.read_text().replace("<|im_start|>", "<|start_of_turn|>"))
+    given = request_of({"kind": "folder", "path": str(folder)})
+    with pytest.raises(ModelInvalid, match=r"splits <\|im_start\|> into \d+ tokens, so its"):
+        init(tmp_path / "given", given, None)

@@ -96,6 +96,20 @@ def test_a_process_without_a_gpu_is_told_ahead(seven: Path) -> None:
     assert lack is not None and "processes is 4, each on its own GPU" in lack
 
 
+def test_served_replies_must_be_checked_on_one_gpu(seven: Path) -> None:
+    config = paper(processes=8)
+    shape, forty = shape_of(seven, config), Machine(512 * GB, [Gpu(40 * GB, 0)] * 8)
+    assert sum(needed_by_process(shape, config).values()) < 40 * GB
+    lack = find_lack(shape, config, forty)
+    assert lack is not None and "Checking served replies, on GPU 1 alone, needs" in lack
+
+
+def test_a_reference_adapter_needs_no_second_model(seven: Path) -> None:
+    config = paper(tuning={**LORA, "rank": 32}, loss={"beta": 0.1})
+    shape = shape_of(seven, config)
+    assert needed_by_host(shape, config)["the reference policy of beta"] == 4 * shape.learned
+
+
 def test_offloaded_state_must_fit_the_machine_itself(seven: Path) -> None:
     config = paper(processes=2, offload=True)
     shape = shape_of(seven, config)

@@ -4,9 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from conductor_trainer.contract import Config, fault_in, validator_of
 from conductor_trainer.errors import BatchInvalid
+from conductor_trainer.memory import LOGITS_AT_ONCE
+from conductor_trainer.model import logprobs_of
 from conductor_trainer.score import score
 from tiny_run import (
     SHA,
@@ -77,3 +83,32 @@ def test_a_first_checkpoint_has_none_before_it(root: Path) -> None:
 def test_replies_at_another_temperature_are_refused(root: Path) -> None:
     with pytest.raises(BatchInvalid, match="temperature"):
         scored(root, "000001", config_of(), temperature=0.2)
+
+
+class Largest(TorchDispatchMode):
+    """The largest number of elements of any tensor that is made."""
+
+    elements = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        sizes = [each.numel() for each in tree_leaves(made) if isinstance(each, torch.Tensor)]
+        self.elements = max([self.elements, *sizes])
+        return made
+
+
+def test_no_more_logits_than_are_reckoned_are_held_at_once() -> None:
+    vocabulary, tokens = 4 * LOGITS_AT_ONCE, 32
+    shape: Any = dict(num_attention_heads=2, num_key_value_heads=1, num_hidden_layers=1)
+    config = Qwen2Config(vocab_size=vocabulary, hidden_size=8, intermediate_size=8, **shape)
+    policy = Qwen2ForCausalLM(config).eval()
+    ids = list(range(tokens))
+    with Largest() as largest:
+        found = logprobs_of(policy, ids, 0.5)
+    # The model's own weights are no larger.
+    assert largest.elements <= tokens * LOGITS_AT_ONCE
+    with torch.no_grad():
+        logits_TV = policy(torch.tensor([ids])).logits[0, :-1] / 0.5
+    logprobs_TV = torch.log_softmax(logits_TV, -1)
+    wanted = [float(row[token]) for row, token in zip(logprobs_TV, ids[1:], strict=True)]
+    assert found == pytest.approx(wanted, abs=1e-5)

@@ -3,6 +3,7 @@
 import math
 import shutil
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from safetensors.torch import load_file
 from trl.trainer.grpo_trainer import GRPOTrainer
 
 import measured_update
+from conductor_trainer import model
 from conductor_trainer.batch import expect, read_batch
 from conductor_trainer.checkpoint import MOMENTS_FOLDER, TRAINER_FOLDER, require_record
 from conductor_trainer.contract import Config
@@ -81,11 +83,14 @@ def test_it_learns_what_stock_trl_learns_from_the_whole_batch_at_once(
 def test_each_minibatch_is_a_step_of_its_own_as_in_stock_trl(
     root: Path, loss: str, micro: int
 ) -> None:
-    # TRL's ratios of a second minibatch are here part of its importance weights.
-    wide = {"name": loss, "epsilon": 10.0, "epsilonHigh": 10.0, "mostWeight": 100.0}
-    config = config_of(loss=wide, microBatch=micro, iterations=1, minibatches=2)
+    fast = {"warmupSteps": 0}
+    config = config_of(
+        loss={"name": loss}, optimizer=fast, microBatch=micro, iterations=1, minibatches=2
+    )
     rows = rows_of_batch(root, "warm", config)
     metrics = learn(root, 1, "warm", config, rows)["metrics"]
+    # What the first step changed counts as a change of the policy, and so is clipped.
+    assert metrics["clipShare"] > 0
     require_equal(root, metrics, stock_trainer(root, config, rows))
     assert require_record(root, checkpoint("000001")).step == 2
 
@@ -328,7 +333,7 @@ def test_steps_of_their_own_equal_one_uninterrupted_run_bit_by_bit(
         processing_class=load_tokenizer(root / record.folder),
         batch=batch,
         config=config,
-        load_reference=lambda: load_policy(root, record, config),
+        reference=nullcontext,  # pyright: ignore[reportArgumentType]
         stop_after=6,
         report=lambda _: None,
     )
@@ -341,7 +346,7 @@ def test_steps_of_their_own_equal_one_uninterrupted_run_bit_by_bit(
 
 @pytest.mark.parametrize("tuning", [FULL, LORA])
 def test_a_kl_term_pulls_towards_the_runs_first_checkpoint_after_its_warm_start(
-    warm: Path, adapted: Path, tmp_path: Path, tuning: Any
+    warm: Path, adapted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tuning: Any
 ) -> None:
     begun = warm if tuning == FULL else adapted
     root = Path(shutil.copytree(begun, tmp_path / "checkpoints"))
@@ -353,7 +358,16 @@ def test_a_kl_term_pulls_towards_the_runs_first_checkpoint_after_its_warm_start(
     pulled = config_of(
         tuning=tuning, iterations=1, optimizer={"warmupSteps": 0}, loss={"beta": 0.5}
     )
+    loaded: list[Path] = []
+    load = model.load_model
+
+    def load_and_count(folder: Path, *dtype: Any) -> Any:
+        loaded.append(folder)
+        return load(folder, *dtype)
+
+    monkeypatch.setattr(model, "load_model", load_and_count)
     with_kl = learn(root, 2, "000001", pulled, rows)["metrics"]["loss"]
+    monkeypatch.undo()
 
     first_rows = rows_of_batch(root, "warm", config)
     k3 = [
@@ -363,6 +377,9 @@ def test_a_kl_term_pulls_towards_the_runs_first_checkpoint_after_its_warm_start(
     ]
     assert sum(k3) > 0.01
     assert with_kl - without == pytest.approx(0.5 * sum(k3) / len(k3), rel=1e-3)
+    # The reference is an adapter of the model that is there already, and is not saved.
+    assert len(loaded) == (2 if tuning == FULL else 1)
+    assert not [path for path in (root / "night/000002").rglob("*reference*")]
 
 
 def test_rewards_below_the_mean_are_unlearned_and_those_above_learned(root: Path) -> None:
@@ -385,6 +402,27 @@ def test_a_short_batch_is_filled_up_with_rows_that_teach_nothing(root: Path) -> 
     longer = learn(root, 1, "warm", config_of(rollouts=13, microBatch=4), rows)["metrics"]
     for name in ("loss", "gradNorm", "ratio", "entropy", "tokens", "kl"):
         assert longer[name] == pytest.approx(exact[name], abs=1e-5), name
+
+
+def test_a_micro_batch_is_as_wide_as_its_own_longest_row(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = config_of(iterations=1, microBatch=1, loss={"beta": 0.1})
+    rows = rows_of_batch(root, "warm", config)
+    rows[3] = cut_off(rows[3])
+    widths: list[int] = []
+    score = GRPOTrainer._get_per_token_logps_and_entropies
+
+    def score_and_tell(self: Any, model: Any, ids: torch.Tensor, *args: Any, **more: Any) -> Any:
+        widths.append(ids.size(1))
+        return score(self, model, ids, *args, **more)
+
+    monkeypatch.setattr(GRPOTrainer, "_get_per_token_logps_and_entropies", score_and_tell)
+    learn(root, 1, "warm", config, rows)
+    lengths = [len(row["promptTokenIds"]) + len(row["completionTokenIds"]) for row in rows]
+    # One pass over the reference policy, and one over the policy.
+    assert sorted(widths) == sorted([*lengths, *lengths])
+    assert len(set(lengths)) > 2
 
 
 def test_metrics_tell_how_far_the_sampler_was_away_and_how_far_the_policy_went(root: Path) -> None:

@@ -26,6 +26,8 @@ export interface WriteBatchRequest {
   readonly learning?: {
     /** Keeps groups of equal rewards. */
     readonly keepFlat: boolean;
+    /** Difference in reward that counts among equally good answers; absent: none does. */
+    readonly material?: number;
     /** Leaves out rollouts without a reward: only a KL term reads them, and they dilute the mean over tokens. */
     readonly rewardedOnly: boolean;
   };
@@ -82,7 +84,7 @@ function rowsOf(
 ): BatchRow[] {
   const name = [sixDigits(group.cycle), sixDigits(group.draw), group.round].join('/');
   const rollouts = learning === undefined ? group.rollouts : rolloutsToLearn(group, learning);
-  return rollouts.map(({ index, reward, tokens, baseline }) => {
+  return rollouts.map(({ index, reward, outcome, tokens, baseline }) => {
     const sample = samples.rollouts[index];
     const lengths = [sample?.completionTokenIds.length, sample?.sampledLogprobs.length];
     if (lengths.some((length) => length !== tokens)) {
@@ -91,16 +93,16 @@ function rowsOf(
     }
     const groupId = learning !== undefined && baseline !== undefined ? `${name}/${baseline}` : name;
     const ids = { rolloutId: `${name}/${sixDigits(index)}`, groupId, round: group.round };
-    return rowSchema.parse({ ...sample, ...ids, policy: samples.checkpoint, reward });
+    return rowSchema.parse({ ...sample, ...ids, policy: samples.checkpoint, reward, outcome });
   });
 }
 
 function rolloutsToLearn(
   { rollouts }: GroupRecord,
-  { keepFlat, rewardedOnly }: NonNullable<WriteBatchRequest['learning']>,
+  learning: NonNullable<WriteBatchRequest['learning']>,
 ): readonly Rollout[] {
-  const kept = learnableParts(rollouts, keepFlat).flat();
-  return rewardedOnly ? kept.filter(({ reward }) => reward !== null) : kept;
+  const kept = learnableParts(rollouts, learning).flat();
+  return learning.rewardedOnly ? kept.filter(({ reward }) => reward !== null) : kept;
 }
 
 function invalid(group: string, reason: string): ApplicationFailure {

@@ -24,13 +24,14 @@ export async function firstCheckpoint(opened: FirstCheckpoint): Promise<Checkpoi
   return refOf(checkpoint);
 }
 
-/** Has the trainer estimate whether updates will fit into memory, beside policy servers that already run. */
-export async function requireMemory(
-  { settings, init: { config } }: Pick<OpenedNight, 'settings' | 'init'>,
+/** Has the trainer check whether it has memory and disk space for the night, and whether its policy server is right. */
+export async function requireTrainer(
+  { settings, init: { config }, night, done }: Pick<OpenedNight, 'settings' | 'init' | 'night' | 'done'>,
   checkpoint: CheckpointRef,
 ): Promise<void> {
-  const trainer = trainerActivities('is there memory?', settings, settings.budget.wallClockMs);
-  await trainer[names.PREFLIGHT]({ checkpoint, config });
+  const trainer = trainerActivities('can it be trained?', settings, settings.budget.wallClockMs);
+  const { baseUrl } = settings.policy;
+  await trainer[names.PREFLIGHT]({ checkpoint, config, cycles: night.last - done, servers: [baseUrl] });
 }
 
 export async function publish(

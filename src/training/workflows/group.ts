@@ -10,12 +10,12 @@ import type { EvaluationActivities } from '../../evaluation/activities';
 import type { Attempts, Ungraded } from '../../evaluation/workflows/attempts';
 import { NOT_PLAYED, playPlan, playPrompted } from '../../evaluation/workflows/attempts';
 import { gradeAttempts } from '../../evaluation/workflows/grading';
-import type { GroupInput } from '../inputs';
+import type { GroupInput, RewardSettings } from '../inputs';
 import type { SamplePlansResult } from '../activities/sample-plans';
 import type { GroupResult, GroupRound } from '../contract';
 import { samplingSeed } from '../draw';
 import { type GroupPart, Stopwatch } from '../summarize-cycle';
-import { rewardOf, rewardOfRoot, scoreRounds } from '../rewards';
+import { outcomesOnly, rewardOf, rewardOfRoot, scoreRounds } from '../rewards';
 import type { GroupRecord, Rollout, SampledPlan } from '../records';
 import { checkInput, samplingActivities, storeActivities } from './activities';
 
@@ -163,8 +163,10 @@ function rootsIn(rollouts: readonly RolloutResult[]): readonly Root[] {
 }
 
 function recordsOf(input: GroupInput, rounds: readonly RoundResult[]): readonly GroupRecord[] {
-  const { trainRun, purpose, cycle, draw, workers, writer, recursion } = input;
-  const rewards = rewardsOf(input, rounds);
+  const { trainRun, purpose, cycle, draw, workers, writer, recursion, reward } = input;
+  const rewards = rewardsOf(input, reward, rounds);
+  const bare = outcomesOnly(reward);
+  const outcomes = bare && rewardsOf(input, bare, rounds);
   const isByVerdict = recursion.baseline === 'verdict';
   return rounds.map(({ question, samples, rollouts }, round) => ({
     trainRun,
@@ -181,6 +183,7 @@ function recordsOf(input: GroupInput, rounds: readonly RoundResult[]): readonly 
       ...rollout,
       index,
       reward: rewards[round]?.[index] ?? null,
+      ...(outcomes !== null && { outcome: outcomes[round]?.[index] ?? null }),
       baseline: isByVerdict && round > 0 ? rounds[round - 1]?.rollouts[rollout.root]?.verdict : undefined,
     })),
   }));
@@ -192,14 +195,27 @@ async function keepRounds(records: readonly GroupRecord[]): Promise<readonly Gro
     const key = await storeActivities(`keep round ${record.round + 1}`)[names.KEEP_GROUP](record);
     const { rollouts } = record;
     const baselines = rollouts.map(({ baseline }) => baseline);
-    const rewards = rollouts.map(({ reward }) => reward);
-    kept.push({ key, rewards, ...(baselines.some((name) => name !== undefined) && { baselines }) });
+    const [rewards, outcomes] = [
+      rollouts.map(({ reward }) => reward),
+      rollouts.map(({ outcome }) => outcome),
+    ];
+    kept.push({
+      key,
+      rewards,
+      ...(isGiven(outcomes) && { outcomes }),
+      ...(isGiven(baselines) && { baselines }),
+    });
   }
   return kept;
 }
 
+function isGiven(values: readonly unknown[]): boolean {
+  return values.some((value) => value !== undefined);
+}
+
 function rewardsOf(
-  { reward, recursion }: GroupInput,
+  { recursion }: GroupInput,
+  reward: RewardSettings,
   [first, second]: readonly RoundResult[],
 ): readonly (readonly (number | null)[])[] {
   const own = (round: RoundResult | undefined): readonly (number | null)[] =>

@@ -2,6 +2,7 @@ import { imitationSteps } from '../imitation';
 import type { CheckpointRef } from '../names';
 import * as names from '../names';
 import type { CycleMetrics } from '../records';
+import { materialSpread } from '../rewards';
 import type { Stopwatch } from '../summarize-cycle';
 import type { Checkpoint } from '../trainer-contract';
 import { storeActivities, trainerActivities } from './activities';
@@ -52,7 +53,7 @@ async function learnFromRewards(
 ): Promise<Learned> {
   const { checkpoint: parent, opened } = night.state;
   const { settings, init } = opened;
-  const { trainRun, policy, keepFlat } = settings;
+  const { trainRun, policy, keepFlat, reward } = settings;
   const rewardedOnly = settings.trainer.loss.beta === 0;
   const { key, sha256 } = await storeActivities(`batch of cycle ${cycle}`)[names.WRITE_BATCH]({
     trainRun,
@@ -61,7 +62,7 @@ async function learnFromRewards(
     writer,
     temperature: policy.temperature,
     groups: learnable,
-    learning: { keepFlat, rewardedOnly },
+    learning: { keepFlat, material: materialSpread(reward), rewardedOnly },
   });
   const trainer = trainerActivities(`update of cycle ${cycle}`, settings, night.patienceMs());
   const { checkpoint, metrics } = await watch.time('update', () =>

@@ -65,7 +65,7 @@ async function openNight(input: TrainInput, control: NightControl): Promise<Nigh
   const opening = storeActivities('open the night');
   const opened = await opening[names.OPEN_NIGHT]({ date, trainRun, cycles, from, config });
   const begun = await checkpoints.firstCheckpoint(opened);
-  if (!opened.isTrained) await checkpoints.requireMemory(opened, begun);
+  if (!opened.isTrained) await checkpoints.requireTrainer(opened, begun);
   return Night.begin(opened, begun, control);
 }
 

@@ -5,7 +5,8 @@ import { CANNOT_LEARN, checkpointId, type CheckpointRef } from '../names';
 import type { GroupResult, GroupRound } from '../contract';
 import { chooseGroups, drawQuestions, drawWorkers, groupInput, type GroupOptions } from '../draw';
 import { imitationSteps } from '../imitation';
-import { learnableParts } from '../rewards';
+import { learnableParts, materialSpread } from '../rewards';
+import type { TrainingSettings } from '../config/resolve';
 import { samplePlansFor } from './group';
 import type { Night } from './night';
 
@@ -64,7 +65,7 @@ function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise
     try {
       for (;;) {
         const isEnough = (group: GroupResult): boolean =>
-          imitationSteps(settings.imitation, cycle) > 0 || learnableIn(group, settings.keepFlat).length > 0;
+          imitationSteps(settings.imitation, cycle) > 0 || learnableIn(group, settings).length > 0;
         const spreads = drawn.map((group) => group && isEnough(group));
         const { keep, more } = chooseGroups(settings, spreads);
         for (const options of drawGroups(night, { cycle, writer }, drawn.length, more)) {
@@ -82,7 +83,7 @@ function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise
           const groups = drawn.filter((group) => group !== null);
           const learnable = groups
             .filter(({ draw }) => keep.includes(draw))
-            .flatMap((group) => learnableIn(group, settings.keepFlat));
+            .flatMap((group) => learnableIn(group, settings));
           return { writer, groups, learnable, dropped: groups.length - keep.length };
         }
         await Promise.race(underWay);
@@ -113,13 +114,19 @@ export function drawGroups(
   });
 }
 
-function learnableIn({ rounds }: GroupResult, keepFlat: boolean): readonly string[] {
-  return rounds.filter((round) => isLearnable(round, keepFlat)).map(({ key }) => key);
+type Learning = Pick<TrainingSettings, 'keepFlat' | 'reward'>;
+
+function learnableIn({ rounds }: GroupResult, settings: Learning): readonly string[] {
+  return rounds.filter((round) => isLearnable(round, settings)).map(({ key }) => key);
 }
 
-function isLearnable({ rewards, baselines }: GroupRound, keepFlat: boolean): boolean {
-  const compared = rewards.map((reward, index) => ({ reward, baseline: baselines?.[index] }));
-  return learnableParts(compared, keepFlat).length > 0;
+function isLearnable({ rewards, outcomes, baselines }: GroupRound, { keepFlat, reward }: Learning): boolean {
+  const compared = rewards.map((earned, index) => ({
+    reward: earned,
+    outcome: outcomes?.[index],
+    baseline: baselines?.[index],
+  }));
+  return learnableParts(compared, { keepFlat, material: materialSpread(reward) }).length > 0;
 }
 
 /**

@@ -31,6 +31,9 @@ ARTIFACT_FORMS = "FOLDER or s3://BUCKET/PREFIX"
 class Artifacts:
     """Files stored under keys, each complete or absent even if a process dies. Calls block."""
 
+    folder: Path | None = None
+    """Folder on this machine, if they are in one."""
+
     def __init__(self, url: str, root: str, files: Any) -> None:
         self.url = url
         self._root = root
@@ -139,7 +142,7 @@ class _Folder(Artifacts):
     """Folder with one file per key, synced to disk before it appears under its final name."""
 
     def __init__(self, url: str) -> None:
-        self._folder = Path(url).resolve()
+        self.folder = self._folder = Path(url).resolve()
         super().__init__(str(self._folder), str(self._folder), fsspec.filesystem("file"))
 
     def write(self, key: str, content: bytes) -> None:

@@ -82,7 +82,7 @@ class CheckpointCache:
         """Keeps the `most` last used checkpoints, and all others that are in use."""
         self.root = root
         self.artifacts = artifacts
-        self._most = most
+        self.most = most
 
     def find(self, checkpoint: CheckpointName) -> StoredCheckpoint | None:
         """Returns None if it was never stored, or was removed. Raises `CheckpointUnreadable`."""
@@ -181,6 +181,16 @@ class CheckpointCache:
         removed = {name: size for name, size in sizes.items() if size is not None}
         return {"removed": [*removed], "bytes": left + sum(removed.values())}
 
+    def replaceable_bytes(self) -> int:
+        """Counts the bytes of the local checkpoints of cycles, which make room for newer ones."""
+        made = self.root.glob(f"[!.]*/[!.]*/{RESULT_FILE}")
+        found = 0
+        for folder in (path.parent for path in made if path.parent.name.isdecimal()):
+            # Another process may remove it just now.
+            with suppress(FileNotFoundError):
+                found += sum(file.stat().st_size for file in _files_of(folder))
+        return found
+
     @contextmanager
     def _held(self, checkpoint: CheckpointName, to_go_on: bool) -> Iterator[Record]:
         stored, folder = self.require(checkpoint), checkpoint_folder(self.root, checkpoint)
@@ -210,7 +220,7 @@ class CheckpointCache:
         """Removes the least recently used checkpoints over the limit, unless they are in use."""
         records = [*self.root.glob(f"[!.]*/[!.]*/{RESULT_FILE}")]
         by_use = sorted(records, key=_modified, reverse=True)
-        for record in by_use[self._most :]:
+        for record in by_use[self.most :]:
             self._remove(record.parent)
 
     def _remove(self, folder: Path) -> int | None:

@@ -1,30 +1,29 @@
 """TRL's GRPO on rollouts sampled elsewhere, with the loss normalised over all of them.
 
-Differs from TRL 1.16 in four points, each of which a test compares with stock TRL:
+Differs from TRL 1.16 in five points, each of which a test compares with stock TRL:
 
 1. The loss is divided by the tokens or rollouts of the whole batch. TRL takes the mean of the
    micro batches' means, so that a memory setting changes the objective: with one rollout per
    micro batch, its `bnpo` is `grpo`.
-2. The ratio's denominator is the policy's own probability before the first step on a minibatch,
-   taken from the first pass over it. TRL uses the probability before the whole update, from a
-   separate pass. Earlier changes of the policy go into the importance weight, whose numerator is
-   this probability (as in arXiv 2505.24298).
+2. The ratio's denominator, the policy's own probability before the update, comes from the first
+   pass over the batch if that precedes any step, and only with several minibatches from a pass of
+   its own, as always in TRL. It is also the numerator of the importance weight.
 3. The sampler's probabilities come with the batch, whichever server sampled. TRL corrects for
    them only if it called vLLM itself.
-4. The entropy bonus is the mean over the tokens of the whole batch, for the same reason as 1.
+4. Each micro batch is padded to its own longest row. TRL pads to the batch's.
+5. The entropy bonus is the mean over the tokens of the whole batch, for the same reason as 1.
 """
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import torch
 from datasets import Dataset
-from peft import PeftModel
 from transformers import PrinterCallback
 from trl.trainer.grpo_trainer import GRPOTrainer
-from trl.trainer.utils import add_fused_lm_head
 
 from conductor_trainer.checkpoint import MOMENTS_FOLDER
 from conductor_trainer.contract import Config, JsonObject
@@ -32,7 +31,7 @@ from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.grpo_config import StopAfter
 from conductor_trainer.model import Policy
 from conductor_trainer.moments import load_moments, save_moments
-from conductor_trainer.tensors import Sums, Tensors, sums_of
+from conductor_trainer.tensors import Sums, Tensors, sums_of, trim
 
 _SCHEDULE_FILE = "scheduler.pt"
 
@@ -45,12 +44,12 @@ class ExternalGRPOTrainer(GRPOTrainer):
         *,
         batch: Tensors,
         config: Config,
-        load_reference: Callable[[], Policy],
+        reference: Callable[[], AbstractContextManager[Policy]],
         stop_after: int,
         report: Callable[[str], None],
         **kwargs: Any,
     ) -> None:
-        """`load_reference` is called only for a KL term; it returns the policy to stay close to."""
+        """`reference` yields the policy to stay close to; it is called only for a KL term."""
         super().__init__(
             # TRL requires prompts and a reward function; neither affects training here.
             train_dataset=Dataset.from_dict({"prompt": [""]}),
@@ -63,7 +62,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
         self._loss = config["loss"]
         # TRL's own reference would be the parent checkpoint.
         self.beta = self._loss["beta"]
-        self._load_reference = load_reference
+        self._reference = reference
         # Makes TRL's loss read `importance_sampling_ratio`; no vLLM is called.
         self.use_vllm = self.vllm_importance_sampling_correction = True
         self._micro_batch: Tensors | None = None
@@ -74,24 +73,32 @@ class ExternalGRPOTrainer(GRPOTrainer):
 
     def _generate_and_score_completions(self, inputs: Any) -> Tensors:
         batch = {name: tensor.to(self.accelerator.device) for name, tensor in self._batch.items()}
+        if self._minibatches > 1:
+            # The first pass over all minibatches but the first comes after a step.
+            own_BC = self._logprobs(self.model, batch)
+            batch |= {"old_per_token_logps": own_BC}
+            batch |= importance_weights(own_BC, batch, self._loss)
         if self.beta != 0:
-            batch["ref_per_token_logps"] = self._reference_logprobs(batch)
+            # Stays in memory only for this one pass.
+            with self._reference() as reference:
+                batch["ref_per_token_logps"] = self._logprobs(reference, batch)
         return batch
 
     @torch.no_grad()
-    def _reference_logprobs(self, batch: Tensors) -> torch.Tensor:
-        # Stays in memory only for this one pass.
-        reference: Any = self._load_reference()
-        whole: Any = reference.get_base_model() if isinstance(reference, PeftModel) else reference
-        add_fused_lm_head(whole, temperature=self.temperature)
-        reference.to(self.accelerator.device).eval()
-        logprobs_BC, _, _ = super()._get_per_token_logps_and_entropies(
-            reference,
-            torch.cat([batch["prompt_ids"], batch["completion_ids"]], dim=1),
-            torch.cat([batch["prompt_mask"], batch["completion_mask"]], dim=1),
-            batch["completion_ids"].size(1),
-            batch_size=self.args.per_device_train_batch_size,
-        )
+    def _logprobs(self, policy: Any, batch: Tensors) -> torch.Tensor:
+        """Returns the log-probabilities that a policy with a fused head gives to a batch."""
+        logprobs_BC = torch.zeros_like(batch["sampling_per_token_logps"])
+        rows = self.args.per_device_train_batch_size
+        for start in range(0, len(logprobs_BC), rows):
+            part = {name: each[start : start + rows] for name, each in batch.items() if each.ndim}
+            trimmed = trim(part)
+            found_BC, _, _ = super()._get_per_token_logps_and_entropies(
+                policy,
+                torch.cat([trimmed["prompt_ids"], trimmed["completion_ids"]], dim=1),
+                torch.cat([trimmed["prompt_mask"], trimmed["completion_mask"]], dim=1),
+                trimmed["completion_ids"].size(1),
+            )
+            logprobs_BC[start : start + rows, : found_BC.size(1)] = found_BC
         return logprobs_BC
 
     def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
@@ -105,6 +112,8 @@ class ExternalGRPOTrainer(GRPOTrainer):
         return self._scored
 
     def _compute_loss(self, model: Any, inputs: Tensors) -> torch.Tensor:
+        # TRL passes the same dictionary again in the batch's next pass.
+        inputs.update(trim(inputs))
         self._micro_batch = inputs
         policy_loss = super()._compute_loss(model, inputs) * self._share_of(inputs)
         loss = policy_loss - self._loss["entropy"] * self._entropy_of(inputs)

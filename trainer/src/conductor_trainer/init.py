@@ -7,7 +7,14 @@ from conductor_trainer.checkpoint import Record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.memory import require_memory
-from conductor_trainer.model import Policy, add_adapter, build_tiny, load_model, load_tokenizer
+from conductor_trainer.model import (
+    Policy,
+    add_adapter,
+    build_tiny,
+    load_model,
+    load_tokenizer,
+    require_chatml,
+)
 from conductor_trainer.record import Made, make, record_of, save_made
 
 BASE = "base"
@@ -41,6 +48,7 @@ def begin(made: Made, model_folder: Path, outcome: JsonObject) -> Record:
     """Records a whole model unchanged or, with LoRA, a new adapter on it that has no effect yet."""
     require_memory(model_folder, made.config)
     tokenizer = load_tokenizer(model_folder)
+    require_chatml(tokenizer, model_folder)
     policy: Policy = load_model(model_folder)
     tuning = made.config["tuning"]
     if tuning["kind"] == "lora":

@@ -15,7 +15,7 @@ from conductor_trainer.checkpoint import require_record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.export import export
 from conductor_trainer.init import init
-from conductor_trainer.memory import require_memory
+from conductor_trainer.memory import require_memory, sizes_of
 from conductor_trainer.score import score
 from conductor_trainer.update import update
 from conductor_trainer.warm_start import warm_start
@@ -42,7 +42,7 @@ def perform(
             record = require_record(root, request["checkpoint"])
             whole = record.folder if record.kind == "model" else record.base
             require_memory(root / whole, request["config"])
-            return {}
+            return sizes_of(root / whole, request["config"])
         case "update":
             return update(root, request, file, report)
         case "score":

@@ -23,8 +23,8 @@ _FLOAT = 4
 _HALF = 2
 _MOMENTS = 2 * _FLOAT
 
-_LOGITS_AT_ONCE = 32_768
-"""Vocabulary entries that TRL's loss processes at a time."""
+LOGITS_AT_ONCE = 32_768
+"""Vocabulary entries that TRL's head processes at a time."""
 
 _LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """Memory limit of a container, in version 2 and version 1 of Linux's control groups."""
@@ -92,6 +92,12 @@ def require_memory(model_folder: Path, config: Config, passing: Passing | None =
         raise OutOfMemory(f"{lack}. {_ADVICE}")
 
 
+def sizes_of(model_folder: Path, config: Config) -> Bytes:
+    """Returns the bytes that a checkpoint's weights and moments take on a disk."""
+    learned = shape_of(model_folder, config).learned
+    return {"weights": _FLOAT * learned, "moments": _MOMENTS * learned}
+
+
 def shape_of(model_folder: Path, config: Config) -> Shape:
     try:
         settings = AutoConfig.from_pretrained(model_folder, **SAFELY).get_text_config()
@@ -147,7 +153,7 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
         longest = config["maxPromptTokens"] + config["maxCompletionTokens"]
         tokens: int = config["microBatch"] * longest
         scored = config["microBatch"] * config["maxCompletionTokens"]
-        logits = 2 * _FLOAT * scored * min(shape.vocabulary, _LOGITS_AT_ONCE)
+        logits = 2 * _FLOAT * scored * min(shape.vocabulary, LOGITS_AT_ONCE)
     else:
         tokens = passing.tokens
         # The library's loss also holds a float32 copy and its gradient.
@@ -167,6 +173,20 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
     return max(at_work, beside_reference, key=lambda each: sum(each.values()))
 
 
+def needed_to_score(shape: Shape, config: Config) -> Bytes:
+    """Returns the memory that it takes to compare one served reply: whole weights on one device."""
+    is_full, is_half = config["tuning"]["kind"] == "full", config["precision"] == "bfloat16"
+    width = _HALF if is_half else _FLOAT
+    tokens = config["maxPromptTokens"] + config["maxCompletionTokens"]
+    adapter = 0 if is_full else _FLOAT * shape.learned
+    return {
+        "weights": (_FLOAT if is_full else width) * shape.weights + adapter,
+        "working copies": _HALF * shape.weights if is_full and is_half else 0,
+        "activations": 2 * width * tokens * (10 * shape.hidden + 4 * shape.feed_forward),
+        "logits": 2 * _FLOAT * tokens * min(shape.vocabulary, LOGITS_AT_ONCE),
+    }
+
+
 def needed_by_host(shape: Shape, config: Config) -> Bytes:
     """Returns the host memory that all processes of a step on GPUs use together."""
     processes, is_shared = config["processes"], is_sharded(config)
@@ -184,9 +204,11 @@ def needed_by_host(shape: Shape, config: Config) -> Bytes:
 
 
 def _reference(shape: Shape, config: Config) -> int:
-    """Returns the bytes of the reference policy, which each process loads whole for one pass."""
-    is_half = config["tuning"]["kind"] == "lora" and config["precision"] == "bfloat16"
-    return 0 if config["loss"]["beta"] == 0 else (_HALF if is_half else _FLOAT) * shape.weights
+    """Returns the bytes of the reference policy, which each process loads whole for one pass.
+
+    `shape.learned` are all weights or, with LoRA, those of a second adapter on the same model.
+    """
+    return 0 if config["loss"]["beta"] == 0 else _FLOAT * shape.learned
 
 
 def find_lack(
@@ -207,6 +229,13 @@ def find_lack(
         lack = _compare(f"Training on GPU {number} of {processes}", taken, gpu.total)
         if lack is not None:
             return lack
+    first = {
+        **needed_to_score(shape, config),
+        "other programs, such as vLLM": machine.gpus[0].taken,
+    }
+    lack = _compare("Checking served replies, on GPU 1 alone,", first, machine.gpus[0].total)
+    if lack is not None:
+        return lack
     return _compare(
         "Training in the machine's own memory", needed_by_host(shape, config), machine.host
     )

@@ -19,6 +19,7 @@ from transformers import (
     Qwen2ForCausalLM,
     Qwen2Tokenizer,
 )
+from trl.trainer.utils import add_fused_lm_head
 
 from conductor_trainer.checkpoint import Record
 from conductor_trainer.contract import Config, JsonObject
@@ -38,6 +39,9 @@ CHATML_TEMPLATE = (
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 """Chat template for users who serve an exported model; the product renders its own prompts."""
+
+_REFERENCE = "reference"
+"""Name of a second adapter, beside `default`, which is trained."""
 
 _TOKENIZER_FILES = (
     "tokenizer.json",
@@ -69,6 +73,21 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
                 "model was made with."
             )
     return tokenizer
+
+
+def require_chatml(tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
+    """Raises `ModelInvalid` unless the markers of ChatML, in which prompts are written, are tokens.
+
+    Others would be spelled out in letters, and no reply would ever end.
+    """
+    for marker in (START_OF_TURN, END_OF_TURN):
+        tokens = tokenizer.encode(marker, add_special_tokens=False)
+        if len(tokens) != 1:
+            raise ModelInvalid(
+                f"The tokenizer in {folder} splits {marker} into {len(tokens)} tokens, so its "
+                "model was not made for ChatML, in which prompts are written. Start from one that "
+                "was, such as Qwen2.5-7B-Instruct or SmolLM2-1.7B-Instruct."
+            )
 
 
 def pad_id_of(tokenizer: PreTrainedTokenizerBase) -> int:
@@ -108,6 +127,29 @@ def load_policy(root: Path, record: Record, config: Config) -> Policy:
     return load_weights(root / record.folder, root / record.base, config)
 
 
+@contextmanager
+def reference_for(
+    policy: Policy, root: Path, record: Record, config: Config
+) -> Iterator[PreTrainedModel | PeftModel]:
+    """Yields another checkpoint of a run with TRL's head: as an adapter of the same base, or whole.
+
+    The policy in training must not be used meanwhile. Its base has that head already.
+    """
+    if not isinstance(policy, PeftModel):
+        whole = load_policy(root, record, config)
+        add_fused_lm_head(whole, temperature=config["temperature"])
+        yield whole.to(policy.device).eval()
+        return
+    with _reading(root / record.folder):
+        policy.load_adapter(str(root / record.folder), _REFERENCE)
+    policy.set_adapter(_REFERENCE)
+    try:
+        yield policy
+    finally:
+        policy.set_adapter("default")
+        policy.delete_adapter(_REFERENCE)
+
+
 def load_weights(folder: Path, base_folder: Path, config: Config) -> Policy:
     """Does what `load_policy` does, for weights that have no record yet."""
     if config["tuning"]["kind"] == "full":
@@ -136,10 +178,25 @@ def load_merged(folder: Path) -> PreTrainedModel:
 @torch.no_grad()
 def logprobs_of(policy: Policy, token_ids: Sequence[int], temperature: float = 1.0) -> list[float]:
     """Log-probability of each token but the first, given all before it."""
+    if len(token_ids) < 2:
+        return []
     ids_1T = torch.tensor([[*token_ids]], device=policy.device)
-    logits_TV = policy(input_ids=ids_1T).logits[0, :-1].float() / temperature
-    logprobs_TV = torch.log_softmax(logits_TV, -1)
-    return logprobs_TV.gather(1, ids_1T[0, 1:, None])[:, 0].tolist()
+    whole: Any = policy.get_base_model() if isinstance(policy, PeftModel) else policy
+    with _fused_head(whole, temperature):
+        return policy(input_ids=ids_1T, labels=ids_1T, fused_lm_head=True).log_probs[0].tolist()
+
+
+@contextmanager
+def _fused_head(model: PreTrainedModel, temperature: float) -> Iterator[None]:
+    """Gives a model TRL's head for a while, which never holds the logits of a whole text."""
+    forward = vars(model).get("forward")
+    add_fused_lm_head(model, temperature=temperature)
+    try:
+        yield
+    finally:
+        del model.forward
+        if forward is not None:
+            model.forward = forward
 
 
 def add_adapter(model: PreTrainedModel, tuning: JsonObject, seed: int) -> PeftModel:

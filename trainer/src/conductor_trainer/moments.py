@@ -51,4 +51,3 @@ def _moments_in(state: Any) -> dict[str, torch.Tensor]:
         for weight, moments in state["state"].items()
         for kind, moment in moments.items()
     }
-

@@ -57,6 +57,7 @@ def to_tensors(rollouts: Sequence[Row], config: Config, pad_id: int) -> Tensors:
         [row["groupId"] for row in rows_B],
         config["scale"],
         config["maxAdvantage"] or math.inf,
+        [row.get("outcome", row["reward"]) for row in rows_B],
     )
     return {
         "prompt_ids": pad(prompts_B, pad_id, "left"),
@@ -70,38 +71,59 @@ def to_tensors(rollouts: Sequence[Row], config: Config, pad_id: int) -> Tensors:
     }
 
 
+_BY_PROMPT = ("prompt_ids", "prompt_mask")
+
+
+def trim(batch: Tensors) -> Tensors:
+    """Cuts off columns in which every row has padding; at least one of completions stays."""
+    read_P, learned_C = (
+        batch[name].any(0).nonzero() for name in ("prompt_mask", "completion_mask")
+    )
+    begin, end = int(read_P.min()), int(learned_C.max()) + 1 if len(learned_C) else 1
+    widest = batch["completion_mask"].size(1)
+
+    def cut(name: str, tensor: torch.Tensor) -> torch.Tensor:
+        if name in _BY_PROMPT:
+            return tensor[:, begin:]
+        # Weights of whole replies have one column, which stays.
+        return tensor[:, :end] if tensor.ndim == 2 and tensor.size(1) == widest else tensor
+
+    return {name: cut(name, tensor) for name, tensor in batch.items()}
+
+
 def advantages_of(
     rewards_B: Sequence[float | None],
     group_ids_B: Sequence[str],
     scale: Literal["group", "batch", "none"],
     most: float = math.inf,
+    outcomes_B: Sequence[float | None] | None = None,
 ) -> list[float]:
     """Compares each reward with the others of its group (arXiv 2402.03300, section 4.1).
 
-    The baseline is the group's mean. `group` divides by its sample standard deviation (over n - 1,
-    as in TRL), `batch` by that of all rewards (arXiv 2508.08221), `none` does not divide
-    (arXiv 2503.20783). A reward of None does not count in either and gets advantage 0. Advantages
-    are clamped to between -`most` and `most`.
+    The baseline is the group's mean. `group` divides by the sample standard deviation of its
+    outcomes (over n - 1, as in TRL), `batch` by that of all outcomes (arXiv 2508.08221), `none`
+    does not divide (arXiv 2503.20783). Outcomes are the rewards but for cost and length, which so
+    keep their size next to what an answer is worth. Where outcomes are equal, only those terms are
+    left: they are divided by the batch's deviation, or by nothing if that is 0, too. A reward of
+    None does not count in any of them and gets advantage 0. Advantages are clamped to between
+    -`most` and `most`.
     """
-    rows_of_group: defaultdict[str, list[int]] = defaultdict(list)
-    for row, (reward, group_id) in enumerate(zip(rewards_B, group_ids_B, strict=True)):
+    rows_of_group: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
+    each_B = zip(rewards_B, group_ids_B, outcomes_B or rewards_B, strict=True)
+    for row, (reward, group_id, outcome) in enumerate(each_B):
         if reward is not None:
-            rows_of_group[group_id].append(row)
+            worth = reward if outcome is None else outcome
+            rows_of_group[group_id].append((row, reward, worth))
 
-    graded = [reward for reward in rewards_B if reward is not None]
-    spread_of_batch = _spread_of(graded) if scale == "batch" else 0.0
+    all_worths = [worth for rows_G in rows_of_group.values() for _, _, worth in rows_G]
+    spread_of_batch = _spread_of(all_worths)
     advantages_B = [0.0] * len(rewards_B)
     for rows_G in rows_of_group.values():
-        rewards_G = [reward for row in rows_G if (reward := rewards_B[row]) is not None]
-        match scale:
-            case "group":
-                divisor = _spread_of(rewards_G) + STD_FLOOR
-            case "batch":
-                divisor = spread_of_batch + STD_FLOOR
-            case "none":
-                divisor = 1.0
-        mean = fmean(rewards_G)
-        for row, reward in zip(rows_G, rewards_G, strict=True):
+        spread = _spread_of([worth for _, _, worth in rows_G]) if scale == "group" else 0.0
+        spread = spread or spread_of_batch
+        divisor = 1.0 if scale == "none" or spread == 0 else spread + STD_FLOOR
+        mean = fmean(reward for _, reward, _ in rows_G)
+        for row, reward, _ in rows_G:
             advantages_B[row] = max(-most, min(most, (reward - mean) / divisor))
     return advantages_B
 

@@ -11,7 +11,7 @@ from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.grpo_config import grpo_config, require_steps_left
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
-from conductor_trainer.model import Policy, load_policy, load_tokenizer, pad_id_of
+from conductor_trainer.model import Policy, load_tokenizer, pad_id_of, reference_for
 from conductor_trainer.ranks import learn_together
 from conductor_trainer.record import Made, join_ranks, load_together, make, save_made
 from conductor_trainer.tensors import Sums, add_up, share_of_rank, to_tensors
@@ -54,8 +54,8 @@ def learn(made: Made, batch: Path, report: Report) -> tuple[Policy, JsonObject]:
         processing_class=tokenizer,
         batch=share_of_rank(tensors),
         config=config,
-        load_reference=lambda: load_policy(
-            root, require_record(root, parent.first or before), config
+        reference=lambda: reference_for(
+            policy, root, require_record(root, parent.first or before), config
         ),
         stop_after=made.step,
         report=report,

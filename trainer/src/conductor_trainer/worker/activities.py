@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -14,8 +14,9 @@ from temporalio.exceptions import ApplicationError
 from conductor_trainer.checkpoint import describe, identity_of, require_same
 from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.contract import CheckpointName, JsonObject, StoredBytes, check_request
-from conductor_trainer.errors import BadRequest, TrainerError
-from conductor_trainer.worker.publish import publish, retire
+from conductor_trainer.disk import Sizes, require_space
+from conductor_trainer.errors import BadRequest, ServerUnavailable, TrainerError
+from conductor_trainer.worker.publish import publish, require_processed, retire
 from conductor_trainer.worker.steps import Report, StepRunner
 
 _HEARTBEAT_SECONDS = 3.0
@@ -132,9 +133,17 @@ class TrainerActivities:
 
     @_activity("conductor.trainer.preflight")
     async def preflight(self, request: Any) -> Any:
-        """Checks, before a night spends anything, whether its updates fit into memory."""
+        """Checks, before a night spends anything, its memory, its disks and its policy server."""
+        servers = request.get("servers", [])
+        self._allowed.check_servers(servers)
         async with self._ready(self._hold(request["checkpoint"])) as (_, report):
-            return await self._steps.run("preflight", request, None, report)
+            sizes = Sizes(**await self._steps.run("preflight", request, None, report))
+            await asyncio.to_thread(require_space, self._cache, sizes, request.get("cycles", 1))
+            stored = await asyncio.to_thread(self._cache.require, request["checkpoint"])
+            with suppress(ServerUnavailable):
+                # Whoever samples waits for it; the next checkpoint's publication checks it, too.
+                await require_processed(stored.record, request["checkpoint"], servers)
+            return {}
 
     @_activity("conductor.trainer.update")
     async def update(self, request: Any) -> Any:

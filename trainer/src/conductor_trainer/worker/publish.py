@@ -13,6 +13,12 @@ from conductor_trainer.errors import ProbeFailed, ServerRefused, ServerUnavailab
 _TIMEOUT = httpx.Timeout(300.0, connect=10.0)
 """A running server accepts connections quickly, but may read gigabytes from a shared disk."""
 
+_UNTOUCHED = {"top_p": 1, "top_k": -1, "repetition_penalty": 1}
+"""vLLM takes omitted parameters from the model's `generation_config.json`."""
+
+_TELLING = 0.5
+"""Difference of two log-probabilities that rounding cannot halve or double."""
+
 
 def model_name(checkpoint: CheckpointName) -> str:
     """Returns a name unique to the checkpoint, since a server may cache results by name."""
@@ -36,8 +42,21 @@ async def publish(record: Record, request: JsonObject) -> JsonObject:
                     f"weights than {folder}, or uses another precision. Unload the model there if "
                     "it was loaded from elsewhere, or raise the tolerance."
                 )
+            await server.require_processed(model, record.probe)
             gaps.append(gap)
     return {"model": model, "logprobGap": max(gaps)}
+
+
+async def require_processed(
+    record: Record, checkpoint: CheckpointName, servers: Sequence[str]
+) -> None:
+    """Raises `ServerRefused` if a server's log-probabilities are not those of its temperature."""
+    model = model_name(checkpoint)
+    async with httpx.AsyncClient() as client:
+        for url in servers:
+            server = PolicyServer(url, client)
+            await server.load(model, record.folder)
+            await server.require_processed(model, record.probe)
 
 
 async def retire(request: JsonObject) -> JsonObject:
@@ -84,8 +103,7 @@ class PolicyServer:
     async def probe(self, model: str, probe: Probe) -> float:
         """Returns the largest gap between the server's and the trainer's log-probabilities."""
         body = {"model": model, "prompt": probe.tokenIds, "max_tokens": 1, "prompt_logprobs": 0}
-        # vLLM takes omitted parameters from the model's `generation_config.json`.
-        body |= {"temperature": 1, "top_p": 1, "top_k": -1, "repetition_penalty": 1}
+        body |= {"temperature": 1, **_UNTOUCHED}
         answer = await self._ask("POST", "/completions", body)
         scores = answer.json()["choices"][0].get("prompt_logprobs")
         if not isinstance(scores, list) or len(scores) != len(probe.tokenIds):
@@ -94,6 +112,39 @@ class PolicyServer:
             )
         following = zip(probe.tokenIds[1:], scores[1:], probe.logprobs, strict=True)
         return max(abs(each[str(token)]["logprob"] - own) for token, each, own in following)
+
+    async def require_processed(self, model: str, probe: Probe) -> None:
+        """Raises `ServerRefused` if log-probabilities of replies ignore the temperature.
+
+        At half the temperature, those of two tokens must differ by twice as much. If hardly any
+        token but one is likely, nothing can be told.
+        """
+        hardest = min(range(len(probe.logprobs)), key=lambda at: probe.logprobs[at])
+        prompt = probe.tokenIds[: hardest + 1]
+        warm, cold = [await self._first_tokens(model, prompt, each) for each in (1.0, 0.5)]
+        shared = sorted(warm.keys() & cold.keys(), key=lambda token: warm[token])
+        if not shared:
+            return
+        usual, halved = (each[shared[-1]] - each[shared[0]] for each in (warm, cold))
+        if usual > _TELLING and halved < 1.5 * usual:
+            raise ServerRefused(
+                f"{self._url} gives log-probabilities that ignore the temperature: two tokens "
+                f"differ by {usual:.3g} at temperature 1, and by {halved:.3g} at 0.5, where it "
+                "must be twice as much. Weights and checks would be wrong: start vLLM with "
+                "--logprobs-mode=processed_logprobs."
+            )
+
+    async def _first_tokens(
+        self, model: str, prompt: Sequence[int], temperature: float
+    ) -> dict[int, float]:
+        """Samples the token after a prompt many times; returns the log-probability of each."""
+        body = {"model": model, "prompt": [*prompt], "n": 64, "seed": 1, "max_tokens": 1}
+        body |= {"temperature": temperature, "logprobs": 0, "return_token_ids": True, **_UNTOUCHED}
+        answer = await self._ask("POST", "/completions", body)
+        return {
+            choice["token_ids"][0]: choice["logprobs"]["token_logprobs"][0]
+            for choice in answer.json()["choices"]
+        }
 
     async def _ask(
         self, method: str, path: str, body: Any = None, *, allowed: Sequence[int] = ()
