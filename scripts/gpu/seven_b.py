@@ -1,4 +1,4 @@
-"""Measures an update of a model of Qwen2.5-7B's shape beside the preflight's estimate.
+"""Measures an update and a check of a model of Qwen2.5-7B's shape beside the preflight's estimates.
 
 Weights and rollouts are random, so nothing is downloaded. The adapter, the micro batch and the
 lengths of prompts and replies are those of profiles/qwen2.5-7b-lora.yaml.
@@ -20,13 +20,14 @@ from transformers.utils import logging
 
 from conductor_trainer.contract import Config
 from conductor_trainer.init import init
-from conductor_trainer.memory import needed_by_process, shape_of
+from conductor_trainer.memory import Bytes, needed_by_process, needed_to_score, shape_of
 from conductor_trainer.model import train_tokenizer
 from conductor_trainer.options import add_device_option, require_device
+from conductor_trainer.score import score
 from conductor_trainer.starting import start
 from conductor_trainer.update import update
 from policies import PROMPT, QWEN_7B
-from tiny_run import RUN, config_of, update_request, write_batch
+from tiny_run import RUN, checkpoint, config_of, update_request, write_batch
 
 TINY = Qwen2Config(
     vocab_size=512,
@@ -67,6 +68,8 @@ def main() -> None:
         maxPromptTokens=prompt,
         maxCompletionTokens=reply,
         optimizer={"learningRate": 1e-5},
+        # Also loads a reference policy, a second adapter.
+        loss={"beta": 0.01},
     )
     with tempfile.TemporaryDirectory() as folder:
         measure(Path(folder), qwen, config)
@@ -75,9 +78,8 @@ def main() -> None:
 def measure(folder: Path, qwen: Qwen2Config, config: Config) -> None:
     model, root = folder / "model", folder / "checkpoints"
     make_model(model, qwen, config["device"])
-    parts = needed_by_process(shape_of(model, config), config)
-    needs = ", ".join(f"{gb(size)} for {name}" for name, size in parts.items() if size > 0)
-    print(f"estimated {gb(sum(parts.values()))}: {needs}", flush=True)
+    shape = shape_of(model, config)
+    print(f"estimated {in_parts(needed_by_process(shape, config))}", flush=True)
     base = {"kind": "folder", "path": str(model)}
     init(root, {"trainRun": RUN, "base": base, "config": config}, None)
     batch = write_batch(root, 1, "base", config, random_rows(qwen.vocab_size, config))
@@ -88,6 +90,16 @@ def measure(folder: Path, qwen: Qwen2Config, config: Config) -> None:
 
     made = update(root, update_request(1, "base", config), batch, report)
     print(f"measured  {most_taken(config['device'])}")
+    print(f"check     estimated {in_parts(needed_to_score(shape, config))}", flush=True)
+    forget_the_peak(config["device"])
+    served = {
+        "checkpoint": checkpoint("base"),
+        "cycle": 1,
+        "rollouts": ROLLOUTS,
+        "temperature": 1.0,
+    }
+    score(root, served | {"config": config}, batch)
+    print(f"check     measured  {most_taken(config['device'])}")
     step = at["step 2 of 2"] - at["step 1 of 2"]
     whole = f"{step * CYCLE / ROLLOUTS:.0f} s for {CYCLE}; the profile estimates {ESTIMATED_S} s"
     print(f"step      {step:.2f} s for {ROLLOUTS} rollouts, {whole}")
@@ -101,7 +113,11 @@ def make_model(folder: Path, qwen: Qwen2Config, device: str) -> None:
         model = AutoModelForCausalLM.from_config(qwen, dtype=torch.bfloat16)
     model.save_pretrained(folder)
     del model
-    # Resets the peak, so that only the update is measured.
+    forget_the_peak(device)
+
+
+def forget_the_peak(device: str) -> None:
+    """Has only what follows measured."""
     gc.collect()
     if device == "cuda":
         torch.cuda.empty_cache()
@@ -139,6 +155,11 @@ def most_taken(device: str) -> str:
     tensors, kept = torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
     card = torch.cuda.get_device_name()
     return f"{gb(tensors)} at most by tensors, {gb(kept)} with what PyTorch reserves, on {card}"
+
+
+def in_parts(needed: Bytes) -> str:
+    needs = ", ".join(f"{gb(size)} for {name}" for name, size in needed.items() if size > 0)
+    return f"{gb(sum(needed.values()))}: {needs}"
 
 
 def gb(size: int) -> str:

@@ -192,7 +192,7 @@ export function toRows(
   { checkpoint, draw, round }: { checkpoint: Checkpoint; draw: number; round: number },
 ): BatchRow[] {
   const group = round === 0 ? padded(draw) : `${padded(draw)}/${round}`;
-  const parts = new Set(learnableParts(played, false).flat());
+  const parts = new Set(learnableParts(played, { keepFlat: false }).flat());
   const rows = played.flatMap((each, index) => (parts.has(each) ? [{ ...each, index }] : []));
   return rows.map(({ sample, reward, baseline, index }) => ({
     rolloutId: `${group}/${padded(index)}`,

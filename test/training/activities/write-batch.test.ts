@@ -73,6 +73,26 @@ test('writes a header, and every rollout with its tokens and reward, in the orde
   expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
 });
 
+test('tells what an answer is worth beside what it earns if its cost counts, and drops what differs by cents', async () => {
+  const outcomes = [1, 1, 0.5];
+  const priced = (draw: number, rewards: number[]): GroupRecord => {
+    const group = groupOf(draw, rewards);
+    const rollouts = group.rollouts.map((rollout, at) => ({ ...rollout, outcome: outcomes[at] ?? null }));
+    return { ...group, rollouts };
+  };
+  const groups = await keep(priced(1, [0.99, 0.98, 0.5]), priced(2, [0.99, 0.98]), priced(3, [1, 0.9]));
+  const { key } = await write(groups, CHECKPOINT, { ...USUAL, material: 0.05 });
+  const [, ...rows] = await linesOf(key);
+  const read = rows.map((row) => batchRowSchema.parse(row));
+  expect(read.map(({ groupId, reward, outcome }) => [groupId.slice(-3, -2), reward, outcome])).toEqual([
+    ['1', 0.99, 1],
+    ['1', 0.98, 1],
+    ['1', 0.5, 0.5],
+    ['3', 1, 1],
+    ['3', 0.9, 1],
+  ]);
+});
+
 describe('a round with several baselines', () => {
   const baselines = ['correct', 'wrong', 'correct', 'wrong', 'ungraded'];
   const round = groupOf(3, [1, 1, 0.5, 1, 0], { round: 1 });
