@@ -82,7 +82,7 @@ async function rollOut(setting: PlainSetting, policy: PlainPolicy, cycle: number
   const groups: (readonly BatchRow[] | null)[] = [];
   const underWay = new Set<Promise<void>>();
   for (;;) {
-    const spreads = groups.map((group) => group && learnableParts(group, false).length > 0);
+    const spreads = groups.map((group) => group && learnableParts(group, { keepFlat: false }).length > 0);
     const { keep, more } = chooseGroups(setting.settings, spreads);
     for (const question of drawn.slice(groups.length, groups.length + more)) {
       const draw = groups.push(null) - 1;
