@@ -161,6 +161,21 @@ async def test_log_probabilities_that_ignore_the_temperature_are_refused_ahead(
                 assert "--logprobs-mode=processed_logprobs" in error.message
 
 
+async def test_an_answer_that_cannot_be_read_is_left_to_those_who_need_it(
+    tmp_path: Path, record: Record
+) -> None:
+    keep(tmp_path, "000001", record)
+
+    async def answer(_body: Any, _request: Any) -> Any:
+        return {"data": [{"id": f"{RUN}-000001"}], "choices": [{"token_ids": []}]}
+
+    with serving({"GET /v1/models": answer, "POST /v1/completions": answer}) as url:
+        activities = activities_with(tmp_path, Allowed((f"{url}/v1",), None))
+        request: Any = {"checkpoint": name_of("000001"), "config": config_of()}
+        request["servers"] = [f"{url}/v1"]
+        assert await ActivityEnvironment().run(activities.preflight, request) == {}
+
+
 async def test_a_night_is_not_refused_because_its_server_is_away(
     tmp_path: Path, activities: TrainerActivities, record: Record
 ) -> None:

@@ -141,10 +141,16 @@ class PolicyServer:
         body = {"model": model, "prompt": [*prompt], "n": 64, "seed": 1, "max_tokens": 1}
         body |= {"temperature": temperature, "logprobs": 0, "return_token_ids": True, **_UNTOUCHED}
         answer = await self._ask("POST", "/completions", body)
-        return {
-            choice["token_ids"][0]: choice["logprobs"]["token_logprobs"][0]
-            for choice in answer.json()["choices"]
-        }
+        try:
+            return {
+                choice["token_ids"][0]: choice["logprobs"]["token_logprobs"][0]
+                for choice in answer.json()["choices"]
+            }
+        except (ValueError, LookupError, TypeError) as cause:
+            raise ServerUnavailable(
+                f"{self._url}/completions gives an answer that cannot be read "
+                f"({type(cause).__name__}: {cause}): it must be vLLM 0.31 or our own server."
+            ) from cause
 
     async def _ask(
         self, method: str, path: str, body: Any = None, *, allowed: Sequence[int] = ()
