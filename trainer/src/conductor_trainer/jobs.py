@@ -42,7 +42,7 @@ def perform(
             record = require_record(root, request["checkpoint"])
             whole = record.folder if record.kind == "model" else record.base
             require_memory(root / whole, request["config"])
-            return sizes_of(root / whole, request["config"])
+            return {**sizes_of(root / whole, request["config"])}
         case "update":
             return update(root, request, file, report)
         case "score":

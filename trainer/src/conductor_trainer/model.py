@@ -136,7 +136,7 @@ def reference_for(
     The policy in training must not be used meanwhile. Its base has that head already.
     """
     if not isinstance(policy, PeftModel):
-        whole = load_policy(root, record, config)
+        whole: Any = load_policy(root, record, config)
         add_fused_lm_head(whole, temperature=config["temperature"])
         yield whole.to(policy.device).eval()
         return

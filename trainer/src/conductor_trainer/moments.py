@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch.distributed.checkpoint as dcp
 from torch.distributed.checkpoint.hf_storage import (
     HuggingFaceStorageReader,
     HuggingFaceStorageWriter,
@@ -18,6 +17,8 @@ from torch.distributed.checkpoint.state_dict import (
     get_optimizer_state_dict,
     set_optimizer_state_dict,
 )
+from torch.distributed.checkpoint.state_dict_loader import load
+from torch.distributed.checkpoint.state_dict_saver import save
 
 BYTES_AT_ONCE = 4_000_000_000
 """Bytes that all processes together copy to host memory, and then write, at a time."""
@@ -32,7 +33,7 @@ def save_moments(model: Any, optimizer: Any, folder: Path) -> None:
         written += moment.numel() * moment.element_size()
     writer = HuggingFaceStorageWriter(str(folder), part_of, save_distributed=True)
     with warnings.catch_warnings(action="ignore"):
-        dcp.save({**moments}, storage_writer=writer)
+        save({**moments}, storage_writer=writer)
 
 
 def load_moments(model: Any, optimizer: Any, folder: Path) -> None:
@@ -40,7 +41,7 @@ def load_moments(model: Any, optimizer: Any, folder: Path) -> None:
     state = get_optimizer_state_dict(model, optimizer)
     with warnings.catch_warnings(action="ignore"):
         # Reads into the tensors of `state`.
-        dcp.load({**_moments_in(state)}, storage_reader=HuggingFaceStorageReader(str(folder)))
+        load({**_moments_in(state)}, storage_reader=HuggingFaceStorageReader(str(folder)))
     set_optimizer_state_dict(model, optimizer, state)
 
 
