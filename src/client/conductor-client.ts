@@ -4,7 +4,15 @@ import { readGivenConfig } from '../config/load';
 import type { ConfigInput } from '../config/schema';
 import { checkEncrypted } from '../encryption/codec';
 import type { Plan, PlanContext } from '../plan/plan';
-import { type HeldLimits, HINT, isDepth, type LimitsChange, type Sender } from '../protocol/messages';
+import {
+  type HeldLimits,
+  HINT,
+  isDepth,
+  type LimitsChange,
+  MAX_HINTS,
+  MAX_MESSAGES,
+  type Sender,
+} from '../protocol/messages';
 import {
   ADD_HINT_SIGNAL,
   APPROVE_PLAN_UPDATE,
@@ -186,7 +194,8 @@ export class ConductorClient {
         `the depth is ${String(depth)}: it must be a whole number from 0, or null for no limit`,
       );
     }
-    await signalRun(this.client, id, SET_MAX_DEPTH_SIGNAL, depth, ...argsOf(sender));
+    const signal = { name: SET_MAX_DEPTH_SIGNAL, most: MAX_MESSAGES };
+    await signalRun(this.client, id, signal, depth, ...argsOf(sender));
   }
 
   /** Gives the Conductor something to consider, from its next call on. */
@@ -194,7 +203,7 @@ export class ConductorClient {
     if (!HINT.isMet(hint)) {
       throw new RefusedError(`the hint has ${Buffer.byteLength(hint)} bytes: it must be ${HINT.expected}`);
     }
-    await signalRun(this.client, id, ADD_HINT_SIGNAL, hint);
+    await signalRun(this.client, id, { name: ADD_HINT_SIGNAL, most: MAX_HINTS }, hint);
   }
 
   /** Returns the current limits; asks a worker, and writes nothing. */

@@ -4,9 +4,11 @@ import { FAILURES } from '../protocol/failures';
 import {
   type Client,
   isGrpcServiceError,
+  ServiceError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
+import { readHistory } from './history';
 
 /** Thrown if a run refuses what it was asked to do; the message is the run's own, and nothing changed. */
 export class RefusedError extends ConductorError {
@@ -20,14 +22,32 @@ export class NotAllowedError extends RefusedError {
   override readonly code = 'NotAllowed';
 }
 
-/** Signals a run, without awaiting an answer. @throws RefusedError if the run has ended */
+/**
+ * Signals a run, without awaiting an answer.
+ * @param most signals of this name that a run takes; it would ignore any more
+ * @throws RefusedError if the run has ended, or has been sent as many
+ */
 export async function signalRun(
   client: Client,
   id: string,
-  name: string,
+  { name, most }: { readonly name: string; readonly most: number },
   ...args: readonly unknown[]
 ): Promise<void> {
+  const sent = await explained(client, id, countSignals(client, id, name));
+  if (sent >= most) {
+    const refusal = `run ${id} was sent ${name} ${sent} times, and takes it ${most} times at most`;
+    throw new RefusedError(`${refusal}: let it end, cancel it, or start another run`);
+  }
   await explained(client, id, client.workflow.getHandle(id).signal(name, ...args));
+}
+
+async function countSignals(client: Client, id: string, name: string): Promise<number> {
+  let count = 0;
+  for await (const events of readHistory(client, { workflowId: id }, null)) {
+    const names = events.map((event) => event.workflowExecutionSignaledEventAttributes?.signalName);
+    count += names.filter((each) => each === name).length;
+  }
+  return count;
 }
 
 /** Sends an update and awaits the run's answer; needs a worker. @throws RefusedError if it refuses or has ended */
@@ -42,6 +62,24 @@ export function updateRun<Answer>(
   return explained(client, id, sent);
 }
 
+/** Bounds of Temporal on the updates of a run, by what its server says of them. */
+const UPDATE_BOUNDS: readonly (readonly [says: string, because: string])[] = [
+  [
+    'in-flight updates',
+    'as many changes as Temporal keeps for one run wait for its answer: try again when they have one',
+  ],
+  [
+    'total number of distinct updates',
+    'it has had as many changes as Temporal allows: let it end, or cancel it',
+  ],
+];
+
+function boundMet(error: unknown): string | null {
+  const cause: unknown = error instanceof ServiceError ? error.cause : error;
+  const said = isGrpcServiceError(cause) ? cause.details : '';
+  return UPDATE_BOUNDS.find(([says]) => said.includes(says))?.[1] ?? null;
+}
+
 async function explained<Answer>(client: Client, id: string, sent: Promise<Answer>): Promise<Answer> {
   try {
     return await sent;
@@ -51,6 +89,8 @@ async function explained<Answer>(client: Client, id: string, sent: Promise<Answe
       const isForbidden = refusal instanceof ApplicationFailure && refusal.type === FAILURES.notAllowed;
       throw new (isForbidden ? NotAllowedError : RefusedError)(refusal.message, { cause });
     }
+    const because = boundMet(cause);
+    if (because !== null) throw new RefusedError(`run ${id} was not changed: ${because}`, { cause });
     if (!isNotFound(cause)) throw cause;
     // The server gives the same answer for a run that has ended and for one that never existed.
     const { status } = await client.workflow.getHandle(id).describe();

@@ -20,6 +20,9 @@ export const MAX_COST_USD = 1_000_000;
 const MAX_HINT_BYTES = 2048;
 export const MAX_HINTS = 50;
 
+/** Signals of one kind that a run hears, and changes of limits that it accepts: no run needs as many. */
+export const MAX_MESSAGES = 200;
+
 /** Update `setLimits`: named limits change, the others stay; null lifts a limit. */
 export interface LimitsChange {
   readonly steps?: number;

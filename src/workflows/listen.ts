@@ -6,7 +6,6 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
-  log,
   setHandler,
 } from '@temporalio/workflow';
 import {
@@ -15,8 +14,10 @@ import {
   type HeldLimits,
   isDepth,
   HINT,
+  LIMIT_RULES,
   type LimitsChange,
   MAX_HINTS,
+  MAX_MESSAGES,
   type PlanRejection,
   type Sender,
 } from '../protocol/messages';
@@ -36,6 +37,7 @@ import {
 import type { RunLimits } from '../protocol/cards';
 import type { SolveTrace } from '../protocol/solve';
 import { checkPlan } from './failures';
+import { hearSignal } from './hear-signal';
 import type { Limits } from './limits';
 import type { RunStart } from './run-context';
 import type { Verdict, WaitingPlan } from './steering';
@@ -72,38 +74,50 @@ export function listen(start: RunStart): void {
     return limits && heldLimits(limits);
   });
   listenForSignals(start);
-  setHandler(setLimitsUpdate, (change: LimitsChange, sender?: Sender) => setLimits(start, change, sender), {
-    validator: (change: LimitsChange, sender?: Sender) => {
-      refuseFor(findLimitsProblem(change));
-      forbidFor(start.steering.rights.findExcess(runLimitsOf(change), sender));
-    },
-  });
+  listenForLimits(start);
   listenForVerdicts(start);
 }
 
 /** Sets the signal handlers. Signals cannot be refused, so an invalid one is ignored and logged. */
 function listenForSignals({ steering }: RunStart): void {
-  setHandler(setMaxDepthSignal, async (depth, sender) => {
+  hearSignal(setMaxDepthSignal, MAX_MESSAGES, (depth, sender) => {
     const problem = isDepth(depth)
       ? steering.rights.findExcess({ depth }, sender)
-      : 'expected a whole number from 0, or null for no limit';
-    if (problem === null) await steering.changeLimits({ depth }, sender);
-    else ignore(SET_MAX_DEPTH_SIGNAL, problem);
+      : `expected ${LIMIT_RULES.depth.expected}`;
+    if (problem === null) void steering.changeLimits({ depth }, sender);
+    return problem;
   });
-  setHandler(addHintSignal, async (hint) => {
-    if (!HINT.isMet(hint)) ignore(ADD_HINT_SIGNAL, `expected ${HINT.expected}`);
-    else if (steering.hints.length < MAX_HINTS) await steering.addHint(hint);
-    else ignore(ADD_HINT_SIGNAL, `expected at most ${MAX_HINTS} hints a run`);
+  hearSignal(addHintSignal, MAX_HINTS, (hint) => {
+    if (!HINT.isMet(hint)) return `expected ${HINT.expected}`;
+    if (steering.hints.length === MAX_HINTS) return `expected at most ${MAX_HINTS} hints a run`;
+    steering.addHint(hint);
+    return null;
   });
 }
 
-function ignore(signal: string, problem: string): void {
-  log.warn(`signal ${signal} ignored: ${problem}`);
+/** Sets the handler of the only update that is of use again and again, and leaves the rest of them for verdicts. */
+function listenForLimits(start: RunStart): void {
+  let accepted = 0;
+  const change = (asked: LimitsChange, sender?: Sender): Promise<HeldLimits> => {
+    accepted += 1;
+    return setLimits(start, asked, sender);
+  };
+  setHandler(setLimitsUpdate, change, {
+    validator: (asked, sender) => {
+      refuseFor(findLimitsProblem(asked) ?? (accepted < MAX_MESSAGES ? null : TOO_MANY_CHANGES));
+      forbidFor(start.steering.rights.findExcess(runLimitsOf(asked), sender));
+    },
+  });
 }
+
+/** Temporal accepts 2,000 updates of a run, refused ones not counted. */
+const TOO_MANY_CHANGES =
+  `the limits of this run were changed ${MAX_MESSAGES} times, the most that it accepts, so that decisions on its ` +
+  'plan are always possible: decide on its plan, cancel it, or start another run';
 
 /** Applies a change at once. Replies when the run has limits: the first call resolves them soon. */
 async function setLimits({ steering }: RunStart, change: LimitsChange, sender: unknown): Promise<HeldLimits> {
-  await steering.changeLimits(runLimitsOf(change), sender);
+  await Promise.all(steering.changeLimits(runLimitsOf(change), sender));
   // A cancellation does not reject the update: the reply comes once limits are known or the run is over.
   await CancellationScope.nonCancellable(() => condition(() => steering.limits !== null || steering.isOver));
   const { limits } = steering;

@@ -56,9 +56,11 @@ export async function conductorSolve(input: SolveInput): Promise<SolveTrace> {
   } catch (error) {
     throw endedBy(error, start);
   } finally {
-    // A cancelled run, too, answers every message.
-    start.steering.isOver = true;
-    if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+    // A cancelled run, too, answers every message and passes it on.
+    const { steering } = start;
+    steering.isOver = true;
+    const isDone = (): boolean => allHandlersFinished() && !steering.isTelling;
+    if (!isDone()) await CancellationScope.nonCancellable(() => condition(isDone));
   }
 }
 

@@ -8,6 +8,7 @@ import {
 } from '@temporalio/client';
 import { describeRun } from '../../client/list-runs';
 import { RefusedError, signalRun, updateRun } from '../../client/steer';
+import { MAX_MESSAGES } from '../../protocol/messages';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/names';
 import type { NightBudget, NightProgress, TrainInput } from '../contract';
 import type { ExportInput, WarmStartInput } from '../inputs';
@@ -108,7 +109,8 @@ export class TrainingClient {
   private async signal(trainRun: string, name: string): Promise<void> {
     const id = await this.idOf(trainRun);
     const { raw } = await this.client.workflow.getHandle(id).describe();
-    await signalRun(this.client, id, name, raw.workflowExecutionInfo?.firstRunId);
+    const firstRunId = raw.workflowExecutionInfo?.firstRunId;
+    await signalRun(this.client, id, { name, most: MAX_MESSAGES }, firstRunId);
   }
 
   private async idOf(trainRun: string): Promise<string> {

@@ -4,14 +4,14 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
-  log,
   setHandler,
   type SignalDefinition,
   workflowInfo,
 } from '@temporalio/workflow';
 import { FAILURES } from '../../protocol/failures';
-import { LIMIT_RULES } from '../../protocol/messages';
+import { LIMIT_RULES, MAX_MESSAGES } from '../../protocol/messages';
 import { findFaultOfChange, number, type Rules } from '../../protocol/rules';
+import { hearSignal } from '../../workflows/hear-signal';
 import type { NightBudget, NightProgress } from '../contract';
 import { PAUSE_SIGNAL, PROGRESS_QUERY, RESUME_SIGNAL, SET_BUDGET_UPDATE, STOP_SIGNAL } from '../names';
 
@@ -43,10 +43,10 @@ export class NightControl {
 export function listen(control: NightControl): void {
   const { firstExecutionRunId } = workflowInfo();
   const hear = (signal: SignalDefinition<[string]>, obey: () => void): void => {
-    setHandler(signal, (night) => {
-      if (night === firstExecutionRunId) obey();
-      else
-        log.warn(`signal ${signal.name} ignored: expected this night's first run id, ${firstExecutionRunId}`);
+    hearSignal(signal, MAX_MESSAGES, (night) => {
+      if (night !== firstExecutionRunId) return `expected this night's first run id, ${firstExecutionRunId}`;
+      obey();
+      return null;
     });
   };
   hear(pauseTrainingSignal, () => (control.isPaused = true));
