@@ -33,7 +33,7 @@ import { HistoryDecoder, isoTime, readHistory } from './history';
 
 /** A model call or a solve by a child, and the events that the workflow records for it. */
 export interface PendingCall {
-  readonly started: RunEvent;
+  readonly started: readonly RunEvent[];
   readonly standIn?: Plan;
   readonly succeed: (result: unknown, at: string) => RunEvent[];
   readonly fail: (error: Error, at: string) => RunEvent[];
@@ -55,7 +55,7 @@ export function readPendingCall(
 function planCall(request: WritePlanRequest, { depth }: RunPosition): PendingCall {
   const { round } = request;
   return {
-    started: { kind: 'plan-asked', round, depth, isGiven: takesConfigured(request) },
+    started: [{ kind: 'plan-asked', round, depth, isGiven: takesConfigured(request) }],
     succeed: (result) => {
       const called = conductorCalled(request, result as WritePlanResult);
       const { plan } = result as WritePlanResult;
@@ -72,7 +72,7 @@ function stepCall(request: WorkerRequest, { now }: RunPosition, isOurs: boolean)
     stepFailed(request, readFailure(error, worker.id), at),
   ];
   return {
-    started: stepStarted(request, now),
+    started: [stepStarted(request, now)],
     standIn: { steps: [{ worker: worker.id, subtask, sees: [] }] },
     succeed: (result, at) => {
       if (isOurs || worker.kind === 'model') return [stepAnswered(request, result as WorkerResult)];
@@ -116,11 +116,17 @@ function childCall(childId: string, parent: Parent, { round, now }: RunPosition)
   return {
     started:
       step === undefined
-        ? { kind: 'review-started', round: parent.round, depth: parent.depth, childId }
-        : ownStepStarted({ round, step, childId, model, at: now }),
+        ? reviewStarted(round, childId, parent)
+        : [ownStepStarted({ round, step, childId, model, at: now })],
     succeed: (result, at) => end({ trace: result as SolveTrace, problem: null }, at),
     fail: (error, at) => end(failedChild(error, childId), at),
   };
+}
+
+/** A review begins when a round has its answer, which the child is given. */
+function reviewStarted(reviewed: number, childId: string, { round, depth, review }: Parent): RunEvent[] {
+  const answered: RunEvent[] = review ? [{ kind: 'answered', round: reviewed, answer: review.answer }] : [];
+  return [...answered, { kind: 'review-started', round, depth, childId }];
 }
 
 /** Names what an activity of a run was scheduled for: `step 2 (alpha)` or `the plan`; null if it is no model call. */
@@ -142,12 +148,12 @@ export async function nameCall(
   return null;
 }
 
-/** A call that failed at no cost and waits for a retry, or that waits in mid-attempt. Neither is in a history. */
+/** A call that failed at no cost and waits for a retry, that waits in mid-attempt, or is paused. None is in a history. */
 export interface Retry {
   readonly attempt: number;
   readonly reason: string;
-  /** Set if the call goes on once a person has mended this. */
-  readonly waitsFor?: 'store';
+  /** Set if the call goes on once a person has mended this, or has ended its pause in Temporal. */
+  readonly waitsFor?: 'store' | 'pause';
   /** Set while a rate limit of its card or server (429) delays it; `childId` names the child run that it is for. */
   readonly rate?: { readonly childId: string | null; readonly call: string; readonly until: string };
 }
@@ -157,7 +163,7 @@ const OF_STORE: readonly unknown[] = [FAILURES.storeUnavailable, FAILURES.otherS
 /** `PendingActivityState` of Temporal's API: no worker has it, or one works on it. */
 const [SCHEDULED, STARTED] = [1, 2];
 
-/** Returns the calls of a run, and of the runs below it, that wait: for a retry, or in mid-attempt for the store. */
+/** Returns the calls of a run, and of the runs below it, that wait: for a retry, for the store, or for the end of a pause. */
 export async function readRetries(
   client: Client,
   id: string,
@@ -167,6 +173,10 @@ export async function readRetries(
   const decoder = new HistoryDecoder(client.options.loadedDataConverter);
   const own = (raw.pendingActivities ?? []).map(async (pending): Promise<Retry[]> => {
     const attempt = pending.attempt ?? 1;
+    if (pending.paused === true) {
+      const reason = await describePause(client, childId ?? id, pending.activityId);
+      return [{ attempt, reason, waitsFor: 'pause' }];
+    }
     const held = await waitIn(decoder, pending);
     if (held !== undefined) return [{ attempt, reason: held, waitsFor: 'store' }];
     return pending.lastFailure == null
@@ -216,4 +226,14 @@ export function withWait(trace: SolveTrace, retries: readonly Retry[]): SolveTra
   const held = retries.find(({ waitsFor }) => waitsFor !== undefined);
   if (held?.waitsFor === undefined || trace.waitsFor !== undefined) return trace;
   return { ...trace, waitsFor: held.waitsFor, waitReason: held.reason };
+}
+
+async function describePause(
+  client: Client,
+  workflowId: string,
+  activityId?: string | null,
+): Promise<string> {
+  const call = (await nameCall(client, workflowId, activityId)) ?? 'a call';
+  const command = `temporal activity unpause --workflow-id ${workflowId} --activity-id ${activityId ?? ''}`;
+  return `${call} is paused in Temporal: "${command}" lets it go on`;
 }

@@ -6,7 +6,7 @@ import { inNormalForm } from '../plan/validate';
 import type { Asked, ConfigDigest, ResolveRunResult } from '../protocol/activity-contract';
 import { isSolveInput, type SolveInput } from '../protocol/input';
 import { EDIT_PLAN_UPDATE } from '../protocol/names';
-import { asksApproval, keptOutputs, questionOf, standInPlan } from '../protocol/planning';
+import { keptOutputs, questionOf, standInPlan } from '../protocol/planning';
 import type { ResolvedRun } from '../protocol/cards';
 import { type SolveTrace, solveTraceSchema } from '../protocol/solve';
 import { ownRound } from '../trace/run-tree';
@@ -74,14 +74,13 @@ type Take<Attributes> = (attributes: NonNullable<Attributes>, event: TemporalEve
  * 1. The resolved run is the parent's, from the input, or the result of the one local activity that has one, before all
  *    else. A plan is in the input too (`given`), or is requested by the activity `WRITE_PLAN`, with its round in the
  *    request; the plan in its result runs unless a later result or an accepted `EDIT_PLAN_UPDATE` replaces it.
- * 2. A plan that needs approval waits from the next workflow task on, until one of its steps is scheduled.
+ * 2. A plan waits for a person exactly as long as its deadline runs, the only timer of a run. If the Conductor's last
+ *    call brought no plan, the workflow continued without the Conductor: the stand-in plan waits.
  * 3. A step is an activity or a child workflow with one `WorkerRequest` as its input, scheduled after its plan is
  *    known. A fallback is one more call for the same step, and so is `CHECK_ANSWER`, whose result replaces that of the
  *    call before. A step without a plan means that the workflow continued without the Conductor: its plan is that step.
- *    So does a timer after a Conductor call that brought no plan: the stand-in plan waits for a person, and that
- *    deadline is the only timer of a run without a plan.
  * 4. A child workflow `SOLVE_PART_WORKFLOW` has `parent` in its input: with `parent.step` it is that step of this run's
- *    plan, without it the review of this run's answer.
+ *    plan, without it the review of this run's answer, which is in `parent.review`.
  * 5. The workflow's clock is the start time of the workflow task whose commands it writes.
  * 6. A run that ends leaves its own trace, in its result or its failure's details; it replaces all that was read.
  */
@@ -92,8 +91,6 @@ export class TraceReader implements KnownRun {
   config: ConfigDigest | null = null;
   private asked: Asked = { question: '' };
   private now = '';
-  /** Whether a plan that needs approval was written, but the run has not seen it yet. */
-  private waitsSoon = false;
   trace: SolveTrace;
 
   constructor(
@@ -114,11 +111,6 @@ export class TraceReader implements KnownRun {
   private readonly handlers = {
     workflowTaskStartedEventAttributes: (_, event) => {
       this.now = timeOf(event);
-    },
-    // The run can accept a decision only after it has seen the plan; an earlier one is refused.
-    workflowTaskCompletedEventAttributes: () => {
-      if (this.waitsSoon) this.record({ kind: 'approval-asked' });
-      this.waitsSoon = false;
     },
     workflowExecutionStartedEventAttributes: async ({ originalExecutionRunId: runId, input: args }) => {
       const input = await this.decoder.first(args);
@@ -141,18 +133,20 @@ export class TraceReader implements KnownRun {
       if (given === undefined) return;
       // A given plan is known from here on, and nobody is asked for it.
       this.record({ kind: 'plan-asked', round: this.round, depth: this.depth, isGiven: true });
-      this.plan(given.plan, 'written');
+      this.plan(given.plan);
     },
     timerStartedEventAttributes: () => {
       const { run } = this;
-      const own = ownRound(this.trace, this.round);
-      if (run === null || own?.plan !== null || own.error === undefined) return;
-      this.plan(standInPlan(run), 'stand-in');
+      const isWithout = ownRound(this.trace, this.round)?.error !== undefined;
+      if (run !== null && isWithout) this.plan(standInPlan(run), 'stand-in');
       this.record({ kind: 'approval-asked' });
+    },
+    timerCanceledEventAttributes: () => {
+      this.record({ kind: 'approval-ended' });
     },
     workflowExecutionUpdateAcceptedEventAttributes: async ({ acceptedRequest }) => {
       const { name, args } = acceptedRequest?.input ?? {};
-      if (name === EDIT_PLAN_UPDATE) this.plan((await this.decoder.first(args)) as Plan, 'edited');
+      if (name === EDIT_PLAN_UPDATE) this.plan((await this.decoder.first(args)) as Plan);
     },
     activityTaskScheduledEventAttributes: ({ activityType, input }, event) =>
       this.start(event, activityType, null, input),
@@ -197,13 +191,13 @@ export class TraceReader implements KnownRun {
     this.pending.set(String(event.eventId), pending);
     const { standIn } = pending;
     if (standIn && ownRound(this.trace, round)?.plan === null) this.plan(standIn, 'stand-in');
-    this.record(pending.started);
+    this.record(...pending.started);
   }
 
   private async succeed(end: EndOfCall, event: TemporalEvent): Promise<void> {
     const result = await this.decoder.first(end.result);
     for (const news of this.callOf(end)?.succeed(result, timeOf(event)) ?? []) {
-      if (news.kind === 'planned') this.plan(news.plan, 'written');
+      if (news.kind === 'planned') this.plan(news.plan);
       else this.record(news);
     }
   }
@@ -235,8 +229,8 @@ export class TraceReader implements KnownRun {
     this.trace = events.reduce(applyEvent, this.trace);
   }
 
-  /** Records a plan, its estimate, and the outputs kept of an earlier run. Only a written plan needs approval. */
-  private plan(written: Plan, source: 'written' | 'edited' | 'stand-in'): void {
+  /** Records a plan, its estimate, and the outputs kept of an earlier run. */
+  private plan(written: Plan, source: 'written' | 'stand-in' = 'written'): void {
     const { run, round, input } = this;
     const plan = inNormalForm(written);
     this.record({ kind: 'planned', round, plan, degraded: source === 'stand-in' });
@@ -248,7 +242,6 @@ export class TraceReader implements KnownRun {
       const estimate = estimatePlan(plan, run, { ...this.asked, maxAnswerTokens, background, kept });
       this.record({ kind: 'estimated', estimate });
     }
-    this.waitsSoon = source === 'written' && asksApproval(input, this.depth);
     for (const [step, output] of kept.entries()) {
       if (output !== null) this.record({ kind: 'step-kept', round, step, output });
     }

@@ -127,7 +127,7 @@ function traceSchema<T extends z.ZodType>(text: T) {
      * `approval`: a plan waits for a person; `limit`, only told by the run itself: a step waits until it fits the limits;
      * `store`, only told by clients: a call waits until the store can be used.
      */
-    waitsFor: z.enum(['approval', 'limit', 'store']).exactOptional(),
+    waitsFor: z.enum(['approval', 'limit', 'store', 'pause']).exactOptional(),
     /** Why the run waits, if that is not plain from `waitsFor`. */
     waitReason: z.string().exactOptional(),
   });

@@ -34,8 +34,9 @@ interface EventFields {
   /** `degraded` marks the stand-in plan of one step, when the Conductor wrote none. */
   planned: { round: number; plan: Plan; degraded: boolean };
   estimated: { estimate: NonNullable<SolveTrace['estimate']> };
-  /** A plan waits for a person; the wait ends with a plan, a step or the run. */
+  /** A plan waits for a person, from here to the verdict or the end of the run. */
   'approval-asked': object;
+  'approval-ended': object;
   /** `childId`: child workflow of a step that was given to the Conductor itself. */
   'step-started': StepAddress &
     Pick<StepTrace, 'worker' | 'model' | 'fallbackFor'> & { childId?: string; at: string };

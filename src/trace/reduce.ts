@@ -49,6 +49,7 @@ const CHANGES: {
   },
   estimated: (trace, { estimate }) => ({ ...trace, estimate }),
   'approval-asked': (trace) => ({ ...trace, waitsFor: 'approval' }),
+  'approval-ended': endWait,
   'step-kept': (trace, event) => changeStep(trace, event, () => ({ output: event.output })),
   'step-started': (trace, event) => {
     const { worker, model, fallbackFor, childId = null, at } = event;

@@ -51,6 +51,7 @@ export class Limits {
   async waitForPerson(isAnswered: () => boolean): Promise<void> {
     const start = Date.now();
     this.personEndsAt = start + this.asked.approvalMs;
+    // The only timer of a run: `client/trace-reader.ts` reads from it that a plan waits.
     await condition(isAnswered, this.asked.approvalMs);
     this.personEndsAt = null;
     this.waitedMs += Date.now() - start;

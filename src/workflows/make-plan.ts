@@ -32,7 +32,7 @@ export async function settlePlan(context: RunContext): Promise<Plan> {
   for (;;) {
     const { plan, reply } = obtained;
     if (plan.steps.length === 0) return plan;
-    recordEstimate(context, plan);
+    recordKnown(context, plan);
     const verdict = asksApproval(input, depth) ? await askPerson(context, plan) : { plan };
     if ('plan' in verdict) {
       refuseIfTooDear(context);
@@ -70,19 +70,24 @@ async function askPerson(context: RunContext, plan: Plan): Promise<Verdict> {
     const message = `no one decided on the plan within ${seconds} s; raise limits.approval, or run without approval`;
     throw limits.stopBy('approval', message);
   }
+  recorder.record({ kind: 'approval-ended' });
   if ('plan' in verdict && verdict.plan !== plan) {
     recorder.record({ kind: 'planned', round, plan: verdict.plan, degraded: false });
-    recordEstimate(context, verdict.plan);
+    recordKnown(context, verdict.plan);
   }
   return verdict;
 }
 
-function recordEstimate(context: RunContext, plan: Plan): void {
-  const { recorder, run, input } = context;
+/** Records what is known of a plan before it runs: the most that it may use, and the outputs kept of an earlier run. */
+function recordKnown(context: RunContext, plan: Plan): void {
+  const { recorder, run, input, round } = context;
   const { maxAnswerTokens } = input;
   const kept = keptOutputs(input, plan);
   const estimate = estimatePlan(plan, run, { ...context, maxAnswerTokens, kept });
   recorder.record({ kind: 'estimated', estimate });
+  for (const [step, output] of kept.entries()) {
+    if (output !== null) recorder.record({ kind: 'step-kept', round, step, output });
+  }
 }
 
 /** Compares a cost limit that a person set for this run with the estimate, before any of the plan is paid for. */

@@ -18,14 +18,12 @@ export async function runPlan(
   plan: Plan,
   kept: readonly (Text | null)[] = [],
 ): Promise<void> {
-  const { recorder, round } = context;
   const sharing = stepsSharingPrompts(plan);
   const finished: Promise<void>[] = [];
   for (const [index, step] of plan.steps.entries()) {
     const output = kept[index] ?? null;
     const answers = index === plan.steps.length - 1;
     if (output !== null) {
-      recorder.record({ kind: 'step-kept', round, step: index, output });
       finished.push(Promise.resolve());
       continue;
     }

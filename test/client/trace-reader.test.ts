@@ -31,9 +31,10 @@ test('a plan waits for approval only once the run has processed it', async () =>
   const traces = await readTraces(APPROVED);
   const planned = traces.findIndex(({ rounds }) => rounds.some(({ plan }) => plan !== null));
   const waiting = traces.findIndex(({ waitsFor }) => waitsFor === 'approval');
-  // The plan comes with the end of the Conductor's call; the workflow task that reads it ends three events later.
+  // The plan comes with the end of the Conductor's call; the workflow task that reads it ends three events later, and
+  // starts the deadline.
   expect(planned).toBeGreaterThan(0);
-  expect(waiting - planned).toBe(3);
+  expect(waiting - planned).toBe(4);
 });
 
 test('foreign content of up to a megabyte in a history is omitted or shown, and breaks nothing', async () => {

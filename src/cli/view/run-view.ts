@@ -165,7 +165,8 @@ export function drawFrame(trace: SolveTrace, retries: readonly Retry[], frame: R
 }
 
 function describeRetry({ attempt, reason, waitsFor }: Retry): string {
-  if (waitsFor !== undefined) return `waits for the ${waitsFor}: ${reason}`;
+  if (waitsFor === 'pause') return reason;
+  if (waitsFor === 'store') return `waits for the store: ${reason}`;
   return `attempt ${attempt - 1} failed, trying again: ${reason}`;
 }
 

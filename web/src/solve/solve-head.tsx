@@ -99,6 +99,7 @@ function describeTime({ rounds, status }: Solve, now: number): string {
 
 function describeWait({ waitsFor, waitReason = '' }: Solve, wait: Wait | null, now: number): string {
   if (waitsFor === 'store') return `Waits until the store can be used: ${waitReason}`;
+  if (waitsFor === 'pause') return `Waits: ${waitReason}`;
   if (waitsFor === 'limit')
     return 'A step waits until it fits the limits: raise one below, or wait until other steps release what they do not use.';
   if (wait?.for !== 'rate') return '';

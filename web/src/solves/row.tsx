@@ -53,10 +53,10 @@ function Trouble({
 }): ReactElement | null {
   if (waitsFor === 'approval') return <span className="tag asks">waits for you</span>;
   if (waitsFor === 'limit') return <span className="tag">waits for a limit</span>;
-  if (waitsFor === 'store')
+  if (waitsFor === 'store' || waitsFor === 'pause')
     return (
       <span className="tag" title={problems[0]}>
-        waits for the store
+        {waitsFor === 'store' ? 'waits for the store' : 'paused in Temporal'}
       </span>
     );
   if (hasWorker === false) return <span className="tag">no worker</span>;

@@ -1,0 +1,203 @@
+import { type InjectedSinks, bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { type ConductorClient, type Plan, type SolveInput, type SolveTrace, renderPlan } from '../../src';
+import { HistoryDecoder, type TemporalEvent } from '../../src/client/history';
+import { TraceReader } from '../../src/client/trace-reader';
+import { isRecord } from '../../src/plan/validate';
+import { Turns } from '../../src/turns';
+import { ACCEPT, type Stage, step, useStage } from '../support/stage';
+import { until } from '../support/until';
+import type { StateSinks } from './report-state';
+
+const WORKERS = ['a', 'b', 'c', 'conductor'];
+/** Runs at once. */
+const AT_ONCE = 8;
+
+/** Where a run's first plan comes from; `kept` has all outputs of an earlier run, `given` the first one. */
+const SOURCES = ['written', 'stand-in', 'given', 'kept'] as const;
+const APPROVALS = [undefined, 'plan', 'all'] as const;
+const VERDICTS = ['approve', 'edit', 'reject'] as const;
+
+interface Case {
+  readonly tag: string;
+  readonly source: (typeof SOURCES)[number];
+  readonly approval: (typeof APPROVALS)[number];
+  /** Verdict on the first plan of the run itself; every other plan is approved. */
+  readonly verdict: (typeof VERDICTS)[number];
+  readonly depth: number;
+}
+
+const CASES: Case[] = SOURCES.flatMap((source) =>
+  APPROVALS.flatMap((approval) =>
+    (approval === undefined ? (['approve'] as const) : VERDICTS).flatMap((verdict) =>
+      [0, 1].map((depth) => {
+        const tag = `[${source}, ${approval ?? 'unasked'}, ${verdict}, ${depth}]`;
+        return { tag, source, approval, verdict, depth };
+      }),
+    ),
+  ),
+);
+
+const stage = useStage({ config: { recursion: 'both' } });
+
+test('the trace read from a history equals what the run itself tells, after each workflow task', async () => {
+  const replies = new Map(CASES.map((each) => [each.tag, repliesFor(each)]));
+  stage.providers.answer('conductor', ({ text }) => {
+    const tag = [...replies.keys()].find((each) => text.includes(each)) ?? '';
+    return replies.get(tag)?.shift() ?? ACCEPT;
+  });
+  const states = new Map<string, { state: SolveTrace; activation: number }>();
+  const report: InjectedSinks<StateSinks>['states']['report'] = {
+    fn: ({ runId }, state, { activation, historyLength }) => {
+      const task = `${runId}/${historyLength}`;
+      // Reports may come in another order.
+      if (activation > (states.get(task)?.activation ?? 0)) states.set(task, { state, activation });
+    },
+    callDuringReplay: false,
+  };
+  const workflowBundle = await bundleWorkflowCode({
+    workflowsPath: require.resolve('../../src/workflows'),
+    workflowInterceptorModules: [require.resolve('./report-state')],
+    logger: new DefaultLogger('ERROR'),
+  });
+  const turns = new Turns(AT_ONCE);
+  await stage.whileWorking(() => Promise.all(CASES.map((each) => turns.take(() => play(stage, each)))), {
+    workflowBundle,
+    sinks: { states: { report } },
+  });
+
+  let compared = 0;
+  for await (const { workflowId, runId } of stage.temporal.client.workflow.list({
+    query: `TaskQueue = '${stage.taskQueue}'`,
+  })) {
+    for (const { at, told } of await readTraces(stage, workflowId)) {
+      const state = states.get(`${runId}/${at}`)?.state;
+      expect({ workflowId, at, state: withoutTimes(told) }).toEqual({
+        workflowId,
+        at,
+        state: withoutTimes(state),
+      });
+      compared += 1;
+    }
+  }
+  expect(compared).toBeGreaterThan(CASES.length * 3);
+}, 300_000);
+
+function planOf({ tag }: Case, subtask: string): Plan {
+  return { steps: [step('a', `${subtask} ${tag}`), step('conductor', `Go deeper. ${tag}`, [0])] };
+}
+
+/** Replies of the Conductor, in order; it accepts every answer after them. */
+function repliesFor(each: Case): string[] {
+  const isRejected = each.approval !== undefined && each.verdict === 'reject';
+  const first = each.source === 'given' || each.source === 'kept' ? [] : plansOf(each, 'Find it.');
+  const again = isRejected ? plansOf(each, 'Find it again.') : [];
+  const deeper = renderPlan({ steps: [step('b', `Think. ${each.tag}`)] }, WORKERS.slice(0, 3));
+  return [...first, ...again, ...(goesDeeper(each, isRejected) ? [deeper] : [])];
+}
+
+/** Returns what the Conductor writes when it is asked for a plan; in place of a stand-in, three times no plan. */
+function plansOf(each: Case, subtask: string): string[] {
+  if (each.source === 'stand-in') return ['no plan at all', 'nor this', 'nor that'];
+  return [renderPlan(rootPlan(each, subtask), each.depth === 0 ? WORKERS.slice(0, 3) : WORKERS)];
+}
+
+/** Whether the Conductor's own step runs: an edit or a stand-in has none, and a plan that is kept has its output. */
+function goesDeeper(each: Case, isRejected: boolean): boolean {
+  const { source, depth } = each;
+  return depth > 0 && source !== 'stand-in' && (source !== 'kept' || isRejected) && !isEdited(each);
+}
+
+function isEdited({ approval, verdict }: Case): boolean {
+  return approval !== undefined && verdict === 'edit';
+}
+
+/** Returns the plan of a run: its second step is the Conductor's own if it may call itself. */
+function rootPlan(each: Case, subtask: string): Plan {
+  const [first, own] = planOf(each, subtask).steps;
+  if (first === undefined || own === undefined) throw new Error('a plan without steps');
+  return { steps: each.depth > 0 ? [first, own] : [first, { ...own, worker: 'b' }] };
+}
+
+function inputFor(each: Case): Pick<SolveInput, 'given' | 'approval' | 'limits'> {
+  const { source, approval, depth } = each;
+  const outputs = source === 'kept' ? ['Found.', 'Known.'] : ['Found.', null];
+  const isGiven = source === 'given' || source === 'kept';
+  return {
+    limits: { depth },
+    ...(approval !== undefined && { approval }),
+    ...(isGiven && { given: { plan: rootPlan(each, 'Find it.'), outputs } }),
+  };
+}
+
+/** Runs a case to its end; a person decides on each plan that the run itself says is waiting. */
+async function play({ client, temporal }: Stage, each: Case): Promise<void> {
+  const { id } = await client.start({ question: `Who knows? ${each.tag}`, ...inputFor(each) });
+  const runs = [id, `${id}-r0s2`, `${id}-review`];
+  let isFirst = true;
+  await until(
+    async () => {
+      for (const run of runs) {
+        const handle = temporal.client.workflow.getHandle(run);
+        const state = await handle.query<SolveTrace>('state').catch(() => null);
+        if (state?.status !== 'running' || state.waitsFor !== 'approval') continue;
+        const plan = state.rounds[0]?.plan ?? { steps: [] };
+        await decide(client, run, run === id && isFirst ? each : null, plan);
+        isFirst = isFirst && run !== id;
+      }
+      return temporal.client.workflow.getHandle(id).describe();
+    },
+    ({ status }) => status.name !== 'RUNNING',
+  );
+}
+
+async function decide(client: ConductorClient, id: string, each: Case | null, plan: Plan): Promise<void> {
+  if (each?.verdict === 'edit') {
+    const [kept] = plan.steps;
+    await client.editPlan(id, { steps: [...(kept ? [kept] : []), step('c', `Say it. ${each.tag}`)] });
+  } else if (each?.verdict === 'reject') await client.rejectPlan(id, 'Again, please.');
+  else await client.approvePlan(id, plan);
+}
+
+/** Returns a reader's trace after each workflow task, with the length of the history when the task started. */
+async function readTraces(
+  { temporal }: Stage,
+  workflowId: string,
+): Promise<{ at: number; told: SolveTrace }[]> {
+  const { events } = await temporal.client.workflow.getHandle(workflowId).fetchHistory();
+  const { loadedDataConverter } = temporal.client.options;
+  const reader = new TraceReader(workflowId, new HistoryDecoder(loadedDataConverter));
+  const traces: { at: number; told: SolveTrace }[] = [];
+  let task: TemporalEvent[] = [];
+  const endTask = (): void => {
+    const [completed] = task;
+    const at = Number(completed?.workflowTaskCompletedEventAttributes?.startedEventId ?? 0);
+    // A task that is waited for (by a query) ends with its local activity alone; the run goes on in a task of its own.
+    const isHalf = task.at(-1)?.markerRecordedEventAttributes != null;
+    if (at > 0 && !isHalf) traces.push({ at, told: reader.trace });
+    task = [];
+  };
+  for (const event of events ?? []) {
+    if (!isOfTask(event)) endTask();
+    await reader.read(event);
+    if (event.workflowTaskCompletedEventAttributes || task.length > 0) task.push(event);
+  }
+  endTask();
+  return traces;
+}
+
+/** Whether a workflow task wrote an event. */
+function isOfTask(event: TemporalEvent): boolean {
+  if (event.workflowExecutionUpdateAcceptedEventAttributes) return true;
+  if (event.workflowExecutionUpdateCompletedEventAttributes) return true;
+  return Object.values(event).some(
+    (each: unknown) => isRecord(each) && each.workflowTaskCompletedEventId != null,
+  );
+}
+
+/** Drops times: a run's clock stands at the start of its task, some milliseconds away from the server's. */
+function withoutTimes(trace: SolveTrace | undefined): unknown {
+  const text = JSON.stringify(trace, (key, value: unknown) => (TIMES.has(key) ? undefined : value));
+  return JSON.parse(text) as unknown;
+}
+
+const TIMES: ReadonlySet<string> = new Set(['startedAt', 'endedAt']);
