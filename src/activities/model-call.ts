@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { Context, type Info } from '@temporalio/activity';
+import type { ActivityCancellationDetails } from '@temporalio/common';
 import type { Config } from '../config/schema';
 import type { Allowance } from '../protocol/activity-contract';
 import type { CallPurpose } from '../protocol/solve';
@@ -127,17 +128,27 @@ function cutReply(text: string): ModelReply {
   return { text, finish: 'length', refusal: null, usage: null, reportedNanoUsd: null, dropped: [] };
 }
 
-/** Returns the failure of a call stopped by its run or by the end of this process; once sent, it may be billed. */
+const NO_HEARTBEAT =
+  // Another attempt may be under way by now.
+  'Temporal received no heartbeat from the worker process in time and timed out this attempt';
+
+/** Ends of an attempt whose call its run still wants: another attempt follows. */
+const STOPS = {
+  workerShutdown: 'the worker process was stopped during the call',
+  paused: 'the call was paused in Temporal (activity pause) while it was under way',
+  reset: 'the call was reset in Temporal (activity reset) while it was under way',
+  timedOut: NO_HEARTBEAT,
+  notFound: NO_HEARTBEAT,
+} as const satisfies { readonly [Cause in keyof ActivityCancellationDetails]?: string };
+
+/** Returns the failure of a call stopped by its run, by Temporal or by the end of this process; once sent, it may be billed. */
 export function brokenOff(wasSent: boolean, reply: ModelReply | null = null): Failed {
-  const { workerShutdown, notFound, timedOut } = Context.current().cancellationDetails ?? {};
-  const isOurs = workerShutdown === true || notFound === true || timedOut === true;
-  const ofProcess = workerShutdown
-    ? 'the worker process was stopped during the call'
-    : // Another attempt may be under way by now.
-      'Temporal received no heartbeat from the worker process in time and timed out this attempt';
+  const details = Context.current().cancellationDetails;
+  const causes = Object.keys(STOPS) as (keyof typeof STOPS)[];
+  const cause = causes.find((each) => details?.[each] === true);
   const failure: CallFailure = {
-    type: isOurs ? FAILURES.workerStopped : FAILURES.cancelled,
-    message: isOurs ? ofProcess : 'the run was cancelled during the call',
+    type: cause === undefined ? FAILURES.cancelled : FAILURES.workerStopped,
+    message: cause === undefined ? 'the run was cancelled during the call' : STOPS[cause],
     retryable: true,
     billed: wasSent ? 'unknown' : 'no',
     health: 'unknown',

@@ -14,15 +14,18 @@ const silent: Complete = ({ signal }) =>
   });
 
 test.each([
-  ['the run was cancelled', { cancelRequested: true }, FAILURES.cancelled],
-  ['the process is to stop', { workerShutdown: true }, FAILURES.workerStopped],
-  ['the server took the process for lost', { notFound: true }, FAILURES.workerStopped],
-  ['the attempt timed out', { timedOut: true }, FAILURES.workerStopped],
-])('a request aborted because %s fails with the matching type', async (_, details, type) => {
+  ['the run was cancelled', { cancelRequested: true }, FAILURES.cancelled, 'the run was cancelled'],
+  ['the process is to stop', { workerShutdown: true }, FAILURES.workerStopped, 'process was stopped'],
+  ['the server took the process for lost', { notFound: true }, FAILURES.workerStopped, 'no heartbeat'],
+  ['the attempt timed out', { timedOut: true }, FAILURES.workerStopped, 'no heartbeat'],
+  ['the call was paused', { paused: true }, FAILURES.workerStopped, 'paused in Temporal'],
+  ['the call was reset', { reset: true }, FAILURES.workerStopped, 'reset in Temporal'],
+])('a request aborted because %s says so, in type and words', async (_, details, type, words) => {
   const activity = new MockActivityEnvironment();
   const sent = activity.run(() => sendRequest(silent, aCall(aCard({})), { apiKey: null, callId: 'call' }));
   activity.cancel('CANCELLED', new ActivityCancellationDetails(details));
-  expect(await sent).toMatchObject({ kind: 'failed', failure: { type, billed: 'unknown' } });
+  const message: unknown = expect.stringContaining(words);
+  expect(await sent).toMatchObject({ kind: 'failed', failure: { type, message, billed: 'unknown' } });
 });
 
 test('each setting changes the id of a call; without settings, the id is the same as before they existed', () => {

@@ -36,6 +36,37 @@ describe('cancelling a run', () => {
     });
   });
 
+  test('is not what a call says that somebody paused in Temporal: it waits, says so, and is made again', async () => {
+    stage.plan([step('a', 'Slow.')]);
+    const { client } = stage.temporal;
+    const result = await solveAnd(stage, 'a', async (id) => {
+      const { raw } = await client.workflow.getHandle(id).describe();
+      const call = {
+        namespace: client.options.namespace,
+        execution: { workflowId: id },
+        id: raw.pendingActivities?.[0]?.activityId ?? '',
+      };
+      await client.workflowService.pauseActivity(call);
+      const [paused] = await until(
+        () => stage.client.retries(id),
+        ([retry]) => retry?.isPaused === true,
+      );
+      expect(paused?.reason).toBe(
+        `step 1 (a) is paused in Temporal: "temporal activity unpause --workflow-id ${id} --activity-id ${call.id}" ` +
+          'lets it go on',
+      );
+      await until(
+        () => stage.rows(id),
+        (rows) => rows.some(({ error }) => error !== null),
+      );
+      await client.workflowService.unpauseActivity(call);
+    });
+    expect(result).toMatchObject({ status: 'completed', degraded: false, costIsLowerBound: true });
+    const errors = result.calls.map(({ error }) => error);
+    const message = 'the call was paused in Temporal (activity pause) while it was under way';
+    expect(errors).toEqual([null, { type: 'Worker.Stopped', message }, null]);
+  });
+
   test('waits for the calls of children, even if messages to them arrive meanwhile', async () => {
     await stage.close();
     // A call learns of its cancellation by a heartbeat; this long one leaves time for a message first.
