@@ -80,7 +80,7 @@ export function listen(start: RunStart): void {
 
 /** Sets the signal handlers. Signals cannot be refused, so an invalid one is ignored and logged. */
 function listenForSignals({ steering }: RunStart): void {
-  hearSignal(setMaxDepthSignal, MAX_MESSAGES, (depth, sender) => {
+  hearSignal(setMaxDepthSignal, MAX_MESSAGES, (depth: number | null, sender?: Sender) => {
     const problem = isDepth(depth)
       ? steering.rights.findExcess({ depth }, sender)
       : `expected ${LIMIT_RULES.depth.expected}`;
@@ -103,7 +103,7 @@ function listenForLimits(start: RunStart): void {
     return setLimits(start, asked, sender);
   };
   setHandler(setLimitsUpdate, change, {
-    validator: (asked, sender) => {
+    validator: (asked: LimitsChange, sender?: Sender) => {
       refuseFor(findLimitsProblem(asked) ?? (accepted < MAX_MESSAGES ? null : TOO_MANY_CHANGES));
       forbidFor(start.steering.rights.findExcess(runLimitsOf(asked), sender));
     },

@@ -49,12 +49,13 @@ describe('cancelling a run', () => {
       await client.workflowService.pauseActivity(call);
       const [paused] = await until(
         () => stage.client.retries(id),
-        ([retry]) => retry?.isPaused === true,
+        ([retry]) => retry?.waitsFor === 'pause',
       );
       expect(paused?.reason).toBe(
         `step 1 (a) is paused in Temporal: "temporal activity unpause --workflow-id ${id} --activity-id ${call.id}" ` +
           'lets it go on',
       );
+      expect(await stage.client.trace(id)).toMatchObject({ waitsFor: 'pause', waitReason: paused?.reason });
       await until(
         () => stage.rows(id),
         (rows) => rows.some(({ error }) => error !== null),
