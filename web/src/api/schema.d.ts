@@ -2738,7 +2738,7 @@ export interface components {
             /** @enum {string} */
             status: "running" | "completed" | "failed" | "cancelled";
             /** @enum {string|null} */
-            waitsFor: "approval" | "limit" | "store" | null;
+            waitsFor: "approval" | "limit" | "store" | "pause" | null;
             hasWorker: boolean | null;
             question: string | null;
             problems: string[];
@@ -2853,7 +2853,7 @@ export interface components {
                 ownSteps?: number;
             };
             /** @enum {string} */
-            waitsFor?: "approval" | "limit" | "store";
+            waitsFor?: "approval" | "limit" | "store" | "pause";
             waitReason?: string;
         };
         Done: {
@@ -3250,6 +3250,7 @@ export interface components {
                     root: number;
                     tokens: number;
                     reward: number | null;
+                    outcome?: number | null;
                     baseline?: string;
                 }[];
             }[];
