@@ -23,7 +23,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
 
   test('has an id that the first of many makes, and no other store has', async () => {
     expect(await store.id?.('read')).toBeNull();
-    const made = await Promise.all(Array.from({ length: 8 }, () => store.id?.('make')));
+    const made = await Promise.all(Array.from({ length: 8 }, async () => store.id?.('make')));
     const [id] = made;
     expect(id).toMatch(/^[0-9a-f]{12}$/);
     expect([...made, await store.id?.('read')]).toEqual(Array.from({ length: 9 }, () => id));
