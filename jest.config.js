@@ -1,5 +1,5 @@
-// `npm test`: what needs Node, npm and Python 3 alone. What takes long beside it is in jest.slow.config.js, what needs the
-// trainer's Python in jest.training.config.js.
+// `npm test`: what needs Node, npm and Python 3 alone. What takes long beside it is in jest.slow.config.js, what takes very
+// long in jest.endurance.config.js, what needs the trainer's Python in jest.training.config.js.
 const long = require('./jest.long.json');
 
 const swc = {
@@ -28,7 +28,11 @@ module.exports = {
     {
       ...project,
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['<rootDir>/test/trainer/', ...long.map((path) => `<rootDir>/${path}`)],
+      testPathIgnorePatterns: [
+        '<rootDir>/test/trainer/',
+        '\\.endurance\\.test\\.ts$',
+        ...long.map((path) => `<rootDir>/${path}`),
+      ],
     },
   ],
 };
