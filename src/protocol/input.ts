@@ -99,7 +99,7 @@ const rightsSchema = z.strictObject({
 export type Rights = z.infer<typeof rightsSchema>;
 
 /** Most turns of a conversation: far more than people and models exchange within its 1 MiB. */
-export const MAX_TURNS = 10_000;
+export const MAX_TURNS = 5_000;
 
 const questionSchema = z.custom<Text>(isQuestion, {
   error: `expected a text with at least a word and at most ${MAX_INLINE_QUESTION_BYTES} bytes, or a reference to one in the store`,

@@ -90,9 +90,9 @@ test('long turns travel by reference, and the estimate covers what is sent', asy
 
 test('a conversation of a mebibyte in thousands of turns is one text, and can be retried', async () => {
   await open('chat');
-  const messages = Array.from({ length: 9_999 }, (_, index) => ({
+  const messages = Array.from({ length: 4_999 }, (_, index) => ({
     role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
-    content: `Turn ${index}: ${'x'.repeat(53)}`,
+    content: `Turn ${index}: ${'x'.repeat(160)}`,
   }));
   expect(Buffer.byteLength(JSON.stringify(messages))).toBeGreaterThan(0.9 * 2 ** 20);
   stage.plan([step('a', 'Say it.')]);

@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import type { AnswerSchema, ConversationTurn } from '../../protocol/input';
-import { answerSchemaSchema, MOST_POOL } from '../../protocol/input';
+import { answerSchemaSchema, MAX_TURNS, MOST_POOL } from '../../protocol/input';
 import { MAX_COST_USD, MAX_STEPS } from '../../protocol/messages';
 import { planSchema } from '../../protocol/solve';
 import { badRequest, type Refusal } from '../refusal';
 
 /** Most turns of a conversation, and parts of a turn. */
-export const MOST_ITEMS = 5_000;
+export const MOST_ITEMS = MAX_TURNS;
 
 const ids = z.array(z.string()).max(MOST_POOL);
 
