@@ -144,8 +144,8 @@ test('a conversation that is no list of turns fails the run with the reason', as
 test.each([
   [[], /has no turn/],
   [
-    Array.from({ length: 10_001 }, () => ({ role: 'user', content: 'x' }) as const),
-    /the conversation has 10001 turns; at most 10000 are accepted: join short ones/,
+    Array.from({ length: 5_001 }, () => ({ role: 'user', content: 'x' }) as const),
+    /the conversation has 5001 turns; at most 5000 are accepted: join short ones/,
   ],
   [[{ role: 'assistant', content: 'Hello.' }], /ends with a turn of role assistant/],
   [
