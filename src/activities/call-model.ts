@@ -23,6 +23,7 @@ import { callInBackground, type LeftRunning } from './call-in-background';
 import { brokenOff, callIdOf, type Dependencies, type ModelCall, sendRequest } from './model-call';
 import { untilWritten } from './heartbeat';
 import { closeRow, openRowOf } from './ledger-row';
+import { loadSdk } from './models';
 import type { Answered, Ended, Failed } from './models/failure';
 import type { Permit, Report } from './rate-limits/limiter';
 
@@ -161,6 +162,8 @@ async function makeRequest(
   // Process lost, or request broken off: the cost is not known to be zero.
   const mayBeBilled = earlier.filter(({ nanoUsd }) => nanoUsd !== 0);
   if (mayBeBilled.length >= billable) throw processLost(call, earlier);
+  // Before the model's rate is asked, since the request has to follow at once.
+  await loadSdk(call.card.provider);
   const permit = await pacing(call, earlier);
   let report = NOTHING_LEARNT;
   try {

@@ -8,6 +8,7 @@ import { LiveLog } from '../../src/activities/live-log';
 import { createPacing } from '../../src/activities/rate-limits/pacing';
 import { parseConfig } from '../../src/config/load';
 import type { WorkerResult } from '../../src/protocol/activity-contract';
+import type { ModelCard } from '../../src/protocol/cards';
 import { CALL_WORKER } from '../../src/protocol/names';
 import type { Store } from '../../src';
 import { aCard } from './models/ask';
@@ -28,7 +29,10 @@ export class Provider {
 
 const config = parseConfig({
   conductor: { provider: 'local', model: 'sim-1' },
-  workers: [{ id: 'ada', provider: 'local', model: 'sim-1' }],
+  workers: [
+    { id: 'ada', provider: 'local', model: 'sim-1' },
+    { id: 'gem', provider: 'google', model: 'sim-1', apiKeyEnv: 'SIM_KEY' },
+  ],
 });
 
 /** Makes one attempt at a call, always the same one, as a worker process would. */
@@ -37,6 +41,7 @@ export function attempt(
   complete: Complete,
   activity: MockActivityEnvironment = anActivity(),
   pacing: Pacing = createPacing(config, store),
+  provider: ModelCard['provider'] = 'local',
 ): Promise<WorkerResult> {
   const activities = createActivities({
     config,
@@ -45,10 +50,10 @@ export function attempt(
     background: backgroundOpenAI,
     pacing,
     liveLog: new LiveLog(store),
-    env: {},
+    env: { SIM_KEY: 'sk-sim' },
   });
   const place = { rootId: 'w', question: 'Why?', subtask: 'Answer.', sees: [], round: 0, step: 0 };
-  const worker = aCard({ provider: 'local', apiKeyEnv: null });
+  const worker = aCard({ provider, ...(provider === 'local' && { apiKeyEnv: null }) });
   const allowance = { requests: 20, billable: 20 };
   const ask = (): Promise<WorkerResult> =>
     activities[CALL_WORKER]({ ...place, worker, allowance, live: true });

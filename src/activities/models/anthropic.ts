@@ -51,6 +51,9 @@ const messageSchema = z.object({
   usage: usageSchema.nullish().catch(null),
 });
 
+/** Loads the SDK, on first use. */
+export const loadAnthropic = (): Promise<unknown> => import('@anthropic-ai/sdk');
+
 export const completeAnthropic: Complete = async (request) => {
   const settings = chooseSettings(request, { lacks: ['seed', 'presencePenalty'], efforts: EFFORTS });
   const client = await openClient(request);

@@ -59,6 +59,9 @@ const REFUSALS = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', '
 /** `CONTINUATION` is Gemini's limit per request, which may be lower than the requested one. */
 const LENGTH_STOPS = new Set(['MAX_TOKENS', 'CONTINUATION']);
 
+/** Loads the SDK, on first use. */
+export const loadGoogle = (): Promise<unknown> => import('@google/genai');
+
 export const completeGoogle: Complete = async (request) => {
   const settings = chooseSettings(request, { efforts: EFFORTS });
   const client = await openClient(request);

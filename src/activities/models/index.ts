@@ -1,10 +1,10 @@
 import { ConfigError } from '../../config/errors';
 import type { ModelProvider } from '../../protocol/cards';
-import { completeAnthropic, listAnthropic } from './anthropic';
-import { completeGoogle, listGoogle } from './google';
+import { completeAnthropic, listAnthropic, loadAnthropic } from './anthropic';
+import { completeGoogle, listGoogle, loadGoogle } from './google';
 import { createCompleteLocal } from './local';
 import type { Complete, ListModels } from './model';
-import { completeOpenAI, listOpenAI } from './openai';
+import { completeOpenAI, listOpenAI, loadOpenAI } from './openai';
 import { withoutRefused } from './refusals';
 
 /** Returns a function that calls the model of a request's card. Each SDK and the local engine load on first use. */
@@ -28,3 +28,14 @@ export const MODEL_LISTS: Readonly<Partial<Record<ModelProvider, ListModels>>> =
   anthropic: listAnthropic,
   google: listGoogle,
 };
+
+const SDKS: Readonly<Partial<Record<string, () => Promise<unknown>>>> = {
+  openai: loadOpenAI,
+  anthropic: loadAnthropic,
+  google: loadGoogle,
+};
+
+/** Loads what a provider's requests need, which takes seconds in a new process. */
+export async function loadSdk(provider: string): Promise<void> {
+  await SDKS[provider]?.();
+}

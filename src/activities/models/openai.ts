@@ -28,6 +28,9 @@ import { type Assembly, endAfter, failedMidway, readAnswer } from './stream';
 import { NO_TIMEOUT_MS, sendWith } from './transport';
 
 /** Calls OpenAI, or a server that speaks one of its two APIs: vLLM, llama.cpp, Ollama, OpenRouter and others. */
+/** Loads the SDK, on first use. */
+export const loadOpenAI = (): Promise<unknown> => import('openai');
+
 export const completeOpenAI: Complete = async (request) => {
   const client = await openClient(request);
   return request.card.api === 'responses' ? completeResponse(client, request) : completeChat(client, request);
