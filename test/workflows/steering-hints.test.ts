@@ -1,4 +1,4 @@
-import { refusalOf, solveAnd, untilHeard } from '../support/until';
+import { refusalOf, solveAnd, until, untilHeard } from '../support/until';
 import { ACCEPT, step, useStage } from '../support/stage';
 import { loggedLines } from '../support/temporal';
 
@@ -76,8 +76,12 @@ describe('a hint', () => {
     await solveAnd(stage, 'conductor', async (id) => {
       const run = stage.temporal.client.workflow.getHandle(id);
       for (let hint = 1; hint <= 55; hint += 1) await run.signal('addHint', `Mind rule ${hint}!`);
-      // Those that came during the present workflow task are not in the history yet.
-      expect(await refusalOf(stage.client.addHint(id, HINT))).toMatch(
+      // What comes during a workflow task enters the history after it.
+      const refusal = await until(
+        () => refusalOf(stage.client.addHint(id, HINT)),
+        (said) => said.startsWith('run '),
+      );
+      expect(refusal).toMatch(
         /^run .* was sent addHint 5\d times, and takes it 50 times at most: let it end, cancel it, or start another run$/,
       );
     });

@@ -82,7 +82,9 @@ test.each([
 });
 
 test('an ambiguous answer is wrong, since only a plan can be unparseable', async () => {
-  stage = await openScriptedTraining({ question: { grader: 'choice', answer: 'B' } });
+  stage = await openScriptedTraining({
+    question: { grader: 'choice', answer: 'B', options: ['this', 'that'] },
+  });
   const graderVersion = expect.stringMatching(/^choice/) as string;
   expect(await train('B', 'A or B')).toMatchObject({ verdict: 'wrong', invalidBecause: null, graderVersion });
 });
