@@ -6,7 +6,7 @@ export const MOST_LEVELS = 128;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
-/** Of lists and of objects. */
+/** Brackets and braces, as bytes. */
 const OPENING = [0x5b, 0x7b] as const;
 const CLOSING = [0x5d, 0x7d] as const;
 

@@ -49,7 +49,7 @@ function argumentsOf(command: string, run: string, attempt: number): readonly st
 const STACK = /\n\s+at /;
 const LOST = 'the output of this command could not be written (ENOSPC: no space left on device, write): ';
 
-/** What is wrong with an end, beside one whose outputs could be written. */
+/** Compares the ends of a command whose output or messages were lost with one that could write both; returns the faults. */
 function faultsOf(whole: Ended, noOutput: Ended, noMessages: Ended): string[] {
   const isOutput = whole.stdout !== '';
   const failing = whole.code === 0 ? 1 : whole.code;

@@ -10,7 +10,7 @@ export interface Consequence {
   /** Whether the provider charges for it. Always `no` for provider failures that Temporal retries. */
   readonly billed: 'no' | 'unknown' | 'yes';
   /**
-   * What it says about the model. `bad` counts towards its circuit, so it is only for what no question can bring about:
+   * Verdict on the model. `bad` counts towards its circuit, so it is kept for what no question can bring about:
    * the server cannot be reached, breaks down, or sends what is no answer of its API.
    */
   readonly health: Health;
