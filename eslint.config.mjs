@@ -35,6 +35,11 @@ const comparesClocks = [
   selector,
   message: "Compare another machine's times with each other: see isPolled and timeAgo.",
 }));
+const readsServerTime = {
+  selector:
+    ':matches(MemberExpression[property.name=/TimestampMs$/], ObjectPattern > Property[key.name=/TimestampMs$/])',
+  message: "These are times of Temporal's server: see serverNow and serverEnd.",
+};
 
 /** Refuses a decision from what a run is known to have cost, which is a lower bound: limits named `costUsd` are none. */
 const noDecisionFromKnownCost = {
@@ -80,9 +85,13 @@ export default tseslint.config(
     files: ['src/**/*.ts'],
     ignores: ['src/cli/terminal.ts'],
     rules: {
-      'no-restricted-syntax': ['error', writesForeignText, ...comparesClocks],
+      'no-restricted-syntax': ['error', writesForeignText, ...comparesClocks, readsServerTime],
       'no-console': 'error',
     },
+  },
+  {
+    files: ['src/activities/server-time.ts'],
+    rules: { 'no-restricted-syntax': ['error', writesForeignText, ...comparesClocks] },
   },
   {
     files: ['src/**/workflows/**/*.ts'],

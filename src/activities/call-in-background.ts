@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { activityInfo, Context, type Info } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import { FAILURES, type FailureType } from '../protocol/failures';
-import { keepBegun, type LedgerRow } from '../store/ledger';
+import { type BegunAnswer, keepBegun, type LedgerRow } from '../store/ledger';
 import { brokenBy, brokenOff, type Dependencies, type ModelCall } from './model-call';
 import { delayed, timeLimit, untilWritten } from './heartbeat';
 import {
@@ -15,6 +15,7 @@ import {
 } from './models/failure';
 import { diagnose } from './models/diagnose';
 import type { ModelReply, ModelRequest, Progress } from './models/model';
+import { serverEnd, serverNow } from './server-time';
 
 /** Time that a begin request gets after a cancellation: without its id, the answer cannot be stopped. */
 const BEGIN_GRACE_MS = 10_000;
@@ -30,20 +31,20 @@ export interface LeftRunning {
 /**
  * Starts a background answer, or resumes one that an earlier attempt began, and polls until it ends. Stores the id
  * before the first poll. A failed poll ends the call only if no retry can help. Never throws for provider errors.
- * @param id of the answer that an earlier attempt began, or null if none did
+ * @param begun the answer that an earlier attempt began, or null if none did
  */
 export async function callInBackground(
   { background, store }: Pick<Dependencies, 'background' | 'store'>,
   call: ModelCall,
   apiKey: string | null,
-  { callId, attempt, startedAt }: LedgerRow,
-  id: string | null,
+  { callId, attempt }: LedgerRow,
+  begun: BegunAnswer | null,
 ): Promise<Ended | LeftRunning> {
-  const begunAt = Date.parse(startedAt);
-  const timeoutMs = allowedMs(begunAt, call.timeoutMs, activityInfo());
+  const begunAt = begun?.begunAt ?? serverNow();
   // Counts from the start of the answer, whichever process began it, to the time limit of the card or the run.
-  const limit = timeLimit(Math.max(0, begunAt + timeoutMs - Date.now()));
-  const asked = { ...call, apiKey, callId, timeoutMs, signal: limit };
+  const endsAt = Math.min(begunAt + call.timeoutMs, serverEnd());
+  const limit = timeLimit(Math.max(0, endsAt - serverNow()));
+  const asked = { ...call, apiKey, callId, timeoutMs: endsAt - begunAt, signal: limit };
   const { cancellationSignal: cancellation } = Context.current();
   const under = (...signals: AbortSignal[]): ModelRequest => ({ ...asked, signal: AbortSignal.any(signals) });
 
@@ -51,26 +52,27 @@ export async function callInBackground(
   try {
     // A cancellation aborts this only after a grace period, to obtain the id by which the answer is stopped.
     const beginning = under(limit, delayed(cancellation, BEGIN_GRACE_MS));
-    answer = id === null ? await background.begin(beginning) : { id, progress: null };
+    answer = begun === null ? await background.begin(beginning) : { id: begun.id, progress: null };
   } catch (error) {
     return brokenBy(error, asked);
   }
-  if (id === null) await untilWritten(() => keepBegun(store, { callId, attempt, id: answer.id }));
+  const { id } = answer;
+  if (begun === null) await untilWritten(() => keepBegun(store, { callId, attempt, id, begunAt }));
 
   // Not bound by the call's time limit: a finished answer is accepted, however late.
-  const look = (): Promise<Progress> => background.look(under(cancellation, timeLimit(LOOK_MS)), answer.id);
+  const look = (): Promise<Progress> => background.look(under(cancellation, timeLimit(LOOK_MS)), id);
   try {
     let progress = answer.progress ?? (await look());
     while (progress.status === 'running') {
       const signal = AbortSignal.any([cancellation, limit]);
-      await sleep(pauseMs(Date.now() - begunAt), undefined, { signal });
+      await sleep(pauseMs(serverNow() - begunAt), undefined, { signal });
       progress = await look();
     }
     if (progress.status === 'answered') return judgeReply(progress.reply, asked);
     return failedWith(describeFailure(progress.diagnosis, asked), progress.reply);
   } catch (error) {
     const cancel = (): Promise<Progress | null> =>
-      background.cancel(under(timeLimit(CANCEL_MS)), answer.id).catch(() => null);
+      background.cancel(under(timeLimit(CANCEL_MS)), id).catch(() => null);
     return stopWaiting(error, asked, cancel);
   }
 }
@@ -122,15 +124,4 @@ function replyIn(progress: Progress | null): ModelReply | null {
 /** Returns the poll interval, a quarter of the elapsed time: short answers come soon, long ones need few polls. */
 export function pauseMs(elapsedMs: number): number {
   return Math.min(Math.max(elapsedMs / 4, 500), 5000);
-}
-
-/** Returns the milliseconds that a call may take in total; after the run ends, no attempt can fetch the answer. */
-export function allowedMs(
-  begunAt: number,
-  timeoutMs: number,
-  info: Pick<Info, 'scheduledTimestampMs' | 'scheduleToCloseTimeoutMs'>,
-): number {
-  if (info.scheduleToCloseTimeoutMs <= 0) return timeoutMs;
-  const untilEndOfRun = info.scheduledTimestampMs + info.scheduleToCloseTimeoutMs - begunAt;
-  return Math.max(0, Math.min(timeoutMs, untilEndOfRun));
 }

@@ -153,7 +153,7 @@ async function makeRequest(
   const begun = call.card.background === true ? await findBegun(store, blank.callId) : null;
   const running = earlier.find(({ attempt, endedAt }) => attempt === begun?.attempt && endedAt === null);
   if (begun !== null && running !== undefined) {
-    const sent = await callInBackground(dependencies, call, apiKey, running, begun.id);
+    const sent = await callInBackground(dependencies, call, apiKey, running, begun);
     return { row: running, sent, others: withoutRow(earlier, running) };
   }
   if (isCancelled()) throw toError(brokenOff(false).failure, earlier);

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Context, type Info } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import { ConductorError, reasonOf } from '../errors';
 import type { CallProgress } from '../protocol/activity-contract';
+import { serverEnd, serverNow } from './server-time';
 
 const progress = new WeakMap<Context, CallProgress>();
 
@@ -22,6 +23,8 @@ export function noteWritten(writtenCharacters: number): void {
 export async function whileHeartbeating<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const { heartbeatTimeoutMs } = context.info;
+  // Counts from here on.
+  serverNow();
   if (heartbeatTimeoutMs === undefined) return work();
   const timer = setInterval(() => {
     context.heartbeat(progressOf(context));
@@ -97,7 +100,7 @@ const SAY_EVERY_MS = 60_000;
  */
 export async function untilWritten<T>(write: () => Promise<T>): Promise<T> {
   const context = Context.current();
-  const { cancellationSignal, info } = context;
+  const { cancellationSignal } = context;
   let signal: AbortSignal | null = null;
   let saidAt = -Infinity;
   for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
@@ -114,14 +117,11 @@ export async function untilWritten<T>(write: () => Promise<T>): Promise<T> {
         saidAt = now;
         context.log.warn(`a paid answer waits until the store takes it: ${reason}`);
       }
-      signal ??= AbortSignal.any([delayed(cancellationSignal, WRITE_GRACE_MS), timeLimit(leftFor(info))]);
+      signal ??= AbortSignal.any([
+        delayed(cancellationSignal, WRITE_GRACE_MS),
+        timeLimit(serverEnd() - serverNow()),
+      ]);
       await sleep(pauseMs, undefined, { signal }).catch(() => Promise.reject(error as Error));
     }
   }
-}
-
-/** Returns the time left for an activity after earlier attempts, by the server's clock: this machine's may jump. */
-function leftFor(info: Info): number {
-  const usedMs = Math.max(0, info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs);
-  return (info.scheduleToCloseTimeoutMs || Infinity) - usedMs;
 }

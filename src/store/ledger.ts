@@ -116,6 +116,8 @@ export interface BegunAnswer {
   /** Attempt whose ledger row pays for the answer. The answer is over when that row is completed. */
   readonly attempt: number;
   readonly id: string;
+  /** When it was begun, by the clock of Temporal's server, in ms since 1970. */
+  readonly begunAt: number;
 }
 
 /** Keeps the id of a background answer under its call id, so that a crash loses only the wait for the answer. */

@@ -68,7 +68,7 @@ export function anActivity({
 } = {}): MockActivityEnvironment {
   const logger = new DefaultLogger('INFO', ({ message }) => log.push(message));
   return new MockActivityEnvironment(
-    { heartbeatTimeoutMs, scheduledTimestampMs: Date.now(), scheduleToCloseTimeoutMs: seconds * 1000 },
+    { heartbeatTimeoutMs, scheduleToCloseTimeoutMs: seconds * 1000 },
     { logger },
   );
 }

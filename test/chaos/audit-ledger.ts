@@ -10,8 +10,8 @@ const LONGEST_CALL_MS = 40_000;
 /**
  * Checks the ledger against the providers' own log.
  *
- * No request names its row, so both are grouped by solve, step and model. Within a group, a request and a row match if
- * the request came while the row was open and their amounts agree. Each request must have a row of its own, and each
+ * Both are grouped by solve, step and model. Within a group, a request and a row match if their amounts agree, and the
+ * request names the call of the row or, where it names none, came while the row was open. Each request must have a row of its own, and each
  * row with an amount must have a request of its own. (By the theorem of Mendelsohn and Dulmage, one pairing then serves
  * both.)
  */
@@ -88,12 +88,14 @@ function describeRow({ callId, attempt, error, nanoUsd, startedAt, endedAt }: Le
 /** Tolerance between the clocks of two processes of one machine, each of which counts on from its own start. */
 export const CLOCK_MS = 250;
 
-/** Whether a row can belong to a request: it was open when the request came, and the amounts do not differ. */
 function canPair(request: RequestRecord, row: LedgerRow): boolean {
+  if (row.nanoUsd !== null && row.nanoUsd !== (request.nanoUsd ?? 0)) return false;
   const end = row.endedAt === null ? Infinity : Date.parse(row.endedAt);
   const came = request.receivedAt;
-  if (came < Date.parse(row.startedAt) - CLOCK_MS || came > end + CLOCK_MS) return false;
-  return row.nanoUsd === null || row.nanoUsd === (request.nanoUsd ?? 0);
+  if (came < Date.parse(row.startedAt) - CLOCK_MS) return false;
+  // A provider may read a request long after the worker gave it up, so a name counts for more than the time.
+  const named = request.headers['x-client-request-id'];
+  return named === undefined ? came <= end + CLOCK_MS : named === row.callId;
 }
 
 /**

@@ -119,6 +119,18 @@ test('a run that asks again after its background answer failed has no findings',
   expect(audit(left([failed, second], { keepings: [ID_KEPT], requests }))).toEqual([]);
 });
 
+test('a request that the provider read long after the worker gave it up has its row by its name', () => {
+  const failed = {
+    ...ROW,
+    error: { type: FAILURES.timeout, message: 'too late' },
+    usage: null,
+    nanoUsd: null,
+  };
+  const headers = { 'x-client-request-id': ROW.callId };
+  const late = { ...REQUEST, headers, receivedAt: BEGAN + 9000 };
+  expect(audit(left([failed], { requests: [late], keepings: [] }))).toEqual([]);
+});
+
 const PLACE = { childId: null, round: 0, step: 0 };
 const STEP = { ...PLACE, attempt: 1, offset: 0, delta: 'because', kind: 'text' } as const;
 
@@ -167,6 +179,11 @@ test.each<[string, Evidence, RegExp]>([
     'a request without a row',
     left([ROW], { requests: [REQUEST, { ...REQUEST, sequence: 2 }] }),
     /request 2 .+ has no row/,
+  ],
+  [
+    'a request that names the call of no row',
+    left([ROW], { requests: [{ ...REQUEST, headers: { 'x-client-request-id': 'other' } }] }),
+    /request 1 .+ has no row/,
   ],
   ['a row that names another amount', left([{ ...ROW, nanoUsd: 69_999 }]), /has no row.+69999/],
   [

@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runChild } from '../../examples/learn/support/programs';
 import { createKey } from '../../src/gateway/access/keys';
 import { MOST_LEVELS, MOST_VALUES } from '../../src/json-bounds';
-import type { GatewaySetting } from '../durability/programs/gateway';
 import { useStage } from '../support/stage';
-import type { Measured } from './programs/measured-gateway';
+import { startMeasuredGateway } from './measured';
 import { settingsOf } from './stage';
 
 /*
@@ -100,24 +98,14 @@ function bytesOf(path: string): number {
 
 test('no body stops the gateway for longer than 200 ms of an idle machine, or takes 300 MB', async () => {
   const { secret } = await createKey(stage.store, settingsOf());
-  const { temporal, taskQueue, config, store } = stage;
-  const setting: GatewaySetting = {
-    address: temporal.address,
-    taskQueue,
-    config,
-    store: store.url,
-    drainMs: 0,
-  };
-  const program = join(__dirname, 'programs/measured-gateway.ts');
-  const gateway = runChild(program, [JSON.stringify(setting)], process.env);
-  const url = String(await gateway.nextMessage());
-  const measure = async (): Promise<Measured> => {
-    gateway.tell('now');
-    return (await gateway.nextMessage()) as Measured;
-  };
+  const gateway = await startMeasuredGateway(stage);
   const post = async (path: string, body: string): Promise<number> => {
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
-    const response = await fetch(url + path.replace('{id}', 'some'), { method: 'POST', headers, body });
+    const response = await fetch(gateway.url + path.replace('{id}', 'some'), {
+      method: 'POST',
+      headers,
+      body,
+    });
     await response.text();
     return response.status;
   };
@@ -125,8 +113,8 @@ test('no body stops the gateway for longer than 200 ms of an idle machine, or ta
   // Everything is loaded, and the bound of bytes was met once.
   for (const path of ROUTES) await post(path, '{}');
   await post('/v1/responses', text(8_000_000));
-  await measure();
-  const { mostBytes: before } = await measure();
+  await gateway.measure();
+  const { mostBytes: before } = await gateway.measure();
   const found: { readonly what: string; readonly stopMs: number; readonly slower: number }[] = [];
   let mostBytes = before;
   for (const path of ROUTES) {
@@ -136,7 +124,7 @@ test('no body stops the gateway for longer than 200 ms of an idle machine, or ta
         // A gateway that no worker polls refuses what is valid.
         const status = body.length > room ? 413 : await post(path, body);
         expect([path, shape, status >= 400 && (status < 500 || status === 503)]).toEqual([path, shape, true]);
-        const measured = await measure();
+        const measured = await gateway.measure();
         mostBytes = measured.mostBytes;
         const slower = Math.max(1, measured.workMs / USUAL_WORK_MS);
         found.push({ what: `${path} ${at}: ${shape}`, stopMs: measured.stopMs, slower });
