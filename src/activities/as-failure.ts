@@ -53,6 +53,9 @@ export function callDetails(rows: readonly LedgerRow[]): CallFailureDetails {
   return { calls: rows.map(callOf), startedAt, endedAt };
 }
 
+/** Longest pause before a provider is asked again, whatever it asks for. */
+const LONGEST_WAIT_MS = 10 * 60 * 1000;
+
 /** Converts a failure for Temporal without the SDK's error: it may contain the key, and Temporal ignores its class. */
 export function toError(
   failure: Problem & Pick<CallFailure, 'retryable' | 'nextRetryDelayMs'>,
@@ -63,7 +66,8 @@ export function toError(
   const details = [{ ...callDetails(rows), ...more }];
   // A cancelled call also reports its requests to the run, since they may have been billed.
   if (type === FAILURES.cancelled) return new CancelledFailure(message, details);
-  const nextRetryDelay = nextRetryDelayMs ?? undefined;
+  // The run's own time limit matters more than a distant date.
+  const nextRetryDelay = nextRetryDelayMs == null ? undefined : Math.min(nextRetryDelayMs, LONGEST_WAIT_MS);
   return ApplicationFailure.create({ type, message, nonRetryable: !retryable, details, nextRetryDelay });
 }
 

@@ -24,7 +24,7 @@ import { brokenOff, callIdOf, type Dependencies, type ModelCall, sendRequest } f
 import { untilWritten } from './heartbeat';
 import { closeRow, openRowOf } from './ledger-row';
 import { loadSdk } from './models';
-import type { Answered, Ended, Failed } from './models/failure';
+import type { Answered, CallFailure, Ended, Failed } from './models/failure';
 import type { Permit, Report } from './rate-limits/limiter';
 
 /**
@@ -126,10 +126,29 @@ async function toFailure(
     failure.retryable && failure.type !== FAILURES.cancelled && rows.length >= call.allowance.requests;
   // Fails now: a retry would only wait for a request that will not be sent.
   if (isOver) return requestsSpent(call, rows);
+  const asksToWait = tooLongToWait(call, failure);
+  if (asksToWait !== null) return toError({ ...failure, message: asksToWait, retryable: false }, rows);
   const { text = '', finish, dropped = [] } = reply ?? {};
   const isCut = finish === 'length' && text.trim() !== '' && !failure.retryable;
   const partial = isCut ? await untilWritten(() => keepText(store, text)) : undefined;
   return toError(failure, rows, { dropped, partial });
+}
+
+const USUAL_MAX_WAIT_MS = 2 * 60 * 1000;
+
+/**
+ * Returns the message of a failure whose provider asks for a longer wait than the card allows, if another worker can
+ * be asked now; null if this one is waited for.
+ */
+function tooLongToWait({ card, hasFallback }: ModelCall, failure: CallFailure): string | null {
+  const maxWaitMs = 'maxWaitMs' in card ? (card.maxWaitMs ?? USUAL_MAX_WAIT_MS) : USUAL_MAX_WAIT_MS;
+  const waitMs = failure.retryable ? (failure.nextRetryDelayMs ?? 0) : 0;
+  if (hasFallback !== true || waitMs <= maxWaitMs) return null;
+  const seconds = (ms: number): string => `${Math.ceil(ms / 1000)} s`;
+  return (
+    `${failure.message} It asks for a wait of ${seconds(waitMs)}, longer than its maxWait of ${seconds(maxWaitMs)}, ` +
+    'so another worker stands in.'
+  );
 }
 
 /** A request, the row that accounts for it, and the other rows of its call. */

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { readJson } from '../activities/models/diagnose';
+import { readJson } from '../activities/models/failures/said';
 import type { ConductorClient } from '../client/conductor-client';
 import { RefusedError } from '../client/steer';
 import { ConfigError } from '../config/errors';

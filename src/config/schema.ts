@@ -122,6 +122,8 @@ const worker = {
   ...member,
   layout: z.enum(['tagged', 'chat', 'plain']).default('tagged'),
   instructions: z.string().trim().min(1).max(MAX_INSTRUCTIONS).exactOptional(),
+  /** Longest wait that its provider may ask for; for a longer one, a fallback is asked now. Absent: two minutes. */
+  maxWait: durationSchema.exactOptional(),
 };
 const external = {
   ...member,

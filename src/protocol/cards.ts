@@ -90,6 +90,8 @@ export const modelSchema = z.object({
   ...settings,
   layout: z.enum(LAYOUTS),
   instructions: z.string().optional(),
+  /** Longest wait asked for by the provider after which it is asked again, if a fallback could be. @default 2 minutes */
+  maxWaitMs: milliseconds.optional(),
 });
 export type ModelCard = z.infer<typeof modelSchema>;
 export type ModelProvider = ModelCard['provider'];

@@ -143,7 +143,7 @@ function deliverBroken(wire: Wire, request: SimulatedRequest, kind: BrokenFaultK
 /** Vendors that name their events name the error as well. */
 function failedMidway(wire: Wire, { streams }: SimulatedRequest, whole: WholeReply): Payload {
   const { body } = wire.encodeError('overloaded', 'The model is overloaded.', null);
-  if (streams === undefined) return jsonPayload(body);
+  if (streams === undefined) return jsonPayload({ ...wire.encodeReply(whole), ...body });
   const events = wire.encodeStream(whole, piecesOf(whole.text), streams.usage);
   const isNamed = events.some(({ name }) => name !== undefined);
   const error = isNamed ? { name: 'error', data: { type: 'error', ...body } } : { data: body };

@@ -72,7 +72,7 @@ export const BREAKAGES = {
     response.write(halfOf(body));
     response.end();
   },
-  /** An error in place of the rest: after half of a stream's events, or as the whole JSON body. */
+  /** An error in place of the rest: after half of a stream's events, or beside the JSON answer. */
   'failed-midway': (response, body) => {
     begin(response, body);
     response.end(body.bytes);

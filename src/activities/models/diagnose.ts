@@ -1,5 +1,8 @@
 import { ConductorError } from '../../errors';
 import { FAILURES, type FailureType } from '../../protocol/failures';
+import { type Cause as NamedCause, causeOf, CAUSES, statusNamedIn } from './failures/known';
+import { retryDelayIn } from './failures/retry-delay';
+import { type Said, saidIn } from './failures/said';
 import { ReportedFailure, UnreadableReply } from './reply';
 
 export type ProviderFailureType = Extract<FailureType, `Provider.${string}`>;
@@ -90,16 +93,12 @@ function diagnosisOf(error: Cause): Diagnosis | null {
       reason,
     };
   }
+  if (error instanceof ReportedFailure) return diagnoseReported(error);
   // UnreadableReply is ours; the SDKs pass on the SyntaxError of JSON.parse.
   const isUnreadable = error instanceof UnreadableReply || name === 'SyntaxError';
-  if (!isUnreadable) return null;
-  const isReport = error instanceof ReportedFailure;
-  return {
-    type: FAILURES.badResponse,
-    happened: 'sent an answer that cannot be read',
-    reason,
-    ...(isReport && { health: 'unknown' }),
-  };
+  return isUnreadable
+    ? { type: FAILURES.badResponse, happened: 'sent an answer that cannot be read', reason }
+    : null;
 }
 
 const BEFORE_SENDING =
@@ -133,94 +132,97 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-/** Characters of an error's body that are searched. */
-export const MOST_READ = 16_384;
-
+/** Diagnoses a response that is not 2xx: by what it says, or else by its status. */
 export function diagnoseHttp({ status, headers, body }: HttpAnswer): Diagnosis {
-  const text = body.slice(0, MOST_READ);
-  const named = NAMED.find(([words]) => words.test(text));
-  const type = named?.[1] ?? TYPES[status] ?? (status < 500 ? FAILURES.badRequest : FAILURES.timeout);
+  const said = saidIn(body);
   return {
-    type,
+    ...(namedFailure(said, status) ?? statusFailure(status)),
     happened: `answered ${status}`,
-    ...(type === FAILURES.timeout && !TOO_LATE.has(status) && { health: 'bad' }),
-    reason: reasonIn(body),
-    nextRetryDelayMs: retryDelayIn({ headers, body: text }),
+    reason: said.sentence,
+    nextRetryDelayMs: retryDelayIn({ headers, body: said }),
   };
 }
 
-/** Failures that a vendor's code or message identifies better than the status; the first match wins. */
-const NAMED: readonly (readonly [words: RegExp, type: ProviderFailureType])[] = [
-  // Account without credit: OpenAI sends 429, Anthropic 400 with only a message. Gemini also says "quota" for its
-  // limits per minute; only the name of the quota distinguishes them from those per day.
+type Named = Pick<Diagnosis, 'type' | 'billed' | 'health' | 'remedy'>;
+
+function namedFailure(said: Said, status: number | null): Named | null {
+  const cause = causeOf(said, status);
+  return cause && { type: CAUSES[cause], ...OF_CAUSES[cause] };
+}
+
+const OVERLOADED = 'Try again later, or name a fallback; nothing was billed.';
+
+/** What a cause means beyond its failure type. */
+const OF_CAUSES: Readonly<Partial<Record<NamedCause, Omit<Named, 'type'>>>> = {
+  overload: { remedy: OVERLOADED },
+  size: { remedy: 'Ask for less, or give the step to a model with a longer context.' },
+  // Azure and xAI charge for some requests that their filters refuse.
+  filter: {
+    billed: 'unknown',
+    remedy: `${CONSEQUENCES[FAILURES.refused].remedy} The call may have been billed.`,
+  },
+};
+
+/** Returns what a status alone means. From 500 on, an unknown one is that of a gateway that lost the answer. */
+function statusFailure(status: number): Named {
+  const known = STATUSES.find(([statuses]) => statuses.includes(status))?.[1];
+  return known ?? (status < 500 ? { type: FAILURES.badRequest } : LOST_BEHIND);
+}
+
+/** The server may have written the answer, which a gateway in front of it lost. */
+const LOST_BEHIND: Named = {
+  type: FAILURES.timeout,
+  health: 'bad',
+  remedy:
+    'Check the server and the gateway in front of it, or try again later; the call may have been billed.',
+};
+
+/** Failures by status. Those of 520 and more are Cloudflare's (developers.cloudflare.com/support/troubleshooting). */
+const STATUSES: readonly (readonly [statuses: readonly number[], Named])[] = [
+  [[401], { type: FAILURES.authentication }],
+  [[402], { type: FAILURES.quotaExceeded }],
+  [[403], { type: FAILURES.authentication, remedy: 'Check what the key and its account may use there.' }],
+  [[404], { type: FAILURES.notFound }],
+  [[429], { type: FAILURES.rateLimited }],
+  [[500, 503, 529], { type: FAILURES.unavailable, remedy: OVERLOADED }],
+  // The gateway never reached the server: refused, no route, no DNS entry, no TLS.
+  [[521, 522, 523, 525, 526, 530], { type: FAILURES.unavailable }],
   [
-    /"(?:insufficient_quota|billing_\w{1,100}|insufficient_credits)"|"\w{0,100}PerDay|credit balance is too low/i,
-    FAILURES.quotaExceeded,
-  ],
-  // Gemini rejects an invalid key with 400.
-  [/"(?:api_key_invalid|invalid_api_key)"/i, FAILURES.authentication],
-  // Unknown model under 400; OpenRouter, Mistral and DeepSeek say so only in the message.
-  [
-    /"(?:model_not_found"|invalid_model"|invalid model\b|model not (?:exist|found))|is not a valid model/i,
-    FAILURES.notFound,
+    [408, 504, 524],
+    {
+      type: FAILURES.timeout,
+      remedy:
+        'The server, or a gateway in front of it, gave up waiting: stream the answers (stream: true), raise its ' +
+        'time-out or choose a faster model; the call may have been billed.',
+    },
   ],
 ];
 
-/** Failure types by status. For any other, the request is wrong below 500; from 500 on, a gateway lost the answer. */
-const TYPES: Readonly<Record<number, ProviderFailureType>> = {
-  401: FAILURES.authentication,
-  402: FAILURES.quotaExceeded,
-  403: FAILURES.authentication,
-  404: FAILURES.notFound,
-  408: FAILURES.timeout,
-  429: FAILURES.rateLimited,
-  500: FAILURES.unavailable,
-  503: FAILURES.unavailable,
-  529: FAILURES.unavailable,
-};
-
-/** Statuses of a request that took too long; every other one of type `timeout` says that a server behind it is down. */
-const TOO_LATE: ReadonlySet<number> = new Set([408, 504, 524]);
-
-/** Returns the server's message from the body of an error, whichever field it is in, or else the body itself. */
-export function reasonIn(body: string): string {
-  if (body.trimStart().startsWith('<')) return 'a web page';
-  const { error, message, detail } = fieldsOf(readJson(body));
-  const sentences = [fieldsOf(error).message, error, message, detail, body];
-  return sentences.find((sentence) => typeof sentence === 'string') ?? '';
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return Object(value) as Readonly<Record<string, unknown>>;
-}
-
-/** Parses JSON. Returns null if that fails, e.g. for a bare `NaN`, which Python writes and JSON lacks. */
-export function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-/** Longest wait for a provider; the run's own time limit matters more than a distant date. */
-const LONGEST_MS = 10 * 60 * 1000;
-
 /**
- * Returns the wait in milliseconds that the provider asks for, at most 10 minutes: by `retry-after-ms` (OpenAI), by
- * `retry-after` in seconds or as a date (RFC 9110), or by Google's `RetryInfo`. Returns null if it does not say.
+ * Diagnoses a failure that a server reports under 200: as the same words under their own status. It cost nothing if
+ * nothing had been written and they are no question of the server's health.
  */
-export function retryDelayIn({ headers, body }: Pick<HttpAnswer, 'headers' | 'body'>): number | null {
-  const after = headers.get('retry-after') ?? '';
-  // A date is by the server's clock, which its answer tells.
-  const now = Date.parse(headers.get('date') ?? '') || Date.now();
-  const [, info] = /"retryDelay":\s{0,10}"(\d{1,15}(?:\.\d{1,15})?)s"/.exec(body) ?? [];
-  const waits = [
-    Number(headers.get('retry-after-ms')),
-    Number(after) * 1000,
-    Date.parse(after) - now,
-    Number(info) * 1000,
-  ];
-  const waitMs = waits.find((ms) => ms > 0);
-  return waitMs === undefined ? null : Math.min(Math.ceil(waitMs), LONGEST_MS);
+export function diagnoseReported({ said, isStream, hasBegun }: ReportedFailure): Diagnosis {
+  const status = statusNamedIn(said);
+  const named = namedFailure(said, status) ?? (status === null ? null : statusFailure(status));
+  const happened = hasBegun ? 'failed while it wrote its answer' : 'sent an error in place of an answer';
+  const reason = said.sentence;
+  const isFree = named !== null && CONSEQUENCES[named.type].retryable && status !== 500;
+  const isFinal = named !== null && !CONSEQUENCES[named.type].retryable && named.type !== FAILURES.timeout;
+  if (!hasBegun && isFree) {
+    const nextRetryDelayMs = retryDelayIn({ headers: NO_HEADERS, body: said });
+    return { ...named, happened, reason, nextRetryDelayMs };
+  }
+  if (isFinal) return { ...named, happened, reason, ...(hasBegun && MAYBE_BILLED) };
+  return {
+    type: isStream ? FAILURES.interrupted : FAILURES.badResponse,
+    happened,
+    reason,
+    // It may be about the question.
+    health: 'unknown',
+    remedy: 'Try again later; the call may have been billed.',
+  };
 }
+
+const NO_HEADERS: HttpAnswer['headers'] = { get: () => null };
+const MAYBE_BILLED = { billed: 'unknown' } as const;

@@ -10,7 +10,7 @@ import {
   type Settings,
   toConversation,
 } from './model';
-import { noErrorSchema, partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
+import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { type Assembly, endAfter, readAnswer } from './stream';
 import { sendWith } from './transport';
 
@@ -51,7 +51,6 @@ const responseSchema = z.object({
     .object({ blockReason: z.string().nullish(), blockReasonMessage: z.string().nullish() })
     .nullish(),
   usageMetadata: usageSchema.nullish().catch(null),
-  error: noErrorSchema,
 });
 
 const REFUSALS = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION', 'LANGUAGE']);

@@ -25,6 +25,8 @@ export interface ModelRequest {
   readonly onText?: (text: string) => void;
   /** Set if the server does not support `stream_options`: a stream then reports no usage. */
   readonly withoutStreamOptions?: true;
+  /** Set if the server refuses the usual one of `max_tokens` and `max_completion_tokens`. */
+  readonly withOtherLimitName?: true;
 }
 
 /** `stop` is a whole answer, `length` a cut one, `refusal` none. */

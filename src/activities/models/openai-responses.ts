@@ -1,7 +1,8 @@
 import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
 import { z } from 'zod';
 import { FAILURES } from '../../protocol/failures';
-import { diagnose, type Diagnosis, type ProviderFailureType } from './diagnose';
+import { diagnose, type Diagnosis, diagnoseReported } from './diagnose';
+import { saidIn } from './failures/said';
 import {
   chooseSettings,
   type FinishReason,
@@ -11,7 +12,7 @@ import {
   type Progress,
   toConversation,
 } from './model';
-import { noErrorSchema, readReply, tierSchema } from './reply';
+import { readReply, refuseReported, ReportedFailure, tierSchema } from './reply';
 import { type Assembly, readAnswer } from './stream';
 import { responsesUsageSchema, usageOf, USUAL_TIER } from './openai-usage';
 
@@ -42,7 +43,6 @@ const itemSchema = z.object({
 
 const responseSchema = z.object({
   output: z.array(itemSchema),
-  error: noErrorSchema,
   incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
   service_tier: tierSchema,
   usage: responsesUsageSchema.nullish().catch(null),
@@ -139,6 +139,15 @@ const backgroundSchema = responseSchema.extend({
   error: z.object({ message: z.string(), code: z.string().nullish() }).nullish(),
 });
 
+type Background = z.output<typeof backgroundSchema>;
+
+/** Reads a response in the background. One that failed has an id; any other failure is no response. */
+async function readBackground(response: Response): Promise<Background> {
+  const body: unknown = await response.json();
+  if (!('id' in Object(body))) refuseReported(body);
+  return readReply(backgroundSchema, body);
+}
+
 const UNFINISHED = new Set<unknown>(['queued', 'in_progress']);
 
 /**
@@ -153,14 +162,14 @@ export async function beginResponse(
   const response = await client.responses
     .create({ ...body, background: true, store: true }, optionsFor(request))
     .asResponse();
-  const read = readReply(backgroundSchema, await response.json());
+  const read = await readBackground(response);
   return { id: read.id, progress: progressOf(read, dropped) };
 }
 
 export async function lookAtResponse(client: OpenAI, request: ModelRequest, id: string): Promise<Progress> {
   try {
     const response = await client.responses.retrieve(id, {}, optionsFor(request)).asResponse();
-    return progressOf(readReply(backgroundSchema, await response.json()), bodyOf(request).dropped);
+    return progressOf(await readBackground(response), bodyOf(request).dropped);
   } catch (error) {
     if (diagnose(error).type !== FAILURES.notFound) throw error;
     return { status: 'failed', reply: null, diagnosis: LOST };
@@ -170,15 +179,9 @@ export async function lookAtResponse(client: OpenAI, request: ModelRequest, id: 
 /** Cancels a response. According to the guide, cancelling a finished one changes nothing and returns it as it is. */
 export async function cancelResponse(client: OpenAI, request: ModelRequest, id: string): Promise<Progress> {
   const response = await client.responses.cancel(id, optionsFor(request)).asResponse();
-  return progressOf(readReply(backgroundSchema, await response.json()), bodyOf(request).dropped);
+  return progressOf(await readBackground(response), bodyOf(request).dropped);
 }
 
-/** Failure types of the vendor's codes, as they would be on an open connection. */
-const FAILED: Readonly<Record<string, ProviderFailureType>> = {
-  rate_limit_exceeded: FAILURES.rateLimited,
-  server_error: FAILURES.unavailable,
-  invalid_prompt: FAILURES.badRequest,
-};
 const CANCELLED: Diagnosis = {
   type: FAILURES.interrupted,
   happened: 'had its answer cancelled by another client',
@@ -191,7 +194,7 @@ const LOST: Diagnosis = {
   remedy: 'Answers are kept there for a limited time; the call may have been billed.',
 };
 
-function progressOf(response: z.output<typeof backgroundSchema>, dropped: readonly string[]): Progress {
+function progressOf(response: Background, dropped: readonly string[]): Progress {
   const { status, error } = response;
   if (UNFINISHED.has(status)) return { status: 'running' };
   const reply = replyOf(response, dropped);
@@ -200,12 +203,12 @@ function progressOf(response: z.output<typeof backgroundSchema>, dropped: readon
   return { status: 'failed', reply, diagnosis: diagnoseFailed(error, reply) };
 }
 
-function diagnoseFailed(error: z.output<typeof backgroundSchema>['error'], { usage }: ModelReply): Diagnosis {
-  // Temporal must not retry a failure that was billed after all.
-  const type = usage === null ? FAILED[error?.code ?? ''] : undefined;
-  return {
-    type: type ?? FAILURES.badResponse,
-    happened: 'failed while it wrote its answer',
-    reason: error?.message ?? '',
-  };
+/** Diagnoses an answer that the vendor gave up. Temporal must not retry one that was billed after all. */
+function diagnoseFailed(error: Background['error'], { usage }: ModelReply): Diagnosis {
+  const said = saidIn({ error });
+  const happened = 'failed while it wrote its answer';
+  if (usage === null && error?.code === 'server_error') {
+    return { type: FAILURES.unavailable, happened, reason: said.sentence };
+  }
+  return { ...diagnoseReported(new ReportedFailure(said, false, usage !== null)), happened };
 }

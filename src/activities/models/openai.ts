@@ -13,7 +13,7 @@ import {
   type Settings,
   toConversation,
 } from './model';
-import { noErrorSchema, readReply, tierSchema } from './reply';
+import { readReply, tierSchema } from './reply';
 import {
   beginResponse,
   cancelResponse,
@@ -72,7 +72,6 @@ const completionSchema = z.object({
   choices: z.tuple([choiceSchema], z.unknown()),
   service_tier: tierSchema,
   usage: chatUsageSchema.nullish().catch(null),
-  error: noErrorSchema,
 });
 
 async function completeChat(client: OpenAI, request: ModelRequest): Promise<ModelReply> {
@@ -137,9 +136,12 @@ function chatAssembly(): Assembly {
   };
 }
 
-/** OpenAI's reasoning models reject `max_tokens`; other servers may ignore `max_completion_tokens`. */
+/**
+ * OpenAI's reasoning models reject `max_tokens`, also at other addresses; other servers may ignore
+ * `max_completion_tokens`.
+ */
 function toBody(
-  { card, messages, withoutStreamOptions }: ModelRequest,
+  { card, messages, withoutStreamOptions, withOtherLimitName }: ModelRequest,
   settings: Settings<NonNullable<OpenAI.ReasoningEffort>>,
 ): Body {
   const { system, turns } = toConversation(messages);
@@ -155,8 +157,9 @@ function toBody(
       stream: true,
       ...(withoutStreamOptions !== true && { stream_options: { include_usage: true } }),
     }),
-    ...(card.baseUrl === null
-      ? { max_completion_tokens: maxOutputTokens, service_tier: USUAL_TIER }
+    ...(card.baseUrl === null && { service_tier: USUAL_TIER }),
+    ...((card.baseUrl === null) !== (withOtherLimitName === true)
+      ? { max_completion_tokens: maxOutputTokens }
       : // eslint-disable-next-line @typescript-eslint/no-deprecated -- by OpenAI, not by the others
         { max_tokens: maxOutputTokens }),
     ...sampling,

@@ -1,39 +1,114 @@
 import { hash } from 'node:crypto';
-import { causesOf, MOST_READ } from './diagnose';
-import { TransportError } from './transport';
+import { FAILURES } from '../../protocol/failures';
+import { causesOf, diagnose } from './diagnose';
+import { MOST_READ } from './failures/said';
 import type { Complete, ModelReply, ModelRequest } from './model';
+import { ReportedFailure } from './reply';
+import { TransportError } from './transport';
 
-/** Features that a server may refuse: streaming, usage at the end of a stream, or a schema for the output. */
-type Refusal = 'stream' | 'stream_options' | 'outputSchema';
+/** A field of our requests that a server may refuse, and the request without it. */
+interface Field {
+  /** Name under which a trace lists it as dropped; null if another name replaces it, so that nothing is lost. */
+  readonly dropped: string | null;
+  /** Vendors' names for it. Each server words a refusal differently, but names the field or the method. */
+  readonly names: RegExp;
+  readonly isSent: (request: ModelRequest) => boolean;
+  readonly leaveOut: (request: ModelRequest) => ModelRequest;
+  /** A message may also be about its value, which is a mistake in the configuration. */
+  readonly hasRange?: true;
+}
+
+/** A setting of the card that decides how tokens are drawn. */
+function drawn(name: 'temperature' | 'topP' | 'topK' | 'presencePenalty', names: RegExp): Field {
+  return {
+    dropped: name,
+    names,
+    isSent: ({ card }) => card.capabilities.sampling && card[name] != null,
+    leaveOut: (request) => ({
+      ...request,
+      card: { ...request.card, [name]: name === 'temperature' ? null : undefined },
+    }),
+    hasRange: true,
+  };
+}
+
+const FIELDS: readonly Field[] = [
+  {
+    dropped: 'stream_options',
+    names: /\bstream_options\b/i,
+    isSent: ({ card, withoutStreamOptions }) =>
+      card.idleTimeoutMs !== undefined && withoutStreamOptions !== true,
+    leaveOut: (request) => ({ ...request, withoutStreamOptions: true }),
+  },
+  {
+    dropped: 'stream',
+    names: /\bstream(?!_options)/i,
+    isSent: ({ card }) => card.idleTimeoutMs !== undefined,
+    leaveOut: (request) => ({ ...request, card: { ...request.card, idleTimeoutMs: undefined } }),
+  },
+  {
+    dropped: null,
+    names: /\bmax_(?:completion_)?tokens\b/i,
+    isSent: ({ card, withOtherLimitName }) => card.api === 'chat' && withOtherLimitName !== true,
+    leaveOut: (request) => ({ ...request, withOtherLimitName: true }),
+    hasRange: true,
+  },
+  drawn('temperature', /\btemperature\b/i),
+  drawn('topP', /\btop_?p\b/i),
+  drawn('topK', /\btop_?k\b/i),
+  drawn('presencePenalty', /\bpresence_?penalty\b/i),
+  {
+    dropped: 'seed',
+    names: /\bseed\b/i,
+    isSent: ({ card, seed }) => card.capabilities.sampling && seed !== undefined,
+    leaveOut: ({ seed: _seed, ...request }) => request,
+    hasRange: true,
+  },
+];
+
+/** Refused for one schema, and accepted for another, so it is remembered with the schema. */
+const SCHEMA: Field = {
+  dropped: 'outputSchema',
+  names: /schema|response_?format|output_config|output_format/i,
+  isSent: ({ outputSchema }) => outputSchema !== undefined,
+  leaveOut: ({ outputSchema: _schema, ...request }) => request,
+};
 
 /**
- * Retries a request without the features that a server refuses, and remembers them for the life of the process. The
- * reply lists them as dropped. A refused request costs nothing, and prompts describe the required output themselves.
+ * Retries a request without the fields that a server refuses, one at a time, and remembers them for the life of the
+ * process. The reply lists them as dropped. A refused request costs nothing, and prompts describe the required output
+ * themselves.
  */
 export function withoutRefused(complete: Complete): Complete {
-  const bySettings = new Map<string, readonly Refusal[]>();
+  const byPlace = new Map<string, readonly Field[]>();
   // Schemas are the callers': they share a bounded memory, apart from that of the servers.
-  const bySchema = new Map<string, readonly Refusal[]>();
+  const bySchema = new Map<string, readonly Field[]>();
 
-  async function ask(request: ModelRequest, without: readonly Refusal[]): Promise<ModelReply> {
+  async function ask(request: ModelRequest, without: readonly Field[]): Promise<ModelReply> {
+    const applied = without.filter(({ isSent }) => isSent(request));
+    const sent = applied.reduce((rest, { leaveOut }) => leaveOut(rest), request);
     try {
-      const reply = await complete(leaveOut(request, without));
-      return { ...reply, dropped: [...reply.dropped, ...without] };
+      const reply = await complete(sent);
+      return { ...reply, dropped: [...reply.dropped, ...applied.flatMap(({ dropped }) => dropped ?? [])] };
     } catch (error) {
-      const refusal = refusalIn(error, request);
-      if (refusal === null || without.includes(refusal)) throw error;
-      const more = [...without, refusal];
+      const refused = refusedIn(error, sent);
+      if (refused === null || without.includes(refused)) throw error;
+      const more = [...without, refused];
       const reply = await ask(request, more);
-      if (request.outputSchema === undefined) bySettings.set(placeOf(request), more);
-      else remember(bySchema, placeOf(request), more);
+      if (refused === SCHEMA) remember(bySchema, keyOf(request, request.outputSchema), [SCHEMA]);
+      else
+        byPlace.set(
+          keyOf(request),
+          more.filter((field) => field !== SCHEMA),
+        );
       return reply;
     }
   }
 
   return (request) => {
-    if (request.card.idleTimeoutMs === undefined && !request.outputSchema) return complete(request);
-    const known = (request.outputSchema ? bySchema : bySettings).get(placeOf(request));
-    return ask(request, known ?? []);
+    const ofServer = byPlace.get(keyOf(request)) ?? [];
+    const ofSchema = request.outputSchema && bySchema.get(keyOf(request, request.outputSchema));
+    return ask(request, [...ofServer, ...(ofSchema ?? [])]);
   };
 }
 
@@ -47,35 +122,47 @@ function remember<Value>(memory: Map<string, Value>, key: string, value: Value):
   if (memory.size > MOST_SCHEMAS && oldest !== undefined) memory.delete(oldest);
 }
 
-/** Returns the key of remembered refusals. A server may refuse one schema and accept another. */
-function placeOf({ card: { provider, api, baseUrl, model }, outputSchema }: ModelRequest): string {
-  return hash('sha256', JSON.stringify([provider, api, baseUrl, model, outputSchema]));
+/** Returns the key of remembered refusals. Some models refuse a temperature only while they think. */
+function keyOf({ card }: ModelRequest, schema?: ModelRequest['outputSchema']): string {
+  const { provider, api, baseUrl, model, effort, thinking } = card;
+  return hash('sha256', JSON.stringify([provider, api, baseUrl, model, effort, thinking, schema]));
 }
 
-function leaveOut({ card, ...request }: ModelRequest, without: readonly Refusal[]): ModelRequest {
-  return {
-    ...request,
-    card: without.includes('stream') ? { ...card, idleTimeoutMs: undefined } : card,
-    ...(without.includes('stream_options') && { withoutStreamOptions: true }),
-    ...(without.includes('outputSchema') && { outputSchema: undefined }),
-  };
+/** Finds the refused field, first the one that the server itself points at. */
+function refusedIn(error: unknown, request: ModelRequest): Field | null {
+  const words = wordsOfRefusal(error);
+  const isAboutValue = OF_A_RANGE.test(words) && !IS_UNSUPPORTED.test(words);
+  const sent = [...FIELDS, SCHEMA].filter(
+    ({ isSent, hasRange }) => isSent(request) && !(hasRange === true && isAboutValue),
+  );
+  const [, param = ''] = /"param":\s{0,9}"([^"]{1,80})"/.exec(words) ?? [];
+  return sent.find(({ names }) => names.test(param)) ?? sent.find(({ names }) => names.test(words)) ?? null;
 }
+
+const OF_A_RANGE =
+  /\bat (?:most|least)\b|\b(?:maximum|minimum|between|range|larger|greater|less|fewer|lower|higher|above|below|positive|negative|integer|number|reduce|context)\b|\bexceed|\btoo (?:large|high|low|small|many|long)\b|[<>≤≥]|_(?:above|below)_/i;
+const IS_UNSUPPORTED =
+  /unsupported|unknown_parameter|\bnot (?:supported|permitted|allowed|accepted|recogni[sz]ed|taken)\b|unrecogni[sz]ed|unexpected|unknown|\bextra_?(?: inputs| fields|forbidden)|only the default|does(?: not|n't) (?:support|accept)|deprecated|\bremoved\b|\binstead\b/i;
 
 const REFUSING: ReadonlySet<number> = new Set([400, 404, 405, 415, 422, 501]);
+/** Failures that are about something else, whatever field their words name. */
+const OTHER_CAUSES: ReadonlySet<string> = new Set([
+  FAILURES.quotaExceeded,
+  FAILURES.refused,
+  FAILURES.authentication,
+  FAILURES.rateLimited,
+  FAILURES.unavailable,
+]);
 
-/** Finds the refused feature. Each server words a refusal differently, but names the field or the method. */
-function refusalIn(error: unknown, { card, outputSchema }: ModelRequest): Refusal | null {
-  const words = wordsOfRefusal(error);
-  const [streaming] = card.idleTimeoutMs === undefined ? [] : (/\bstream(?:_options)?/i.exec(words) ?? []);
-  if (streaming !== undefined) return streaming === 'stream_options' ? 'stream_options' : 'stream';
-  return outputSchema !== undefined && NAMES_SCHEMA.test(words) ? 'outputSchema' : null;
-}
-
-/** Returns the body of a response that refuses a request, or an empty text for any other error. */
+/** Returns the words of a server that refuses a request, or an empty text for any other error. */
 function wordsOfRefusal(error: unknown): string {
-  const answer = causesOf(error).find((cause) => cause instanceof TransportError)?.answer;
-  return answer && REFUSING.has(answer.status) ? answer.body.slice(0, MOST_READ) : '';
+  if (OTHER_CAUSES.has(diagnose(error).type)) return '';
+  for (const cause of causesOf(error)) {
+    if (cause instanceof ReportedFailure && !cause.hasBegun) {
+      return [...cause.said.codes, cause.said.sentence].join(' ').slice(0, MOST_READ);
+    }
+    const answer = cause instanceof TransportError ? cause.answer : null;
+    if (answer && REFUSING.has(answer.status)) return answer.body.slice(0, MOST_READ);
+  }
+  return '';
 }
-
-/** Vendors' names for the fields that carry a schema, and the word itself. */
-const NAMES_SCHEMA = /schema|response_?format|output_config|output_format/i;

@@ -1,13 +1,30 @@
 import { z } from 'zod';
 import type { Usage } from '../../protocol/solve';
+import { failureIn } from './failures/known';
+import { holdsOutput, type Said, saidIn } from './failures/said';
 
 /** A 2xx response whose body is not what the vendor's API promises. It may have been billed. */
 export class UnreadableReply extends Error {
   override readonly name = 'UnreadableReply';
 }
 
-/** The server's own report of a failure in place of a reply: it may be about the question. */
-export class ReportedFailure extends UnreadableReply {}
+/** The server's own report of a failure, under 200, in place of a reply or of its rest. */
+export class ReportedFailure extends UnreadableReply {
+  /** @param hasBegun whether anything of an answer had come, so that the call may have been billed */
+  constructor(
+    readonly said: Said,
+    readonly isStream: boolean,
+    readonly hasBegun: boolean,
+  ) {
+    super(said.sentence);
+  }
+}
+
+/** @throws ReportedFailure if a whole body is, or holds, the report of a failure */
+export function refuseReported(body: unknown): void {
+  const said = failureIn(body);
+  if (said) throw new ReportedFailure(said, false, holdsOutput(body));
+}
 
 /** Token count. The maximum is beyond any model, so a larger count is an error, and sums stay exact. */
 export const tokensSchema = z.int().nonnegative().max(1e9);
@@ -33,18 +50,14 @@ export function readReply<Schema extends z.ZodType>(schema: Schema, body: unknow
   if (typeof body === 'string') {
     throw new UnreadableReply(`no JSON but text that begins "${body.slice(0, 80)}"`);
   }
-  // OpenRouter reports failures this way once it has started to answer.
-  const { data: failed } = failedSchema.safeParse(body);
-  if (failed) throw new ReportedFailure(`an error in place of a reply: ${failed.error.message}`);
+  // The failure of a server that reports it in a shape of its own.
+  const { sentence } = saidIn(body);
+  if (sentence !== '') throw new UnreadableReply(`no answer, but ${sentence}`);
   const [issue] = result.error.issues;
   throw new UnreadableReply(
     `JSON that is wrong at "${issue?.path.join('.') ?? ''}": ${issue?.message ?? ''}`,
   );
 }
-
-const failedSchema = z.object({ error: z.object({ message: z.string() }) });
-
-export const noErrorSchema = z.null().optional();
 
 /** Vendors' names for the tier with the standard price. */
 const USUAL_TIERS = new Set(['default', 'standard', 'on_demand', 'auto', 'unspecified']);

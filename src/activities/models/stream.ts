@@ -1,7 +1,9 @@
 import { FAILURES } from '../../protocol/failures';
-import { type Diagnosis, readJson, reasonIn } from './diagnose';
+import type { Diagnosis } from './diagnose';
+import { failureIn } from './failures/known';
+import { holdsOutput, readJson, reportIn } from './failures/said';
 import type { ModelRequest } from './model';
-import { UnreadableReply } from './reply';
+import { refuseReported, ReportedFailure, UnreadableReply } from './reply';
 import { isEventStream, MAX_RESPONSE_BYTES, NO_TIMEOUT_MS, tooLong, TransportError } from './transport';
 
 /** Assembles the events of one vendor's stream. */
@@ -21,22 +23,47 @@ export function endAfter(known: string, named: string | null | undefined, text: 
 }
 
 /**
- * Reads a model's answer: a whole body, as a string if it is not JSON, or a stream, as the body that its events form.
+ * Reads a model's answer: a whole body, as a string if it is neither JSON nor events, or a stream, as the body that its
+ * events form. A stream is known by its events, too, whatever its content type. Every answer passes here, so a failure
+ * that a server reports under 200 is found here, in whatever shape it comes.
  * The SDKs do not read streams here: they end silently with the connection, and some take minutes for one long line.
- * @throws UnreadableReply, TransportError, or what `fetch` throws for a broken connection
+ * @throws UnreadableReply, ReportedFailure, TransportError, or what `fetch` throws for a broken connection
  */
 export async function readAnswer(
   response: Response,
   asked: Pick<ModelRequest, 'card' | 'onText'>,
   assembly: Assembly,
 ): Promise<unknown> {
-  if (!isEventStream(response)) {
-    const text = await response.text();
-    return readJson(text) ?? text;
-  }
+  const body = isEventStream(response)
+    ? await assembled(eventsOf(response, asked.card.idleTimeoutMs ?? asked.card.timeoutMs), asked, assembly)
+    : await readWhole(await response.text(), asked, assembly);
+  refuseReported(body);
+  return body;
+}
+
+async function readWhole(
+  text: string,
+  asked: Pick<ModelRequest, 'onText'>,
+  assembly: Assembly,
+): Promise<unknown> {
+  const body = readJson(text);
+  if (body !== null) return body;
+  const reader = new EventReader();
+  const events = [...reader.push(Buffer.from(text)), ...reader.end()];
+  const isStream = events.some((data) => data === '[DONE]' || isObject(readJson(data)));
+  return isStream ? assembled([events], asked, assembly) : text;
+}
+
+type Batches = AsyncIterable<readonly string[]> | readonly (readonly string[])[];
+
+async function assembled(
+  batches: Batches,
+  { onText }: Pick<ModelRequest, 'onText'>,
+  assembly: Assembly,
+): Promise<object> {
   let failure: unknown = new TransportError(ENDED_EARLY);
   try {
-    await takeEvents(response, asked, assembly);
+    await takeEvents(batches, onText, assembly);
   } catch (error) {
     failure = error;
   }
@@ -47,15 +74,17 @@ export async function readAnswer(
 }
 
 async function takeEvents(
-  response: Response,
-  { card, onText }: Pick<ModelRequest, 'card' | 'onText'>,
+  batches: Batches,
+  onText: ModelRequest['onText'],
   assembly: Assembly,
 ): Promise<void> {
-  const { idleTimeoutMs = card.timeoutMs } = card;
-  for await (const events of eventsOf(response, idleTimeoutMs)) {
+  let hasBegun = false;
+  for await (const events of batches) {
     for (const data of events) {
       if (data === '[DONE]') return;
-      const text = assembly.add(eventIn(data));
+      const event = eventIn(data, hasBegun);
+      hasBegun ||= holdsOutput(event);
+      const text = assembly.add(event);
       if (text !== '') onText?.(text);
     }
     if (assembly.isOver()) return;
@@ -79,7 +108,10 @@ async function* eventsOf(response: Response, idleTimeoutMs: number): AsyncGenera
       const { done, value } = await reader.read();
       clock.refresh();
       if (state.isStalled) throw new TransportError(stalled(idleTimeoutMs, state.bytes));
-      if (done) return;
+      if (done) {
+        yield events.end();
+        return;
+      }
       state.bytes += value.byteLength;
       if (state.bytes > MAX_RESPONSE_BYTES) throw tooLong();
       yield events.push(value);
@@ -92,13 +124,21 @@ async function* eventsOf(response: Response, idleTimeoutMs: number): AsyncGenera
 
 /**
  * Parses a stream of server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html) in time linear in
- * its length, wherever its chunks are cut. Only data is read: vendors repeat an event's name, if any, in it.
+ * its length, wherever its chunks are cut. Of the fields only data is read, since vendors repeat an event's name, if
+ * any, in it. Three habits of servers that fail are read, too: an event that is named `error`, a field of that name
+ * (llama.cpp), and JSON without a field.
  */
 export class EventReader {
   readonly #decoder = new TextDecoder();
   /** Pieces of a line whose end has not arrived. */
   #line: string[] = [];
   #data: string[] = [];
+  /** Lines of JSON that stand outside of any field. */
+  #bare: string[] = [];
+  #isError = false;
+  /** Beginning of what stands in no field. */
+  #stray = '';
+  #hasEvents = false;
   #endedInReturn = false;
 
   /** Returns the data of each event that ends in this chunk, except keep-alive events, which have none. */
@@ -117,14 +157,76 @@ export class EventReader {
     return lines.flatMap((line) => this.#take(line));
   }
 
+  /**
+   * Returns the events that lack only the empty line at their end; a cut one is lost. If nothing was an event, returns
+   * the text that came instead.
+   */
+  end(): string[] {
+    const line = this.#line.join('');
+    this.#line = [];
+    const events = [...(line === '' ? [] : this.#take(line)), ...this.#take('')];
+    const whole = events.filter((data) => data === '[DONE]' || isObject(readJson(data)));
+    return this.#hasEvents || this.#stray.trim() === '' ? whole : [this.#stray];
+  }
+
   /** Takes a whole line; an empty one ends an event. */
   #take(line: string): string[] {
-    if (line.startsWith('data:')) this.#data.push(line.slice(line[5] === ' ' ? 6 : 5));
-    if (line !== '' || this.#data.length === 0) return [];
-    const data = this.#data.join('\n');
-    this.#data = [];
-    return data === '' || data.startsWith(':') ? [] : [data];
+    const events = this.#eventsAt(line);
+    this.#hasEvents ||= events.length > 0;
+    return events;
   }
+
+  #eventsAt(line: string): string[] {
+    if (line === '') return [...this.#endBare(), ...this.#endEvent()];
+    if (line.startsWith('data:')) this.#data.push(valueIn(line, 5));
+    else if (line.startsWith('event:')) this.#isError = valueIn(line, 6).trim() === 'error';
+    else if (line.startsWith('error:')) {
+      this.#isError = true;
+      this.#data.push(valueIn(line, 6));
+    } else if (!OTHER_FIELD.test(line)) {
+      this.#stray = `${this.#stray}${line}\n`.slice(0, MOST_STRAY);
+      if (this.#bare.length > 0) this.#bare.push(line);
+      else if (/^(?:\{|\[\{)/.test(line)) {
+        // JSON lines are events; other JSON ends at an empty line.
+        if (isObject(readJson(line))) return [line];
+        this.#bare.push(line);
+      }
+    }
+    return [];
+  }
+
+  #endEvent(): string[] {
+    const [data, isError] = [this.#data.join('\n'), this.#isError];
+    [this.#data, this.#isError] = [[], false];
+    if (data === '' || data.startsWith(':')) return [];
+    return [isError ? asReport(data) : data];
+  }
+
+  #endBare(): string[] {
+    if (this.#bare.length === 0) return [];
+    const text = this.#bare.join('\n');
+    this.#bare = [];
+    return isObject(readJson(text)) ? [text] : [];
+  }
+}
+
+/** Lines that say nothing here: comments, ids, pauses, fields without a value. */
+const OTHER_FIELD = /^(?::|(?:id|retry):|(?:data|event|id|retry)$)/;
+/** Characters kept of a text that is no event. */
+const MOST_STRAY = 1000;
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+function valueIn(line: string, from: number): string {
+  return line.slice(line[from] === ' ' ? from + 1 : from);
+}
+
+/** Returns the data of an event that is named an error as a report of one. */
+function asReport(data: string): string {
+  const said = readJson(data);
+  return reportIn(said) ? data : JSON.stringify({ error: said ?? data });
 }
 
 const LEAVE_MS = 1000;
@@ -140,18 +242,18 @@ function leave(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   left.catch(() => undefined);
 }
 
-/** @throws UnreadableReply if it is not a JSON object; TransportError if it reports a failure, in any vendor's format */
-function eventIn(data: string): object {
+/** @throws UnreadableReply if it is not a JSON object; ReportedFailure if it reports a failure, in any vendor's format */
+function eventIn(data: string, hasBegun: boolean): object {
   const event = readJson(data);
+  const said = failureIn(event ?? data);
+  if (said) throw new ReportedFailure(said, true, hasBegun || holdsOutput(event));
   if (typeof event !== 'object' || event === null) {
     throw new UnreadableReply(`an event that is no JSON but text that begins "${data.slice(0, 80)}"`);
   }
-  const { type, error } = event as Readonly<Record<string, unknown>>;
-  if (type === 'error' || Boolean(error)) throw failedMidway(reasonIn(data));
   return event;
 }
 
-/** Returns the error for a failure that a vendor reports in the middle of an answer, with its message. */
+/** Returns the error for an answer whose reason to end is a failure. */
 export function failedMidway(reason: string): Error {
   return new TransportError({
     type: FAILURES.interrupted,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { diagnose, readJson, reasonIn } from '../../activities/models/diagnose';
+import { diagnose } from '../../activities/models/diagnose';
+import { readJson, saidIn } from '../../activities/models/failures/said';
 import { redact } from '../../activities/models/redact';
 import { sendOnce } from '../../activities/models/transport';
 import type { Message } from '../../plan/plan';
@@ -128,7 +129,7 @@ async function post(url: string, content: unknown, signal: AbortSignal): Promise
 
 /** Returns the reason in an error response of vLLM, our own server or a framework in front of them. */
 function refusalIn(body: string): string {
-  return redact(reasonIn(body), null);
+  return redact(saidIn(body).sentence, null);
 }
 
 const tokenizeReplySchema = z.object({ tokens: z.array(z.int().nonnegative()) });

@@ -1,6 +1,7 @@
 import { toError } from '../../../src/activities/as-failure';
 import { judgeReply, toProviderFailure } from '../../../src/activities/models/failure';
-import { diagnoseHttp, retryDelayIn } from '../../../src/activities/models/diagnose';
+import { diagnoseHttp } from '../../../src/activities/models/diagnose';
+import { retryDelayIn } from '../../../src/activities/models/failures/retry-delay';
 import type { ModelReply } from '../../../src/activities/models/model';
 import { TransportError } from '../../../src/activities/models/transport';
 import { FAILURES } from '../../../src/protocol/failures';
@@ -155,7 +156,13 @@ test.each<[string, Record<string, string>, number | null]>([
     { 'retry-after': 'Sat, 21 Nov 2026 06:00:20 GMT', date: 'Sat, 21 Nov 2026 06:00:00 GMT' },
     20_000,
   ],
-  ['at most 10 minutes', { 'retry-after': '86400' }, 600_000],
+  ['a day', { 'retry-after': '86400' }, 86_400_000],
+  ['seconds with their unit', { 'retry-after': '60s' }, 60_000],
+  ['minutes and seconds', { 'retry-after': '1m30s' }, 90_000],
+  ['words', { 'retry-after': '2 minutes' }, 120_000],
+  ['milliseconds with their unit', { 'retry-after': '250ms' }, 250],
+  ['hours', { 'retry-after': '1h2m3.5s' }, 3_723_500],
+  ['a duration of ISO 8601', { 'retry-after': 'PT1M30S' }, 90_000],
   ['nothing for a date that has passed', { 'retry-after': 'Sat, 21 Nov 2026 08:00:00 GMT' }, null],
   ['nothing for 0', { 'retry-after': '0' }, null],
   ['nothing for what is neither', { 'retry-after': 'soon', 'retry-after-ms': '-5' }, null],

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { toProviderFailure } from '../../../src/activities/models/failure';
-import { diagnose, diagnoseHttp, retryDelayIn } from '../../../src/activities/models/diagnose';
+import { diagnose, diagnoseHttp } from '../../../src/activities/models/diagnose';
+import { retryDelayIn } from '../../../src/activities/models/failures/retry-delay';
 import { TransportError } from '../../../src/activities/models/transport';
 import { redact } from '../../../src/activities/models/redact';
 import { explainS3 } from '../../../src/store/s3-store';
