@@ -25,7 +25,7 @@ export function checkHost(hosts: readonly string[] | null): MiddlewareHandler<En
 /** Host names of a gateway that only this machine can reach. */
 export const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
-/** Accepted credentials: a key in a header (`Authorization: Bearer` or `x-api-key`), or a session cookie. */
+/** Accepted credentials: a key in a header (`Authorization: Bearer` or `x-api-key`), or also a session cookie. */
 type Proof = 'key' | 'key or session';
 
 /** Requires a valid key and enforces its request rate. */
@@ -48,11 +48,19 @@ export function requireKey(gateway: Gateway, proof: Proof): MiddlewareHandler<En
   };
 }
 
+/**
+ * Returns the key of a valid credential among those that a request carries; null if none is valid. Some clients send the
+ * token of a login of their own beside the key, and some proxies theirs beside a session.
+ */
 async function keyOf({ keys, sessions }: Gateway, c: Context<Env>, proof: Proof): Promise<Key | null> {
   const bearer = /^Bearer +(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1];
-  const secret = bearer ?? c.req.header('x-api-key');
-  if (secret !== undefined || proof === 'key') return keys.check(secret ?? '');
-  return sessions.check(sessionOf(c) ?? '');
+  const session = proof === 'key or session' ? sessionOf(c) : null;
+  const found = await Promise.all([
+    keys.check(bearer ?? ''),
+    keys.check(c.req.header('x-api-key') ?? ''),
+    session === null ? null : sessions.check(session),
+  ]);
+  return found.find((key) => key !== null) ?? null;
 }
 
 /** @throws Refusal unless the key is an admin key */

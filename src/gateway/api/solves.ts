@@ -7,7 +7,8 @@ import { SOLVE_WORKFLOWS } from '../../protocol/names';
 import { CONDUCTOR_MODEL } from '../../protocol/rights';
 import { solveResultSchema } from '../../protocol/solve';
 import { sourceOf } from '../solve/answer';
-import { answerSchemaOf, MOST_ITEMS } from '../solve/request-fields';
+import { MOST_ITEMS } from '../solve/request-fields';
+import { readSchema } from '../solve/request-form';
 import { type Frame, frameOf, streamEvents } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
@@ -238,11 +239,10 @@ async function requestOf(
 ) {
   const choice = readModel(model, key, gateway.config);
   const asked = await askedOf(gateway, key, { question, after, messages });
-  const format = { type: 'json_schema' };
   return withModel(choice, {
     ...asked,
     ...rest,
-    answerSchema: answerSchema && answerSchemaOf(format, answerSchema, 'answerSchema'),
+    answerSchema: answerSchema && readSchema(answerSchema, 'answerSchema'),
   });
 }
 

@@ -1,9 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import type { AnswerSchema, ConversationTurn } from '../../protocol/input';
-import { answerSchemaSchema, MAX_TURNS, MOST_POOL } from '../../protocol/input';
+import { MAX_TURNS, MOST_POOL } from '../../protocol/input';
 import { MAX_COST_USD, MAX_STEPS } from '../../protocol/messages';
+import { isRecord } from '../../plan/validate';
 import { planSchema } from '../../protocol/solve';
-import { badRequest, type Refusal } from '../refusal';
+import { badRequest } from '../refusal';
+import { isForm, readForcedTool } from './request-form';
 
 /** Most turns of a conversation, and parts of a turn. */
 export const MOST_ITEMS = MAX_TURNS;
@@ -32,6 +34,8 @@ export interface Asked {
   readonly model: string;
   readonly messages: readonly ConversationTurn[];
   readonly answerSchema?: AnswerSchema | undefined;
+  /** Name of the caller's tool that the answer is the input of. */
+  readonly tool?: string | undefined;
   readonly maxAnswerTokens?: number | undefined;
   readonly seed?: number | undefined;
   readonly effort?: string | undefined;
@@ -40,129 +44,151 @@ export interface Asked {
   readonly warnings: readonly string[];
 }
 
-/** Schema for a vendor's `json_object`, which names none: any JSON object. */
-const ANY_OBJECT: AnswerSchema = { type: 'object' };
-
-export const FORMATS = ['text', 'json_object', 'json_schema'] as const;
-
-/** @throws Refusal if the schema is invalid or too large */
-export function answerSchemaOf(
-  format: { type: string } | null | undefined,
-  schema: unknown,
-  param: string,
-): AnswerSchema | undefined {
-  if (format == null || format.type === 'text') return undefined;
-  if (format.type === 'json_object') return ANY_OBJECT;
-  const read = answerSchemaSchema.safeParse(schema);
-  if (read.success) return read.data;
-  throw badRequest(`${param}: ${read.error.issues[0]?.message ?? 'expected a JSON Schema'}`, param);
-}
-
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
-const partSchema = z.looseObject({ type: z.string() });
-/** Text of a message in every vendor's format: a string, or a list of parts. */
-export const contentSchema = z.union([z.string(), z.array(partSchema).max(MOST_ITEMS)]);
-type Content = z.infer<typeof contentSchema> | null | undefined;
-
-/** Role of a conversation by the role names of all surfaces. */
-const ROLES: Readonly<Record<string, ConversationTurn['role']>> = {
-  system: 'system',
-  developer: 'system',
-  user: 'user',
-  assistant: 'assistant',
-};
-
-/** Types of message parts that are text. */
-const TEXT_PARTS: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text']);
-
-/** Returns the turns of a conversation without blank ones. @throws Refusal for a part that is not text */
-export function turnsOf(
-  messages: readonly { readonly role: string; readonly content?: Content }[],
-  param: string,
-): ConversationTurn[] {
-  const turns = messages.map(({ role, content }, index) => {
-    const place = `${param}[${index}]`;
-    const ours = Object.hasOwn(ROLES, role) ? ROLES[role] : undefined;
-    if (ours !== undefined) return { role: ours, content: textOf(content, `${place}.content`) };
-    const known = Object.keys(ROLES).join(', ');
-    throw badRequest(
-      `${place}.role is ${JSON.stringify(role.slice(0, 40))}: expected one of ${known}`,
-      `${place}.role`,
-    );
-  });
-  return turns.filter(({ content }) => content.trim() !== '');
+/** Returns the most tokens of an answer. Local servers read every number below one as no limit. */
+export function limitOf(tokens: number | null | undefined): number | undefined {
+  return tokens == null || tokens < 1 ? undefined : tokens;
 }
 
-export function textOf(content: Content, place: string): string {
-  if (typeof content === 'string') return content;
-  return (content ?? []).map((part, index) => textOfPart(part, `${place}[${index}]`)).join('\n');
-}
-
-function textOfPart(part: z.infer<typeof partSchema>, place: string): string {
-  const { type, text, refusal } = part;
-  if (TEXT_PARTS.has(type) && typeof text === 'string') return text;
-  // A model's refusal is part of the conversation.
-  if (type === 'refusal' && typeof refusal === 'string') return refusal;
-  throw badRequest(
-    `${place} is ${JSON.stringify(type.slice(0, 40))}: only text is supported; put what an image or a tool says into words`,
-    place,
-    'unsupported_content',
-  );
-}
-
-/**
- * Fields that the gateway does not support and must not drop, since that would change the meaning: whether a value asks
- * for nothing, and what to do instead. All other unsupported fields are ignored, and listed.
- */
-export type RefusedFields = Readonly<
-  Record<string, { readonly asksNothing?: (value: unknown) => boolean; readonly instead: string }>
->;
-
-/** Header in which a client lists fields, comma-separated, that it sends but can do without. */
+/** Header in which a client lists, comma-separated, what it sends but can do without: fields, and types of parts. */
 export const IGNORE_HEADER = 'x-conductor-ignore';
-
-/**
- * @param taken has the supported fields
- * @param ignored value of the header `IGNORE_HEADER`
- * @returns a sentence for each ignored field
- * @throws Refusal for a field that must not be ignored
- */
-export function checkFields(
-  body: Readonly<Record<string, unknown>>,
-  taken: object,
-  refused: RefusedFields,
-  ignored: string | undefined,
-): string[] {
-  const ignorable = new Set(ignored?.split(',').map((name) => name.trim()));
-  const rules = new Map(Object.entries(refused));
-  const warnings: string[] = [];
-  for (const [name, value] of Object.entries(body)) {
-    const rule = rules.get(name);
-    const isTaken = rule === undefined ? Object.hasOwn(taken, name) : rule.asksNothing?.(value) === true;
-    if (isTaken || value == null) continue;
-    if (rule !== undefined && !ignorable.has(name)) throw unsupported(name, rule.instead);
-    // An unknown name may have any length.
-    warnings.push(`${name.slice(0, 64)} is ignored`);
-  }
-  return warnings.slice(0, MOST_WARNINGS);
-}
-
-function unsupported(name: string, instead: string): Refusal {
-  const message = `${name} is not supported: ${instead}; if a client must send it, name it in the header ${IGNORE_HEADER}`;
-  return badRequest(message, name, 'unsupported_parameter');
-}
 
 const MOST_WARNINGS = 50;
 
-export const TOOLS_REFUSED = {
-  asksNothing: (value: unknown): boolean => Array.isArray(value) && value.length === 0,
+/** What a client can do without, and what of its request is left out. */
+export class Allowance {
+  readonly #names: ReadonlySet<string>;
+  readonly #left: string[] = [];
+
+  /** @param header value of the header `IGNORE_HEADER` */
+  constructor(header?: string) {
+    this.#names = new Set(header?.split(',').map((name) => name.trim()));
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  leaveOut(what: string, why = ''): void {
+    this.#left.push(`${what} is ignored${why}`);
+  }
+
+  /** A sentence for each thing left out. */
+  get warnings(): string[] {
+    return this.#left.slice(0, MOST_WARNINGS);
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Field that must not be dropped, since that would change the meaning. */
+interface RefusedField {
+  /** Whether a value asks for nothing, or for what is done anyway. */
+  readonly asksNothing?: (value: unknown, body: Fields) => boolean;
+  readonly instead: string;
+}
+
+const TOOLS: RefusedField = {
+  asksNothing: (value, body) =>
+    isEmpty(value) || choosesNone(body.tool_choice ?? body.function_call) || readForcedTool(body) !== null,
   instead:
-    "workers cannot use the caller's tools; leave it out, and put what they would find into the messages",
+    "workers cannot use the caller's tools, only fill in the one that tool_choice forces; leave it out, and put what they would find into the messages",
 };
 
-/** Rule for `tool_choice` in both of OpenAI's formats. */
-export const TOOL_CHOICE_REFUSED = {
-  ...TOOLS_REFUSED,
-  asksNothing: (value: unknown): boolean => value === 'none' || value === 'auto',
+const TOOL_CHOICE: RefusedField = {
+  ...TOOLS,
+  asksNothing: (value, body) => choosesNone(value) || isAuto(value) || readForcedTool(body) !== null,
 };
+
+const LOG_PROBABILITIES = "a team's answer has no log-probabilities; leave it out";
+const GRAMMAR = 'an answer is free text or fits a JSON Schema; send one as response_format, or leave it out';
+
+/** The refused fields of all surfaces, by their paths. Every other field that is not taken is ignored, and listed. */
+const REFUSED: Readonly<Record<string, RefusedField>> = {
+  tools: TOOLS,
+  functions: TOOLS,
+  mcp_servers: TOOLS,
+  tool_choice: TOOL_CHOICE,
+  function_call: TOOL_CHOICE,
+  n: {
+    asksNothing: (value) => value === 1,
+    instead: 'a request gives one answer; send the request again for another',
+  },
+  logprobs: { asksNothing: (value) => value === false, instead: LOG_PROBABILITIES },
+  top_logprobs: { asksNothing: (value) => value === 0, instead: LOG_PROBABILITIES },
+  audio: { instead: 'answers are text; leave it out' },
+  modalities: {
+    asksNothing: (value) => JSON.stringify(value) === '["text"]',
+    instead: 'answers are text; leave it out',
+  },
+  web_search_options: { instead: 'workers do not search; leave it out' },
+  conversation: {
+    instead: 'send the id of the response to continue as previous_response_id, or all turns as input',
+  },
+  prompt: { instead: 'prompt templates are not stored here; send the text as input' },
+  // Of llama.cpp, vLLM and SGLang.
+  grammar: { asksNothing: isEmpty, instead: GRAMMAR },
+  regex: { instead: GRAMMAR },
+  ebnf: { instead: GRAMMAR },
+  guided_regex: { instead: GRAMMAR },
+  guided_choice: { instead: GRAMMAR },
+  guided_grammar: { instead: GRAMMAR },
+  'structured_outputs.regex': { instead: GRAMMAR },
+  'structured_outputs.choice': { instead: GRAMMAR },
+  'structured_outputs.grammar': { instead: GRAMMAR },
+  'structured_outputs.structural_tag': { instead: GRAMMAR },
+};
+
+/** The fields that are taken from within others. One about a summary of the reasoning is, since one is always told. */
+const WITHIN: Readonly<Record<string, readonly string[]>> = {
+  text: ['format'],
+  reasoning: ['effort', 'summary', 'generate_summary'],
+  output_config: ['format', 'effort'],
+  structured_outputs: ['json'],
+};
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || (Array.isArray(value) && value.length === 0);
+}
+
+/** Whether a choice of tools, in any vendor's format, is this word. */
+const isChoice = (value: unknown, word: string): boolean =>
+  value === word || (isRecord(value) && value.type === word);
+
+function choosesNone(choice: unknown): boolean {
+  return isChoice(choice, 'none');
+}
+
+function isAuto(choice: unknown): boolean {
+  return isChoice(choice, 'auto');
+}
+
+/**
+ * Notes the fields that are ignored.
+ * @param taken has the supported fields
+ * @throws Refusal for a field that must not be ignored
+ */
+export function checkFields(body: Fields, taken: object, allowance: Allowance): void {
+  const check = (fields: Fields, isTaken: (name: string) => boolean, before: string): void => {
+    for (const [name, value] of Object.entries(fields)) {
+      // An unknown name may have any length.
+      const path = before + name.slice(0, 64);
+      const rule = Object.hasOwn(REFUSED, path) ? REFUSED[path] : undefined;
+      const needsNothing = rule === undefined ? isTaken(name) : rule.asksNothing?.(value, body) === true;
+      if (value == null || needsNothing) continue;
+      if (rule !== undefined && !allowance.has(path)) throw refuse(path, rule.instead);
+      allowance.leaveOut(path);
+    }
+  };
+  check(body, (name) => Object.hasOwn(taken, name) || isForm(name), '');
+  for (const [name, inside] of Object.entries(WITHIN)) {
+    const value = body[name];
+    if (isRecord(value)) check(value, (each) => inside.includes(each), `${name}.`);
+  }
+}
+
+function refuse(path: string, instead: string): Error {
+  const message = `${path} is not supported: ${instead}; if a client must send it, name it in the header ${IGNORE_HEADER}`;
+  return badRequest(message, path, 'unsupported_parameter');
+}

@@ -12,6 +12,7 @@ import { MOST_MESSAGE_BYTES } from '../access/admission';
 import type { Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
 import type { Asked } from './request-fields';
+import { withQuestionLast } from './request-turns';
 
 /** Meaning of a model's name: the Conductor that writes the plan, or a plan of one worker. */
 type ModelChoice = Pick<SolveRequest, 'pool' | 'given' | 'conductor' | 'limits'>;
@@ -69,7 +70,7 @@ export function requestOf(config: Config, key: Key, asked: Asked): SolveRequest 
     ...(costUsd !== undefined && { costUsd }),
   };
   return withModel(choice, {
-    messages,
+    messages: withQuestionLast(messages),
     answerSchema,
     maxAnswerTokens,
     seed,

@@ -1,31 +1,23 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { SolveResult } from '../../protocol/solve';
 import {
+  Allowance,
   type Asked,
-  answerSchemaOf,
   checkFields,
-  contentSchema,
   EFFORTS,
   extensionSchema,
-  FORMATS,
   IGNORE_HEADER,
+  limitOf,
   MOST_ITEMS,
-  type RefusedFields,
-  TOOL_CHOICE_REFUSED,
-  TOOLS_REFUSED,
-  turnsOf,
 } from '../solve/request-fields';
+import { readForm } from '../solve/request-form';
+import { messageSchema, placed, turnsOf } from '../solve/request-turns';
 import { type Frame, frameOf } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import { toOpenAiError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
 import { costOf, noteOf, solveNoteSchema, tokensOf } from '../solve/facts';
 import { answer, type AnsweredResult, type Pieces } from '../solve/answer';
-
-const messageSchema = z.looseObject({
-  role: z.string(),
-  content: contentSchema.nullish(),
-});
 
 /** Supported fields of a chat completion request (https://platform.openai.com/docs/api-reference/chat/create). */
 const chatRequestSchema = z
@@ -34,52 +26,32 @@ const chatRequestSchema = z
     messages: z.array(messageSchema).min(1).max(MOST_ITEMS),
     stream: z.boolean().nullish(),
     stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-    max_tokens: z.int().min(1).nullish(),
-    max_completion_tokens: z.int().min(1).nullish(),
+    max_tokens: z.int().nullish(),
+    max_completion_tokens: z.int().nullish(),
     n: z.int().nullish(),
     seed: z.int().nullish(),
     user: z.string().nullish(),
-    response_format: z
-      .looseObject({ type: z.enum(FORMATS), json_schema: z.looseObject({ schema: z.unknown() }).nullish() })
-      .nullish(),
+    response_format: z.looseObject({ type: z.string() }).nullish(),
     reasoning_effort: z.enum(EFFORTS).nullish(),
     conductor: extensionSchema.nullish(),
   })
   .openapi('ChatCompletionRequest');
 type ChatRequest = z.infer<typeof chatRequestSchema>;
 
-const REFUSED: RefusedFields = {
-  n: {
-    asksNothing: (value) => value === 1,
-    instead: 'a request gives one answer; send the request again for another',
-  },
-  tools: TOOLS_REFUSED,
-  functions: TOOLS_REFUSED,
-  tool_choice: TOOL_CHOICE_REFUSED,
-  logprobs: {
-    asksNothing: (value) => value === false,
-    instead: "a team's answer has no log-probabilities; leave it out",
-  },
-  audio: { instead: 'answers are text; leave it out' },
-  modalities: {
-    asksNothing: (value) => JSON.stringify(value) === '["text"]',
-    instead: 'answers are text; leave it out',
-  },
-  web_search_options: { instead: 'workers do not search; leave it out' },
-};
-
 /** @throws Refusal for an unsupported request */
 function askedOfChat(body: ChatRequest, ignored?: string): Asked {
-  const { response_format: format } = body;
+  const allowance = new Allowance(ignored);
+  const messages = turnsOf(placed(body.messages, 'messages'), allowance);
+  checkFields(body, chatRequestSchema.shape, allowance);
   return {
     model: body.model,
-    messages: turnsOf(body.messages, 'messages'),
-    answerSchema: answerSchemaOf(format, format?.json_schema?.schema, 'response_format'),
-    maxAnswerTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+    messages,
+    ...readForm(body),
+    maxAnswerTokens: limitOf(body.max_completion_tokens ?? body.max_tokens),
     seed: body.seed ?? undefined,
     effort: body.reasoning_effort ?? undefined,
     extension: body.conductor ?? {},
-    warnings: checkFields(body, chatRequestSchema.shape, REFUSED, ignored),
+    warnings: allowance.warnings,
   };
 }
 
@@ -98,6 +70,13 @@ const completionUsageSchema = z
   .openapi('CompletionUsage');
 type CompletionUsage = z.infer<typeof completionUsageSchema>;
 
+const toolCallSchema = z.object({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+});
+type ToolCall = z.infer<typeof toolCallSchema>;
+
 const chatCompletionSchema = z
   .object({
     id: z.string(),
@@ -107,8 +86,13 @@ const chatCompletionSchema = z
     choices: z.array(
       z.object({
         index: z.int(),
-        message: z.object({ role: z.literal('assistant'), content: nullable, refusal: nullable }),
-        finish_reason: z.enum(['stop', 'length']),
+        message: z.object({
+          role: z.literal('assistant'),
+          content: nullable,
+          refusal: nullable,
+          tool_calls: z.array(toolCallSchema).optional(),
+        }),
+        finish_reason: z.enum(['stop', 'length', 'tool_calls']),
         logprobs: z.null(),
       }),
     ),
@@ -155,13 +139,16 @@ function chunksOf(solveId: string, asked: Asked, { stream_options: options }: Ch
     nothing: () => chunk({}),
     error: (refusal) => frameOf(toOpenAiError(refusal)),
     async *frames(parts) {
-      yield chunk({ role: 'assistant', content: '' });
+      yield chunk({ role: 'assistant', content: asked.tool === undefined ? '' : null });
+      let isBegun = false;
       for await (const part of parts) {
         if (part.kind === 'progress') yield chunk({ reasoning_content: `${part.line}\n` });
-        else if (part.kind === 'delta') yield chunk({ content: part.text });
-        else {
+        else if (part.kind === 'delta') {
+          yield chunk(deltaOf(part.text, isBegun ? null : solveId, asked));
+          isBegun = true;
+        } else {
           const { result } = part;
-          yield chunk({}, finishOf(result));
+          yield chunk({}, finishOf(result, asked));
           if (options?.include_usage === true) {
             const conductor = noteOf(result, asked);
             yield frameOf({ ...base, choices: [], usage: usageOf(result), conductor });
@@ -182,8 +169,8 @@ function completionOf(result: AnsweredResult, asked: Asked): ChatCompletion {
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: result.answer, refusal: null },
-        finish_reason: finishOf(result),
+        message: { role: 'assistant', refusal: null, ...saidIn(result, asked) },
+        finish_reason: finishOf(result, asked),
         logprobs: null,
       },
     ],
@@ -192,8 +179,27 @@ function completionOf(result: AnsweredResult, asked: Asked): ChatCompletion {
   };
 }
 
-function finishOf(result: SolveResult): 'stop' | 'length' {
-  return result.answerCut === true ? 'length' : 'stop';
+function saidIn({ id, answer }: AnsweredResult, { tool }: Asked) {
+  return tool === undefined
+    ? { content: answer }
+    : { content: null, tool_calls: [callOf(id, tool, answer)] };
+}
+
+/** Returns a piece of an answer. @param begunBy id of the solve with the first piece, else null */
+function deltaOf(text: string, begunBy: string | null, { tool }: Asked): object {
+  if (tool === undefined) return { content: text };
+  const call = begunBy === null ? { function: { arguments: text } } : callOf(begunBy, tool, text);
+  return { tool_calls: [{ index: 0, ...call }] };
+}
+
+/** Returns a call of the tool that the caller demands, whose input is the answer. */
+function callOf(solveId: string, name: string, input: string): ToolCall {
+  return { id: `call_${solveId}`, type: 'function', function: { name, arguments: input } };
+}
+
+function finishOf(result: SolveResult, { tool }: Asked): 'stop' | 'length' | 'tool_calls' {
+  if (result.answerCut === true) return 'length';
+  return tool === undefined ? 'stop' : 'tool_calls';
 }
 
 function usageOf(result: SolveResult): CompletionUsage {

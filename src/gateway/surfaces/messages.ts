@@ -1,60 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import {
-  type Asked,
-  checkFields,
-  contentSchema,
-  extensionSchema,
-  IGNORE_HEADER,
-  MOST_ITEMS,
-  type RefusedFields,
-  TOOLS_REFUSED,
-  textOf,
-  turnsOf,
-} from '../solve/request-fields';
+import { type Asked, IGNORE_HEADER } from '../solve/request-fields';
 import { type Frame, frameOf } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import { toAnthropicError } from '../refusal';
-import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
+import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
 import { costOf, noteOf, solveNoteSchema, tokensOf } from '../solve/facts';
 import { answer, type AnsweredResult, type Pieces } from '../solve/answer';
-
-/** Supported fields of a message request (https://docs.anthropic.com/en/api/messages). */
-const messagesRequestSchema = z
-  .looseObject({
-    model: z.string(),
-    max_tokens: z.int().min(1),
-    messages: z
-      .array(z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content: contentSchema }))
-      .min(1)
-      .max(MOST_ITEMS),
-    system: contentSchema.nullish(),
-    stream: z.boolean().nullish(),
-    metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
-    conductor: extensionSchema.nullish(),
-  })
-  .openapi('MessagesRequest');
-type MessagesRequest = z.infer<typeof messagesRequestSchema>;
-
-const NO_TOOL = z.looseObject({ type: z.enum(['none', 'auto']) });
-
-const REFUSED: RefusedFields = {
-  tools: TOOLS_REFUSED,
-  tool_choice: { ...TOOLS_REFUSED, asksNothing: (value) => NO_TOOL.safeParse(value).success },
-  mcp_servers: TOOLS_REFUSED,
-};
-
-/** @throws Refusal for an unsupported request */
-function askedOfMessages(body: MessagesRequest, ignored?: string): Asked {
-  const system = textOf(body.system, 'system');
-  const turns = turnsOf(body.messages, 'messages');
-  return {
-    model: body.model,
-    messages: system.trim() === '' ? turns : [{ role: 'system', content: system }, ...turns],
-    maxAnswerTokens: body.max_tokens,
-    extension: body.conductor ?? {},
-    warnings: checkFields(body, messagesRequestSchema.shape, REFUSED, ignored),
-  };
-}
+import { checkRequest, requestOf } from '../solve/request-of';
+import { askedOfMessages, countRequestSchema, messagesRequestSchema } from './messages-request';
 
 const messageUsageSchema = z
   .object({
@@ -67,14 +20,25 @@ const messageUsageSchema = z
   })
   .openapi('MessageUsage');
 
+const blockSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({
+    type: z.literal('tool_use'),
+    id: z.string(),
+    name: z.string(),
+    input: z.record(z.string(), z.unknown()),
+  }),
+]);
+type Block = z.infer<typeof blockSchema>;
+
 const messageSchema = z
   .object({
     id: z.string(),
     type: z.literal('message'),
     role: z.literal('assistant'),
     model: z.string(),
-    content: z.array(z.object({ type: z.literal('text'), text: z.string() })),
-    stop_reason: z.enum(['end_turn', 'max_tokens']),
+    content: z.array(blockSchema),
+    stop_reason: z.enum(['end_turn', 'max_tokens', 'tool_use']),
     stop_sequence: z.null(),
     usage: messageUsageSchema,
     conductor: solveNoteSchema,
@@ -90,6 +54,19 @@ const route = createRoute({
   responses: { 200: jsonOrEventsOf(messageSchema, 'The answer; with `stream`, its events'), ...refusals },
 });
 
+const countSchema = z.object({ input_tokens: z.int() }).openapi('TokenCount');
+
+const countRoute = createRoute({
+  method: 'post',
+  path: '/v1/messages/count_tokens',
+  summary: 'Estimate the tokens of a conversation, which costs nothing',
+  request: { body: bodyOf(countRequestSchema) },
+  responses: {
+    200: jsonOf(countSchema, 'Tokens of what a worker is sent of the request: one for three bytes of text'),
+    ...refusals,
+  },
+});
+
 /** https://docs.anthropic.com/en/api/messages */
 export function addMessages(app: App, gateway: Gateway): void {
   app.openapi(route, (c) => {
@@ -100,6 +77,21 @@ export function addMessages(app: App, gateway: Gateway): void {
       pieces: body.stream === true ? (id) => piecesOf(id, asked) : null,
     });
   });
+  app.openapi(countRoute, (c) => {
+    const asked = askedOfMessages(c.req.valid('json'), c.req.header(IGNORE_HEADER));
+    checkRequest(gateway.config, requestOf(gateway.config, c.get('key'), asked));
+    return c.json({ input_tokens: tokensAsked(asked) }, 200);
+  });
+}
+
+/** Bytes of text for a token: fewer than in most texts, since too low a count would let a conversation outgrow a model. */
+const BYTES_PER_TOKEN = 3;
+
+/** Estimates the tokens of a conversation and its schema. Each worker has a tokenizer of its own. */
+function tokensAsked({ messages, answerSchema }: Asked): number {
+  const texts = messages.map(({ content }) => content);
+  if (answerSchema !== undefined) texts.push(JSON.stringify(answerSchema));
+  return Math.ceil(Buffer.byteLength(texts.join('')) / BYTES_PER_TOKEN);
 }
 
 type Event = Readonly<{ type: string } & Record<string, unknown>>;
@@ -123,11 +115,14 @@ function piecesOf(id: string, asked: Asked): Pieces {
       const usage = { input_tokens: 0, output_tokens: 0 };
       const begun = { ...message, stop_reason: null, stop_sequence: null, usage };
       yield eventOf({ type: 'message_start', message: begun });
-      yield eventOf({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
+      yield eventOf({ type: 'content_block_start', index: 0, content_block: blockOf(id, asked, '') });
       for await (const part of parts) {
         if (part.kind === 'progress') yield PING;
         else if (part.kind === 'delta') {
-          const delta = { type: 'text_delta', text: part.text };
+          const delta =
+            asked.tool === undefined
+              ? { type: 'text_delta', text: part.text }
+              : { type: 'input_json_delta', partial_json: part.text };
           yield eventOf({ type: 'content_block_delta', index: 0, delta });
         } else {
           const { stop_reason, stop_sequence, usage, conductor } = messageOf(part.result, asked);
@@ -140,6 +135,21 @@ function piecesOf(id: string, asked: Asked): Pieces {
   };
 }
 
+/** Returns the block of an answer, or its beginning: a text, or a call of the tool that the caller demands. */
+function blockOf(solveId: string, { tool }: Asked, answer: string): Block {
+  if (tool === undefined) return { type: 'text', text: answer };
+  const input = answer === '' ? {} : inputSchema.parse(JSON.parse(answer));
+  return { type: 'tool_use', id: `toolu_${solveId}`, name: tool, input };
+}
+
+/** The answer to a demanded tool fits a schema of an object. */
+const inputSchema = z.record(z.string(), z.unknown());
+
+function stopOf({ answerCut }: AnsweredResult, { tool }: Asked): Message['stop_reason'] {
+  if (answerCut === true) return 'max_tokens';
+  return tool === undefined ? 'end_turn' : 'tool_use';
+}
+
 function messageOf(result: AnsweredResult, asked: Asked): Message {
   const { input, output, cached, cacheWritten } = tokensOf(result);
   return {
@@ -147,8 +157,8 @@ function messageOf(result: AnsweredResult, asked: Asked): Message {
     type: 'message',
     role: 'assistant',
     model: asked.model,
-    content: [{ type: 'text', text: result.answer }],
-    stop_reason: result.answerCut === true ? 'max_tokens' : 'end_turn',
+    content: [blockOf(result.id, asked, result.answer)],
+    stop_reason: stopOf(result, asked),
     stop_sequence: null,
     usage: {
       // Anthropic counts tokens read from or written to a cache separately from other input.

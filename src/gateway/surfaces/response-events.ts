@@ -1,5 +1,5 @@
 import type { Told } from '../solve/told';
-import { type OutputItem, type OutputText, type ResponseBody, textPart } from './response-object';
+import { answerItem, answerIn, type OutputItem, type ResponseBody, textPart } from './response-object';
 
 /** An event of OpenAI's response stream; clients throw on types that they do not know. */
 export interface ResponseEvent {
@@ -10,27 +10,34 @@ export interface ResponseEvent {
 /** Names and fields of the events of an output item, by its type. */
 const FORMS = {
   reasoning: {
-    id: 'rs',
     part: 'response.reasoning_summary_part',
     text: 'response.reasoning_summary_text',
     place: { summary_index: 0 },
-    begun: { summary: [] },
     partOf: summaryPart,
     more: {},
+    done: (text: string) => ({ text }),
   },
   message: {
-    id: 'msg',
     part: 'response.content_part',
     text: 'response.output_text',
     place: { content_index: 0 },
-    begun: { role: 'assistant', content: [] },
     partOf: textPart,
     more: { logprobs: [] },
+    done: (text: string) => ({ text }),
+  },
+  function_call: {
+    // A call has no parts.
+    part: null,
+    text: 'response.function_call_arguments',
+    place: {},
+    more: {},
+    done: (text: string) => ({ arguments: text }),
   },
 } as const;
 
 interface OpenItem {
   readonly type: OutputItem['type'];
+  /** Id of its response and its place in it. */
   readonly id: string;
   text: string;
 }
@@ -59,24 +66,29 @@ export class ResponseEncoder {
   }
 
   *tell(told: Told): Generator<ResponseEvent> {
-    if (told.kind === 'dropped') yield* this.#close('incomplete', []);
-    else if (told.kind === 'delta') yield* this.#write('message', told.text);
+    if (told.kind === 'dropped') yield* this.#close('incomplete', null);
+    else if (told.kind === 'delta') yield* this.#write(this.#answerType, told.text);
     else if (this.#open === null) yield* this.#write('reasoning', told.line);
     else if (this.#open.type === 'reasoning') yield* this.#write('reasoning', `\n${told.line}`);
   }
 
   /** @param response final state of the response */
   *end(response: ResponseBody): Generator<ResponseEvent> {
-    const message = response.output.find((item) => item.type === 'message');
-    yield* this.#close(message?.status === 'completed' ? 'completed' : 'incomplete', message?.content ?? []);
+    const [answer] = response.output;
+    const status = answer?.status === 'completed' ? 'completed' : 'incomplete';
+    yield* this.#close(status, answer === undefined ? null : answerIn(answer));
     const ended = { ...response, output: this.#items };
     yield this.#event(END_TYPES[response.status] ?? 'response.failed', { response: ended });
+  }
+
+  get #answerType(): OutputItem['type'] {
+    return this.begun.tool_choice === 'none' ? 'message' : 'function_call';
   }
 
   *#write(type: OutputItem['type'], delta: string): Generator<ResponseEvent> {
     const { text, more } = FORMS[type];
     // Only reasoning is followed by an item of another type while it is open.
-    if (this.#open !== null && this.#open.type !== type) yield* this.#close('completed', []);
+    if (this.#open !== null && this.#open.type !== type) yield* this.#close('completed', null);
     this.#open ??= yield* this.#begin(type);
     this.#open.text += delta;
     yield this.#event(`${text}.delta`, { ...this.#place(this.#open), delta, ...more });
@@ -85,35 +97,45 @@ export class ResponseEncoder {
   *#begin(type: OutputItem['type']): Generator<ResponseEvent, OpenItem> {
     const form = FORMS[type];
     const output_index = this.#items.length;
-    const open = { type, id: `${form.id}_${this.begun.id}_${output_index}`, text: '' };
-    const item = { type, id: open.id, status: 'in_progress', ...form.begun };
+    const open = { type, id: `${this.begun.id}_${output_index}`, text: '' };
+    const item = this.#itemOf(open, 'in_progress', null);
     yield this.#event('response.output_item.added', { output_index, item });
-    yield this.#event(`${form.part}.added`, { ...this.#place(open), part: form.partOf('') });
+    if (form.part !== null)
+      yield this.#event(`${form.part}.added`, { ...this.#place(open), part: form.partOf('') });
     return open;
   }
 
   /**
    * Ends the open item. Reasoning is complete as it is.
-   * @param content final content of a message; empty if the text that was told is void
+   * @param answer final text of an answer; null if the text that was told is void
    */
-  *#close(status: 'completed' | 'incomplete', content: OutputText[]): Generator<ResponseEvent> {
+  *#close(status: 'completed' | 'incomplete', answer: string | null): Generator<ResponseEvent> {
     if (this.#open === null) return;
-    const { type, id, text } = this.#open;
+    const { type, text } = this.#open;
     const form = FORMS[type];
     const place = this.#place(this.#open);
-    yield this.#event(`${form.text}.done`, { ...place, text, ...form.more });
-    yield this.#event(`${form.part}.done`, { ...place, part: form.partOf(text) });
-    const item: OutputItem =
-      type === 'reasoning'
-        ? { type, id, summary: [summaryPart(text)], status: 'completed' }
-        : { type, id, role: 'assistant', status, content };
+    yield this.#event(`${form.text}.done`, { ...place, ...form.done(text), ...form.more });
+    if (form.part !== null) yield this.#event(`${form.part}.done`, { ...place, part: form.partOf(text) });
+    const item = this.#itemOf(this.#open, status, answer);
     yield this.#event('response.output_item.done', { output_index: this.#items.length, item });
     this.#items.push(item);
     this.#open = null;
   }
 
-  #place({ type, id }: OpenItem): object {
-    return { item_id: id, output_index: this.#items.length, ...FORMS[type].place };
+  #itemOf(
+    { type, id, text }: OpenItem,
+    status: 'in_progress' | 'completed' | 'incomplete',
+    answer: string | null,
+  ): OutputItem {
+    if (type !== 'reasoning') return answerItem(this.begun, id, { answer, status });
+    const isOpen = status === 'in_progress';
+    const summary = isOpen ? [] : [summaryPart(text)];
+    return { type, id: `rs_${id}`, summary, status: isOpen ? status : 'completed' };
+  }
+
+  #place(open: OpenItem): object {
+    const { id } = this.#itemOf(open, 'in_progress', null);
+    return { item_id: id, output_index: this.#items.length, ...FORMS[open.type].place };
   }
 
   #event(type: string, fields: object): ResponseEvent {

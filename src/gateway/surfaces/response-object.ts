@@ -28,9 +28,17 @@ const outputItemSchema = z.discriminatedUnion('type', [
     status: itemStatusSchema,
     content: z.array(outputTextSchema),
   }),
+  z.object({
+    type: z.literal('function_call'),
+    id: z.string(),
+    call_id: z.string(),
+    name: z.string(),
+    arguments: z.string(),
+    status: itemStatusSchema,
+  }),
 ]);
 export type OutputItem = z.infer<typeof outputItemSchema>;
-export type OutputText = z.infer<typeof outputTextSchema>;
+type OutputText = z.infer<typeof outputTextSchema>;
 
 const usageSchema = z
   .object({
@@ -64,7 +72,10 @@ export const responseSchema = z
     reasoning: z.object({ effort: z.string().nullable(), summary: z.null() }),
     store: z.boolean(),
     temperature: z.null(),
-    tool_choice: z.literal('none'),
+    tool_choice: z.union([
+      z.literal('none'),
+      z.object({ type: z.literal('function'), name: z.string() }),
+    ]),
     tools: z.array(z.unknown()).max(0),
     top_p: z.null(),
     truncation: z.literal('disabled'),
@@ -107,7 +118,7 @@ export function beginningOf({ id, notes }: KnownResponse): ResponseBody {
     reasoning: { effort: notes.effort, summary: null },
     store: true,
     temperature: null,
-    tool_choice: 'none',
+    tool_choice: notes.tool === undefined ? 'none' : { type: 'function', name: notes.tool },
     tools: [],
     top_p: null,
     truncation: 'disabled',
@@ -126,13 +137,35 @@ export function responseOf(known: KnownResponse, result: SolveResult): ResponseB
   if (isUnderWay) return begun;
   const ended = { ...begun, usage: usageOf(result) };
   if (result.answer === null) return { ...ended, error: errorOf(result) };
-  const content = [textPart(result.answer)];
   const itemStatus = status === 'completed' ? 'completed' : 'incomplete';
   return {
     ...ended,
     incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
-    output: [{ type: 'message', id: `msg_${id}`, role: 'assistant', status: itemStatus, content }],
+    output: [answerItem(begun, id, { answer: result.answer, status: itemStatus })],
   };
+}
+
+/**
+ * Returns the item that the answer is: a message, or a call of the tool that the caller demands.
+ * @param answer null: what was told of it is void
+ */
+export function answerItem(
+  { tool_choice: choice }: Pick<ResponseBody, 'tool_choice'>,
+  id: string,
+  { answer, status }: { readonly answer: string | null; readonly status: 'in_progress' | 'completed' | 'incomplete' },
+): OutputItem {
+  if (choice !== 'none') {
+    const [call, call_id] = [`fc_${id}`, `call_${id}`];
+    return { type: 'function_call', id: call, call_id, name: choice.name, arguments: answer ?? '', status };
+  }
+  const content = answer === null ? [] : [textPart(answer)];
+  return { type: 'message', id: `msg_${id}`, role: 'assistant', status, content };
+}
+
+/** Returns the text of an answer's item. */
+export function answerIn(item: OutputItem): string | null {
+  if (item.type === 'function_call') return item.arguments;
+  return item.type === 'message' ? (item.content[0]?.text ?? null) : null;
 }
 
 function statusOf(result: SolveResult): ResponseBody['status'] {

@@ -2,32 +2,22 @@ import { z } from '@hono/zod-openapi';
 import { isRecord } from '../../plan/validate';
 import type { ConversationTurn } from '../../protocol/input';
 import {
+  Allowance,
   type Asked,
-  answerSchemaOf,
   checkFields,
-  contentSchema,
   EFFORTS,
   extensionSchema,
+  limitOf,
   MOST_ITEMS,
-  type RefusedFields,
-  TOOL_CHOICE_REFUSED,
-  TOOLS_REFUSED,
-  turnsOf,
 } from '../solve/request-fields';
-import { badRequest } from '../refusal';
+import { readForm } from '../solve/request-form';
+import { contentSchema, leaveOut, turnsOf } from '../solve/request-turns';
 
 const itemSchema = z.looseObject({
   type: z.string().nullish(),
   role: z.string().nullish(),
   content: contentSchema.nullish(),
 });
-type InputItem = z.infer<typeof itemSchema>;
-
-const formatSchema = z.union([
-  z.looseObject({ type: z.literal(['text', 'json_object']) }),
-  z.looseObject({ type: z.literal('json_schema'), name: z.string().nullish(), schema: z.unknown() }),
-]);
-
 /** OpenAI's own bounds, of which the number of pairs is checked first. */
 const metadataSchema = z
   .custom<Readonly<Record<string, string>>>(isMetadata, {
@@ -45,8 +35,7 @@ function isMetadata(value: unknown): boolean {
   return pairs.every(([name, text]) => name.length <= 64 && typeof text === 'string' && text.length <= 512);
 }
 
-const textSchema = z.looseObject({ format: formatSchema.nullish() });
-const reasoningSchema = z.looseObject({ effort: z.enum(EFFORTS).nullish() });
+const formatSchema = z.looseObject({ type: z.string() });
 
 /** Supported fields of a response request (https://platform.openai.com/docs/api-reference/responses/create). */
 export const responseRequestSchema = z
@@ -58,9 +47,9 @@ export const responseRequestSchema = z
     background: z.boolean().nullish(),
     store: z.boolean().nullish(),
     previous_response_id: z.string().nullish(),
-    max_output_tokens: z.int().min(1).nullish(),
-    text: textSchema.nullish(),
-    reasoning: reasoningSchema.nullish(),
+    max_output_tokens: z.int().nullish(),
+    text: z.looseObject({ format: formatSchema.nullish() }).nullish(),
+    reasoning: z.looseObject({ effort: z.enum(EFFORTS).nullish() }).nullish(),
     seed: z.int().nullish(),
     user: z.string().max(512).nullish(),
     metadata: metadataSchema.nullish(),
@@ -69,55 +58,26 @@ export const responseRequestSchema = z
   .openapi('ResponseRequest');
 export type ResponseRequest = z.infer<typeof responseRequestSchema>;
 
-const REFUSED: RefusedFields = {
-  tools: TOOLS_REFUSED,
-  tool_choice: TOOL_CHOICE_REFUSED,
-  conversation: {
-    instead: 'send the id of the response to continue as previous_response_id, or all turns as input',
-  },
-  prompt: { instead: 'prompt templates are not stored here; send the text as input' },
-  top_logprobs: {
-    asksNothing: (value) => value === 0,
-    instead: "a team's answer has no log-probabilities; leave it out",
-  },
-};
-
-/** Fields of `reasoning` that are accepted: those about a summary too, since one is always told. */
-const reasoningFields = { ...reasoningSchema.shape, summary: true, generate_summary: true };
-
 /** @param before turns that `previous_response_id` stands for @throws Refusal for an unsupported request */
 export function askedOfResponse(
   body: ResponseRequest,
   before: readonly ConversationTurn[],
   ignored?: string,
 ): Asked {
+  const allowance = new Allowance(ignored);
+  const messages = [...instructionsOf(body), ...before, ...turnsOfInput(body.input, allowance)];
+  checkFields(body, responseRequestSchema.shape, allowance);
+  if (body.store === false) allowance.leaveOut('store', ': every solve is kept');
   return {
     model: body.model,
-    messages: [...instructionsOf(body), ...before, ...turnsOfInput(body.input)],
-    answerSchema: formOf(body),
-    maxAnswerTokens: body.max_output_tokens ?? undefined,
+    messages,
+    ...readForm(body),
+    maxAnswerTokens: limitOf(body.max_output_tokens),
     seed: body.seed ?? undefined,
     effort: body.reasoning?.effort ?? undefined,
     extension: body.conductor ?? {},
-    warnings: warningsOf(body, ignored),
+    warnings: allowance.warnings,
   };
-}
-
-function formOf({ text }: ResponseRequest): Asked['answerSchema'] {
-  const format = text?.format;
-  if (format == null) return undefined;
-  return answerSchemaOf(format, 'schema' in format ? format.schema : undefined, 'text.format');
-}
-
-function warningsOf(body: ResponseRequest, ignored: string | undefined): string[] {
-  return [
-    ...checkFields(body, responseRequestSchema.shape, REFUSED, ignored),
-    ...checkFields(body.text ?? {}, textSchema.shape, {}, ignored).map((warning) => `text.${warning}`),
-    ...checkFields(body.reasoning ?? {}, reasoningFields, {}, ignored).map(
-      (warning) => `reasoning.${warning}`,
-    ),
-    ...(body.store === false ? ['store is ignored: every solve is kept'] : []),
-  ];
 }
 
 function instructionsOf({ instructions }: ResponseRequest): ConversationTurn[] {
@@ -125,21 +85,16 @@ function instructionsOf({ instructions }: ResponseRequest): ConversationTurn[] {
   return content.trim() === '' ? [] : [{ role: 'system', content }];
 }
 
-function turnsOfInput(input: ResponseRequest['input']): ConversationTurn[] {
+function turnsOfInput(input: ResponseRequest['input'], allowance: Allowance): ConversationTurn[] {
   if (typeof input === 'string') return [{ role: 'user', content: input }];
-  // Clients send back all output of a response, including the reasoning items with its progress lines.
-  const items = input.filter(({ type }) => type !== 'reasoning');
-  return turnsOf(items.map(messageOf), 'input');
-}
-
-function messageOf({ type, role, content }: InputItem, index: number) {
-  const place = `input[${index}]`;
-  if (type != null && type !== 'message') {
-    const what = `${place}.type is ${JSON.stringify(type.slice(0, 40))}`;
-    const remedy = 'only messages are supported; put what a tool or a file says into words';
-    throw badRequest(`${what}: ${remedy}`, `${place}.type`, 'unsupported_content');
-  }
-  return { role: role ?? '', content };
+  const messages = input.flatMap(({ type, role, ...item }, index) => {
+    const place = `input[${index}]`;
+    if (type == null || type === 'message') return [{ place, message: { ...item, role: role ?? '' } }];
+    // Clients send back all output of a response, including the reasoning items with its progress lines.
+    leaveOut(type, place, allowance);
+    return [];
+  });
+  return turnsOf(messages, allowance);
 }
 
 /** Part of a request that is kept in its run's memo, so that the response can be retrieved later. */
@@ -152,6 +107,8 @@ export const notesSchema = z.object({
   effort: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
   user: z.string().nullable(),
+  /** Name of the caller's tool that the answer is the input of. */
+  tool: z.string().optional(),
   /** Whether the first turn is this request's instructions, which do not apply to follow-up responses. */
   isInstructed: z.boolean(),
   trace: extensionSchema.shape.trace,
@@ -159,16 +116,17 @@ export const notesSchema = z.object({
 });
 export type ResponseNotes = Readonly<z.infer<typeof notesSchema>>;
 
-export function notesOf(body: ResponseRequest, { model, warnings, extension }: Asked): ResponseNotes {
+export function notesOf(body: ResponseRequest, { model, warnings, extension, tool, maxAnswerTokens }: Asked): ResponseNotes {
   return {
     model,
     created_at: Math.floor(Date.now() / 1000),
     background: body.background === true,
     previous_response_id: body.previous_response_id ?? null,
-    max_output_tokens: body.max_output_tokens ?? null,
+    max_output_tokens: maxAnswerTokens ?? null,
     effort: body.reasoning?.effort ?? null,
     metadata: body.metadata ?? {},
     user: body.user ?? null,
+    ...(tool !== undefined && { tool }),
     isInstructed: instructionsOf(body).length > 0,
     trace: extension.trace,
     warnings: [...warnings],

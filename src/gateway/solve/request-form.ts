@@ -1,0 +1,139 @@
+import { isRecord } from '../../plan/validate';
+import { type AnswerSchema, answerSchemaSchema } from '../../protocol/input';
+import { badRequest } from '../refusal';
+
+// The ways in which clients ask for an answer of a certain form. They are read alike on every surface.
+
+/** Form of an answer: free text, JSON that fits a schema, or the input of a tool of the caller. */
+interface Form {
+  readonly answerSchema?: AnswerSchema;
+  /** Name of that tool. */
+  readonly tool?: string;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** Schema for a vendor's `json_object`, which names none: any JSON object. */
+const ANY_OBJECT: AnswerSchema = { type: 'object' };
+
+/** Returns the schema that a field's value asks for; undefined: none. */
+type Reader = (value: unknown, path: string) => AnswerSchema | undefined;
+
+/** The fields that ask for a form, by their paths. */
+const FORMS: Readonly<Record<string, Reader>> = {
+  response_format: schemaOfFormat,
+  'text.format': schemaOfFormat,
+  'output_config.format': schemaOfFormat,
+  // Of Anthropic's earlier version, of llama.cpp, vLLM and Ollama.
+  output_format: schemaOfFormat,
+  json_schema: readSchema,
+  guided_json: readSchema,
+  'structured_outputs.json': readSchema,
+  format: (value, path) => {
+    if (value === '') return undefined;
+    return value === 'json' ? ANY_OBJECT : readSchema(value, path);
+  },
+};
+
+/** Whether a field of a request asks for a form, or holds one that does. */
+export function isForm(name: string): boolean {
+  return Object.keys(FORMS).some((path) => path === name || path.startsWith(`${name}.`));
+}
+
+/** Returns the form that a request asks for. A forced tool counts alone: other forms are for text beside its call. */
+export function readForm(body: Body): Form {
+  const tool = readForcedTool(body);
+  if (tool !== null) return { tool: tool.name, answerSchema: inputSchemaOf(tool) };
+  const asked = Object.entries(FORMS).flatMap(([path, read]) => {
+    const value = valueAt(body, path);
+    const answerSchema = value == null ? undefined : read(value, path);
+    return answerSchema === undefined ? [] : [{ path, answerSchema }];
+  });
+  const [first, ...others] = asked;
+  const other = others.find((each) => !isSame(each.answerSchema, first?.answerSchema));
+  if (first === undefined || other === undefined) return { answerSchema: first?.answerSchema };
+  const message = `${first.path} and ${other.path} ask for different answers: send one of them`;
+  throw badRequest(message, other.path);
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function valueAt(body: Body, path: string): unknown {
+  let value: unknown = body;
+  for (const name of path.split('.')) value = isRecord(value) ? value[name] : undefined;
+  return value;
+}
+
+/** Reads a format of a vendor, whose schema stands in one of several places. */
+function schemaOfFormat(format: unknown, path: string): AnswerSchema | undefined {
+  const { type, schema, json_schema, value, response_schema } = isRecord(format) ? format : {};
+  const named = (isRecord(json_schema) ? json_schema.schema : null) ?? schema ?? value ?? response_schema;
+  switch (type) {
+    case 'text':
+      return undefined;
+    case 'json':
+    case 'json_object':
+      return named == null ? ANY_OBJECT : readSchema(named, path);
+    case 'json_schema':
+      return readSchema(named, path);
+    default: {
+      const shown = JSON.stringify(type)?.slice(0, 40) ?? 'missing';
+      throw badRequest(`${path}.type is ${shown}: expected text, json_object or json_schema`, path);
+    }
+  }
+}
+
+/** @throws Refusal if the schema is invalid or too large */
+export function readSchema(schema: unknown, path: string): AnswerSchema {
+  const read = answerSchemaSchema.safeParse(schema);
+  if (read.success) return read.data;
+  throw badRequest(`${path}: ${read.error.issues[0]?.message ?? 'expected a JSON Schema'}`, path);
+}
+
+interface Tool {
+  readonly name: string;
+  /** Schema of its input. */
+  readonly schema: AnswerSchema;
+}
+
+function inputSchemaOf({ name, schema }: Tool): AnswerSchema {
+  if (schema.type === 'object') return readSchema(schema, 'tools');
+  const shown = JSON.stringify(schema.type).slice(0, 40);
+  throw badRequest(`tools: the input of ${name.slice(0, 64)} is of type ${shown}: it must be an object`, 'tools');
+}
+
+/**
+ * Returns the tool whose input a request demands as its answer, which is how clients ask for JSON where they know no
+ * better way: the one that it names, or its only one if some tool must be used. null: it demands none, or one that a
+ * vendor defines or that takes free text.
+ */
+export function readForcedTool({ tools, tool_choice: choice }: Body): Tool | null {
+  if (!Array.isArray(tools)) return null;
+  const known = tools.map(toolOf);
+  const name = nameIn(choice);
+  const meant = name === null ? known : known.filter((tool) => tool?.name === name);
+  const isForced = name !== null || isAny(choice);
+  return isForced && meant.length === 1 ? (meant[0] ?? null) : null;
+}
+
+function isAny(choice: unknown): boolean {
+  return ['required', 'any'].some((word) => choice === word || (isRecord(choice) && choice.type === word));
+}
+
+/** Returns the tool's name in a choice such as OpenAI's for chat and for responses, or Anthropic's. */
+function nameIn(choice: unknown): string | null {
+  if (!isRecord(choice) || (choice.type !== 'function' && choice.type !== 'tool')) return null;
+  const name = isRecord(choice.function) ? choice.function.name : choice.name;
+  return typeof name === 'string' ? name : null;
+}
+
+function toolOf(tool: unknown): Tool | null {
+  if (!isRecord(tool)) return null;
+  const { type = null } = tool;
+  const { name, parameters, input_schema } = isRecord(tool.function) ? tool.function : tool;
+  const schema = input_schema ?? parameters ?? (type === 'function' ? {} : null);
+  if (![null, 'function', 'custom'].includes(type as string | null)) return null;
+  return typeof name === 'string' && isRecord(schema) ? { name, schema: { ...ANY_OBJECT, ...schema } } : null;
+}

@@ -1,0 +1,145 @@
+import { z } from '@hono/zod-openapi';
+import type { ConversationTurn } from '../../protocol/input';
+import { badRequest } from '../refusal';
+import { type Allowance, IGNORE_HEADER, MOST_ITEMS } from './request-fields';
+
+const partSchema = z.looseObject({ type: z.string() });
+type Part = z.infer<typeof partSchema>;
+
+/** Text of a message in every vendor's format: a string, or a list of parts. */
+export const contentSchema = z.union([z.string(), z.array(partSchema).max(MOST_ITEMS)]);
+type Content = z.infer<typeof contentSchema> | null | undefined;
+
+/** Turn of a conversation in any vendor's format. */
+export const messageSchema = z.looseObject({ role: z.string(), content: contentSchema.nullish() });
+type Message = z.infer<typeof messageSchema>;
+
+/** Role of a conversation by the role names of all surfaces. */
+const ROLES: Readonly<Record<string, ConversationTurn['role']>> = {
+  system: 'system',
+  developer: 'system',
+  user: 'user',
+  assistant: 'assistant',
+};
+
+/** Types of parts that are text, with the field that has it. A compaction says what went before. */
+const TEXT_FIELDS: Readonly<Record<string, string>> = {
+  text: 'text',
+  input_text: 'text',
+  output_text: 'text',
+  refusal: 'refusal',
+  compaction: 'content',
+};
+
+/** Types of parts and items that are thoughts, or mark a place: a model needs none of them to go on. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'thinking',
+  'redacted_thinking',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_text',
+  'reasoning_summary',
+  'summary_text',
+  'thought',
+  'fallback',
+]);
+
+/**
+ * Types of parts and items about which tools there are. A client that can do without `tools` can do without them, as
+ * without an encrypted compaction, which only its vendor can read.
+ */
+const DECLARATIONS: ReadonlySet<string> = new Set([
+  'additional_tools',
+  'tool_search_call',
+  'tool_search_output',
+  'tool_search_tool_result',
+  'tool_addition',
+  'tool_removal',
+  'tool_reference',
+  'mcp_list_tools',
+  'mcp_tool_listing',
+  'compaction',
+  'compaction_summary',
+]);
+
+/** Fields of a message that say something besides its text. */
+const SPEAKING_FIELDS = ['tool_calls', 'function_call', 'audio'] as const;
+
+/** A message, and its place in the request. */
+interface Placed {
+  readonly place: string;
+  readonly message: Message;
+}
+
+/** @param param the field that holds the messages */
+export function placed(messages: readonly Message[], param: string): Placed[] {
+  return messages.map((message, index) => ({ place: `${param}[${index}]`, message }));
+}
+
+/** Returns the turns of a conversation without blank ones. @throws Refusal for what is no text and cannot be left out */
+export function turnsOf(messages: readonly Placed[], allowance: Allowance): ConversationTurn[] {
+  const turns = messages.map(({ place, message }) => {
+    const role = roleOf(message, place);
+    for (const name of SPEAKING_FIELDS) {
+      const value = message[name];
+      if (value == null || (Array.isArray(value) && value.length === 0)) continue;
+      leaveOut(name, `${place}.${name}`, allowance);
+    }
+    return { role, content: textOf(message.content, `${place}.content`, allowance) };
+  });
+  return turns.filter(({ content }) => content.trim() !== '');
+}
+
+function roleOf({ role }: Message, place: string): ConversationTurn['role'] {
+  const ours = Object.hasOwn(ROLES, role) ? ROLES[role] : undefined;
+  if (ours !== undefined) return ours;
+  const known = Object.keys(ROLES).join(', ');
+  const what = `${place}.role is ${JSON.stringify(role.slice(0, 40))}: expected one of ${known}`;
+  throw badRequest(`${what}; put what a tool found into words`, `${place}.role`);
+}
+
+export function textOf(content: Content, place: string, allowance: Allowance): string {
+  if (typeof content === 'string') return content;
+  const texts = (content ?? []).map((part, index) => textOfPart(part, `${place}[${index}]`, allowance));
+  return texts.filter((text) => text !== null).join('\n');
+}
+
+function textOfPart(part: Part, place: string, allowance: Allowance): string | null {
+  const { type } = part;
+  const text = Object.hasOwn(TEXT_FIELDS, type) ? part[TEXT_FIELDS[type] ?? ''] : undefined;
+  if (typeof text === 'string') return text;
+  leaveOut(type, place, allowance);
+  return null;
+}
+
+/**
+ * Leaves out a part of a message, or an item that is none.
+ * @param type its type, by which the header may name it
+ * @throws Refusal if the conversation would then mean something else
+ */
+export function leaveOut(type: string, place: string, allowance: Allowance): void {
+  if (LEFT_OUT.has(type)) return;
+  const names = DECLARATIONS.has(type) ? ['tools', type] : [type];
+  const shown = JSON.stringify(type.slice(0, 40));
+  if (names.some((name) => allowance.has(name))) {
+    allowance.leaveOut(`${place} (${shown})`);
+    return;
+  }
+  const remedy = 'put what an image, a file or a tool says into words';
+  const header = `if it can be left out, name ${names.join(' or ').slice(0, 60)} in the header ${IGNORE_HEADER}`;
+  throw badRequest(
+    `${place} is ${shown}: only text is supported; ${remedy}; ${header}`,
+    place,
+    'unsupported_content',
+  );
+}
+
+/**
+ * Returns the turns with the question last: instructions that stand behind it, where some clients put reminders, come
+ * before it.
+ */
+export function withQuestionLast(turns: readonly ConversationTurn[]): readonly ConversationTurn[] {
+  const last = turns.findLastIndex(({ role }) => role !== 'system');
+  const question = turns[last];
+  return question === undefined ? turns : [...turns.toSpliced(last, 1), question];
+}
