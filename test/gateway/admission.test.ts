@@ -156,6 +156,24 @@ describe('a key', () => {
     expect(await status({ authorization: `Basic ${gateway.secret}` })).toBe(401);
   });
 
+  test('opens the gateway beside a credential that is not its own', async () => {
+    const [ours, foreign] = [gateway.secret, 'sk-ant-oat01-of-another-login'];
+    for (const [key, bearer] of [
+      [ours, foreign],
+      [foreign, ours],
+      [`${ours}x`, ours],
+    ]) {
+      expect(await status({ 'x-api-key': `${key}`, authorization: `Bearer ${bearer}` })).toBe(200);
+    }
+    expect(await status({ 'x-api-key': foreign, authorization: `Bearer ${foreign}` })).toBe(401);
+  });
+
+  test('that is sent twice is one request', async () => {
+    const secret = await gateway.key({ requestsPerMinute: 1 });
+    const headers = { 'x-api-key': secret, authorization: `Bearer ${secret}` };
+    expect([await status(headers), await status(headers)]).toEqual([200, 429]);
+  });
+
   test('can ask only for its own models', async () => {
     gateway.secret = await gateway.key({ models: ['worker/b'] });
     const { body } = await gateway.ask('GET', '/v1/models');

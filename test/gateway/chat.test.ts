@@ -55,3 +55,29 @@ test('a stream brings progress, the answer and its usage', async () => {
     expect(usage?.total_tokens).toBeGreaterThan(0);
   });
 });
+
+test('a function that is demanded is called with the answer, whole and streamed', async () => {
+  stage.providers.answer('b', '{"legs":8}');
+  const parameters = { type: 'object', properties: { legs: { type: 'integer' } }, required: ['legs'] };
+  const named = (name: string) => ({ type: 'function' as const, function: { name, parameters } });
+  const asked = { model: 'worker/b', messages: MESSAGES, tools: [named('spider'), named('ant')] };
+  const tool_choice = { type: 'function' as const, function: { name: 'spider' } };
+  const called = {
+    finish_reason: 'tool_calls',
+    message: {
+      content: null,
+      tool_calls: [
+        { id: expect.any(String) as string, function: { name: 'spider', arguments: '{"legs":8}' } },
+      ],
+    },
+  };
+  const openai = openAi();
+  await stage.whileWorking(async () => {
+    const whole = await openai.chat.completions.create({ ...asked, tool_choice });
+    expect(whole.choices).toMatchObject([called]);
+    const stream = openai.chat.completions.stream({ ...asked, tool_choice });
+    expect((await stream.finalChatCompletion()).choices).toMatchObject([called]);
+    const only = { ...asked, tools: [named('spider')], tool_choice: 'required' as const };
+    expect((await openai.chat.completions.create(only)).choices).toMatchObject([called]);
+  });
+});

@@ -96,6 +96,29 @@ test('instructions reach the worker, and the answer has the requested format', a
   expect(request?.body).toContain('legs');
 });
 
+test('a function that is demanded is called with the answer, whole and streamed', async () => {
+  const parameters = { type: 'object', properties: { legs: { type: 'integer' } }, required: ['legs'] };
+  const tool = { type: 'function' as const, name: 'spider', parameters, strict: false };
+  const tool_choice = { type: 'function' as const, name: 'spider' };
+  const asked = { ...ASKED, model: 'worker/b', tools: [tool], tool_choice };
+  const call = { type: 'function_call', name: 'spider', arguments: '{"legs":8}', status: 'completed' };
+  stage.providers.answer('b', '{"legs":8}');
+  const openai = await openAi();
+  await stage.whileWorking(async () => {
+    const whole = await openai.responses.create(asked);
+    expect(whole).toMatchObject({ status: 'completed', tool_choice, output: [call] });
+    expect(await openai.responses.retrieve(whole.id)).toMatchObject({ output: [call] });
+    const stream = openai.responses.stream(asked);
+    const events = await take(stream);
+    expect(typesOf(events).slice(-5)).toEqual([
+      ...['output_item.added', 'function_call_arguments.delta', 'function_call_arguments.done'],
+      ...['output_item.done', 'completed'],
+    ]);
+    const final = await stream.finalResponse();
+    expect(final.output.at(-1)).toMatchObject(call);
+  });
+});
+
 test('a stream brings progress, then the answer, then the whole response', async () => {
   stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
   const openai = await openAi();

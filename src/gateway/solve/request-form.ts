@@ -66,23 +66,24 @@ function valueAt(body: Body, path: string): unknown {
   return value;
 }
 
+/** The types of format, and the schema of one that holds none; null: it must hold one. */
+const TYPES: Readonly<Record<string, AnswerSchema | null>> = {
+  json_schema: null,
+  json_object: ANY_OBJECT,
+  json: ANY_OBJECT,
+};
+
 /** Reads a format of a vendor, whose schema stands in one of several places. */
 function schemaOfFormat(format: unknown, path: string): AnswerSchema | undefined {
-  const { type, schema, json_schema, value, response_schema } = isRecord(format) ? format : {};
-  const named = (isRecord(json_schema) ? json_schema.schema : null) ?? schema ?? value ?? response_schema;
-  switch (type) {
-    case 'text':
-      return undefined;
-    case 'json':
-    case 'json_object':
-      return named == null ? ANY_OBJECT : readSchema(named, path);
-    case 'json_schema':
-      return readSchema(named, path);
-    default: {
-      const shown = JSON.stringify(type)?.slice(0, 40) ?? 'missing';
-      throw badRequest(`${path}.type is ${shown}: expected text, json_object or json_schema`, path);
-    }
+  const { type, ...rest } = isRecord(format) ? format : {};
+  if (type === 'text') return undefined;
+  if (typeof type !== 'string' || !Object.hasOwn(TYPES, type)) {
+    const shown = typeof type === 'string' ? JSON.stringify(type.slice(0, 40)) : 'missing';
+    throw badRequest(`${path}.type is ${shown}: expected text, json_object or json_schema`, path);
   }
+  const inner = isRecord(rest.json_schema) ? rest.json_schema.schema : undefined;
+  const held = [inner, rest.schema, rest.value, rest.response_schema].find((schema) => schema != null);
+  return held === undefined && TYPES[type] ? TYPES[type] : readSchema(held, path);
 }
 
 /** @throws Refusal if the schema is invalid or too large */
@@ -101,7 +102,10 @@ interface Tool {
 function inputSchemaOf({ name, schema }: Tool): AnswerSchema {
   if (schema.type === 'object') return readSchema(schema, 'tools');
   const shown = JSON.stringify(schema.type).slice(0, 40);
-  throw badRequest(`tools: the input of ${name.slice(0, 64)} is of type ${shown}: it must be an object`, 'tools');
+  throw badRequest(
+    `tools: the input of ${name.slice(0, 64)} is of type ${shown}: it must be an object`,
+    'tools',
+  );
 }
 
 /**

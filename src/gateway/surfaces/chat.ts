@@ -180,9 +180,7 @@ function completionOf(result: AnsweredResult, asked: Asked): ChatCompletion {
 }
 
 function saidIn({ id, answer }: AnsweredResult, { tool }: Asked) {
-  return tool === undefined
-    ? { content: answer }
-    : { content: null, tool_calls: [callOf(id, tool, answer)] };
+  return tool === undefined ? { content: answer } : { content: null, tool_calls: [callOf(id, tool, answer)] };
 }
 
 /** Returns a piece of an answer. @param begunBy id of the solve with the first piece, else null */

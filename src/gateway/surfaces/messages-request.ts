@@ -22,7 +22,10 @@ export const messagesRequestSchema = z
     system: contentSchema.nullish(),
     stream: z.boolean().nullish(),
     output_config: z
-      .looseObject({ format: z.looseObject({ type: z.string() }).nullish(), effort: z.enum(EFFORTS).nullish() })
+      .looseObject({
+        format: z.looseObject({ type: z.string() }).nullish(),
+        effort: z.enum(EFFORTS).nullish(),
+      })
       .nullish(),
     metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
     conductor: extensionSchema.nullish(),
@@ -37,7 +40,8 @@ export const countRequestSchema = messagesRequestSchema
 /** @throws Refusal for an unsupported request */
 export function askedOfMessages(body: z.infer<typeof countRequestSchema>, ignored?: string): Asked {
   if (body.max_tokens === 0) {
-    const message = 'max_tokens is 0, which asks for a cache to be filled and for no answer: it must be at least 1';
+    const message =
+      'max_tokens is 0, which asks for a cache to be filled and for no answer: it must be at least 1';
     throw badRequest(message, 'max_tokens');
   }
   const allowance = new Allowance(ignored);

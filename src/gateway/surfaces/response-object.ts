@@ -72,10 +72,7 @@ export const responseSchema = z
     reasoning: z.object({ effort: z.string().nullable(), summary: z.null() }),
     store: z.boolean(),
     temperature: z.null(),
-    tool_choice: z.union([
-      z.literal('none'),
-      z.object({ type: z.literal('function'), name: z.string() }),
-    ]),
+    tool_choice: z.union([z.literal('none'), z.object({ type: z.literal('function'), name: z.string() })]),
     tools: z.array(z.unknown()).max(0),
     top_p: z.null(),
     truncation: z.literal('disabled'),
@@ -152,7 +149,10 @@ export function responseOf(known: KnownResponse, result: SolveResult): ResponseB
 export function answerItem(
   { tool_choice: choice }: Pick<ResponseBody, 'tool_choice'>,
   id: string,
-  { answer, status }: { readonly answer: string | null; readonly status: 'in_progress' | 'completed' | 'incomplete' },
+  {
+    answer,
+    status,
+  }: { readonly answer: string | null; readonly status: 'in_progress' | 'completed' | 'incomplete' },
 ): OutputItem {
   if (choice !== 'none') {
     const [call, call_id] = [`fc_${id}`, `call_${id}`];

@@ -116,7 +116,10 @@ export const notesSchema = z.object({
 });
 export type ResponseNotes = Readonly<z.infer<typeof notesSchema>>;
 
-export function notesOf(body: ResponseRequest, { model, warnings, extension, tool, maxAnswerTokens }: Asked): ResponseNotes {
+export function notesOf(
+  body: ResponseRequest,
+  { model, warnings, extension, tool, maxAnswerTokens }: Asked,
+): ResponseNotes {
   return {
     model,
     created_at: Math.floor(Date.now() / 1000),

@@ -1,0 +1,302 @@
+import type { GatewayAnswer } from '../support/gateway';
+import { openGateway } from '../support/gateway';
+import { openStage } from '../support/stage';
+import { useOnce } from '../support/use';
+
+/*
+ * What clients send besides a plain question, asked of all three surfaces: each forgives and refuses as the others do.
+ */
+const ANSWER = 'Rome is the city.';
+const CITY = '{"city":"Rome"}';
+
+const stage = useOnce(() =>
+  openStage({
+    workers: ['a'],
+    simulation: { models: { a: { answer: ({ text }) => (text.includes('"city"') ? CITY : ANSWER) } } },
+  }),
+);
+const gateway = useOnce(() => openGateway(stage));
+
+const QUESTION = 'Which city?';
+const USER = { role: 'user', content: QUESTION };
+const SCHEMA = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+};
+
+type Message = Readonly<Record<string, unknown>>;
+
+interface Surface {
+  readonly path: string;
+  readonly bodyOf: (messages: readonly Message[]) => Readonly<Record<string, unknown>>;
+  readonly textOf: (answer: never) => string;
+}
+
+const SURFACES = {
+  chat: {
+    path: '/v1/chat/completions',
+    bodyOf: (messages) => ({ messages }),
+    textOf: ({ choices }: { choices: [{ message: { content: string } }] }) => choices[0].message.content,
+  },
+  responses: {
+    path: '/v1/responses',
+    bodyOf: (input) => ({ input }),
+    textOf: ({ output }: { output: [{ content: [{ text: string }] }] }) => output[0].content[0].text,
+  },
+  messages: {
+    path: '/v1/messages',
+    bodyOf: (messages) => ({ messages, max_tokens: 100 }),
+    textOf: ({ content }: { content: [{ text: string }] }) => content[0].text,
+  },
+} satisfies Readonly<Record<string, Surface>>;
+const EACH: readonly (readonly [string, Surface])[] = Object.entries(SURFACES);
+
+interface Asked {
+  readonly messages?: readonly Message[];
+  readonly fields?: object;
+  readonly ignore?: string;
+}
+
+function ask(surface: Surface, { messages = [USER], fields = {}, ignore }: Asked): Promise<GatewayAnswer> {
+  const body = { model: 'worker/a', ...surface.bodyOf(messages), ...fields };
+  const headers = ignore === undefined ? {} : { 'x-conductor-ignore': ignore };
+  return gateway.ask('POST', surface.path, body, { headers });
+}
+
+/** Asks every surface, and returns what each answered, with what its worker was sent. */
+async function askEach(asked: Asked) {
+  const answers: { name: string; text: string; sent: string; warnings: unknown }[] = [];
+  for (const [name, surface] of EACH) {
+    const { body } = await ask(surface, asked);
+    const { warnings } = (body.conductor ?? { warnings: body }) as { warnings: unknown };
+    const text = body.error == null ? surface.textOf(body as never) : '';
+    answers.push({ name, text, sent: stage.requestsTo('a').at(-1)?.body ?? '', warnings });
+  }
+  return answers;
+}
+
+/** Returns how every surface refused. */
+async function refusalsOf(asked: Asked) {
+  const answers = await Promise.all(EACH.map(([, surface]) => ask(surface, asked)));
+  return answers.map(({ status, body }) => {
+    const { message } = (body.error ?? {}) as { message?: string };
+    return { status, message };
+  });
+}
+
+const has = (text: string): string => expect.stringContaining(text) as string;
+const hasNot = (text: string): string => expect.not.stringContaining(text) as string;
+
+const answered = (sent: string, warnings: readonly string[] = []) =>
+  EACH.map(([name]) => ({ name, text: ANSWER, sent, warnings }));
+
+test('a question may have reminders behind it, and thoughts in the turns before it', async () => {
+  const thoughts = [
+    { type: 'thinking', thinking: 'SECRET', signature: 'c2ln' },
+    { type: 'redacted_thinking', data: 'SECRET' },
+    { type: 'reasoning', text: 'SECRET' },
+  ];
+  const before = [
+    { role: 'developer', content: 'Be brief.' },
+    { role: 'user', content: 'Which river?' },
+    { role: 'assistant', content: [...thoughts, { type: 'text', text: 'The Tiber.' }] },
+    { role: 'system', content: 'Be exact.' },
+  ];
+  const after = [{ role: 'system', content: 'A reminder.' }];
+  await stage.whileWorking(async () => {
+    const answers = await askEach({ messages: [...before, USER, ...after] });
+    expect(answers).toEqual(answered(hasNot('SECRET')));
+    for (const { sent } of answers) {
+      const order = ['Be brief.', 'Which river?', 'The Tiber.', 'Be exact.', 'A reminder.', QUESTION];
+      const places = order.map((text) => sent.indexOf(text));
+      expect(places).toEqual(places.toSorted((one, other) => one - other));
+      expect(places).not.toContain(-1);
+    }
+    expect(await refusalsOf({ messages: after })).toEqual(
+      EACH.map(() => ({ status: 400, message: has('ends with a turn of role system') })),
+    );
+    expect(await refusalsOf({ messages: [USER, { role: 'assistant', content: 'It' }, ...after] })).toEqual(
+      EACH.map(() => ({ status: 400, message: has('ends with a turn of role assistant') })),
+    );
+  });
+});
+
+test('declared tools are left out if the client can do without, and real ones are refused', async () => {
+  const tool = { name: 'search', input_schema: SCHEMA };
+  const call = { type: 'tool_use', id: 't', name: 'search', input: {} };
+  const declared = { type: 'tool_addition', tool };
+  const history = [USER, { role: 'assistant', content: [{ type: 'text', text: 'Let me see.' }, call] }, USER];
+  await stage.whileWorking(async () => {
+    const unchosen = { tools: [tool], tool_choice: { type: 'none' } };
+    expect(await askEach({ fields: unchosen })).toEqual(answered(hasNot('search')));
+    expect(await askEach({ fields: { tools: [tool], tool_choice: 'none' } })).toEqual(
+      answered(hasNot('search')),
+    );
+    const added = [{ role: 'system', content: [declared] }, USER];
+    const asked = { messages: added, fields: { tools: [tool] }, ignore: 'tools' };
+    expect((await askEach(asked)).map(({ text, warnings }) => [text, warnings])).toEqual(
+      EACH.map(([name]) => {
+        const place = name === 'responses' ? 'input' : 'messages';
+        return [ANSWER, [`${place}[0].content[0] ("tool_addition") is ignored`, 'tools is ignored']];
+      }),
+    );
+  });
+  const header = has('in the header x-conductor-ignore');
+  const refused = EACH.map(() => ({ status: 400, message: header }));
+  for (const choice of [undefined, 'auto', 'required', { type: 'any' }]) {
+    const fields = { tools: [tool, { ...tool, name: 'read' }], tool_choice: choice };
+    expect(await refusalsOf({ fields })).toEqual(refused);
+  }
+  expect(await refusalsOf({ messages: history })).toEqual(refused);
+  expect(await refusalsOf({ messages: history, ignore: 'tools' })).toEqual(refused);
+  const calls = [{ id: 'c', type: 'function', function: { name: 'search', arguments: '{}' } }];
+  expect(
+    await refusalsOf({ messages: [{ role: 'assistant', content: null, tool_calls: calls }, USER] }),
+  ).toEqual(refused);
+  expect(await refusalsOf({ messages: [USER, { role: 'tool', tool_call_id: 'c', content: '4' }] })).toEqual(
+    EACH.map(() => ({ status: 400, message: has('put what a tool found into words') })),
+  );
+});
+
+test('what a client names by its type is left out', async () => {
+  const image = { type: 'image', source: { type: 'url', url: 'https://example.org/a.png' } };
+  const messages = [{ role: 'user', content: [{ type: 'text', text: QUESTION }, image] }];
+  expect(await refusalsOf({ messages })).toEqual(
+    EACH.map(() => ({ status: 400, message: has('name image in the header') })),
+  );
+  await stage.whileWorking(async () => {
+    const answers = await askEach({ messages, ignore: 'image' });
+    expect(answers.map(({ text, warnings }) => [text, warnings])).toEqual(
+      EACH.map(() => [ANSWER, [has('content[1] ("image") is ignored')]]),
+    );
+  });
+});
+
+test.each(['additional_tools', 'tool_search_call', 'tool_search_output', 'mcp_list_tools', 'compaction'])(
+  'an item %s of a response follows the header that says tools may be ignored',
+  async (type) => {
+    const responses = SURFACES.responses;
+    const messages = [
+      { role: 'user', content: 'Which river?' },
+      { type, tools: [], encrypted_content: 'x' },
+      USER,
+    ];
+    const refused = await ask(responses, { messages });
+    expect(refused).toMatchObject({ status: 400, body: { error: { message: has(`tools or ${type}`) } } });
+    await stage.whileWorking(async () => {
+      const { status, body } = await ask(responses, { messages, ignore: 'tools' });
+      expect([status, body.conductor]).toMatchObject([
+        200,
+        { warnings: [`input[1] ("${type}") is ignored`] },
+      ]);
+    });
+  },
+);
+
+const JSON_SCHEMA = { type: 'json_schema', schema: SCHEMA };
+const FORMS: Readonly<Record<string, object>> = {
+  'OpenAI, chat': { response_format: { type: 'json_schema', json_schema: { name: 'city', schema: SCHEMA } } },
+  'OpenAI, responses': { text: { format: { ...JSON_SCHEMA, name: 'city' } } },
+  Anthropic: { output_config: { format: JSON_SCHEMA, effort: 'high' } },
+  'Anthropic, earlier': { output_format: JSON_SCHEMA },
+  'an object with a schema': { response_format: { type: 'json_object', schema: SCHEMA } },
+  'llama.cpp, in its format': { response_format: JSON_SCHEMA },
+  'llama.cpp': { json_schema: SCHEMA },
+  vLLM: { structured_outputs: { json: SCHEMA } },
+  'vLLM, earlier': { guided_json: SCHEMA },
+  Ollama: { format: SCHEMA },
+};
+
+test('a schema is enforced wherever a client puts it', async () => {
+  await stage.whileWorking(async () => {
+    for (const [name, fields] of Object.entries(FORMS)) {
+      const answers = await askEach({ fields });
+      expect([name, ...answers]).toEqual([
+        name,
+        ...EACH.map(([surface]) => ({ name: surface, text: CITY, sent: has('city'), warnings: [] })),
+      ]);
+    }
+  });
+});
+
+test.each([
+  ['a grammar', { grammar: 'root ::= "a"' }, /^grammar is not supported: .*JSON Schema/],
+  ['a pattern', { guided_regex: 'a+' }, /^guided_regex is not supported/],
+  [
+    'a choice',
+    { structured_outputs: { choice: ['a', 'b'] } },
+    /^structured_outputs\.choice is not supported/,
+  ],
+  [
+    'an unknown format',
+    { response_format: { type: 'grammar' } },
+    /^response_format\.type is "grammar": expected/,
+  ],
+  [
+    'an unknown format',
+    { output_config: { format: { type: 'xml' } } },
+    /^output_config\.format\.type is "xml"/,
+  ],
+  [
+    'two schemas',
+    { output_format: JSON_SCHEMA, json_schema: { type: 'object' } },
+    /^output_format and json_schema ask for different answers/,
+  ],
+])('%s is refused, not dropped', async (_, fields, message) => {
+  expect(await refusalsOf({ fields })).toEqual(
+    EACH.map(() => ({ status: 400, message: expect.stringMatching(message) as string })),
+  );
+});
+
+test('a nested field that changes nothing is ignored, and listed', async () => {
+  const fields = {
+    output_config: { task_budget: 1 },
+    text: { verbosity: 'low' },
+    reasoning: { summary: 'auto' },
+  };
+  await stage.whileWorking(async () => {
+    for (const { warnings } of await askEach({ fields })) {
+      expect(warnings).toEqual(
+        expect.arrayContaining(['text.verbosity is ignored', 'output_config.task_budget is ignored']),
+      );
+    }
+  });
+});
+
+test('a limit of tokens below one is none', async () => {
+  await stage.whileWorking(async () => {
+    for (const limit of [-1, -2]) {
+      const fields = { max_tokens: limit, max_completion_tokens: limit, max_output_tokens: limit };
+      for (const { text, sent } of await askEach({ fields })) {
+        expect(text).toBe(ANSWER);
+        expect(sent).not.toContain(`:${limit}`);
+      }
+    }
+    const fields = { max_tokens: 0 };
+    expect((await ask(SURFACES.chat, { fields })).status).toBe(200);
+    // Anthropic fills a cache then, and answers nothing.
+    expect(await ask(SURFACES.messages, { fields })).toMatchObject({
+      status: 400,
+      body: { error: { message: has('max_tokens is 0') } },
+    });
+  });
+});
+
+test('the tokens of a conversation are estimated, with the refusals of the question itself', async () => {
+  const count = async (body: object): Promise<GatewayAnswer> =>
+    gateway.ask('POST', '/v1/messages/count_tokens', { model: 'worker/a', messages: [USER], ...body });
+  const tokensOf = async (body: object): Promise<number> => {
+    const { status, body: counted } = await count(body);
+    expect([status, Object.keys(counted)]).toEqual([200, ['input_tokens']]);
+    return counted.input_tokens as number;
+  };
+  const plain = await tokensOf({});
+  expect(plain).toBeGreaterThan(0);
+  expect(await tokensOf({ system: 'Be brief.' })).toBe(plain + 3);
+  expect(await tokensOf({ output_config: { format: JSON_SCHEMA } })).toBeGreaterThan(plain + 20);
+  expect(await tokensOf({ messages: [{ role: 'user', content: 'word '.repeat(3000) }] })).toBe(5000);
+  expect(await count({ model: 'claude' })).toMatchObject({ status: 404, body: { type: 'error' } });
+  expect(await count({ tools: [{ name: 'search', input_schema: SCHEMA }] })).toMatchObject({ status: 400 });
+});
