@@ -31,23 +31,37 @@ const CLIENTS = {
   'openai for JavaScript, responses': ['openai-sdk.js', 'responses'],
   'openai for Python, chat': ['openai_sdk.py', 'chat'],
   'openai for Python, responses': ['openai_sdk.py', 'responses'],
-  'anthropic for JavaScript': ['anthropic-sdk.js'],
-  'AI SDK, OpenAI responses': ['ai-sdk.js', 'responses'],
-  'AI SDK, OpenAI chat': ['ai-sdk.js', 'chat'],
-  'AI SDK, OpenAI compatible': ['ai-sdk.js', 'compatible'],
-  'AI SDK, Anthropic': ['ai-sdk.js', 'anthropic'],
+  'anthropic for JavaScript': ['anthropic-sdk.js', 'messages'],
+  'AI SDK, OpenAI responses': ['ai-sdk.js', 'responses', 'text'],
+  'AI SDK, OpenAI chat': ['ai-sdk.js', 'chat', 'text'],
+  'AI SDK, OpenAI compatible': ['ai-sdk.js', 'compatible', 'text'],
+  'AI SDK, Anthropic': ['ai-sdk.js', 'anthropic', 'text'],
   'LangChain for JavaScript': ['langchain.js'],
-  'LangChain for Python, OpenAI': ['langchain_sdk.py', 'openai'],
-  'LangChain for Python, Anthropic': ['langchain_sdk.py', 'anthropic'],
+  'LangChain for Python, OpenAI': ['langchain_sdk.py', 'openai', 'text'],
+  'LangChain for Python, Anthropic': ['langchain_sdk.py', 'anthropic', 'text'],
   llm: ['llm_cli.py'],
   'Codex CLI': ['codex.js'],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Further ways to ask: in the background, after a lost connection, and parsed by a schema. */
+/** Further ways to ask: in the background, after a lost connection, and for an object, by a format or by a tool. */
 const MORE = {
   'openai for JavaScript, more': ['openai-sdk.js', 'more'],
   'openai for Python, more': ['openai_sdk.py', 'more'],
-} as const;
+  'anthropic for JavaScript, more': ['anthropic-sdk.js', 'more'],
+  'AI SDK, Anthropic, more': ['ai-sdk.js', 'anthropic', 'object'],
+  'LangChain for Python, OpenAI, more': ['langchain_sdk.py', 'openai', 'object'],
+  'LangChain for Python, Anthropic, more': ['langchain_sdk.py', 'anthropic', 'object'],
+} as const satisfies Record<string, readonly string[]>;
+
+const WAYS: Readonly<Record<string, readonly string[]>> = {
+  'openai for JavaScript, more': ['background', 'retried', 'parsedChat', 'parsedResponse'],
+  'openai for Python, more': ['background', 'retried', 'parsedChat', 'parsedResponse'],
+  'anthropic for JavaScript, more': ['parsed', 'parsedStream'],
+  'AI SDK, Anthropic, more': ['byTool', 'byFormat', 'objectStreamed'],
+  'LangChain for Python, OpenAI, more': ['byTool', 'byFormat'],
+  'LangChain for Python, Anthropic, more': ['byTool', 'byFormat'],
+  'Codex CLI': ['streamed'],
+};
 
 /**
  * Requests of clients that ignore `x-should-retry`. The AI SDK asks three times for a whole answer, and for a stream of
@@ -114,10 +128,7 @@ async function runAll(clients: Readonly<Record<string, readonly string[]>>, work
   return stage.whileWorking(async () => Object.fromEntries(await Promise.all(running())));
 }
 
-const ways = (name: string): string[] => {
-  if (name in MORE) return ['background', 'retried', 'parsedChat', 'parsedResponse'];
-  return name === 'Codex CLI' ? ['streamed'] : ['whole', 'streamed'];
-};
+const ways = (name: string): readonly string[] => WAYS[name] ?? ['whole', 'streamed'];
 
 /** Returns the expectation that each way of each client has this outcome. */
 function each(clients: object, outcome: unknown, askedOf: Readonly<Record<string, number>> = {}) {

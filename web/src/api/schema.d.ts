@@ -272,6 +272,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/messages/count_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Estimate the tokens of a conversation, which costs nothing */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["CountTokensRequest"];
+                };
+            };
+            responses: {
+                /** @description Tokens of what a worker is sent of the request: one for three bytes of text */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TokenCount"];
+                    };
+                };
+                /** @description What is wrong with the request, and what to do */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description What failed */
+                "5XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/models": {
         parameters: {
             query?: never;
@@ -2405,9 +2463,18 @@ export interface components {
                     role: "assistant";
                     content: string | null;
                     refusal: string | null;
+                    tool_calls?: {
+                        id: string;
+                        /** @enum {string} */
+                        type: "function";
+                        function: {
+                            name: string;
+                            arguments: string;
+                        };
+                    }[];
                 };
                 /** @enum {string} */
-                finish_reason: "stop" | "length";
+                finish_reason: "stop" | "length" | "tool_calls";
                 logprobs: null;
             }[];
             usage: components["schemas"]["CompletionUsage"];
@@ -2462,13 +2529,7 @@ export interface components {
             seed?: number | null;
             user?: string | null;
             response_format?: ({
-                /** @enum {string} */
-                type: "text" | "json_object" | "json_schema";
-                json_schema?: ({
-                    schema?: unknown;
-                } & {
-                    [key: string]: unknown;
-                }) | null;
+                type: string;
             } & {
                 [key: string]: unknown;
             }) | null;
@@ -2505,13 +2566,21 @@ export interface components {
             /** @enum {string} */
             role: "assistant";
             model: string;
-            content: {
+            content: ({
                 /** @enum {string} */
                 type: "text";
                 text: string;
-            }[];
+            } | {
+                /** @enum {string} */
+                type: "tool_use";
+                id: string;
+                name: string;
+                input: {
+                    [key: string]: unknown;
+                };
+            })[];
             /** @enum {string} */
-            stop_reason: "end_turn" | "max_tokens";
+            stop_reason: "end_turn" | "max_tokens" | "tool_use";
             stop_sequence: null;
             usage: components["schemas"]["MessageUsage"];
             conductor: components["schemas"]["SolveNote"];
@@ -2530,13 +2599,12 @@ export interface components {
             model: string;
             max_tokens: number;
             messages: ({
-                /** @enum {string} */
-                role: "user" | "assistant" | "system";
-                content: string | ({
+                role: string;
+                content?: string | ({
                     type: string;
                 } & {
                     [key: string]: unknown;
-                })[];
+                })[] | null;
             } & {
                 [key: string]: unknown;
             })[];
@@ -2546,6 +2614,59 @@ export interface components {
                 [key: string]: unknown;
             })[] | null;
             stream?: boolean | null;
+            output_config?: ({
+                format?: ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                }) | null;
+                /** @enum {string|null} */
+                effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            metadata?: ({
+                user_id?: string | null;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            conductor?: components["schemas"]["Conductor"];
+        } & {
+            [key: string]: unknown;
+        };
+        TokenCount: {
+            input_tokens: number;
+        };
+        CountTokensRequest: {
+            model: string;
+            max_tokens?: number;
+            messages: ({
+                role: string;
+                content?: string | ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                })[] | null;
+            } & {
+                [key: string]: unknown;
+            })[];
+            system?: string | ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            })[] | null;
+            stream?: boolean | null;
+            output_config?: ({
+                format?: ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                }) | null;
+                /** @enum {string|null} */
+                effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null;
+            } & {
+                [key: string]: unknown;
+            }) | null;
             metadata?: ({
                 user_id?: string | null;
             } & {
@@ -2610,6 +2731,15 @@ export interface components {
                     annotations: unknown[];
                     logprobs: unknown[];
                 }[];
+            } | {
+                /** @enum {string} */
+                type: "function_call";
+                id: string;
+                call_id: string;
+                name: string;
+                arguments: string;
+                /** @enum {string} */
+                status: "in_progress" | "completed" | "incomplete";
             })[];
             parallel_tool_calls: boolean;
             previous_response_id: string | null;
@@ -2619,8 +2749,11 @@ export interface components {
             };
             store: boolean;
             temperature: null;
-            /** @enum {string} */
-            tool_choice: "none";
+            tool_choice: "none" | {
+                /** @enum {string} */
+                type: "function";
+                name: string;
+            };
             tools: unknown[];
             top_p: null;
             /** @enum {string} */
@@ -2667,15 +2800,7 @@ export interface components {
             max_output_tokens?: number | null;
             text?: ({
                 format?: ({
-                    /** @enum {string} */
-                    type: "text";
-                } & {
-                    [key: string]: unknown;
-                }) | ({
-                    /** @enum {string} */
-                    type: "json_schema";
-                    name?: string | null;
-                    schema?: unknown;
+                    type: string;
                 } & {
                     [key: string]: unknown;
                 }) | null;
