@@ -10,8 +10,8 @@ const pure =
  */
 const floors = [
   [
-    'errors, turns, programs',
-    '(errors|json-bounds|killable|listen|turns|start-program|own-folder|version)\\.ts$',
+    'errors, turns, programs, the network',
+    '(network/|(errors|json-bounds|killable|listen|turns|start-program|own-folder|version)\\.ts$)',
   ],
   ['the plan language', 'plan/'],
   ['what crosses the wire', 'protocol/'],

@@ -8,6 +8,7 @@ import { configuredKeys } from '../encryption/key-ring';
 import { configuredServer, type TemporalServer } from '../local/configured-server';
 import { embeddedServer, isUpHere } from '../local/embedded-server';
 import { databasePath } from '../local/own-database';
+import { viaProxy } from '../local/temporal-route';
 import { DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { isOurImage } from '../start-program';
 import type { Store } from '../store/store';
@@ -93,7 +94,7 @@ export async function withSession<Result>(
 // Temporal's native core is the slowest module to load, and few commands need it.
 
 async function connect(server: TemporalServer, { natively, log }: SessionOptions) {
-  if (natively !== true) return Connection.connect(server.connection);
+  if (natively !== true) return Connection.connect(viaProxy(server.connection));
   const { connectNatively } = await import('./start-worker.js');
   return connectNatively(server, log);
 }

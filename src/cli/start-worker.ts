@@ -6,6 +6,7 @@ import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/key-ring';
 import { reasonOf } from '../errors';
 import { remedyOfTls, type Say, type TemporalServer } from '../local/configured-server';
+import { nativelyViaProxy } from '../local/temporal-route';
 import { makeOwnFolder } from '../own-folder';
 import type { Store } from '../store/store';
 import type { TrainableConfig } from '../training/config/schema';
@@ -102,7 +103,7 @@ export async function connectNatively(
   log: Say = sayToFile,
 ): Promise<NativeConnection> {
   installRuntime(log);
-  return NativeConnection.connect(server.connection).catch((error: unknown) => {
+  return NativeConnection.connect(nativelyViaProxy(server.connection)).catch((error: unknown) => {
     const reason = reasonOf(error);
     // The native core looks for certificates in other places than Node, so it may fail where a client succeeds.
     const remedy =

@@ -18,14 +18,17 @@ const VARIABLE = 'CONDUCTOR_TRUST';
 /** Folder of the embedded server's database, the logs and records of commands, and the store. */
 export const FOLDER = '.conductor';
 
-type Card = Pick<ConductorCard | ModelCard, 'provider' | 'baseUrl' | 'apiKeyEnv'>;
+type Card = Pick<ConductorCard | ModelCard, 'provider' | 'baseUrl' | 'proxy' | 'apiKeyEnv'>;
 
 /** Returns keys of this environment that would go to servers other than their vendor's, as `NAME=https://server`. */
 export function foreignKeys(cards: readonly Card[], env: NodeJS.ProcessEnv): string[] {
-  const pairs = cards.flatMap(({ provider, baseUrl, apiKeyEnv }) => {
+  const pairs = cards.flatMap(({ provider, baseUrl, proxy, apiKeyEnv }) => {
     if (provider === 'local' || provider === 'policy' || !apiKeyEnv || !env[apiKeyEnv]) return [];
-    const { origin } = new URL(baseUrl ?? VENDORS[provider].endpoint);
-    return belongs(apiKeyEnv, origin) ? [] : [`${apiKeyEnv}=${origin}`];
+    const { origin, protocol } = new URL(baseUrl ?? VENDORS[provider].endpoint);
+    // A proxy reads what is not encrypted.
+    const reader =
+      protocol === 'http:' && proxy !== undefined ? [`${apiKeyEnv}=${new URL(proxy).origin}`] : [];
+    return belongs(apiKeyEnv, origin) ? reader : [`${apiKeyEnv}=${origin}`, ...reader];
   });
   return [...new Set(pairs)];
 }

@@ -43,6 +43,7 @@ function isConfigured(card: Card, config: Config): boolean {
       own.apiKeyEnv === card.apiKeyEnv &&
       own.provider === card.provider &&
       own.baseUrl === card.baseUrl &&
+      own.proxy === card.proxy &&
       (card.provider !== 'local' || own.model === card.model),
   );
 }
@@ -61,8 +62,8 @@ export function configuredCards(config: Config): readonly Card[] {
   ];
 }
 
-function placeOf({ baseUrl, provider, apiKeyEnv, model }: Card): string {
+function placeOf({ baseUrl, proxy, provider, apiKeyEnv, model }: Card): string {
   if (provider === 'local') return `the file or address ${JSON.stringify(model)}`;
-  const place = baseUrl ?? `${provider}'s own endpoint`;
+  const place = `${baseUrl ?? `${provider}'s own endpoint`}${proxy === undefined ? '' : ` through ${proxy}`}`;
   return apiKeyEnv === null ? place : `${place} with the key in ${apiKeyEnv}`;
 }

@@ -134,12 +134,12 @@ function settingsOf(
   };
 }
 
-/** Returns a model's address and key variable: the vendor's for its own endpoint, else only a configured one. */
-function addressOf(config: ModelConfig): Pick<ConductorCard, 'api' | 'baseUrl' | 'apiKeyEnv'> {
+/** Returns a model's address, its proxy and key variable: the vendor's for its own endpoint, else only a configured one. */
+function addressOf(config: ModelConfig): Pick<ConductorCard, 'api' | 'baseUrl' | 'proxy' | 'apiKeyEnv'> {
   if (config.provider === 'local') return { api: null, baseUrl: null, apiKeyEnv: null };
-  const { provider, baseUrl = null } = config;
+  const { provider, baseUrl = null, proxy } = config;
   const apiKeyEnv = config.apiKeyEnv ?? (baseUrl === null ? VENDORS[provider].apiKeyEnv : null);
-  return { api: config.provider === 'openai' ? openAiApiOf(config) : null, baseUrl, apiKeyEnv };
+  return { api: config.provider === 'openai' ? openAiApiOf(config) : null, baseUrl, proxy, apiKeyEnv };
 }
 
 /** Known models by prefix, longest (most specific) first. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openFetch } from '../network/fetch';
 import { VENDORS } from './cards';
 import type { ConfigInput } from './schema';
 
@@ -167,7 +168,8 @@ export async function findLocalServer(
 
 async function listModels(baseUrl: string): Promise<readonly string[] | null> {
   try {
-    const response = await fetch(`${baseUrl}/models`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const send = await openFetch();
+    const response = await send(`${baseUrl}/models`, { signal: AbortSignal.timeout(PATIENCE_MS) });
     const list = modelListSchema.parse(await response.json());
     return list.data.map(({ id }) => id);
   } catch {

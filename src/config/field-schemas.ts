@@ -53,6 +53,14 @@ export const baseUrlSchema = z.string().refine(isPlainHttpUrl, {
     'expected a plain http or https address such as http://127.0.0.1:8000/v1, without user name or query',
 });
 
+/** Address of a proxy. It is sent through Temporal with the card, so it must contain no secret. */
+export const proxySchema = z
+  .string()
+  .refine((text) => isPlainHttpUrl(text) && new URL(text).pathname === '/', {
+    error:
+      'expected http://host:port or https://host:port; one that wants a user and a password is named by HTTPS_PROXY',
+  });
+
 function isPlainHttpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isLoopback } from '../network/proxy';
 import { ACCESS_MODES, DESCRIBE_MODES } from '../plan/plan';
 import { planSchema } from '../protocol/solve';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from '../protocol/messages';
@@ -13,6 +14,7 @@ import {
   keyNameSchema,
   pacing,
   priceSchema,
+  proxySchema,
   tokens,
 } from './field-schemas';
 import {
@@ -47,6 +49,8 @@ const model = {
 const remote = {
   ...model,
   baseUrl: baseUrlSchema.exactOptional(),
+  /** Proxy that goes before those of the environment. */
+  proxy: proxySchema.exactOptional(),
   apiKeyEnv: keyNameSchema.exactOptional(),
   /** Whether responses are streamed. */
   stream: z.boolean().default(true),
@@ -226,7 +230,13 @@ const sections = z.strictObject({
 });
 
 /** Content of a `conductor.yaml`. Unsupported settings are refused or reported as a notice, never ignored. */
-export const configSchema = sections.superRefine(({ workers, baselines }, context) => {
+export const configSchema = sections.superRefine((config, context) => {
+  const { workers, baselines } = config;
+  for (const [path, card] of cardsIn(config)) {
+    if (!('proxy' in card) || card.baseUrl === undefined || !isLoopback(new URL(card.baseUrl))) continue;
+    const message = 'its baseUrl is an address of this machine, which no proxy leads to; remove it';
+    context.addIssue({ code: 'custom', path: [...path, 'proxy'], message });
+  }
   for (const [index, { id }] of baselines.entries()) {
     if (workers.every((worker) => worker.id !== id)) continue;
     const message = 'a worker of the pool has this id already; choose another';
@@ -234,11 +244,26 @@ export const configSchema = sections.superRefine(({ workers, baselines }, contex
   }
 });
 
+type Card = Config['conductor'] | Config['workers'][number] | NonNullable<Config['verifier']>;
+
+/** Returns all cards with their places. */
+function cardsIn({ conductor, conductors, workers, baselines, verifier }: z.output<typeof sections>) {
+  const listed = (list: 'workers' | 'baselines', cards: readonly Card[]) =>
+    cards.map((card, index): [PropertyKey[], Card] => [[list, index], card]);
+  const named = { conductor, ...(verifier && { verifier }) };
+  return [
+    ...Object.entries(named).map(([name, card]): [PropertyKey[], Card] => [[name], card]),
+    ...Object.entries(conductors).map(([name, card]): [PropertyKey[], Card] => [['conductors', name], card]),
+    ...listed('workers', workers),
+    ...listed('baselines', baselines),
+  ];
+}
+
 /** Configuration as a program or a person writes it, without defaults. */
 export type ConfigInput = z.input<typeof configSchema>;
 
 /** Valid configuration with its defaults; settings that depend on a model or vendor are not resolved yet. */
-export type Config = z.output<typeof configSchema>;
+export type Config = z.output<typeof sections>;
 export type ConductorConfig = Config['conductor'];
 export type WorkerConfig = Config['workers'][number];
 export type ModelConfig = Extract<ConductorConfig | WorkerConfig, { readonly model: string }>;

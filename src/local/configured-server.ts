@@ -1,7 +1,9 @@
-import { Connection, type ConnectionOptions, isGrpcServiceError } from '@temporalio/client';
+import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { isOurImage } from '../start-program';
 import { reasonOf } from '../errors';
+import { describeProxy } from '../network/proxy';
+import { proxyOfTemporal, viaProxy } from './temporal-route';
 
 /** Reports one plain sentence to the person who waits, e.g. prints it on stderr. */
 export type Say = (line: string) => void;
@@ -10,7 +12,7 @@ export type Say = (line: string) => void;
 export interface TemporalServer {
   readonly address: string;
   readonly namespace: string;
-  /** Address, TLS and API key, for `Connection.connect` and `NativeConnection.connect`. */
+  /** Address, TLS and API key; `viaProxy` and `nativelyViaProxy` make them options of a connection. */
   readonly connection: ClientConnectConfig['connectionOptions'];
   readonly uiAddress: string | null;
   /** Whether it is the folder's own server, not one from Temporal's environment configuration. */
@@ -31,7 +33,7 @@ export async function configuredServer(namespace: string, env = process.env): Pr
   if (address === undefined) return null;
   const source = env.TEMPORAL_ADDRESS ? 'TEMPORAL_ADDRESS' : "the profile of Temporal's configuration file";
   try {
-    await askServer(config.connectionOptions, (service) => service.getSystemInfo({}));
+    await askServer(config.connectionOptions, (service) => service.getSystemInfo({}), env);
   } catch (cause) {
     const reason = reasonOfRefusal(cause);
     throw new Error(`nothing answers at ${address} (${source}): ${reason}. ${remedyOf(reason)}`, { cause });
@@ -72,14 +74,16 @@ const ANSWER_MS = 5_000;
 
 /** Sends one request to a server, without retries. @throws the server's error, or why the connection failed */
 export async function askServer(
-  options: ConnectionOptions,
+  options: TemporalServer['connection'],
   ask: (service: Connection['workflowService']) => Promise<unknown>,
+  env = process.env,
 ): Promise<void> {
+  const routed = viaProxy(options, env);
   const connection = Connection.lazy({
-    ...options,
+    ...routed,
     // Leaves out the interceptor that retries, and does not reuse channels that have just failed and wait.
     interceptors: [],
-    channelArgs: { 'grpc.use_local_subchannel_pool': 1 },
+    channelArgs: { ...routed.channelArgs, 'grpc.use_local_subchannel_pool': 1 },
   });
   try {
     await connection.withDeadline(Date.now() + ANSWER_MS, () => ask(connection.workflowService));

@@ -55,6 +55,8 @@ const settings = {
   /** The vendor writes answers while no one waits (Responses API only); absent if the connection is held open. */
   background: z.literal(true).optional(),
   baseUrl: z.string().nullable(),
+  /** Proxy on the way there; absent if the environment of the process that calls decides. */
+  proxy: z.string().optional(),
   /** Name of the environment variable that holds the key; null if the server needs none. */
   apiKeyEnv: z.string().nullable(),
   maxOutputTokens: count,

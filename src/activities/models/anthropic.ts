@@ -109,10 +109,10 @@ const openClient = oneForEachPlace(async ({ card, apiKey }) => {
     apiKey: apiKey ?? 'none',
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
-    fetch: sendWith({
-      Authorization: apiKey === null ? null : `Bearer ${apiKey}`,
-      'Anthropic-Version': VERSION,
-    }),
+    fetch: sendWith(
+      { Authorization: apiKey === null ? null : `Bearer ${apiKey}`, 'Anthropic-Version': VERSION },
+      { proxy: card.proxy },
+    ),
     logLevel: 'off',
     openTelemetry: false,
   });

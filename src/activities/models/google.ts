@@ -136,12 +136,12 @@ export const listGoogle: ListModels = async (place) => {
 const openClient = oneForEachPlace(async ({ card, apiKey }) => {
   const { GoogleGenAI } = await import('@google/genai');
   const baseUrl = card.baseUrl ?? 'https://generativelanguage.googleapis.com/';
-  const httpOptions = { baseUrl, fetch: sendAs({ apiKey }) };
+  const httpOptions = { baseUrl, fetch: sendAs({ card, apiKey }) };
   return new GoogleGenAI({ vertexai: false, apiKey: apiKey ?? 'none', httpOptions });
 });
 
-function sendAs({ apiKey }: Pick<ModelRequest, 'apiKey'>): typeof fetch {
-  return sendWith({ 'X-Goog-Api-Key': apiKey });
+function sendAs({ card, apiKey }: Pick<ModelRequest, 'card' | 'apiKey'>): typeof fetch {
+  return sendWith({ 'X-Goog-Api-Key': apiKey }, { proxy: card.proxy });
 }
 
 function toParameters(

@@ -7,6 +7,7 @@ import type { ChatHistoryItem, GbnfJsonObjectSchema, LlamaChat, LlamaModel } fro
 };
 import { isOurImage } from '../../start-program';
 import { reasonOf } from '../../errors';
+import { routeGlobalFetch } from '../../network/fetch';
 import type { OutputSchema } from '../../plan/plan';
 import { Turns, unlessAborted } from '../../turns';
 import { chooseSettings, type Complete, type ModelReply, type ModelRequest } from './model';
@@ -162,6 +163,7 @@ const ADDRESS = /^[a-z]{2,20}:/i;
 async function findModelFile(model: string, signal: AbortSignal): Promise<string> {
   if (ADDRESS.test(model)) {
     const { resolveModelFile } = await importEngine();
+    await routeGlobalFetch();
     return resolveModelFile(model, { cli: false, signal });
   }
   const path = resolve(model);

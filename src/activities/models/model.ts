@@ -58,7 +58,8 @@ export function oneForEachPlace<Client>(
   make: (place: Place) => Promise<Client>,
 ): (place: Place) => Promise<Client> {
   const clients = new Map<string, Promise<Client>>();
-  return (place) => openOnce(clients, JSON.stringify([place.card.baseUrl, place.apiKey]), () => make(place));
+  return ({ card, apiKey }) =>
+    openOnce(clients, JSON.stringify([card.baseUrl, card.proxy, apiKey]), () => make({ card, apiKey }));
 }
 
 /** Lists the ids of the models at an endpoint, at most one page; free of charge. Throws whatever the SDK throws. */

@@ -56,7 +56,10 @@ const openClient = oneForEachPlace(async ({ card, apiKey }) => {
     apiKey: apiKey ?? 'none',
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
-    fetch: sendWith({ Authorization: apiKey === null ? null : `Bearer ${apiKey}` }, REQUEST_ID),
+    fetch: sendWith(
+      { Authorization: apiKey === null ? null : `Bearer ${apiKey}` },
+      { ofRequest: REQUEST_ID, proxy: card.proxy },
+    ),
     logLevel: 'off',
   });
 });

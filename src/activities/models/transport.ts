@@ -1,10 +1,7 @@
-import { diagnose, type Diagnosis, DiagnosedError, diagnoseHttp, type HttpAnswer } from './diagnose';
+import { openFetch } from '../../network/fetch';
+import { type Diagnosis, DiagnosedError, diagnoseHttp, type HttpAnswer } from './diagnose';
+import { diagnoseProxied, throughProxy } from './proxied';
 import { UnreadableReply } from './reply';
-
-type Dispatcher = NonNullable<RequestInit['dispatcher']>;
-
-/** Key under which Node keeps the dispatcher of its own `fetch`, which may be a user's proxy agent. */
-const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 
 const MAX_RESPONSE_MIB = 64;
 
@@ -34,9 +31,13 @@ export class TransportError extends DiagnosedError {
 /**
  * Returns the `fetch` for an SDK, which sends only these headers. The SDK's own are dropped: it adds those in
  * variables such as `OPENAI_CUSTOM_HEADERS`, whose secrets must not reach the address of a card.
- * @param ofRequest name of the one header that may differ from request to request
+ * @param options.ofRequest name of the one header that may differ from request to request
+ * @param options.proxy the card's own proxy
  */
-export function sendWith(headers: Readonly<Record<string, string | null>>, ofRequest?: string): typeof fetch {
+export function sendWith(
+  headers: Readonly<Record<string, string | null>>,
+  { ofRequest, proxy }: { readonly ofRequest?: string; readonly proxy: string | undefined },
+): typeof fetch {
   const all = new Headers({
     Accept: 'application/json',
     'Content-Type': 'application/json',
@@ -47,11 +48,11 @@ export function sendWith(headers: Readonly<Record<string, string | null>>, ofReq
     const sent = new Headers(all);
     const own = ofRequest && new Headers(init?.headers).get(ofRequest);
     if (ofRequest && own) sent.set(ofRequest, own);
-    const response = await sendOnce(input, { ...init, headers: sent });
+    const response = await sendOnce(input, { ...init, headers: sent }, proxy);
     if (response.ok) return response;
     const { status, headers: answered } = response;
     const answer = { status, headers: answered, body: await response.text() };
-    throw new TransportError(diagnoseHttp(answer), answer);
+    throw new TransportError(throughProxy(diagnoseHttp(answer), status, input, proxy), answer);
   };
 }
 
@@ -67,16 +68,21 @@ export function tooLong(): Error {
 /**
  * Sends one request and reads the response, up to a size limit; leaves a stream to the caller. Redirects are not
  * followed: they would be a second request, which carries a key in any header but `Authorization` to another host.
+ * @param proxy the card's own; default: the one that the environment names for the address
  * @throws TransportError, unless the signal aborted it
  */
-export async function sendOnce(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-  const dispatcher = patientDispatcher();
+export async function sendOnce(
+  input: string | URL | Request,
+  init?: RequestInit,
+  proxy?: string,
+): Promise<Response> {
   try {
-    const options = { ...init, redirect: 'manual', ...(dispatcher && { dispatcher }) } as const;
-    const response = await fetch(input, options);
+    const send = await openFetch(proxy);
+    const response = await send(input, { ...init, redirect: 'manual' });
     return isEventStream(response) ? response : await readBounded(response);
   } catch (error) {
-    throw init?.signal?.aborted === true ? error : new TransportError(diagnose(error));
+    if (init?.signal?.aborted === true) throw error;
+    throw new TransportError(diagnoseProxied(error, input, proxy));
   }
 }
 
@@ -99,17 +105,4 @@ async function readBounded(response: Response): Promise<Response> {
   // Treats a status above 599 as a server failure, since `Response` does not accept it.
   const known = Math.min(status, 599);
   return new Response(body && Buffer.concat(chunks), { status: known, statusText, headers });
-}
-
-/** Returns a dispatcher without timeouts: Node's gives up after 300 s without headers, but a model may take longer. */
-function patientDispatcher(): Dispatcher | undefined {
-  const shared: unknown = Reflect.get(globalThis, GLOBAL_DISPATCHER);
-  if (!isDispatcher(shared)) return undefined;
-  return shared.compose(
-    (dispatch) => (options, handler) => dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler),
-  );
-}
-
-function isDispatcher(value: unknown): value is Dispatcher {
-  return typeof value === 'object' && value !== null && 'compose' in value && 'dispatch' in value;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { reasonOf } from '../../errors';
+import { openFetch } from '../../network/fetch';
 import { orJson } from '../or-json';
 import {
   endOf,
@@ -69,7 +70,8 @@ export function sandboxFusion(url: string): Sandbox {
 /** Returns null if the answer is longer than its program may print. */
 async function post(url: string, request: object, limits: ProgramLimits): Promise<string | null> {
   try {
-    const response = await fetch(new URL('run_code', `${url.replace(/\/$/, '')}/`), {
+    const send = await openFetch();
+    const response = await send(new URL('run_code', `${url.replace(/\/$/, '')}/`), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(request),

@@ -14,6 +14,8 @@ import {
 import { configuredStore } from '../../store/open-store';
 import { say } from '../../cli/terminal';
 import { isPolled } from '../../client/pollers';
+import { viaProxy } from '../../local/temporal-route';
+import { openFetch } from '../../network/fetch';
 import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/grade-mathematics';
 import { INSTALL_MATH_VERIFY, pythonPath } from '../../grading/mathematics/math-verify';
 import { openSandbox } from '../../grading/sandbox/open-sandbox';
@@ -43,7 +45,7 @@ export async function checkNight(
   if (!isStoreTrusted) return [{ what: 'Training', ...NOT_ASKED }];
   let connection: Connection | null = null;
   try {
-    connection = server.connection === undefined ? null : await Connection.connect(server.connection);
+    connection = server.connection === undefined ? null : await Connection.connect(viaProxy(server.connection));
     const store = configuredStore(config);
     const temporal = connection && new Client({ connection, namespace: server.namespace });
     return await checkNightParts(training, { store, temporal, trainRun: training.run });
@@ -150,7 +152,8 @@ async function checkPolicyServer({ policy: { baseUrl } }: TrainingConfig): Promi
 /** Asks a policy server for its health, which it answers even when busy; null without an answer in `timeoutMs`. */
 export async function askHealth(baseUrl: string, timeoutMs: number): Promise<Response | null> {
   const signal = AbortSignal.timeout(timeoutMs);
-  return fetch(new URL('/health', baseUrl), { signal }).catch(() => null);
+  const send = await openFetch();
+  return send(new URL('/health', baseUrl), { signal }).catch(() => null);
 }
 
 async function checkCheckpoints(
