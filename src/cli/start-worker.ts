@@ -6,7 +6,8 @@ import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/key-ring';
 import { reasonOf } from '../errors';
 import { remedyOfTls, type Say, type TemporalServer } from '../local/configured-server';
-import { nativelyViaProxy } from '../local/temporal-route';
+import { describeProxy } from '../network/proxy';
+import { nativelyViaProxy, proxyOfTemporal } from '../local/temporal-route';
 import { makeOwnFolder } from '../own-folder';
 import type { Store } from '../store/store';
 import type { TrainableConfig } from '../training/config/schema';
@@ -108,8 +109,12 @@ export async function connectNatively(
     // The native core looks for certificates in other places than Node, so it may fail where a client succeeds.
     const remedy =
       remedyOfTls(reason) ?? 'Other commands reach it: see whether it has just gone away, and try again';
-    const what = `this process cannot connect to Temporal at ${server.address}`;
-    throw new Error(`${what}: ${reason}. ${remedy}`, { cause: error });
+    const proxy = proxyOfTemporal(server.connection);
+    const through = proxy === null ? '' : ` through ${describeProxy(proxy)}`;
+    const what = `this process cannot connect to Temporal at ${server.address}${through}`;
+    // The native core may add its stack.
+    const [why = ''] = reason.split(/\s*\n/);
+    throw new Error(`${what}: ${why}. ${remedy}`, { cause: error });
   });
 }
 

@@ -2,8 +2,9 @@ import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { isOurImage } from '../start-program';
 import { reasonOf } from '../errors';
-import { describeProxy } from '../network/proxy';
-import { proxyOfTemporal, viaProxy } from './temporal-route';
+import { tryTunnel } from '../network/fetch';
+import { describeProxy, remedyForProxy, TunnelError } from '../network/proxy';
+import { proxyOfTemporal, viaProxy, withPort } from './temporal-route';
 
 /** Reports one plain sentence to the person who waits, e.g. prints it on stderr. */
 export type Say = (line: string) => void;
@@ -32,11 +33,17 @@ export async function configuredServer(namespace: string, env = process.env): Pr
   const { address } = config.connectionOptions;
   if (address === undefined) return null;
   const source = env.TEMPORAL_ADDRESS ? 'TEMPORAL_ADDRESS' : "the profile of Temporal's configuration file";
+  const proxy = proxyOfTemporal(config.connectionOptions, env);
+  const through = proxy === null ? '' : ` through ${describeProxy(proxy)}`;
   try {
+    // The client's own library would say neither what the proxy answered nor why it was not reached.
+    if (proxy !== null) await tryTunnel(proxy, withPort(address), AbortSignal.timeout(ANSWER_MS));
     await askServer(config.connectionOptions, (service) => service.getSystemInfo({}), env);
   } catch (cause) {
     const reason = reasonOfRefusal(cause);
-    throw new Error(`nothing answers at ${address} (${source}): ${reason}. ${remedyOf(reason)}`, { cause });
+    const remedy =
+      proxy !== null && cause instanceof TunnelError ? remedyForProxy(proxy, cause.status) : remedyOf(reason);
+    throw new Error(`nothing answers at ${address} (${source})${through}: ${reason}. ${remedy}`, { cause });
   }
   return {
     address,
@@ -45,7 +52,7 @@ export async function configuredServer(namespace: string, env = process.env): Pr
     uiAddress: null,
     embedded: false,
     isOwn: true,
-    source,
+    source: `${source}${through}`,
     stop: () => Promise.resolve(),
   };
 }

@@ -55,7 +55,8 @@ export function nativelyViaProxy(options: Address): NativeConnectionOptions {
 
 const USUAL_PORT = 7233;
 
-function withPort(address: string): string {
+/** Adds Temporal's usual port to an address without one. */
+export function withPort(address: string): string {
   const place = address.replace(/^https?:\/\//, '');
   return /:\d+$/.test(place) ? place : `${place}:${USUAL_PORT}`;
 }

@@ -1,6 +1,6 @@
 import type { Dispatcher as Connections } from 'undici';
 import { codeOf, reasonOf } from '../errors';
-import { namesProxy, proxyFor, TunnelError } from './proxy';
+import { namesProxy, type Proxy, proxyFor, TunnelError } from './proxy';
 
 type Dispatcher = NonNullable<RequestInit['dispatcher']>;
 type ConnectData = Connections.ConnectData;
@@ -82,6 +82,20 @@ async function makeRoutes(own?: string) {
     });
   };
   return { fetch, agent, setGlobalDispatcher };
+}
+
+/** Asks a proxy for a tunnel to `host:port`, and closes it. @throws TunnelError */
+export async function tryTunnel({ url }: Proxy, place: string, signal: AbortSignal): Promise<void> {
+  const { Client } = await import('undici');
+  const client = new Client(url.origin);
+  const credentials = [url.username, url.password].map(decodeURIComponent).join(':');
+  const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+  const headers = { host: place, ...(credentials !== ':' && { 'proxy-authorization': authorization }) };
+  try {
+    (await openTunnel(client.connect({ path: place, headers, signal }))).socket.destroy();
+  } finally {
+    await client.destroy();
+  }
 }
 
 async function openTunnel(opening: Promise<ConnectData>): Promise<ConnectData> {

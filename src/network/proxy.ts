@@ -61,6 +61,21 @@ export function describeProxy({ address, source }: Proxy): string {
   return `the proxy ${address} (${source})`;
 }
 
+const PASSWORD_WANTED = 407;
+
+/** Returns what to do about a proxy that passes nothing on, without a full stop. @param status its answer, if any */
+export function remedyForProxy({ source }: Proxy, status: number | null): string {
+  const isOwn = source === 'proxy';
+  const correct = isOwn ? 'correct "proxy" of the card' : `correct ${source}, or list the host in NO_PROXY`;
+  if (status === PASSWORD_WANTED) {
+    const where = isOwn ? 'remove "proxy" from the card, and set HTTPS_PROXY' : `set ${source}`;
+    return `It wants a password: ${where} to http://user:password@host:port`;
+  }
+  return status !== null && status < 500
+    ? `Ask its operator to allow this address, or ${correct}`
+    : `Check that the proxy runs and reaches this address, or ${correct}`;
+}
+
 function firstOf(env: NodeJS.ProcessEnv, names: readonly string[]): string | undefined {
   // Containers pass unset variables as empty.
   return names.find((name) => (env[name] ?? '').trim() !== '');
