@@ -26,7 +26,7 @@ export async function checkModels(
   for (const card of cards) {
     const list = MODEL_LISTS[card.provider];
     if (list === undefined) continue;
-    const id = JSON.stringify([card.provider, card.baseUrl, card.apiKeyEnv]);
+    const id = JSON.stringify([card.provider, card.baseUrl, card.proxy, card.apiKeyEnv]);
     const { models } = places.get(id) ?? { models: new Set<string>() };
     places.set(id, { card, list, models: models.add(card.model) });
   }
@@ -61,7 +61,8 @@ async function checkPlace({ card, list, models }: Place, mayAsk: (card: Card) =>
   }
 }
 
-function addressOf({ provider, baseUrl }: Card): string {
+/** Returns where a card's requests go. */
+export function addressOf({ provider, baseUrl }: Card): string {
   return baseUrl ?? (provider in VENDORS ? VENDORS[provider as keyof typeof VENDORS].endpoint : provider);
 }
 
@@ -79,9 +80,11 @@ function describeMissing(model: string, listed: readonly string[]): string {
 }
 
 function explain(where: string, apiKeyEnv: string | null, error: unknown, apiKey: string | null): Looked {
-  const { type, happened, reason: words } = diagnose(error);
+  const { type, happened, reason: words, remedy } = diagnose(error);
   const reason = redact(words, apiKey);
-  const told = `${where} ${happened}${reason === '' ? '' : ` (${reason})`}`;
+  const told = tell(`${where} ${happened}`, reason);
+  // The network has a remedy of its own.
+  if (remedy !== undefined) return broken(`${told}: ${remedy.replace(/\.$/, '')}`);
   // OpenAI's restricted keys may be allowed to make calls but not to read the list.
   if (happened === 'answered 403' && /scope|permission/i.test(reason)) {
     return note(`${told}: the key may not read the list of models`);
@@ -100,4 +103,8 @@ function explain(where: string, apiKeyEnv: string | null, error: unknown, apiKey
     default:
       return broken(`${told}: check that it runs, and baseUrl`);
   }
+}
+
+function tell(what: string, reason: string): string {
+  return reason === '' ? what : `${what} (${reason})`;
 }

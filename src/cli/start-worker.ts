@@ -113,8 +113,8 @@ export async function connectNatively(
     const through = proxy === null ? '' : ` through ${describeProxy(proxy)}`;
     const what = `this process cannot connect to Temporal at ${server.address}${through}`;
     // The native core may add its stack.
-    const [why = ''] = reason.split(/\s*\n/);
-    throw new Error(`${what}: ${why}. ${remedy}`, { cause: error });
+    const [why = ''] = reason.split('\n');
+    throw new Error(`${what}: ${why.trim()}. ${remedy}`, { cause: error });
   });
 }
 

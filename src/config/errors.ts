@@ -21,7 +21,7 @@ export class MissingKeyError extends ConfigError {
 const MAX_NAMES = 10;
 
 /** Settings whose value may be a key put there by mistake: messages never repeat it. */
-const SECRET_PLACES = new Set(['apiKeyEnv', 'baseUrl', 'keyEnv']);
+const SECRET_PLACES = new Set(['apiKeyEnv', 'baseUrl', 'keyEnv', 'proxy']);
 
 /** Joins the first `MAX_NAMES` of a list and says how many more there are. */
 export function someOf(names: readonly string[], separator = ', '): string {

@@ -66,7 +66,6 @@ async function makeRoutes(own?: string) {
       if (proxy === null) return new Pool(origin, options);
       // Proxies mostly allow a tunnel to port 443 alone, so plain HTTP is asked for by its whole address.
       return new ProxyAgent({
-        ...options,
         uri: proxy.url.href,
         proxyTunnel: false,
         clientFactory: openTunnels,

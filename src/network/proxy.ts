@@ -132,17 +132,17 @@ function isExempt(url: URL, env: NodeJS.ProcessEnv): boolean {
 }
 
 function fits(place: string, host: string): boolean {
-  if (place === '*') return true;
-  const [network = '', bits] = place.split('/');
-  const version = isIP(network);
-  if (version === 0) {
-    const domain = place.replace(/^\*?\./, '').replace(/\.$/, '');
-    return host === domain || host.endsWith(`.${domain}`);
-  }
-  const most = version === 6 ? 128 : 32;
-  const length = Number(bits ?? most);
-  if (!Number.isInteger(length) || length < 0 || length > most) return false;
+  if (isIP(place.split('/')[0] ?? '') !== 0) return isIn(networkOf(place), host);
+  const domain = place.replace(/^\*?\./, '').replace(/\.$/, '');
+  return place === '*' || host === domain || host.endsWith(`.${domain}`);
+}
+
+/** Returns a network such as `10.0.0.0/8`, or a single address; an impossible one is empty. */
+function networkOf(place: string): BlockList {
   const list = new BlockList();
-  list.addSubnet(network, length, version === 6 ? 'ipv6' : 'ipv4');
-  return isIn(list, host);
+  const [address = '', bits] = place.split('/');
+  const [family, most] = isIP(address) === 6 ? (['ipv6', 128] as const) : (['ipv4', 32] as const);
+  const length = Number(bits ?? most);
+  if (Number.isInteger(length) && length >= 0 && length <= most) list.addSubnet(address, length, family);
+  return list;
 }

@@ -38,6 +38,13 @@ describe('which keys belong to the vendor of their server', () => {
       'OPENAI_API_KEY=http://api.openai.com',
     ],
     [{ apiKeyEnv: 'GEMINI_API_KEY', baseUrl: 'http://127.0.0.1:8' }, 'GEMINI_API_KEY=http://127.0.0.1:8'],
+    // A proxy passes on what is encrypted, and reads what is not.
+    [{ proxy: 'http://x.example:3128' }],
+    [
+      { apiKeyEnv: 'OPENAI_API_KEY', baseUrl: 'http://y.example', proxy: 'http://x.example:3128' },
+      'OPENAI_API_KEY=http://y.example',
+      'OPENAI_API_KEY=http://x.example:3128',
+    ],
     [{ provider: 'anthropic', apiKeyEnv: 'OPENAI_API_KEY' }, 'OPENAI_API_KEY=https://api.anthropic.com'],
   ])('%j needs trust in %s', (worker, ...pairs) => {
     expect(asking(worker)).toEqual(pairs);

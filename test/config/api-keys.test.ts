@@ -70,6 +70,7 @@ describe('keyFor', () => {
   it.each<[string, Partial<ModelCard>]>([
     ['to another host', { baseUrl: 'https://evil.example.com/v1' }],
     ['under another vendor', { provider: 'google' }],
+    ['through a proxy that nobody configured', { proxy: 'http://evil.example.com:3128' }],
     ["of another card's server", { apiKeyEnv: 'OTHER_KEY' }],
     ['of anything in the environment', { apiKeyEnv: 'HOME' }],
     ['of none, at an address nobody configured', { apiKeyEnv: null, baseUrl: 'http://10.0.0.1/v1' }],

@@ -292,11 +292,23 @@ describe('refuses, with place, value and remedy,', () => {
     ['as a setting we do not have', 'apiKey: sk-Secret-123'],
     ['within an address', 'baseUrl: https://sk-Secret-123@host/v1'],
     ['as a query', 'baseUrl: https://host/v1?key=sk-Secret-123'],
+    ['as the password of a proxy', 'proxy: http://user:sk-Secret-123@host:3128'],
     ['in a line that is no YAML', 'apiKeyEnv: "sk-Secret-123'],
   ])('a key %s, without repeating it', (_, setting) => {
     const problem = problemOf(openai(setting));
     expect(problem).toMatch(/^conductor\.yaml:\d+:\d+: /);
     expect(problem).not.toContain('Secret');
+  });
+
+  it('a proxy on the way to this machine, wherever the model is named', () => {
+    const model =
+      'provider: openai, model: m, baseUrl: http://localhost:8000/v1, proxy: http://proxy.example:3128';
+    const problem = problemOf(
+      `conductor: { ${model} }\nworkers: [{ id: a, ${model} }]\nconductors: { other: { ${model} } }\n`,
+    );
+    for (const place of ['conductor', 'workers[0]', 'conductors.other']) {
+      expect(problem).toContain(`${place}.proxy cannot be used: its baseUrl is an address of this machine`);
+    }
   });
 
   it('a key in the file, and says where it belongs', () => {

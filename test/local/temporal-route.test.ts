@@ -11,19 +11,24 @@ const ADDRESS = 'temporal.example:7233';
 beforeEach(() => {
   proxy.leadsTo.set(ADDRESS, process.env.TEST_TEMPORAL_ADDRESS ?? '');
 });
-afterEach(() => setProxies({}));
+afterEach(() => {
+  setProxies({});
+});
 
 const withPassword = () => proxy.url.replace('//', '//user:secret-word@');
 const credentials = `Basic ${Buffer.from('user:secret-word').toString('base64')}`;
 
-test.each(['http_proxy', 'HTTP_PROXY', 'ALL_PROXY'])('a client reaches a remote server through %s', async (name) => {
-  setProxies({ [name]: withPassword() });
-  const connection = await Connection.connect(viaProxy({ address: ADDRESS }));
-  await connection.workflowService.getSystemInfo({});
-  await connection.close();
-  expect(proxy.passed).toEqual([`CONNECT ${ADDRESS}`]);
-  expect(proxy.credentials).toEqual([credentials]);
-});
+test.each(['http_proxy', 'HTTP_PROXY', 'ALL_PROXY'])(
+  'a client reaches a remote server through %s',
+  async (name) => {
+    setProxies({ [name]: withPassword() });
+    const connection = await Connection.connect(viaProxy({ address: ADDRESS }));
+    await connection.workflowService.getSystemInfo({});
+    await connection.close();
+    expect(proxy.passed).toEqual([`CONNECT ${ADDRESS}`]);
+    expect(proxy.credentials).toEqual([credentials]);
+  },
+);
 
 test('a worker reaches a remote server through the same proxy', async () => {
   setProxies({ HTTP_PROXY: withPassword() });
@@ -70,6 +75,7 @@ test('the proxy of a server that answers is named, and one that encrypts is look
   expect((await configuredServer('ours', env))?.source).toBe(
     `TEMPORAL_ADDRESS through the proxy ${proxy.url} (HTTP_PROXY)`,
   );
+  proxy.refuses = 502;
   const encrypted = { TEMPORAL_ADDRESS: ADDRESS, TEMPORAL_API_KEY: 'k', HTTPS_PROXY: proxy.url };
   await expect(configuredServer('ours', encrypted)).rejects.toThrow(
     `through the proxy ${proxy.url} (HTTPS_PROXY): `,

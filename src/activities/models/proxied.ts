@@ -1,4 +1,11 @@
-import { describeProxy, type Proxy, ProxyError, proxyFor, remedyForProxy, TunnelError } from '../../network/proxy';
+import {
+  describeProxy,
+  type Proxy,
+  ProxyError,
+  proxyFor,
+  remedyForProxy,
+  TunnelError,
+} from '../../network/proxy';
 import { FAILURES } from '../../protocol/failures';
 import { causesOf, diagnose, type Diagnosis } from './diagnose';
 

@@ -15,6 +15,7 @@ import type { TrainableConfig } from '../../training/config/schema';
 import { readRefused } from '../../store/refusals';
 import { idOf } from '../../store/store-id';
 import { checkModels } from '../check-models';
+import { checkProxies } from '../check-proxies';
 import { EXIT, type ExitCode } from '../ending';
 import { broken, type CheckedPlace, describeFinding, find, type Finding } from '../finding';
 import { fine, type Looked, NOT_ASKED, note } from '../finding';
@@ -33,6 +34,7 @@ const CONFIG_CHECKS: Readonly<Record<string, (place: Place) => Looked[] | Promis
   Key: checkKeys,
   Trust: ({ untrusted }) =>
     untrusted.map((pair) => note(`${errandOf(pair, 'would be sent to')}: run once with --trust to allow it`)),
+  Proxy: checkProxies,
   Models: ({ cards, untrusted }) =>
     checkModels(cards, (card) => !foreignKeys([card], process.env).some((pair) => untrusted.includes(pair))),
   Encryption: checkEncryption,

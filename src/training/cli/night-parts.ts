@@ -45,7 +45,8 @@ export async function checkNight(
   if (!isStoreTrusted) return [{ what: 'Training', ...NOT_ASKED }];
   let connection: Connection | null = null;
   try {
-    connection = server.connection === undefined ? null : await Connection.connect(viaProxy(server.connection));
+    connection =
+      server.connection === undefined ? null : await Connection.connect(viaProxy(server.connection));
     const store = configuredStore(config);
     const temporal = connection && new Client({ connection, namespace: server.namespace });
     return await checkNightParts(training, { store, temporal, trainRun: training.run });

@@ -17,6 +17,7 @@ from conductor_trainer.options import open_cache, read_keys
 from conductor_trainer.payload_codec import encryption_converter
 from conductor_trainer.starting import CannotStart
 from conductor_trainer.worker.activities import Allowed, TrainerActivities
+from conductor_trainer.worker.proxies import proxy_for
 from conductor_trainer.worker.steps import StepRunner, claim_stdout
 
 
@@ -54,12 +55,17 @@ async def _connect(connection: ClientConnectConfig, converter: DataConverter) ->
     address = connection.get("target_host")
     if address is None:
         raise CannotStart(f"there is no Temporal server to connect to: {remedy}")
+    is_encrypted = bool(connection.get("tls", connection.get("api_key") is not None))
+    proxy = proxy_for(address, encrypted=is_encrypted)
     try:
-        return await Client.connect(**connection, data_converter=converter)
+        return await Client.connect(
+            **connection, data_converter=converter, http_connect_proxy_config=proxy
+        )
     except RuntimeError as error:
         # The library's message holds the whole chain of errors, the system's own message last.
         said = re.findall(r'message: "([^"]+)"', str(error))
         why = said[-1] if said else str(error)
+        through = "" if proxy is None else f" through the proxy {proxy.target_host}"
         raise CannotStart(
-            f"the Temporal server at {address} cannot be used ({why}): {remedy}"
+            f"the Temporal server at {address}{through} cannot be used ({why}): {remedy}"
         ) from error
