@@ -1,5 +1,5 @@
-import type { GatewayAnswer } from '../support/gateway';
-import { openGateway } from '../support/gateway';
+import { readRunNow } from '../../src/client/trace-reader';
+import { type GatewayAnswer, openGateway } from '../support/gateway';
 import { openStage } from '../support/stage';
 import { useOnce } from '../support/use';
 
@@ -59,22 +59,30 @@ interface Asked {
   readonly ignore?: string;
 }
 
-function ask(surface: Surface, { messages = [USER], fields = {}, ignore }: Asked): Promise<GatewayAnswer> {
+function ask(
+  surface: Surface,
+  { messages = [USER], fields = {}, ignore = '' }: Asked,
+): Promise<GatewayAnswer> {
   const body = { model: 'worker/a', ...surface.bodyOf(messages), ...fields };
-  const headers = ignore === undefined ? {} : { 'x-conductor-ignore': ignore };
+  const headers = { 'x-conductor-ignore': ignore };
   return gateway.ask('POST', surface.path, body, { headers });
 }
 
-/** Asks every surface, and returns what each answered, with what its worker was sent. */
-async function askEach(asked: Asked) {
-  const answers: { name: string; text: string; sent: string; warnings: unknown }[] = [];
-  for (const [name, surface] of EACH) {
-    const { body } = await ask(surface, asked);
+let asked = 0;
+
+/** Asks every surface at once, and returns what each answered, with what its worker was sent. */
+function askEach({ messages = [USER], ...more }: Asked) {
+  const asking = EACH.map(async ([name, surface]) => {
+    asked += 1;
+    const own = `${QUESTION} (${asked})`;
+    const marked = messages.map((each) => (each === USER ? { ...USER, content: own } : each));
+    const { body } = await ask(surface, { messages: marked, ...more });
+    const sent = stage.requestsTo('a').find((request) => request.body.includes(own))?.body ?? '';
     const { warnings } = (body.conductor ?? { warnings: body }) as { warnings: unknown };
     const text = body.error == null ? surface.textOf(body as never) : '';
-    answers.push({ name, text, sent: stage.requestsTo('a').at(-1)?.body ?? '', warnings });
-  }
-  return answers;
+    return { name, text, sent, warnings };
+  });
+  return Promise.all(asking);
 }
 
 /** Returns how every surface refused. */
@@ -102,6 +110,7 @@ test('a question may have reminders behind it, and thoughts in the turns before 
     { role: 'developer', content: 'Be brief.' },
     { role: 'user', content: 'Which river?' },
     { role: 'assistant', content: [...thoughts, { type: 'text', text: 'The Tiber.' }] },
+    { role: 'assistant', content: null, refusal: 'I will not say.' },
     { role: 'system', content: 'Be exact.' },
   ];
   const after = [{ role: 'system', content: 'A reminder.' }];
@@ -109,7 +118,15 @@ test('a question may have reminders behind it, and thoughts in the turns before 
     const answers = await askEach({ messages: [...before, USER, ...after] });
     expect(answers).toEqual(answered(hasNot('SECRET')));
     for (const { sent } of answers) {
-      const order = ['Be brief.', 'Which river?', 'The Tiber.', 'Be exact.', 'A reminder.', QUESTION];
+      const order = [
+        'Be brief.',
+        'Which river?',
+        'The Tiber.',
+        'I will not say.',
+        'Be exact.',
+        'A reminder.',
+        QUESTION,
+      ];
       const places = order.map((text) => sent.indexOf(text));
       expect(places).toEqual(places.toSorted((one, other) => one - other));
       expect(places).not.toContain(-1);
@@ -174,26 +191,27 @@ test('what a client names by its type is left out', async () => {
   });
 });
 
-test.each(['additional_tools', 'tool_search_call', 'tool_search_output', 'mcp_list_tools', 'compaction'])(
-  'an item %s of a response follows the header that says tools may be ignored',
-  async (type) => {
-    const responses = SURFACES.responses;
-    const messages = [
-      { role: 'user', content: 'Which river?' },
-      { type, tools: [], encrypted_content: 'x' },
-      USER,
-    ];
-    const refused = await ask(responses, { messages });
-    expect(refused).toMatchObject({ status: 400, body: { error: { message: has(`tools or ${type}`) } } });
-    await stage.whileWorking(async () => {
-      const { status, body } = await ask(responses, { messages, ignore: 'tools' });
-      expect([status, body.conductor]).toMatchObject([
-        200,
-        { warnings: [`input[1] ("${type}") is ignored`] },
-      ]);
+test('items of a response about what tools there are follow the header that says tools may be ignored', async () => {
+  const types = [
+    'additional_tools',
+    'tool_search_call',
+    'tool_search_output',
+    'mcp_list_tools',
+    'compaction',
+  ];
+  const items = types.map((type) => ({ type, tools: [], encrypted_content: 'x' }));
+  for (const item of items) {
+    expect(await ask(SURFACES.responses, { messages: [item, USER] })).toMatchObject({
+      status: 400,
+      body: { error: { message: has(`name tools or ${item.type} in the header`) } },
     });
-  },
-);
+  }
+  await stage.whileWorking(async () => {
+    const { status, body } = await ask(SURFACES.responses, { messages: [...items, USER], ignore: 'tools' });
+    const warnings = types.map((type, index) => `input[${index}] ("${type}") is ignored`);
+    expect([status, body.conductor]).toMatchObject([200, { warnings }]);
+  });
+});
 
 const JSON_SCHEMA = { type: 'json_schema', schema: SCHEMA };
 const FORMS: Readonly<Record<string, object>> = {
@@ -250,6 +268,26 @@ test.each([
   );
 });
 
+test('a low effort is read wherever a client puts it', async () => {
+  const low = [
+    { reasoning_effort: 'low' },
+    { reasoning: { effort: 'low' } },
+    { output_config: { effort: 'low' } },
+  ];
+  await stage.whileWorking(async () => {
+    for (const fields of low) {
+      const asking = EACH.map(async ([, surface]) => {
+        const { body, headers } = await ask(surface, { fields });
+        expect(body.conductor).toMatchObject({ warnings: [] });
+        const id = headers.get('x-conductor-solve') ?? '';
+        const { input } = await readRunNow(stage.temporal.client, id);
+        expect(input.limits).toMatchObject({ steps: 2 });
+      });
+      await Promise.all(asking);
+    }
+  });
+});
+
 test('a nested field that changes nothing is ignored, and listed', async () => {
   const fields = {
     output_config: { task_budget: 1 },
@@ -262,6 +300,14 @@ test('a nested field that changes nothing is ignored, and listed', async () => {
         expect.arrayContaining(['text.verbosity is ignored', 'output_config.task_budget is ignored']),
       );
     }
+  });
+});
+
+test('a reference to an item is refused with what to send instead', async () => {
+  const messages = [USER, { type: 'item_reference', id: 'msg_1' }, USER];
+  expect(await ask(SURFACES.responses, { messages })).toMatchObject({
+    status: 400,
+    body: { error: { message: has('send the item itself') } },
   });
 });
 

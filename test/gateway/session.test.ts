@@ -105,6 +105,12 @@ test('invalid credentials sign nobody in, and the reply says what to do', async 
   expect(await me('conductor-session=x')).toBe(401);
 });
 
+test('a session holds beside the credential of a proxy', async () => {
+  const cookie = cookieOf(await signIn({ key: secret }));
+  expect(await me(cookie, { authorization: 'Bearer of-the-proxy' })).toBe('ada');
+  expect(await me(cookie, { authorization: 'Bearer of-the-proxy', origin: 'http://evil.example' })).toBe(401);
+});
+
 test('a session ends with its key', async () => {
   const cookie = cookieOf(await signIn({ key: secret }));
   await revokeKey(stage.store, 'ada');

@@ -5,7 +5,7 @@ import { MAX_COST_USD, MAX_STEPS } from '../../protocol/messages';
 import { isRecord } from '../../plan/validate';
 import { planSchema } from '../../protocol/solve';
 import { badRequest } from '../refusal';
-import { isForm, readForcedTool } from './request-form';
+import { isForm, readForcedTool, valueAt } from './request-form';
 
 /** Most turns of a conversation, and parts of a turn. */
 export const MOST_ITEMS = MAX_TURNS;
@@ -45,6 +45,13 @@ export interface Asked {
 }
 
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** The fields that ask for an effort, by their paths, on every surface. */
+const EFFORT_PATHS = ['reasoning_effort', 'reasoning.effort', 'output_config.effort'] as const;
+
+export function readEffort(body: Fields): string | undefined {
+  return EFFORT_PATHS.map((path) => valueAt(body, path)).find((value) => typeof value === 'string');
+}
 
 /** Returns the most tokens of an answer. Local servers read every number below one as no limit. */
 export function limitOf(tokens: number | null | undefined): number | undefined {
@@ -181,12 +188,16 @@ export function checkFields(body: Fields, taken: object, allowance: Allowance): 
       allowance.leaveOut(path);
     }
   };
-  check(body, (name) => Object.hasOwn(taken, name) || isForm(name), '');
+  const isRead = (name: string): boolean =>
+    isForm(name) || EFFORT_PATHS.some((path) => headOf(path) === name);
+  check(body, (name) => Object.hasOwn(taken, name) || isRead(name), '');
   for (const [name, inside] of Object.entries(WITHIN)) {
     const value = body[name];
     if (isRecord(value)) check(value, (each) => inside.includes(each), `${name}.`);
   }
 }
+
+const headOf = (path: string): string => path.split('.')[0] ?? '';
 
 function refuse(path: string, instead: string): Error {
   const message = `${path} is not supported: ${instead}; if a client must send it, name it in the header ${IGNORE_HEADER}`;

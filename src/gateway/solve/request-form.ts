@@ -60,7 +60,8 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function valueAt(body: Body, path: string): unknown {
+/** Returns the value of a field at a path such as `text.format`. */
+export function valueAt(body: Body, path: string): unknown {
   let value: unknown = body;
   for (const name of path.split('.')) value = isRecord(value) ? value[name] : undefined;
   return value;

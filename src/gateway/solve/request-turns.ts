@@ -85,7 +85,9 @@ export function turnsOf(messages: readonly Placed[], allowance: Allowance): Conv
       if (value == null || (Array.isArray(value) && value.length === 0)) continue;
       leaveOut(name, `${place}.${name}`, allowance);
     }
-    return { role, content: textOf(message.content, `${place}.content`, allowance) };
+    // Where OpenAI's models refuse, the message has that in place of a content.
+    const said = message.content ?? (typeof message.refusal === 'string' ? message.refusal : null);
+    return { role, content: textOf(said, `${place}.content`, allowance) };
   });
   return turns.filter(({ content }) => content.trim() !== '');
 }
@@ -125,7 +127,10 @@ export function leaveOut(type: string, place: string, allowance: Allowance): voi
     allowance.leaveOut(`${place} (${shown})`);
     return;
   }
-  const remedy = 'put what an image, a file or a tool says into words';
+  const remedy =
+    type === 'item_reference'
+      ? 'send the item itself, as clients do with store: false'
+      : 'put what an image, a file or a tool says into words';
   const header = `if it can be left out, name ${names.join(' or ').slice(0, 60)} in the header ${IGNORE_HEADER}`;
   throw badRequest(
     `${place} is ${shown}: only text is supported; ${remedy}; ${header}`,

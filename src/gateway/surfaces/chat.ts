@@ -9,6 +9,7 @@ import {
   IGNORE_HEADER,
   limitOf,
   MOST_ITEMS,
+  readEffort,
 } from '../solve/request-fields';
 import { readForm } from '../solve/request-form';
 import { messageSchema, placed, turnsOf } from '../solve/request-turns';
@@ -49,7 +50,7 @@ function askedOfChat(body: ChatRequest, ignored?: string): Asked {
     ...readForm(body),
     maxAnswerTokens: limitOf(body.max_completion_tokens ?? body.max_tokens),
     seed: body.seed ?? undefined,
-    effort: body.reasoning_effort ?? undefined,
+    effort: readEffort(body),
     extension: body.conductor ?? {},
     warnings: allowance.warnings,
   };

@@ -9,6 +9,7 @@ import {
   extensionSchema,
   limitOf,
   MOST_ITEMS,
+  readEffort,
 } from '../solve/request-fields';
 import { readForm } from '../solve/request-form';
 import { contentSchema, messageSchema, placed, textOf, turnsOf } from '../solve/request-turns';
@@ -52,7 +53,7 @@ export function askedOfMessages(body: z.infer<typeof countRequestSchema>, ignore
     messages,
     ...readForm(body),
     maxAnswerTokens: limitOf(body.max_tokens),
-    effort: body.output_config?.effort ?? undefined,
+    effort: readEffort(body),
     extension: body.conductor ?? {},
     warnings: allowance.warnings,
   };

@@ -9,6 +9,7 @@ import {
   extensionSchema,
   limitOf,
   MOST_ITEMS,
+  readEffort,
 } from '../solve/request-fields';
 import { readForm } from '../solve/request-form';
 import { contentSchema, leaveOut, turnsOf } from '../solve/request-turns';
@@ -74,7 +75,7 @@ export function askedOfResponse(
     ...readForm(body),
     maxAnswerTokens: limitOf(body.max_output_tokens),
     seed: body.seed ?? undefined,
-    effort: body.reasoning?.effort ?? undefined,
+    effort: readEffort(body),
     extension: body.conductor ?? {},
     warnings: allowance.warnings,
   };
@@ -118,7 +119,7 @@ export type ResponseNotes = Readonly<z.infer<typeof notesSchema>>;
 
 export function notesOf(
   body: ResponseRequest,
-  { model, warnings, extension, tool, maxAnswerTokens }: Asked,
+  { model, warnings, extension, tool, maxAnswerTokens, effort }: Asked,
 ): ResponseNotes {
   return {
     model,
@@ -126,7 +127,7 @@ export function notesOf(
     background: body.background === true,
     previous_response_id: body.previous_response_id ?? null,
     max_output_tokens: maxAnswerTokens ?? null,
-    effort: body.reasoning?.effort ?? null,
+    effort: effort ?? null,
     metadata: body.metadata ?? {},
     user: body.user ?? null,
     ...(tool !== undefined && { tool }),
