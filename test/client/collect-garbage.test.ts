@@ -212,7 +212,7 @@ describe('nothing is removed', () => {
 /** Keeps the id of an answer begun at the vendor for one of a run's calls. */
 async function keepBegunFor(store: Store, runId: string): Promise<void> {
   const [key = ''] = await rowKeys(store, runId);
-  await keepBegun(store, { callId: key.split('/')[2] ?? '', attempt: 1, id: 'resp_1' });
+  await keepBegun(store, { callId: key.split('/')[2] ?? '', attempt: 1, id: 'resp_1', begunAt: 0 });
 }
 
 /** Wraps a store so that something happens right after a collection has found what is old. */
