@@ -3,13 +3,14 @@ import { z } from 'zod';
 import {
   chooseSettings,
   type Complete,
-  type FinishReason,
   type ListModels,
   type ModelRequest,
   oneForEachPlace,
   type Settings,
   toConversation,
 } from './model';
+import { joined, NO_CONTENT, partContentSchema, partsSchema } from './content';
+import { finishOf, StreamEnd } from './ending';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { type Assembly, readAnswer } from './stream';
 import { NO_TIMEOUT_MS, sendWith } from './transport';
@@ -45,7 +46,7 @@ const usageSchema = z
   );
 
 const messageSchema = z.object({
-  content: z.array(z.object({ type: z.string(), text: z.string().optional() })),
+  content: partsSchema,
   stop_reason: z.string().nullish(),
   stop_details: z.object({ explanation: z.string().nullish() }).nullish().catch(null),
   usage: usageSchema.nullish().catch(null),
@@ -60,12 +61,14 @@ export const completeAnthropic: Complete = async (request) => {
   const { signal } = request;
   const response = await client.messages.create(toBody(request, settings), { signal }).asResponse();
   const message = readReply(messageSchema, await readAnswer(response, request, messageAssembly()));
-  const { content, stop_reason: reason, stop_details: details, usage } = message;
+  const { content, stop_reason: reason, stop_details: details, usage = null } = message;
+  const { text, thoughts } = content;
   return {
-    text: content.map(({ type, text }) => (type === 'text' ? (text ?? '') : '')).join(''),
-    finish: finishOf(reason),
+    text,
+    ...(thoughts !== '' && { thoughts }),
+    finish: finishOf(reason, { field: 'stop_reason', usage, room: settings.maxOutputTokens }),
     refusal: details?.explanation ?? null,
-    usage: usage ?? null,
+    usage,
     reportedNanoUsd: null,
     dropped: settings.dropped,
   };
@@ -74,30 +77,49 @@ export const completeAnthropic: Complete = async (request) => {
 const eventSchema = z.object({
   type: z.string(),
   message: z.looseObject({ usage: z.looseObject({}).nullish() }).nullish(),
-  delta: z.looseObject({ type: z.string().nullish(), text: z.string().nullish() }).nullish(),
+  content_block: partContentSchema,
+  delta: z.unknown().optional(),
   usage: z.looseObject({}).nullish(),
 });
 
-/** Usage counts are cumulative; a missing one keeps its value. The first output count is only a placeholder. */
+const endSchema = z.looseObject({ stop_reason: z.string().nullish() }).nullish();
+
+/**
+ * Usage counts are cumulative; a missing one keeps its value. The first output count is only a placeholder. The stop
+ * reason ends the answer: not every server that speaks this API sends `message_stop`.
+ */
 function messageAssembly(): Assembly {
-  let text = '';
+  let [text, thinking] = ['', ''];
   let message: object = {};
+  const end = new StreamEnd();
   let begun: object = {};
   let usage: object | null = null;
   let isOver = false;
   return {
     add: (event) => {
-      const { type, message: first, delta, usage: counted } = readReply(eventSchema, event);
-      const piece = delta?.type === 'text_delta' ? (delta.text ?? '') : '';
-      text += piece;
-      if (type === 'message_delta') message = { ...message, ...delta };
-      begun = first?.usage ?? begun;
+      const read = readReply(eventSchema, event);
+      const { type, message: first, content_block: block, delta, usage: counted } = read;
+      const isEnd = type === 'message_delta';
+      const added = joined([block, isEnd ? NO_CONTENT : readReply(partContentSchema, delta)]);
+      text += added.text;
+      thinking += added.thoughts;
+      const ended = isEnd ? readReply(endSchema, delta) : null;
+      message = { ...message, ...ended };
+      end.take(ended?.stop_reason, added.text + added.thoughts);
+      begun = { ...(first?.usage ?? begun), output_tokens: null };
       const known = Object.entries(counted ?? {}).filter(([, count]) => count !== null);
       if (counted) usage = { ...begun, ...usage, ...Object.fromEntries(known) };
       isOver ||= type === 'message_stop';
-      return piece;
+      return added.text;
     },
-    body: () => (isOver ? { ...message, content: [{ type: 'text', text }], usage } : null),
+    body: () => {
+      const content = [
+        { type: 'thinking', thinking },
+        { type: 'text', text },
+      ];
+      const isReached = end.isReached({ hasEnded: isOver, hasText: text !== '', usage });
+      return isReached ? { ...message, content, usage } : null;
+    },
     isOver: () => isOver,
   };
 }
@@ -174,9 +196,4 @@ function toBody(request: ModelRequest, settings: Settings<(typeof EFFORTS)[numbe
 
 function thinkingOf(budget: number): Anthropic.ThinkingConfigParam {
   return budget === 0 ? { type: 'disabled' } : { type: 'enabled', budget_tokens: budget };
-}
-
-function finishOf(reason: string | null | undefined): FinishReason {
-  if (reason === 'refusal') return 'refusal';
-  return reason === 'max_tokens' || reason === 'model_context_window_exceeded' ? 'length' : 'stop';
 }

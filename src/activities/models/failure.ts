@@ -81,7 +81,7 @@ export function judgeReply(reply: ModelReply, asked: Asked): Ended {
     return { kind: 'failed', failure, reply };
   };
   if (finish === 'refusal') return fail(FAILURES.refused, 'declined', { reason: refusal ?? '' });
-  if (finish === 'stop') return fail(FAILURES.badResponse, 'sent an empty answer');
+  if (finish === 'stop') return fail(FAILURES.badResponse, ...emptinessOf(reply));
   if (maxAnswerTokens !== undefined) {
     const happened = `used up the ${maxAnswerTokens} output tokens of maxAnswerTokens before the first word`;
     return fail(FAILURES.truncated, happened, { remedy: "Raise that, or lower the worker's effort." });
@@ -92,4 +92,11 @@ export function judgeReply(reply: ModelReply, asked: Asked): Ended {
       ? 'used up its output tokens before the first word'
       : 'reached its output limit before the answer was whole',
   );
+}
+
+/** Says of an empty reply whether the model thought at least: it then needs more room, or less effort. */
+function emptinessOf({ thoughts = '', usage }: ModelReply): [happened: string, Partial<Diagnosis>?] {
+  const hasThought = thoughts.trim() !== '' || (usage?.reasoningTokens ?? 0) > 0;
+  if (!hasThought) return ['sent an empty answer'];
+  return ['sent its thoughts, and no answer', { remedy: CONSEQUENCES[FAILURES.truncated].remedy }];
 }

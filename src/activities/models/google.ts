@@ -10,8 +10,10 @@ import {
   type Settings,
   toConversation,
 } from './model';
+import { NO_CONTENT, partsSchema } from './content';
+import { finishOf, StreamEnd } from './ending';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
-import { type Assembly, endAfter, readAnswer } from './stream';
+import { type Assembly, readAnswer } from './stream';
 import { sendWith } from './transport';
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const;
@@ -20,25 +22,27 @@ type Effort = (typeof EFFORTS)[number];
 const usageSchema = z
   .object({
     promptTokenCount: tokensSchema,
-    candidatesTokenCount: partSchema,
+    toolUsePromptTokenCount: partSchema,
+    candidatesTokenCount: tokensSchema.nullish(),
     thoughtsTokenCount: partSchema,
     cachedContentTokenCount: partSchema,
+    totalTokenCount: tokensSchema.nullish().catch(null),
     serviceTier: tierSchema,
   })
-  .transform((usage) =>
-    toUsage({
-      inputTokens: usage.promptTokenCount,
+  .transform((usage) => {
+    const { candidatesTokenCount: written, totalTokenCount: total, thoughtsTokenCount: thoughts } = usage;
+    // Gemini leaves out a count of 0, so the total tells whether it is one.
+    if (written == null && total == null) return null;
+    const inputTokens = usage.promptTokenCount + usage.toolUsePromptTokenCount;
+    return toUsage({
+      inputTokens,
       // Thoughts are billed as output and not counted among the candidates' tokens.
-      outputTokens: usage.candidatesTokenCount + usage.thoughtsTokenCount,
+      outputTokens: Math.max((written ?? 0) + thoughts, (total ?? 0) - inputTokens),
       cachedInputTokens: usage.cachedContentTokenCount,
-      reasoningTokens: usage.thoughtsTokenCount,
+      reasoningTokens: thoughts,
       serviceTier: usage.serviceTier,
-    }),
-  );
-
-const partsSchema = z
-  .array(z.object({ text: z.string().optional(), thought: z.boolean().optional() }))
-  .transform((parts) => parts.map(({ text, thought }) => (thought ? '' : (text ?? ''))).join(''));
+    });
+  });
 
 const candidateSchema = z.object({
   content: z.object({ parts: partsSchema.nullish() }).nullish(),
@@ -53,11 +57,6 @@ const responseSchema = z.object({
   usageMetadata: usageSchema.nullish().catch(null),
 });
 
-const REFUSALS = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION', 'LANGUAGE']);
-
-/** `CONTINUATION` is Gemini's limit per request, which may be lower than the requested one. */
-const LENGTH_STOPS = new Set(['MAX_TOKENS', 'CONTINUATION']);
-
 /** Loads the SDK, on first use. */
 export const loadGoogle = (): Promise<unknown> => import('@google/genai');
 
@@ -68,9 +67,11 @@ export const completeGoogle: Complete = async (request) => {
   const levels = { minimal: MINIMAL, low: LOW, medium: MEDIUM, high: HIGH };
   const body = await ask(client, request, toParameters(request, settings, levels));
   const response = readReply(responseSchema, body);
+  const { text, thoughts } = response.candidates?.[0]?.content?.parts ?? NO_CONTENT;
   return {
-    text: response.candidates?.[0]?.content?.parts ?? '',
-    ...endOf(response),
+    text,
+    ...(thoughts !== '' && { thoughts }),
+    ...endOf(response, settings.maxOutputTokens),
     usage: response.usageMetadata ?? null,
     reportedNanoUsd: null,
     dropped: settings.dropped,
@@ -100,27 +101,26 @@ async function ask(
 
 const chunkSchema = responseSchema.extend({ usageMetadata: z.unknown().optional() });
 
-/** Each event is a response with the next part of the text. Its usage is cumulative. */
+/** Each event is a response with the next part of the text. The last one's usage is that of the whole. */
 function candidateAssembly(): Assembly {
-  let text = '';
+  let [text, thoughts] = ['', ''];
   let last: Omit<z.output<typeof chunkSchema>, 'candidates'> = { usageMetadata: null };
-  let finishReason = '';
+  const end = new StreamEnd();
   return {
     add: (event) => {
       const { candidates, promptFeedback, usageMetadata } = readReply(chunkSchema, event);
       const [candidate] = candidates ?? [];
-      const piece = candidate?.content?.parts ?? '';
-      text += piece;
-      finishReason = endAfter(finishReason, candidate?.finishReason, piece);
-      last = {
-        promptFeedback: promptFeedback ?? last.promptFeedback,
-        usageMetadata: usageMetadata ?? last.usageMetadata,
-      };
-      return piece;
+      const added = candidate?.content?.parts ?? NO_CONTENT;
+      text += added.text;
+      thoughts += added.thoughts;
+      end.take(candidate?.finishReason, added.text + added.thoughts);
+      last = { promptFeedback: promptFeedback ?? last.promptFeedback, usageMetadata };
+      return added.text;
     },
     body: () => {
-      if (finishReason === '' && !last.promptFeedback?.blockReason) return null;
-      return { candidates: [{ content: { parts: [{ text }] }, finishReason }], ...last };
+      if (end.reason === '' && !last.promptFeedback?.blockReason) return null;
+      const parts = [{ text: thoughts, thought: true }, { text }];
+      return { candidates: [{ content: { parts }, finishReason: end.reason }], ...last };
     },
     isOver: () => false,
   };
@@ -177,10 +177,13 @@ function toParameters(
 }
 
 /** Gemini reports a declined question in `promptFeedback`, and a withheld answer by `finishReason`. */
-function endOf(response: z.output<typeof responseSchema>): Pick<ModelReply, 'finish' | 'refusal'> {
+function endOf(
+  response: z.output<typeof responseSchema>,
+  room: number,
+): Pick<ModelReply, 'finish' | 'refusal'> {
   const { blockReason, blockReasonMessage } = response.promptFeedback ?? {};
   if (blockReason) return { finish: 'refusal', refusal: blockReasonMessage ?? blockReason };
-  const reason = response.candidates?.[0]?.finishReason ?? '';
-  if (REFUSALS.has(reason)) return { finish: 'refusal', refusal: reason };
-  return { finish: LENGTH_STOPS.has(reason) ? 'length' : 'stop', refusal: null };
+  const reason = response.candidates?.[0]?.finishReason;
+  const finish = finishOf(reason, { field: 'finishReason', usage: response.usageMetadata ?? null, room });
+  return { finish, refusal: finish === 'refusal' ? (reason ?? null) : null };
 }

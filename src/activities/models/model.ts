@@ -34,6 +34,8 @@ export type FinishReason = 'stop' | 'length' | 'refusal';
 
 export interface ModelReply {
   readonly text: string;
+  /** Thoughts that the vendor shows apart from the text; absent if there are none. */
+  readonly thoughts?: string;
   readonly finish: FinishReason;
   /** The model's reason for refusing, if it gave one. */
   readonly refusal: string | null;

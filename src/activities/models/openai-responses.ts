@@ -5,15 +5,16 @@ import { diagnose, type Diagnosis, diagnoseReported } from './diagnose';
 import { saidIn } from './failures/said';
 import {
   chooseSettings,
-  type FinishReason,
   isStrict,
   type ModelReply,
   type ModelRequest,
   type Progress,
   toConversation,
 } from './model';
+import { type Content, contentSchema, joined, NO_CONTENT, thoughtsIn } from './content';
+import { finishOf } from './ending';
 import { readReply, refuseReported, ReportedFailure, tierSchema } from './reply';
-import { type Assembly, readAnswer } from './stream';
+import { type Assembly, failedMidway, readAnswer } from './stream';
 import { responsesUsageSchema, usageOf, USUAL_TIER } from './openai-usage';
 
 type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming;
@@ -33,15 +34,29 @@ interface Asked {
   readonly callId?: string | null | undefined;
 }
 
-/** Output item. Only messages hold text of the answer; other items are reasoning and tools. */
-const itemSchema = z.object({
-  type: z.string(),
-  content: z
-    .array(z.object({ type: z.string(), text: z.string().optional(), refusal: z.string().optional() }))
-    .nullish(),
-});
+/** Message of the answer. One in the phase `commentary` is what the model says while it works. */
+const messageSchema = z
+  .object({ type: z.literal('message'), phase: z.string().nullish(), content: contentSchema })
+  .transform(({ phase, content }): Content => {
+    if (phase !== COMMENTARY) return content;
+    return { ...content, text: '', thoughts: content.thoughts + content.text };
+  });
+
+const COMMENTARY = 'commentary';
+
+/** Item of reasoning, in full or as a summary, or a call of a tool, which has no text. */
+const otherItemSchema = z
+  .looseObject({ type: z.string().refine((type) => type !== 'message') })
+  .transform((item): Content => ({
+    ...NO_CONTENT,
+    thoughts: item.type === 'reasoning' ? thoughtsIn(item) : '',
+  }));
+
+const itemSchema = z.union([messageSchema, otherItemSchema]);
 
 const responseSchema = z.object({
+  /** Some servers have none: they answer at once, and only what is whole. */
+  status: z.string().nullish(),
   output: z.array(itemSchema),
   incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
   service_tier: tierSchema,
@@ -50,56 +65,86 @@ const responseSchema = z.object({
 
 /** Sends one request to the Responses API. The vendor stores nothing (`store: false`): the run keeps its own texts. */
 export async function completeResponse(client: OpenAI, request: ModelRequest): Promise<ModelReply> {
-  const { body, dropped } = bodyOf(request);
+  const { body, ...sent } = bodyOf(request);
   const stream = request.card.idleTimeoutMs !== undefined;
   // Read here, since the SDK fails on a body that is no response before we can report it.
   const response = await client.responses
     .create({ ...body, store: false, ...(stream && { stream }) }, optionsFor(request))
     .asResponse();
-  const whole = await readAnswer(response, request, responseAssembly());
-  return replyOf(readReply(responseSchema, whole), dropped);
+  const whole = readReply(responseSchema, await readAnswer(response, request, responseAssembly()));
+  if (!ENDED.has(whole.status ?? 'completed')) throw failedMidway(`status is ${whole.status ?? ''}`);
+  return replyOf(whole, sent);
 }
+
+const ENDED = new Set(['completed', 'incomplete']);
 
 const eventSchema = z.object({
   type: z.string(),
   delta: z.unknown().optional(),
-  response: z.unknown().optional(),
+  output_index: z.unknown().optional(),
+  item: z.looseObject({ phase: z.unknown().optional() }).nullish(),
+  response: z.looseObject({ output: z.array(z.unknown()).nullish() }).nullish(),
 });
 
-const LAST_EVENTS = new Set(['response.completed', 'response.incomplete', 'response.failed']);
+const LAST_EVENTS: Readonly<Partial<Record<string, string>>> = {
+  'response.completed': 'completed',
+  'response.incomplete': 'incomplete',
+  'response.failed': 'failed',
+};
 
-/** The last event holds the whole response. */
+/** The last event holds the whole response. Some relays leave out its items, which have arrived before. */
 function responseAssembly(): Assembly {
+  const items = new Map<unknown, unknown>();
   let last: object | null = null;
   return {
     add: (event) => {
-      const { type, delta, response } = readReply(eventSchema, event);
-      if (LAST_EVENTS.has(type)) last = Object(response) as object;
-      return type === 'response.output_text.delta' && typeof delta === 'string' ? delta : '';
+      const { type, delta, output_index: index, item, response } = readReply(eventSchema, event);
+      if (item) items.set(index, item);
+      const status = LAST_EVENTS[type];
+      if (status !== undefined) {
+        const output = response?.output?.length === 0 ? [...items.values()] : response?.output;
+        last = { ...response, output, status };
+      }
+      if (type !== 'response.output_text.delta' || typeof delta !== 'string') return '';
+      return phaseOf(items.get(index)) === COMMENTARY ? '' : delta;
     },
     body: () => last,
     isOver: () => last !== null,
   };
 }
 
+function phaseOf(item: unknown): unknown {
+  return (Object(item) as { readonly phase?: unknown }).phase;
+}
+
 function replyOf(
   response: Omit<z.output<typeof responseSchema>, 'error'>,
-  dropped: readonly string[],
+  { dropped, room }: Sent,
 ): ModelReply {
-  const { output, incomplete_details: incomplete } = response;
-  const parts = output.filter(({ type }) => type === 'message').flatMap(({ content }) => content ?? []);
-  const refusal = parts.find(({ type }) => type === 'refusal')?.refusal ?? null;
+  const { text, thoughts, refusal } = joined(response.output);
+  const charged = usageOf(response);
+  const named = response.incomplete_details?.reason ?? '';
+  const reason = named === '' && response.status === 'incomplete' ? 'length' : named;
+  const ended = { field: 'incomplete_details', usage: charged.usage, room };
   return {
-    text: parts.map(({ type, text }) => (type === 'output_text' ? (text ?? '') : '')).join(''),
-    finish: refusal === null ? finishOf(incomplete?.reason) : 'refusal',
-    refusal,
-    ...usageOf(response),
+    text,
+    ...(thoughts !== '' && { thoughts }),
+    finish: refusal === '' ? finishOf(reason, ended) : 'refusal',
+    refusal: refusal || null,
+    ...charged,
     dropped,
   };
 }
 
-/** The body without `store`, and the settings that were left out. */
-function bodyOf(request: ModelRequest): { body: Body; dropped: readonly string[] } {
+interface Sent {
+  /** Settings that were left out. */
+  readonly dropped: readonly string[];
+  /** Output tokens that the request allows. */
+  readonly room: number;
+}
+
+/** Returns the body without `store`. */
+function bodyOf(request: ModelRequest): Sent & { readonly body: Body } {
   const { card, messages } = request;
   const { system, turns } = toConversation(messages);
   const settings = chooseSettings(request, { lacks: ['topK', 'presencePenalty', 'seed'], efforts: EFFORTS });
@@ -123,18 +168,11 @@ function bodyOf(request: ModelRequest): { body: Body; dropped: readonly string[]
     },
     ...card.extraBody,
   };
-  return { body, dropped };
-}
-
-function finishOf(reason: string | null | undefined): FinishReason {
-  if (reason === 'max_output_tokens') return 'length';
-  return reason === 'content_filter' ? 'refusal' : 'stop';
+  return { body, dropped, room: maxOutputTokens };
 }
 
 const backgroundSchema = responseSchema.extend({
   id: z.string().min(1).max(1000),
-  /** Servers without a background mode answer at once, some of them without a status. */
-  status: z.string().nullish(),
   output: responseSchema.shape.output.nullish().transform((output) => output ?? []),
   error: z.object({ message: z.string(), code: z.string().nullish() }).nullish(),
 });
@@ -158,18 +196,18 @@ export async function beginResponse(
   client: OpenAI,
   request: ModelRequest,
 ): Promise<{ id: string; progress: Progress }> {
-  const { body, dropped } = bodyOf(request);
+  const { body, ...sent } = bodyOf(request);
   const response = await client.responses
     .create({ ...body, background: true, store: true }, optionsFor(request))
     .asResponse();
   const read = await readBackground(response);
-  return { id: read.id, progress: progressOf(read, dropped) };
+  return { id: read.id, progress: progressOf(read, sent) };
 }
 
 export async function lookAtResponse(client: OpenAI, request: ModelRequest, id: string): Promise<Progress> {
   try {
     const response = await client.responses.retrieve(id, {}, optionsFor(request)).asResponse();
-    return progressOf(await readBackground(response), bodyOf(request).dropped);
+    return progressOf(await readBackground(response), bodyOf(request));
   } catch (error) {
     if (diagnose(error).type !== FAILURES.notFound) throw error;
     return { status: 'failed', reply: null, diagnosis: LOST };
@@ -179,7 +217,7 @@ export async function lookAtResponse(client: OpenAI, request: ModelRequest, id: 
 /** Cancels a response. According to the guide, cancelling a finished one changes nothing and returns it as it is. */
 export async function cancelResponse(client: OpenAI, request: ModelRequest, id: string): Promise<Progress> {
   const response = await client.responses.cancel(id, optionsFor(request)).asResponse();
-  return progressOf(await readBackground(response), bodyOf(request).dropped);
+  return progressOf(await readBackground(response), bodyOf(request));
 }
 
 const CANCELLED: Diagnosis = {
@@ -194,10 +232,10 @@ const LOST: Diagnosis = {
   remedy: 'Answers are kept there for a limited time; the call may have been billed.',
 };
 
-function progressOf(response: Background, dropped: readonly string[]): Progress {
+function progressOf(response: Background, sent: Sent): Progress {
   const { status, error } = response;
   if (UNFINISHED.has(status)) return { status: 'running' };
-  const reply = replyOf(response, dropped);
+  const reply = replyOf(response, sent);
   if (status === 'cancelled') return { status: 'failed', reply, diagnosis: CANCELLED };
   if (status !== 'failed' && !error) return { status: 'answered', reply };
   return { status: 'failed', reply, diagnosis: diagnoseFailed(error, reply) };

@@ -20,6 +20,8 @@ const tokensOfUsage = z.object({
   output_tokens_details: detailsSchema,
   /** DeepSeek's name for cached tokens (api-docs.deepseek.com/guides/kv_cache). */
   prompt_cache_hit_tokens: partSchema,
+  /** Moonshot's name for them (platform.moonshot.ai/docs/api/chat). */
+  cached_tokens: partSchema,
   /** USD (OpenRouter: openrouter.ai/docs/use-cases/usage-accounting). */
   cost: amountUpTo(MAX_USD),
   /** OpenRouter used the user's own vendor key, so `cost` is only its fee. */
@@ -40,6 +42,19 @@ export const responsesUsageSchema = tokensOfUsage.transform((usage) => ({
   // Servers that do not count report 0.
   reportedNanoUsd: Math.round((usdOf(usage) ?? 0) * 1e9) || null,
 }));
+
+/**
+ * Puts the usage of a completion, or of an event of one, into its field `usage`. Groq has it under `x_groq` at the end
+ * of a stream (console.groq.com/docs/api-reference), Moonshot under the choice (platform.moonshot.ai/docs/api/chat).
+ */
+export function withUsage(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return body;
+  const { usage, x_groq: groq, choices } = body as Readonly<Record<string, unknown>>;
+  const [choice] = Array.isArray(choices) ? (choices as readonly unknown[]) : [];
+  return { ...body, usage: usage ?? usageIn(groq) ?? usageIn(choice) };
+}
+
+const usageIn = (place: unknown): unknown => (Object(place) as { readonly usage?: unknown }).usage;
 
 export const chatUsageSchema = z.preprocess((usage) => {
   const named = Object(usage) as Readonly<Record<string, unknown>>;
@@ -65,7 +80,7 @@ function tokensIn(usage: Reported) {
   return {
     inputTokens,
     outputTokens: Math.max(output, (total ?? 0) - inputTokens, beside),
-    cachedInputTokens: Math.max(cached, usage.prompt_cache_hit_tokens),
+    cachedInputTokens: Math.max(cached, usage.prompt_cache_hit_tokens, usage.cached_tokens),
     reasoningTokens,
     cacheWriteTokens,
   };

@@ -5,7 +5,6 @@ import {
   chooseSettings,
   isStrict,
   type Complete,
-  type FinishReason,
   type ListModels,
   type ModelReply,
   type ModelRequest,
@@ -13,6 +12,8 @@ import {
   type Settings,
   toConversation,
 } from './model';
+import { type Content, contentSchema, NO_CONTENT, thoughtsSchema } from './content';
+import { finishOf, StreamEnd } from './ending';
 import { readReply, tierSchema } from './reply';
 import {
   beginResponse,
@@ -23,8 +24,8 @@ import {
   optionsFor,
   REQUEST_ID,
 } from './openai-responses';
-import { chatUsageSchema, usageOf, USUAL_TIER } from './openai-usage';
-import { type Assembly, endAfter, failedMidway, readAnswer } from './stream';
+import { chatUsageSchema, usageOf, USUAL_TIER, withUsage } from './openai-usage';
+import { type Assembly, readAnswer } from './stream';
 import { NO_TIMEOUT_MS, sendWith } from './transport';
 
 /** Calls OpenAI, or a server that speaks one of its two APIs: vLLM, llama.cpp, Ollama, OpenRouter and others. */
@@ -66,16 +67,30 @@ const openClient = oneForEachPlace(async ({ card, apiKey }) => {
 
 type Body = OpenAI.Chat.ChatCompletionCreateParams;
 
-const choiceSchema = z.object({
-  message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
-  finish_reason: z.string().nullish(),
-});
+/** Message, or what an event adds to it. Servers name the thoughts differently; some send it under both names. */
+const messageSchema = z
+  .object({
+    content: contentSchema,
+    refusal: z.string().nullish(),
+    reasoning_content: thoughtsSchema,
+    reasoning: thoughtsSchema,
+  })
+  .transform(({ content, refusal, reasoning_content: named, reasoning }): Content => ({
+    text: content.text,
+    thoughts: named || reasoning || content.thoughts,
+    refusal: (refusal ?? '') || content.refusal,
+  }));
 
-const completionSchema = z.object({
-  choices: z.tuple([choiceSchema], z.unknown()),
-  service_tier: tierSchema,
-  usage: chatUsageSchema.nullish().catch(null),
-});
+const choiceSchema = z.object({ message: messageSchema, finish_reason: z.string().nullish() });
+
+const completionSchema = z.preprocess(
+  withUsage,
+  z.object({
+    choices: z.tuple([choiceSchema], z.unknown()),
+    service_tier: tierSchema,
+    usage: chatUsageSchema.nullish().catch(null),
+  }),
+);
 
 async function completeChat(client: OpenAI, request: ModelRequest): Promise<ModelReply> {
   const settings = chooseSettings(request, {
@@ -88,52 +103,58 @@ async function completeChat(client: OpenAI, request: ModelRequest): Promise<Mode
     .asResponse();
   const completion = readReply(completionSchema, await readAnswer(response, request, chatAssembly()));
   const { message, finish_reason: reason } = completion.choices[0];
-  if (BROKEN_OFF.has(reason ?? '')) throw failedMidway(`finish_reason is ${reason ?? ''}`);
-  const refusal = message.refusal ?? null;
+  const { text, thoughts } = message;
+  const refusal = message.refusal || null;
+  const charged = usageOf(completion);
+  const ended = { field: 'finish_reason', usage: charged.usage, room: settings.maxOutputTokens };
   return {
-    text: message.content ?? '',
-    finish: refusal === null ? finishOf(reason) : 'refusal',
+    text,
+    ...(thoughts !== '' && { thoughts }),
+    finish: refusal === null ? finishOf(reason, ended) : 'refusal',
     refusal,
-    ...usageOf(completion),
+    ...charged,
     dropped: settings.dropped,
   };
 }
 
-/** Finish reasons of servers that could not go on: vLLM, OpenRouter and DeepSeek. */
-const BROKEN_OFF: ReadonlySet<string> = new Set(['abort', 'error', 'insufficient_system_resource']);
+const chunkSchema = z.preprocess(
+  withUsage,
+  z.object({
+    choices: z
+      .array(z.object({ delta: messageSchema.nullish(), finish_reason: z.string().nullish() }))
+      .nullish(),
+    usage: z.unknown().optional(),
+    service_tier: z.unknown().optional(),
+  }),
+);
 
-const chunkSchema = z.object({
-  choices: z
-    .array(
-      z.object({
-        delta: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }).nullish(),
-        finish_reason: z.string().nullish(),
-      }),
-    )
-    .nullish(),
-  usage: z.unknown().optional(),
-  service_tier: z.unknown().optional(),
-});
-
-/** Usage is cumulative if it arrives more than once (SGLang, Gemini), so the last one counts. */
+/**
+ * Usage is cumulative if it arrives more than once (SGLang, Gemini), so the last one counts. Without a finish reason,
+ * `[DONE]` ends an answer whose usage has come: servers count it last.
+ */
 function chatAssembly(): Assembly {
-  let [content, refusal] = ['', ''];
-  let reason = '';
+  let [content, reasoning_content, refusal] = ['', '', ''];
+  const end = new StreamEnd();
   let last: { readonly usage?: unknown; readonly service_tier?: unknown } = {};
   return {
     add: (event) => {
       const { choices, usage, service_tier } = readReply(chunkSchema, event);
       const { delta, finish_reason } = choices?.[0] ?? {};
-      const text = delta?.content ?? '';
+      const { text, thoughts, refusal: declined } = delta ?? NO_CONTENT;
       content += text;
-      refusal += delta?.refusal ?? '';
-      reason = endAfter(reason, finish_reason, text);
-      last = { usage: usage ?? last.usage, service_tier: service_tier ?? last.service_tier };
+      reasoning_content += thoughts;
+      refusal += declined;
+      end.take(finish_reason, text + thoughts);
+      // A count before the last text is none of the whole.
+      const counted = text + thoughts === '' ? last.usage : undefined;
+      last = { usage: usage ?? counted, service_tier: service_tier ?? last.service_tier };
       return text;
     },
-    body: () => {
-      const message = { content, refusal: refusal || null };
-      return reason === '' ? null : { choices: [{ message, finish_reason: reason }], ...last };
+    body: (isDone) => {
+      const hasText = content !== '' || refusal !== '';
+      if (!end.isReached({ hasEnded: isDone, hasText, usage: last.usage })) return null;
+      const message = { content, reasoning_content, refusal };
+      return { choices: [{ message, finish_reason: end.reason }], ...last };
     },
     isOver: () => false,
   };
@@ -173,9 +194,4 @@ function toBody(
     },
     ...card.extraBody,
   };
-}
-
-function finishOf(reason: string | null | undefined): FinishReason {
-  if (reason === 'length') return 'length';
-  return reason === 'content_filter' ? 'refusal' : 'stop';
 }

@@ -10,16 +10,13 @@ import { isEventStream, MAX_RESPONSE_BYTES, NO_TIMEOUT_MS, tooLong, TransportErr
 export interface Assembly {
   /** Takes an event and returns what it adds to the text of the answer. */
   readonly add: (event: object) => string;
-  /** Returns the body as it would be without streaming, or null before the event that marks the answer as complete. */
-  readonly body: () => object | null;
+  /**
+   * Returns the body as it would be without streaming, or null before the answer is complete.
+   * @param isDone whether the stream ended with OpenAI's `[DONE]`
+   */
+  readonly body: (isDone: boolean) => object | null;
   /** Returns whether nothing more can follow, though the connection may stay open. */
   readonly isOver: () => boolean;
-}
-
-/** Returns the finish reason after an event. Text without a reason clears it, since relays may send one too early. */
-export function endAfter(known: string, named: string | null | undefined, text: string): string {
-  if (named) return named;
-  return text === '' ? known : '';
 }
 
 /**
@@ -62,33 +59,36 @@ async function assembled(
   assembly: Assembly,
 ): Promise<object> {
   let failure: unknown = new TransportError(ENDED_EARLY);
+  let isDone = false;
   try {
-    await takeEvents(batches, onText, assembly);
+    isDone = await takeEvents(batches, onText, assembly);
   } catch (error) {
     failure = error;
   }
-  const body = assembly.body();
+  const body = assembly.body(isDone);
   // After the last event, the answer is complete, however the connection ends.
   if (body === null) throw failure;
   return body;
 }
 
+/** Returns whether the stream ended with `[DONE]`. */
 async function takeEvents(
   batches: Batches,
   onText: ModelRequest['onText'],
   assembly: Assembly,
-): Promise<void> {
+): Promise<boolean> {
   let hasBegun = false;
   for await (const events of batches) {
     for (const data of events) {
-      if (data === '[DONE]') return;
+      if (data === '[DONE]') return true;
       const event = eventIn(data, hasBegun);
       hasBegun ||= holdsOutput(event);
       const text = assembly.add(event);
       if (text !== '') onText?.(text);
     }
-    if (assembly.isOver()) return;
+    if (assembly.isOver()) break;
   }
+  return false;
 }
 
 /** Yields the data of a stream's events, in batches as they arrive. */

@@ -139,6 +139,12 @@ test.each<[string, Partial<ModelReply>, string, string]>([
   ['a cut answer', { finish: 'length', text: 'Eight' }, FAILURES.truncated, 'before the answer was whole'],
   ['reasoning alone', { finish: 'length', text: ' ' }, FAILURES.truncated, 'before the first word'],
   ['an empty answer', { text: '\n' }, FAILURES.badResponse, 'an empty answer'],
+  [
+    'thoughts without an answer',
+    { thoughts: 'Two by two ...' },
+    FAILURES.badResponse,
+    "sent its thoughts, and no answer. Raise the worker's maxOutputTokens or lower its effort.",
+  ],
 ])('%s is a failure that was billed', (_, reply, type, words) => {
   const message: unknown = expect.stringContaining(words);
   const failure = { type, message, retryable: false, billed: 'yes' };
