@@ -1,6 +1,7 @@
 import { activityInfo, Context, type Info } from '@temporalio/activity';
 import { keyFor } from '../config/api-keys';
 import type { WorkerResult } from '../protocol/activity-contract';
+import type { ModelCard } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
 import type { Text } from '../protocol/text';
 import {
@@ -122,12 +123,8 @@ async function toFailure(
   { failure, reply }: Failed,
   rows: readonly LedgerRow[],
 ): Promise<Error> {
-  const isOver =
-    failure.retryable && failure.type !== FAILURES.cancelled && rows.length >= call.allowance.requests;
-  // Fails now: a retry would only wait for a request that will not be sent.
-  if (isOver) return requestsSpent(call, rows);
-  const asksToWait = tooLongToWait(call, failure);
-  if (asksToWait !== null) return toError({ ...failure, message: asksToWait, retryable: false }, rows);
+  const over = failure.retryable ? endOfWaiting(call, failure, rows) : null;
+  if (over !== null) return over;
   const { text = '', finish, dropped = [] } = reply ?? {};
   const isCut = finish === 'length' && text.trim() !== '' && !failure.retryable;
   const partial = isCut ? await untilWritten(() => keepText(store, text)) : undefined;
@@ -136,19 +133,17 @@ async function toFailure(
 
 const USUAL_MAX_WAIT_MS = 2 * 60 * 1000;
 
-/**
- * Returns the message of a failure whose provider asks for a longer wait than the card allows, if another worker can
- * be asked now; null if this one is waited for.
- */
-function tooLongToWait({ card, hasFallback }: ModelCall, failure: CallFailure): string | null {
-  const maxWaitMs = 'maxWaitMs' in card ? (card.maxWaitMs ?? USUAL_MAX_WAIT_MS) : USUAL_MAX_WAIT_MS;
-  const waitMs = failure.retryable ? (failure.nextRetryDelayMs ?? 0) : 0;
-  if (hasFallback !== true || waitMs <= maxWaitMs) return null;
-  const seconds = (ms: number): string => `${Math.ceil(ms / 1000)} s`;
-  return (
-    `${failure.message} It asks for a wait of ${seconds(waitMs)}, longer than its maxWait of ${seconds(maxWaitMs)}, ` +
-    'so another worker stands in.'
-  );
+/** Returns the final failure in place of one that Temporal would retry in vain, or null if it may. */
+function endOfWaiting(call: ModelCall, failure: CallFailure, rows: readonly LedgerRow[]): Error | null {
+  const { type, message, nextRetryDelayMs } = failure;
+  // A retry would only wait for a request that will not be sent.
+  if (type !== FAILURES.cancelled && rows.length >= call.allowance.requests) return requestsSpent(call, rows);
+  const { maxWaitMs = USUAL_MAX_WAIT_MS } = call.card as Partial<ModelCard>;
+  const waitMs = nextRetryDelayMs ?? 0;
+  if (call.hasFallback !== true || waitMs <= maxWaitMs) return null;
+  const [wait, most] = [waitMs, maxWaitMs].map((ms) => `${Math.ceil(ms / 1000)} s`);
+  const then = `It asks for a wait of ${wait}, over the worker's maxWait of ${most}: another worker stands in.`;
+  return toError({ ...failure, message: `${message} ${then}`, retryable: false }, rows);
 }
 
 /** A request, the row that accounts for it, and the other rows of its call. */

@@ -62,6 +62,43 @@ describe('calls beyond a limit', () => {
   });
 });
 
+describe('a provider that asks for a long wait', () => {
+  const HOURS = { fault: 'rate-limited', retryAfter: { ms: 7_200_000, as: 'seconds' } } as const;
+  const SECONDS = { fault: 'rate-limited', retryAfter: { ms: 3000, as: 'seconds' } } as const;
+
+  test.each([
+    ['of hours, by default', {}, HOURS, "7200 s, over the worker's maxWait of 120 s"],
+    ['over its maxWait', { maxWait: '2s' }, SECONDS, "3 s, over the worker's maxWait of 2 s"],
+  ])('%s: its fallback is asked at once, however long the run may take', async (_, keys, fault, words) => {
+    stage = await openStage({
+      workers: ['a', 'b'],
+      configure: onCard('a', { fallback: ['b'], ...keys }),
+      simulation: { models: { a: { answer: fault } } },
+    });
+    stage.plan([step('a', 'Is there room?')]);
+    const result = await stage.solve({ question: 'Who answers?', limits: { wallClock: '30m' } });
+    expect(result.status).toBe('completed');
+    expect(result.rounds[0]?.steps[0]).toMatchObject({ worker: 'b', fallbackFor: 'a', error: null });
+    expect(stage.requestsTo('a')).toHaveLength(1);
+    const [skipped] = result.rounds[0]?.steps[0]?.skipped ?? [];
+    expect(skipped).toMatchObject({ worker: 'a', error: { type: 'Provider.RateLimited' } });
+    expect(skipped?.error.message).toContain(`It asks for a wait of ${words}: another worker stands in.`);
+  });
+
+  test('is waited for if it is short, or if no other worker could answer', async () => {
+    stage = await openStage({
+      workers: ['a', 'b', 'c'],
+      configure: (config) => onCard('c', { maxWait: '1s' })(onCard('a', { fallback: ['b'] })(config)),
+    });
+    stage.plan([step('a', 'Is there room?'), step('c', 'And here?')]);
+    for (const id of ['a', 'c']) stage.providers.script(id, [SECONDS]);
+    const result = await stage.solve({ question: 'Who answers?' });
+    expect(result).toMatchObject({ status: 'completed', degraded: false });
+    for (const id of ['a', 'c']) expect(stage.requestsTo(id)).toHaveLength(2);
+    expect(stage.requestsTo('b')).toHaveLength(0);
+  });
+});
+
 describe('a worker that fails several times in a row', () => {
   const down = { fault: 'unavailable' } as const;
 

@@ -199,29 +199,32 @@ const STATUSES: readonly (readonly [statuses: readonly number[], Named])[] = [
 ];
 
 /**
- * Diagnoses a failure that a server reports under 200: as the same words under their own status. It cost nothing if
- * nothing had been written and they are no question of the server's health.
+ * Diagnoses a failure that a server reports under 200: as the same words under their own status. Only what surely cost
+ * nothing is retried: a rate or an overload before anything was written. A server that broke down after it had said 200
+ * may have charged for it.
  */
 export function diagnoseReported({ said, isStream, hasBegun }: ReportedFailure): Diagnosis {
-  const status = statusNamedIn(said);
-  const named = namedFailure(said, status) ?? (status === null ? null : statusFailure(status));
   const happened = hasBegun ? 'failed while it wrote its answer' : 'sent an error in place of an answer';
-  const reason = said.sentence;
-  const isFree = named !== null && CONSEQUENCES[named.type].retryable && status !== 500;
-  const isFinal = named !== null && !CONSEQUENCES[named.type].retryable && named.type !== FAILURES.timeout;
-  if (!hasBegun && isFree) {
-    const nextRetryDelayMs = retryDelayIn({ headers: NO_HEADERS, body: said });
-    return { ...named, happened, reason, nextRetryDelayMs };
+  const told = { happened, reason: said.sentence };
+  const status = statusNamedIn(said);
+  const named =
+    namedFailure(said, status) ?? (status === null || status === 500 ? LOST_BEHIND : statusFailure(status));
+  if (isFinal(named)) return { ...named, ...told, ...(hasBegun && MAYBE_BILLED) };
+  if (!hasBegun && CONSEQUENCES[named.type].retryable) {
+    return { ...named, ...told, nextRetryDelayMs: retryDelayIn({ headers: NO_HEADERS, body: said }) };
   }
-  if (isFinal) return { ...named, happened, reason, ...(hasBegun && MAYBE_BILLED) };
   return {
+    ...told,
     type: isStream ? FAILURES.interrupted : FAILURES.badResponse,
-    happened,
-    reason,
     // It may be about the question.
     health: 'unknown',
     remedy: 'Try again later; the call may have been billed.',
   };
+}
+
+/** Whether the same request would fail again. */
+function isFinal({ type }: Named): boolean {
+  return type !== FAILURES.timeout && !CONSEQUENCES[type].retryable;
 }
 
 const NO_HEADERS: HttpAnswer['headers'] = { get: () => null };

@@ -61,7 +61,7 @@ const FIELDS: readonly Field[] = [
     dropped: 'seed',
     names: /\bseed\b/i,
     isSent: ({ card, seed }) => card.capabilities.sampling && seed !== undefined,
-    leaveOut: ({ seed: _seed, ...request }) => request,
+    leaveOut: (request) => ({ ...request, seed: undefined }),
     hasRange: true,
   },
 ];
@@ -71,7 +71,7 @@ const SCHEMA: Field = {
   dropped: 'outputSchema',
   names: /schema|response_?format|output_config|output_format/i,
   isSent: ({ outputSchema }) => outputSchema !== undefined,
-  leaveOut: ({ outputSchema: _schema, ...request }) => request,
+  leaveOut: (request) => ({ ...request, outputSchema: undefined }),
 };
 
 /**
@@ -84,24 +84,25 @@ export function withoutRefused(complete: Complete): Complete {
   // Schemas are the callers': they share a bounded memory, apart from that of the servers.
   const bySchema = new Map<string, readonly Field[]>();
 
-  async function ask(request: ModelRequest, without: readonly Field[]): Promise<ModelReply> {
-    const applied = without.filter(({ isSent }) => isSent(request));
-    const sent = applied.reduce((rest, { leaveOut }) => leaveOut(rest), request);
-    try {
-      const reply = await complete(sent);
-      return { ...reply, dropped: [...reply.dropped, ...applied.flatMap(({ dropped }) => dropped ?? [])] };
-    } catch (error) {
-      const refused = refusedIn(error, sent);
-      if (refused === null || without.includes(refused)) throw error;
-      const more = [...without, refused];
-      const reply = await ask(request, more);
-      if (refused === SCHEMA) remember(bySchema, keyOf(request, request.outputSchema), [SCHEMA]);
-      else
-        byPlace.set(
-          keyOf(request),
-          more.filter((field) => field !== SCHEMA),
-        );
-      return reply;
+  function learn(request: ModelRequest, without: readonly Field[]): void {
+    const ofServer = without.filter((field) => field !== SCHEMA);
+    if (ofServer.length > 0) byPlace.set(keyOf(request), ofServer);
+    if (without.includes(SCHEMA)) remember(bySchema, keyOf(request, request.outputSchema), [SCHEMA]);
+  }
+
+  async function ask(request: ModelRequest, known: readonly Field[]): Promise<ModelReply> {
+    for (let without = known; ;) {
+      const applied = without.filter(({ isSent }) => isSent(request));
+      const sent = applied.reduce((rest, { leaveOut }) => leaveOut(rest), request);
+      try {
+        const reply = await complete(sent);
+        if (without !== known) learn(request, without);
+        return { ...reply, dropped: [...reply.dropped, ...applied.flatMap(({ dropped }) => dropped ?? [])] };
+      } catch (error) {
+        const refused = refusedIn(error, sent);
+        if (refused === null || without.includes(refused)) throw error;
+        without = [...without, refused];
+      }
     }
   }
 

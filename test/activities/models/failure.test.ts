@@ -124,6 +124,8 @@ test('becomes a Temporal failure without the original error as its cause', () =>
   });
   expect(thrown.cause).toBeUndefined();
   expect(toError({ ...failure, retryable: false }, [])).toMatchObject({ nonRetryable: true });
+  // Waits at most ten minutes for a distant date.
+  expect(toError({ ...failure, nextRetryDelayMs: 7_200_000 }, [])).toMatchObject({ nextRetryDelay: 600_000 });
 });
 
 function judge(reply: Partial<ModelReply>) {

@@ -129,3 +129,66 @@ test('a schema is sent to OpenAI as strict only if its strict mode supports it',
     'false',
   ]);
 });
+
+describe('a chat of a model that refuses a setting', () => {
+  const [chat] = DIALECTS;
+  const fields = (): string[][] =>
+    providers.log.map(({ body }) => Object.keys(JSON.parse(body) as object).filter((key) => OURS.has(key)));
+  const OURS = new Set(['max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'stream']);
+  const requestFor = (changes: object = {}) => {
+    if (chat === undefined) throw new Error('it is the first');
+    return aRequest({ ...chat.card(providers.url), idleTimeoutMs: undefined, ...changes });
+  };
+  const refuse = (...messages: string[]): void => {
+    providers.script(
+      'sim-1',
+      messages.map((message): Fault => ({ fault: 'bad-request', message })),
+    );
+  };
+
+  test.each([
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    'max_tokens is not taken',
+    'This model has no field max_tokens; send max_completion_tokens.',
+  ])('%s: it is asked by the other name, from then on, and nothing is dropped', async (message) => {
+    refuse(message);
+    expect((await complete(requestFor())).dropped).toEqual([]);
+    expect((await complete(requestFor())).dropped).toEqual([]);
+    expect(fields()).toEqual([['max_tokens'], ['max_completion_tokens'], ['max_completion_tokens']]);
+  });
+
+  test.each([
+    "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
+    'invalid temperature: only 1 is allowed for this model',
+    '`temperature` is deprecated for this model.',
+  ])('%s: it is left out from then on, and listed as dropped', async (message) => {
+    refuse(message);
+    const request = requestFor({ temperature: 0.2 });
+    expect((await complete(request)).dropped).toEqual(['temperature']);
+    expect((await complete(request)).dropped).toEqual(['temperature']);
+    // Another card of the model asks for none, so nothing is dropped there.
+    expect((await complete(requestFor())).dropped).toEqual([]);
+    expect(fields().map((names) => names.includes('temperature'))).toEqual([true, false, false, false]);
+  });
+
+  test('several refusals after each other are all remembered', async () => {
+    refuse('max_tokens: unknown field', 'temperature: unknown field', 'top_p: unknown field');
+    const request = requestFor({ temperature: 0.2, topP: 0.9 });
+    expect((await complete(request)).dropped).toEqual(['temperature', 'topP']);
+    const before = providers.log.length;
+    await complete(request);
+    expect(fields().slice(before)).toEqual([['max_completion_tokens']]);
+  });
+
+  test.each([
+    'max_tokens is too large: 50000. This model supports at most 16384 completion tokens.',
+    "This model's maximum context length is 4096 tokens; please reduce max_tokens.",
+    "Invalid 'temperature': expected a value <= 2, but got 3.",
+    'This request requires more credits, or fewer max_tokens.',
+  ])('%s: that is about its value, and is reported after one request', async (message) => {
+    refuse(message);
+    const failure = await failureOf(complete, requestFor({ temperature: 3 }));
+    expect(failure?.message).toContain(message.replace(/\.$/, ''));
+    expect(providers.log).toHaveLength(1);
+  });
+});

@@ -41,23 +41,22 @@ const MOONSHOT = 'platform.kimi.ai/docs/api/errors';
 const ZHIPU = 'docs.z.ai/api-reference/api-code';
 const ALIBABA = 'help.aliyun.com/en/model-studio/error-code';
 const OPENROUTER = 'openrouter.ai/docs/api/reference/errors-and-debugging';
-const GROQ = 'console.groq.com/docs/errors';
 const MISTRAL = 'docs.mistral.ai/resources/error-glossary';
 const MINIMAX = 'platform.minimax.io/docs/api-reference/errorcode';
 const VOLCENGINE = 'volcengine.com/docs/82379/1299023';
 
 const MONEY =
-  /\b(?:credits?|balance|funds?|prepa(?:y|id|yment)|billing|payments?|invoices?|arrears?|arrearage|spend(?:ing)?|(?<!thinking )budget|wallet|top(?:ped)?.?up|usage limits?|resource package|cost limit)\b|欠费|余额|余量|充值|账单/;
+  /\b(?:credits?|balance|funds?|prepa(?:y|id|yment)|billing|payments?|invoices?|arrears?|arrearage|spend(?:ing)?|(?<!thinking )budget|wallet|paid (?:plan|tier|account)|subscription(?! key)|(?:key|monthly|weekly|total) (?:\w{1,20} )?(?:limit|quota|allowance)|top(?:ped)?.?up|usage limits?|resource package|cost limit)\b|欠费|余额|余量|充值|账单/;
 const IS_GONE =
-  /\b(?:insufficient|not enough|no (?:more|remaining)|does not have (?:enough|any|sufficient)|exhausted|depleted|used (?:up|all)|all used|ran out|run out|out of|too low|zero|below|negative|exceed\w{0,5}|reached|hit|over(?: (?:the|its|your))? (?:limit|budget)|overdue|past due|unpaid|not (?:enabled|active|activated|paid)|inactive|disabled|suspended|blocked|required?s?|requires more|expired|fail(?:ed|ure)|lacks?|can only afford|cannot afford|no longer (?:enough|sufficient))\b|欠费|不足|用尽|用完|耗尽|逾期/;
+  /\b(?:insufficient|not enough|no (?:more|remaining)|do(?:es)? not have|exhausted|depleted|used (?:up|all)|all used|ran out|run out|out of|too low|zero|below|negative|exceed\w{0,5}|reached|hit|over(?: (?:the|its|your))? (?:limit|budget)|overdue|past due|unpaid|not (?:enabled|active|activated|paid)|inactive|disabled|suspended|blocked|required?s?|requires more|expired|fail(?:ed|ure)|lacks?|can only afford|cannot afford|no longer (?:enough|sufficient))\b|欠费|不足|用尽|用完|耗尽|逾期/;
 const OF_A_RATE =
   /\bper (?:second|minute|hour|sec|min)\b|\b(?:rpm|tpm|rps|tps|qps|itpm|otpm)\b|\brate limit|\brate.?limited\b|\bcall rate\b|\btoo many (?:concurrent )?(?:requests|tokens per)|\btoo (?:quickly|frequent\w{0,2}|fast)\b|\bconcurren|\bthrottl|\bslow down\b|频率|并发|速率|限流/;
 const OF_CONTENT =
-  /\bcontent (?:\w{1,20} ){0,2}(?:polic\w{1,4}|filter\w{0,4}|management|moderation|safety|security|inspection|violation|restrictions?)\b|\b(?:usage|safety|acceptable use) (?:polic\w{1,4}|guidelines?|system|check|filter\w{0,4}|settings? block)|\bsafety\b(?! (?:settings|identifier))|\bmoderat\w{1,5}|\binappropriate\b|(?<!case )\bsensitive\b|\bunsafe\b|\bharmful\b|\b(?:high|exists) risk\b|\bprohibited (?:content|use)\b|\bflagged\b|\bresponsible ai\b|\bcommunity guidelines\b|\bguardrails?\b|\bcontent violates\b|敏感|不安全|违规|违反|审核|不当/;
+  /\bcontent (?:polic|filter|management|moderat|safety|security|inspect|violat|restrict|block|that violates)|\b(?:usage|acceptable use|our) (?:polic|guideline)|\bsafety\b(?! (?:settings|identifier))|\bmoderat|\binappropriate\b|(?<!case )\bsensitive\b|\bunsafe\b|\bharmful\b|\b(?:high|exists) risk\b|\bprohibited (?:content|use)\b|\bflagged\b|\bresponsible ai\b|\bcommunity guidelines\b|\bguardrail|敏感|不安全|违规|违反|审核|不当/;
 const IS_REFUSED =
-  /\b(?:filter\w{0,4}|block\w{0,3}|flag\w{0,4}|reject\w{0,4}|refus\w{1,4}|declin\w{1,3}|violat\w{1,5}|not allowed|disallowed|detect\w{0,3}|contains?|trigger\w{0,4}|exists|unsafe|fail\w{0,3}|deemed|considered|prohibited|inspection|moderation)\b|敏感|不安全|违规|违反|不当|未通过/;
+  /\b(?:filter|block|flag|reject|refus|declin|violat|not allowed|disallowed|detect|contain|trigger|exists|unsafe|fail|deemed|considered|prohibit|inspect|moderat)|敏感|不安全|违规|违反|不当|未通过/;
 const OF_AN_ACCOUNT =
-  /\b(?:account|organi[sz]ation|team|project|api key|user) (?:\w{1,20} ){0,4}(?:block|suspend|disabl|violat|flag|ban)|账户|账号|帐号/;
+  /\b(?:account|organi[sz]ation|team|project|api key|user) (?:is|was|has been|violat)|账户|账号|帐号/;
 
 /**
  * What vendors send for each cause; the first row that fits counts. Above are codes that only one vendor has, then what

@@ -25,10 +25,12 @@ const IN_SENTENCE = new RegExp(
 function durationIn(text: string, form: RegExp): number {
   const [, written] = form.exec(text.slice(0, 2000)) ?? [];
   if (written === undefined) return NaN;
-  const parts = [...written.matchAll(new RegExp(`(${AMOUNT})\\s?([a-z]{1,12})`, 'gi'))];
-  return parts.reduce((sum, [, amount, unit = '']) => {
-    const [, ms = NaN] = UNITS.find(([name]) => name.test(unit)) ?? [];
-    return sum + Number(amount) * ms;
+  // Numbers and units in turns.
+  const [, ...parts] = written.split(/([\d.]{1,31})/);
+  return parts.reduce((sum, unit, index) => {
+    if (index % 2 === 0) return sum;
+    const [, ms = NaN] = UNITS.find(([name]) => name.test(unit.trim())) ?? [];
+    return sum + Number(parts[index - 1]) * ms;
   }, 0);
 }
 

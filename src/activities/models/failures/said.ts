@@ -49,13 +49,11 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function isReport(fields: Fields): boolean {
   const { error, type, object, errors, choices, base_resp: base, detail, message, code } = fields;
-  if (saysMore(error) || type === 'error' || object === 'error') return true;
-  if (Object.entries(fields).some(([key, value]) => NAMES_ERROR.test(key) && saysMore(value))) return true;
-  if (Array.isArray(errors) && errors.length > 0) return true;
-  if (saysMore(fieldsOf(base).status_code)) return true;
-  if (saysMore(fieldsOf(listOf(choices)[0]).error)) return true;
-  if (Object.keys(fields).some((key) => OF_AN_ANSWER.has(key))) return false;
-  return saysMore(detail) || (typeof message === 'string' && saysMore(code));
+  const told = [error, errors, fieldsOf(base).status_code, fieldsOf(listOf(choices)[0]).error];
+  const named = Object.entries(fields).flatMap(([key, value]) => (NAMES_ERROR.test(key) ? [value] : []));
+  if ([type, object].includes('error') || [...told, ...named].some(saysMore)) return true;
+  const isAnswer = Object.keys(fields).some((key) => OF_AN_ANSWER.has(key));
+  return !isAnswer && (saysMore(detail) || (typeof message === 'string' && saysMore(code)));
 }
 
 /** Fields such as `error_type`, `errorMessage` and `err_code`. */
@@ -89,17 +87,16 @@ const MOST_ENTRIES = 10;
 
 function sentenceIn(value: unknown, level = 0): string | null {
   if (level > MOST_LEVELS) return null;
-  if (typeof value === 'string') {
-    const inner = unwrapped(value);
-    const said = typeof inner === 'string' ? value : (sentenceIn(inner, level + 1) ?? value);
-    return said.trim() === '' ? null : said;
-  }
-  if (typeof value !== 'object' || value === null) return null;
-  if (Array.isArray(value)) return firstOf(value, (entry) => sentenceIn(entry, level + 1));
-  const fields = value as Fields;
+  const inner = unwrapped(value);
+  const text = typeof value === 'string' && value.trim() !== '' ? value : null;
+  if (typeof inner !== 'object' || inner === null) return text;
+  const below = (part: unknown): string | null => sentenceIn(part, level + 1);
+  return firstOf(Array.isArray(inner) ? inner : sentencesOf(inner as Fields), below) ?? text;
+}
+
+function sentencesOf(fields: Fields): unknown[] {
   // OpenRouter says "Provider returned error", and keeps the provider's own answer here.
-  const upstream = sentenceIn(fieldsOf(fields.metadata).raw, level + 1);
-  return upstream ?? firstOf(SENTENCES, (key) => sentenceIn(fields[key], level + 1));
+  return [fieldsOf(fields.metadata).raw, ...SENTENCES.map((key) => fields[key])];
 }
 
 function firstOf<Item>(items: readonly Item[], read: (item: Item) => string | null): string | null {
@@ -120,30 +117,25 @@ const MOST_CODES = 40;
 
 /** Collects codes, the named status and the wait from all levels of a report. */
 function factsIn(value: unknown): Pick<Said, 'status' | 'codes' | 'wait'> {
-  const codes: string[] = [];
-  let [status, wait]: [number | null, string | null] = [null, null];
-  const read = (part: unknown, level: number): void => {
-    const inner = typeof part === 'string' && /^\s{0,9}[[{]/.test(part) ? unwrapped(part) : part;
-    if (typeof inner !== 'object' || inner === null || level > MOST_LEVELS || codes.length >= MOST_CODES)
-      return;
-    if (Array.isArray(inner)) {
-      for (const entry of inner.slice(0, MOST_ENTRIES)) read(entry, level + 1);
-      return;
-    }
-    for (const [key, held] of Object.entries(inner).slice(0, MOST_CODES)) {
-      const [name, unit] = HOLDS_WAIT.exec(key) ?? [];
-      if (name !== undefined && isShort(held)) wait ??= withUnit(held, unit);
-      else if (HOLDS_CODE.test(key)) for (const code of listOf(held)) if (isShort(code)) note(String(code));
-      if (!REPEATS.has(key)) read(held, level + 1);
-    }
-  };
-  const note = (code: string): void => {
-    codes.push(code);
-    const named = /^[1-5]\d\d$/.test(code) ? Number(code) : 0;
-    if (named >= 400) status ??= named;
-  };
-  read(value, 0);
-  return { status, codes, wait };
+  const fields = fieldsIn(value);
+  const codes = fields
+    .flatMap(([key, held]) => (HOLDS_CODE.test(key) ? listOf(held).filter(isShort).map(String) : []))
+    .slice(0, MOST_CODES);
+  const status = codes.find((code) => /^[45]\d\d$/.test(code));
+  const [wait = null] = fields.flatMap(([key, held]) => {
+    const [name, unit] = HOLDS_WAIT.exec(key) ?? [];
+    return name !== undefined && isShort(held) ? [withUnit(held, unit)] : [];
+  });
+  return { status: status === undefined ? null : Number(status), codes, wait };
+}
+
+/** Returns the fields of all levels, also of JSON within texts. */
+function fieldsIn(value: unknown, level = 0): [key: string, held: unknown][] {
+  const part = unwrapped(value);
+  if (typeof part !== 'object' || part === null || level > MOST_LEVELS) return [];
+  if (Array.isArray(part)) return listOf(part).flatMap((entry) => fieldsIn(entry, level + 1));
+  const own = Object.entries(part).slice(0, MOST_CODES);
+  return own.flatMap(([key, held]) => [[key, held], ...(REPEATS.has(key) ? [] : fieldsIn(held, level + 1))]);
 }
 
 function withUnit(held: string | number, unit: string | undefined): string {
