@@ -60,7 +60,7 @@ const LONGEST_WAIT_MS = 10 * 60 * 1000;
 export function toError(
   failure: Problem & Pick<CallFailure, 'retryable' | 'nextRetryDelayMs'>,
   rows: readonly LedgerRow[],
-  more: Pick<CallFailureDetails, 'partial' | 'dropped'> = {},
+  more: Pick<CallFailureDetails, 'partial' | 'thoughts' | 'dropped'> = {},
 ): Error {
   const { type, message, retryable, nextRetryDelayMs } = failure;
   const details = [{ ...callDetails(rows), ...more }];

@@ -25,8 +25,10 @@ import { brokenOff, callIdOf, type Dependencies, type ModelCall, sendRequest } f
 import { untilWritten } from './heartbeat';
 import { closeRow, openRowOf } from './ledger-row';
 import { loadSdk } from './models';
-import type { Answered, CallFailure, Ended, Failed } from './models/failure';
+import type { Answered, Asked, CallFailure, Ended, Failed } from './models/failure';
+import type { ModelReply } from './models/model';
 import type { Permit, Report } from './rate-limits/limiter';
+import { withThoughtsApart } from './thoughts-apart';
 
 /**
  * Makes one model call durable. Every model call of the product goes through here.
@@ -58,8 +60,10 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
     const apiKey = await asFailure(() => keyFor(call.card, config, env), callDetails(earlier));
     made = await makeRequest(dependencies, call, { blank, apiKey, earlier });
   }
-  const { row, sent, others } = made;
-  if (sent.kind === 'left-running') throw toError(sent.failure, [...others, row]);
+  const { row, sent: arrived, others } = made;
+  if (arrived.kind === 'left-running') throw toError(arrived.failure, [...others, row]);
+  // A plan is read with its thoughts: the plan language passes over them.
+  const sent = call.purpose === 'step' ? withThoughtsApart(arrived, askedOf(call)) : arrived;
   const ended = sent.kind === 'answered' ? await keepOutput(store, call, sent) : sent;
   const closed = closeRow(row, call, ended);
   const rows = [...others, closed];
@@ -74,7 +78,8 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   const { dropped, finish } = ended.reply;
   void noteRefused(store, call.card, dropped);
   const cut = finish === 'length' && ({ cut: true } as const);
-  const answer = { output: ended.output, ...cut, dropped, row: closed };
+  const { output, thoughts } = ended;
+  const answer = { output, ...(thoughts !== undefined && { thoughts }), ...cut, dropped, row: closed };
   const first = await untilWritten(() => keepAnswer(store, answer));
   await untilWritten(() => writeRow(store, closed));
   return answered(first, rows);
@@ -91,24 +96,30 @@ async function takeKept(store: Store, kept: KeptAnswer, blank: OpenRow): Promise
   return answered(kept, await rowsOfCall(store, blank));
 }
 
-function answered({ output, cut, dropped, row }: KeptAnswer, rows: readonly LedgerRow[]): WorkerResult {
+function answered({ row, ...answer }: KeptAnswer, rows: readonly LedgerRow[]): WorkerResult {
   const { startedAt, endedAt } = row;
-  return { output, cut, calls: [...withoutRow(rows, row), row].map(callOf), dropped, startedAt, endedAt };
+  return { ...answer, calls: [...withoutRow(rows, row), row].map(callOf), startedAt, endedAt };
+}
+
+/** Returns the call for judging a reply that has arrived. */
+function askedOf(call: ModelCall): Asked {
+  return { ...call, apiKey: null, signal: Context.current().cancellationSignal };
 }
 
 function withoutRow(rows: readonly LedgerRow[], { attempt }: LedgerRow): LedgerRow[] {
   return rows.filter((row) => row.attempt !== attempt);
 }
 
-/** Stores the text of an answer. A text over the store's cap fails the call, though it was billed. */
+/** Stores the text of an answer, and its thoughts. A text over the store's cap fails the call, though it was billed. */
 async function keepOutput(
   store: Store,
   { worker, card }: ModelCall,
   sent: Answered,
-): Promise<(Answered & { readonly output: Text }) | Failed> {
+): Promise<(Answered & { readonly output: Text; readonly thoughts?: Text }) | Failed> {
   const { reply } = sent;
   try {
-    return { ...sent, output: await untilWritten(() => keepText(store, reply.text)) };
+    const output = await untilWritten(() => keepText(store, reply.text));
+    return { ...sent, output, ...(await keepThoughts(store, reply)) };
   } catch (error) {
     if (!(error instanceof TextTooLargeError)) throw error;
     const message = `worker ${worker} (${card.model}) answered with ${error.message}`;
@@ -128,7 +139,12 @@ async function toFailure(
   const { text = '', finish, dropped = [] } = reply ?? {};
   const isCut = finish === 'length' && text.trim() !== '' && !failure.retryable;
   const partial = isCut ? await untilWritten(() => keepText(store, text)) : undefined;
-  return toError(failure, rows, { dropped, partial });
+  return toError(failure, rows, { dropped, partial, ...(await keepThoughts(store, reply)) });
+}
+
+async function keepThoughts(store: Store, reply: ModelReply | null): Promise<{ readonly thoughts?: Text }> {
+  const { thoughts } = reply ?? {};
+  return thoughts === undefined ? {} : { thoughts: await untilWritten(() => keepText(store, thoughts)) };
 }
 
 const USUAL_MAX_WAIT_MS = 2 * 60 * 1000;
@@ -214,8 +230,12 @@ async function sendUnlessOver(
   const { rootId, live } = call;
   const { workflowId, round, callId, attempt, startedAt } = row;
   const place = { rootId, workflowId, round, step: row.step ?? 0, callId, attempt, startedAt };
-  const onText = live === true ? dependencies.liveLog.open(place) : undefined;
+  const onText = live === true ? dependencies.liveLog.open(place, modelOf(call)) : undefined;
   return sendRequest(dependencies.complete, call, { apiKey, callId, onText });
+}
+
+function modelOf({ card: { provider, baseUrl, model } }: ModelCall): string {
+  return JSON.stringify([provider, baseUrl, model]);
 }
 
 const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };

@@ -1,3 +1,4 @@
+import { ThoughtReader } from '../plan/thoughts/read-thoughts';
 import { type LiveText, LiveWriter } from '../store/stream-log';
 import type { Store } from '../store/store';
 
@@ -6,8 +7,8 @@ const FLUSH_CHARACTERS = 1024;
 /** Most text buffered while the store stalls; the rest is dropped, and readers get it when its step ends. */
 const MOST_CHARACTERS = 1024 * 1024;
 
-type Place = Omit<LiveText, 'offset' | 'text'> & { readonly rootId: string };
-type Piece = Place & Pick<LiveText, 'offset' | 'text'>;
+type Place = Omit<LiveText, 'offset' | 'text' | 'isThoughts'> & { readonly rootId: string };
+type Piece = LiveText & { readonly rootId: string };
 
 /**
  * Writes texts to the stream log of a store as they arrive, batched over all calls of a process, every 200 ms or 1,024
@@ -20,24 +21,41 @@ export class LiveLog {
   #isWriting = false;
   #wroteAt = 0;
 
+  /** Models whose replies were seen to begin with thoughts without an opening tag. */
+  readonly #unopened = new Set<string>();
   readonly #writer: LiveWriter;
 
   constructor(private readonly store: Store) {
     this.#writer = new LiveWriter(store);
   }
 
-  /** Returns a function that takes the text of one attempt of a call, piece by piece. */
-  open(place: Place): (text: string) => void {
+  /**
+   * Returns a function that takes the reply of one attempt of a call, piece by piece.
+   * @param model identifies the model and its server
+   */
+  open(place: Place, model: string): (text: string) => void {
+    const reader = new ThoughtReader(this.#unopened.has(model));
     let offset = 0;
     let rest = '';
-    const name = `${place.callId}/${place.attempt}`;
-    return (text) => {
-      // Holds back half a surrogate pair, which cannot be encoded, until the other half arrives.
-      const whole = rest + text;
-      rest = /[\uD800-\uDBFF]$/.exec(whole)?.[0] ?? '';
-      const piece = whole.slice(0, whole.length - rest.length);
-      if (piece !== '') this.#add(name, { ...place, offset, text: piece });
-      offset += piece.length;
+    let [parts, last] = [0, ''];
+    return (delta) => {
+      for (const { kind, text, isAnew } of reader.push(delta)) {
+        if (isAnew === true) remember(this.#unopened, model);
+        // Pieces of one kind are written as one.
+        if (kind !== last) [parts, last, rest] = [parts + 1, kind, ''];
+        // Holds back half a surrogate pair, which cannot be encoded, until the other half arrives.
+        const whole = rest + text;
+        rest = /[\uD800-\uDBFF]$/.exec(whole)?.[0] ?? '';
+        const piece = whole.slice(0, whole.length - rest.length);
+        const told = {
+          ...place,
+          offset,
+          text: piece,
+          ...(kind === 'thoughts' && { isThoughts: true as const }),
+        };
+        if (piece !== '') this.#add(`${place.callId}/${place.attempt}/${parts}`, told);
+        offset += piece.length;
+      }
     };
   }
 
@@ -71,4 +89,12 @@ export class LiveLog {
     this.#wroteAt = performance.now();
     if (this.#waiting.size > 0) this.#writeSoon();
   }
+}
+
+/** Models remembered. A forgotten one costs a restart of one live text. */
+const MOST_MODELS = 1000;
+
+function remember(models: Set<string>, model: string): void {
+  if (models.size >= MOST_MODELS) models.clear();
+  models.add(model);
 }

@@ -336,7 +336,11 @@ function reading(store: Store): ReadWhole {
 async function resolveTrace(trace: SolveTrace, read: ReadWhole): Promise<SolveResult> {
   const whole = async (text: Text | null): Promise<string | null> => (text === null ? null : read(text));
   const rounds = trace.rounds.map(async (round) => {
-    const steps = round.steps.map(async (step) => ({ ...step, output: await whole(step.output) }));
+    const steps = round.steps.map(async ({ thoughts, ...step }) => ({
+      ...step,
+      output: await whole(step.output),
+      ...(thoughts !== undefined && { thoughts: await read(thoughts) }),
+    }));
     return { ...round, steps: await Promise.all(steps), answer: await whole(round.answer) };
   });
   const question = await read(trace.question);

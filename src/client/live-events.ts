@@ -30,7 +30,12 @@ interface EventFields {
     readonly delta: string;
     readonly provisional?: true;
   };
-  /** A new attempt begins, which does not continue the text received so far: discard that. */
+  /** Thoughts of the model, before its text. `offset` counts the thoughts of this attempt alone. */
+  thoughts: StepPlace & { readonly attempt: number; readonly offset: number; readonly delta: string };
+  /**
+   * Discard the text and thoughts received so far: a new attempt begins, which does not continue them, or the text
+   * turned out to be thoughts, which come again.
+   */
   restarted: StepPlace & { readonly attempt: number };
   stepEnded: StepPlace & { readonly worker: string; readonly error: Problem | null };
   reviewed: RoundPlace & { readonly decision: NonNullable<Round['decision']> };
@@ -60,8 +65,10 @@ interface Piece {
   /** `<call id>/<attempt>`. */
   readonly call: string;
   readonly since: string;
+  /** In the log of this attempt. */
   readonly offset: number;
   readonly text: string;
+  readonly isThoughts?: true;
 }
 
 const stepSchema = z.object({
@@ -70,7 +77,11 @@ const stepSchema = z.object({
   /** Start of that attempt; texts of earlier attempts come too late. */
   since: z.string(),
   attempt: z.int(),
+  /** Of its text, and of its thoughts. */
   characters: z.int(),
+  thoughts: z.int().default(0),
+  /** Characters of its log that were emitted; absent as long as they are the text alone. */
+  logged: z.int().optional(),
   ended: z.enum(['answered', 'failed']).nullable(),
 });
 type ToldStep = z.infer<typeof stepSchema>;
@@ -225,7 +236,7 @@ export class LiveTeller {
   *#begin(place: StepPlace, { worker, model, error }: Step): Generator<LiveEvent, ToldStep> {
     const known = this.#told.steps[nameOf(place)];
     if (known === undefined) {
-      const told: ToldStep = { call: null, since: '', attempt: 1, characters: 0, ended: null };
+      const told: ToldStep = { call: null, since: '', attempt: 1, characters: 0, thoughts: 0, ended: null };
       this.#told.steps[nameOf(place)] = told;
       yield this.#event({ kind: 'stepStarted', ...place, worker, model });
       return told;
@@ -235,22 +246,33 @@ export class LiveTeller {
   }
 
   *#tellText(place: TextPlace, told: ToldStep, piece: Piece): Generator<LiveEvent> {
-    const { call, offset, text, since } = piece;
+    const { call, text, since } = piece;
     const isEarlier = call !== told.call && since <= told.since;
     if (told.ended === 'answered' || isEarlier) return;
-    const isShown = told.characters > 0 || told.ended === 'failed';
-    if (call !== told.call && isShown) yield this.#restart(place, told);
-    Object.assign(told, { call, since });
+    const logged = call === told.call ? loggedOf(told) : 0;
+    if (isVoidBy(piece, told)) yield this.#restart(place, told);
+    Object.assign(told, { call, since, logged });
     // A piece is missing, or was emitted before: the end of the step brings the rest.
-    if (offset !== told.characters || text === '') return;
-    told.characters += text.length;
-    const { attempt } = told;
-    yield this.#event({ kind: 'text', ...place, attempt, offset, delta: text });
+    if (piece.offset !== logged || text === '') return;
+    told.logged = logged + text.length;
+    yield piece.isThoughts === true ? this.#addThoughts(place, told, text) : this.#addText(place, told, text);
+  }
+
+  #addText(place: TextPlace, told: ToldStep, delta: string): LiveEvent {
+    const { attempt, characters: offset } = told;
+    told.characters += delta.length;
+    return this.#event({ kind: 'text', ...place, attempt, offset, delta });
+  }
+
+  #addThoughts({ childId, round, step }: StepPlace, told: ToldStep, delta: string): LiveEvent {
+    const { attempt, thoughts: offset } = told;
+    told.thoughts += delta.length;
+    return this.#event({ kind: 'thoughts', childId, round, step, attempt, offset, delta });
   }
 
   #restart({ childId, round, step }: StepPlace, told: ToldStep): LiveEvent {
     const attempt = told.attempt + 1;
-    Object.assign(told, { call: null, attempt, characters: 0, ended: null });
+    Object.assign(told, { call: null, attempt, characters: 0, thoughts: 0, logged: 0, ended: null });
     return this.#event({ kind: 'restarted', childId, round, step, attempt });
   }
 
@@ -271,16 +293,28 @@ export class LiveTeller {
   }
 }
 
-function pieceOf({ callId, attempt, startedAt: since, offset, text }: LiveText): Piece {
-  return { call: `${callId}/${attempt}`, since, offset, text };
+function pieceOf({ callId, attempt, startedAt: since, ...piece }: LiveText): Piece {
+  const { offset, text, isThoughts } = piece;
+  return { call: `${callId}/${attempt}`, since, offset, text, ...(isThoughts && { isThoughts }) };
+}
+
+/** Whether a piece shows that what was emitted is void: another call wrote it, or it was text and is now thoughts. */
+function isVoidBy({ call, offset, isThoughts }: Piece, told: ToldStep): boolean {
+  if (call !== told.call) return told.characters > 0 || told.thoughts > 0 || told.ended === 'failed';
+  return isThoughts === true && told.characters > 0 && offset >= loggedOf(told);
+}
+
+function loggedOf({ logged, characters }: ToldStep): number {
+  return logged ?? characters;
 }
 
 /** Returns the part of a step's output that was not emitted: all of it if another call wrote it. */
 function restOf(output: string, told: ToldStep, call: string): Piece {
   const isOther = told.call !== call;
   // Another call counts as later than everything emitted, whenever it began.
-  const offset = isOther ? 0 : told.characters;
-  return { call, since: isOther ? `${told.since}~` : told.since, offset, text: output.slice(offset) };
+  const since = isOther ? `${told.since}~` : told.since;
+  const offset = isOther ? 0 : loggedOf(told);
+  return { call, since, offset, text: output.slice(isOther ? 0 : told.characters) };
 }
 
 /** Returns the attempts of a step's calls; the last one wrote its output. */

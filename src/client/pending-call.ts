@@ -18,6 +18,7 @@ import type { SolveTrace } from '../protocol/solve';
 import {
   type ChildOutcome,
   conductorCalled,
+  externalAnswered,
   failedChild,
   ownStepEnded,
   ownStepStarted,
@@ -27,7 +28,6 @@ import {
   stepAnswered,
   stepFailed,
   stepStarted,
-  unaccountedCall,
 } from '../trace/events';
 import { HistoryDecoder, isoTime, readHistory } from './history';
 
@@ -95,9 +95,7 @@ function externalResultOf(
   result: unknown,
   at: string,
 ): WorkerResult {
-  const { text, usage } = readExternalResult(result, worker);
-  const calls = [unaccountedCall(request, null, usage)];
-  return { output: text, calls, dropped: [], startedAt: at, endedAt: at };
+  return externalAnswered(request, readExternalResult(result, worker), { startedAt: at, endedAt: at });
 }
 
 function isWorkerRequest(input: unknown): input is WorkerRequest {

@@ -1,3 +1,4 @@
+import { readThoughts } from '../plan/thoughts/read-thoughts';
 import { gradeCode } from './code/grade-code';
 import { gradeFreeForm } from './free-form';
 import { engineVersion, gradeMathematics, INSTALL_COMPUTE_ENGINE } from './mathematics/grade-mathematics';
@@ -17,12 +18,17 @@ export type RightAnswer = { readonly [Grader in Question['grader']]: Graded<Grad
 
 /**
  * Grades the text in the last `<answer>` tag of a reply, or else the whole reply, by the rules of its question's
- * grader. Never throws: if a grader fails or takes too long, the verdict is `ungraded`.
+ * grader. Thoughts between tags, such as `<think>`, are no part of it. Never throws: if a grader fails or takes too long, the verdict is `ungraded`.
  *
  * @example
  * await grade({ grader: 'math', answer: '\\frac{3}{4}' }, 'It must be <answer>0.75</answer>.'); // verdict: 'correct'
  */
-export async function grade(question: RightAnswer, reply: string): Promise<Grade> {
+export async function grade(question: RightAnswer, text: string): Promise<Grade> {
+  const { answer: reply, thoughts, isOpen } = readThoughts(text);
+  if (reply.trim() === '' && thoughts.trim() !== '') {
+    const reason = isOpen ? 'it ends inside its thoughts' : 'it has thoughts and no answer';
+    return gradeOf(question.grader, 'unparseable', null, reason);
+  }
   if (question.tagged === true && question.grader !== 'custom' && !isTagged(reply)) {
     return gradeOf(question.grader, 'unparseable', null, 'it has no <answer> tag');
   }

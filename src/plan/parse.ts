@@ -3,6 +3,7 @@ import { type ListName, PlanError, quoteBriefly } from './plan-error';
 import { type ChosenLists, chooseLists } from './reply/lists';
 import type { Literal } from './reply/literal';
 import { ORDINAL } from './reply/reader';
+import { behindTags } from './thoughts/tags';
 import { checkCount, isRecord, type Locate, validatePlan } from './validate';
 
 /**
@@ -122,15 +123,15 @@ function isAll(entry: Literal): boolean {
 }
 
 /**
- * Returns the prose of a reply before its plan, for use in an example, without thinking blocks, code fences and JSON
- * braces.
+ * Returns the prose of a reply before its plan, for use in an example, without thoughts between tags, code fences and
+ * JSON braces.
  * @throws PlanError if the reply contains no plan
  */
 export function reasoningOf(reply: string): string {
   const written = readJson(reply);
   if (typeof written === 'string') return written.trim();
   const before = reply.slice(0, Math.min(...chooseLists(reply).map(({ at }) => at)));
-  const spoken = before.split(/<\/think(?:ing)?>/i).at(-1) ?? '';
+  const spoken = behindTags(before);
   const label = [...spoken.matchAll(/model[ _]?id|sub[ _]?task|access|steps/gi)].at(-1)?.index;
   return trimMarks(spoken.slice(0, label));
 }

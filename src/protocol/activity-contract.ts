@@ -133,6 +133,8 @@ export interface BookedCall extends OfStore {
 
 export interface WorkerResult {
   readonly output: Text;
+  /** Thoughts that the model wrote before it, between tags; absent if there were none. */
+  readonly thoughts?: Text;
   /** Cut off at `maxAnswerTokens`. */
   readonly cut?: true;
   readonly calls: readonly Call[];

@@ -87,6 +87,8 @@ export interface CallFailureDetails {
   readonly calls: readonly Call[];
   /** Text that arrived before a length stop, if any. */
   readonly partial?: Text;
+  /** Thoughts that stood before it, if any. */
+  readonly thoughts?: Text;
   /** Settings the model does not have, left out of the request. */
   readonly dropped?: readonly string[];
   readonly startedAt: string;

@@ -73,6 +73,8 @@ function traceSchema<T extends z.ZodType>(text: T) {
     worker: z.string(),
     model: z.string().nullable(),
     output: text.nullable(),
+    /** Thoughts that the model wrote before its output, between tags such as `<think>`; absent if there were none. */
+    thoughts: text.optional(),
     /** The output was cut off at `maxAnswerTokens`; absent if it was not. */
     cut: z.literal(true).exactOptional(),
     error: problemSchema.nullable(),

@@ -82,6 +82,7 @@ function callFolder({ runId, callId }: Pick<LedgerRow, 'runId' | 'callId'>): str
 /** Usable answer of a model with the completed row of its attempt, kept before it is reported to the workflow. */
 export interface KeptAnswer {
   readonly output: Text;
+  readonly thoughts?: Text;
   readonly cut?: true;
   readonly dropped: readonly string[];
   readonly row: LedgerRow & { readonly endedAt: string };

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { readJson, type Store } from './store';
 
-/** A piece of the text of a step, as its model wrote it. */
+/** A piece of the text of a step, or of the thoughts before it, as its model wrote it. */
 export interface LiveText {
   readonly workflowId: string;
   readonly round: number;
@@ -10,9 +10,11 @@ export interface LiveText {
   readonly callId: string;
   readonly attempt: number;
   readonly startedAt: string;
-  /** UTF-16 code units of this attempt's text before this piece. */
+  /** UTF-16 code units that this attempt wrote to the log before this piece. */
   readonly offset: number;
   readonly text: string;
+  /** It is part of the thoughts. If text was written before, that was part of them, too, and comes again. */
+  readonly isThoughts?: true;
 }
 
 export const LIVE_FOLDER = 'live/';

@@ -6,6 +6,7 @@ import {
   TimeoutFailure,
 } from '@temporalio/common';
 import { CONDUCTOR_ID, type Plan } from '../plan/plan';
+import { readThoughts } from '../plan/thoughts/read-thoughts';
 import { isRecord } from '../plan/validate';
 import type {
   WorkerRequest,
@@ -108,10 +109,11 @@ export function stepFailed(
   at: string,
 ): EventOf<'step-failed'> {
   const { round, step } = request;
-  const { partial: output = '', dropped = [], endedAt = at } = details ?? {};
+  const { partial: output = '', thoughts, dropped = [], endedAt = at } = details ?? {};
   const isUnsent = sentNothing(problem) && request.worker.kind === 'model';
   const calls = details?.calls ?? (isUnsent ? [] : [unaccountedCall(request, problem, null)]);
-  return { kind: 'step-failed', round, step, problem, output, calls, dropped, endedAt };
+  const told = { output, ...(thoughts !== undefined && { thoughts }) };
+  return { kind: 'step-failed', round, step, problem, ...told, calls, dropped, endedAt };
 }
 
 export function unaccountedCall(request: WorkerRequest, error: Problem | null, usage: Usage | null): Call {
@@ -125,6 +127,29 @@ export function unaccountedCall(request: WorkerRequest, error: Problem | null, u
   // The activity or workflow may have retried, and paid for, a call that failed.
   const nanoUsd = worker.kind === 'model' || error !== null ? null : nanoUsdOfCall(worker);
   return { ...of, purpose: 'step', error, ...UNACCOUNTED, attempt, usage, nanoUsd };
+}
+
+/**
+ * Returns the answer of a user's own activity or workflow, its thoughts apart as those of a model.
+ * @throws ApplicationFailure of type `Provider.BadResponse` if it returned thoughts alone
+ */
+export function externalAnswered(
+  request: WorkerRequest,
+  { text, usage }: { readonly text: string; readonly usage: Usage | null },
+  span: Pick<WorkerResult, 'startedAt' | 'endedAt'>,
+  takesThoughts = true,
+): WorkerResult {
+  const calls = [unaccountedCall(request, null, usage)];
+  const { answer, thoughts } = takesThoughts ? readThoughts(text) : { answer: text, thoughts: '' };
+  const told = thoughts.trim();
+  if (told === '') return { output: answer, calls, dropped: [], ...span };
+  if (answer.trim() !== '') return { output: answer, thoughts: told, calls, dropped: [], ...span };
+  throw ApplicationFailure.create({
+    type: FAILURES.badResponse,
+    message: `worker ${request.worker.id} returned its thoughts, and no answer: give it more room, or let it think less`,
+    nonRetryable: true,
+    details: [{ calls, thoughts: told, ...span } satisfies CallFailureDetails],
+  });
 }
 
 function modelOf(worker: WorkerRequest['worker']): string {

@@ -56,18 +56,22 @@ const CHANGES: {
     const fresh = { worker, model, fallbackFor, childId, error: null, output: null, endedAt: null };
     const started = changeStep(trace, event, ({ startedAt, ...before }) => ({
       ...fresh,
+      ...(before.thoughts !== undefined && { thoughts: undefined }),
       ...(before.worker !== worker && passedOver(before)),
       startedAt: startedAt ?? at,
     }));
     const running = endWait(started);
     return fallbackFor === null ? running : { ...running, degraded: true };
   },
-  'step-answered': (trace, { output, cut, startedAt, endedAt, dropped, calls, ...at }) => {
-    const answered = { output, ...(cut && { cut }), startedAt, endedAt, dropped, error: null };
+  'step-answered': (trace, { output, thoughts, cut, startedAt, endedAt, dropped, calls, ...at }) => {
+    const told = { output, ...(thoughts !== undefined && { thoughts }), ...(cut && { cut }) };
+    const answered = { ...told, startedAt, endedAt, dropped, error: null };
     return changeStep(withCalls(trace, calls), at, () => answered);
   },
-  'step-failed': (trace, { output, problem: error, endedAt, dropped, calls, ...at }) =>
-    changeStep(withCalls(trace, calls), at, () => ({ output, endedAt, dropped, error })),
+  'step-failed': (trace, { output, thoughts, problem: error, endedAt, dropped, calls, ...at }) => {
+    const told = { output, ...(thoughts !== undefined && { thoughts }) };
+    return changeStep(withCalls(trace, calls), at, () => ({ ...told, endedAt, dropped, error }));
+  },
   answered: (trace, { round, answer }) => {
     const answered = changeRound(trace, round, () => ({ answer }));
     const failed = trace.rounds.some((each) => isOwn(each) && each.steps.some((step) => step.error !== null));

@@ -111,7 +111,7 @@ class TreeText {
   }
 
   private story({ plan, childId }: RoundTrace, step: StepTrace, calls: readonly Call[]): Line[] {
-    const { index, error, output, dropped, skipped = [] } = step;
+    const { index, error, output, thoughts, dropped, skipped = [] } = step;
     // A child's failed attempts are in its own rounds, which are drawn below.
     const own = calls.filter((call) => (call.childId ?? null) === childId);
     const told = [...own, { error }].map((each) => each.error?.message);
@@ -122,6 +122,7 @@ class TreeText {
       ...this.failures(own, error?.message),
       ...this.doubts(own),
       ...this.fact('error', error?.message),
+      ...this.note('thoughts', thoughts && previewOf(thoughts)),
       ...this.note('output', output && previewOf(output)),
       ...this.fact('dropped', dropped.join(', ')),
     ];

@@ -94,7 +94,11 @@ function clipRounds(trace: SolveTrace, isClipped: (round: RoundTrace) => boolean
   const clipText = (text: Text | null): Text | null => (typeof text === 'string' ? clip(text) : text);
   const rounds = trace.rounds.map((round) => {
     if (!isClipped(round)) return round;
-    const steps = round.steps.map((step) => ({ ...step, output: clipText(step.output) }));
+    const steps = round.steps.map(({ thoughts, ...step }) => ({
+      ...step,
+      output: clipText(step.output),
+      ...(thoughts !== undefined && { thoughts: typeof thoughts === 'string' ? clip(thoughts) : thoughts }),
+    }));
     const planned = round.plan?.steps.map((step) => ({ ...step, subtask: clip(step.subtask) }));
     return { ...round, steps, plan: planned ? { steps: planned } : null, answer: clipText(round.answer) };
   });

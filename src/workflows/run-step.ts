@@ -4,11 +4,13 @@ import {
   ChildWorkflowCancellationType,
   executeChild,
   ParentClosePolicy,
+  patched,
   proxyActivities,
 } from '@temporalio/workflow';
 import type { Reservation } from '../budget/account';
 import { answerRoom, workerPromptBytes, worstCaseOf } from '../budget/worst-case';
 import type { Step } from '../plan/plan';
+import { readThoughts } from '../plan/thoughts/read-thoughts';
 import type { Reserved, VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
 import type { Call, Usage } from '../protocol/solve';
 import type { ExternalCard, ModelCard, RunWorker } from '../protocol/cards';
@@ -18,6 +20,7 @@ import { BOOK_CALL, CALL_WORKER, CHECK_ANSWER, CONDUCTOR_ID, KEEP_TEXT } from '.
 import { INLINE_BYTES, type Text } from '../protocol/text';
 import {
   type CallFailure,
+  externalAnswered,
   readFailure,
   stepAnswered,
   stepFailed,
@@ -177,9 +180,16 @@ async function callExternalWorker(
   const { text, usage } = await booked(request, worker, async () =>
     readExternalResult(await runExternal(context, request, worker), worker),
   );
-  const output = await keepIfLong(text, request.storeId);
-  const calls = [unaccountedCall(request, null, usage)];
-  const result = { output, calls, dropped: [], startedAt, endedAt: now() };
+  // A run that began before thoughts were taken out goes on without that.
+  const mayTakeOut = readThoughts(text).answer === text || patched(APART);
+  const whole = externalAnswered(request, { text, usage }, { startedAt, endedAt: now() }, mayTakeOut);
+  const keep = (kept: Text): Promise<Text> => keepIfLong(kept, request.storeId);
+  const result = {
+    ...whole,
+    output: await keep(whole.output),
+    ...(whole.thoughts !== undefined && { thoughts: await keep(whole.thoughts) }),
+    endedAt: now(),
+  };
   if (request.answerSchema === undefined) return result;
   return storeActivities('check the answer')[CHECK_ANSWER]({ ...request, result });
 }
@@ -245,8 +255,11 @@ async function runExternal(
   return activities[type]?.(request);
 }
 
-async function keepIfLong(text: string, storeId: string | undefined): Promise<Text> {
+/** Change: thoughts are taken out of what the user's own activities and workflows return. */
+const APART = 'thoughts-apart';
+
+async function keepIfLong(text: Text, storeId: string | undefined): Promise<Text> {
   // UTF-16 units take at most three UTF-8 bytes each: short enough without counting.
-  if (text.length * 3 <= INLINE_BYTES) return text;
+  if (typeof text !== 'string' || text.length * 3 <= INLINE_BYTES) return text;
   return storeActivities('keep a long output')[KEEP_TEXT](text, undefined, storeId);
 }

@@ -112,6 +112,35 @@ test.each(CASES)('%s %j, answered %j, is %s', async (grader, answer, reply, expe
   expect(await verdictOf({ grader, answer }, reply)).toBe(expected);
 });
 
+test.each([
+  [{ grader: 'choice', answer: 'B', options: ['w', 'x', 'y', 'z'] }, 'At first the answer is A.', 'B'],
+  [{ grader: 'number', answer: '7' }, 'Could it be \\boxed{5}? No, 7.', 'It is 7.'],
+  [{ grader: 'exact', answer: 'Paris' }, '<answer>Rome</answer>?', 'Paris'],
+  [{ grader: 'freeform', answer: '5 km' }, 'The answer is 7 km. No.', 'It is 5 km.'],
+  [{ grader: 'math', answer: '\\frac{3}{4}' }, 'So \\boxed{5}?', '\\boxed{0.75}'],
+  [{ grader: 'number', answer: '7', tagged: true }, '<answer>5</answer>?', '<answer>7</answer>'],
+] as const satisfies readonly (readonly [RightAnswer, string, string])[])(
+  '%j is graded by the answer, not by the thoughts before it',
+  async (question, thoughts, answer) => {
+    for (const [open, close] of [
+      ['<think>\n', '\n</think>\n\n'],
+      ['[THINK]', '[/THINK]'],
+      ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
+      ['', '\n</think>\n\n'],
+    ]) {
+      expect(await grade(question, `${open}${thoughts}${close}${answer}`)).toMatchObject({
+        verdict: 'correct',
+      });
+    }
+    // Cut off inside its thoughts, however right these are.
+    expect(await grade(question, `<think>\n${answer} But`)).toMatchObject({
+      verdict: 'unparseable',
+      extracted: null,
+      reason: 'it ends inside its thoughts',
+    });
+  },
+);
+
 test('a grade states the extracted answer, the reason and the version of the grader', async () => {
   expect(await grade({ grader: 'freeform', answer: '5 km' }, 'The answer is 5 m.')).toEqual({
     verdict: 'wrong',

@@ -147,6 +147,11 @@ const choosing: Reply[] = [
   ...asTwo({
     'a reasoning block': `<think>\nMaybe model_id = [0, 0]?\n</think>\n${LISTS}`,
     'a whole draft in a reasoning block': `<think>\n${one('"Draft"')}\n</think>\n${LISTS}`,
+    'a draft in the thoughts of Magistral': `[THINK]${one('"Draft"')}[/THINK]${LISTS}`,
+    'a draft in the thoughts of Kimi': `◁think▷${one('"Draft"')}◁/think▷${LISTS}`,
+    'a draft in the thoughts of Seed': `<seed:think>${one('"Draft"')}</seed:think>${LISTS}`,
+    'a draft in a thought': `<thought>${one('"Draft"')}</thought>\n${LISTS}`,
+    'a draft in the analysis of gpt-oss': `<|channel|>analysis<|message|>${one('"Draft"')}<|end|><|start|>assistant<|channel|>final<|message|>${LISTS}<|return|>`,
     'reasoning whose opening tag the chat template wrote': `${one('"Draft"')}\nNo, two steps.</think>\n${LISTS}`,
     'an example quoted before the plan': `The format is:\n${one('"Example"')}\n\nMine:\n${LISTS}`,
     'a broken draft before the plan': `Start: model_id = [0, 1\n${LISTS}`,
@@ -170,7 +175,23 @@ const choosing: Reply[] = [
     `${one('"Example"')}\n\nMine:\nmodel_id = [2, 0]\nsubtasks = ["Find it", "Check it"]\n`,
     error('missing_list', 'access_list'),
   ],
-  ['reasoning that never ends', `<think>\n${LISTS}\nBut wait, perhaps`, error('unclosed_thinking')],
+  ...[
+    ...[
+      '<think>',
+      '<THINKING>',
+      '<thought>',
+      '<think type="deep">',
+      '<seed:think>',
+      '<reasoning>',
+      '[THINK]',
+    ],
+    ...['◁think▷', '<|channel|>analysis<|message|>', '<|start|>assistant<|channel|>commentary<|message|>'],
+    ...['<|channel>thought', '<think></think><think>', 'Sure.\n<think>'],
+  ].map((tag): Reply => [
+    `reasoning after ${tag} that never ends`,
+    `${tag}\n${LISTS}\nBut wait, perhaps`,
+    error('unclosed_thinking'),
+  ]),
 ];
 
 /** Replies with unusual entries. */

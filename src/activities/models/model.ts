@@ -34,7 +34,7 @@ export type FinishReason = 'stop' | 'length' | 'refusal';
 
 export interface ModelReply {
   readonly text: string;
-  /** Thoughts that the vendor shows apart from the text; absent if there are none. */
+  /** Thoughts that the vendor shows apart from the text, or that were taken out of it; absent if there are none. */
   readonly thoughts?: string;
   readonly finish: FinishReason;
   /** The model's reason for refusing, if it gave one. */

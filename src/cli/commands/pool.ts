@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { stringify } from 'yaml';
 import { judgeReply, toProviderFailure } from '../../activities/models/failure';
+import { withThoughtsApart } from '../../activities/thoughts-apart';
 import { chargeOf } from '../../budget/nano-usd';
 import { conductorsOf, resolveBaselines, resolveConductor, VENDORS } from '../../config/cards';
 import { findPool } from '../../config/default-pool';
@@ -64,7 +65,7 @@ async function pingModel(card: ConductorCard | ModelCard, config: Config, ask = 
     const { message } = toProviderFailure(error, request) ?? { message: 'the call was broken off' };
     throw new Error(message, { cause: error });
   });
-  const judgement = judgeReply(reply, request);
+  const judgement = withThoughtsApart(judgeReply(reply, request), request);
   if (judgement.kind !== 'answered') throw new Error(judgement.failure.message);
   const { usage, reportedNanoUsd, dropped } = reply;
   const nanoUsd = chargeOf(usage, card.price, reportedNanoUsd);

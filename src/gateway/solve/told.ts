@@ -7,6 +7,8 @@ import { oneLine } from '../../trace/lines';
 export type Told =
   /** A progress line, which is not part of the answer. */
   | { readonly kind: 'progress'; readonly line: string }
+  /** Thoughts of the model that writes the answer. */
+  | { readonly kind: 'thoughts'; readonly text: string }
   | { readonly kind: 'delta'; readonly text: string }
   /** The text of the answer so far is void; deltas start again from the beginning. */
   | { readonly kind: 'dropped' };
@@ -30,6 +32,10 @@ export class AnswerTeller {
       if (this.#isAnswer(event) && event.provisional !== true) yield* this.#tellText(event.delta);
       return;
     }
+    if (event.kind === 'thoughts') {
+      if (this.#isAnswer(event)) yield { kind: 'thoughts', text: event.delta };
+      return;
+    }
     if (event.kind === 'planned' && event.childId === null) this.#plan = event.plan;
     yield* this.#tellProgress(event);
   }
@@ -45,7 +51,7 @@ export class AnswerTeller {
     yield { kind: 'delta', text };
   }
 
-  *#tellProgress(event: Exclude<LiveEvent, { kind: 'text' | 'ended' }>): Generator<Told> {
+  *#tellProgress(event: Exclude<LiveEvent, { kind: 'thoughts' | 'text' | 'ended' }>): Generator<Told> {
     const isAnswer = 'step' in event && this.#isAnswer(event);
     if (isAnswer && event.kind === 'restarted') yield* this.#drop();
     const line = lineOf(event, this.#plan);

@@ -144,6 +144,7 @@ function chunksOf(solveId: string, asked: Asked, { stream_options: options }: Ch
       let isBegun = false;
       for await (const part of parts) {
         if (part.kind === 'progress') yield chunk({ reasoning_content: `${part.line}\n` });
+        else if (part.kind === 'thoughts') yield chunk({ reasoning_content: part.text });
         else if (part.kind === 'delta') {
           yield chunk(deltaOf(part.text, isBegun ? null : solveId, asked));
           isBegun = true;

@@ -117,7 +117,7 @@ function piecesOf(id: string, asked: Asked): Pieces {
       yield eventOf({ type: 'message_start', message: begun });
       yield eventOf({ type: 'content_block_start', index: 0, content_block: blockOf(id, asked, '') });
       for await (const part of parts) {
-        if (part.kind === 'progress') yield PING;
+        if (part.kind === 'progress' || part.kind === 'thoughts') yield PING;
         else if (part.kind === 'delta') {
           const delta =
             asked.tool === undefined

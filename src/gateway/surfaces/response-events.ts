@@ -49,12 +49,14 @@ const END_TYPES: Readonly<Partial<Record<ResponseBody['status'], string>>> = {
 
 /**
  * Encodes the events of a response (https://platform.openai.com/docs/api-reference/responses-streaming): output items
- * one after another, progress lines as reasoning summaries, and the answer as a message. Progress is not told while
+ * one after another, progress lines and thoughts as reasoning summaries, and the answer as a message. Progress is not told while
  * the answer is written. If the text of a message turns out void, the message ends empty and another item follows.
  */
 export class ResponseEncoder {
   #count = 0;
   #open: OpenItem | null = null;
+  /** Whether the last piece of a reasoning item is a whole line. */
+  #isLine = false;
   readonly #items: OutputItem[] = [];
 
   constructor(private readonly begun: ResponseBody) {}
@@ -68,8 +70,14 @@ export class ResponseEncoder {
   *tell(told: Told): Generator<ResponseEvent> {
     if (told.kind === 'dropped') yield* this.#close('incomplete', null);
     else if (told.kind === 'delta') yield* this.#write(this.#answerType, told.text);
-    else if (this.#open === null) yield* this.#write('reasoning', told.line);
-    else if (this.#open.type === 'reasoning') yield* this.#write('reasoning', `\n${told.line}`);
+    else if (this.#open === null || this.#open.type === 'reasoning') yield* this.#tellReasoning(told);
+  }
+
+  *#tellReasoning(told: Exclude<Told, { kind: 'dropped' | 'delta' }>): Generator<ResponseEvent> {
+    const isLine = told.kind === 'progress';
+    const isApart = this.#open !== null && (isLine || this.#isLine);
+    yield* this.#write('reasoning', `${isApart ? '\n' : ''}${isLine ? told.line : told.text}`);
+    this.#isLine = isLine;
   }
 
   /** @param response final state of the response */

@@ -55,7 +55,8 @@ async function* record(events: AsyncIterable<LiveEvent>, found: Found): AsyncGen
       yield { cursor, event: { kind: 'over', end: { ...live, cursor: '' }, response }, isLast: true };
       return;
     }
-    if (live.kind === 'text' && (live.childId !== null || live.provisional === true)) continue;
+    if ((live.kind === 'text' || live.kind === 'thoughts') && live.childId !== null) continue;
+    if (live.kind === 'text' && live.provisional === true) continue;
     yield { cursor, event: { kind: 'live', event: { ...live, cursor: '' } }, isLast: false };
   }
 }

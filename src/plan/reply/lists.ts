@@ -1,4 +1,5 @@
 import { LIST_NAMES, type ListName, PlanError } from '../plan-error';
+import { findTag, type Tag } from '../thoughts/tags';
 import { type Literal, readBullets, readLiteral } from './literal';
 import {
   ALL_ALONE,
@@ -96,31 +97,58 @@ function isBroken(list: LabelledList): list is BrokenList {
 const LABELS = [...LIST_NAMES, 'steps'] as const;
 
 /**
- * Finds every labelled list of a reply, in text order, past Markdown, JSON braces and prose. Skips reasoning, even with
- * only a closing tag (chat templates may add the opening tag themselves). Tags inside a list's quotations are plain
- * text.
+ * Finds every labelled list of a reply, in text order, past Markdown, JSON braces and prose. Skips thoughts, wherever
+ * they stand, even with only a closing tag (chat templates may add the opening tag themselves). Tags inside a list's
+ * quotations are plain text.
  */
 function findLists(text: string): { lists: LabelledList[]; stillThinking: boolean } {
   let lists: LabelledList[] = [];
-  let thinking = false;
-  let resumeAt = 0;
-  for (;;) {
-    MARK.lastIndex = resumeAt;
-    const mark = MARK.exec(text);
-    if (mark === null) return { lists, stillThinking: thinking };
-    resumeAt = MARK.lastIndex;
-    const [, slash, ...labels] = mark;
-    if (slash === '') thinking = true;
-    else if (slash === '/') {
-      if (!thinking) lists = [];
-      thinking = false;
-    } else if (!thinking) {
-      const reader = new Reader(text, resumeAt);
-      const found = readLabelled(reader, LABELS[labels.findIndex(Boolean)] ?? 'steps');
+  let stillThinking = false;
+  let at = 0;
+  for (const mark of marksOf(text, () => at)) {
+    at = mark.end;
+    if ('tag' in mark) {
+      const isClosed = mark.tag === 'close' || mark.tag === 'answer';
+      if (isClosed && !stillThinking) lists = [];
+      if (mark.tag !== 'empty') stillThinking = mark.tag === 'open';
+    } else if (!stillThinking) {
+      const reader = new Reader(text, at);
+      const found = readLabelled(reader, mark.label);
       if (found !== null) lists.push(found);
-      resumeAt = reader.at;
+      at = reader.at;
     }
   }
+  return { lists, stillThinking };
+}
+
+type Mark = { readonly at: number; readonly end: number } & (
+  { readonly tag: Tag['kind'] } | { readonly label: LabelledList['label'] }
+);
+
+/** Yields the labels and the tags of a text, in order. @param from returns where the next one is looked for */
+function* marksOf(text: string, from: () => number): Generator<Mark> {
+  let next = [findMarkedTag, findLabel].map((find) => ({ find, mark: find(text, 0) }));
+  for (;;) {
+    const marks = next.flatMap(({ mark }) => mark ?? []).sort((one, other) => one.at - other.at);
+    const [first] = marks;
+    if (first === undefined) return;
+    yield first;
+    const isPassed = (mark: Mark | null): boolean => mark !== null && mark.at < from();
+    next = next.map(({ find, mark }) => ({ find, mark: isPassed(mark) ? find(text, from()) : mark }));
+  }
+}
+
+function findMarkedTag(text: string, from: number): Mark | null {
+  const found = findTag(text, from);
+  return found && { at: found.at, end: found.end, tag: found.kind };
+}
+
+function findLabel(text: string, from: number): Mark | null {
+  MARK.lastIndex = from;
+  const mark = MARK.exec(text);
+  if (mark === null) return null;
+  const [, ...labels] = mark;
+  return { label: LABELS[labels.findIndex(Boolean)] ?? 'steps', at: mark.index, end: MARK.lastIndex };
 }
 
 /** Reads the list after a label, or returns null if the label is only a word of the prose. */

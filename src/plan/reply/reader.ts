@@ -80,11 +80,8 @@ export class Unreadable extends Error {
 /** Names that models give the lists. Groups: model_id, subtasks, access_list, steps (our JSON shape). */
 const LABEL = '(model[ _]?ids?)|(sub[ _]?tasks?)|(access(?:[ _]?lists?)?)|(steps)';
 
-/** The next label, or a tag that opens or closes a reasoning block (group 1: its slash). */
-export const MARK = new RegExp(
-  `<(/?)(?:think|thinking|reasoning)>|(?<![\\p{L}\\p{N}_])(?:${LABEL})(?![\\p{L}\\p{N}_])`,
-  'giu',
-);
+/** The next label. */
+export const MARK = new RegExp(`(?<![\\p{L}\\p{N}_])(?:${LABEL})(?![\\p{L}\\p{N}_])`, 'giu');
 
 /** Label that starts another list. If it comes where an entry should be, a bracket was never closed. */
 export const LABEL_AHEAD = new RegExp(

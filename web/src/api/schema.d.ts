@@ -2911,6 +2911,7 @@ export interface components {
                     worker: string;
                     model: string | null;
                     output: string | null;
+                    thoughts?: string;
                     /** @constant */
                     cut?: true;
                     error: {

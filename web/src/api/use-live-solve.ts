@@ -8,30 +8,37 @@ export type Wait = Extract<SolveEvent, { kind: 'waiting' }>;
 
 export interface Live {
   readonly texts: LiveTexts;
+  /** What models think before their texts. */
+  readonly thoughts: LiveTexts;
   /** Latest wait of the solve; null once a later event shows that it is over. */
   readonly wait: Wait | null;
 }
 
-/** Follows a solve while it is shown: text events update `texts`, all other events refetch the trace. */
+/** Follows a solve while it is shown: events of texts and thoughts update these, all other events refetch the trace. */
 export function useLiveSolve(id: string): Live {
   const client = useQueryClient();
   const [texts] = useState(() => new LiveTexts());
+  const [thoughts] = useState(() => new LiveTexts());
   const [wait, setWait] = useState<Wait | null>(null);
   useEffect(() => {
     const stop = new AbortController();
     const readAgain = atMostEvery(300, () => void refresh(client, id));
     const take = (event: SolveEvent): void => {
       if (event.kind === 'text') texts.add(event, event.offset, event.delta);
-      if (event.kind === 'restarted') texts.drop(event);
+      if (event.kind === 'thoughts') thoughts.add(event, event.offset, event.delta);
+      if (event.kind === 'restarted') {
+        texts.drop(event);
+        thoughts.drop(event);
+      }
       setWait((before) => (event.kind === 'waiting' ? event : endsWait(event, before) ? null : before));
-      if (event.kind !== 'text') readAgain();
+      if (event.kind !== 'text' && event.kind !== 'thoughts') readAgain();
     };
     void followSolve(id, take, stop.signal);
     return () => {
       stop.abort();
     };
-  }, [client, id, texts]);
-  return { texts, wait };
+  }, [client, id, texts, thoughts]);
+  return { texts, thoughts, wait };
 }
 
 function endsWait(event: SolveEvent, wait: Wait | null): boolean {

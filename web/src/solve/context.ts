@@ -7,6 +7,7 @@ export interface Shown {
   readonly solve: Solve;
   readonly me: Me;
   readonly texts: LiveTexts;
+  readonly thoughts: LiveTexts;
   readonly selected: TextPlace | null;
   readonly select: (place: TextPlace | null) => void;
 }

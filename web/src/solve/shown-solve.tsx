@@ -16,12 +16,15 @@ interface ShownSolveProps {
 /** Reads and follows a solve for all components that show it. Escape closes the selected step. */
 export function ShownSolve({ id, me, children }: ShownSolveProps): ReactElement | null {
   const { data: solve, error } = useSolve(id);
-  const { texts, wait } = useLiveSolve(id);
+  const { texts, thoughts, wait } = useLiveSolve(id);
   const [selected, select] = useState<TextPlace | null>(null);
   useEscape(() => {
     select(null);
   });
-  const shown = useMemo(() => solve && { solve, me, texts, selected, select }, [solve, me, texts, selected]);
+  const shown = useMemo(
+    () => solve && { solve, me, texts, thoughts, selected, select },
+    [solve, me, texts, thoughts, selected],
+  );
   if (shown !== undefined) return <ShownContext value={shown}>{children(shown, wait)}</ShownContext>;
   return error === null ? null : (
     <Empty title="This solve cannot be shown">

@@ -22,9 +22,11 @@ export interface StepData extends Record<string, unknown> {
 /** Node of a plan's step: its worker, its subtask and its progress. Its size never changes. */
 export function StepNode({ data }: NodeProps<Node<StepData>>): ReactElement {
   const { step, index, round, direction, isDraft } = data;
-  const { solve, texts, selected, select } = useShown();
+  const { solve, texts, thoughts, selected, select } = useShown();
   const place = { childId: round.childId, round: round.round, step: index };
-  const text = useLiveText(texts, place);
+  const written = useLiveText(texts, place);
+  const thought = useLiveText(thoughts, place);
+  const text = written === '' && thought !== '' ? `thinks: ${thought.slice(-60)}` : written.slice(-60);
   const state = isDraft ? 'waiting' : markOf(solve, round, index);
   const isSelected = !isDraft && isSamePlace(selected, place);
   const worker = isDraft ? step.worker : (round.steps[index]?.worker ?? step.worker);
@@ -52,7 +54,7 @@ export function StepNode({ data }: NodeProps<Node<StepData>>): ReactElement {
         </span>
         <span className="step-foot">
           {state === 'running' && text !== '' ? (
-            <bdi className="tail">{showText(text.slice(-60))}</bdi>
+            <bdi className="tail">{showText(text)}</bdi>
           ) : (
             <Facts round={round} index={index} isDraft={isDraft} />
           )}

@@ -4,6 +4,7 @@ import { callsOfStep } from '../../../src/trace/run-tree';
 import { type TextPlace, useLiveText } from '../api/live-texts';
 import type { Step } from '../../../src/plan/plan';
 import type { Round, Solve, StepResult } from '../api/types';
+import { Fold } from '../parts/fold';
 import { Problem } from '../parts/notice';
 import { StateMark, wordOf } from '../parts/state-mark';
 import { AnswerText } from './answer-text';
@@ -12,6 +13,7 @@ import { Retry } from './retry';
 import { SentPrompt } from './sent-prompt';
 import { showText } from './show-text';
 import { markOf } from './step-node';
+import { WholeText } from './whole-text';
 
 /** Panel of one step: its subtask, the outputs it saw, its answer, and its calls. */
 export function StepPanel({ place }: { readonly place: TextPlace }): ReactElement | null {
@@ -42,6 +44,7 @@ export function StepPanel({ place }: { readonly place: TextPlace }): ReactElemen
       </p>
       {result.error !== null && <Problem>{result.error.message}</Problem>}
       <Asked step={step} place={place} />
+      <Thoughts thoughts={result.thoughts} place={place} />
       <Answered output={result.output} place={place} />
       <Calls calls={callsOfStep(solve.calls, round, result)} />
       {canRetry && <Retry key={place.step} step={place.step} worker={step.worker} />}
@@ -87,6 +90,24 @@ function Asked({ step, place }: { readonly step: Step; readonly place: TextPlace
         </p>
       )}
     </>
+  );
+}
+
+/** What the model thought before its answer, if its server does not keep that apart. */
+function Thoughts({
+  thoughts,
+  place,
+}: {
+  readonly thoughts: string | undefined;
+  readonly place: TextPlace;
+}): ReactElement | null {
+  const live = useShown();
+  const growing = useLiveText(live.thoughts, place);
+  const text = thoughts ?? growing;
+  return text.trim() === '' ? null : (
+    <Fold summary="Thoughts">
+      <WholeText label="Thoughts" text={text.trim()} />
+    </Fold>
   );
 }
 
