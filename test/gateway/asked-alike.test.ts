@@ -105,6 +105,7 @@ test('a question may have reminders behind it, and thoughts in the turns before 
     { type: 'thinking', thinking: 'SECRET', signature: 'c2ln' },
     { type: 'redacted_thinking', data: 'SECRET' },
     { type: 'reasoning', text: 'SECRET' },
+    { type: 'redacted_reasoning', data: 'SECRET' },
   ];
   const before = [
     { role: 'developer', content: 'Be brief.' },
@@ -220,6 +221,9 @@ const FORMS: Readonly<Record<string, object>> = {
   Anthropic: { output_config: { format: JSON_SCHEMA, effort: 'high' } },
   'Anthropic, earlier': { output_format: JSON_SCHEMA },
   'an object with a schema': { response_format: { type: 'json_object', schema: SCHEMA } },
+  'an object with a schema under another name': {
+    response_format: { type: 'json_object', json_schema: SCHEMA },
+  },
   'llama.cpp, in its format': { response_format: JSON_SCHEMA },
   'llama.cpp': { json_schema: SCHEMA },
   vLLM: { structured_outputs: { json: SCHEMA } },
@@ -256,6 +260,16 @@ test.each([
     'an unknown format',
     { output_config: { format: { type: 'xml' } } },
     /^output_config\.format\.type is "xml"/,
+  ],
+  [
+    'a format with more than a schema',
+    { response_format: { type: 'json_object', grammar: 'root ::= "a"' } },
+    /^response_format\.grammar is not known in a format/,
+  ],
+  [
+    'text with a schema',
+    { response_format: { type: 'text', schema: SCHEMA } },
+    /^response_format\.schema is not known in a format/,
   ],
   [
     'two schemas',

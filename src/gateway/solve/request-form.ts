@@ -74,17 +74,38 @@ const TYPES: Readonly<Record<string, AnswerSchema | null>> = {
   json: ANY_OBJECT,
 };
 
-/** Reads a format of a vendor, whose schema stands in one of several places. */
+/** The fields of a format that only name it, or say how strictly it holds: it always does. */
+const NAMING: readonly string[] = ['name', 'description', 'strict', 'enforce_validation'];
+
+/** The fields in which vendors put a format's schema. */
+const HOLDING: readonly string[] = ['json_schema', 'schema', 'value', 'response_schema'];
+
+/** Reads a format of a vendor. @throws Refusal for one that is not known, or holds more than a schema */
 function schemaOfFormat(format: unknown, path: string): AnswerSchema | undefined {
   const { type, ...rest } = isRecord(format) ? format : {};
-  if (type === 'text') return undefined;
-  if (typeof type !== 'string' || !Object.hasOwn(TYPES, type)) {
+  if (typeof type !== 'string' || (type !== 'text' && !Object.hasOwn(TYPES, type))) {
     const shown = typeof type === 'string' ? JSON.stringify(type.slice(0, 40)) : 'missing';
     throw badRequest(`${path}.type is ${shown}: expected text, json_object or json_schema`, path);
   }
-  const inner = isRecord(rest.json_schema) ? rest.json_schema.schema : undefined;
-  const held = [inner, rest.schema, rest.value, rest.response_schema].find((schema) => schema != null);
-  return held === undefined && TYPES[type] ? TYPES[type] : readSchema(held, path);
+  refuseStrays(rest, path, type === 'text' ? NAMING : [...NAMING, ...HOLDING]);
+  if (type === 'text') return undefined;
+  const held = withoutName(HOLDING.map((name) => rest[name]).find((value) => value != null));
+  return held == null && TYPES[type] ? TYPES[type] : readSchema(held, path);
+}
+
+/** @throws Refusal for a field that may change what a format means */
+function refuseStrays(fields: Body, path: string, known: readonly string[]): void {
+  const stray = Object.keys(fields).find((name) => fields[name] != null && !known.includes(name));
+  if (stray === undefined) return;
+  const place = `${path}.${stray.slice(0, 64)}`;
+  const remedy = `send a schema as ${path}.schema, of type json_schema, or leave it out`;
+  throw badRequest(`${place} is not known in a format of this type: ${remedy}`, place);
+}
+
+/** Returns the schema that a format holds, which may be wrapped with a name. */
+function withoutName(held: unknown): unknown {
+  const isWrapped = isRecord(held) && ('schema' in held || ('name' in held && !('type' in held)));
+  return isWrapped ? held.schema : held;
 }
 
 /** @throws Refusal if the schema is invalid or too large */

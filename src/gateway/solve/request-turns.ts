@@ -32,35 +32,14 @@ const TEXT_FIELDS: Readonly<Record<string, string>> = {
 };
 
 /** Types of parts and items that are thoughts, or mark a place: a model needs none of them to go on. */
-const LEFT_OUT: ReadonlySet<string> = new Set([
-  'thinking',
-  'redacted_thinking',
-  'reasoning',
-  'reasoning_content',
-  'reasoning_text',
-  'reasoning_summary',
-  'summary_text',
-  'thought',
-  'fallback',
-]);
+const NEEDLESS = /^(?:(?:redacted_)?(?:thinking|reasoning|thoughts?)(?:[._].*)?|summary_text|fallback)$/;
 
 /**
  * Types of parts and items about which tools there are. A client that can do without `tools` can do without them, as
  * without an encrypted compaction, which only its vendor can read.
  */
-const DECLARATIONS: ReadonlySet<string> = new Set([
-  'additional_tools',
-  'tool_search_call',
-  'tool_search_output',
-  'tool_search_tool_result',
-  'tool_addition',
-  'tool_removal',
-  'tool_reference',
-  'mcp_list_tools',
-  'mcp_tool_listing',
-  'compaction',
-  'compaction_summary',
-]);
+const DECLARATION =
+  /^(?:additional_tools|tool_search_.+|tool_(?:addition|removal|reference)|mcp_list_tools|mcp_tool_listing|(?:context_)?compaction(?:_summary)?)$/;
 
 /** Fields of a message that say something besides its text. */
 const SPEAKING_FIELDS = ['tool_calls', 'function_call', 'audio'] as const;
@@ -120,8 +99,8 @@ function textOfPart(part: Part, place: string, allowance: Allowance): string | n
  * @throws Refusal if the conversation would then mean something else
  */
 export function leaveOut(type: string, place: string, allowance: Allowance): void {
-  if (LEFT_OUT.has(type)) return;
-  const names = DECLARATIONS.has(type) ? ['tools', type] : [type];
+  if (NEEDLESS.test(type)) return;
+  const names = DECLARATION.test(type) ? ['tools', type] : [type];
   const shown = JSON.stringify(type.slice(0, 40));
   if (names.some((name) => allowance.has(name))) {
     allowance.leaveOut(`${place} (${shown})`);
