@@ -2,8 +2,11 @@
 export interface Reply {
   readonly isStream: boolean;
   readonly events: readonly unknown[];
-  /** Whether a change of what says how the reply ends would show: not if nothing else in it does. */
-  readonly isPlain: boolean;
+  /**
+   * What would show if it were lost: anything in a whole answer, and how it ended in a cut one, whose count tells it.
+   * Nothing but its word for it tells that a text was refused, or is a thought.
+   */
+  readonly shows: 'all' | 'ending' | 'none';
 }
 
 /** Draws a number below a bound. */
@@ -36,6 +39,8 @@ const TELLING = new Set(
     ' ',
   ),
 );
+/** Fields that tell how a reply ended. */
+const ENDING = new Set('finish_reason stop_reason finishReason incomplete_details reason status'.split(' '));
 const TELLING_OF_REFUSALS = new Set(
   'promptFeedback blockReason blockReasonMessage stop_details message'.split(' '),
 );
@@ -108,12 +113,6 @@ function hasWriting(value: unknown, key = ''): boolean {
   return Object.entries(value).some(([name, each]) => hasWriting(each, inList ?? name));
 }
 
-function hasTelling(value: unknown): boolean {
-  return placesIn(value).some(
-    ({ key, value: each }) => key !== 'type' && TELLING.has(key) && each !== null && each !== '',
-  );
-}
-
 /** Returns a copy of the events in which one place holds something else; `undefined` takes it out. */
 function withOther(events: readonly unknown[], path: Path, value: unknown): unknown[] {
   const copy: unknown[] = structuredClone([...events]);
@@ -139,9 +138,19 @@ function ofField(
 }
 
 /** Whether a field may be left out: what it says must be told by something else. */
-function mayBeMissing({ path, key, value }: Place, { isPlain }: Reply): boolean {
+function mayBeMissing({ path, key, value }: Place, { shows }: Reply): boolean {
   if (typeof path.at(-1) === 'number' || OPTIONAL_COUNT.test(key) || hasWriting(value, key)) return false;
-  return isPlain || !(TELLING.has(key) || TELLING_OF_REFUSALS.has(key) || hasTelling(value));
+  return !tells({ [key]: value }, shows);
+}
+
+/** Whether something in a value would be missed by nobody. */
+function tells(value: unknown, shows: Reply['shows']): boolean {
+  if (shows === 'all') return false;
+  return placesIn(value).some(({ key, value: each }) => {
+    if (each === null || each === '') return false;
+    if (shows === 'ending' && ENDING.has(key)) return false;
+    return TELLING.has(key) || TELLING_OF_REFUSALS.has(key);
+  });
 }
 
 function otherType({ key, value }: Place, draw: Draw): unknown {
@@ -156,11 +165,15 @@ function otherType({ key, value }: Place, draw: Draw): unknown {
 const indexOfEvents = (reply: Reply, fits: (event: unknown) => boolean): number[] =>
   reply.isStream ? reply.events.flatMap((event, index) => (fits(event) ? [index] : [])) : [];
 
+function withoutType(event: unknown): object {
+  return { ...(Object(event) as object), type: null };
+}
+
 /** Events that may be lost, repeated or moved: nobody could tell it of a piece of text. */
 function movable(reply: Reply): number[] {
   return indexOfEvents(
     reply,
-    (event) => event !== DONE && !hasWriting(event) && (reply.isPlain || !hasTelling(event)),
+    (event) => event !== DONE && !hasWriting(event) && !tells(withoutType(event), reply.shows),
   );
 }
 
@@ -312,8 +325,8 @@ export const DEFORMATIONS: readonly Deformation[] = [
   ),
   ofField(
     'a list is empty',
-    ({ path, value }, { isPlain }) =>
-      isPlain && Array.isArray(value) && !hasWriting(value, String(path.at(-1))),
+    ({ path, value }, { shows }) =>
+      shows === 'all' && Array.isArray(value) && !hasWriting(value, String(path.at(-1))),
     () => [],
   ),
   inserted(

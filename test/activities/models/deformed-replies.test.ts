@@ -30,7 +30,9 @@ function replyOf(record: Recorded): Reply {
     ? bytes.split('\n').flatMap((line) => /^data: (.*)$/.exec(line)?.[1] ?? [])
     : [bytes];
   const events = lines.map((line): unknown => (line === '[DONE]' ? line : JSON.parse(line)));
-  return { isStream, events, isPlain: kind === 'answer' && thoughts === '' };
+  const isCut = kind === 'cut' && thoughts === '';
+  const shows = kind === 'answer' && thoughts === '' ? 'all' : isCut ? 'ending' : 'none';
+  return { isStream, events, shows };
 }
 
 /** Draws from numbers that a failed run prints. */
