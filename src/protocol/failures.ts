@@ -10,9 +10,9 @@ import type { Text } from './text';
 export const FAILURES = {
   /** 429. Temporal, after the delay that the provider asked for. */
   rateLimited: 'Provider.RateLimited',
-  /** Connection refused, 500, 503, 529: no completion was made. Temporal, with back-off. */
+  /** Connection refused, an overload, 500, 503, 529: no completion was made. Temporal, with back-off. */
   unavailable: 'Provider.Unavailable',
-  /** No answer in time, 408, 502 or 504 after sending. Workflow. */
+  /** No answer in time, 408, or a gateway that lost the answer: 502, 504. Workflow. */
   timeout: 'Provider.Timeout',
   /** The connection dropped after the request was sent. Workflow. */
   interrupted: 'Provider.Interrupted',

@@ -1,6 +1,7 @@
 import { ConductorError } from '../../errors';
 import { FAILURES, type FailureType } from '../../protocol/failures';
-import { type Cause as NamedCause, causeOf, CAUSES, statusNamedIn } from './failures/known';
+import { causeOf, statusNamedIn } from './failures/cause';
+import { CAUSES, type NamedCause } from './failures/known';
 import { retryDelayIn } from './failures/retry-delay';
 import { type Said, saidIn } from './failures/said';
 import { ReportedFailure, UnreadableReply } from './reply';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Usage } from '../../protocol/solve';
-import { failureIn } from './failures/known';
+import { failureIn } from './failures/cause';
 import { holdsOutput, type Said, saidIn } from './failures/said';
 
 /** A 2xx response whose body is not what the vendor's API promises. It may have been billed. */

@@ -1,6 +1,6 @@
 import { FAILURES } from '../../protocol/failures';
 import type { Diagnosis } from './diagnose';
-import { failureIn } from './failures/known';
+import { failureIn } from './failures/cause';
 import { holdsOutput, readJson, reportIn } from './failures/said';
 import type { ModelRequest } from './model';
 import { refuseReported, ReportedFailure, UnreadableReply } from './reply';

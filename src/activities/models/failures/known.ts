@@ -1,13 +1,10 @@
 import { FAILURES, type FailureType } from '../../../protocol/failures';
-import { reportIn, type Said, saidIn } from './said';
 
 /** Causes that a server names more precisely than by a status. */
-export type Cause = 'credit' | 'rate' | 'filter' | 'overload' | 'key' | 'model' | 'size';
-
-type ProviderFailureType = Extract<FailureType, `Provider.${string}`>;
+export type NamedCause = 'credit' | 'rate' | 'filter' | 'overload' | 'key' | 'model' | 'size';
 
 /** Failure type of each cause. */
-export const CAUSES: Readonly<Record<Cause, ProviderFailureType>> = {
+export const CAUSES: Readonly<Record<NamedCause, Extract<FailureType, `Provider.${string}`>>> = {
   credit: FAILURES.quotaExceeded,
   rate: FAILURES.rateLimited,
   filter: FAILURES.refused,
@@ -18,9 +15,9 @@ export const CAUSES: Readonly<Record<Cause, ProviderFailureType>> = {
 };
 
 /** One way in which a vendor names a cause. */
-interface Known {
+export interface Known {
   readonly vendor: string;
-  readonly cause: Cause;
+  readonly cause: NamedCause;
   /** HTTP statuses, or those that the report itself names, under which it counts. @default any, and none */
   readonly status?: readonly number[];
   /** A code, type or reason, in words: `insufficient_quota` and `InsufficientQuota` are `insufficient quota`. */
@@ -290,66 +287,3 @@ export const KNOWN: readonly Known[] = [
     source: 'github.com/ggml-org/llama.cpp/tree/master/tools/server',
   },
 ];
-
-/** Names of error types that a report without a status gives, with the status that such a type has. */
-export const NAMED_STATUSES: readonly (readonly [name: RegExp, status: number])[] = [
-  [
-    /^(?:invalid (?:request|argument|params?)|bad request|validation|unprocessable entity|unsupported \w{1,20}|invalid \w{1,20})(?: error| exception)?$/,
-    400,
-  ],
-  [/^(?:authentication|unauthori[sz]ed|unauthenticated)(?: error)?$/, 401],
-  [/^(?:billing|payment required)(?: error)?$/, 402],
-  [/^(?:permission(?: denied)?|forbidden|access denied)(?: error)?$/, 403],
-  [/^not found(?: error)?$/, 404],
-  [/^(?:request )?(?:timeout|deadline exceeded)(?: error)?$/, 408],
-  [/^(?:rate limit(?:ed)?|rate limit exceeded|too many requests|resource exhausted)(?: error)?$/, 429],
-  [/^(?:unavailable|service unavailable)(?: error)?$/, 503],
-];
-
-/** Characters of the sentence that are searched, and clauses of it. */
-const MOST_SEARCHED = 2000;
-const MOST_CLAUSES = 40;
-
-/** Returns the cause that a server names, or null if only its status tells. */
-export function causeOf(said: Said, status: number | null): Cause | null {
-  const codes = said.codes.map(inWords);
-  const clauses = [...codes, ...clausesOf(said.sentence)];
-  const fits = ({ status: statuses, code, says, unless }: Known): boolean =>
-    (status === null || statuses === undefined || statuses.includes(status)) &&
-    (code === undefined || codes.some((each) => code.test(each))) &&
-    (says === undefined ||
-      clauses.some((clause) => says.every((form) => form.test(clause)) && unless?.test(clause) !== true));
-  return KNOWN.find(fits)?.cause ?? null;
-}
-
-/** Returns the status of the error type that a report names, or null. */
-export function statusNamedIn({ status, codes }: Said): number | null {
-  const words = codes.map(inWords);
-  const [, named = null] = NAMED_STATUSES.find(([name]) => words.some((each) => name.test(each))) ?? [];
-  return status ?? named;
-}
-
-/** `ResponsibleAIPolicyViolation`, `Throttling.RateQuota` and `api_key_invalid` as words in lower case. */
-export function inWords(code: string): string {
-  return code
-    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
-    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
-    .replace(/[_\W]{1,100}/g, ' ')
-    .trim()
-    .toLowerCase();
-}
-
-function clausesOf(sentence: string): string[] {
-  const clauses = sentence
-    .slice(0, MOST_SEARCHED)
-    .toLowerCase()
-    .split(/[.!?;]\s|[。！？；\n]/);
-  return clauses.slice(0, MOST_CLAUSES).map((clause) => clause.replace(/[_"'`’-]/g, ' '));
-}
-
-/** Returns what a body or an event says if it is a failure and no answer; a text is one if it names a known cause. */
-export function failureIn(body: unknown): Said | null {
-  if (typeof body !== 'string') return reportIn(body);
-  const said = saidIn(body);
-  return causeOf(said, null) === null ? null : said;
-}
