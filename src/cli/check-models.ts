@@ -1,5 +1,6 @@
 import { MODEL_LISTS } from '../activities/models';
 import { diagnose } from '../activities/models/diagnose';
+import { UNREACHED } from '../activities/models/proxied';
 import { redact } from '../activities/models/redact';
 import type { ListModels } from '../activities/models/model';
 import { VENDORS } from '../config/cards';
@@ -83,8 +84,7 @@ function explain(where: string, apiKeyEnv: string | null, error: unknown, apiKey
   const { type, happened, reason: words, remedy } = diagnose(error);
   const reason = redact(words, apiKey);
   const told = tell(`${where} ${happened}`, reason);
-  // The network has a remedy of its own.
-  if (remedy !== undefined) return broken(`${told}: ${remedy.replace(/\.$/, '')}`);
+  if (isHeldBack(happened, remedy)) return broken(`${told}: ${remedy.replace(/\.$/, '')}`);
   // OpenAI's restricted keys may be allowed to make calls but not to read the list.
   if (happened === 'answered 403' && /scope|permission/i.test(reason)) {
     return note(`${told}: the key may not read the list of models`);
@@ -103,6 +103,11 @@ function explain(where: string, apiKeyEnv: string | null, error: unknown, apiKey
     default:
       return broken(`${told}: check that it runs, and baseUrl`);
   }
+}
+
+/** Whether a proxy on the way did not pass the request on, for which there is a remedy of its own. */
+function isHeldBack(happened: string, remedy: string | undefined): remedy is string {
+  return happened === UNREACHED && remedy !== undefined;
 }
 
 function tell(what: string, reason: string): string {

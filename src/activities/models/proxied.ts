@@ -46,12 +46,15 @@ export function throughProxy(
 /** Wording of undici for a plain request. */
 const WANTS_PASSWORD = 'Proxy Authentication Required';
 
+/** What happened to a request that a proxy did not pass on. */
+export const UNREACHED = 'could not be reached';
+
 /** Diagnoses a request that a proxy did not pass on, so that nothing was billed. A refusal will not change by itself. */
 function refusedBy(proxy: Proxy, status: number | null, why = `it answered ${status}`): Diagnosis {
   const isPassing = status === null || status >= 500;
   return {
     type: isPassing ? FAILURES.unavailable : FAILURES.badRequest,
-    happened: 'could not be reached',
+    happened: UNREACHED,
     reason: `${describeProxy(proxy)}: ${why}`,
     remedy: `${remedyForProxy(proxy, status)}; nothing was billed.`,
   };
