@@ -81,3 +81,23 @@ test('a function that is demanded is called with the answer, whole and streamed'
     expect((await openai.chat.completions.create(only)).choices).toMatchObject([called]);
   });
 });
+
+test('the thoughts of the model that answers come as reasoning, not as content', async () => {
+  stage.plan([step('b', 'Count.')]);
+  stage.providers.script('b', ['<think>Six? No.</think>\n\nEight.']);
+  await stage.whileWorking(async () => {
+    const stream = await openAi().chat.completions.create({
+      model: 'conductor',
+      messages: MESSAGES,
+      stream: true,
+    });
+    let [answer, reasoning] = ['', ''];
+    for await (const { choices } of stream) {
+      const delta = choices[0]?.delta as { content?: string; reasoning_content?: string } | undefined;
+      answer += delta?.content ?? '';
+      reasoning += delta?.reasoning_content ?? '';
+    }
+    expect(answer).toBe('Eight.');
+    expect(reasoning).toContain('Six? No.');
+  });
+});

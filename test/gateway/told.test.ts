@@ -43,3 +43,11 @@ test("white space of an abandoned attempt is no part of the next one's text", ()
     { kind: 'delta', text: 'Eight.' },
   ]);
 });
+
+test('thoughts of the answer step are told apart from its text, those of other steps not at all', () => {
+  const thoughts = (delta: string, step: number): object => ({ kind: 'thoughts', ...PLACE, step, delta });
+  expect(told(thoughts('A?', 0), thoughts('Six?', 1), text('Eight.'), ended('Eight.'))).toEqual([
+    { kind: 'thoughts', text: 'Six?' },
+    { kind: 'delta', text: 'Eight.' },
+  ]);
+});
