@@ -80,6 +80,8 @@ const stepSchema = z.object({
   /** Of its text, and of its thoughts. */
   characters: z.int(),
   thoughts: z.int().default(0),
+  /** Last characters of its text. */
+  tail: z.string().default(''),
   /** Characters of its log that were emitted; absent as long as they are the text alone. */
   logged: z.int().optional(),
   ended: z.enum(['answered', 'failed']).nullable(),
@@ -224,6 +226,8 @@ export class LiveTeller {
     const calls = callsOf(trace, at);
     // The log is ahead of the trace, which has the end of an earlier call.
     if (trace.status === 'running' && told.call !== null && !calls.includes(told.call)) return;
+    // The log lost the pieces that show that text was part of the thoughts.
+    if (told.call === calls.at(-1) && !isBeginningOf(output, told)) yield this.#restart(at, told);
     yield* this.#tellText(at, told, restOf(output, told, calls.at(-1) ?? ''));
     // The rest of the log of this call is already known.
     told.since = endedAt ?? told.since;
@@ -236,7 +240,15 @@ export class LiveTeller {
   *#begin(place: StepPlace, { worker, model, error }: Step): Generator<LiveEvent, ToldStep> {
     const known = this.#told.steps[nameOf(place)];
     if (known === undefined) {
-      const told: ToldStep = { call: null, since: '', attempt: 1, characters: 0, thoughts: 0, ended: null };
+      const told: ToldStep = {
+        call: null,
+        since: '',
+        attempt: 1,
+        characters: 0,
+        thoughts: 0,
+        tail: '',
+        ended: null,
+      };
       this.#told.steps[nameOf(place)] = told;
       yield this.#event({ kind: 'stepStarted', ...place, worker, model });
       return told;
@@ -247,8 +259,7 @@ export class LiveTeller {
 
   *#tellText(place: TextPlace, told: ToldStep, piece: Piece): Generator<LiveEvent> {
     const { call, text, since } = piece;
-    const isEarlier = call !== told.call && since <= told.since;
-    if (told.ended === 'answered' || isEarlier) return;
+    if (isTooLate(piece, told)) return;
     const logged = call === told.call ? loggedOf(told) : 0;
     if (isVoidBy(piece, told)) yield this.#restart(place, told);
     Object.assign(told, { call, since, logged });
@@ -261,6 +272,7 @@ export class LiveTeller {
   #addText(place: TextPlace, told: ToldStep, delta: string): LiveEvent {
     const { attempt, characters: offset } = told;
     told.characters += delta.length;
+    told.tail = (told.tail + delta).slice(-TAIL);
     return this.#event({ kind: 'text', ...place, attempt, offset, delta });
   }
 
@@ -272,7 +284,15 @@ export class LiveTeller {
 
   #restart({ childId, round, step }: StepPlace, told: ToldStep): LiveEvent {
     const attempt = told.attempt + 1;
-    Object.assign(told, { call: null, attempt, characters: 0, thoughts: 0, logged: 0, ended: null });
+    Object.assign(told, {
+      call: null,
+      attempt,
+      characters: 0,
+      thoughts: 0,
+      tail: '',
+      logged: 0,
+      ended: null,
+    });
     return this.#event({ kind: 'restarted', childId, round, step, attempt });
   }
 
@@ -296,6 +316,19 @@ export class LiveTeller {
 function pieceOf({ callId, attempt, startedAt: since, ...piece }: LiveText): Piece {
   const { offset, text, isThoughts } = piece;
   return { call: `${callId}/${attempt}`, since, offset, text, ...(isThoughts && { isThoughts }) };
+}
+
+/** Whether a piece is of an earlier attempt, or of a step whose end brought the rest. */
+function isTooLate({ call, since }: Piece, told: ToldStep): boolean {
+  if (told.ended === 'answered') return true;
+  return call === told.call ? told.ended !== null : since <= told.since;
+}
+
+const TAIL = 16;
+
+/** Whether the text that was emitted is the beginning of an output, as far as is known of it. */
+function isBeginningOf(output: string, { characters, tail }: ToldStep): boolean {
+  return output.slice(characters - tail.length, characters) === tail;
 }
 
 /** Whether a piece shows that what was emitted is void: another call wrote it, or it was text and is now thoughts. */

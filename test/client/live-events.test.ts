@@ -12,6 +12,9 @@ const ID = 'run';
 /** One attempt of a step: the pieces that it wrote, and whether it failed. */
 interface Attempt {
   readonly pieces: readonly string[];
+  /** Thoughts before them; `isLate`: written as text first. */
+  readonly thoughts: readonly string[];
+  readonly isLate: boolean;
   readonly failed: boolean;
 }
 
@@ -19,7 +22,7 @@ const timeOf = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, s
 
 /** Returns what a store's log holds of a step's attempts, in the order of writing. */
 function logOf(attempts: readonly Attempt[]): LiveText[] {
-  return attempts.flatMap(({ pieces }, index) => {
+  return attempts.flatMap(({ pieces, thoughts, isLate }, index) => {
     const place = {
       workflowId: ID,
       round: 0,
@@ -29,10 +32,13 @@ function logOf(attempts: readonly Attempt[]): LiveText[] {
       startedAt: timeOf(index),
     };
     let offset = 0;
-    return pieces.map((text) => {
+    const write = (text: string, isThoughts: boolean): LiveText => {
       offset += text.length;
-      return { ...place, offset: offset - text.length, text };
-    });
+      return { ...place, offset: offset - text.length, text, ...(isThoughts && { isThoughts }) };
+    };
+    const late = isLate ? thoughts.map((text) => write(text, false)) : [];
+    const early = thoughts.map((text) => write(text, true));
+    return [...late, ...early, ...pieces.map((text) => write(text, false))];
   });
 }
 
@@ -91,8 +97,15 @@ function heldAfter(events: readonly LiveEvent[]): string {
 
 const pieces = fc.array(fc.string({ minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 5 });
 const attempts = fc
-  .array(pieces, { minLength: 1, maxLength: 4 })
-  .map((all) => all.map((each, index): Attempt => ({ pieces: each, failed: index < all.length - 1 })));
+  .array(
+    fc.tuple(pieces, fc.array(fc.string({ minLength: 1, maxLength: 5 }), { maxLength: 3 }), fc.boolean()),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map((all) =>
+    all.map(([each, thoughts, isLate], index): Attempt => {
+      return { pieces: each, thoughts, isLate, failed: index < all.length - 1 };
+    }),
+  );
 
 /** Steps of a reader: how many more states and pieces there are, whether the pieces are lost, whether it restarts. */
 const looks = fc.array(
@@ -128,7 +141,8 @@ test('with any timing, loss or restart from a cursor, a reader gets the answer t
       const starts = events.filter(({ kind }) => kind === 'stepStarted' || kind === 'planned');
       expect(starts).toHaveLength(2);
       const restarts = events.filter(({ kind }) => kind === 'restarted');
-      expect(restarts.length).toBeLessThan(made.length);
+      const anew = made.filter(({ thoughts, isLate }) => isLate && thoughts.length > 0);
+      expect(restarts.length).toBeLessThan(made.length + anew.length);
       expect(events.filter(({ kind }) => kind === 'ended')).toHaveLength(1);
       for (const [index, event] of events.entries()) {
         if (event.kind === 'text') expect(event.offset).toBe(heldAfter(events.slice(0, index)).length);
