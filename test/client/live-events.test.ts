@@ -13,8 +13,8 @@ const ID = 'run';
 interface Attempt {
   readonly pieces: readonly string[];
   /** Thoughts before them; `isLate`: written as text first. */
-  readonly thoughts: readonly string[];
-  readonly isLate: boolean;
+  readonly thoughts?: readonly string[];
+  readonly isLate?: boolean;
   readonly failed: boolean;
 }
 
@@ -22,7 +22,7 @@ const timeOf = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, s
 
 /** Returns what a store's log holds of a step's attempts, in the order of writing. */
 function logOf(attempts: readonly Attempt[]): LiveText[] {
-  return attempts.flatMap(({ pieces, thoughts, isLate }, index) => {
+  return attempts.flatMap(({ pieces, thoughts = [], isLate = false }, index) => {
     const place = {
       workflowId: ID,
       round: 0,
@@ -141,7 +141,7 @@ test('with any timing, loss or restart from a cursor, a reader gets the answer t
       const starts = events.filter(({ kind }) => kind === 'stepStarted' || kind === 'planned');
       expect(starts).toHaveLength(2);
       const restarts = events.filter(({ kind }) => kind === 'restarted');
-      const anew = made.filter(({ thoughts, isLate }) => isLate && thoughts.length > 0);
+      const anew = made.filter(({ thoughts = [], isLate }) => isLate && thoughts.length > 0);
       expect(restarts.length).toBeLessThan(made.length + anew.length);
       expect(events.filter(({ kind }) => kind === 'ended')).toHaveLength(1);
       for (const [index, event] of events.entries()) {
