@@ -254,7 +254,7 @@ export const KNOWN: readonly Known[] = [
     cause: 'overload',
     status: [400, 408, 429, 498, 500, 502, 503, 504, 529],
     says: [
-      /\bover ?loaded\b|\b(?:over|at|no|insufficient|not enough|out of) capacity\b|\bcapacity (?:is )?(?:exceeded|reached|exhausted)\b|\b(?:server|model|engine|service|system|upstream|cluster)s? (?:\w{1,20} ){0,4}(?:busy|saturated)\b|\b(?:high|heavy|excessive) (?:demand|load|traffic)\b|负载|繁忙|访问量过大|过载/,
+      /\bover ?loaded\b|\b(?:over|at|no|insufficient|not enough|out of) capacity\b|\bcapacity (?:is |temporarily )?(?:exceeded|reached|exhausted)\b|\b(?:server|model|engine|service|system|upstream|cluster)s? (?:\w{1,20} ){0,4}(?:busy|saturated)\b|\b(?:high|heavy|excessive) (?:demand|load|traffic)\b|负载|繁忙|访问量过大|过载/,
     ],
     source: 'api-docs.deepseek.com/quick_start/error_codes',
   },

@@ -38,7 +38,8 @@ export function saidIn(body: unknown): Said {
  * - `{"type":"error"}` (Anthropic, OpenAI's streams) or `{"object":"error"}` (vLLM, Mistral);
  * - `error_type`, `error_message` and their like, or a list of `errors` (Cloudflare's Workers AI);
  * - a `base_resp` whose status is not 0 (MiniMax);
- * - a `detail` (FastAPI), or a `message` with a `code` (Alibaba), if nothing of an answer is beside it.
+ * - a `detail` (FastAPI), or a `message` with a `code` (Alibaba), `statusCode` or `status` of a failure, if nothing of an
+ *   answer is beside it.
  */
 export function reportIn(body: unknown): Said | null {
   const [value] = listOf(body);
@@ -48,12 +49,20 @@ export function reportIn(body: unknown): Said | null {
 type Fields = Readonly<Record<string, unknown>>;
 
 function isReport(fields: Fields): boolean {
-  const { error, type, object, errors, choices, base_resp: base, detail, message, code } = fields;
+  const { error, type, object, errors, choices, base_resp: base, detail, message } = fields;
   const told = [error, errors, fieldsOf(base).status_code, fieldsOf(listOf(choices)[0]).error];
   const named = Object.entries(fields).flatMap(([key, value]) => (NAMES_ERROR.test(key) ? [value] : []));
   if ([type, object].includes('error') || [...told, ...named].some(saysMore)) return true;
   const isAnswer = Object.keys(fields).some((key) => OF_AN_ANSWER.has(key));
-  return !isAnswer && (saysMore(detail) || (typeof message === 'string' && saysMore(code)));
+  return !isAnswer && (saysMore(detail) || (typeof message === 'string' && isState(fields)));
+}
+
+/** Whether the fields beside a message say that it is about a failure. */
+function isState({ code, status, statusCode, success }: Fields): boolean {
+  const isBad = [status, statusCode].some((state) =>
+    /^(?:[45]\d\d|\w{0,20}(?:error|fail)\w{0,20})$/i.test(String(state)),
+  );
+  return isBad || saysMore(code) || success === false;
 }
 
 /** Fields such as `error_type`, `errorMessage` and `err_code`. */
