@@ -46,6 +46,7 @@ const SHAPES: readonly (readonly [shape: string, type: string | null, body: stri
   ['a list', STREAM, data([{ error: { status: 'INVALID_ARGUMENT', message: TOO_LONG } }])],
   ['a detail', STREAM, data({ detail: `context length exceeded: ${TOO_LONG}` })],
   ['a code and a message', STREAM, data({ code: 'InvalidParameter', message: TOO_LONG })],
+  ['a status and a message', STREAM, data({ statusCode: 400, message: TOO_LONG })],
   [
     'a relay of a report',
     STREAM,
