@@ -54,11 +54,11 @@ function isReport(fields: Fields): boolean {
   const named = Object.entries(fields).flatMap(([key, value]) => (NAMES_ERROR.test(key) ? [value] : []));
   if ([type, object].includes('error') || [...told, ...named].some(saysMore)) return true;
   const isAnswer = Object.keys(fields).some((key) => OF_AN_ANSWER.has(key));
-  return !isAnswer && (saysMore(detail) || (typeof message === 'string' && isState(fields)));
+  return !isAnswer && (saysMore(detail) || (typeof message === 'string' && isOfFailure(fields)));
 }
 
 /** Whether the fields beside a message say that it is about a failure. */
-function isState({ code, status, statusCode, success }: Fields): boolean {
+function isOfFailure({ code, status, statusCode, success }: Fields): boolean {
   const isBad = [status, statusCode].some((state) =>
     /^(?:[45]\d\d|\w{0,20}(?:error|fail)\w{0,20})$/i.test(String(state)),
   );
