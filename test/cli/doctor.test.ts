@@ -33,6 +33,8 @@ describe('doctor', () => {
     const { stdout } = await stage.run('doctor');
     expect(stdout).toMatch(/· Streams +beta at http:.* refuses stream, and is asked without/);
     expect(stdout).not.toMatch(/Streams +alpha/);
+    // The id tells two stores of one name apart.
+    expect(stdout).toMatch(/✓ Store +sqlite:\S+ answers \(id [0-9a-f]{12}\)/);
   });
 
   test('names what is broken and how to fix it, and shows no key', async () => {

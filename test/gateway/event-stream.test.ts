@@ -15,6 +15,7 @@ const never = (): Promise<never> => new Promise(() => undefined);
 /** Opens a stream of these frames, without a socket. */
 async function open(frames: AsyncIterator<Frame>, last: Frame | null = null) {
   const onGone = jest.fn();
+  let gone: AbortSignal | undefined;
   const stop = new AbortController();
   const destroy = jest.fn();
   const outgoing = { destroy } as Partial<ServerResponse> as ServerResponse;
@@ -22,7 +23,10 @@ async function open(frames: AsyncIterator<Frame>, last: Frame | null = null) {
     streamEvents(
       c,
       {
-        open: () => frames,
+        open: (signal) => {
+          gone = signal;
+          return frames;
+        },
         nothing: () => bareFrameOf('nothing'),
         failed: (error) => bareFrameOf(String(error), 'error'),
         stop: { signal: stop.signal, frame: () => last },
@@ -34,7 +38,7 @@ async function open(frames: AsyncIterator<Frame>, last: Frame | null = null) {
   const response = await app.request('/', {}, { outgoing });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (reader === undefined) throw new Error('there is no body');
-  return { response, onGone, destroy, reader, stop };
+  return { response, onGone, destroy, reader, stop, isClosed: () => gone?.aborted };
 }
 
 type Reader = Awaited<ReturnType<typeof open>>['reader'];
@@ -126,10 +130,13 @@ test('a client that reads, however slowly, is not cut off', async () => {
 });
 
 test('a client that leaves is noticed once, and no timer goes on', async () => {
-  const { reader, destroy, onGone } = await open(framesAt(0, 1_000_000));
+  const { reader, destroy, onGone, isClosed } = await open(framesAt(0, 1_000_000));
   const heard = readFor(reader, 12);
   await heard;
+  expect(isClosed()).toBe(false);
   await reader.cancel();
+  // Frames that wait for news end as well.
+  expect(isClosed()).toBe(true);
   expect(onGone).toHaveBeenCalledTimes(1);
   await jest.advanceTimersByTimeAsync(200 * SECOND);
   expect([destroy.mock.calls.length, onGone.mock.calls.length]).toEqual([0, 1]);
