@@ -14,7 +14,7 @@ const MOST_ITEMS = 100;
  * @param tolerance relative to the right quantity
  */
 export function gradeFreeForm(right: string, reply: string, tolerance = 0): Grade {
-  const say = gradeOf.bind(null, 'freeform/6');
+  const say = gradeOf.bind(null, 'freeform/7');
   const answer = finalAnswerOf(reply);
   const text = plain(answer);
   if (text === '') return say('unparseable', null, 'there is no answer');

@@ -55,7 +55,7 @@ async function gradeByRules(question: RightAnswer, reply: string): Promise<Grade
 }
 
 function gradeExact({ answer: right, caseSensitive }: Graded<'exact'>, answer: string): Grade {
-  const say = gradeOf.bind(null, 'exact/1');
+  const say = gradeOf.bind(null, 'exact/2');
   const wanted = normalizeText(right, caseSensitive);
   if (wanted === '') return say('ungraded', null, 'the right answer contains no text');
   const isRight = normalizeText(answer, caseSensitive) === wanted;
@@ -65,7 +65,7 @@ function gradeExact({ answer: right, caseSensitive }: Graded<'exact'>, answer: s
 }
 
 function gradeNumber({ answer: right, tolerance, boxed }: Graded<'number'>, reply: string): Grade {
-  const say = gradeOf.bind(null, 'number/6');
+  const say = gradeOf.bind(null, 'number/7');
   const wanted = readNumber(right);
   if (wanted === null) return say('ungraded', null, `the right answer ${shown(right)} is not a number`);
   const found = boxed === true ? readBoxedInteger(reply) : readFinalNumber(reply);
@@ -81,7 +81,7 @@ function gradeNumber({ answer: right, tolerance, boxed }: Graded<'number'>, repl
 }
 
 function gradeChoice({ answer: right, options }: Graded<'choice'>, reply: string): Grade {
-  const say = gradeOf.bind(null, 'choice/4');
+  const say = gradeOf.bind(null, 'choice/5');
   const wanted = readRightChoice(right, options);
   if (wanted === null) return say('ungraded', null, `the right answer ${shown(right)} is not an option`);
   const found = readChoice(reply, options);

@@ -9,7 +9,7 @@ export interface Grade {
   readonly extracted: string | null;
   /** One sentence for a person who doubts the verdict. */
   readonly reason: string;
-  /** Grader and version of its rules, and of each library that was asked: `math/5 compute-engine/0.140.0`. */
+  /** Grader and version of its rules, and of each library that was asked: `math/6 compute-engine/0.140.0`. */
   readonly graderVersion: string;
 }
 

@@ -390,8 +390,8 @@ test('a verifier decides where a question asks for it, and its calls are booked 
     { correct: 2, graded: 2 },
   ]);
   const [clerk, coder] = records;
-  expect(clerk).toMatchObject({ graderVersion: 'freeform/6 verifier/judge', judging: { calls: 1 } });
-  expect(coder).toMatchObject({ method: 'worker:coder', graderVersion: 'freeform/6' });
+  expect(clerk).toMatchObject({ graderVersion: 'freeform/7 verifier/judge', judging: { calls: 1 } });
+  expect(coder).toMatchObject({ method: 'worker:coder', graderVersion: 'freeform/7' });
   expect(coder?.judging).toBeUndefined();
   expect(await stage.rows('eval-verified-1')).toMatchObject([{ worker: 'verifier' }]);
   const paid = paidIn(stage);

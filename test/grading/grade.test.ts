@@ -146,7 +146,7 @@ test('a grade states the extracted answer, the reason and the version of the gra
     verdict: 'wrong',
     extracted: '5 m.',
     reason: 'the quantity differs from 5 km',
-    graderVersion: 'freeform/6',
+    graderVersion: 'freeform/7',
   });
   const long = await grade({ grader: 'exact', answer: 'x' }, `a\n${'b'.repeat(1000)}`);
   expect(long.extracted).toBe(`a ${'b'.repeat(198)}…`);

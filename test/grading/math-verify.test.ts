@@ -24,7 +24,7 @@ test('the second tier can recognize equal answers that the first does not', asyn
   // Two intervals whose union is the right one, and two whose union is not.
   const question = { grader: 'math', answer: '[0,3]' } as const;
   const union = await grade(question, '[0,2]\\cup[2,3]');
-  expect(union).toMatchObject({ verdict: 'correct', graderVersion: 'math/5 math-verify/0.9.0' });
+  expect(union).toMatchObject({ verdict: 'correct', graderVersion: 'math/6 math-verify/0.9.0' });
   expect((await grade(question, '[0,2]\\cup[1,4]')).verdict).toBe('wrong');
 });
 

@@ -39,7 +39,7 @@ test('programs are the same if their text is, whatever they print', async () => 
   const question = { grader: 'code', tests: [{ input: '', output: '1' }] } as const;
   const programs = ['print(1)', 'print( 1)', 'print(1)'];
   const grades = programs.map((extracted) => {
-    return { verdict: 'correct', extracted, reason: '', graderVersion: 'code/1' } as const;
+    return { verdict: 'correct', extracted, reason: '', graderVersion: 'code/2' } as const;
   });
   expect(await groupSame(question, grades)).toEqual([0, 1, 0]);
 });

@@ -7,7 +7,7 @@ import { type ProgramRun, SandboxError } from '../sandbox/sandbox';
 import { type Grade, gradeOf, shown } from '../verdict';
 import { isSameOutput, isSameValue } from './compare-output';
 
-const RULES = 'code/1';
+const RULES = 'code/2';
 
 type CodeQuestion = Graded<'code'>;
 type Test = CodeQuestion['tests'][number];

@@ -9,7 +9,7 @@ import { askMathVerify, INSTALL_MATH_VERIFY } from './math-verify';
 import { MOST_CHARACTERS } from './normalize';
 import { readShape } from './shape';
 
-const RULES = 'math/5';
+const RULES = 'math/6';
 
 /** Time limit of the first tier for one answer, however many items it has. */
 const MOST_MS = 15_000;

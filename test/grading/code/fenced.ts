@@ -62,6 +62,6 @@ export function testHonest(sandbox: string): void {
   test.each(HONEST)('%s', async (_, question, python, verdict, reason) => {
     const found = await grade(question, fenced(python));
     expect(found).toMatchObject(judged(verdict, reason));
-    expect(found.graderVersion).toMatch(new RegExp(`^code/1 python/3\\.\\d+\\.\\d+ ${sandbox}$`));
+    expect(found.graderVersion).toMatch(new RegExp(`^code/2 python/3\\.\\d+\\.\\d+ ${sandbox}$`));
   });
 }
