@@ -4,6 +4,7 @@ import { type BudgetShare, SharedBudget } from '../../budget/shared-budget';
 import type { Question } from '../../grading/question';
 import type { Store } from '../../store/store';
 import { questionSetKey } from '../../evaluation/contract';
+import { sumOfAll } from '../../evaluation/statistics';
 import { keepLines } from '../../store/texts';
 import { readRecord } from '../../store/records';
 import { readGroup } from '../activities/records';
@@ -53,9 +54,14 @@ export async function playPrompted(request: PromptedRequest): Promise<string | n
   };
   for (const options of asked) {
     const group = await readKept(store, settings.trainRun, options);
-    if (group === null) rest.push(options);
-    else add(group);
-    for (const { nanoUsd } of group?.rollouts ?? []) spent += nanoUsd ?? 0;
+    if (group === null) {
+      rest.push(options);
+      continue;
+    }
+    add(group);
+    // A group of unknown cost may have used all that it was allowed.
+    spent +=
+      sumOfAll(group.rollouts.map(({ nanoUsd }) => nanoUsd)) ?? settings.run.limits.nanoUsd ?? Infinity;
   }
   const budget = new SharedBudget(request.nanoUsd, spent);
   const runShort = (): void => {

@@ -121,6 +121,16 @@ test('asks no more than requested, and no more than the money pays for', async (
   expect(answered('conductor')).toBe(4);
 });
 
+test('what a kept group of unknown cost has cost counts as all that it was allowed', async () => {
+  stage.providers.answer('conductor', REPLIES.right);
+  stage.providers.script('a', [{ fault: 'usage-missing' }]);
+  const { groups } = await ask({ most: 1 });
+  expect(groups).toMatchObject([{ rollouts: [{ nanoUsd: null }] }]);
+  // Money for many groups, but not beside one without a limit of its own.
+  expect((await ask({ most: 2, nanoUsd: 50e9 })).reason).toMatch(/^the money is used up/);
+  expect(answered('conductor')).toBe(1);
+});
+
 test('the prompted Conductor is asked for plans in the form that the policy may write', async () => {
   stage.providers.answer('conductor', REPLIES.right);
   await ask({ most: 1 });
