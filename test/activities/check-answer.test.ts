@@ -102,6 +102,15 @@ test('a pattern that backtracks forever is abandoned, while others are answered 
   expect(await faultOf(ENDLESS[0], '"aaaa"')).toBeNull();
 });
 
+test('a check that needs far more memory than a thread may have is abandoned, though it would end in time', async () => {
+  // Each of the three million faults is an object of its own.
+  const ones = JSON.stringify(Array(3_000_000).fill(1));
+  expect(await faultOf({ items: { type: 'string' } }, ones)).toBe(
+    'it could not be checked within 5 s and 256 MB',
+  );
+  expect(await faultOf({ items: { type: 'string' } }, '[1]')).toBe('/0 must be string');
+});
+
 test('a definition that is referred to thousands of times is compiled once, and not in the main thread', async () => {
   const keywords = Object.fromEntries(
     Array.from({ length: 200 }, (_, index) => [`p${index}`, { minimum: index }]),
