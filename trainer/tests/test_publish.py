@@ -80,6 +80,41 @@ async def test_a_probe_is_the_largest_gap_of_all_tokens() -> None:
         assert await server.probe(NAME, Probe(token_ids, scores)) == 0.25
 
 
+@pytest.mark.parametrize(
+    ("warm", "cold", "is_refused"),
+    [
+        pytest.param({5: -0.1, 9: -2.6}, {5: 0.0, 9: -5.0}, False, id="twice as far apart"),
+        pytest.param({5: -0.1, 9: -2.6}, {5: -0.1, 9: -4.1}, False, id="nearly twice"),
+        pytest.param({5: -0.1, 9: -2.6}, {5: -0.1, 9: -2.6}, True, id="as far apart as before"),
+        pytest.param({5: -0.9, 9: -1.4}, {5: -0.9, 9: -1.4}, False, id="hardly apart"),
+        pytest.param({5: -0.001}, {5: -0.001}, False, id="one token alone"),
+        pytest.param({5: -0.1, 9: -2.6}, {7: -0.1}, False, id="no token in common"),
+    ],
+)
+async def test_only_log_probabilities_that_tell_of_it_are_refused(
+    warm: dict[int, float], cold: dict[int, float], is_refused: bool
+) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked = json.loads(request.content)
+        # The prompt ends before the token that the policy finds least likely.
+        assert asked["prompt"] == [1, 2]
+        told = {1.0: warm, 0.5: cold}[asked["temperature"]].items()
+        choices = [
+            {"token_ids": [token], "logprobs": {"token_logprobs": [score]}} for token, score in told
+        ]
+        return httpx.Response(200, json={"choices": choices})
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
+        checked = PolicyServer("http://vllm/v1", client).require_processed(
+            NAME, Probe([1, 2, 3, 4], [-0.5, -3.0, -1.0])
+        )
+        if not is_refused:
+            await checked
+            return
+        with pytest.raises(ServerRefused, match=r"by 2\.5 at temperature 1, and by 2\.5 at 0\.5"):
+            await checked
+
+
 async def test_it_reports_whether_there_was_anything_to_unload() -> None:
     with recorded("unloaded", "unloadedAlready") as server:
         assert await server.unload(NAME)
