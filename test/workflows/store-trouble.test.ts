@@ -18,6 +18,15 @@ class FullStore extends SqliteStore {
   }
 }
 
+/** Names no id while it is away. */
+class NamelessStore extends SqliteStore {
+  isAway = true;
+
+  override id(how: 'read' | 'make'): Promise<string | null> {
+    return this.isAway ? Promise.reject(new Error('the store is away')) : super.id(how);
+  }
+}
+
 let stage: Stage;
 afterEach(() => stage.close());
 
@@ -77,11 +86,48 @@ test('a run goes on with the store in which it began: workers and clients with a
   const ended = await stage.whileWorking(() => untilTrace(stage, id, ({ status }) => status !== 'running'));
   expect(ended).toMatchObject({ status: 'completed', calls: [{ worker: 'conductor' }, { worker: 'a' }] });
 
+  const fresh = new SqliteStore(join(stage.folder, 'fresh.db'));
+  const newcomer = new ConductorClient({ client: temporal.client, store: fresh, taskQueue });
+  await expect(newcomer.trace(id)).rejects.toThrow(
+    `${fresh.url} (which has no id yet), is not the one with id ${own}`,
+  );
+  expect(await fresh.id('read')).toBeNull();
+
   const stranger = new ConductorClient({ client: temporal.client, store: elsewhere, taskQueue });
   await expect(stranger.trace(id)).rejects.toThrow(sentence('client'));
   await expect(stranger.retry(id, { from: 0 })).rejects.toThrow(sentence('client'));
   const { runs } = await stranger.list({ taskQueue, known: [id] });
   expect(runs).toMatchObject([{ id, question: null }]);
+});
+
+test('a run that names no store, as of older versions, goes on with any; a store without an id serves any run', async () => {
+  const store = new NamelessStore(join(await freshFolder(), 'store.db'));
+  stage = await openStage({ store, config });
+  const { client, temporal, taskQueue } = stage;
+  stage.plan([step('a', 'Answer.')]);
+  const id = await stage.whileWorking(async () => {
+    const started = await client.start({ question: 'Who keeps it?', approval: 'plan' });
+    await untilTrace(stage, started.id, ({ waitsFor }) => waitsFor === 'approval');
+    return started.id;
+  });
+  store.isAway = false;
+  await stage.whileWorking(async () => {
+    await client.approvePlan(id);
+    const trace = await untilTrace(
+      stage,
+      id,
+      ({ status, waitsFor }) => status !== 'running' || waitsFor === 'store',
+    );
+    expect(trace).toMatchObject({ status: 'completed', calls: [{ worker: 'conductor' }, { worker: 'a' }] });
+    // The first run that begins with the store at hand gives the store its id.
+    expect(await store.id('read')).toBeNull();
+    stage.plan([step('a', 'Answer.')]);
+    await client.solve({ question: 'Who keeps it now?' }, `${id}-later`);
+    expect(await store.id('read')).toMatch(/^[0-9a-f]{12}$/);
+  });
+  const plain = Object.assign(new SqliteStore(join(stage.folder, 'plain.db')), { id: undefined });
+  const elsewhere = new ConductorClient({ client: temporal.client, store: plain, taskQueue });
+  expect(await elsewhere.trace(`${id}-later`)).toMatchObject({ status: 'completed' });
 });
 
 test("a run whose worker lost its store's file waits until a copy is restored, and goes on with that", async () => {
