@@ -1,4 +1,5 @@
-import { ConductorClient, type LiveEvent, renderPlan } from '../../src';
+import { ConductorClient, type LiveEvent, renderPlan, type Retry, type SolveResult } from '../../src';
+import { FollowedRun } from '../../src/client/followed-run';
 import { keptAnswers } from '../durability/kept-answers';
 import { countPolls } from '../support/count-polls';
 import { openStage, type Stage, step, useStage } from '../support/stage';
@@ -182,6 +183,39 @@ test('all streams of a run in a client share one reader, which ends with the las
     expect(client.streamedLength(id)).toBe(0);
   });
   expect(polls).toEqual({ open: 0, most: 1 });
+});
+
+test('once a run has ended, nobody asks which of its calls wait, even if a stream of it is left open', async () => {
+  const { client, temporal } = stage;
+  const closing = new AbortController();
+  const asked = { ended: 0, running: 0 };
+  const follow = async (id: 'ended' | 'running'): Promise<FollowedRun> => {
+    await client.start({ question: 'How many legs?' }, id);
+    const watch = (signal: AbortSignal): AsyncGenerator<SolveResult> => client.watch(id, signal);
+    const retries = (): Promise<Retry[]> => {
+      asked[id] += 1;
+      return client.retries(id);
+    };
+    return new FollowedRun({ id, client: temporal.client, watch, retries, store: null }, closing.signal);
+  };
+  const timesAsked = (id: 'ended' | 'running', least: number): Promise<number> =>
+    until(
+      () => asked[id],
+      (times) => times >= least,
+    );
+  const followed = await follow('ended');
+  await follow('running');
+  await timesAsked('ended', 1);
+  await temporal.client.workflow.getHandle('ended').terminate();
+  await until(
+    () => followed.end,
+    (end) => end !== null,
+  );
+  const { ended, running } = asked;
+  await timesAsked('running', running + 3);
+  closing.abort();
+  await temporal.client.workflow.getHandle('running').terminate();
+  expect(asked.ended).toBe(ended);
 });
 
 test('an invalid cursor is refused', async () => {
