@@ -38,6 +38,11 @@ export const UNPLAYED: readonly Unplayed[] = [
     commands: ['export TEMPORAL_', 'temporal-conductor worker', 'temporal-conductor gateway'],
   },
   {
+    page: 'docs/deployment.md',
+    because: 'needs a proxy: test/cli/proxies',
+    commands: ['export HTTPS_PROXY', 'export NO_PROXY', 'temporal-conductor doctor'],
+  },
+  {
     page: 'docs/failures.md',
     because: 'follows a kill at a certain moment: test/durability and npm run chaos',
     commands: [
