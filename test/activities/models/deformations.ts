@@ -197,7 +197,7 @@ function divided(reply: Reply, draw: Draw): unknown[] | null {
       typeof value === 'string' &&
       value.length > 1 &&
       // Only a piece of a text may be divided, not what repeats or sums up all of it.
-      /\.delta$|_delta|^undefined$/.test(String(typeOf(reply.events[Number(path[0])]))) &&
+      /\.delta$|^content_block_delta$|^undefined$/.test(typeOf(reply.events[Number(path[0])])) &&
       !path.includes('part'),
   );
   const place = reply.isStream ? places[draw(Math.max(1, places.length))] : undefined;
@@ -212,9 +212,8 @@ function divided(reply: Reply, draw: Draw): unknown[] | null {
   return reply.events.toSpliced(index, 1, ...halves);
 }
 
-function typeOf(event: unknown): unknown {
-  const { type } = Object(event) as { readonly type?: unknown };
-  return type === 'content_block_delta' ? '_delta' : type;
+function typeOf(event: unknown): string {
+  return String((Object(event) as { readonly type?: unknown }).type);
 }
 
 const inserted = (event: unknown, isHarmless: boolean, name: string): Deformation =>
