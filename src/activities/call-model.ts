@@ -64,7 +64,7 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   if (arrived.kind === 'left-running') throw toError(arrived.failure, [...others, row]);
   // A plan is read with its thoughts: the plan language passes over them.
   const sent = call.purpose === 'step' ? withThoughtsApart(arrived, askedOf(call)) : arrived;
-  const ended = sent.kind === 'answered' ? await keepOutput(store, call, sent) : sent;
+  const ended = sent.kind === 'answered' ? await keepTexts(store, call, sent) : sent;
   const closed = closeRow(row, call, ended);
   const rows = [...others, closed];
   if (ended.kind === 'failed') {
@@ -75,12 +75,9 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
     if (found === null) throw failure;
     return takeKept(store, found, blank);
   }
-  const { dropped, finish } = ended.reply;
+  const { dropped } = ended.reply;
   void noteRefused(store, call.card, dropped);
-  const cut = finish === 'length' && ({ cut: true } as const);
-  const { output, thoughts } = ended;
-  const answer = { output, ...(thoughts !== undefined && { thoughts }), ...cut, dropped, row: closed };
-  const first = await untilWritten(() => keepAnswer(store, answer));
+  const first = await untilWritten(() => keepAnswer(store, { ...ended.texts, dropped, row: closed }));
   await untilWritten(() => writeRow(store, closed));
   return answered(first, rows);
 }
@@ -111,15 +108,16 @@ function withoutRow(rows: readonly LedgerRow[], { attempt }: LedgerRow): LedgerR
 }
 
 /** Stores the text of an answer, and its thoughts. A text over the store's cap fails the call, though it was billed. */
-async function keepOutput(
+async function keepTexts(
   store: Store,
   { worker, card }: ModelCall,
   sent: Answered,
-): Promise<(Answered & { readonly output: Text; readonly thoughts?: Text }) | Failed> {
+): Promise<(Answered & { readonly texts: Pick<KeptAnswer, 'output' | 'thoughts' | 'cut'> }) | Failed> {
   const { reply } = sent;
   try {
     const output = await untilWritten(() => keepText(store, reply.text));
-    return { ...sent, output, ...(await keepThoughts(store, reply)) };
+    const cut = reply.finish === 'length' && ({ cut: true } as const);
+    return { ...sent, texts: { output, ...(await keepThoughts(store, reply)), ...cut } };
   } catch (error) {
     if (!(error instanceof TextTooLargeError)) throw error;
     const message = `worker ${worker} (${card.model}) answered with ${error.message}`;

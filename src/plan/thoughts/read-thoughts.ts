@@ -203,14 +203,15 @@ export class ThoughtReader {
 
   #effectOf(found: FoundTag, standing: Standing): 'none' | 'ends' | 'doubtful' {
     const { kind, name, isToken } = found;
-    const { name: own } = this.#block;
     const isTag = standing === 'tag' || (isToken && standing === 'mentioned');
-    if (kind === 'answer') return isTag ? 'ends' : 'none';
-    if (kind === 'end') return isTag && name === own ? 'ends' : 'none';
-    if (kind === 'empty' || standing === 'quoted') return 'none';
-    const isEnd = isTag && this.#count(found);
-    if (isEnd) return 'ends';
-    return kind === 'open' || own === null ? 'none' : 'doubtful';
+    if (kind !== 'answer' && kind !== 'end') return this.#effectOfBlockTag(found, standing, isTag);
+    return isTag && (kind === 'answer' || name === this.#block.name) ? 'ends' : 'none';
+  }
+
+  #effectOfBlockTag(found: FoundTag, standing: Standing, isTag: boolean): 'none' | 'ends' | 'doubtful' {
+    if (found.kind === 'empty' || standing === 'quoted') return 'none';
+    if (isTag && this.#count(found)) return 'ends';
+    return found.kind === 'open' || this.#block.name === null ? 'none' : 'doubtful';
   }
 
   /** Counts the block's tags within it. Returns whether this one closes the block itself. */

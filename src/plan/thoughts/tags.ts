@@ -31,22 +31,22 @@ const XML_BEGUN = '</?(?:[a-z:_]{0,24}|[a-z:_]{5,24}[\\s/][^<>]{0,600})';
 const HEADER_BEGUN =
   '<\\|(?:start|channel)\\|>[^<]{0,130}(?:<\\|(?:channel|constrain)\\|>[^<]{0,130}){0,2}(?:<(?:\\|[a-z]{0,10}\\|?)?)?';
 
-/** The end of a text that may become a tag with what follows. */
+/** A text that may become a tag with what follows. */
 const BEGUN = new RegExp(
-  `(?:${XML_BEGUN}|\\[/?[A-Z]{0,5}|◁/?[a-z]{0,5}|${HEADER_BEGUN}|<\\|[a-z]{0,10}\\|?|<\\|channel>[a-z]{0,7}|<channel\\|?)$`,
+  `^(?:${XML_BEGUN}|\\[/?[A-Z]{0,5}|◁/?[a-z]{0,5}|${HEADER_BEGUN}|<\\|[a-z]{0,10}\\|?|<\\|channel>[a-z]{0,7}|<channel\\|?)$`,
   'iu',
 );
 
 /** Returns where a tag may begin that the text's end has cut off, or the text's length. */
 export function tagBegunAt(text: string): number {
-  const from = Math.max(0, text.length - MOST_TAG);
-  const begun = BEGUN.exec(text.slice(from));
-  return begun === null ? text.length : from + begun.index;
+  const end = text.slice(-MOST_TAG);
+  const begun = [...end.matchAll(/[<[◁]/gu)].find(({ index }) => isTagBegun(end.slice(index)));
+  return begun === undefined ? text.length : text.length - end.length + begun.index;
 }
 
 /** Whether a whole text may become a tag. */
 export function isTagBegun(text: string): boolean {
-  return text.length < MOST_TAG && BEGUN.exec(text)?.index === 0;
+  return text.length < MOST_TAG && BEGUN.test(text);
 }
 
 export interface Tag {

@@ -3,7 +3,7 @@ import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import type { Step } from '../../../src/plan/plan';
 import { describeDuration, describeUsd, joinFacts, stateOf } from '../../../src/trace/describe';
 import { callsOfStep } from '../../../src/trace/run-tree';
-import { useLiveText } from '../api/live-texts';
+import { type TextPlace, useLiveText } from '../api/live-texts';
 import type { Round, Solve, StepResult } from '../api/types';
 import { useNow } from '../parts/now';
 import { type MarkedState, StateMark } from '../parts/state-mark';
@@ -22,11 +22,9 @@ export interface StepData extends Record<string, unknown> {
 /** Node of a plan's step: its worker, its subtask and its progress. Its size never changes. */
 export function StepNode({ data }: NodeProps<Node<StepData>>): ReactElement {
   const { step, index, round, direction, isDraft } = data;
-  const { solve, texts, thoughts, selected, select } = useShown();
+  const { solve, selected, select } = useShown();
   const place = { childId: round.childId, round: round.round, step: index };
-  const written = useLiveText(texts, place);
-  const thought = useLiveText(thoughts, place);
-  const text = written === '' && thought !== '' ? `thinks: ${thought.slice(-60)}` : written.slice(-60);
+  const text = useLastWords(place);
   const state = isDraft ? 'waiting' : markOf(solve, round, index);
   const isSelected = !isDraft && isSamePlace(selected, place);
   const worker = isDraft ? step.worker : (round.steps[index]?.worker ?? step.worker);
@@ -63,6 +61,14 @@ export function StepNode({ data }: NodeProps<Node<StepData>>): ReactElement {
       <Handle type="source" position={behind} isConnectable={isDraft} />
     </>
   );
+}
+
+/** Returns the last words of a step: of its text or, before that, of its thoughts. */
+function useLastWords(place: TextPlace): string {
+  const { texts, thoughts } = useShown();
+  const written = useLiveText(texts, place).slice(-60);
+  const thought = useLiveText(thoughts, place).slice(-60);
+  return written === '' && thought !== '' ? `thinks: ${thought}` : written;
 }
 
 export function markOf({ status }: Solve, round: Round, index: number): MarkedState {

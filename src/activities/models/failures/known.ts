@@ -282,7 +282,7 @@ export const KNOWN: readonly Known[] = [
     cause: 'size',
     status: [400, 413, 422, 500],
     says: [
-      /\bcontext (?:length|window|size)\b|\bmaximum context\b|\b(?:prompt|input|conversation)s? (?:\w{1,20} ){0,3}too long\b|\bexceed\w{0,5} (?:\w{1,20} ){0,3}context\b|超长/,
+      /\bcontext (?:length|window|size)\b|\bmaximum context\b|\b(?:prompt|input|conversation)s? (?:\w{1,9} ){0,2}too long\b|\bexceed\w{0,3} (?:\w{1,9} ){0,3}context\b|超长/,
     ],
     source: 'github.com/ggml-org/llama.cpp/tree/master/tools/server',
   },
