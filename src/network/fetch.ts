@@ -1,9 +1,8 @@
-import type { Dispatcher as Connections } from 'undici';
+import type { Dispatcher } from 'undici';
 import { codeOf, reasonOf } from '../errors';
 import { namesProxy, type Proxy, proxyFor, TunnelError } from './proxy';
 
-type Dispatcher = NonNullable<RequestInit['dispatcher']>;
-type ConnectData = Connections.ConnectData;
+type ConnectData = Dispatcher.ConnectData;
 
 /** Sends an HTTP request as `fetch` does, without its timeouts: Node's gives up after 300 s, a model may need longer. */
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
@@ -16,7 +15,7 @@ export async function openFetch(own?: string): Promise<Fetch> {
   // Without a proxy, what the program has set for its own requests stays, e.g. a dispatcher with certificates.
   if (own === undefined && !namesProxy(process.env)) return patientFetch;
   const { fetch, agent } = await openRoutes(own);
-  const options = { dispatcher: patient(agent as unknown as Dispatcher) };
+  const options = sentBy(patient(agent));
   return (input, init) => (fetch as unknown as Fetch)(input, { ...init, ...options });
 }
 
@@ -29,7 +28,7 @@ export async function routeGlobalFetch(): Promise<void> {
 
 const patientFetch: Fetch = (input, init) => {
   const shared: unknown = Reflect.get(globalThis, GLOBAL_DISPATCHER);
-  return fetch(input, isDispatcher(shared) ? { ...init, dispatcher: patient(shared) } : init);
+  return fetch(input, isDispatcher(shared) ? { ...init, ...sentBy(patient(shared)) } : init);
 };
 
 /** Key under which Node keeps the dispatcher of its own `fetch`, which may be a user's proxy agent. */
@@ -37,6 +36,11 @@ const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 
 function isDispatcher(value: unknown): value is Dispatcher {
   return typeof value === 'object' && value !== null && 'compose' in value && 'dispatch' in value;
+}
+
+/** Returns the field that Node's `fetch` adds to a browser's. */
+function sentBy(dispatcher: Dispatcher): object {
+  return { dispatcher };
 }
 
 function patient(dispatcher: Dispatcher): Dispatcher {
@@ -73,7 +77,7 @@ async function makeRoutes(own?: string) {
     },
   });
   // The agent would open a tunnel anew, without end, if the proxy closes the connection instead of answering.
-  const openTunnels = (proxy: URL, options: object): Connections => {
+  const openTunnels = (proxy: URL, options: object): Dispatcher => {
     const pool = new Pool(proxy, options);
     const open = pool.connect.bind(pool);
     return Object.assign(pool, {
