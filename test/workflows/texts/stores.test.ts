@@ -37,7 +37,10 @@ describe.each(SETTINGS)(
   'with a store of kind %s, texts of any length pass by reference:',
   (_, startStores, open) => {
     const stores = useOnce(startStores);
-    const config = { recursion: 'worker', limits: { steps: NAMES.length + 1, depth: 1 } } as const;
+    // A busy machine may work at the longest texts for several seconds without a heartbeat.
+    const temporal = { heartbeat: '60s' };
+    const limits = { steps: NAMES.length + 1, depth: 1 };
+    const config = { recursion: 'worker', limits, temporal } as const;
     const stage = useEach(async () => open({ workers: NAMES, store: await stores.open(), config }));
 
     test('an output of 20 MB, seen by the next step', async () => {
