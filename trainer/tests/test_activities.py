@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +197,9 @@ async def test_a_checkpoint_is_published_and_proven_again_and_again(
         result = await environment.run(activities.publish, publish_request(server))
         assert result["model"] == "night-shift-000001"
         assert result["logprobGap"] < 1e-4
-    assert phases == [({"phase": phase},) for phase in ("fetching", "publishing")] * 2
+    # A phase that lasts is told again and again.
+    told = [phase for phase, _ in groupby(phases)]
+    assert told == [({"phase": phase},) for phase in ("fetching", "publishing")] * 2
 
 
 async def test_a_server_of_other_weights_fails_the_probe(
