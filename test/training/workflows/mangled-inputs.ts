@@ -119,7 +119,7 @@ async function ask(stage: ScriptedTraining, workflow: string, input: unknown): P
     workflowId: randomUUID(),
     taskQueue: stage.taskQueue,
     args: [apart(input)],
-    workflowExecutionTimeout: '45s',
+    workflowExecutionTimeout: '120s',
   });
   try {
     await run;
