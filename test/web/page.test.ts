@@ -108,6 +108,21 @@ describeInChromium('the page, in Chromium', () => {
     });
   });
 
+  test('what a model thought stands apart from what it answered', async () => {
+    await stage.whileWorking(async () => {
+      stage.plan([step('a', 'Look.')]);
+      stage.providers.script('a', [{ text: '<think>A spider is no insect.</think>\n\nEight, as seen.' }]);
+      const page = await enter();
+      await ask(page, 'How many legs has a spider?');
+      await answerOf(page).getByText('Eight, as seen.').waitFor();
+      await page.getByRole('button', { name: /1\s*a\s*Look\./ }).click();
+      const panel = page.getByRole('region', { name: 'Step 1' });
+      await panel.getByText('Thoughts').click();
+      await panel.getByText('A spider is no insect.').waitFor();
+      expect(await answerOf(page).textContent()).not.toContain('insect');
+    });
+  });
+
   test('an invalid edit of a waiting plan is refused with the reason, and a valid one runs as edited', async () => {
     await stage.whileWorking(async () => {
       stage.plan([step('b', 'Count.')]);
