@@ -1,6 +1,7 @@
 import { type ConfigInput, type LiveEvent, renderPlan, type Step } from '../../src';
 import { CALL_WORKER } from '../../src/protocol/names';
 import type { Answer } from '../../src/testing';
+import { stateQuery } from '../../src/workflows';
 import { solveAnd } from '../support/until';
 import { ledgerOf, spentBy } from '../support/ledger-of';
 import { openStage, type Stage, STAGE_KEY, step } from '../support/stage';
@@ -78,6 +79,8 @@ test('a step that waits for room starts when the limit is raised', async () => {
     expect(await waitIn(id)).toMatchObject({ for: 'limit', childId: null });
     expect(await stage.client.setLimits(id, { costUsd: 0.5 })).toMatchObject({ costUsd: 0.5 });
     await stage.providers.waitForRequest(({ model }) => model === 'b');
+    const { waitsFor } = await stage.temporal.client.workflow.getHandle(id).query(stateQuery);
+    expect(waitsFor).toBeUndefined();
     expect(stage.requestsTo('a')[0]?.outcome).toBeNull();
   });
   expect(result).toMatchObject({ stoppedBy: null, degraded: false });
