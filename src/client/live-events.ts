@@ -65,7 +65,7 @@ interface Piece {
   /** `<call id>/<attempt>`. */
   readonly call: string;
   readonly since: string;
-  /** In the log of this attempt. */
+  /** Position in the log of this attempt. */
   readonly offset: number;
   readonly text: string;
   readonly isThoughts?: true;
@@ -77,7 +77,7 @@ const stepSchema = z.object({
   /** Start of that attempt; texts of earlier attempts come too late. */
   since: z.string(),
   attempt: z.int(),
-  /** Of its text, and of its thoughts. */
+  /** Characters that were emitted of its text; `thoughts` counts those of its thoughts. */
   characters: z.int(),
   thoughts: z.int().default(0),
   /** Last characters of its text. */

@@ -47,8 +47,7 @@ async function readWhole(
   if (body !== null) return body;
   const reader = new EventReader();
   const events = [...reader.push(Buffer.from(text)), ...reader.end()];
-  const isStream = events.some((data) => data === '[DONE]' || isObject(readJson(data)));
-  return isStream ? assembled([events], asked, assembly) : text;
+  return events.some(isWhole) ? assembled([events], asked, assembly) : text;
 }
 
 type Batches = AsyncIterable<readonly string[]> | readonly (readonly string[])[];
@@ -165,8 +164,7 @@ export class EventReader {
     const line = this.#line.join('');
     this.#line = [];
     const events = [...(line === '' ? [] : this.#take(line)), ...this.#take('')];
-    const whole = events.filter((data) => data === '[DONE]' || isObject(readJson(data)));
-    return this.#hasEvents || this.#stray.trim() === '' ? whole : [this.#stray];
+    return this.#hasEvents || this.#stray.trim() === '' ? events.filter(isWhole) : [this.#stray];
   }
 
   /** Takes a whole line; an empty one ends an event. */
@@ -214,6 +212,11 @@ export class EventReader {
 const OTHER_FIELD = /^(?::|(?:id|retry):|(?:data|event|id|retry)$)/;
 /** Characters kept of a text that is no event. */
 const MOST_STRAY = 1000;
+
+/** Whether an event arrived whole: JSON, or the word that ends a stream. */
+function isWhole(data: string): boolean {
+  return data === '[DONE]' || isObject(readJson(data));
+}
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null;

@@ -134,7 +134,7 @@ const REFUSED: Readonly<Record<string, RefusedField>> = {
     instead: 'send the id of the response to continue as previous_response_id, or all turns as input',
   },
   prompt: { instead: 'prompt templates are not stored here; send the text as input' },
-  // Of llama.cpp, vLLM and SGLang.
+  // llama.cpp, vLLM and SGLang constrain an answer by these.
   grammar: { asksNothing: isEmpty, instead: GRAMMAR },
   regex: { instead: GRAMMAR },
   ebnf: { instead: GRAMMAR },

@@ -24,7 +24,7 @@ const FORMS: Readonly<Record<string, Reader>> = {
   response_format: schemaOfFormat,
   'text.format': schemaOfFormat,
   'output_config.format': schemaOfFormat,
-  // Of Anthropic's earlier version, of llama.cpp, vLLM and Ollama.
+  // Anthropic's earlier version, llama.cpp, vLLM and Ollama use these names.
   output_format: schemaOfFormat,
   json_schema: readSchema,
   guided_json: readSchema,

@@ -64,7 +64,7 @@ export function turnsOf(messages: readonly Placed[], allowance: Allowance): Conv
       if (value == null || (Array.isArray(value) && value.length === 0)) continue;
       leaveOut(name, `${place}.${name}`, allowance);
     }
-    // Where OpenAI's models refuse, the message has that in place of a content.
+    // OpenAI's models put a refusal here, in place of a content.
     const said = message.content ?? (typeof message.refusal === 'string' ? message.refusal : null);
     return { role, content: textOf(said, `${place}.content`, allowance) };
   });

@@ -207,7 +207,7 @@ export const KNOWN: readonly Known[] = [
   },
   { vendor: 'Volcengine', cause: 'filter', code: /\bsensitive content detected\b/, source: VOLCENGINE },
 
-  // In words of any server. A rate is looked for first, since its sentence may offer a plan or credits.
+  // Words that any server may use. Rates come first, since their sentences may offer a plan or credits.
   {
     vendor: 'any',
     cause: 'rate',
