@@ -119,7 +119,8 @@ export class ThoughtReader {
     const rest = this.#rest;
     const found = findTag(rest);
     // A longer tag may hold the one that was found.
-    const before = Math.min(found?.at ?? rest.length, isEnd ? rest.length : tagBegunAt(rest));
+    const most = found?.at ?? rest.length;
+    const before = isEnd ? most : tagBegunAt(rest, most);
     if (before > 0) return this.#tell(before);
     if (found?.at !== 0 || !(isEnd || this.#place.isSettled(aheadOf(rest, found)))) return null;
     return this.#meet(found);

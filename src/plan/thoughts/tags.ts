@@ -37,11 +37,15 @@ const BEGUN = new RegExp(
   'iu',
 );
 
-/** Returns where a tag may begin that the text's end has cut off, or the text's length. */
-export function tagBegunAt(text: string): number {
-  const end = text.slice(-MOST_TAG);
-  const begun = [...end.matchAll(/[<[◁]/gu)].find(({ index }) => isTagBegun(end.slice(index)));
-  return begun === undefined ? text.length : text.length - end.length + begun.index;
+/** Returns where a tag may begin that the text's end has cut off, or the given index if that comes first. */
+export function tagBegunAt(text: string, most: number): number {
+  const from = Math.max(0, text.length - MOST_TAG);
+  // A text of many tags is asked about at each of them, so nothing is searched far from its end.
+  if (most <= from) return most;
+  const begun = [...text.slice(from, most).matchAll(/[<[◁]/gu)].find(({ index }) =>
+    isTagBegun(text.slice(from + index)),
+  );
+  return begun === undefined ? most : from + begun.index;
 }
 
 /** Whether a whole text may become a tag. */
