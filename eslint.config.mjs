@@ -23,7 +23,7 @@ const noVulnerableParts = {
 
 const writesForeignText = {
   selector: 'CallExpression[callee.property.name="write"][callee.object.property.name=/^(stdout|stderr)$/]',
-  message: 'Foreign text may steer a terminal: say or print it, see src/cli/terminal.ts.',
+  message: 'Foreign text may steer a terminal: say or print it, see src/cli/kit/terminal.ts.',
 };
 
 /** This machine's clock may be hours off that of Temporal's server or of the store. In a workflow, it is the server's. */
@@ -83,7 +83,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/cli/terminal.ts'],
+    ignores: ['src/cli/kit/terminal.ts'],
     rules: {
       'no-restricted-syntax': ['error', writesForeignText, ...comparesClocks, readsServerTime],
       'no-console': 'error',
@@ -101,7 +101,7 @@ export default tseslint.config(
     files: ['src/**/*.ts'],
     // These show a cost with `costIsLowerBound`, or pass both on; `reduce` has mostSpent().
     ignores: [
-      'src/cli/commands/runs.ts',
+      'src/cli/solve/runs.ts',
       'src/client/list-runs.ts',
       'src/gateway/solve/facts.ts',
       'src/trace/{describe,reduce}.ts',

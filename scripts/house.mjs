@@ -11,7 +11,7 @@ const MOST_FILES_OF_A_FOLDER = 20;
 /** Parts of src. A file belongs to the first one that matches. */
 const FLOORS = [
   ['testing', /^testing\//],
-  ['command lines', /(^|\/)cli\//],
+  ['the command line', /^cli\//],
   ['the gateway', /^gateway\//],
   ['training', /^training\//],
   ['evaluation and grading', /^(evaluation|grading)\//],

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { findProgram, PYTHON, runProgram } from '../src/start-program';
+import { findProgram, PYTHON, runProgram } from '../src/runtime/start-program';
 import { fakeProgram } from './local/fake-program';
 import { freshFolder } from './local/fresh-folder';
 

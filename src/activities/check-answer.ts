@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/activity';
-import { HelperError, Killable, NotStartedError, startThread } from '../killable';
+import { HelperError, Killable, NotStartedError, startThread } from '../runtime/killable';
 import { briefly } from '../plan/plan-error';
 import type { Asked, WorkerResult } from '../protocol/activity-contract';
 import { FAILURES, type CallFailureDetails } from '../protocol/failures';

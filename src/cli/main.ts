@@ -4,9 +4,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { CommanderError } from 'commander';
 import { codeOf, reasonOf } from '../errors';
-import { EXIT, type ExitCode, exitCodeOfError } from './ending';
+import { EXIT, type ExitCode, exitCodeOfError } from './kit/ending';
 import { buildProgram } from './program';
-import { outputLoss, say, surviveLosses } from './terminal';
+import { outputLoss, say, surviveLosses } from './kit/terminal';
 
 /** Delay before a forced exit: a followed run's last poll may stay open for a minute, and keep the process alive. */
 const GRACE_MS = 200;

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { addersTo, read, run } from './arguments';
-import { addTraining } from '../training/cli/program';
+import { addersTo, read, run } from './kit/arguments';
+import { addTraining } from './train/program';
 import type { PlainGrader } from '../evaluation/data/format';
 import { UsageError } from '../errors';
-import { readVersion } from '../version';
-import { HARMLESS_OUTPUT } from './terminal';
+import { readVersion } from '../runtime/version';
+import { HARMLESS_OUTPUT } from './kit/terminal';
 
 const EXIT_CODES = `
 An <id> may be a prefix of one that no other run has, or "last": the run that was started last.
@@ -19,15 +19,15 @@ const GRADERS: readonly PlainGrader[] = ['freeform', 'exact', 'number', 'choice'
 
 const JSON_OPTION = ['--json', 'print the whole result as JSON'] as const;
 
-const solving = () => import('./commands/solve.js');
-const runs = () => import('./commands/runs.js');
-const steering = () => import('./commands/steer.js');
-const serving = () => import('./commands/serve.js');
-const gateways = () => import('../gateway/cli/gateway.js');
-const pools = () => import('./commands/pool.js');
-const dataSets = () => import('../evaluation/cli/data.js');
-const stores = () => import('./commands/store.js');
-const keys = () => import('../gateway/cli/key.js');
+const solving = () => import('./solve/solve.js');
+const runs = () => import('./solve/runs.js');
+const steering = () => import('./solve/steer.js');
+const serving = () => import('./serve/serve.js');
+const gateways = () => import('./serve/gateway.js');
+const pools = () => import('./setup/pool.js');
+const dataSets = () => import('./evaluate/data.js');
+const stores = () => import('./setup/store.js');
+const keys = () => import('./serve/key.js');
 
 /** Builds every command with its options, in help order; the code of a command is loaded only when it is called. */
 export function buildProgram(): Command {
@@ -105,7 +105,7 @@ export function buildProgram(): Command {
     .option('--utc', 'count days in UTC instead of the local time zone')
     .addOption(new Option('--csv', 'print comma-separated values').conflicts('json'))
     .option('--json', 'print the sums as JSON')
-    .action(run(() => import('./commands/cost.js'), 'cost'));
+    .action(run(() => import('./solve/cost.js'), 'cost'));
 
   add('depth <id>', 'change how deep the Conductor may call itself, in running children too')
     .argument('<number>', '0: not at all; none: no limit', read.depth)
@@ -166,7 +166,7 @@ export function buildProgram(): Command {
     .requiredOption('--origin <url...>', 'pages that may ask, e.g. http://127.0.0.1:8233', read.origins)
     .option('--port <number>', 'port to listen on', read.port, 8081)
     .option('--host <address>', 'other machines need the token in CONDUCTOR_CODEC_TOKEN', '127.0.0.1')
-    .action(run(() => import('./commands/codec-server.js'), 'codecServer'));
+    .action(run(() => import('./serve/codec-server.js'), 'codecServer'));
 
   add('eval', 'try methods on questions with known answers, and compare their scores and costs')
     .argument('[file]', 'questions, in a format that data inspect knows')
@@ -190,7 +190,7 @@ export function buildProgram(): Command {
     .option('--compare <ids...>', 'show what changed from one evaluation to another; calls no model')
     .option('--json', 'print what was found as JSON')
     .addOption(detach)
-    .action(run(() => import('../evaluation/cli/evaluate.js'), 'evaluate'));
+    .action(run(() => import('./evaluate/evaluate.js'), 'evaluate'));
 
   addTraining(program.command('train').description('train a Conductor of your own'));
 
@@ -199,7 +199,7 @@ export function buildProgram(): Command {
   );
 
   add('doctor', 'check what is installed, reachable and allowed, and say how to fix what is not').action(
-    run(() => import('./commands/doctor.js'), 'doctor'),
+    run(() => import('./setup/doctor.js'), 'doctor'),
   );
 
   const pool = addersTo(program.command('pool').description('look after the pool'));

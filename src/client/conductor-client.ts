@@ -33,7 +33,7 @@ import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { checkStoreId } from '../store/store-id';
 import { readText } from '../store/texts';
-import { openOnce, Shared } from '../turns';
+import { openOnce, Shared } from '../runtime/turns';
 import { type AskedRequest, checkAsked, keepAsked } from './check-question';
 import { FollowedRun } from './followed-run';
 import { addChildren, addLedger, followTree, type ReadRun, readTree } from './run-tree';

@@ -6,7 +6,7 @@ import type { SolveResult, SolveTrace } from '../protocol/solve';
 import type { Store } from '../store/store';
 import { LiveReader, type LiveText } from '../store/stream-log';
 import { stalledRuns } from '../trace/run-tree';
-import { Bell } from '../turns';
+import { Bell } from '../runtime/turns';
 import type { Retry } from './pending-call';
 import { readRunNow } from './trace-reader';
 

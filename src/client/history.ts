@@ -10,7 +10,7 @@ import {
   visit,
   walkGetWorkflowExecutionHistoryResponse,
 } from '@temporalio/common/lib/internal-non-workflow';
-import { unlessAborted } from '../turns';
+import { unlessAborted } from '../runtime/turns';
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 type Page = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;

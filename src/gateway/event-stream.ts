@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
-import { unlessAborted, within } from '../turns';
+import { unlessAborted, within } from '../runtime/turns';
 import type { Env } from './gateway';
 
 /** Longest silence of a stream: proxies close a connection that is idle for a minute. */

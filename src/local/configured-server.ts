@@ -1,6 +1,6 @@
 import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
-import { isOurImage } from '../start-program';
+import { isOurImage } from '../runtime/start-program';
 import { reasonOf } from '../errors';
 import { tryTunnel } from '../network/fetch';
 import { describeProxy, remedyForProxy, TunnelError } from '../network/proxy';

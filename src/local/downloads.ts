@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { createComplete } from '../activities/models';
 import { codeOf, reasonOf } from '../errors';
-import { findProgram, PYTHON, runProgram } from '../start-program';
+import { findProgram, PYTHON, runProgram } from '../runtime/start-program';
 import type { Say } from './configured-server';
 
 interface PinnedWheel {

@@ -1,7 +1,7 @@
 import type * as Sdk from 'pg';
 import type { StorePlace } from '../config/store-url';
 import { explain, needsPackages, reasonOf, type Rule } from '../errors';
-import { openOnce } from '../turns';
+import { openOnce } from '../runtime/turns';
 import { checkSchema, migrateSchema, RIGHTS, SCHEMA_VERSION } from './postgres-schema';
 import { type Query, refusal, SqlStore, type Value } from './sql-store';
 import type { Migration } from './store';

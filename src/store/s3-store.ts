@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type * as Sdk from '@aws-sdk/client-s3';
 import { isKey, type StorePlace } from '../config/store-url';
 import { explain, factsOf, needsPackages, reasonOf, type Rule } from '../errors';
-import { Turns } from '../turns';
+import { Turns } from '../runtime/turns';
 import { idIn } from './store-id';
 import { checkKey, keysOf, type Store, type StoredEntry } from './store';
 

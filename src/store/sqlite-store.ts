@@ -5,8 +5,8 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Database from 'libsql/promise';
 import { explain, factsOf, type Rule } from '../errors';
-import { makeOwnFolder } from '../own-folder';
-import { Turns } from '../turns';
+import { makeOwnFolder } from '../runtime/own-folder';
+import { Turns } from '../runtime/turns';
 import { type Query, refusal, SqlStore, type Value } from './sql-store';
 import { checkKey, LostStoreError } from './store';
 

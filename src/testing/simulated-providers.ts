@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { listen, type Listening } from '../listen';
+import { listen, type Listening } from '../network/listen';
 import { BackgroundResponses, findLookup } from './background';
 import { type Delivery, prepareAnswer, prepareRejection, sendJson } from './delivery';
 import type { Fault } from './faults';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { ConductorClient, SolveRequest, SolveResult } from '../../src';
-import { Turns } from '../../src/turns';
+import { Turns } from '../../src/runtime/turns';
 import { isCancelled, WALL_CLOCK_MS } from './scenario';
 
 /** Solves under way at the same time. */

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type AskedOptions, readAsked } from '../../src/cli/asked-files';
+import { type AskedOptions, readAsked } from '../../src/cli/solve/asked-files';
 import { freshFolder } from '../local/fresh-folder';
 
 let folder: string;

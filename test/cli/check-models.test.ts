@@ -1,4 +1,4 @@
-import { checkModels } from '../../src/cli/check-models';
+import { checkModels } from '../../src/cli/setup/check-models';
 import { configuredCards } from '../../src/config/api-keys';
 import { parseConfig } from '../../src/config/load';
 import { startSimulatedProviders } from '../../src/testing';

@@ -1,4 +1,4 @@
-import { renderCsv, renderTable } from '../../src/cli/commands/cost';
+import { renderCsv, renderTable } from '../../src/cli/solve/cost';
 import type { CostLine } from '../../src/store/store';
 import { PLAIN, widthOf } from '../../src/trace/lines';
 

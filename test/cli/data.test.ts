@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { QuestionIndex } from '../../src/evaluation/data/question-index';
 import { splitDataSets } from '../../src/evaluation/data/split';
-import { drawFromFile } from '../../src/evaluation/cli/draw-questions';
+import { drawFromFile } from '../../src/cli/evaluate/draw-questions';
 import { type Question, questionSchema } from '../../src/grading';
 import { type Ended, endedWith, said } from './command';
 import { useFolder } from './stage';

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { runProgram } from '../../src/start-program';
+import { runProgram } from '../../src/runtime/start-program';
 import { freshFolder } from '../local/fresh-folder';
 
 const DEMO = join(__dirname, '../../examples/demo/main.mjs');

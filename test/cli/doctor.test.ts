@@ -1,4 +1,4 @@
-import { describeFinding } from '../../src/cli/finding';
+import { describeFinding } from '../../src/cli/kit/finding';
 import { PLAIN } from '../../src/trace/lines';
 import { renderPlan } from '../../src';
 import { step } from '../support/step';

@@ -1,4 +1,4 @@
-import { exitCodeOf, exitCodeOfError } from '../../src/cli/ending';
+import { exitCodeOf, exitCodeOfError } from '../../src/cli/kit/ending';
 import { ConfigError, MissingKeyError } from '../../src/config/errors';
 import { AlteredPayloadError } from '../../src/encryption/codec';
 import { UnknownKeyError } from '../../src/encryption/key-ring';

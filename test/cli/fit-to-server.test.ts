@@ -1,4 +1,4 @@
-import { fitToServer } from '../../src/cli/session';
+import { fitToServer } from '../../src/cli/kit/session';
 import type { Config } from '../../src/config/schema';
 import { parseTrainable } from '../../src/training/config/load';
 

@@ -3,8 +3,8 @@ import { type AddressInfo, connect as dial, createServer, type Socket } from 'no
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../../src';
-import { followPatiently, showRun } from '../../src/cli/follow-run';
-import type { Session } from '../../src/cli/session';
+import { followPatiently, showRun } from '../../src/cli/kit/view/follow-run';
+import type { Session } from '../../src/cli/kit/session';
 import { openStage, type Stage, step } from '../support/stage';
 import { connect } from '../support/temporal';
 

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { PERSON_AT_TERMINAL } from '../../src/cli/approval';
+import { PERSON_AT_TERMINAL } from '../../src/cli/kit/view/approval';
 import { findTemporalCli } from '../../src/local/downloads';
-import { findProgram, PYTHON } from '../../src/start-program';
+import { findProgram, PYTHON } from '../../src/runtime/start-program';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { fakeProgram } from '../local/fake-program';
 import { freshFolder } from '../local/fresh-folder';

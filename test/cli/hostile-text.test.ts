@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { harmless, type Screen, toJson } from '../../src/cli/terminal';
-import { openView } from '../../src/cli/view/follow';
-import { lookOfRun, TextsUnderWay } from '../../src/cli/view/run-view';
+import { harmless, type Screen, toJson } from '../../src/cli/kit/terminal';
+import { openView } from '../../src/cli/kit/view/follow';
+import { lookOfRun, TextsUnderWay } from '../../src/cli/kit/view/run-view';
 import { renderMarkdown } from '../../src/trace/markdown';
 import { renderTree } from '../../src/trace/tree';
 import { sampleTrace, withStep } from '../trace/sample-trace';

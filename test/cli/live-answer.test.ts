@@ -1,5 +1,5 @@
 import type { LiveEvent, SolveResult } from '../../src';
-import { LiveAnswer } from '../../src/cli/live-answer';
+import { LiveAnswer } from '../../src/cli/kit/view/live-answer';
 import { sampleTrace } from '../trace/sample-trace';
 
 /** Text written to stdout, a pipe, and to stderr. */

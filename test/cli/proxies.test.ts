@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { request as ask } from 'node:http';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
-import { listen, type Listening } from '../../src/listen';
+import { listen, type Listening } from '../../src/network/listen';
 import { useProxy } from '../network/forward-proxy';
 import { closedPort } from '../support/closed-port';
 import { testTaskQueue } from '../support/temporal';

@@ -1,4 +1,4 @@
-import { columnsOf, paintFor } from '../../src/cli/terminal';
+import { columnsOf, paintFor } from '../../src/cli/kit/terminal';
 import { PLAIN } from '../../src/trace/lines';
 
 const TERMINAL = { isTTY: true, columns: 60 };

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { foreignStore } from '../../src/cli/trust';
+import { foreignStore } from '../../src/cli/kit/trust';
 import { type GreedyPostgres, startGreedyPostgres } from '../support/postgres-server';
 import { type Ended, endedWith } from './command';
 import { poolAt, trainingOf } from './folder';

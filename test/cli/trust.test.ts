@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { modelCardsOf } from '../../src/config/api-keys';
-import { foreignKeys } from '../../src/cli/trust';
+import { foreignKeys } from '../../src/cli/kit/trust';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import type { ConfigInput } from '../../src';

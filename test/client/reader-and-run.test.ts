@@ -3,7 +3,7 @@ import { type ConductorClient, type Plan, type SolveInput, type SolveTrace, rend
 import { HistoryDecoder, type TemporalEvent } from '../../src/client/history';
 import { TraceReader } from '../../src/client/trace-reader';
 import { isRecord } from '../../src/plan/validate';
-import { Turns } from '../../src/turns';
+import { Turns } from '../../src/runtime/turns';
 import { ACCEPT, type Stage, step, useStage } from '../support/stage';
 import { until } from '../support/until';
 import type { StateSinks } from './report-state';

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import type { Payload } from '@temporalio/common';
 import { startCodecServer } from '../../src/codec-server/server';
-import type { Listening } from '../../src/listen';
+import type { Listening } from '../../src/network/listen';
 import type { TextRef } from '../../src';
 import { keepText } from '../../src/store/texts';
 import { step } from '../support/stage';

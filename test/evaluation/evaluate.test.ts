@@ -8,8 +8,8 @@ import {
 } from '../../src/evaluation/contract';
 import { TrainingPlugin } from '../../src/training';
 import { writeManifest } from '../../src/training/policy/serving';
-import { checkCheckpoints } from '../../src/evaluation/cli/plan-evaluation';
-import { findEvaluation, routeQuestions } from '../../src/evaluation/cli/earlier';
+import { checkCheckpoints } from '../../src/cli/evaluate/plan-evaluation';
+import { findEvaluation, routeQuestions } from '../../src/cli/evaluate/earlier';
 import { MAX_STEPS } from '../../src/protocol/messages';
 import type { Question } from '../../src/grading/question';
 import { keepLines } from '../../src/store/texts';

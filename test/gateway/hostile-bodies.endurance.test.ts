@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createKey } from '../../src/gateway/access/keys';
-import { MOST_LEVELS, MOST_VALUES } from '../../src/json-bounds';
+import { MOST_LEVELS, MOST_VALUES } from '../../src/network/json-bounds';
 import { useStage } from '../support/stage';
 import { startMeasuredGateway } from './measured';
 import { settingsOf } from './stage';

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { grade } from '../../src/grading';
-import { type Helper, HelperError, Killable } from '../../src/killable';
+import { type Helper, HelperError, Killable } from '../../src/runtime/killable';
 import { freshFolder } from '../local/fresh-folder';
 import { judged } from './code/fenced';
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { needProcesses, runChild } from '../../examples/learn/support/programs';
-import { unlessAborted } from '../../src/turns';
+import { unlessAborted } from '../../src/runtime/turns';
 import { freshFolder } from '../local/fresh-folder';
 import { untilGone } from '../support/until';
 
@@ -49,7 +49,7 @@ test.each(['kill', 'stop'] as const)(
 );
 
 test('a program that is asked to end first ends what it started', async () => {
-  const [programs, turns] = ['examples/learn/support/programs', 'src/turns'].map((path) =>
+  const [programs, turns] = ['examples/learn/support/programs', 'src/runtime/turns'].map((path) =>
     JSON.stringify(join(__dirname, '../..', path)),
   );
   const server = join(await freshFolder(), 'server.js');

@@ -1,6 +1,6 @@
 import { Worker } from '@temporalio/worker';
 import { MAX_HINTS, MAX_MESSAGES } from '../../src/protocol/messages';
-import { Turns } from '../../src/turns';
+import { Turns } from '../../src/runtime/turns';
 import { step, useStage } from '../support/stage';
 import { loggedLines, workflowBundle } from '../support/temporal';
 import { endOf, refusalOf, untilTrace } from '../support/until';

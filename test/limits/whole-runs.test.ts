@@ -1,6 +1,6 @@
 import { type Amount, boundOf } from '../../src/budget/amount';
 import type { HeldLimits, SolveResult } from '../../src';
-import { Turns } from '../../src/turns';
+import { Turns } from '../../src/runtime/turns';
 import { endOf } from '../support/until';
 import { readLedger, spentBy } from '../support/ledger-of';
 import { openStage } from '../support/stage';

@@ -1,7 +1,7 @@
 import { createServer, request as ask } from 'node:http';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { listen, type Listening } from '../../src/listen';
+import { listen, type Listening } from '../../src/network/listen';
 
 export interface ForwardProxy {
   url: string;

@@ -25,7 +25,7 @@ export function answerOf(request: SimulatedRequest): Answer {
 
 /** Questions that `train init --example-questions` writes. */
 const EXAMPLES = ['train', 'held-out'].flatMap((part) => {
-  const file = join(__dirname, `../../src/training/cli/example-questions/${part}.jsonl`);
+  const file = join(__dirname, `../../src/cli/train/example-questions/${part}.jsonl`);
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line) as Question);
 });

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listen } from '../../src/listen';
+import { listen } from '../../src/network/listen';
 
 /** A request as received. */
 export interface PolicyRequest {

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import { listen, type Listening } from '../../src/listen';
+import { listen, type Listening } from '../../src/network/listen';
 
 export type { Listening };
 

@@ -1,4 +1,4 @@
-import { describeChanges, drawFrame } from '../../src/cli/view/run-view';
+import { describeChanges, drawFrame } from '../../src/cli/kit/view/run-view';
 import type { SolveResult } from '../../src';
 import { whyDegraded } from '../../src/trace/describe';
 import { PLAIN, widthOf } from '../../src/trace/lines';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { unlessAborted } from '../../src/turns';
+import { unlessAborted } from '../../src/runtime/turns';
 import { childrenOf, openSurroundings, type Surroundings } from '../../examples/learn/support/surroundings';
 import { SMALL_WORLD } from '../../examples/learn/world/world';
 import { type Folder, makeFolder } from '../cli/folder';

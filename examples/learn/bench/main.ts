@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { unlessAborted } from '../../../src/turns';
+import { unlessAborted } from '../../../src/runtime/turns';
 import { openTown } from '../demo/town';
 import type { Lesson } from '../support/lesson';
 import { SMALL_WORLD } from '../world/world';

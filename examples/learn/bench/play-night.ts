@@ -10,7 +10,7 @@ import type { Town } from '../demo/town';
 import { TRAIN_RUN } from '../support/lesson';
 import { childrenOf } from '../support/surroundings';
 import { type CycleFigures, type Figures, sum } from './tables';
-import { FOLDER } from '../../../src/cli/trust';
+import { OWN_FOLDER } from '../../../src/runtime/own-folder';
 
 const POLL_MS = 50;
 
@@ -99,7 +99,7 @@ async function processorTimeOf(pid: number): Promise<number> {
  * @throws Error if there is none
  */
 export async function serverOf(folder: string): Promise<number> {
-  const record = await runningServer(join(folder, FOLDER));
+  const record = await runningServer(join(folder, OWN_FOLDER));
   if (record?.pid) return record.pid;
   throw new Error(`No Temporal server was started in ${folder}: did "up" find another one?`);
 }

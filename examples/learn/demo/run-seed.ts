@@ -11,7 +11,7 @@ import type { Optimum } from '../world/optimum';
 import { questionSet } from '../world/questions';
 import { openTown, type Town, warmStartArguments } from './town';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../../../src/training/names';
-import { unlessAborted } from '../../../src/turns';
+import { unlessAborted } from '../../../src/runtime/turns';
 
 /** Fixed date, so that the demo is the same on each day. */
 const NIGHT = '2026-01-10';

@@ -11,7 +11,7 @@ import { TrainingClient } from '../../../src/training/client/training-client';
 import { batchKey, metricsFolder } from '../../../src/training/store-keys';
 import type { CycleMetrics } from '../../../src/training/records';
 import type { NightProgress } from '../../../src/training/contract';
-import { unlessAborted } from '../../../src/turns';
+import { unlessAborted } from '../../../src/runtime/turns';
 import { KillableServer } from '../support/killable-server';
 import { type Lesson, TRAIN_RUN } from '../support/lesson';
 import { LogFollower } from '../support/log-follower';

@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { unlessAborted } from '../../../src/turns';
+import { unlessAborted } from '../../../src/runtime/turns';
 import { seedsFrom } from '../support/options';
 import { type Lesson, openLesson } from './lesson';
 import { type Recipe, withCycles } from './recipe';

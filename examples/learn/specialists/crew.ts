@@ -5,7 +5,7 @@ import { configSchema, type ConfigInput } from '../../../src/config/schema';
 import type { Message, Plan } from '../../../src/plan/plan';
 import { workerMessages } from '../../../src/plan/prompt/worker';
 import type { ModelCard } from '../../../src/protocol/cards';
-import { Turns } from '../../../src/turns';
+import { Turns } from '../../../src/runtime/turns';
 import type { Schooling, WorkerTask } from './workers';
 
 // The workers, asked through the product's own adapter, as a solve asks them.

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { renderMarkdown, writeReport } from '../../../src/evaluation/report/report';
-import { unlessAborted } from '../../../src/turns';
+import { unlessAborted } from '../../../src/runtime/turns';
 import { timed } from '../plain/run-course';
 import { smollm2Folder } from '../smollm2/unpack';
 import { readWhole, readWord, seedsFrom } from '../support/options';

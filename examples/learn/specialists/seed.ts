@@ -6,7 +6,7 @@ import { readRecord, writeRecord } from '../../../src/store/records';
 import { ArtifactFolder } from '../../../src/training/artifacts';
 import { rightPlansSchema } from '../../../src/training/records';
 import { type Checkpoint, checkpointSchema } from '../../../src/training/trainer-contract';
-import { unlessAborted } from '../../../src/turns';
+import { unlessAborted } from '../../../src/runtime/turns';
 import { startStepServer } from '../plain/lesson';
 import { mean } from '../plain/scoring';
 import { needProcesses, runPython } from '../support/programs';

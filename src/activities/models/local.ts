@@ -5,11 +5,11 @@ import type * as Engine from 'node-llama-cpp';
 import type { ChatHistoryItem, GbnfJsonObjectSchema, LlamaChat, LlamaModel } from 'node-llama-cpp' with {
   'resolution-mode': 'import',
 };
-import { isOurImage } from '../../start-program';
+import { isOurImage } from '../../runtime/start-program';
 import { reasonOf } from '../../errors';
 import { routeGlobalFetch } from '../../network/fetch';
 import type { OutputSchema } from '../../plan/plan';
-import { Turns, unlessAborted } from '../../turns';
+import { Turns, unlessAborted } from '../../runtime/turns';
 import { chooseSettings, type Complete, type ModelReply, type ModelRequest } from './model';
 
 const SMOLLM2 = 'smollm2';

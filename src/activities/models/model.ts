@@ -1,7 +1,7 @@
 import type { Message, OutputSchema } from '../../plan/plan';
 import type { Usage } from '../../protocol/solve';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
-import { openOnce } from '../../turns';
+import { openOnce } from '../../runtime/turns';
 import type { Diagnosis } from './diagnose';
 
 /** One request to one model, independent of the vendor. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../errors';
 import type { SharedStates } from '../../store/store';
-import { Turns } from '../../turns';
+import { Turns } from '../../runtime/turns';
 import type { Health } from '../models/diagnose';
 import {
   isStale,

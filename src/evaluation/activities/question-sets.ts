@@ -3,7 +3,7 @@ import { ConfigError } from '../../config/errors';
 import type { Question } from '../../grading/question';
 import { quoteBriefly } from '../../plan/plan-error';
 import type { Store } from '../../store/store';
-import { openOnce } from '../../turns';
+import { openOnce } from '../../runtime/turns';
 import { type QuestionRef, readQuestionSetKey } from '../contract';
 
 /** Number of cached sets, for the current night, the night before and an evaluation. */

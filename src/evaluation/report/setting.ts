@@ -5,7 +5,7 @@ import { conductorMessages } from '../../plan/prompt/conductor';
 import { workerMessages } from '../../plan/prompt/worker';
 import type { ConductorCard, ModelCard, ResolvedRun, RunWorker } from '../../protocol/cards';
 import { counted } from '../../trace/describe';
-import { readVersion } from '../../version';
+import { readVersion } from '../../runtime/version';
 import { conductorFor, modelsBeside } from '../cast';
 import { readMethod } from '../methods/read-method';
 import type { MadeWith, Manifest, MethodRecord } from '../results';

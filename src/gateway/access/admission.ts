@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
-import { findExcess } from '../../json-bounds';
+import { findExcess } from '../../network/json-bounds';
 import type { Env, Gateway } from '../gateway';
 import type { Key } from './keys';
 import { SESSION_SECONDS } from './passes';

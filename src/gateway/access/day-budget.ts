@@ -5,7 +5,7 @@ import type { SolveTrace } from '../../protocol/solve';
 import { dateOf } from '../../store/costs';
 import { eachInParallel, type Store } from '../../store/store';
 import { describeCost, describeUsd } from '../../trace/describe';
-import { Turns } from '../../turns';
+import { Turns } from '../../runtime/turns';
 import { changeRecord, readRecord } from '../../store/records';
 import { Refusal } from '../refusal';
 import type { Key } from './keys';

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { requireAdmin } from '../access/admission';
 import type { App, Gateway } from '../gateway';
-import { within } from '../../turns';
+import { within } from '../../runtime/turns';
 import { jsonOf, refusals, UNKEYED } from '../routes';
 
 const healthSchema = z

@@ -1,4 +1,4 @@
-import { Bell } from '../../turns';
+import { Bell } from '../../runtime/turns';
 
 /** Events of one source for all its readers in this process: it is read once, and each reader gets all of it. */
 export class Replay<Event> {

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { unlessNotFound } from '../../client/steer';
 import type { ConversationTurn } from '../../protocol/input';
-import { Shared, within } from '../../turns';
+import { Shared, within } from '../../runtime/turns';
 import { noteAudit } from '../access/audit';
 import type { Source } from '../access/streams';
 import { IGNORE_HEADER } from '../solve/request-fields';

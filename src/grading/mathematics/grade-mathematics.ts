@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { finalAnswerOf } from '../read-answer';
-import { HelperError, Killable, startThread } from '../../killable';
+import { HelperError, Killable, startThread } from '../../runtime/killable';
 import { type Grade, gradeOf, shown, type Verdict } from '../verdict';
 import { compareShapes, type Comparison } from './compare';
 import { askMathVerify, INSTALL_MATH_VERIFY } from './math-verify';

@@ -1,5 +1,5 @@
 import { release } from 'node:os';
-import { openOnce, Turns } from '../../turns';
+import { openOnce, Turns } from '../../runtime/turns';
 import { bubblewrap, unsafe } from './bubblewrap';
 import { type ProgramLimits, type Sandbox, SandboxError } from './sandbox';
 import { sandboxFusion } from './sandbox-fusion';

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { codeOf, reasonOf } from '../../errors';
-import { startProgram } from '../../start-program';
+import { startProgram } from '../../runtime/start-program';
 
 export interface Program {
   readonly python: string;

@@ -1,4 +1,4 @@
-import { type Asking, askVerdict, type Person, PlanQuestions } from '../../../src/cli/approval';
+import { type Asking, askVerdict, type Person, PlanQuestions } from '../../../src/cli/kit/view/approval';
 import { UsageError } from '../../../src/errors';
 import { RefusedError } from '../../../src/client/steer';
 import type { SolveResult } from '../../../src';

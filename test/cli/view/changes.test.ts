@@ -1,4 +1,4 @@
-import { describeChanges } from '../../../src/cli/view/run-view';
+import { describeChanges } from '../../../src/cli/kit/view/run-view';
 import { sampleFamily, sampleFamilyAtWork, sampleWaiting } from '../../trace/sample-family';
 import { at, sampleTrace, withStep } from '../../trace/sample-trace';
 

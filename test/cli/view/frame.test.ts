@@ -1,5 +1,5 @@
-import type { Frame } from '../../../src/cli/view/follow';
-import { drawFrame, TextsUnderWay } from '../../../src/cli/view/run-view';
+import type { Frame } from '../../../src/cli/kit/view/follow';
+import { drawFrame, TextsUnderWay } from '../../../src/cli/kit/view/run-view';
 import { PLAIN, widthOf } from '../../../src/trace/lines';
 import { sampleFamily, sampleFamilyAtWork, sampleWaiting } from '../../trace/sample-family';
 import { at, sampleTrace, withStep } from '../../trace/sample-trace';

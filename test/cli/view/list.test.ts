@@ -1,5 +1,5 @@
 import type { ListedRun } from '../../../src';
-import { renderList } from '../../../src/cli/commands/runs';
+import { renderList } from '../../../src/cli/solve/runs';
 import { PLAIN, widthOf } from '../../../src/trace/lines';
 
 const NOW = Date.parse('2026-11-22T10:00:00.000Z');

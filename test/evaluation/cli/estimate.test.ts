@@ -2,7 +2,7 @@ import { PRICES } from '../../../examples/evaluate/world';
 import { resolveBaselines } from '../../../src/config/cards';
 import { parseConfig } from '../../../src/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
-import { estimateEvaluation } from '../../../src/evaluation/cli/estimate';
+import { estimateEvaluation } from '../../../src/cli/evaluate/estimate';
 
 const model = (name: string, price: { input: number; output: number } | undefined) => ({
   provider: 'openai' as const,

@@ -1,4 +1,4 @@
-import { describeProgress } from '../../../src/evaluation/cli/evaluate';
+import { describeProgress } from '../../../src/cli/evaluate/evaluate';
 import { showSummary } from '../../../src/evaluation/report/describe-summary';
 import { summarize, type Summary } from '../../../src/evaluation/summarize';
 import { widthOf, wrapFacts } from '../../../src/trace/lines';

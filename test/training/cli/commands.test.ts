@@ -1,6 +1,6 @@
 import { ConductorClient, openStore } from '../../../src';
-import { sayResumed } from '../../../src/cli/follow-run';
-import type { Session } from '../../../src/cli/session';
+import { sayResumed } from '../../../src/cli/kit/view/follow-run';
+import type { Session } from '../../../src/cli/kit/session';
 import { removeSchedule } from '../../../src/training/client/schedule';
 import { loadTrainableConfig } from '../../../src/training/config/load';
 import { toJsonLines } from '../../../examples/learn/world/questions';

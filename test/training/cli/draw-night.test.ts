@@ -1,8 +1,8 @@
 import { PLAIN, widthOf } from '../../../src/trace/lines';
 import type { TrainedNight } from '../../../src/training/activities/records';
-import { describePlanner } from '../../../src/training/cli/checkpoints';
-import { describeSchedule } from '../../../src/training/cli/night';
-import { describeRewards, drawNight, drawTrained, sparkline } from '../../../src/training/cli/status';
+import { describePlanner } from '../../../src/cli/train/checkpoints';
+import { describeSchedule } from '../../../src/cli/train/night';
+import { describeRewards, drawNight, drawTrained, sparkline } from '../../../src/cli/train/status';
 import type { NightProgress, TrainableConfig } from '../../../src/training';
 import { aNight } from '../client/keep-run';
 import { madeUpCycles } from './plot/made-up-cycles';

@@ -1,4 +1,4 @@
-import { checkNightParts } from '../../../src/training/cli/night-parts';
+import { checkNightParts } from '../../../src/cli/train/night-parts';
 import { trainingOf } from '../../../src/training/config/resolve';
 import { codeRow, openQuestionFolder, row } from '../activities/questions';
 

@@ -3,7 +3,7 @@ import { parseConfig } from '../../../src/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
 import { manifestKey, resultKey } from '../../../src/evaluation/contract';
 import { SqliteStore } from '../../../src/store/sqlite-store';
-import { notesFrom } from '../../../src/training/cli/notes';
+import { notesFrom } from '../../../src/cli/train/notes';
 import type { GroupRecord } from '../../../src/training/records';
 import { type Ended, endedWith } from '../../cli/command';
 import { poolAt } from '../../cli/folder';

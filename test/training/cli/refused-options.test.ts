@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../../../src/errors';
-import { gatherExamples } from '../../../src/training/cli/examples';
-import { readCheckpoint } from '../../../src/training/cli/checkpoints';
-import { budgetNight, pauseNight } from '../../../src/training/cli/night';
+import { gatherExamples } from '../../../src/cli/train/examples';
+import { readCheckpoint } from '../../../src/cli/train/checkpoints';
+import { budgetNight, pauseNight } from '../../../src/cli/train/night';
 import { poolAt } from '../../cli/folder';
 import { freshFolder } from '../../local/fresh-folder';
 

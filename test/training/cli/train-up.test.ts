@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { listen } from '../../../src/listen';
+import { listen } from '../../../src/network/listen';
 import type { TrainableInput } from '../../../src/training';
 import { closedPort } from '../../support/closed-port';
 import { type RunningCommand, endedWith } from '../../cli/command';

@@ -1,6 +1,6 @@
 import { type CurvesPage, curvesChart } from '../../../../src/evaluation/report/curves-chart';
 import { drawCharts } from '../../../../src/evaluation/report/page';
-import { effortCurves, learningCurves, shareCurves } from '../../../../src/training/cli/curves';
+import { effortCurves, learningCurves, shareCurves } from '../../../../src/cli/train/curves';
 import type { CycleMetrics } from '../../../../src/training/records';
 import { madeUpCycles } from './made-up-cycles';
 

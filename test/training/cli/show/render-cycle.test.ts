@@ -1,4 +1,4 @@
-import { renderCycle } from '../../../../src/training/cli/show';
+import { renderCycle } from '../../../../src/cli/train/show';
 import { step } from '../../../support/step';
 import { madeUpCycles } from '../plot/made-up-cycles';
 import { aGroup, aRollout } from './a-group';

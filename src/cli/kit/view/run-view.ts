@@ -1,0 +1,259 @@
+import type { LiveEvent } from '../../../client/live-events';
+import type { Retry } from '../../../client/pending-call';
+import type { RoundTrace, SolveTrace, StepTrace } from '../../../protocol/solve';
+import { previewOf } from '../../../protocol/text';
+import {
+  counted,
+  CUT,
+  describeCost,
+  describeDuration,
+  describeEnd,
+  describeEstimate,
+  describePlan,
+  describePlanning,
+  describeSees,
+  describeSteps,
+  describeTokens,
+  describeWorker,
+  howToApprove,
+  isKept,
+  joinFacts,
+  MARKS,
+  stateOf,
+  type StepState,
+  whoStandsIn,
+} from '../../../trace/describe';
+import { oneLine, strokeOf, widthOf, wrap, wrapFacts } from '../../../trace/lines';
+import { isReview, isUnbegun, pathOf, roundsOf, waitingRuns } from '../../../trace/run-tree';
+import type { Frame, Look } from './follow';
+
+/** Current state of a run. */
+interface RunNow {
+  readonly trace: SolveTrace;
+  readonly retries: readonly Retry[];
+  readonly texts: TextsUnderWay;
+}
+
+/** Returns how a run is shown. @param isAsked whether a person is asked about waiting plans */
+export function lookOfRun(isAsked: boolean): Look<RunNow> {
+  const toldOf = (trace: SolveTrace): SolveTrace => (isAsked ? withoutUnbegun(trace) : trace);
+  return {
+    draw: ({ trace, retries, texts }, frame) =>
+      drawFrame(trace, trace.status === 'running' ? retries : [], { ...frame, texts }),
+    tell: (before, after) => {
+      // A waiting plan was shown in full to the person who is asked.
+      const seen = before && (before.trace.waitsFor === undefined ? toldOf(before.trace) : before.trace);
+      const known = before?.retries.map(describeRetry) ?? [];
+      const retries = new Set(after.retries.map(describeRetry).filter((line) => !known.includes(line)));
+      return [...describeChanges(seen, toldOf(after.trace)), ...retries];
+    },
+  };
+}
+
+type StepPlace = Pick<Extract<LiveEvent, { kind: 'text' }>, 'childId' | 'round' | 'step'>;
+
+const KEPT_CHARACTERS = 400;
+
+/** Last characters written by each running step, of its thoughts until its text begins. */
+export class TextsUnderWay {
+  readonly #ends = new Map<string, string>();
+  readonly #thinking = new Set<string>();
+
+  take(event: LiveEvent): void {
+    if (event.kind === 'restarted' || event.kind === 'stepEnded') this.#drop(nameOfPlace(event));
+    if (event.kind !== 'text' && event.kind !== 'thoughts') return;
+    const name = nameOfPlace(event);
+    if (event.kind === 'text' && this.#thinking.has(name)) this.#drop(name);
+    if (event.kind === 'thoughts') this.#thinking.add(name);
+    const text = (this.#ends.get(name) ?? '') + event.delta;
+    // A cut shifts all line ends, so it is made rarely; it drops what is left of a split word or character.
+    const isLong = text.length > 2 * KEPT_CHARACTERS;
+    const end = isLong ? text.slice(-KEPT_CHARACTERS).replace(/^(?:\S*\s|[\uDC00-\uDFFF])/, '') : text;
+    this.#ends.set(name, end);
+  }
+
+  #drop(name: string): void {
+    this.#ends.delete(name);
+    this.#thinking.delete(name);
+  }
+
+  of(place: StepPlace): string {
+    const name = nameOfPlace(place);
+    return `${this.#thinking.has(name) ? 'thinks: ' : ''}${this.#ends.get(name) ?? ''}`;
+  }
+}
+
+function nameOfPlace({ childId, round, step }: StepPlace): string {
+  return `${childId ?? ''} ${round} ${step}`;
+}
+
+/** Hides a plan that may need approval: a person is shown it when asked, else it appears once its first step begins. */
+function withoutUnbegun(trace: SolveTrace): SolveTrace {
+  if (trace.status !== 'running') return trace;
+  const rounds = trace.rounds.map((round) =>
+    isUnbegun(round) ? { ...round, plan: null, steps: [] } : round,
+  );
+  const isOwn = trace.rounds.some((round) => round.childId === null && isUnbegun(round));
+  return { ...trace, rounds, estimate: isOwn ? undefined : trace.estimate };
+}
+
+/** Describes what changed since the last look at a run, one plain line per event, for logs and pipes. */
+export function describeChanges(before: SolveTrace | null, after: SolveTrace): string[] {
+  const known = new Set(before === null ? [] : describeRun(before));
+  return describeRun(after).filter((line) => !known.has(line));
+}
+
+function describeRun(trace: SolveTrace): string[] {
+  const { id, question, rounds, status } = trace;
+  return [
+    `${id}: ${clip(previewOf(question))}`,
+    ...rounds.flatMap((round) => describeRound(trace, round).map((line) => pathOf(trace, round) + line)),
+    ...whoStandsIn(trace).map((line) => `degraded: ${line}`),
+    ...waitingRuns(trace).map((run) => `${run} waits for approval of its plan: ${howToApprove(run)}`),
+    ...(status === 'running' ? [] : [describeEnd(trace)]),
+  ];
+}
+
+function describeRound({ estimate }: SolveTrace, round: RoundTrace): string[] {
+  const { plan, steps, decision, childId } = round;
+  const lines = [describePlanning(round)];
+  if (plan?.steps.length === 0) lines.push('the Conductor accepts the answer');
+  else if (plan !== null) {
+    const waves = counted(new Set(steps.map(({ wave }) => wave)).size, 'wave');
+    lines.push(`plan: ${counted(plan.steps.length, 'step')} in ${waves}`, ...describeSteps(plan, clip));
+  }
+  if (estimate !== undefined && childId === null && plan !== null)
+    lines.push(`the plan comes to ${describeEstimate(estimate)}`);
+  lines.push(...steps.flatMap(describeStep));
+  if (decision === 'failed') lines.push('this produced no answer');
+  return lines;
+}
+
+function describeStep(step: StepTrace): string[] {
+  const { index, startedAt, endedAt, output, error } = step;
+  const state = stateOf(step);
+  const who = `step ${index + 1} (${describeWorker(step)})`;
+  if (state === 'waiting') return [];
+  if (state === 'running') return [`${who} started`];
+  const time = startedAt === null ? '' : ` in ${describeDuration(startedAt, endedAt)}`;
+  if (error !== null) return [`${who} failed${time}: ${error.message}`];
+  return [`${who} ${isKept(step) ? 'kept' : `done${time}`}: ${clip(previewOf(output ?? ''))}`];
+}
+
+const PREVIEW_COLUMNS = 120;
+
+function clip(text: string): string {
+  return oneLine(text, PREVIEW_COLUMNS);
+}
+
+const WIDEST_NAME = 20;
+const WAVE_COLUMNS = 8;
+const TIME_COLUMNS = 9;
+const CHILD_INDENT = 4;
+
+interface RunFrame extends Frame {
+  readonly texts?: TextsUnderWay;
+}
+
+/** Draws one frame of the live view, one string per line. The rounds of a running child are below its step. */
+export function drawFrame(trace: SolveTrace, retries: readonly Retry[], frame: RunFrame): string[] {
+  const { paint, columns } = frame;
+  const { estimate, status, degraded, answerCut } = trace;
+  const state = joinFacts(degraded ? `${status}, degraded` : status, answerCut && CUT);
+  // The estimate helps only while money can still be saved.
+  const ahead = status === 'running' ? estimate : undefined;
+  const whole = (text: string): string[] => wrap([text], columns);
+  return [
+    paint.strong(oneLine(previewOf(trace.question), columns)),
+    ...(ahead === undefined ? [] : whole(`the plan comes to ${describeEstimate(ahead)}`).map(paint.faint)),
+    ...roundsOf(trace).flatMap((round) => drawRound(trace, round, frame)),
+    ...whoStandsIn(trace).flatMap((line) => whole(`degraded: ${line}`).map(paint.bad)),
+    ...waitingRuns(trace).flatMap((id) => whole(`waits for approval: ${howToApprove(id)}`).map(paint.busy)),
+    ...retries.flatMap((retry) => whole(`↻ ${describeRetry(retry)}`).map(paint.busy)),
+    ...wrapFacts([state, describeTokens(trace), describeCost(trace), trace.id], columns).map(paint.faint),
+  ];
+}
+
+function describeRetry({ attempt, reason, waitsFor }: Retry): string {
+  if (waitsFor === 'pause') return reason;
+  if (waitsFor === 'store') return `waits for the store: ${reason}`;
+  return `attempt ${attempt - 1} failed, trying again: ${reason}`;
+}
+
+function drawRound(trace: SolveTrace, round: RoundTrace, frame: RunFrame): string[] {
+  const { paint, columns } = frame;
+  const title = `round ${round.round + 1}${isReview(round) ? ': review' : ''}`;
+  const header = round.round === 0 ? [] : [paint.strong(oneLine(title, columns))];
+  if (round.plan === null || round.plan.steps.length === 0) return [...header, drawConductor(round, frame)];
+  const names = round.steps.map((step) => widthOf(nameOf(step)));
+  const nameColumns = Math.min(WIDEST_NAME, Math.max(0, ...names));
+  const byWave = [...round.steps].sort((a, b) => a.wave - b.wave || a.index - b.index);
+  const lines = byWave.flatMap((step, position) => {
+    const isFirst = byWave[position - 1]?.wave !== step.wave;
+    const label = isFirst ? `wave ${step.wave + 1}` : '';
+    const [first = '', ...rest] = drawStep(round, step, nameColumns, frame);
+    return [
+      paint.faint(label.padEnd(WAVE_COLUMNS)) + first,
+      ...[...rest, ...drawText(round, step, frame)].map((line) => ' '.repeat(WAVE_COLUMNS + 2) + line),
+      ...drawChild(trace, step, frame),
+    ];
+  });
+  return [...header, ...lines];
+}
+
+function drawConductor(round: RoundTrace, { paint, columns, spinner }: Frame): string {
+  const isBusy = round.plan === null && round.decision === null;
+  const state = isBusy ? 'running' : round.plan === null ? 'failed' : 'done';
+  const mark = strokeOf(state, paint)(isBusy ? spinner : MARKS[state]);
+  const text = isBusy ? describePlanning(round) : `the Conductor: ${describePlan(round)}`;
+  return `${'plan'.padEnd(WAVE_COLUMNS)}${mark} ${oneLine(text, columns - WAVE_COLUMNS - 2)}`;
+}
+
+/** Draws a running child's rounds; once it has ended, its output says enough. */
+function drawChild(trace: SolveTrace, step: StepTrace, frame: RunFrame): string[] {
+  if (step.childId === null || stateOf(step) !== 'running') return [];
+  const inside = { ...frame, columns: frame.columns - CHILD_INDENT };
+  const lines = roundsOf(trace, step.childId).flatMap((round) => drawRound(trace, round, inside));
+  return lines.map((line) => ' '.repeat(CHILD_INDENT) + line);
+}
+
+/** Draws a step, its text clipped to one line; a long name or the reason of a failure takes several lines. */
+function drawStep(round: RoundTrace, step: StepTrace, nameColumns: number, frame: Frame): string[] {
+  const { paint, columns, now, spinner } = frame;
+  const state = stateOf(step);
+  const mark = strokeOf(state, paint)(state === 'running' ? spinner : MARKS[state]);
+  const { startedAt, endedAt } = step;
+  const time = startedAt === null ? '' : describeDuration(startedAt, endedAt, new Date(now).toISOString());
+  const [name, timed] = [nameOf(step).padEnd(nameColumns), time.padStart(TIME_COLUMNS)];
+  const inside = columns - WAVE_COLUMNS - 2;
+  const room = inside - widthOf(`${name} ${timed} `);
+  const text = textOf(round, step, state);
+  const isTooLong = room < 0 || (state === 'failed' && widthOf(text) > room);
+  if (!isTooLong) return [`${mark} ${name} ${paint.faint(timed)} ${oneLine(text, room)}`.trimEnd()];
+  const parts = [nameOf(step), time, state === 'failed' ? text : ''].filter((part) => part !== '');
+  const [first = '', ...rest] = wrap(parts, inside);
+  return [`${mark} ${first}`, ...rest];
+}
+
+const TEXT_LINES = 2;
+
+/** Draws the last lines that a running step has written. */
+function drawText({ childId, round }: RoundTrace, step: StepTrace, frame: RunFrame): string[] {
+  const text = frame.texts?.of({ childId, round, step: step.index }).trim() ?? '';
+  if (text === '' || stateOf(step) !== 'running') return [];
+  return wrap([text], frame.columns - WAVE_COLUMNS - 2)
+    .slice(-TEXT_LINES)
+    .map(frame.paint.faint);
+}
+
+function nameOf(step: StepTrace): string {
+  return `${step.index + 1} ${describeWorker(step)}`;
+}
+
+/** Returns a step's output, or the reason why there is none; until it ends, its task. */
+function textOf({ plan }: RoundTrace, { index, output, error }: StepTrace, state: StepState): string {
+  if (state === 'failed') return error?.message ?? '';
+  if (state === 'done') return previewOf(output ?? '');
+  const { subtask, sees } = plan?.steps[index] ?? { subtask: '', sees: [] };
+  return sees.length === 0 ? subtask : `${subtask} (${describeSees(sees)})`;
+}

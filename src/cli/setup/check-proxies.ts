@@ -1,0 +1,39 @@
+import type { TrainableConfig } from '../../training/config/schema';
+import type { configuredCards } from '../../config/api-keys';
+import { proxyOfTemporal } from '../../local/temporal-route';
+import { describeProxy, namesProxy, type Proxy, proxyFor } from '../../network/proxy';
+import { addressOf } from './check-models';
+import { fine, type CheckedPlace, type Looked, note } from '../kit/finding';
+
+type Cards = ReturnType<typeof configuredCards>;
+
+interface Place extends Pick<CheckedPlace, 'server'> {
+  readonly cards: Cards;
+  readonly config: Pick<TrainableConfig, 'training'>;
+}
+
+/** Reports which proxy serves which address, and what is asked directly although the environment names a proxy. */
+export function checkProxies({ cards, server, config: { training } }: Place): Looked[] {
+  const { env } = process;
+  const routes = new Map<string, Set<string>>();
+  const put = (proxy: Proxy | null, address: string): void => {
+    const through = proxy === null ? '' : describeProxy(proxy);
+    routes.set(through, (routes.get(through) ?? new Set<string>()).add(address));
+  };
+  for (const card of cards) {
+    if (card.provider === 'local') continue;
+    const address = addressOf(card);
+    // The address of a checkpoint without its own is in its manifest.
+    if (URL.canParse(address)) put(proxyFor(address, env, card.proxy), new URL(address).origin);
+  }
+  if (training !== undefined)
+    put(proxyFor(training.policy.baseUrl, env), new URL(training.policy.baseUrl).origin);
+  const { connection } = server;
+  if (connection?.address !== undefined)
+    put(proxyOfTemporal(connection, env), `Temporal at ${connection.address}`);
+  const direct = routes.get('');
+  routes.delete('');
+  const served = Array.from(routes, ([proxy, places]) => fine(`${[...places].join(', ')} through ${proxy}`));
+  const isNamed = served.length > 0 || namesProxy(env);
+  return direct === undefined || !isNamed ? served : [...served, note(`${[...direct].join(', ')} directly`)];
+}
