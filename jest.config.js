@@ -1,6 +1,11 @@
-// `npm test`: what needs Node, npm and Python 3 alone. What takes long beside it is in jest.slow.config.js, what takes very
-// long in jest.endurance.config.js, what needs the trainer's Python in jest.training.config.js.
-const long = require('./jest.long.json');
+// A test file's name ends in its lane: `x.slow.test.ts` is in lane `slow`. A file that names none is in `npm test`, which
+// needs Node, npm and Python 3 alone. `slow` takes long, `endurance` takes many minutes a file, and `trainer` needs the
+// trainer's Python. A command names its lanes by --selectProjects, whose list the next option ends.
+const { readdirSync } = require('node:fs');
+const { join } = require('node:path');
+
+const QUICK = 'quick';
+const LANE = /\.(slow|endurance|trainer)\.test\.ts$/;
 
 const swc = {
   jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
@@ -19,20 +24,55 @@ const project = {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
 };
 
+const lane = (name) => ({
+  ...project,
+  displayName: name,
+  testMatch: [`<rootDir>/test/**/*.${name}.test.ts`],
+});
+
+const lanes = [
+  {
+    ...project,
+    displayName: QUICK,
+    testMatch: ['<rootDir>/test/**/*.test.ts'],
+    testPathIgnorePatterns: [LANE.source],
+  },
+  // The workflows once more, with a worker that forgets each run after each task, and replays it for the next.
+  {
+    ...project,
+    displayName: 'uncached',
+    testMatch: ['<rootDir>/test/workflows/*.test.ts'],
+    testPathIgnorePatterns: [LANE.source],
+    globals: { maxCachedWorkflows: 0 },
+  },
+  lane('slow'),
+  lane('endurance'),
+  lane('trainer'),
+];
+
 /** @type {import('jest').Config} */
 module.exports = {
   // Most tests wait for a server more than they compute: more at a time than two cores could compute.
   maxWorkers: 3,
   testTimeout: 60_000,
-  projects: [
-    {
-      ...project,
-      testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: [
-        '<rootDir>/test/trainer/',
-        '\\.endurance\\.test\\.ts$',
-        ...long.map((path) => `<rootDir>/${path}`),
-      ],
-    },
-  ],
+  projects: askedLanes(process.argv.slice(2)),
 };
+
+/** A path that only other lanes have chooses these: `npm test -- test/web/page`. */
+function askedLanes(words) {
+  // jest itself takes the named ones.
+  if (words.includes('--selectProjects')) return lanes;
+  const files = readdirSync(join(__dirname, 'test'), { recursive: true })
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => join(__dirname, 'test', file));
+  const names = new Set(words.flatMap((word) => lanesOf(word, files)));
+  return lanes.filter(({ displayName }) => (names.size === 0 ? [QUICK] : [...names]).includes(displayName));
+}
+
+function lanesOf(word, files) {
+  if (word.startsWith('-') || !/[/\\]|\.ts$/.test(word)) return [];
+  // jest takes regular expressions: an editor writes a point as `\.`.
+  const path = word.replaceAll('\\.', '.').replace(/^\.\//, '');
+  const found = files.filter((file) => file.includes(path)).map((file) => LANE.exec(file)?.[1] ?? QUICK);
+  return found.includes(QUICK) ? [QUICK] : found;
+}

@@ -8,7 +8,7 @@ import { settingsOf } from './stage';
 
 /*
  * The longest body of each route in hostile shapes, as far as the bounds let them: nobody else waits for it. It runs in
- * the slow lane, since it measures times; that each route has the bounds is tested in `openapi.test.ts`.
+ * this lane, since it measures times; that each route has the bounds is tested in `openapi.test.ts`.
  */
 jest.setTimeout(600_000);
 

@@ -1,4 +1,4 @@
-"""Hooks of Schemathesis for malformed.test.ts: some requests name what there is, and so get further."""
+"""Hooks of Schemathesis for malformed.endurance.test.ts: some requests name what there is, and so get further."""
 
 import os
 import random
