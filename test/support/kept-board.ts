@@ -20,8 +20,8 @@ import { aRecord } from '../evaluation/a-record';
 import { aManifest } from './a-manifest';
 import { aRow, OPEN } from './ledger-of';
 import { groupOf } from '../training/activities/group-records';
-import { madeUpCycles } from '../training/cli/plot/made-up-cycles';
-import { aRollout } from '../training/cli/show/a-group';
+import { madeUpCycles } from '../cli/train/plot/made-up-cycles';
+import { aRollout } from '../cli/train/show/a-group';
 import { aNight } from '../training/client/keep-run';
 
 // Records of nights, evaluations and calls, stored by the product's own functions.

@@ -9,7 +9,7 @@ import {
   rewardOfRoot,
   scoreQuestions,
 } from '../../src/training/rewards';
-import { aGroup, aRollout } from './cli/show/a-group';
+import { aGroup, aRollout } from '../cli/train/show/a-group';
 
 const paper = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 };
 const planOf = (steps: number) => ({

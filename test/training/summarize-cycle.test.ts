@@ -7,9 +7,9 @@ import {
   findCollapse,
   summarizeCycle,
 } from '../../src/training/summarize-cycle';
-import { madeUpCycles } from './cli/plot/made-up-cycles';
+import { madeUpCycles } from '../cli/train/plot/made-up-cycles';
 import { step } from '../support/step';
-import { aGroup, aRollout } from './cli/show/a-group';
+import { aGroup, aRollout } from '../cli/train/show/a-group';
 
 const right = aRollout(0, {
   plan: { steps: [step('a', ''), step('b', '', [0])] },

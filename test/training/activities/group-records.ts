@@ -4,7 +4,7 @@ import type { CloseCycleRequest } from '../../../src/training/activities/close-c
 import { writeRecord } from '../../../src/store/records';
 import type { TrainingSettings } from '../../../src/training/config/resolve';
 import type { GroupRecord } from '../../../src/training/records';
-import { aGroup, aRollout } from '../cli/show/a-group';
+import { aGroup, aRollout } from '../../cli/train/show/a-group';
 
 const SHA = 'a'.repeat(64);
 

@@ -6,7 +6,7 @@ import { keepGroup } from '../../../src/training/activities/records';
 import type { Example } from '../../../src/training/records';
 import { resolveTraining } from '../../../src/training/config/resolve';
 import type { TrainableConfig, TrainingInput } from '../../../src/training/config/schema';
-import { aGroup, aRollout } from '../cli/show/a-group';
+import { aGroup, aRollout } from '../../cli/train/show/a-group';
 import { keepSamplesOf } from './group-records';
 import { openQuestionFolder, type QuestionFolder, row } from './questions';
 

@@ -3,7 +3,7 @@ import { resolveRun } from '../../../src/config/resolve-run';
 import { type AskedHow, writeExample } from '../../../src/training/activities/examples';
 import { examplesOfRun } from '../../../src/training/client/examples';
 import { keepSamplesOf } from '../activities/group-records';
-import { aGroup, aRollout } from '../cli/show/a-group';
+import { aGroup, aRollout } from '../../cli/train/show/a-group';
 import { keepRun } from './keep-run';
 import { freshStore } from '../../local/fresh-folder';
 

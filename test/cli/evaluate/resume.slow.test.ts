@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EvaluateInput } from '../../../src/evaluation/contract';
-import { endedWith } from '../../cli/command';
+import { endedWith } from '../command';
 import { type EvaluationFolder, openEvaluationFolder } from './commands';
 import type { SimulatedRequest } from '../../../src/testing';
 import { WORKERS as POOL } from '../../../examples/evaluate/world';

@@ -4,7 +4,7 @@ import { UsageError } from '../../../src/errors';
 import { gatherExamples } from '../../../src/cli/train/examples';
 import { readCheckpoint } from '../../../src/cli/train/checkpoints';
 import { budgetNight, pauseNight } from '../../../src/cli/train/night';
-import { poolAt } from '../../cli/folder';
+import { poolAt } from '../folder';
 import { freshFolder } from '../../local/fresh-folder';
 
 let config: string;

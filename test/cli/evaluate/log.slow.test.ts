@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SimulatedRequest } from '../../../src/testing';
 import type { Summary } from '../../../src/evaluation/summarize';
-import { endedWith } from '../../cli/command';
+import { endedWith } from '../command';
 import { useOnce } from '../../support/use';
 import { openEvaluationFolder } from './commands';
 

@@ -5,12 +5,12 @@ import { manifestKey, resultKey } from '../../../src/evaluation/contract';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import { notesFrom } from '../../../src/cli/train/notes';
 import type { GroupRecord } from '../../../src/training/records';
-import { type Ended, endedWith } from '../../cli/command';
-import { poolAt } from '../../cli/folder';
-import { useFolder } from '../../cli/stage';
+import { type Ended, endedWith } from '../command';
+import { poolAt } from '../folder';
+import { useFolder } from '../stage';
 import { aRecord } from '../../evaluation/a-record';
 import { step } from '../../support/step';
-import { keepRun } from '../client/keep-run';
+import { keepRun } from '../../training/client/keep-run';
 import { aGroup, aRollout } from './show/a-group';
 
 const stage = useFolder();

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Summary } from '../../../src/evaluation/summarize';
-import { endedWith } from '../../cli/command';
+import { endedWith } from '../command';
 import { useOnce } from '../../support/use';
 import { openEvaluationFolder } from './commands';
 

@@ -4,7 +4,7 @@ import { modelsOf, PRICES, questionsOf, WORKERS } from '../../../examples/evalua
 import { openStore, renderPlan } from '../../../src';
 import { FREE_TOKENS } from '../../../src/config/resolve-run';
 import { writeManifest } from '../../../src/training/policy/serving';
-import { endedWith } from '../../cli/command';
+import { endedWith } from '../command';
 import { aManifest } from '../../support/a-manifest';
 import { startScriptedPolicy } from '../../support/scripted-policy';
 import { step } from '../../support/stage';

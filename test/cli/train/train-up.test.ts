@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { listen } from '../../../src/network/listen';
 import type { TrainableInput } from '../../../src/training';
 import { closedPort } from '../../support/closed-port';
-import { type RunningCommand, endedWith } from '../../cli/command';
-import { poolAt, serverRuns, trainingOf } from '../../cli/folder';
-import { useFolder } from '../../cli/stage';
+import { type RunningCommand, endedWith } from '../command';
+import { poolAt, serverRuns, trainingOf } from '../folder';
+import { useFolder } from '../stage';
 import { until, untilGone } from '../../support/until';
 import { installStandIn, startsOf } from './stand-in-programs';
 

@@ -1,6 +1,6 @@
 import { checkNightParts } from '../../../src/cli/train/night-parts';
 import { trainingOf } from '../../../src/training/config/resolve';
-import { codeRow, openQuestionFolder, row } from '../activities/questions';
+import { codeRow, openQuestionFolder, row } from '../../training/activities/questions';
 
 const ALONE =
   /^compute-engine .* alone, .* "pip install math-verify==0\.9\.0", or name its Python in CONDUCTOR_PYTHON$/;

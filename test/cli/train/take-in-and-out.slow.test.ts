@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { readRun } from '../../../src/training/activities/records';
 import { EXPORT, UPDATE, WARM_START } from '../../../src/training/names';
 import { readManifest } from '../../../src/training/policy/serving';
-import { endedWith } from '../../cli/command';
+import { endedWith } from '../command';
 import { openScriptedTraining, REPLIES } from '../../support/scripted-training';
 import { openTrainFolder } from '../../support/train-commands';
 import { useOnce } from '../../support/use';

@@ -5,11 +5,11 @@ import { removeSchedule } from '../../../src/training/client/schedule';
 import { loadTrainableConfig } from '../../../src/training/config/load';
 import { toJsonLines } from '../../../examples/learn/world/questions';
 import { readServing, writeManifest } from '../../../src/training/policy/serving';
-import { endedWith, type Ended } from '../../cli/command';
-import { poolAt } from '../../cli/folder';
-import { useFolder } from '../../cli/stage';
+import { endedWith, type Ended } from '../command';
+import { poolAt } from '../folder';
+import { useFolder } from '../stage';
 import { aManifest } from '../../support/a-manifest';
-import { row } from '../activities/questions';
+import { row } from '../../training/activities/questions';
 import { connect, testTaskQueue, type TestTemporal } from '../../support/temporal';
 
 const stage = useFolder();

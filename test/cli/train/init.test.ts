@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readGivenTrainable } from '../../../src/training/config/load';
 import { readQuestions } from '../../../src/training/activities/data';
-import { type Ended, endedWith } from '../../cli/command';
-import { useFolder } from '../../cli/stage';
+import { type Ended, endedWith } from '../command';
+import { useFolder } from '../stage';
 
 // Formatted unlike any tool's output.
 const OWN = `# Our pool.

@@ -8,7 +8,7 @@ import { parseTrainable } from '../../../src/training/config/load';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
 import type { GroupRecord } from '../../../src/training/records';
 import { openScriptedTraining, REPLIES } from '../../support/scripted-training';
-import { endedWith } from '../../cli/command';
+import { endedWith } from '../command';
 import { openTrainFolder } from '../../support/train-commands';
 import { useEach } from '../../support/use';
 

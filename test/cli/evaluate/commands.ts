@@ -4,8 +4,8 @@ import { modelsOf, PRICES, questionsOf, WORKERS, type WorldQuestion } from '../.
 import type { ConfigInput } from '../../../src';
 import type { MethodRecord } from '../../../src/evaluation/results';
 import { type ModelBehaviour, type SimulatedProviders, startSimulatedProviders } from '../../../src/testing';
-import { type CommandSetting, type Ended, type RunningCommand, startCommand } from '../../cli/command';
-import { type Folder, makeFolder } from '../../cli/folder';
+import { type CommandSetting, type Ended, type RunningCommand, startCommand } from '../command';
+import { type Folder, makeFolder } from '../folder';
 
 /** A folder with a simulated pool whose skills are known, to run `eval` in as a user would. */
 export interface EvaluationFolder {

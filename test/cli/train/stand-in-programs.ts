@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import type { Folder } from '../../cli/folder';
+import type { Folder } from '../folder';
 
 /** Record of one start of a trainer program. */
 export interface Started {

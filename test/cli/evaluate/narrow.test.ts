@@ -2,7 +2,7 @@ import { describeProgress } from '../../../src/cli/evaluate/evaluate';
 import { showSummary } from '../../../src/evaluation/report/describe-summary';
 import { summarize, type Summary } from '../../../src/evaluation/summarize';
 import { widthOf, wrapFacts } from '../../../src/trace/lines';
-import { aRecord } from '../a-record';
+import { aRecord } from '../../evaluation/a-record';
 
 const METHODS = ['conductor', 'worker:scholar', `worker:${'long-'.repeat(15)}`];
 

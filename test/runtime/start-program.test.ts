@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { findProgram, PYTHON, runProgram } from '../src/runtime/start-program';
-import { fakeProgram } from './local/fake-program';
-import { freshFolder } from './local/fresh-folder';
+import { findProgram, PYTHON, runProgram } from '../../src/runtime/start-program';
+import { fakeProgram } from '../local/fake-program';
+import { freshFolder } from '../local/fresh-folder';
 
 const KEYS = { OPENAI_API_KEY: 'sk-secret', PGPASSWORD: 'hunter2', AWS_SECRET_ACCESS_KEY: 'aws-secret' };
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { findExcess, MOST_LEVELS, MOST_VALUES } from '../src/network/json-bounds';
+import { findExcess, MOST_LEVELS, MOST_VALUES } from '../../src/network/json-bounds';
 
 /** Counts as the bound does: each list and object for as many values as it has, an empty one for one. */
 function valuesIn(value: unknown): number {
