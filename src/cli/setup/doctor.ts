@@ -111,7 +111,7 @@ function checkEncryption({ config }: Place): Looked[] {
 
 function checkNode(): Looked[] {
   const { node } = process.versions;
-  const [major = 0, minor = 0] = node.split('../commands').map(Number);
+  const [major = 0, minor = 0] = node.split('.').map(Number);
   const isNew = major > 20 || (major === 20 && minor >= 19);
   return [isNew ? fine(node) : broken(`${node} is too old: install 20.19 or newer`)];
 }
