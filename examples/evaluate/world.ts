@@ -1,5 +1,5 @@
 import type { Question } from '../../src/grading/question';
-import { randomFrom } from '../../src/evaluation/chance';
+import { randomFrom } from '../../src/statistics/chance';
 import { renderPlan } from '../../src/plan/render';
 import type { ModelBehaviour, Reply, SimulatedRequest } from '../../src/testing';
 

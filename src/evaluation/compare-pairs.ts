@@ -1,6 +1,14 @@
-import { randomFrom } from './chance';
+import { randomFrom } from '../statistics/chance';
 import { scoreInterval, scoreTest, smallestFound, type Study } from './score-test';
-import { type Interval, meanOf, RISK, smallestGain, spreadOf, tQuantile, tTail } from './statistics';
+import {
+  type Interval,
+  meanOf,
+  RISK,
+  smallestGain,
+  spreadOf,
+  tQuantile,
+  tTail,
+} from '../statistics/statistics';
 
 // Compares two methods on the same questions. Interval and p always come from one test, so that they cannot disagree.
 

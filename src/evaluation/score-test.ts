@@ -1,4 +1,12 @@
-import { bisect, type Interval, MISSED, RISK, smallestGain, tQuantile, tTail } from './statistics';
+import {
+  bisect,
+  type Interval,
+  MISSED,
+  RISK,
+  smallestGain,
+  tQuantile,
+  tTail,
+} from '../statistics/statistics';
 
 /** Verdicts of two methods on the same questions. */
 export interface Study {

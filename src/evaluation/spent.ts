@@ -2,7 +2,8 @@ import type { Call, SolveTrace } from '../protocol/solve';
 import { ownRound } from '../trace/run-tree';
 import type { LoggedSolve } from './contract';
 import type { Spent } from './results';
-import { sumOfAll, tally } from './statistics';
+import { sumOfAll } from '../statistics/statistics';
+import { tally } from '../statistics/tally';
 
 export const NOTHING_SPENT: Spent = { calls: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
 

@@ -6,18 +6,15 @@ import { unitOf } from './spent';
 import { topologyOf } from '../plan/topology';
 import { adjustByHolm, clamp, compareTries, type Comparison, resampleMean } from './compare-pairs';
 import {
-  groupBy,
   meanInterval,
   meanOf,
   meanOfAll,
   percentile,
   shareInterval,
-  sharesOf,
   signTest,
-  sumCounts,
   sumOfAll,
-  tally,
-} from './statistics';
+} from '../statistics/statistics';
+import { groupBy, sharesOf, sumCounts, tally } from '../statistics/tally';
 
 type Records = readonly MethodRecord[];
 

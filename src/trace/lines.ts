@@ -139,3 +139,8 @@ export function strokeOf(state: StepState, { good, bad, busy, faint }: Paint): S
 const asItIs: Stroke = (text) => text;
 
 export const PLAIN: Paint = { strong: asItIs, faint: asItIs, good: asItIs, bad: asItIs, busy: asItIs };
+
+/** Formats a number with its sign, to three decimal places. */
+export function signed(value: number): string {
+  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
+}

@@ -1,7 +1,7 @@
-import { randomFrom, seedOf, shuffled } from '../evaluation/chance';
+import { randomFrom, seedOf, shuffled } from '../statistics/chance';
 import type { RunWorker } from '../protocol/cards';
 import type { QuestionRef } from '../evaluation/contract';
-import { groupBy } from '../evaluation/statistics';
+import { groupBy } from '../statistics/tally';
 import type { GroupResult } from './contract';
 import type { GroupInput } from './inputs';
 import type { TrainingSettings } from './config/resolve';

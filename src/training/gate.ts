@@ -1,14 +1,14 @@
+import { signed } from '../trace/lines';
 import {
   FEWEST_VALUES,
   lowerBound,
   meanOf,
   meanOfAll,
   riskOf,
-  signed,
   smallestGain,
   spreadOf,
   upperBound,
-} from '../evaluation/statistics';
+} from '../statistics/statistics';
 import type { CanaryGaps } from './contract';
 import { gainsOf, type Pair, pairUp, type ScoredPolicy } from './rewards';
 import { describePolicy } from './names';

@@ -1,5 +1,5 @@
-import { randomFrom } from '../evaluation/chance';
-import { groupBy } from '../evaluation/statistics';
+import { randomFrom } from '../statistics/chance';
+import { groupBy } from '../statistics/tally';
 import type { ImitationSettings } from './config/schema';
 import type { Example, RightPlans, Rollout } from './records';
 

@@ -1,4 +1,5 @@
-import { groupBy, meanOf, meanOfAll, sumOfAll } from '../evaluation/statistics';
+import { meanOf, meanOfAll, sumOfAll } from '../statistics/statistics';
+import { groupBy } from '../statistics/tally';
 import type { PolicyRef } from './names';
 import type { GroupRecord, Rollout } from './records';
 import type { RewardSettings } from './inputs';

@@ -2,7 +2,8 @@ import { type Failure, failureOf } from '../evaluation/failure-kinds';
 import type { Verdict } from '../grading/grade';
 import { topologyOf } from '../plan/topology';
 import type { CycleFigures, CycleMetrics, CycleTimes, GroupRecord, TopicMetrics } from './records';
-import { meanOf, sharesOf, sumCounts, tally } from '../evaluation/statistics';
+import { meanOf } from '../statistics/statistics';
+import { sharesOf, sumCounts, tally } from '../statistics/tally';
 import { counted } from '../trace/describe';
 
 export function summarizeCycle(groups: readonly GroupRecord[]): CycleFigures {

@@ -5,7 +5,7 @@ import type { Dependencies, PolicyProvider } from '../activities/model-call';
 import { backgroundOpenAI } from '../activities/models/openai';
 import { LiveLog } from '../activities/live-log';
 import { createPacing } from '../activities/rate-limits/pacing';
-import { workerIdentity } from '../client/worker-identity';
+import { workerIdentity } from '../runtime/worker-identity';
 import { conductorsOf } from '../config/cards';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';

@@ -1,4 +1,4 @@
-import { groupBy } from '../../src/evaluation/statistics';
+import { groupBy } from '../../src/statistics/tally';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { RequestRecord } from '../../src/testing';
 import { type Evidence, type Finding, finding } from './evidence';

@@ -1,5 +1,5 @@
 import type { LiveEvent, SolveResult } from '../../src';
-import { groupBy } from '../../src/evaluation/statistics';
+import { groupBy } from '../../src/statistics/tally';
 import { type Evidence, type Finding, finding } from './evidence';
 
 const LAW = 'a stream that goes on from a cursor neither loses nor repeats an event, and ends as the answer';

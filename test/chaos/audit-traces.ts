@@ -1,5 +1,5 @@
 import type { SolveResult } from '../../src';
-import { groupBy } from '../../src/evaluation/statistics';
+import { groupBy } from '../../src/statistics/tally';
 import type { LedgerRow } from '../../src/store/ledger';
 import { type Evidence, type Finding, finding } from './evidence';
 

@@ -1,4 +1,4 @@
-import { tally } from '../../src/evaluation/statistics';
+import { tally } from '../../src/statistics/tally';
 import { megabytes } from './audit';
 import { peaksOf } from './audit-rates';
 import { stateOf } from './audit-runs';

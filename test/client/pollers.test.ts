@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { runProgram } from '../../examples/learn/support/programs';
 import { isPolled } from '../../src/client/pollers';
-import { hasEnded, workerIdentity } from '../../src/client/worker-identity';
+import { hasEnded, workerIdentity } from '../../src/runtime/worker-identity';
 import { startWorkerProcess } from '../durability/worker-process';
 import { useStage } from '../support/stage';
 import { until } from '../support/until';

@@ -1,5 +1,5 @@
 import { questionsOf } from '../../examples/evaluate/world';
-import { randomFrom } from '../../src/evaluation/chance';
+import { randomFrom } from '../../src/statistics/chance';
 import { EVALUATE_WORKFLOW, type EvaluationProgress } from '../../src/evaluation/contract';
 import type { MethodRecord } from '../../src/evaluation/results';
 import { embeddedServer, stopServer } from '../../src/local/embedded-server';

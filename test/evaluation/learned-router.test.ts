@@ -1,7 +1,7 @@
 import { questionsOf, WORKERS, type WorldQuestion } from '../../examples/evaluate/world';
-import { randomFrom } from '../../src/evaluation/chance';
+import { randomFrom } from '../../src/statistics/chance';
 import { learnRouting, type GradedExample } from '../../src/evaluation/methods/learned-router';
-import { meanOf } from '../../src/evaluation/statistics';
+import { meanOf } from '../../src/statistics/statistics';
 
 const IDS = Object.keys(WORKERS);
 const skillOf = (worker: string, { topic }: WorldQuestion): number =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { askedBeside } from '../../src/evaluation/cast';
-import { randomFrom } from '../../src/evaluation/chance';
+import { randomFrom } from '../../src/statistics/chance';
 import { type OpenedQuestion, type QuestionInput, slugOf } from '../../src/evaluation/contract';
 import type { Team } from '../../src/evaluation/methods/method';
 import { everyone } from '../../src/evaluation/methods/plans';

@@ -1,7 +1,7 @@
-import { randomFrom } from '../../src/evaluation/chance';
+import { randomFrom } from '../../src/statistics/chance';
 import { adjustByHolm, resampleMean } from '../../src/evaluation/compare-pairs';
 import { powerOf, scoreInterval, scoreTest, smallestFound } from '../../src/evaluation/score-test';
-import { meanOf } from '../../src/evaluation/statistics';
+import { meanOf } from '../../src/statistics/statistics';
 
 // Checks what the report promises of its figures: over all outcomes if these can be counted, else by simulation.
 

@@ -1,7 +1,7 @@
 import { questionsOf, withHelp, WORKERS } from '../../examples/evaluate/world';
 import { questionSetKey } from '../../src/evaluation/contract';
 import type { MethodRecord } from '../../src/evaluation/results';
-import { meanOf } from '../../src/evaluation/statistics';
+import { meanOf } from '../../src/statistics/statistics';
 import { keepLines } from '../../src/store/texts';
 import { CALL_NANO_USD, openEvaluation } from './open-evaluation';
 

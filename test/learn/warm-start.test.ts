@@ -11,7 +11,7 @@ import {
 } from '../../examples/learn/world/world';
 import { parsePlan } from '../../src/plan/parse';
 import type { Plan, Step } from '../../src';
-import { groupBy } from '../../src/evaluation/statistics';
+import { groupBy } from '../../src/statistics/tally';
 
 function examplesOf(world: World, count: number, prior = 'decoy') {
   const questions = questionSet(world, 'train', 400, 1);

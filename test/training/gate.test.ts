@@ -1,5 +1,5 @@
 import { array, assert, double, integer, property, record } from 'fast-check';
-import { FEWEST_VALUES } from '../../src/evaluation/statistics';
+import { FEWEST_VALUES } from '../../src/statistics/statistics';
 import { CANARY_QUESTIONS, canaryQuestions } from '../../src/training/draw';
 import {
   costOfGate,

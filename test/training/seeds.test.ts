@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { randomFrom, seedOf, shuffled } from '../../src/evaluation/chance';
+import { randomFrom, seedOf, shuffled } from '../../src/statistics/chance';
 import { samplingSeed } from '../../src/training/draw';
 
 const group = { seed: 7, cycle: 3, draw: 1, round: 0, purpose: 'training' } as const;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { draw } from '../../../src/testing/simulated-model';
-import { randomFrom, shuffled } from '../../../src/evaluation/chance';
+import { randomFrom, shuffled } from '../../../src/statistics/chance';
 import { bundleWorkflows } from '../support/bundle-workflows';
 import type { Lesson } from '../support/lesson';
 import { readWhole } from '../support/options';

@@ -1,6 +1,6 @@
 import type { RunWorker } from '../../../src/protocol/cards';
 import { drawWorkers, samplingSeed } from '../../../src/training/draw';
-import { lowerBound } from '../../../src/evaluation/statistics';
+import { lowerBound } from '../../../src/statistics/statistics';
 import type { Checkpoint } from '../../../src/training/trainer-contract';
 import { findOptimum, optimumFor, toReward } from '../world/optimum';
 import { questionSet } from '../world/questions';

@@ -1,4 +1,4 @@
-import { shuffled } from '../../../src/evaluation/chance';
+import { shuffled } from '../../../src/statistics/chance';
 import type { Plan } from '../../../src/plan/plan';
 import { conductorMessages } from '../../../src/plan/prompt/conductor';
 import { renderPlan } from '../../../src/plan/render';

@@ -1,8 +1,8 @@
-import { randomFrom } from '../../../src/evaluation/chance';
+import { randomFrom } from '../../../src/statistics/chance';
 import { type Curve, curvesChart, type Panel } from '../../../src/evaluation/report/curves-chart';
 import { colourOf, drawCharts, GREY, percent } from '../../../src/evaluation/report/page';
 import type { Report, Table } from '../../../src/evaluation/report/report';
-import { meanOf } from '../../../src/evaluation/statistics';
+import { meanOf } from '../../../src/statistics/statistics';
 import { counted } from '../../../src/trace/describe';
 import { mean } from '../plain/scoring';
 import type { Scores } from './scores';

@@ -8,7 +8,7 @@ import type { Question } from '../../grading/question';
 import { LostStoreError } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
 import { counted } from '../../trace/describe';
-import { randomFrom, shuffled } from '../../evaluation/chance';
+import { randomFrom, shuffled } from '../../statistics/chance';
 import type { EvaluatedQuestion } from '../../evaluation/contract';
 import { readQuestionFile } from '../../evaluation/data/data-set';
 import type { PlainGrader } from '../../evaluation/data/format';

@@ -10,7 +10,8 @@ import { normalizeQuestion } from '../../evaluation/data/question-index';
 import { type GradedExample, learnRouting } from '../../evaluation/methods/learned-router';
 import { isOfAnyWorker, nameWorker } from '../../evaluation/methods/read-method';
 import type { Learned, Manifest } from '../../evaluation/results';
-import { groupBy, percentile, sumOfAll } from '../../evaluation/statistics';
+import { percentile, sumOfAll } from '../../statistics/statistics';
+import { groupBy } from '../../statistics/tally';
 import { bestWorker, summarize } from '../../evaluation/summarize';
 
 /** Finds an evaluation by its id, a unique prefix of it, or `last`. @throws UsageError unless exactly one matches */

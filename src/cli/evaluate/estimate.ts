@@ -2,13 +2,13 @@ import { nanoUsdOf } from '../../budget/nano-usd';
 import type { ConductorCard, RunWorker } from '../../protocol/cards';
 import { utf8Bytes } from '../../plan/plan';
 import { conductorFor, workersFor } from '../../evaluation/cast';
-import { randomFrom } from '../../evaluation/chance';
+import { randomFrom } from '../../statistics/chance';
 import type { EvaluatedQuestion } from '../../evaluation/contract';
 import type { Method } from '../../evaluation/methods/method';
 import { MOST_ATTEMPTS } from '../../evaluation/methods/samples';
 import { readMethod, REFERENCE } from '../../evaluation/methods/read-method';
 import type { Manifest } from '../../evaluation/results';
-import { meanOfAll, sumOfAll } from '../../evaluation/statistics';
+import { meanOfAll, sumOfAll } from '../../statistics/statistics';
 import { needsVerifier } from './draw-questions';
 
 // Lengths are assumed, since no call was made yet; the budget limits the cost, not this estimate.

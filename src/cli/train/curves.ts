@@ -2,7 +2,7 @@ import { FAILURES } from '../../evaluation/failure-kinds';
 import type { Curve, CurvesPage, Panel } from '../../evaluation/report/curves-chart';
 import { dollars, duration, GREY, percent, plain } from '../../evaluation/report/page';
 import type { Table } from '../../evaluation/report/report';
-import { sharesOf, sumCounts } from '../../evaluation/statistics';
+import { sharesOf, sumCounts } from '../../statistics/tally';
 import type { Verdict } from '../../grading/verdict';
 import { TOPOLOGIES } from '../../plan/topology';
 import type { CycleMetrics, TopicMetrics } from '../../training/records';

@@ -29,7 +29,7 @@ import { checkpointId } from '../../training/names';
 import type { TrainingConfig } from '../../training/config/schema';
 import { describeSmallSet } from '../../training/gate';
 import { readManifest } from '../../training/policy/serving';
-import { FEWEST_VALUES } from '../../evaluation/statistics';
+import { FEWEST_VALUES } from '../../statistics/statistics';
 import { openFiles } from '../../training/artifacts';
 import { sizeOfWeights } from '../../training/activities/forget-checkpoints';
 import type { TrainingSession } from './session';

@@ -3,7 +3,7 @@ import { loadSettings } from '../kit/load-settings';
 import { configuredStore } from '../../store/open-store';
 import { columnsOf, paintFor, print, say, toJson } from '../kit/terminal';
 import { follow, type Frame, lookAgain, openView } from '../kit/view/follow';
-import { meanOf, meanOfAll } from '../../evaluation/statistics';
+import { meanOf, meanOfAll } from '../../statistics/statistics';
 import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { beside, type Paint, wrap, wrapFacts } from '../../trace/lines';
 import { readNights, readTrainRuns, type TrainedNight } from '../../training/activities/records';

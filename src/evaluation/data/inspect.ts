@@ -1,5 +1,5 @@
 import type { Question } from '../../grading/question';
-import { tally } from '../statistics';
+import { tally } from '../../statistics/tally';
 import { openDataSet } from './data-set';
 import type { DataFormat, PlainGrader, Prompts } from './format';
 import { type Copy, QuestionIndex } from './question-index';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Question, wholeQuestion } from '../../grading/question';
 import { composed } from '../../grading/read-answer';
-import { groupBy } from '../statistics';
+import { groupBy } from '../../statistics/tally';
 
 /** A question that repeats an earlier one. */
 export interface Copy {

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../config/errors';
 import type { Question } from '../../grading/question';
-import { groupBy, tally } from '../statistics';
+import { groupBy, tally } from '../../statistics/tally';
 import { type DataRow, openDataSet } from './data-set';
 import { inHashOrder, type PlainGrader, type Prompts } from './format';
 import { QuestionIndex } from './question-index';

@@ -1,5 +1,5 @@
 import { GENERIC_SUBTASK, type Plan, type Step } from '../../plan/plan';
-import { shuffled } from '../chance';
+import { shuffled } from '../../statistics/chance';
 import type { Form, Method, Team } from './method';
 
 /** Subtask of a worker that answers the whole question. */

@@ -2,7 +2,8 @@ import type { Question } from '../../grading/question';
 import type { Evaluation } from '../activities/kept';
 import { REFERENCE } from '../methods/read-method';
 import type { MethodRecord } from '../results';
-import { groupBy, meanOf, spreadOf, sumCounts, tally } from '../statistics';
+import { meanOf, spreadOf } from '../../statistics/statistics';
+import { groupBy, sumCounts, tally } from '../../statistics/tally';
 import type { Table } from './report';
 
 type Tried = Evaluation<'methods' | 'workers'>;

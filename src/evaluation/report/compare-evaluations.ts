@@ -1,7 +1,8 @@
+import { signed } from '../../trace/lines';
 import { adjustByHolm, type Comparison, compareTries } from '../compare-pairs';
 import type { Evaluation } from '../activities/kept';
 import { normalizeQuestion } from '../data/question-index';
-import { meanOf, signed } from '../statistics';
+import { meanOf } from '../../statistics/statistics';
 import { meanScores } from './breakdown';
 
 export type Compared = Evaluation<'id' | 'methods'>;

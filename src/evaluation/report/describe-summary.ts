@@ -1,13 +1,12 @@
 import { TOPOLOGIES } from '../../plan/topology';
 import { counted, describeUsd } from '../../trace/describe';
-import { widthOf, wrap, wrapFacts } from '../../trace/lines';
+import { signed, widthOf, wrap, wrapFacts } from '../../trace/lines';
 import { FAILURES } from '../failure-kinds';
 import { MOST_ATTEMPTS } from '../methods/samples';
 import type { Picture } from './page';
 import type { Report, Table } from './report';
 import type { Learned } from '../results';
 import type { Comparison } from '../compare-pairs';
-import { signed } from '../statistics';
 import type { MethodSummary, Preferences, Summary } from '../summarize';
 
 /** @param details parts below the table: breakdowns, settings, disagreements */

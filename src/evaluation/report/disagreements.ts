@@ -2,7 +2,7 @@ import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
 import type { Evaluation } from '../activities/kept';
 import type { MethodRecord } from '../results';
-import { groupBy } from '../statistics';
+import { groupBy } from '../../statistics/tally';
 import type { Report } from './report';
 
 /** Enough to see which kind of question decides, and few enough to read. */

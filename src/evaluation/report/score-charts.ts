@@ -1,7 +1,8 @@
 import type { MarkLineComponentOption } from 'echarts' with { 'resolution-mode': 'import' };
 import { TOPOLOGIES, TOPOLOGY_NAMES } from '../../plan/topology';
 import { oneLine } from '../../trace/lines';
-import { type Interval, sharesOf } from '../statistics';
+import { type Interval } from '../../statistics/statistics';
+import { sharesOf } from '../../statistics/tally';
 import type { MethodSummary, Summary } from '../summarize';
 import {
   AXIS,

@@ -9,7 +9,7 @@ import { readVersion } from '../../runtime/version';
 import { conductorFor, modelsBeside } from '../cast';
 import { readMethod } from '../methods/read-method';
 import type { MadeWith, Manifest, MethodRecord } from '../results';
-import { groupBy } from '../statistics';
+import { groupBy } from '../../statistics/tally';
 import type { Report } from './report';
 
 /** Returns the versions and the prompt hashes that an evaluation begins with. */

@@ -16,7 +16,7 @@ import { Approval, Steering } from '../../workflows/steering';
 import { reasonOf } from '../../errors';
 import type { AskedQuestion, QuestionRef } from '../contract';
 import type { Attempt } from '../results';
-import { sumOfAll } from '../statistics';
+import { sumOfAll } from '../../statistics/statistics';
 
 /** A question, and the settings that its attempts share. */
 export interface Attempts {

@@ -15,7 +15,7 @@ import { failedChild } from '../../trace/events';
 import { isOwnCancellation } from '../../workflows/failures';
 import { Limits } from '../../workflows/limits';
 import { conductorFor, workersFor } from '../cast';
-import { seedOf } from '../chance';
+import { seedOf } from '../../statistics/chance';
 import {
   type Answers,
   type Judging,

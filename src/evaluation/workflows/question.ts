@@ -1,6 +1,6 @@
 import { storeActivities } from '../../workflows/activities';
 import type { EvaluationActivities } from '../activities';
-import { randomFrom } from '../chance';
+import { randomFrom } from '../../statistics/chance';
 import {
   KEEP_RESULT,
   type LoggedSolve,

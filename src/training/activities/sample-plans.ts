@@ -21,7 +21,7 @@ import { type KeptSample, type KeptSamples, readSamples } from './batch';
 import { keepQuestion } from '../../evaluation/activities';
 import type { QuestionSets } from '../../evaluation/activities/question-sets';
 import type { AskedQuestion } from '../../evaluation/contract';
-import { groupBy } from '../../evaluation/statistics';
+import { groupBy } from '../../statistics/tally';
 import type { AskedWhole } from '../../grading/question';
 import type { Text } from '../../protocol/text';
 import { writeRecord } from '../../store/records';

@@ -4,7 +4,7 @@ import { type BudgetShare, SharedBudget } from '../../budget/shared-budget';
 import type { Question } from '../../grading/question';
 import type { Store } from '../../store/store';
 import { questionSetKey } from '../../evaluation/contract';
-import { sumOfAll } from '../../evaluation/statistics';
+import { sumOfAll } from '../../statistics/statistics';
 import { keepLines } from '../../store/texts';
 import { readRecord } from '../../store/records';
 import { readGroup } from '../activities/records';

@@ -1,5 +1,5 @@
 import type { QuestionRef } from '../../evaluation/contract';
-import { meanOf } from '../../evaluation/statistics';
+import { meanOf } from '../../statistics/statistics';
 import { inWindow } from '../../workflows/in-window';
 import type { CanaryGaps } from '../contract';
 import { canaryQuestions, drawTrials } from '../draw';

@@ -1,5 +1,5 @@
 import { readQuestionFile } from '../../../src/evaluation/data/data-set';
-import { groupBy } from '../../../src/evaluation/statistics';
+import { groupBy } from '../../../src/statistics/tally';
 import { grade, type Verdict } from '../../../src/grading';
 import { gradeMathematics } from '../../../src/grading/mathematics/grade-mathematics';
 import { askMathVerify, mathVerifyProblem } from '../../../src/grading/mathematics/math-verify';

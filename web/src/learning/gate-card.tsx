@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
-import { riskOf, signed } from '../../../src/evaluation/statistics';
+import { riskOf, signed } from '../../../src/statistics/statistics';
 import type { GateRecord } from '../../../src/training/records';
 import { request } from '../api/request';
 import type { JudgedNight, Night } from '../api/types';

@@ -4,15 +4,13 @@ import {
   percentile,
   riskOf,
   shareInterval,
-  sharesOf,
   smallestGain,
   spreadOf,
-  sumCounts,
-  tally,
   tQuantile,
   upperBound,
-} from '../../src/evaluation/statistics';
-import { randomFrom } from '../../src/evaluation/chance';
+} from '../../src/statistics/statistics';
+import { sharesOf, sumCounts, tally } from '../../src/statistics/tally';
+import { randomFrom } from '../../src/statistics/chance';
 
 // NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2.
 test.each([

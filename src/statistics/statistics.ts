@@ -23,37 +23,6 @@ export function meanOfAll(values: readonly (number | null)[]): number | null {
   return sum === null || values.length === 0 ? null : sum / values.length;
 }
 
-/** Groups values by a key, in the order in which the keys first occur. */
-export function groupBy<Key, Value>(
-  values: readonly Value[],
-  keyOf: (value: Value) => Key,
-): Map<Key, readonly Value[]> {
-  const groups = new Map<Key, Value[]>();
-  for (const value of values) {
-    const group = groups.get(keyOf(value)) ?? [];
-    group.push(value);
-    groups.set(keyOf(value), group);
-  }
-  return groups;
-}
-
-export function tally(words: readonly string[]): Record<string, number> {
-  return sumCounts(words.map((word) => ({ [word]: 1 })));
-}
-
-export function sumCounts(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
-  const sums = new Map<string, number>();
-  for (const [name, count] of all.flatMap((counts) => Object.entries(counts))) {
-    sums.set(name, (sums.get(name) ?? 0) + count);
-  }
-  return Object.fromEntries(sums);
-}
-
-export function sharesOf(counts: Readonly<Record<string, number>>): Record<string, number> {
-  const sum = Object.values(counts).reduce((total, count) => total + count, 0);
-  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, count / sum]));
-}
-
 /** Returns the sample standard deviation of at least two values. */
 export function spreadOf(values: readonly number[]): number {
   const mean = meanOf(values) ?? 0;
@@ -168,9 +137,4 @@ export function signTest(better: number, worse: number): number {
     logTerm += Math.log(count - wins) - Math.log(wins + 1);
   }
   return Math.min(1, 2 * tail);
-}
-
-/** Formats a number with its sign, to three decimal places. */
-export function signed(value: number): string {
-  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
 }
