@@ -6,9 +6,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ConductorActivities } from '../protocol/activity-contract';
-import type { ConductorCard, ModelCard, ResolvedRun } from '../protocol/cards';
-import { type CHECK_RUN, providerQueue, READ_TEXT, type RESOLVE_RUN } from '../protocol/names';
+import type { ConductorCard, ModelCard, ResolvedRun, RunWorker } from '../protocol/cards';
+import { CHECK_RUN, providerQueue, READ_TEXT, type RESOLVE_RUN } from '../protocol/names';
 import type { Text } from '../protocol/text';
+import { orFail } from './failures';
 import type { Limits } from './limits';
 
 /**
@@ -45,6 +46,11 @@ export function configurationActivities<Activities = ConfigurationActivities>(
     scheduleToCloseTimeout: '10m',
     summary,
   });
+}
+
+/** Checks a run from an input by its shape and the names in it, since any client may have written it. */
+export async function checkGiven(run: ResolvedRun, ...cards: readonly RunWorker[]): Promise<void> {
+  await orFail(configurationActivities('check what was given')[CHECK_RUN](run, cards));
 }
 
 /** Returns activities that use the store. An attempt rarely takes two minutes; half an hour suffices to free a disk. */

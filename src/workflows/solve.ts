@@ -8,26 +8,21 @@ import {
 } from '@temporalio/workflow';
 import { isRecord } from '../plan/validate';
 import { FAILURES } from '../protocol/failures';
-import type { ResolveRunResult } from '../protocol/activity-contract';
-import type { ResolvedRun, RunWorker } from '../protocol/cards';
 import type { SolveInput } from '../protocol/input';
-import { CHECK_RUN, READ_TEXT, RESOLVE_RUN, SOLVE_WORKFLOW } from '../protocol/names';
+import { READ_TEXT, RESOLVE_RUN, SOLVE_WORKFLOW } from '../protocol/names';
 import { keptOutputs, questionOf } from '../protocol/planning';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text, TextRef } from '../protocol/text';
 import { describeEnd, whyDegraded } from '../trace/describe';
-import { emptyTrace } from '../trace/reduce';
 import { configurationActivities, storeActivities } from './activities';
 import { reviewAnswer } from './child';
 import { isOwnCancellation, orFail } from './failures';
-import { KeyRights } from './key-rights';
-import { Limits } from './limits';
 import { listen } from './listen';
 import { settlePlan } from './make-plan';
-import { mayRecurse, Recorder, type RunContext, type RunStart } from './run-context';
-import { fitResult, PayloadBudget } from './payload-budget';
+import { beginRun, openRun } from './open-run';
+import { fitResult } from './payload-budget';
+import { mayRecurse, type RunContext, type RunStart } from './run-context';
 import { answerOf, runPlan } from './run-plan';
-import { Approval, Steering } from './steering';
 import type { RunEvent } from '../trace/events';
 
 /** Longer answers stay references: they would not fit the result. */
@@ -40,10 +35,8 @@ const WHOLE_ANSWER_BYTES = 900_000;
  *   `Limit.*`, with the trace in its details
  */
 export async function conductorSolve(input: SolveInput): Promise<SolveTrace> {
-  const { workflowId, runId } = workflowInfo();
-  const recorder = new Recorder(emptyTrace({ id: workflowId, runId, question: questionOf(input) }));
-  const steering = new Steering(new KeyRights(input));
-  const start: RunStart = { recorder, steering, approval: new Approval() };
+  const start = beginRun(input);
+  const { recorder, steering } = start;
   listen(start);
   try {
     refuseUnfit(input);
@@ -57,7 +50,6 @@ export async function conductorSolve(input: SolveInput): Promise<SolveTrace> {
     throw endedBy(error, start);
   } finally {
     // A cancelled run, too, answers every message and passes it on.
-    const { steering } = start;
     steering.isOver = true;
     const isDone = (): boolean => allHandlersFinished() && !steering.isTelling;
     if (!isDone()) await CancellationScope.nonCancellable(() => condition(isDone));
@@ -98,32 +90,6 @@ async function findAnswer(input: SolveInput, start: RunStart): Promise<Text> {
   const found = answerFound(context);
   const best = mayRecurse('review', context) ? await reviewAnswer(context, plan, found) : found;
   return parent === undefined && typeof best !== 'string' ? wholeAnswer(best, context.run.storeId) : best;
-}
-
-function openRun(
-  input: SolveInput,
-  start: RunStart,
-  { run, question, conversation, answerSchema }: ResolveRunResult,
-): RunContext {
-  const { parent } = input;
-  const limits = new Limits(run.limits);
-  // Signals may have come before; the parent's hints are older.
-  start.steering.hints.unshift(...(parent?.hints ?? []));
-  start.steering.attachLimits(limits);
-  const { rootId, depth, round, background } = parent ?? {
-    rootId: workflowInfo().workflowId,
-    depth: 0,
-    round: 0,
-    background: [],
-  };
-  const payloads = new PayloadBudget(run.storeId);
-  const asked = { question, conversation, answerSchema };
-  return { ...start, input, ...asked, run, limits, payloads, rootId, depth, round, background };
-}
-
-/** Checks a run from an input by its shape and the names in it, since any client may have written it. */
-export async function checkGiven(run: ResolvedRun, ...cards: readonly RunWorker[]): Promise<void> {
-  await orFail(configurationActivities('check what was given')[CHECK_RUN](run, cards));
 }
 
 /**

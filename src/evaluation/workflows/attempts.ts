@@ -1,18 +1,15 @@
-import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/workflow';
 import type { Plan } from '../../plan/plan';
 import type { ModelCard, ResolvedRun } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
 import type { SolveTrace, StepTrace } from '../../protocol/solve';
 import type { Text } from '../../protocol/text';
-import { emptyTrace } from '../../trace/reduce';
 import { limitIn } from '../../workflows/failures';
 import type { Limits } from '../../workflows/limits';
+import { runGiven, runWithin } from '../../workflows/open-run';
 import { obtainPlan } from '../../workflows/make-plan';
-import { PayloadBudget } from '../../workflows/payload-budget';
-import { Recorder, type RunContext } from '../../workflows/run-context';
+import type { RunContext } from '../../workflows/run-context';
 import { lastOutputOf, runPlan } from '../../workflows/run-plan';
-import { KeyRights } from '../../workflows/key-rights';
-import { Approval, Steering } from '../../workflows/steering';
 import { reasonOf } from '../../errors';
 import type { AskedQuestion, QuestionRef } from '../contract';
 import type { Attempt } from '../results';
@@ -90,35 +87,6 @@ function contextOf(
     identity: identityOf(attempt),
     ...(reviewed !== null && { round: 1, background: [{ subtask: null, output: reviewed }] }),
   });
-}
-
-type Given = Pick<RunContext, 'question' | 'conversation' | 'run' | 'limits'> &
-  Partial<Pick<RunContext, 'round' | 'background' | 'identity'>>;
-
-/** Returns the context of one of many runs in a workflow, each carried out by the code of a solve. */
-export function runWithin(name: string, given: Given): RunContext {
-  const { workflowId, runId } = workflowInfo();
-  const { question } = given;
-  const trace = emptyTrace({ id: `${workflowId}/${name}`, runId, question });
-  return {
-    round: 0,
-    background: [],
-    ...given,
-    input: { question },
-    steering: new Steering(new KeyRights(null)),
-    approval: new Approval(),
-    payloads: new PayloadBudget(given.run.storeId),
-    recorder: new Recorder(trace, () => undefined),
-    depth: 0,
-    rootId: workflowId,
-  };
-}
-
-export async function runGiven(context: RunContext, plan: Plan): Promise<void> {
-  const { recorder, round, depth } = context;
-  recorder.record({ kind: 'plan-asked', round, depth });
-  recorder.record({ kind: 'planned', round, plan, degraded: false });
-  await runPlan(context, plan);
 }
 
 function outcomeOf(context: RunContext, plan: Plan): Ungraded {

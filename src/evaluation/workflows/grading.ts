@@ -4,6 +4,7 @@ import type { Call } from '../../protocol/solve';
 import type { ModelCard } from '../../protocol/cards';
 import { inWindow } from '../../workflows/in-window';
 import { textOf } from '../../workflows/activities';
+import { runGiven, runWithin } from '../../workflows/open-run';
 import { lastOutputOf } from '../../workflows/run-plan';
 import type { EvaluationActivities } from '../activities';
 import {
@@ -16,7 +17,7 @@ import {
   type RuleGrade,
 } from '../contract';
 import type { Attempt } from '../results';
-import { type Attempts, runGiven, runWithin, type Ungraded } from './attempts';
+import type { Attempts, Ungraded } from './attempts';
 
 /** Grades attempts. A provider's failure or a limit of ours never counts against a plan. */
 export async function gradeAttempts<Result extends Ungraded>(

@@ -1,4 +1,4 @@
-import { storeActivities } from '../../workflows/activities';
+import { checkGiven, storeActivities } from '../../workflows/activities';
 import type { EvaluationActivities } from '../activities';
 import { randomFrom } from '../../statistics/chance';
 import {
@@ -13,7 +13,6 @@ import { alone } from '../methods/plans';
 import { readMethod, REFERENCE } from '../methods/read-method';
 import type { MethodRecord } from '../results';
 import { addSpent, factsOf, NOTHING_SPENT } from '../spent';
-import { checkGiven } from '../../workflows/solve';
 import { checkQuestion } from './check-input';
 import { compare, judge } from './judge';
 import { playAgreement, playSamples } from './play-samples';
