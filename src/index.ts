@@ -12,14 +12,14 @@ export {
   type SolveHandle,
   type SolveRequest,
   type StartOptions,
-} from './client/conductor-client';
-export type { LiveEvent } from './client/live-events';
-export type { Retry } from './client/pending-call';
-export type { StreamOptions } from './client/stream';
-export type { ListedRun, ListOptions, RunList } from './client/list-runs';
-export { BadRetryError, type RetryRequest } from './client/retry';
-export { type AskedRequest, BadQuestionError } from './client/check-question';
-export { RefusedError } from './client/steer';
+} from './client';
+export type { LiveEvent } from './client';
+export type { Retry } from './client';
+export type { StreamOptions } from './client';
+export type { ListedRun, ListOptions, RunList } from './client';
+export { BadRetryError, type RetryRequest } from './client';
+export { type AskedRequest, BadQuestionError } from './client';
+export { RefusedError } from './client';
 export type { HeldLimits, LimitsChange } from './protocol/messages';
 
 // Input and result of a run, and the reasons why its calls failed.
@@ -47,7 +47,7 @@ export type { Text, TextRef } from './protocol/text';
 export { readText, TextNotFoundError } from './store/texts';
 export { openStore, type StoreOptions } from './store/open-store';
 export type { Store, StoredEntry } from './store/store';
-export { collectGarbage, type Collected, type CollectOptions } from './client/collect-garbage';
+export { collectGarbage, type Collected, type CollectOptions } from './client';
 
 // Encryption of everything sent to Temporal or stored.
 export { type KeyRing, readEncryptionKeys, UnknownKeyError } from './encryption/key-ring';

@@ -16,7 +16,7 @@ import {
   type Step,
   type WorkerRequest,
 } from '../src';
-import { newestRun } from '../src/client/list-runs';
+import { newestRun } from '../src/client';
 import type { double, research } from './plugin/workflows';
 import { sumCosts } from '../src/store/costs';
 import { callOf, type LedgerRow } from '../src/store/ledger';

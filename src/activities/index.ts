@@ -32,6 +32,13 @@ import { whileHeartbeating } from './heartbeat';
 import { bookCall } from './ledger-row';
 import { writePlan } from './write-plan';
 
+export { checkRun, checkShape } from './check-run';
+export { whileHeartbeating, withinLimit } from './heartbeat';
+export { LiveLog } from './live-log';
+export type { Dependencies, PolicyProvider } from './model-call';
+export { createPacing } from './rate-limits/pacing';
+export { withThoughtsApart } from './thoughts-apart';
+
 /** Creates the activities of a solve, ready to be registered on a worker. */
 export function createActivities(dependencies: Dependencies): ConductorActivities {
   const { store } = dependencies;

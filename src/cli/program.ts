@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { addersTo, read, run } from './kit/arguments';
 import { addTraining } from './train/program';
-import type { PlainGrader } from '../evaluation/data/format';
+import type { PlainGrader } from '../evaluation/data';
 import { UsageError } from '../errors';
 import { readVersion } from '../runtime/version';
 import { HARMLESS_OUTPUT } from './kit/terminal';

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Client } from '@temporalio/client';
-import type { ConductorClient } from '../client/conductor-client';
+import type { ConductorClient } from '../client';
 import type { Config } from '../config/schema';
 import type { Store } from '../store/store';
 import type { DayBudgets } from './access/day-budget';

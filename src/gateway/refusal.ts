@@ -1,14 +1,12 @@
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { BadCursorError } from '../client/live-events';
-import { BadRetryError } from '../client/retry';
-import { isNotFound, NotAllowedError, RefusedError } from '../client/steer';
+import { BadCursorError, BadRetryError, isNotFound, NotAllowedError, RefusedError } from '../client';
 import { ConfigError } from '../config/errors';
 import { codeOf, ConductorError, reasonOf } from '../errors';
 import { PlanError } from '../plan/plan-error';
 import { FAILURES } from '../protocol/failures';
 import type { Problem, SolveResult } from '../protocol/solve';
-import { PolicyError } from '../training/policy/errors';
+import { PolicyError } from '../training/policy';
 
 interface RefusalFacts {
   /** Code for programs, e.g. `model_not_found`. */

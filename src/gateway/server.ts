@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { unlessNotFound } from '../client/steer';
+import { unlessNotFound } from '../client';
 import { listen, type Listening } from '../network/listen';
 import { type Store, sweep, timeAgo } from '../store/store';
 import { within } from '../runtime/turns';

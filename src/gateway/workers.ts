@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { isPolled } from '../client/pollers';
+import { isPolled } from '../client';
 import { Refusal } from './refusal';
 
 /** How long a found worker is assumed to poll, and how long a miss limits `require` to one attempt. */

@@ -12,6 +12,10 @@ import { openSandbox } from './sandbox/open-sandbox';
 import { SandboxError } from './sandbox/sandbox';
 import { type Grade, gradeOf, isClipped, shown } from './verdict';
 
+export { engineVersion, INSTALL_COMPUTE_ENGINE } from './mathematics/grade-mathematics';
+export { INSTALL_MATH_VERIFY, pythonPath } from './mathematics/math-verify';
+export { openSandbox } from './sandbox/open-sandbox';
+
 export type { Grade, Verdict } from './verdict';
 
 export type RightAnswer = { readonly [Grader in Question['grader']]: Graded<Grader> }[Question['grader']];

@@ -1,6 +1,6 @@
 import { randomFrom, seedOf, shuffled } from '../statistics/chance';
 import type { RunWorker } from '../protocol/cards';
-import type { QuestionRef } from '../evaluation/contract';
+import type { QuestionRef } from '../evaluation/definitions';
 import { groupBy } from '../statistics/tally';
 import type { GroupResult } from './contract';
 import type { GroupInput } from './inputs';

@@ -13,7 +13,7 @@ export {
   type NightSchedule,
   type ScheduleRequest,
 } from './client/schedule';
-export type { CustomGradeRequest } from '../evaluation/contract';
+export type { CustomGradeRequest } from '../evaluation/definitions';
 export type { NightBudget, NightProgress } from './contract';
 export { loadTrainableConfig } from './config/load';
 export type { TrainableConfig, TrainableInput } from './config/schema';

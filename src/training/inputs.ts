@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ACCESS_MODES, DESCRIBE_MODES, MAX_EXAMPLES } from '../plan/plan';
-import { readQuestionSetKey } from '../evaluation/contract';
+import { readQuestionSetKey } from '../evaluation/definitions';
 import { exampleSchema, modelSchema, runSchema, workerSchema } from '../protocol/cards';
 import { MAX_STEPS, MAX_WALL_CLOCK_MS } from '../protocol/messages';
 import { trainerMessages, trainRunSchema } from './trainer-contract';

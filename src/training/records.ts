@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { attemptSchema, verdictSchema } from '../evaluation/results';
+import { attemptSchema, verdictSchema } from '../evaluation/definitions';
 import { updateMetricsSchema } from './trainer-contract';
 
 const checkpoint = z.object({ trainRun: z.string(), name: z.string() });

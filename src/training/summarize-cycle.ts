@@ -1,4 +1,4 @@
-import { type Failure, failureOf } from '../evaluation/failure-kinds';
+import { type Failure, failureOf } from '../evaluation/definitions';
 import type { Verdict } from '../grading/grade';
 import { topologyOf } from '../plan/topology';
 import type { CycleFigures, CycleMetrics, CycleTimes, GroupRecord, TopicMetrics } from './records';

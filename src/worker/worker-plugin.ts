@@ -1,10 +1,13 @@
 import { SimplePlugin } from '@temporalio/plugin';
 import { Worker, type WorkerOptions, type WorkerPlugin as AnyPlugin } from '@temporalio/worker';
-import { createActivities } from '../activities';
-import type { Dependencies, PolicyProvider } from '../activities/model-call';
-import { backgroundOpenAI } from '../activities/models/openai';
-import { LiveLog } from '../activities/live-log';
-import { createPacing } from '../activities/rate-limits/pacing';
+import {
+  createActivities,
+  createPacing,
+  type Dependencies,
+  LiveLog,
+  type PolicyProvider,
+} from '../activities';
+import { backgroundOpenAI } from '../activities/models';
 import { workerIdentity } from '../runtime/worker-identity';
 import { conductorsOf } from '../config/cards';
 import { ConfigError } from '../config/errors';

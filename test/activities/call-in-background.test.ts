@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { callInBackground, pauseMs } from '../../src/activities/call-in-background';
-import { backgroundOpenAI } from '../../src/activities/models/openai';
+import { backgroundOpenAI } from '../../src/activities/models';
 import { FAILURES } from '../../src/protocol/failures';
 import { type BegunAnswer, findBegun } from '../../src/store/ledger';
 import type { SqliteStore } from '../../src/store/sqlite-store';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { LiveLog } from '../../src/activities/live-log';
+import { LiveLog } from '../../src/activities';
 import { LiveReader } from '../../src/store/stream-log';
 import { freshStore } from '../local/fresh-folder';
 import { until } from '../support/until';

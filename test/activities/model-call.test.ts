@@ -1,7 +1,7 @@
 import { ActivityCancellationDetails } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { callIdOf, sendRequest } from '../../src/activities/model-call';
-import type { Complete } from '../../src/activities/models/model';
+import type { Complete } from '../../src/activities/models';
 import { FAILURES } from '../../src/protocol/failures';
 import { aCall, aCard } from './models/ask';
 

@@ -1,11 +1,8 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { createActivities } from '../../src/activities';
+import { createActivities, createPacing, LiveLog } from '../../src/activities';
 import type { Pacing } from '../../src/activities/model-call';
-import type { Complete } from '../../src/activities/models/model';
-import { backgroundOpenAI } from '../../src/activities/models/openai';
-import { LiveLog } from '../../src/activities/live-log';
-import { createPacing } from '../../src/activities/rate-limits/pacing';
+import { backgroundOpenAI, type Complete } from '../../src/activities/models';
 import { parseConfig } from '../../src/config/load';
 import type { WorkerResult } from '../../src/protocol/activity-contract';
 import type { ModelCard } from '../../src/protocol/cards';

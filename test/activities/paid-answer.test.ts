@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';
-import type { Complete } from '../../src/activities/models/model';
+import type { Complete } from '../../src/activities/models';
 import type { CallProgress } from '../../src/protocol/activity-contract';
 import { FAILURES } from '../../src/protocol/failures';
 import { keepAnswer } from '../../src/store/ledger';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { QuestionIndex } from '../../src/evaluation/data/question-index';
-import { splitDataSets } from '../../src/evaluation/data/split';
+import { splitDataSets } from '../../src/evaluation/data';
 import { drawFromFile } from '../../src/cli/evaluate/draw-questions';
 import { type Question, questionSchema } from '../../src/grading';
 import { type Ended, endedWith, said } from './command';

@@ -4,8 +4,7 @@ import { AlteredPayloadError } from '../../src/encryption/codec';
 import { UnknownKeyError } from '../../src/encryption/key-ring';
 import { PlanError } from '../../src/plan/plan-error';
 import { ConductorError, UsageError } from '../../src/errors';
-import { BadQuestionError } from '../../src/client/check-question';
-import { RefusedError } from '../../src/client/steer';
+import { BadQuestionError, RefusedError } from '../../src/client';
 
 test.each([
   ['completed', null, 0],

@@ -1,6 +1,5 @@
-import { noteAudit } from '../../src/gateway/access/audit';
+import { KeyChecker, listKeys, noteAudit } from '../../src/gateway/access';
 import { DayBudgets } from '../../src/gateway/access/day-budget';
-import { KeyChecker, listKeys } from '../../src/gateway/access/keys';
 import { openStore } from '../../src/store/open-store';
 import type { Store } from '../../src';
 import { endedWith, said } from './command';

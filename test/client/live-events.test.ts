@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import fc from 'fast-check';
 import type { LiveEvent, Retry, SolveResult } from '../../src';
 import { LiveTeller } from '../../src/client/live-events';
-import { streamRun } from '../../src/client/stream';
+import { streamRun } from '../../src/client';
 import type { LiveText } from '../../src/store/stream-log';
 import { emptyTrace } from '../../src/trace/reduce';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { parseTrainable, shippedProfiles } from '../../src/training/config/load';
+import { parseTrainable, shippedProfiles } from '../../src/training/config';
 import type { TrainableInput } from '../../src/training';
 
 const ROOT = join(__dirname, '..', '..');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ConfigError } from '../../src/config/errors';
 import { loadConfig, parseConfig, readGivenConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
-import { loadTrainableConfig } from '../../src/training/config/load';
+import { loadTrainableConfig } from '../../src/training/config';
 import { freshFolder } from '../local/fresh-folder';
 
 const nobody = (): Promise<null> => Promise.resolve(null);

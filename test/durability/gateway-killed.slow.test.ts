@@ -1,8 +1,8 @@
 import OpenAI from 'openai';
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import type { LiveEvent } from '../../src';
-import { readRunNow } from '../../src/client/trace-reader';
-import { readSpending } from '../../src/gateway/access/day-budget';
+import { readRunNow } from '../../src/client';
+import { readSpending } from '../../src/gateway/access';
 import { createKey, type KeySettings } from '../../src/gateway/access/keys';
 import type { TemporalServer } from '../../src/local/configured-server';
 import { embeddedServer, stopServer } from '../../src/local/embedded-server';

@@ -1,4 +1,4 @@
-import { createKey } from '../../src/gateway/access/keys';
+import { createKey } from '../../src/gateway/access';
 import { settingsOf } from '../gateway/stage';
 import { fieldOf, framesOf } from '../support/frames';
 import { type Stage, useStage } from '../support/stage';

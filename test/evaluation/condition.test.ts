@@ -1,5 +1,4 @@
-import { checkCondition, readCondition } from '../../src/evaluation/condition';
-import { summarize } from '../../src/evaluation/summarize';
+import { checkCondition, readCondition, summarize } from '../../src/evaluation/definitions';
 import { aRecord } from './a-record';
 
 /** Methods of which the last one is a baseline that is always right. */

@@ -5,7 +5,8 @@ import {
   type EvaluateInput,
   manifestKey,
   questionSetKey,
-} from '../../src/evaluation/contract';
+  type Summary,
+} from '../../src/evaluation/definitions';
 import { TrainingPlugin } from '../../src/training';
 import { writeManifest } from '../../src/training/policy/serving';
 import { checkCheckpoints } from '../../src/cli/evaluate/plan-evaluation';
@@ -21,7 +22,6 @@ import { useEach } from '../support/use';
 import { describeSetting } from '../../src/evaluation/report/setting';
 import { METHODS } from '../../src/evaluation/methods/read-method';
 import type { MethodRecord } from '../../src/evaluation/results';
-import type { Summary } from '../../src/evaluation/summarize';
 import { aRecord } from './a-record';
 import { CALL_NANO_USD, type EvaluationStage, openEvaluation } from './open-evaluation';
 

@@ -1,6 +1,6 @@
 import { questionsOf } from '../../examples/evaluate/world';
 import { randomFrom } from '../../src/statistics/chance';
-import { EVALUATE_WORKFLOW, type EvaluationProgress } from '../../src/evaluation/contract';
+import { EVALUATE_WORKFLOW, type EvaluationProgress } from '../../src/evaluation/definitions';
 import type { MethodRecord } from '../../src/evaluation/results';
 import { embeddedServer, stopServer } from '../../src/local/embedded-server';
 import { startWorkerProcess } from '../durability/worker-process';

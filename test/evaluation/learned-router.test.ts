@@ -1,6 +1,6 @@
 import { questionsOf, WORKERS, type WorldQuestion } from '../../examples/evaluate/world';
 import { randomFrom } from '../../src/statistics/chance';
-import { learnRouting, type GradedExample } from '../../src/evaluation/methods/learned-router';
+import { learnRouting, type GradedExample } from '../../src/evaluation/definitions';
 import { meanOf } from '../../src/statistics/statistics';
 
 const IDS = Object.keys(WORKERS);

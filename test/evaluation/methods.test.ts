@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { askedBeside } from '../../src/evaluation/cast';
+import { askedBeside } from '../../src/evaluation/definitions';
 import { randomFrom } from '../../src/statistics/chance';
 import { type OpenedQuestion, type QuestionInput, slugOf } from '../../src/evaluation/contract';
 import type { Team } from '../../src/evaluation/methods/method';

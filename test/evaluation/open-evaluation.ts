@@ -1,14 +1,14 @@
 import type { Client } from '@temporalio/client';
 import { modelsOf, WORKERS, type WorldQuestion } from '../../examples/evaluate/world';
-import { readResults } from '../../src/evaluation/activities/kept';
+import { readResults } from '../../src/evaluation/report';
 import {
   EVALUATE_WORKFLOW,
   type EvaluateInput,
   type EvaluationProgress,
   questionSetKey,
-} from '../../src/evaluation/contract';
-import { readMethods } from '../../src/evaluation/methods/read-method';
-import { summarize } from '../../src/evaluation/summarize';
+  readMethods,
+  summarize,
+} from '../../src/evaluation/definitions';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { resolveBaselines, resolveVerifier } from '../../src/config/cards';

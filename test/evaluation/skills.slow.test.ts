@@ -1,5 +1,5 @@
 import { questionsOf, withHelp, WORKERS } from '../../examples/evaluate/world';
-import { questionSetKey } from '../../src/evaluation/contract';
+import { questionSetKey } from '../../src/evaluation/definitions';
 import type { MethodRecord } from '../../src/evaluation/results';
 import { meanOf } from '../../src/statistics/statistics';
 import { keepLines } from '../../src/store/texts';

@@ -1,8 +1,7 @@
-import { reportOf } from '../../src/evaluation/report/describe-summary';
+import { chartsOf, reportOf } from '../../src/evaluation/report';
 import { renderMarkdown } from '../../src/evaluation/report/report';
-import { chartsOf } from '../../src/evaluation/report/score-charts';
 import type { MethodRecord } from '../../src/evaluation/results';
-import { summarize, type Summary } from '../../src/evaluation/summarize';
+import { summarize, type Summary } from '../../src/evaluation/definitions';
 import { aRecord as record, SPENT as spent } from './a-record';
 
 const render = (summary: Summary): string => renderMarkdown(reportOf(summary, []));

@@ -1,5 +1,5 @@
 import type { SolveResult } from '../../src';
-import { type AuditEntry, readAudit } from '../../src/gateway/access/audit';
+import { type AuditEntry, readAudit } from '../../src/gateway/access';
 import { dateOf } from '../../src/store/costs';
 import { type GatewayAnswer, type TestGateway, useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';

@@ -1,4 +1,4 @@
-import { readRunNow } from '../../src/client/trace-reader';
+import { readRunNow } from '../../src/client';
 import { type GatewayAnswer, openGateway } from '../support/gateway';
 import { openStage } from '../support/stage';
 import { useOnce } from '../support/use';

@@ -1,4 +1,4 @@
-import { type AuditEntry, COMMAND_LINE, noteAudit, readAudit } from '../../src/gateway/access/audit';
+import { type AuditEntry, COMMAND_LINE, noteAudit, readAudit } from '../../src/gateway/access';
 import { useStore } from './stage';
 
 const stage = useStore();

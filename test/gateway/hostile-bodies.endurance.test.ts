@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createKey } from '../../src/gateway/access/keys';
+import { createKey } from '../../src/gateway/access';
 import { MOST_LEVELS, MOST_VALUES } from '../../src/network/json-bounds';
 import { useStage } from '../support/stage';
 import { startMeasuredGateway } from './measured';

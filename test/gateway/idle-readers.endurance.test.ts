@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createKey } from '../../src/gateway/access/keys';
+import { createKey } from '../../src/gateway/access';
 import { step, useStage } from '../support/stage';
 import { endOf } from '../support/until';
 import { startMeasuredGateway } from './measured';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createKey, isUsable, KeyChecker, listKeys, revokeKey } from '../../src/gateway/access/keys';
+import { createKey, isUsable, KeyChecker, listKeys, revokeKey } from '../../src/gateway/access';
 import { settingsOf, useStore } from './stage';
 
 const stage = useStore();

@@ -1,5 +1,5 @@
 import { parseConfig } from '../../src/config/load';
-import { KeyChecker } from '../../src/gateway/access/keys';
+import { KeyChecker } from '../../src/gateway/access';
 import { requestOf } from '../../src/gateway/solve/request-of';
 import { type GatewayAnswer, useGateway } from '../support/gateway';
 import { ACCEPT, step, useStage } from '../support/stage';

@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../src/client/live-events';
+import type { LiveEvent } from '../../src/client';
 import { AnswerTeller } from '../../src/gateway/solve/told';
 
 const PLACE = { childId: null, round: 0, step: 1, attempt: 1, cursor: '' };

@@ -1,11 +1,9 @@
 import { readGivenConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
-import { manifestKey } from '../../src/evaluation/contract';
-import type { Manifest } from '../../src/evaluation/results';
-import { KeyChecker } from '../../src/gateway/access/keys';
-import { readAudit } from '../../src/gateway/access/audit';
+import { type Manifest, manifestKey } from '../../src/evaluation/definitions';
+import { KeyChecker, readAudit } from '../../src/gateway/access';
 import { dateOf } from '../../src/store/costs';
-import { readServing } from '../../src/training/policy/serving';
+import { readServing } from '../../src/training/client';
 import { useGateway } from '../support/gateway';
 import { keepCalls, keepEvaluation, keepNights } from '../support/kept-board';
 import { keepNightly } from '../support/keep-nightly';

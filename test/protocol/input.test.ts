@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import type { z } from 'zod';
-import { checkShape } from '../../src/activities/check-run';
+import { checkShape } from '../../src/activities';
 import { Account } from '../../src/budget/account';
 import { conductorPromptBytes, estimatePlan, worstCaseOf } from '../../src/budget/worst-case';
 import { solveInputSchema } from '../../src/protocol/input';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils';
 import { Worker } from '@temporalio/worker';
-import { HistoryDecoder } from '../../src/client/history';
+import { HistoryDecoder } from '../../src/client';
 import { TraceReader } from '../../src/client/trace-reader';
 import type { SolveTrace } from '../../src';
 import type { StepTrace } from '../../src/protocol/solve';

@@ -1,5 +1,5 @@
 import { Client } from '@temporalio/client';
-import { ConductorClient } from '../../src/client/conductor-client';
+import { ConductorClient } from '../../src/client';
 import { readGivenConfig } from '../../src/config/load';
 import { createKey, type KeySettings } from '../../src/gateway/access/keys';
 import { startGateway } from '../../src/gateway/server';

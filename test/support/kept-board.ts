@@ -6,14 +6,14 @@ import {
   questionSetKey,
   resultKey,
 } from '../../src/evaluation/contract';
-import type { Manifest } from '../../src/evaluation/results';
+import type { Manifest } from '../../src/evaluation/definitions';
 import { writeRecord } from '../../src/store/records';
 import { type LedgerRow, writeRow } from '../../src/store/ledger';
 import { keepLines } from '../../src/store/texts';
 import { closeNight } from '../../src/training/activities/close-cycle';
 import { judgeCandidate } from '../../src/training/activities/judge';
 import { advanceRun, keepGroup, writeNight } from '../../src/training/activities/records';
-import { type CheckpointRef, checkpointId } from '../../src/training/names';
+import { type CheckpointRef, checkpointId } from '../../src/training/definitions';
 import { writeManifest } from '../../src/training/policy/serving';
 import { metricsKey } from '../../src/training/store-keys';
 import { aRecord } from '../evaluation/a-record';

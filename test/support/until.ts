@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { SolveResult } from '../../src';
-import { isNotFound } from '../../src/client/steer';
+import { isNotFound } from '../../src/client';
 import type { Stage } from './stage';
 
 /** Polls until the result fits, and yields to the event loop between two looks. */

@@ -12,7 +12,7 @@ import {
   weightsKey,
 } from '../../src/training/store-keys';
 import type { NightProgress } from '../../src/training';
-import type { CycleMetrics } from '../../src/training/records';
+import type { CycleMetrics } from '../../src/training/definitions';
 import { workflowBundle } from '../support/temporal';
 import { openTrainingStage, type TrainingStage } from './support/training-stage';
 

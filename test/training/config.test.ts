@@ -9,7 +9,7 @@ import {
   shippedProfiles,
 } from '../../src/training/config/load';
 import { EXAMPLE_SETS } from '../../src/plan/prompt/example-plans';
-import { resolveTraining } from '../../src/training/config/resolve';
+import { resolveTraining } from '../../src/training/config';
 import { trainerConfigSchema } from '../../src/training/trainer-contract';
 import { freshFolder } from '../local/fresh-folder';
 

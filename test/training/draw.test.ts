@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { TrainingSettings } from '../../src/training/config/resolve';
+import type { TrainingSettings } from '../../src/training/config';
 import { chooseGroups, drawQuestions, drawTrials, drawWorkers, sortByTopic } from '../../src/training/draw';
 import { externalCard } from '../budget/cards';
 

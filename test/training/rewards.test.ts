@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Verdict } from '../../src/grading';
-import type { GroupRecord, Rollout } from '../../src/training/records';
+import type { GroupRecord, Rollout } from '../../src/training/definitions';
 import {
   learnableParts,
   materialSpread,

@@ -1,10 +1,15 @@
-import type { GroupRecord, Rollout, TopicMetrics } from '../../src/training/records';
-import { cycleMetricsSchema } from '../../src/training/records';
-import type { CyclePart, Span } from '../../src/training/summarize-cycle';
+import {
+  cycleMetricsSchema,
+  type GroupRecord,
+  type Rollout,
+  type TopicMetrics,
+} from '../../src/training/definitions';
 import {
   COLLAPSE_CYCLES,
+  type CyclePart,
   cycleTimes,
   findCollapse,
+  type Span,
   summarizeCycle,
 } from '../../src/training/summarize-cycle';
 import { madeUpCycles } from '../cli/train/plot/made-up-cycles';

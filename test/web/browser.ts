@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { KeyChecker } from '../../src/gateway/access/keys';
-import { createPass } from '../../src/gateway/access/passes';
+import { createPass, KeyChecker } from '../../src/gateway/access';
 import { PAGE } from '../../src/gateway/page';
 import type { Stage } from '../support/stage';
 

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { readGivenConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
-import { KeyChecker } from '../../src/gateway/access/keys';
-import { readServing } from '../../src/training/policy/serving';
+import { KeyChecker } from '../../src/gateway/access';
+import { readServing } from '../../src/training/client';
 import { gateKey } from '../../src/training/store-keys';
 import { useStage } from '../support/stage';
 import { until } from '../support/until';

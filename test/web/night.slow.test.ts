@@ -1,5 +1,5 @@
 import { UPDATE } from '../../src/training/names';
-import { readServing } from '../../src/training/policy/serving';
+import { readServing } from '../../src/training/client';
 import { openGateway } from '../support/gateway';
 import { openScriptedTraining } from '../support/scripted-training';
 import { describeInChromium, launchBrowser, linkFor, openReader } from './browser';

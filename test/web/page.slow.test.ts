@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { revokeKey } from '../../src/gateway/access/keys';
+import { revokeKey } from '../../src/gateway/access';
 import { startGatewayProcess } from '../durability/gateway-process';
-import { readServing } from '../../src/training/policy/serving';
+import { readServing } from '../../src/training/client';
 import { WORKFLOWS_PAGE } from '../support/gateway';
 import { keepNightly } from '../support/keep-nightly';
 import { step, useStage } from '../support/stage';

@@ -7,6 +7,16 @@ import type { Complete, ListModels } from './model';
 import { completeOpenAI, listOpenAI, loadOpenAI } from './openai';
 import { withoutRefused } from './refusals';
 
+export { diagnose, DiagnosedError, type Diagnosis, type ProviderFailureType } from './diagnose';
+export { judgeReply, toProviderFailure } from './failure';
+export { readJson, saidIn } from './failures/said';
+export { hasEngine, howToGetEngine } from './local';
+export type { Complete, ListModels } from './model';
+export { backgroundOpenAI } from './openai';
+export { UNREACHED } from './proxied';
+export { redact } from './redact';
+export { sendOnce } from './transport';
+
 /** Returns a function that calls the model of a request's card. Each SDK and the local engine load on first use. */
 export function createComplete(fetchSmolLm2: () => Promise<string>): Complete {
   const providers: Readonly<Record<ModelProvider, Complete>> = {

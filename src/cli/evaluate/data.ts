@@ -1,8 +1,15 @@
-import { inspectDataSet, type Inspection, type Some, type Tally } from '../../evaluation/data/inspect';
-import type { PlainGrader, Prompts } from '../../evaluation/data/format';
+import {
+  type Copy,
+  inspectDataSet,
+  type Inspection,
+  type PlainGrader,
+  type Prompts,
+  type Some,
+  splitDataSets,
+  type SplitOptions,
+  type Tally,
+} from '../../evaluation/data';
 import { someOf } from '../../config/errors';
-import type { Copy } from '../../evaluation/data/question-index';
-import { splitDataSets, type SplitOptions } from '../../evaluation/data/split';
 import { counted, joinFacts } from '../../trace/describe';
 import { beside, oneLine, type Paint } from '../../trace/lines';
 import { EXIT, type ExitCode } from '../kit/ending';

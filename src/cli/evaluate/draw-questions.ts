@@ -1,7 +1,6 @@
 import type { Session } from '../kit/session';
 import { say } from '../kit/terminal';
-import { completedSolves } from '../../client/list-runs';
-import { readRunNow } from '../../client/trace-reader';
+import { completedSolves, readRunNow } from '../../client';
 import { ConductorError, UsageError } from '../../errors';
 import { graderProblem } from '../../grading/grade';
 import type { Question } from '../../grading/question';
@@ -9,12 +8,8 @@ import { LostStoreError } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
 import { counted } from '../../trace/describe';
 import { randomFrom, shuffled } from '../../statistics/chance';
-import type { EvaluatedQuestion } from '../../evaluation/contract';
-import { readQuestionFile } from '../../evaluation/data/data-set';
-import type { PlainGrader } from '../../evaluation/data/format';
-import { normalizeQuestion } from '../../evaluation/data/question-index';
-import type { LogFacts } from '../../evaluation/results';
-import { factsOf } from '../../evaluation/spent';
+import { type EvaluatedQuestion, factsOf, type LogFacts } from '../../evaluation/definitions';
+import { normalizeQuestion, type PlainGrader, readQuestionFile } from '../../evaluation/data';
 
 export interface DrawOptions {
   /** Sample size; undefined: all questions of a file, 100 of the log. */

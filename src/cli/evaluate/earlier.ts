@@ -4,15 +4,21 @@ import { say } from '../kit/terminal';
 import { someOf } from '../../config/errors';
 import type { ResolvedRun, RunWorker } from '../../protocol/cards';
 import type { Store } from '../../store/store';
-import { readEvaluation, readManifest, readManifests, readResults } from '../../evaluation/activities/kept';
-import type { EvaluatedQuestion } from '../../evaluation/contract';
-import { normalizeQuestion } from '../../evaluation/data/question-index';
-import { type GradedExample, learnRouting } from '../../evaluation/methods/learned-router';
-import { isOfAnyWorker, nameWorker } from '../../evaluation/methods/read-method';
-import type { Learned, Manifest } from '../../evaluation/results';
+import { readEvaluation, readManifest, readManifests, readResults } from '../../evaluation/report';
+import {
+  bestWorker,
+  type EvaluatedQuestion,
+  type GradedExample,
+  isOfAnyWorker,
+  type Learned,
+  learnRouting,
+  type Manifest,
+  nameWorker,
+  summarize,
+} from '../../evaluation/definitions';
+import { normalizeQuestion } from '../../evaluation/data';
 import { percentile, sumOfAll } from '../../statistics/statistics';
 import { groupBy } from '../../statistics/tally';
-import { bestWorker, summarize } from '../../evaluation/summarize';
 
 /** Finds an evaluation by its id, a unique prefix of it, or `last`. @throws UsageError unless exactly one matches */
 export async function findEvaluation(store: Store, given: string): Promise<Manifest> {

@@ -1,13 +1,17 @@
 import { nanoUsdOf } from '../../budget/nano-usd';
 import type { ConductorCard, RunWorker } from '../../protocol/cards';
 import { utf8Bytes } from '../../plan/plan';
-import { conductorFor, workersFor } from '../../evaluation/cast';
+import {
+  conductorFor,
+  type EvaluatedQuestion,
+  type Manifest,
+  type Method,
+  MOST_ATTEMPTS,
+  readMethod,
+  REFERENCE,
+  workersFor,
+} from '../../evaluation/definitions';
 import { randomFrom } from '../../statistics/chance';
-import type { EvaluatedQuestion } from '../../evaluation/contract';
-import type { Method } from '../../evaluation/methods/method';
-import { MOST_ATTEMPTS } from '../../evaluation/methods/samples';
-import { readMethod, REFERENCE } from '../../evaluation/methods/read-method';
-import type { Manifest } from '../../evaluation/results';
 import { meanOfAll, sumOfAll } from '../../statistics/statistics';
 import { needsVerifier } from './draw-questions';
 

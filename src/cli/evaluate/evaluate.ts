@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkRun } from '../../activities/check-run';
+import { checkRun } from '../../activities';
 import { EXIT, type ExitCode, listenForInterruption } from '../kit/ending';
 import { sayResumed } from '../kit/view/follow-run';
 import { checkServed, commandOf } from '../kit/queues';
@@ -8,7 +8,7 @@ import { type Session, withSession } from '../kit/session';
 import { loadServable, loadSettings, type WorkOptions } from '../kit/load-settings';
 import { columnsOf, print, say, toJson } from '../kit/terminal';
 import { follow, lookAgain, openView } from '../kit/view/follow';
-import { describeRun } from '../../client/list-runs';
+import { describeRun } from '../../client';
 import { checkKey, modelCardsOf } from '../../config/api-keys';
 import { FREE_TOKENS } from '../../config/resolve-run';
 import type { Config } from '../../config/schema';
@@ -16,29 +16,37 @@ import { reasonOf, UsageError } from '../../errors';
 import { checkStore, configuredStore } from '../../store/open-store';
 import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { wrapFacts } from '../../trace/lines';
-import { createPolicyProvider } from '../../training/policy/conductor';
-import { readEvaluation, readResults } from '../../evaluation/activities/kept';
+import { createPolicyProvider } from '../../training/policy';
 import {
+  asksForFree,
+  chartsOf,
+  compareEvaluations,
+  detailsOf,
+  drawCharts,
+  readEvaluation,
+  readResults,
+  reportOf,
+  showSummary,
+  showTable,
+  tableOfChanges,
+  writeInspectLogs,
+  writeReport,
+} from '../../evaluation/report';
+import {
+  checkCondition,
   EVALUATE_WORKFLOW,
   type EvaluateInput,
   EVALUATION_PRIORITY,
   type EvaluationProgress,
+  type Manifest,
+  modelsBeside,
   PROGRESS_QUERY,
-} from '../../evaluation/contract';
-import { compareEvaluations, tableOfChanges } from '../../evaluation/report/compare-evaluations';
-import { drawCharts } from '../../evaluation/report/page';
-import { writeReport } from '../../evaluation/report/report';
-import { chartsOf } from '../../evaluation/report/score-charts';
-import type { Manifest } from '../../evaluation/results';
-import { modelsBeside } from '../../evaluation/cast';
-import { checkCondition, readCondition } from '../../evaluation/condition';
-import { detailsOf } from '../../evaluation/report/details';
-import { writeInspectLogs } from '../../evaluation/report/inspect-log';
-import { asksForFree } from '../../evaluation/report/setting';
-import { summarize, type Summary } from '../../evaluation/summarize';
+  readCondition,
+  summarize,
+  type Summary,
+} from '../../evaluation/definitions';
 import { findEvaluation } from './earlier';
 import { checkBudget, type PlanOptions, planForFile, planForLog } from './plan-evaluation';
-import { reportOf, showSummary, showTable } from '../../evaluation/report/describe-summary';
 
 interface EvaluateOptions extends WorkOptions, PlanOptions {
   readonly window: number;

@@ -3,7 +3,7 @@ import type { Session } from '../kit/session';
 import { checkCostLimit } from '../kit/load-settings';
 import { configuredStore } from '../../store/open-store';
 import { say } from '../kit/terminal';
-import { newEvaluationId } from '../../client/run-id';
+import { newEvaluationId } from '../../client';
 import { haveNoPrice, isPriced, narrowRun, priceSettingOf, resolveRun } from '../../config/resolve-run';
 import { checkKey } from '../../config/api-keys';
 import { resolveBaselines, resolveVerifier } from '../../config/cards';
@@ -14,20 +14,24 @@ import type { PoolFilter } from '../../protocol/input';
 import { keepLines } from '../../store/texts';
 import type { Store } from '../../store/store';
 import { counted, describeUsd } from '../../trace/describe';
-import { checkpointId, readCheckpointId } from '../../training/names';
-import { listCheckpoints } from '../../training/policy/serving';
-import { askedBeside, modelsBeside } from '../../evaluation/cast';
-import { type EvaluatedQuestion, manifestKey, questionSetKey } from '../../evaluation/contract';
-import { readCondition } from '../../evaluation/condition';
+import { checkpointId, readCheckpointId } from '../../training/definitions';
+import { listCheckpoints } from '../../training/client';
 import {
+  askedBeside,
   type Cast,
+  type EvaluatedQuestion,
+  type LogFacts,
+  type Manifest,
+  manifestKey,
+  modelsBeside,
+  questionSetKey,
+  readCondition,
   readMethod,
   readMethods,
   readPolicy,
   REFERENCE,
-} from '../../evaluation/methods/read-method';
-import { madeWith } from '../../evaluation/report/setting';
-import type { LogFacts, Manifest } from '../../evaluation/results';
+} from '../../evaluation/definitions';
+import { madeWith } from '../../evaluation/report';
 import { drawFromFile, drawFromLog, type DrawOptions, needsVerifier } from './draw-questions';
 import { estimateEvaluation } from './estimate';
 import { checkLearning, requireBestWorker, nameBest, routeQuestions } from './earlier';

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OWN_FOLDER } from '../../runtime/own-folder';
-import { describeRun, findByPrefix, newestRun } from '../../client/list-runs';
+import { describeRun, findByPrefix, newestRun } from '../../client';
 import { someOf } from '../../config/errors';
 import { UsageError } from '../../errors';
 import { type Session, type SessionOptions, withSession } from './session';

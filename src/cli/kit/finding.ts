@@ -1,7 +1,7 @@
 import { reasonOf } from '../../errors';
 import type { TemporalServer } from '../../local/configured-server';
 import { type Paint, widthOf, wrap } from '../../trace/lines';
-import type { TrainableConfig } from '../../training/config/schema';
+import type { TrainableConfig } from '../../training/config';
 
 /** Outcome of one check. */
 export interface Looked {

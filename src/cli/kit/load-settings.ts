@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { hasEngine, howToGetEngine } from '../../activities/models/local';
+import { hasEngine, howToGetEngine } from '../../activities/models';
 import { nameOf, VENDORS } from '../../config/cards';
 import { configuredCards, keyFor, modelCardsOf } from '../../config/api-keys';
 import { configPath, loadConfig, type LoadedConfig } from '../../config/load';
@@ -8,7 +8,7 @@ import { configuredKeys } from '../../encryption/key-ring';
 import { fetchSmolLm2 } from '../../local/downloads';
 import type { SolveInput } from '../../protocol/input';
 import type { ResolvedRun } from '../../protocol/cards';
-import type { TrainableConfig } from '../../training/config/schema';
+import type { TrainableConfig } from '../../training/config';
 import { UsageError } from '../../errors';
 import { say } from './terminal';
 import { foreignKeys, foreignStore, requireTrust, untrusted } from './trust';
@@ -83,7 +83,7 @@ async function loadChecked(path: string | undefined): Promise<LoadedConfig<Train
 export async function loadFile(path: string | undefined): Promise<LoadedConfig<TrainableConfig>> {
   const options = { env: process.env, cwd: process.cwd(), path };
   if (mentions(configPath(options), 'training')) {
-    const { loadTrainableConfig } = await import('../../training/config/load.js');
+    const { loadTrainableConfig } = await import('../../training/config/index.js');
     return loadTrainableConfig(options);
   }
   const loaded = await loadConfig(options);

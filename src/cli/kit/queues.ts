@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { isPolled } from '../../client/pollers';
+import { isPolled } from '../../client';
 import type { Config } from '../../config/schema';
 import type { TemporalServer } from '../../local/configured-server';
 import { DEFAULT_TASK_QUEUE, SOLVE_WORKFLOW } from '../../protocol/names';

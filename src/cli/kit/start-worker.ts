@@ -10,7 +10,7 @@ import { describeProxy } from '../../network/proxy';
 import { nativelyViaProxy, proxyOfTemporal } from '../../local/temporal-route';
 import { makeOwnFolder, OWN_FOLDER } from '../../runtime/own-folder';
 import type { Store } from '../../store/store';
-import type { TrainableConfig } from '../../training/config/schema';
+import type { TrainableConfig } from '../../training/config';
 import { harmless, say } from './terminal';
 
 export interface WorkerSettings {

@@ -12,8 +12,7 @@ import { makeOwnFolder, OWN_FOLDER } from '../../runtime/own-folder';
 import { checkStore } from '../../store/open-store';
 import { CONDUCTOR_MODEL } from '../../protocol/rights';
 import type { Store } from '../../store/store';
-import { createKey, KeyChecker, listKeys } from '../../gateway/access/keys';
-import { createPass } from '../../gateway/access/passes';
+import { createKey, createPass, KeyChecker, listKeys } from '../../gateway/access';
 import { type Address, type ListeningGateway, startGateway } from '../../gateway/server';
 
 export const GATEWAY_PORT = 8484;

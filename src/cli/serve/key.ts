@@ -7,10 +7,21 @@ import { configuredStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { describeUsd, MARKS } from '../../trace/describe';
 import { headLine, oneLine, strokeOf } from '../../trace/lines';
-import { type AuditEntry, COMMAND_LINE, noteAudit, readAudit } from '../../gateway/access/audit';
-import { describeSpent, readSpending, spendingInUsd } from '../../gateway/access/day-budget';
-import type { DaySpending } from '../../gateway/access/reservations';
-import { createKey, isUsable, type Key, listKeys, revokeKey } from '../../gateway/access/keys';
+import {
+  type AuditEntry,
+  COMMAND_LINE,
+  createKey,
+  type DaySpending,
+  describeSpent,
+  isUsable,
+  type Key,
+  listKeys,
+  noteAudit,
+  readAudit,
+  readSpending,
+  revokeKey,
+  spendingInUsd,
+} from '../../gateway/access';
 
 // Keys are created and revoked in the store, so neither a server nor a gateway has to run.
 

@@ -9,7 +9,7 @@ import { reasonOf, UsageError } from '../../errors';
 import { listen, type Listening } from '../../network/listen';
 import { startProgram } from '../../runtime/start-program';
 import { checkStore } from '../../store/open-store';
-import type { TrainableConfig } from '../../training/config/schema';
+import type { TrainableConfig } from '../../training/config';
 import {
   EXIT,
   type ExitCode,

@@ -1,8 +1,4 @@
-import { MODEL_LISTS } from '../../activities/models';
-import { diagnose } from '../../activities/models/diagnose';
-import { UNREACHED } from '../../activities/models/proxied';
-import { redact } from '../../activities/models/redact';
-import type { ListModels } from '../../activities/models/model';
+import { diagnose, type ListModels, MODEL_LISTS, redact, UNREACHED } from '../../activities/models';
 import { VENDORS } from '../../config/cards';
 import type { configuredCards } from '../../config/api-keys';
 import { closeTo } from '../../config/errors';

@@ -1,4 +1,4 @@
-import type { TrainableConfig } from '../../training/config/schema';
+import type { TrainableConfig } from '../../training/config';
 import type { configuredCards } from '../../config/api-keys';
 import { proxyOfTemporal } from '../../local/temporal-route';
 import { describeProxy, namesProxy, type Proxy, proxyFor } from '../../network/proxy';

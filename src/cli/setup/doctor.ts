@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { OWN_FOLDER } from '../../runtime/own-folder';
-import { hasEngine, howToGetEngine } from '../../activities/models/local';
+import { hasEngine, howToGetEngine } from '../../activities/models';
 import { configuredCards } from '../../config/api-keys';
 import type { LoadedConfig } from '../../config/load';
 import { describeConductor } from '../../config/cards';
@@ -12,14 +12,23 @@ import { findCliHere } from '../../local/downloads';
 import { reasonOf } from '../../errors';
 import { isOurImage, PYTHON, runProgram } from '../../runtime/start-program';
 import { checkStore, configuredStore, openStore } from '../../store/open-store';
-import type { TrainableConfig } from '../../training/config/schema';
+import type { TrainableConfig } from '../../training/config';
 import { readRefused } from '../../store/refusals';
 import { idOf } from '../../store/store-id';
 import { checkModels } from './check-models';
 import { checkProxies } from './check-proxies';
 import { EXIT, type ExitCode } from '../kit/ending';
-import { broken, type CheckedPlace, describeFinding, find, type Finding } from '../kit/finding';
-import { fine, type Looked, NOT_ASKED, note } from '../kit/finding';
+import {
+  broken,
+  type CheckedPlace,
+  describeFinding,
+  find,
+  type Finding,
+  fine,
+  type Looked,
+  NOT_ASKED,
+  note,
+} from '../kit/finding';
 import { checkTrust, foreignPlaces, loadFile, untrustedOf, type WorkOptions } from '../kit/load-settings';
 import { columnsOf, paintFor, print } from '../kit/terminal';
 import { errandOf, foreignKeys } from '../kit/trust';

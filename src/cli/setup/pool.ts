@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { stringify } from 'yaml';
-import { judgeReply, toProviderFailure } from '../../activities/models/failure';
-import { withThoughtsApart } from '../../activities/thoughts-apart';
+import { judgeReply, toProviderFailure } from '../../activities/models';
+import { withThoughtsApart } from '../../activities';
 import { chargeOf } from '../../budget/nano-usd';
 import { conductorsOf, resolveBaselines, resolveConductor, VENDORS } from '../../config/cards';
 import { findPool } from '../../config/default-pool';
@@ -80,7 +80,7 @@ async function pingModel(card: ConductorCard | ModelCard, config: Config, ask = 
 /** Calls a Conductor once; if it is a checkpoint, the one that would write the next run's plan. */
 async function pingConductor(config: Config, card: ConductorCard): Promise<string> {
   if (card.provider !== 'policy') return pingModel(card, config);
-  const { createPolicyProvider } = await import('../../training/policy/conductor.js');
+  const { createPolicyProvider } = await import('../../training/policy/index.js');
   const policy = createPolicyProvider(configuredStore(config));
   const { conductor } = await policy.bind({ ...resolveRun(config), conductor: card });
   return pingModel(conductor, config, policy.complete);

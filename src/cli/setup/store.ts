@@ -1,8 +1,8 @@
-import { collectGarbage } from '../../client/collect-garbage';
+import { collectGarbage } from '../../client';
 import { openStore } from '../../store/open-store';
 import type { Store, Swept } from '../../store/store';
 import { counted } from '../../trace/describe';
-import type { TrainableConfig } from '../../training/config/schema';
+import type { TrainableConfig } from '../../training/config';
 import { EXIT, type ExitCode } from '../kit/ending';
 import { withSession } from '../kit/session';
 import { loadSettings, type WorkOptions } from '../kit/load-settings';
@@ -52,8 +52,8 @@ async function collectWeights(
   how: { readonly olderThanMs: number; readonly dryRun: boolean },
 ): Promise<Swept | null> {
   if (training === undefined) return null;
-  const { openFiles } = await import('../../training/artifacts.js');
-  const { sweepWeights } = await import('../../training/activities/forget-checkpoints.js');
+  const { openFiles } = await import('../../training/client/index.js');
+  const { sweepWeights } = await import('../../training/client/index.js');
   return sweepWeights(openFiles(training.artifacts), how);
 }
 

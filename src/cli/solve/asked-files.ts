@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { z } from 'zod';
-import type { AskedRequest } from '../../client/check-question';
-import type { SolveRequest } from '../../client/conductor-client';
+import type { AskedRequest, SolveRequest } from '../../client';
 import { explainFirst } from '../../config/errors';
 import { reasonOf, UsageError } from '../../errors';
 import { answerSchemaSchema, conversationTurnSchema } from '../../protocol/input';

@@ -1,4 +1,4 @@
-import type { ListedRun, RunList } from '../../client/list-runs';
+import type { ListedRun, RunList } from '../../client';
 import type { SolveResult } from '../../protocol/solve';
 import { counted, describeAge, describeCost, MARKS, type StepState } from '../../trace/describe';
 import { headLine, plainLine, strokeOf, wrapped } from '../../trace/lines';

@@ -1,9 +1,5 @@
 import { type Client, ServiceError } from '@temporalio/client';
-import { checkAsked } from '../../client/check-question';
-import type { SolveRequest } from '../../client/conductor-client';
-import type { RetryRequest } from '../../client/retry';
-import { newRunId } from '../../client/run-id';
-import { readRun } from '../../client/trace-reader';
+import { checkAsked, newRunId, readRun, type RetryRequest, type SolveRequest } from '../../client';
 import { differencesOf, solvingDigestOf } from '../../config/digest';
 import { resolveRun } from '../../config/resolve-run';
 import { reasonOf } from '../../errors';

@@ -1,5 +1,4 @@
-import type { ConductorClient } from '../../client/conductor-client';
-import { isPolled } from '../../client/pollers';
+import { type ConductorClient, isPolled } from '../../client';
 import type { HeldLimits, LimitsChange } from '../../protocol/messages';
 import { counted, describeMs, describeUsd } from '../../trace/describe';
 import { readPlan } from '../kit/view/approval';

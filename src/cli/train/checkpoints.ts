@@ -5,26 +5,46 @@ import { ActivityFailure } from '@temporalio/common';
 import { EXIT, type ExitCode, listenForInterruption } from '../kit/ending';
 import { print, say } from '../kit/terminal';
 import { follow, lookAgain, openView } from '../kit/view/follow';
-import { isPolled } from '../../client/pollers';
-import { RefusedError } from '../../client/steer';
+import { isPolled, RefusedError } from '../../client';
 import { describeConductor } from '../../config/cards';
 import { reasonOf, UsageError } from '../../errors';
 import { counted } from '../../trace/describe';
 import { wrap } from '../../trace/lines';
-import { askForWarmStart, readRows } from '../../training/activities/data';
-import type { Example } from '../../training/records';
-import { advanceRun } from '../../training/activities/records';
-import { openSealed } from '../../training/artifacts';
-import { type AskedHow, askedHow, exampleRowSchema, writeExample } from '../../training/activities/examples';
-import { examplesOfRun } from '../../training/client/examples';
-import { beginExport, beginWarmStart } from '../../training/client/training-client';
-import { resolveTraining, trainingOf } from '../../training/config/resolve';
-import type { TrainableConfig } from '../../training/config/schema';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../../training/names';
-import { pin, promote, readManifest, rollback, type ServingChange } from '../../training/policy/serving';
-import type { ExportResult } from '../../training/trainer-contract';
-import type { TrainingSession, TrainOptions } from './session';
-import { chooseRun, findSetback, findTraining, SEE_LIST, withTraining } from './session';
+import {
+  advanceRun,
+  type AskedHow,
+  askedHow,
+  askForWarmStart,
+  beginExport,
+  beginWarmStart,
+  exampleRowSchema,
+  examplesOfRun,
+  openSealed,
+  pin,
+  promote,
+  readManifest,
+  readRows,
+  rollback,
+  type ServingChange,
+  writeExample,
+} from '../../training/client';
+import {
+  checkpointId,
+  type CheckpointRef,
+  type Example,
+  type ExportResult,
+  readCheckpointId,
+} from '../../training/definitions';
+import { resolveTraining, type TrainableConfig, trainingOf } from '../../training/config';
+import {
+  chooseRun,
+  findSetback,
+  findTraining,
+  SEE_LIST,
+  type TrainingSession,
+  type TrainOptions,
+  withTraining,
+} from './session';
 
 // These commands change what serves in the store alone, without a Temporal server.
 

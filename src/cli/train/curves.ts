@@ -1,11 +1,19 @@
-import { FAILURES } from '../../evaluation/failure-kinds';
-import type { Curve, CurvesPage, Panel } from '../../evaluation/report/curves-chart';
-import { dollars, duration, GREY, percent, plain } from '../../evaluation/report/page';
-import type { Table } from '../../evaluation/report/report';
+import { FAILURES } from '../../evaluation/definitions';
+import {
+  type Curve,
+  type CurvesPage,
+  dollars,
+  duration,
+  GREY,
+  type Panel,
+  percent,
+  plain,
+  type Table,
+} from '../../evaluation/report';
 import { sharesOf, sumCounts } from '../../statistics/tally';
 import type { Verdict } from '../../grading/verdict';
 import { TOPOLOGIES } from '../../plan/topology';
-import type { CycleMetrics, TopicMetrics } from '../../training/records';
+import type { CycleMetrics, TopicMetrics } from '../../training/definitions';
 
 // Charts of a training run, for reports and the gateway's page.
 

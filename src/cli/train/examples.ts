@@ -9,21 +9,29 @@ import { sayResumed } from '../kit/view/follow-run';
 import { checkCostLimit, loadServable } from '../kit/load-settings';
 import { print, say } from '../kit/terminal';
 import { breakdownOf } from '../kit/view/follow';
-import { completedSolves } from '../../client/list-runs';
+import { completedSolves } from '../../client';
 import { sumOfAll } from '../../statistics/statistics';
 import { tally } from '../../statistics/tally';
-import { readQuestionFile } from '../../evaluation/data/data-set';
+import { readQuestionFile } from '../../evaluation/data';
 import { reasonOf, UsageError } from '../../errors';
 import { type Example, MAX_EXAMPLES } from '../../plan/plan';
 import { counted, describeUsd } from '../../trace/describe';
-import { readQuestions, readRows } from '../../training/activities/data';
-import { askedHow, type ExampleRow, exampleRowSchema, tryExample } from '../../training/activities/examples';
-import { type GradedSolve, gradeSolve } from '../../training/client/examples';
-import { byLength, chooseVaried, examplesIn } from '../../training/client/few-shot';
-import { playPrompted } from '../../training/client/prompted-groups';
-import { readExamples } from '../../training/config/few-shot';
-import { resolveTraining, trainingOf, type TrainingSettings } from '../../training/config/resolve';
-import type { GroupRecord } from '../../training/records';
+import {
+  askedHow,
+  byLength,
+  chooseVaried,
+  type ExampleRow,
+  exampleRowSchema,
+  examplesIn,
+  type GradedSolve,
+  gradeSolve,
+  playPrompted,
+  readQuestions,
+  readRows,
+  tryExample,
+} from '../../training/client';
+import { readExamples, resolveTraining, trainingOf, type TrainingSettings } from '../../training/config';
+import type { GroupRecord } from '../../training/definitions';
 import { warmStartWith } from './init';
 import { findTraining, type TrainingSession, type TrainOptions, withTraining } from './session';
 

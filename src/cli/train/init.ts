@@ -8,8 +8,13 @@ import { ask as askPerson, isPersonHere, say } from '../kit/terminal';
 import { defaultConfig } from '../../config/default-pool';
 import { configPath, readYaml } from '../../config/load';
 import { counted } from '../../trace/describe';
-import { parseTrainable, readProfile, shippedProfiles } from '../../training/config/load';
-import { type TrainingConfig, trainingSchema } from '../../training/config/schema';
+import {
+  parseTrainable,
+  readProfile,
+  shippedProfiles,
+  type TrainingConfig,
+  trainingSchema,
+} from '../../training/config';
 
 interface InitOptions {
   readonly config?: string;

@@ -13,25 +13,30 @@ import {
 } from '../kit/finding';
 import { configuredStore } from '../../store/open-store';
 import { say } from '../kit/terminal';
-import { isPolled } from '../../client/pollers';
+import { isPolled } from '../../client';
 import { viaProxy } from '../../local/temporal-route';
 import { openFetch } from '../../network/fetch';
-import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/grade-mathematics';
-import { INSTALL_MATH_VERIFY, pythonPath } from '../../grading/mathematics/math-verify';
-import { openSandbox } from '../../grading/sandbox/open-sandbox';
+import {
+  engineVersion,
+  INSTALL_COMPUTE_ENGINE,
+  INSTALL_MATH_VERIFY,
+  openSandbox,
+  pythonPath,
+} from '../../grading/grade';
 import { reasonOf } from '../../errors';
 import { isOurImage, runProgram } from '../../runtime/start-program';
 import { counted } from '../../trace/describe';
-import { readQuestions, readRows } from '../../training/activities/data';
-import { exampleSchema } from '../../training/records';
-import { readRun } from '../../training/activities/records';
-import { checkpointId } from '../../training/names';
-import type { TrainingConfig } from '../../training/config/schema';
-import { describeSmallSet } from '../../training/gate';
-import { readManifest } from '../../training/policy/serving';
+import {
+  openFiles,
+  readManifest,
+  readQuestions,
+  readRows,
+  readRun,
+  sizeOfWeights,
+} from '../../training/client';
+import { checkpointId, describeSmallSet, exampleSchema } from '../../training/definitions';
+import type { TrainingConfig } from '../../training/config';
 import { FEWEST_VALUES } from '../../statistics/statistics';
-import { openFiles } from '../../training/artifacts';
-import { sizeOfWeights } from '../../training/activities/forget-checkpoints';
 import type { TrainingSession } from './session';
 
 /** `temporal` is null if no server runs, so no trainer can listen. */

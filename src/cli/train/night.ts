@@ -5,10 +5,15 @@ import { checkServed, watchForMissingWorker } from '../kit/queues';
 import { print, say } from '../kit/terminal';
 import { digestOf } from '../../config/digest';
 import { describeUsd } from '../../trace/describe';
-import type { NightSchedule } from '../../training/client/schedule';
-import { findSchedule, holdSchedule, removeSchedule, scheduleNights } from '../../training/client/schedule';
-import { trainingOf } from '../../training/config/resolve';
-import { nightWorkflowId } from '../../training/names';
+import {
+  findSchedule,
+  holdSchedule,
+  type NightSchedule,
+  removeSchedule,
+  scheduleNights,
+} from '../../training/client';
+import { trainingOf } from '../../training/config';
+import { nightWorkflowId } from '../../training/definitions';
 import { sayMissing } from './night-parts';
 import { findSetback, type TrainingSession, type TrainOptions, whyFailed, withTraining } from './session';
 

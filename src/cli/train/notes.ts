@@ -6,8 +6,8 @@ import { resolveRun } from '../../config/resolve-run';
 import { secondsAlone } from '../evaluate/earlier';
 import { FEWEST_VALUES } from '../../statistics/statistics';
 import { groupBy } from '../../statistics/tally';
-import { readCycleGroups, readMetrics, readTrainQuestions } from '../../training/activities/records';
-import type { GroupRecord } from '../../training/records';
+import { readCycleGroups, readMetrics, readTrainQuestions } from '../../training/client';
+import type { GroupRecord } from '../../training/definitions';
 import { findTraining, type TrainOptions } from './session';
 
 export async function writeNotes(options: TrainOptions): Promise<ExitCode> {

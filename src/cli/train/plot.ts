@@ -1,12 +1,10 @@
 import { EXIT, type ExitCode } from '../kit/ending';
 import { UsageError } from '../../errors';
 import { print } from '../kit/terminal';
-import { curvesChart } from '../../evaluation/report/curves-chart';
-import { drawCharts } from '../../evaluation/report/page';
-import { writeReport } from '../../evaluation/report/report';
+import { curvesChart, drawCharts, writeReport } from '../../evaluation/report';
 import { counted } from '../../trace/describe';
-import { readMetrics } from '../../training/activities/records';
-import type { CycleMetrics } from '../../training/records';
+import { readMetrics } from '../../training/client';
+import type { CycleMetrics } from '../../training/definitions';
 import { effortCurves, learningCurves, tableOf } from './curves';
 import { findTraining, SEE_LIST, type TrainOptions } from './session';
 

@@ -1,15 +1,14 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { rootCause } from '@temporalio/common';
-import { isNotFound } from '../../client/steer';
+import { isNotFound } from '../../client';
 import { UsageError } from '../../errors';
 import { type Session, type SessionOptions, withSession } from '../kit/session';
 import { loadSettings, type WorkOptions } from '../kit/load-settings';
 import { checkStore, configuredStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
-import { TrainingClient } from '../../training/client/training-client';
-import type { TrainableConfig } from '../../training/config/schema';
-import { trainRunSchema } from '../../training/trainer-contract';
-import { nightWorkflowId } from '../../training/names';
+import { TrainingClient } from '../../training/client';
+import type { TrainableConfig } from '../../training/config';
+import { nightWorkflowId, trainRunSchema } from '../../training/definitions';
 
 export interface TrainOptions extends WorkOptions {
   readonly run?: string;

@@ -1,7 +1,7 @@
 import { EXIT, type ExitCode } from '../kit/ending';
 import { UsageError } from '../../errors';
 import { columnsOf, paintFor, print, toJson } from '../kit/terminal';
-import { percent, plain } from '../../evaluation/report/page';
+import { percent, plain } from '../../evaluation/report';
 import { meanOf } from '../../statistics/statistics';
 import { groupBy, tally } from '../../statistics/tally';
 import { previewOf } from '../../protocol/text';
@@ -9,9 +9,13 @@ import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
 import { counted, describeSees, joinFacts } from '../../trace/describe';
 import { type Branch, drawTree, headLine, type Line, type Paint, PLAIN, plainLine } from '../../trace/lines';
-import { readCycle, readCycleGroups } from '../../training/activities/records';
-import { groupWorkflowId } from '../../training/names';
-import type { CycleMetrics, GroupRecord, Rollout } from '../../training/records';
+import { readCycle, readCycleGroups } from '../../training/client';
+import {
+  type CycleMetrics,
+  type GroupRecord,
+  groupWorkflowId,
+  type Rollout,
+} from '../../training/definitions';
 import { findTraining, SEE_LIST, type TrainOptions } from './session';
 
 export async function showCycle(cycle: number, options: TrainOptions): Promise<ExitCode> {

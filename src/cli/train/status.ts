@@ -6,16 +6,25 @@ import { follow, type Frame, lookAgain, openView } from '../kit/view/follow';
 import { meanOf, meanOfAll } from '../../statistics/statistics';
 import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { beside, type Paint, wrap, wrapFacts } from '../../trace/lines';
-import { readNights, readTrainRuns, type TrainedNight } from '../../training/activities/records';
-import { findSchedule } from '../../training/client/schedule';
-import type { NightProgress } from '../../training/contract';
-import { checkpointId, nightWorkflowId } from '../../training/names';
-import { readServing } from '../../training/policy/serving';
+import {
+  findSchedule,
+  readNights,
+  readServing,
+  readTrainRuns,
+  type TrainedNight,
+} from '../../training/client';
+import { checkpointId, type NightProgress, nightWorkflowId } from '../../training/definitions';
 import { describePlanner } from './checkpoints';
 import { describeSchedule } from './night';
 import { findMissing, sayMissing } from './night-parts';
-import type { TrainingSession, TrainOptions } from './session';
-import { chooseRun, findSetback, whyFailed, withTraining } from './session';
+import {
+  chooseRun,
+  findSetback,
+  type TrainingSession,
+  type TrainOptions,
+  whyFailed,
+  withTraining,
+} from './session';
 
 export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();

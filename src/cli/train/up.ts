@@ -14,8 +14,7 @@ import { readStoreUrl } from '../../config/store-url';
 import { holderOf, lockFile } from '../../local/file-lock';
 import { cacheFolder } from '../../local/downloads';
 import { findProgram, startProgram } from '../../runtime/start-program';
-import { trainingOf } from '../../training/config/resolve';
-import type { TrainingConfig } from '../../training/config/schema';
+import { type TrainingConfig, trainingOf } from '../../training/config';
 import { askHealth } from './night-parts';
 
 /** Command of the trainer's Python programs on this machine, without their options. */

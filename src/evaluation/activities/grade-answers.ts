@@ -1,6 +1,6 @@
 import { grade, groupSame, type RightAnswer } from '../../grading/grade';
 import { wholeQuestion } from '../../grading/question';
-import { answerTextOf } from '../../grading/read-answer';
+import { answerTextOf } from '../../grading/readers';
 import { type Grade, gradeOf, shown } from '../../grading/verdict';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';

@@ -1,7 +1,7 @@
 import { asFailure } from '../../activities/as-failure';
 import { keepConversation } from '../../store/conversations';
-import { whileHeartbeating } from '../../activities/heartbeat';
-import { keepAsked } from '../../client/check-question';
+import { whileHeartbeating } from '../../activities';
+import { keepAsked } from '../../client';
 import { type AskedWhole, type Question, wholeQuestion } from '../../grading/question';
 import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
@@ -24,6 +24,8 @@ import { gradeAnswers, type GradeRequest } from './grade-answers';
 import { readResults } from './kept';
 import { QuestionSets } from './question-sets';
 import { comparisonOf } from './verification';
+
+export { QuestionSets, readQuestionSet } from './question-sets';
 
 export interface EvaluationActivities {
   [OPEN_QUESTION](request: {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Graded } from '../../grading/question';
-import { answerTextOf } from '../../grading/read-answer';
+import { answerTextOf } from '../../grading/readers';
 import type { Store } from '../../store/store';
 import { keepText } from '../../store/texts';
 import type { Judging } from '../contract';

@@ -1,6 +1,6 @@
 import { grade } from '../../grading/grade';
 import { type Question, wholeQuestion } from '../../grading/question';
-import { normalizeText } from '../../grading/read-answer';
+import { normalizeText } from '../../grading/readers';
 
 export function letterOf(index: number): string {
   return String.fromCharCode(65 + index);

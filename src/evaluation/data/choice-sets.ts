@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { orJson } from '../../grading/or-json';
+import { orJson } from '../../grading/readers';
 import { letterOf, showOptions } from './answerable';
 import { defineSet, idFrom, inHashOrder, inTags, nonEmptyText, textOrNumber } from './format';
 

@@ -1,7 +1,7 @@
 import { inflateSync } from 'node:zlib';
 import { z } from 'zod';
 import { reasonOf } from '../../errors';
-import { orJson } from '../../grading/or-json';
+import { orJson } from '../../grading/readers';
 import { defineSet, inTags, nonEmptyText } from './format';
 
 const testCases = z.array(z.object({ input: z.string(), output: z.string() }), {

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import { explainIssue } from '../../config/errors';
 import { conversationTurnSchema } from '../../protocol/input';
-import { fromJson } from '../../grading/or-json';
+import { fromJson } from '../../grading/readers';
 import { type Question, questionSchema } from '../../grading/question';
 
 /** Result of reading a record: a question, why it is left out on purpose, or its mistakes. */

@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { isMathematics } from '../../grading/mathematics/normalize';
-import { orJson } from '../../grading/or-json';
-import { toDouble } from '../../grading/rational';
-import { finalAnswerOf } from '../../grading/read-answer';
-import { readRightChoice } from '../../grading/read-choice';
-import { readNumber } from '../../grading/read-number';
+import {
+  finalAnswerOf,
+  isMathematics,
+  orJson,
+  readNumber,
+  readRightChoice,
+  toDouble,
+} from '../../grading/readers';
 import { gpqa, mmlu, mmluPro } from './choice-sets';
 import { bigCodeBench, liveCodeBench } from './code-sets';
 import { type DataFormat, defineSet, idFrom, inTags, nonEmptyText, textOrNumber } from './format';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Question, wholeQuestion } from '../../grading/question';
-import { composed } from '../../grading/read-answer';
+import { composed } from '../../grading/readers';
 import { groupBy } from '../../statistics/tally';
 
 /** A question that repeats an earlier one. */

@@ -4,12 +4,16 @@ import type { ModelCard, ResolvedRun } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
 import type { SolveTrace, StepTrace } from '../../protocol/solve';
 import type { Text } from '../../protocol/text';
-import { limitIn } from '../../workflows/failures';
-import type { Limits } from '../../workflows/limits';
-import { runGiven, runWithin } from '../../workflows/open-run';
-import { obtainPlan } from '../../workflows/make-plan';
-import type { RunContext } from '../../workflows/run-context';
-import { lastOutputOf, runPlan } from '../../workflows/run-plan';
+import {
+  lastOutputOf,
+  limitIn,
+  type Limits,
+  obtainPlan,
+  type RunContext,
+  runGiven,
+  runPlan,
+  runWithin,
+} from '../../workflows/parts';
 import { reasonOf } from '../../errors';
 import type { AskedQuestion, QuestionRef } from '../contract';
 import type { Attempt } from '../results';

@@ -2,10 +2,7 @@ import { ActivityCancellationType, isCancellation, proxyActivities, rootCause } 
 import type { Grade } from '../../grading/verdict';
 import type { Call } from '../../protocol/solve';
 import type { ModelCard } from '../../protocol/cards';
-import { inWindow } from '../../workflows/in-window';
-import { textOf } from '../../workflows/activities';
-import { runGiven, runWithin } from '../../workflows/open-run';
-import { lastOutputOf } from '../../workflows/run-plan';
+import { inWindow, lastOutputOf, runGiven, runWithin, textOf } from '../../workflows/parts';
 import type { EvaluationActivities } from '../activities';
 import {
   type Answers,

@@ -1,8 +1,7 @@
 import type { ModelCard } from '../../protocol/cards';
 import type { Text } from '../../protocol/text';
 import { roundsOf } from '../../trace/run-tree';
-import { storeActivities } from '../../workflows/activities';
-import { limitIn } from '../../workflows/failures';
+import { limitIn, storeActivities } from '../../workflows/parts';
 import type { EvaluationActivities } from '../activities';
 import { COMPARE_ANSWERS, type Judging, type RuleGrade } from '../contract';
 import type { MethodRecord, Preference, Spent } from '../results';

@@ -12,8 +12,7 @@ import type { Form } from '../methods/method';
 import { SOLVE_PART_WORKFLOW } from '../../protocol/names';
 import type { Text } from '../../protocol/text';
 import { failedChild } from '../../trace/events';
-import { isOwnCancellation } from '../../workflows/failures';
-import { Limits } from '../../workflows/limits';
+import { isOwnCancellation, Limits } from '../../workflows/parts';
 import { conductorFor, workersFor } from '../cast';
 import { seedOf } from '../../statistics/chance';
 import {

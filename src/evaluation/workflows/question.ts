@@ -1,4 +1,4 @@
-import { checkGiven, storeActivities } from '../../workflows/activities';
+import { checkGiven, storeActivities } from '../../workflows/parts';
 import type { EvaluationActivities } from '../activities';
 import { randomFrom } from '../../statistics/chance';
 import {

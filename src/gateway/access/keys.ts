@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { randomPart } from '../../client/run-id';
+import { randomPart } from '../../client';
 import { someOf } from '../../config/errors';
 import { UsageError } from '../../errors';
 import { MAX_COST_USD } from '../../protocol/messages';

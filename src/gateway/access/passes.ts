@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { randomPart } from '../../client/run-id';
+import { randomPart } from '../../client';
 import { DAY_MS } from '../../config/duration';
 import { bytesOf, changeRecord } from '../../store/records';
 import type { Store } from '../../store/store';

@@ -1,4 +1,4 @@
-import { NotAllowedError } from '../../client/steer';
+import { NotAllowedError } from '../../client';
 import { resolveRun } from '../../config/resolve-run';
 import type { Config } from '../../config/schema';
 import type { Rights, SolveInput } from '../../protocol/input';

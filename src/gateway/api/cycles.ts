@@ -1,10 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { readQuestionSet } from '../../evaluation/activities/question-sets';
+import { readQuestionSet } from '../../evaluation/activities';
 import { previewOf } from '../../protocol/text';
 import type { Store } from '../../store/store';
-import { readCycle, readCycleGroups, readNights } from '../../training/activities/records';
-import { cycleMetricsSchema, groupRecordSchema } from '../../training/records';
-import { trainRunSchema } from '../../training/trainer-contract';
+import { readCycle, readCycleGroups, readNights } from '../../training/client';
+import { cycleMetricsSchema, groupRecordSchema, trainRunSchema } from '../../training/definitions';
 import { requireAdmin } from '../access/admission';
 import type { App, Gateway } from '../gateway';
 import { Refusal } from '../refusal';

@@ -1,8 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { readEvaluation, readManifest, readManifests, readResults } from '../../evaluation/activities/kept';
-import type { Manifest } from '../../evaluation/results';
-import { type Summary, summarize } from '../../evaluation/summarize';
-import { type Details, readDetails } from '../../evaluation/report/details';
+import {
+  type Details,
+  readDetails,
+  readEvaluation,
+  readManifest,
+  readManifests,
+  readResults,
+} from '../../evaluation/report';
+import { type Manifest, summarize, type Summary } from '../../evaluation/definitions';
 import type { Store } from '../../store/store';
 import { requireAdmin } from '../access/admission';
 import type { App, Gateway } from '../gateway';

@@ -1,7 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { type LiveEvent, readCursor } from '../../client/live-events';
-import type { AskedRequest } from '../../client/check-question';
-import { describeRun } from '../../client/list-runs';
+import { type AskedRequest, describeRun, type LiveEvent, readCursor } from '../../client';
 import { conversationTurnSchema, limitsInputSchema, poolSchema } from '../../protocol/input';
 import { SOLVE_WORKFLOWS } from '../../protocol/names';
 import { CONDUCTOR_MODEL } from '../../protocol/rights';

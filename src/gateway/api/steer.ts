@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { RefusedError } from '../../client/steer';
+import { RefusedError } from '../../client';
 import { validatePlan } from '../../plan/validate';
 import { limitsInputSchema } from '../../protocol/input';
 import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';

@@ -1,31 +1,30 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import {
+  listCheckpoints,
   listTrainRuns,
+  pin,
+  promote,
   readCanary,
   readGate,
   readNights,
-  readTrainRuns,
-  type TrainedNight,
-} from '../../training/activities/records';
-import { TrainingClient } from '../../training/client/training-client';
-import type { NightProgress } from '../../training/contract';
-import { checkpointId, readCheckpointId } from '../../training/names';
-import {
-  listCheckpoints,
-  pin,
-  promote,
   readServing,
+  readTrainRuns,
   rollback,
   type ServingChange,
   servingSchema,
-} from '../../training/policy/serving';
+  type TrainedNight,
+  TrainingClient,
+} from '../../training/client';
 import {
   canaryRecordSchema,
+  checkpointId,
   cycleMetricsSchema,
   gateRecordSchema,
+  type NightProgress,
   nightRecordSchema,
-} from '../../training/records';
-import { trainRunSchema } from '../../training/trainer-contract';
+  readCheckpointId,
+  trainRunSchema,
+} from '../../training/definitions';
 import { requireAdmin } from '../access/admission';
 import { type AuditAction, noteAudit } from '../access/audit';
 import type { App, Gateway } from '../gateway';

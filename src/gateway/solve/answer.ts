@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { LiveEvent } from '../../client/live-events';
+import type { LiveEvent } from '../../client';
 import type { SolveResult } from '../../protocol/solve';
 import type { Source } from '../access/streams';
 import { stopping } from '../closing';

@@ -1,6 +1,5 @@
 import { readPrompt, turnsBefore } from '../../activities/keep-input';
-import { HistoryDecoder, readHistory } from '../../client/history';
-import { readRunNow } from '../../client/trace-reader';
+import { HistoryDecoder, readHistory, readRunNow } from '../../client';
 import type { Message } from '../../plan/plan';
 import { workerMessages } from '../../plan/prompt/worker';
 import type { WorkerRequest, WritePlanRequest, WritePlanResult } from '../../protocol/activity-contract';

@@ -1,5 +1,4 @@
-import { BadQuestionError, checkAsked } from '../../client/check-question';
-import type { SolveRequest } from '../../client/conductor-client';
+import { BadQuestionError, checkAsked, type SolveRequest } from '../../client';
 import { ConfigError } from '../../config/errors';
 import { nameOf } from '../../config/cards';
 import { haveNoPrice, resolveRun, unpricedOf } from '../../config/resolve-run';
@@ -7,7 +6,7 @@ import type { Config } from '../../config/schema';
 import type { LimitsInput } from '../../protocol/input';
 import { standInPlan } from '../../protocol/planning';
 import { allowsModel, CONDUCTOR_MODEL, workerModel } from '../../protocol/rights';
-import { readCheckpointId } from '../../training/names';
+import { readCheckpointId } from '../../training/definitions';
 import { MOST_MESSAGE_BYTES } from '../access/admission';
 import type { Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';

@@ -2,8 +2,13 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import { isGrpcServiceError } from '@temporalio/client';
 import { z } from 'zod';
-import type { AttachedSolve, SolveHandle, SolveRequest, StartOptions } from '../../client/conductor-client';
-import { unlessNotFound } from '../../client/steer';
+import {
+  type AttachedSolve,
+  type SolveHandle,
+  type SolveRequest,
+  type StartOptions,
+  unlessNotFound,
+} from '../../client';
 import { resolveRun, unpricedOf } from '../../config/resolve-run';
 import type { SolveResult } from '../../protocol/solve';
 import { readRecord, writeRecord } from '../../store/records';

@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../client/live-events';
+import type { LiveEvent } from '../../client';
 import type { Plan } from '../../plan/plan';
 import { counted } from '../../trace/describe';
 import { oneLine } from '../../trace/lines';

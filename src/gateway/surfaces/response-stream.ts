@@ -1,5 +1,4 @@
-import type { SolveHandle } from '../../client/conductor-client';
-import type { LiveEvent } from '../../client/live-events';
+import type { LiveEvent, SolveHandle } from '../../client';
 import { type Frame, frameOf } from '../event-stream';
 import type { Gateway } from '../gateway';
 import { asRefusal } from '../refusal';

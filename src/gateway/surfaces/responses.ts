@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { unlessNotFound } from '../../client/steer';
+import { unlessNotFound } from '../../client';
 import type { ConversationTurn } from '../../protocol/input';
 import { Shared, within } from '../../runtime/turns';
 import { noteAudit } from '../access/audit';

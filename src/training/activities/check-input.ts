@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { checkRun, checkShape } from '../../activities/check-run';
+import { checkRun, checkShape } from '../../activities';
 import { ConfigError } from '../../config/errors';
 import { trainingOf } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';

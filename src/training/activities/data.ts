@@ -1,7 +1,11 @@
 import { ConfigError, explainIssue } from '../../config/errors';
-import { readQuestionFile, refuseMistakes, type Row } from '../../evaluation/data/data-set';
-import { normalizeQuestion } from '../../evaluation/data/question-index';
-import { openDataFile } from '../../evaluation/data/read-records';
+import {
+  normalizeQuestion,
+  openDataFile,
+  readQuestionFile,
+  refuseMistakes,
+  type Row,
+} from '../../evaluation/data';
 import { type Question, wholeQuestion } from '../../grading/question';
 import { keepLines } from '../../store/texts';
 import type { SealedFiles } from '../artifacts';

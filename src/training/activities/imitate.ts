@@ -1,5 +1,5 @@
-import type { QuestionSets } from '../../evaluation/activities/question-sets';
-import type { QuestionRef } from '../../evaluation/contract';
+import type { QuestionSets } from '../../evaluation/activities';
+import type { QuestionRef } from '../../evaluation/definitions';
 import { writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 import { keepLines } from '../../store/texts';

@@ -1,4 +1,4 @@
-import { QuestionSets } from '../../evaluation/activities/question-sets';
+import { QuestionSets } from '../../evaluation/activities';
 import type { Store } from '../../store/store';
 import { openSealed } from '../artifacts';
 import type { TrainableConfig } from '../config/schema';

@@ -10,7 +10,7 @@ import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import { type TrainableConfig, type TrainingConfig } from '../config/schema';
 import type { OpenedNight, TrainInput } from '../contract';
-import { questionSetKey } from '../../evaluation/contract';
+import { questionSetKey } from '../../evaluation/definitions';
 import { keepLines } from '../../store/texts';
 import { readManifest } from '../policy/serving';
 import type { NightRecord, RunRecord } from '../records';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { readQuestionSet } from '../../evaluation/activities/question-sets';
+import { readQuestionSet } from '../../evaluation/activities';
 import type { Question } from '../../grading/question';
 import { changeRecord, readRecord, RecordError, readRecords, writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';

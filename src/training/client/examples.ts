@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { readRunNow } from '../../client/trace-reader';
-import { normalizeQuestion } from '../../evaluation/data/question-index';
+import { readRunNow } from '../../client';
+import { normalizeQuestion } from '../../evaluation/data';
 import { grade, type Verdict } from '../../grading/grade';
 import { type Question, wholeQuestion } from '../../grading/question';
 import type { Plan } from '../../plan/plan';

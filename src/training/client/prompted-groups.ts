@@ -3,7 +3,7 @@ import { type Client, WorkflowIdConflictPolicy } from '@temporalio/client';
 import { type BudgetShare, SharedBudget } from '../../budget/shared-budget';
 import type { Question } from '../../grading/question';
 import type { Store } from '../../store/store';
-import { questionSetKey } from '../../evaluation/contract';
+import { questionSetKey } from '../../evaluation/definitions';
 import { sumOfAll } from '../../statistics/statistics';
 import { keepLines } from '../../store/texts';
 import { readRecord } from '../../store/records';

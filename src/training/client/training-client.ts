@@ -6,8 +6,7 @@ import {
   type WorkflowHandle,
   WorkflowIdConflictPolicy,
 } from '@temporalio/client';
-import { describeRun } from '../../client/list-runs';
-import { RefusedError, signalRun, updateRun } from '../../client/steer';
+import { describeRun, RefusedError, signalRun, updateRun } from '../../client';
 import { MAX_MESSAGES } from '../../protocol/messages';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/names';
 import type { NightBudget, NightProgress, TrainInput } from '../contract';

@@ -1,8 +1,5 @@
 import { z } from 'zod';
-import { diagnose } from '../../activities/models/diagnose';
-import { readJson, saidIn } from '../../activities/models/failures/said';
-import { redact } from '../../activities/models/redact';
-import { sendOnce } from '../../activities/models/transport';
+import { diagnose, readJson, redact, saidIn, sendOnce } from '../../activities/models';
 import type { Message } from '../../plan/plan';
 import { briefly } from '../../plan/plan-error';
 import type { KeptSample } from '../activities/batch';

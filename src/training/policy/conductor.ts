@@ -1,5 +1,5 @@
-import type { PolicyProvider } from '../../activities/model-call';
-import type { Complete } from '../../activities/models/model';
+import type { PolicyProvider } from '../../activities';
+import type { Complete } from '../../activities/models';
 import { resolveConductor } from '../../config/cards';
 import { ConfigError } from '../../config/errors';
 import { quoteBriefly } from '../../plan/plan-error';

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { asFailure as asCoreFailure } from '../../activities/as-failure';
-import { DiagnosedError, type Diagnosis, type ProviderFailureType } from '../../activities/models/diagnose';
+import { DiagnosedError, type Diagnosis, type ProviderFailureType } from '../../activities/models';
 import { FAILURES } from '../../protocol/failures';
 
 /** Failures of requests to a policy. None is ever billed, and only a transient one is retried. */

@@ -1,6 +1,5 @@
 import { ActivityCancellationType, type ActivityInterfaceFor, proxyActivities } from '@temporalio/workflow';
-import { configurationActivities, storeActivities as activitiesOfStore } from '../../workflows/activities';
-import { orFail } from '../../workflows/failures';
+import { configurationActivities, orFail, storeActivities as activitiesOfStore } from '../../workflows/parts';
 import type { TrainingActivities } from '../activities';
 import type { CheckInputRequest } from '../activities/check-input';
 import type { PolicySettings } from '../inputs';

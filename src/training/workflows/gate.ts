@@ -1,6 +1,6 @@
-import type { QuestionRef } from '../../evaluation/contract';
+import type { QuestionRef } from '../../evaluation/definitions';
 import { meanOf } from '../../statistics/statistics';
-import { inWindow } from '../../workflows/in-window';
+import { inWindow } from '../../workflows/parts';
 import type { CanaryGaps } from '../contract';
 import { canaryQuestions, drawTrials } from '../draw';
 import * as names from '../names';

@@ -1,15 +1,18 @@
 import type { Plan } from '../../plan/plan';
 import type { Text } from '../../protocol/text';
-import { storeActivities as activitiesOfStore } from '../../workflows/activities';
-import { inWindow } from '../../workflows/in-window';
-import { Limits } from '../../workflows/limits';
+import { inWindow, Limits, storeActivities as activitiesOfStore } from '../../workflows/parts';
 import * as names from '../names';
 import type { CheckpointRef } from '../names';
-import { type AskedQuestion, OPEN_QUESTION } from '../../evaluation/contract';
+import { type AskedQuestion, OPEN_QUESTION } from '../../evaluation/definitions';
 import type { EvaluationActivities } from '../../evaluation/activities';
-import type { Attempts, Ungraded } from '../../evaluation/workflows/attempts';
-import { NOT_PLAYED, playPlan, playPrompted } from '../../evaluation/workflows/attempts';
-import { gradeAttempts } from '../../evaluation/workflows/grading';
+import {
+  type Attempts,
+  gradeAttempts,
+  NOT_PLAYED,
+  playPlan,
+  playPrompted,
+  type Ungraded,
+} from '../../evaluation/workflows/parts';
 import type { GroupInput, RewardSettings } from '../inputs';
 import type { SamplePlansResult } from '../activities/sample-plans';
 import type { GroupResult, GroupRound } from '../contract';

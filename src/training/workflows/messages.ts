@@ -11,7 +11,7 @@ import {
 import { FAILURES } from '../../protocol/failures';
 import { LIMIT_RULES, MAX_MESSAGES } from '../../protocol/messages';
 import { findFaultOfChange, number, type Rules } from '../../protocol/rules';
-import { hearSignal } from '../../workflows/hear-signal';
+import { hearSignal } from '../../workflows/parts';
 import type { NightBudget, NightProgress } from '../contract';
 import { PAUSE_SIGNAL, PROGRESS_QUERY, RESUME_SIGNAL, SET_BUDGET_UPDATE, STOP_SIGNAL } from '../names';
 

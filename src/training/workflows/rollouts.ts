@@ -1,6 +1,6 @@
 import { ApplicationFailure, CancellationScope } from '@temporalio/workflow';
 import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
-import { inWindow } from '../../workflows/in-window';
+import { inWindow } from '../../workflows/parts';
 import { CANNOT_LEARN, checkpointId, type CheckpointRef } from '../names';
 import type { GroupResult, GroupRound } from '../contract';
 import { chooseGroups, drawQuestions, drawWorkers, groupInput, type GroupOptions } from '../draw';

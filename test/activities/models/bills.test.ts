@@ -1,5 +1,5 @@
 import { closeRow, openRowOf } from '../../../src/activities/ledger-row';
-import { judgeReply } from '../../../src/activities/models/failure';
+import { judgeReply } from '../../../src/activities/models';
 import { completeOpenAI } from '../../../src/activities/models/openai';
 import type { Usage } from '../../../src';
 import type { Price } from '../../../src/protocol/cards';

@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { sendOnce } from '../../../src/activities/models/transport';
+import { sendOnce } from '../../../src/activities/models';
 import { FAILURES } from '../../../src/protocol/failures';
 import { useServer } from '../../support/serve';
 import { aRequest, DIALECTS, failureOf } from './ask';

@@ -1,5 +1,5 @@
 import { toError } from '../../../src/activities/as-failure';
-import { judgeReply, toProviderFailure } from '../../../src/activities/models/failure';
+import { judgeReply, toProviderFailure } from '../../../src/activities/models';
 import { diagnoseHttp } from '../../../src/activities/models/diagnose';
 import { retryDelayIn } from '../../../src/activities/models/failures/retry-delay';
 import type { ModelReply } from '../../../src/activities/models/model';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
-import { judgeReply, toProviderFailure } from '../../../src/activities/models/failure';
-import { backgroundOpenAI } from '../../../src/activities/models/openai';
+import { backgroundOpenAI, judgeReply, toProviderFailure } from '../../../src/activities/models';
 import { PolicyClient } from '../../../src/training/policy/client';
-import { PolicyError } from '../../../src/training/policy/errors';
+import { PolicyError } from '../../../src/training/policy';
 import { hostileText } from '../../support/hostile-text';
 import { type Listening, serve } from '../../support/serve';
 import { aRequest, DIALECTS } from './ask';

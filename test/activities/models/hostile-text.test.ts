@@ -1,9 +1,8 @@
 import fc from 'fast-check';
-import { toProviderFailure } from '../../../src/activities/models/failure';
+import { redact, toProviderFailure } from '../../../src/activities/models';
 import { diagnose, diagnoseHttp } from '../../../src/activities/models/diagnose';
 import { retryDelayIn } from '../../../src/activities/models/failures/retry-delay';
 import { TransportError } from '../../../src/activities/models/transport';
-import { redact } from '../../../src/activities/models/redact';
 import { explainS3 } from '../../../src/store/s3-store';
 import { refAt, refsIn } from '../../../src/store/texts';
 import { aCard, aRequest } from './ask';

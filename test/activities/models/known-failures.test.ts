@@ -1,5 +1,4 @@
-import { diagnose } from '../../../src/activities/models/diagnose';
-import { toProviderFailure } from '../../../src/activities/models/failure';
+import { diagnose, toProviderFailure } from '../../../src/activities/models';
 import { diagnoseHttp } from '../../../src/activities/models/diagnose';
 import { KNOWN } from '../../../src/activities/models/failures/known';
 import { TransportError } from '../../../src/activities/models/transport';

@@ -1,4 +1,4 @@
-import { sendOnce } from '../../../src/activities/models/transport';
+import { sendOnce } from '../../../src/activities/models';
 import { FAILURES } from '../../../src/protocol/failures';
 import { PolicyClient } from '../../../src/training/policy/client';
 import { useProviders } from '../../testing/use-providers';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import type { Usage } from '../../../src';
-import { judgeReply, toProviderFailure } from '../../../src/activities/models/failure';
+import { judgeReply, toProviderFailure } from '../../../src/activities/models';
 import { aRequest, type Dialect, DIALECTS } from './ask';
 
 const usageSchema = z.strictObject({

@@ -1,6 +1,5 @@
-import { createComplete } from '../../../src/activities/models';
+import { type Complete, createComplete } from '../../../src/activities/models';
 import { MOST_SCHEMAS } from '../../../src/activities/models/refusals';
-import type { Complete } from '../../../src/activities/models/model';
 import type { Fault } from '../../../src/testing';
 import { useProviders } from '../../testing/use-providers';
 import { aRequest, DIALECTS, failureOf } from './ask';

@@ -1,6 +1,6 @@
 import { completeAnthropic } from '../../../src/activities/models/anthropic';
 import { completeGoogle } from '../../../src/activities/models/google';
-import type { Complete } from '../../../src/activities/models/model';
+import type { Complete } from '../../../src/activities/models';
 import { completeOpenAI } from '../../../src/activities/models/openai';
 import type { Usage } from '../../../src';
 import type { ModelCard } from '../../../src/protocol/cards';

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { ModelCall } from '../../../src/activities/model-call';
-import { createPacing } from '../../../src/activities/rate-limits/pacing';
+import { createPacing } from '../../../src/activities';
 import { resolveBaselines } from '../../../src/config/cards';
 import { parseConfig } from '../../../src/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';

@@ -1,6 +1,6 @@
 import { type Asking, askVerdict, type Person, PlanQuestions } from '../../../src/cli/kit/view/approval';
 import { UsageError } from '../../../src/errors';
-import { RefusedError } from '../../../src/client/steer';
+import { RefusedError } from '../../../src/client';
 import type { SolveResult } from '../../../src';
 import { sampleFamily, sampleWaiting } from '../../trace/sample-family';
 import { sampleCall } from '../../trace/sample-trace';

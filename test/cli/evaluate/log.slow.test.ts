@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SimulatedRequest } from '../../../src/testing';
-import type { Summary } from '../../../src/evaluation/summarize';
+import type { Summary } from '../../../src/evaluation/definitions';
 import { endedWith } from '../command';
 import { useOnce } from '../../support/use';
 import { openEvaluationFolder } from './commands';

@@ -1,6 +1,6 @@
 import { describeProgress } from '../../../src/cli/evaluate/evaluate';
-import { showSummary } from '../../../src/evaluation/report/describe-summary';
-import { summarize, type Summary } from '../../../src/evaluation/summarize';
+import { showSummary } from '../../../src/evaluation/report';
+import { summarize, type Summary } from '../../../src/evaluation/definitions';
 import { widthOf, wrapFacts } from '../../../src/trace/lines';
 import { aRecord } from '../../evaluation/a-record';
 

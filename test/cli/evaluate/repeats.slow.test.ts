@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Summary } from '../../../src/evaluation/summarize';
+import type { Summary } from '../../../src/evaluation/definitions';
 import { endedWith } from '../command';
 import { useOnce } from '../../support/use';
 import { openEvaluationFolder } from './commands';

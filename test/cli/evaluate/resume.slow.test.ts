@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EvaluateInput } from '../../../src/evaluation/contract';
+import type { EvaluateInput } from '../../../src/evaluation/definitions';
 import { endedWith } from '../command';
 import { type EvaluationFolder, openEvaluationFolder } from './commands';
 import type { SimulatedRequest } from '../../../src/testing';

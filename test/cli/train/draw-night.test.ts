@@ -1,5 +1,5 @@
 import { PLAIN, widthOf } from '../../../src/trace/lines';
-import type { TrainedNight } from '../../../src/training/activities/records';
+import type { TrainedNight } from '../../../src/training/client';
 import { describePlanner } from '../../../src/cli/train/checkpoints';
 import { describeSchedule } from '../../../src/cli/train/night';
 import { describeRewards, drawNight, drawTrained, sparkline } from '../../../src/cli/train/status';

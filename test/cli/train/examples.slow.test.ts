@@ -1,12 +1,10 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AnswerFunction } from '../../../src/testing';
-import { readQuestions } from '../../../src/training/activities/data';
+import { readQuestions } from '../../../src/training/client';
 import { playPrompted, type PromptedRequest } from '../../../src/training/client/prompted-groups';
-import { readExamples } from '../../../src/training/config/few-shot';
-import { parseTrainable } from '../../../src/training/config/load';
-import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
-import type { GroupRecord } from '../../../src/training/records';
+import { parseTrainable, readExamples, resolveTraining, trainingOf } from '../../../src/training/config';
+import type { GroupRecord } from '../../../src/training/definitions';
 import { openScriptedTraining, REPLIES } from '../../support/scripted-training';
 import { endedWith } from '../command';
 import { openTrainFolder } from '../../support/train-commands';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readGivenTrainable } from '../../../src/training/config/load';
-import { readQuestions } from '../../../src/training/activities/data';
+import { readQuestions } from '../../../src/training/client';
 import { type Ended, endedWith } from '../command';
 import { useFolder } from '../stage';
 

@@ -1,5 +1,5 @@
 import { checkNightParts } from '../../../src/cli/train/night-parts';
-import { trainingOf } from '../../../src/training/config/resolve';
+import { trainingOf } from '../../../src/training/config';
 import { codeRow, openQuestionFolder, row } from '../../training/activities/questions';
 
 const ALONE =

@@ -4,7 +4,7 @@ import { resolveRun } from '../../../src/config/resolve-run';
 import { manifestKey, resultKey } from '../../../src/evaluation/contract';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import { notesFrom } from '../../../src/cli/train/notes';
-import type { GroupRecord } from '../../../src/training/records';
+import type { GroupRecord } from '../../../src/training/definitions';
 import { type Ended, endedWith } from '../command';
 import { poolAt } from '../folder';
 import { useFolder } from '../stage';

@@ -1,9 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
-import { readRun } from '../../../src/training/activities/records';
+import { readManifest, readRun } from '../../../src/training/client';
 import { EXPORT, UPDATE, WARM_START } from '../../../src/training/names';
-import { readManifest } from '../../../src/training/policy/serving';
 import { endedWith } from '../command';
 import { openScriptedTraining, REPLIES } from '../../support/scripted-training';
 import { openTrainFolder } from '../../support/train-commands';

@@ -1,6 +1,6 @@
 /** Prints whether a worker polls a task queue, as this process sees it. */
 import { Client, Connection } from '@temporalio/client';
-import { isPolled } from '../../../src/client/pollers';
+import { isPolled } from '../../../src/client';
 
 async function main(): Promise<void> {
   const [address, taskQueue = ''] = process.argv.slice(2);

@@ -2,8 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type DataRow, openDataSet } from '../../../src/evaluation/data/data-set';
-import { inspectDataSet } from '../../../src/evaluation/data/inspect';
-import type { PlainGrader, Prompts } from '../../../src/evaluation/data/format';
+import { inspectDataSet, type PlainGrader, type Prompts } from '../../../src/evaluation/data';
 import { grade, type Question } from '../../../src/grading';
 import { freshFolder } from '../../local/fresh-folder';
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { ConfigError } from '../../../src/config/errors';
-import { inspectDataSet } from '../../../src/evaluation/data/inspect';
+import { inspectDataSet } from '../../../src/evaluation/data';
 import { lastLineOf } from '../../../src/evaluation/workflows/grading';
 import { isSameOutput, isSameValue } from '../../../src/grading/code/compare-output';
 import { freshFolder } from '../../local/fresh-folder';

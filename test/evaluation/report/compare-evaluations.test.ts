@@ -1,4 +1,4 @@
-import type { EvaluatedQuestion } from '../../../src/evaluation/contract';
+import type { EvaluatedQuestion } from '../../../src/evaluation/definitions';
 import {
   type Compared,
   compareEvaluations,

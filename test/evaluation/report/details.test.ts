@@ -1,5 +1,5 @@
 import type { ConfigInput } from '../../../src';
-import type { EvaluatedQuestion } from '../../../src/evaluation/contract';
+import type { EvaluatedQuestion } from '../../../src/evaluation/definitions';
 import { breakDown } from '../../../src/evaluation/report/breakdown';
 import { findDisagreements, showDisagreements } from '../../../src/evaluation/report/disagreements';
 import { renderHtml, renderMarkdown } from '../../../src/evaluation/report/report';
@@ -11,7 +11,7 @@ import { type MethodRecord, methodRecordSchema } from '../../../src/evaluation/r
 import { aRecord } from '../a-record';
 import { CARD } from './a-card';
 import { openStore } from '../../../src/store/open-store';
-import { createPolicyProvider } from '../../../src/training/policy/conductor';
+import { createPolicyProvider } from '../../../src/training/policy';
 import { writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
 import { freshFolder } from '../../local/fresh-folder';

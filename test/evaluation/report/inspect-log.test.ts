@@ -1,6 +1,5 @@
-import type { EvaluatedQuestion } from '../../../src/evaluation/contract';
+import { type EvaluatedQuestion, summarize } from '../../../src/evaluation/definitions';
 import { toInspectLog } from '../../../src/evaluation/report/inspect-log';
-import { summarize } from '../../../src/evaluation/summarize';
 import { openStore } from '../../../src/store/open-store';
 import { resolveRun } from '../../../src/config/resolve-run';
 import { parseConfig } from '../../../src/config/load';

@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { curvesChart } from '../../../src/evaluation/report/curves-chart';
-import { drawCharts } from '../../../src/evaluation/report/page';
+import { curvesChart, drawCharts } from '../../../src/evaluation/report';
 import { renderHtml, renderMarkdown, type Report, writeReport } from '../../../src/evaluation/report/report';
 import { scoreCostChart, sharesChart } from '../../../src/evaluation/report/score-charts';
 import { freshFolder } from '../../local/fresh-folder';

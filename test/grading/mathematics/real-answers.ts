@@ -1,11 +1,10 @@
-import { readQuestionFile } from '../../../src/evaluation/data/data-set';
+import { readQuestionFile } from '../../../src/evaluation/data';
 import { groupBy } from '../../../src/statistics/tally';
 import { grade, type Verdict } from '../../../src/grading';
 import { gradeMathematics } from '../../../src/grading/mathematics/grade-mathematics';
 import { askMathVerify, mathVerifyProblem } from '../../../src/grading/mathematics/math-verify';
 import type { Question } from '../../../src/grading/question';
-import { toDouble } from '../../../src/grading/rational';
-import { readNumber } from '../../../src/grading/read-number';
+import { readNumber, toDouble } from '../../../src/grading/readers';
 
 type Judged = Exclude<Question, { readonly grader: 'code' | 'custom' }>;
 

@@ -1,4 +1,4 @@
-import type { EvaluateInput } from '../../../src/evaluation/contract';
+import type { EvaluateInput } from '../../../src/evaluation/definitions';
 import { METHODS } from '../../../src/evaluation/methods/read-method';
 import { CALL_NANO_USD } from '../../evaluation/open-evaluation';
 

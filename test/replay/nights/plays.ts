@@ -1,9 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { parseTrainable } from '../../../src/training/config/load';
-import { askForWarmStart } from '../../../src/training/activities/data';
+import { parseTrainable, resolveTraining, trainingOf } from '../../../src/training/config';
+import { askForWarmStart, beginExport, beginWarmStart } from '../../../src/training/client';
 import { scheduleNights } from '../../../src/training';
-import { beginExport, beginWarmStart } from '../../../src/training/client/training-client';
-import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
 import { scheduleIdOf } from '../../../src/training/names';
 import { LESSON, REPLIES, type ScriptedTraining } from '../../support/scripted-training';
 import { until } from '../../support/until';

@@ -1,6 +1,6 @@
 import { type ScheduleDescription, ScheduleOverlapPolicy, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { holdSchedule } from '../../../src/training/client/schedule';
+import { holdSchedule } from '../../../src/training/client';
 import { scheduleIdOf } from '../../../src/training/names';
 import { until } from '../../support/until';
 import type { TrainingStage } from '../support/training-stage';

@@ -1,7 +1,7 @@
 import { questionSet } from '../../../examples/learn/world/questions';
 import { SMALL_WORLD } from '../../../examples/learn/world/world';
 import { type NightProgress, scheduleNights, TrainingPlugin } from '../../../src/training';
-import { promote, readServing } from '../../../src/training/policy/serving';
+import { promote, readServing } from '../../../src/training/client';
 import { openTrainingStage, type TrainingStage } from '../support/training-stage';
 import { breakNight } from './broken-night';
 import { FAULTS } from './faults';

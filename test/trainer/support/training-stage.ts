@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { simulateWorld } from '../../../examples/learn/world/simulate';
 import type { Files } from '../../../src/store/store';
 import { SqliteStore } from '../../../src/store/sqlite-store';
-import { openFiles } from '../../../src/training/artifacts';
+import { openFiles } from '../../../src/training/client';
 import { TrainingClient } from '../../../src/training';
 import { type Lesson, TRAIN_RUN, trainingOf, writeLesson } from '../../../examples/learn/support/lesson';
 import { type PythonProgram, runPython } from '../../../examples/learn/support/programs';

@@ -2,7 +2,7 @@ import { closeCycle, closeNight } from '../../../src/training/activities/close-c
 import { openNight } from '../../../src/training/activities/open-night';
 import * as records from '../../../src/training/activities/records';
 import { groupsFolder, metricsKey, runKey } from '../../../src/training/store-keys';
-import type { TrainingSettings } from '../../../src/training/config/resolve';
+import type { TrainingSettings } from '../../../src/training/config';
 import { closedCycle, groupOf } from './group-records';
 import { openQuestionFolder, type QuestionFolder } from './questions';
 

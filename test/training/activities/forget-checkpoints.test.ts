@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as forgetting from '../../../src/training/activities/forget-checkpoints';
 import { advanceRun, writeNight } from '../../../src/training/activities/records';
 import { ArtifactFolder } from '../../../src/training/artifacts';
-import { parseTrainable } from '../../../src/training/config/load';
+import { parseTrainable } from '../../../src/training/config';
 import { sixDigits } from '../../../src/training/names';
 import { promote, readManifest, rollback, writeManifest } from '../../../src/training/policy/serving';
 import {

@@ -2,7 +2,7 @@ import { keepText } from '../../../src/store/texts';
 import { gradeAnswers } from '../../../src/evaluation/activities/grade-answers';
 import type { Text } from '../../../src/protocol/text';
 import { openNight } from '../../../src/training/activities/open-night';
-import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
+import { QuestionSets } from '../../../src/evaluation/activities';
 import { codeRow, openQuestionFolder, type QuestionFolder, row } from './questions';
 
 let folder: QuestionFolder;

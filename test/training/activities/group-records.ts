@@ -2,8 +2,8 @@ import type { Store } from '../../../src';
 import type { KeptSamples } from '../../../src/training/activities/batch';
 import type { CloseCycleRequest } from '../../../src/training/activities/close-cycle';
 import { writeRecord } from '../../../src/store/records';
-import type { TrainingSettings } from '../../../src/training/config/resolve';
-import type { GroupRecord } from '../../../src/training/records';
+import type { TrainingSettings } from '../../../src/training/config';
+import type { GroupRecord } from '../../../src/training/definitions';
 import { aGroup, aRollout } from '../../cli/train/show/a-group';
 
 const SHA = 'a'.repeat(64);

@@ -1,10 +1,10 @@
-import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
-import { questionSetKey } from '../../../src/evaluation/contract';
+import { QuestionSets } from '../../../src/evaluation/activities';
+import { questionSetKey } from '../../../src/evaluation/definitions';
 import { keepLines } from '../../../src/store/texts';
 import { keepRightPlans, writeExamples } from '../../../src/training/activities/imitate';
 import { keepGroup } from '../../../src/training/activities/records';
-import type { Example } from '../../../src/training/records';
-import { resolveTraining } from '../../../src/training/config/resolve';
+import type { Example } from '../../../src/training/definitions';
+import { resolveTraining } from '../../../src/training/config';
 import type { TrainableConfig, TrainingInput } from '../../../src/training/config/schema';
 import { aGroup, aRollout } from '../../cli/train/show/a-group';
 import { keepSamplesOf } from './group-records';

@@ -1,12 +1,16 @@
 import fc from 'fast-check';
 import { digestOf } from '../../../src/config/digest';
 import { ConfigError } from '../../../src/config/errors';
-import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
+import { QuestionSets } from '../../../src/evaluation/activities';
 import { closeCycle, closeNight } from '../../../src/training/activities/close-cycle';
-import type { Claim, OpenNightRequest } from '../../../src/training/activities/open-night';
-import { claimNight, openNight } from '../../../src/training/activities/open-night';
+import {
+  type Claim,
+  claimNight,
+  openNight,
+  type OpenNightRequest,
+} from '../../../src/training/activities/open-night';
 import { readNight } from '../../../src/training/activities/records';
-import { openFiles } from '../../../src/training/artifacts';
+import { openFiles } from '../../../src/training/client';
 import type { TrainingInput } from '../../../src/training/config/schema';
 import { writeManifest } from '../../../src/training/policy/serving';
 import type { OpenedNight } from '../../../src/training/contract';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseTrainable } from '../../../src/training/config/load';
+import { parseTrainable } from '../../../src/training/config';
 import type { TrainableConfig } from '../../../src/training';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import type { TrainingInput } from '../../../src/training/config/schema';

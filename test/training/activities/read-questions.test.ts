@@ -1,4 +1,4 @@
-import { readQuestions } from '../../../src/training/activities/data';
+import { readQuestions } from '../../../src/training/client';
 import { openQuestionFolder, type QuestionFolder, row } from './questions';
 
 let folder: QuestionFolder;

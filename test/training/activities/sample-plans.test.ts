@@ -1,15 +1,18 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { parseTrainable } from '../../../src/training/config/load';
+import { parseTrainable } from '../../../src/training/config';
 import { resolveRun } from '../../../src/config/resolve-run';
 import type { TrainableConfig } from '../../../src/training';
 import { renderPlan } from '../../../src';
 import type { SqliteStore } from '../../../src/store/sqlite-store';
 import { readSamples } from '../../../src/training/activities/batch';
-import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
+import { QuestionSets } from '../../../src/evaluation/activities';
 import { keepLines } from '../../../src/store/texts';
-import type { SamplePlansRequest, SamplePlansResult } from '../../../src/training/activities/sample-plans';
-import { samplePlans } from '../../../src/training/activities/sample-plans';
-import { questionSetKey } from '../../../src/evaluation/contract';
+import {
+  samplePlans,
+  type SamplePlansRequest,
+  type SamplePlansResult,
+} from '../../../src/training/activities/sample-plans';
+import { questionSetKey } from '../../../src/evaluation/definitions';
 import { asFailure, POLICY_FAILURES } from '../../../src/training/policy/errors';
 import { writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import type { SqliteStore } from '../../../src/store/sqlite-store';
 import { writeBatch } from '../../../src/training/activities/batch';
 import { keepGroup } from '../../../src/training/activities/records';
-import type { GroupRecord } from '../../../src/training/records';
+import type { GroupRecord } from '../../../src/training/definitions';
 import { batchHeaderSchema, batchRowSchema } from '../../../src/training/trainer-contract';
 import { groupOf, keepSamplesOf } from './group-records';
 import { freshStore } from '../../local/fresh-folder';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Example } from '../../../src/plan/plan';
-import { chooseVaried } from '../../../src/training/client/few-shot';
+import { chooseVaried } from '../../../src/training/client';
 
 const example = (question: string, workers: string): Example => ({
   question,

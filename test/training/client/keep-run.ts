@@ -1,5 +1,5 @@
 import type { Store } from '../../../src';
-import { questionSetKey } from '../../../src/evaluation/contract';
+import { questionSetKey } from '../../../src/evaluation/definitions';
 import { keepLines } from '../../../src/store/texts';
 import { writeRecord } from '../../../src/store/records';
 import { keepGroup, writeNight } from '../../../src/training/activities/records';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TemporalServer } from '../../../src/local/configured-server';
 import { embeddedServer } from '../../../src/local/embedded-server';
-import { scheduleNights } from '../../../src/training/client/schedule';
+import { scheduleNights } from '../../../src/training/client';
 import { scheduleIdOf } from '../../../src/training/names';
 import { freshFolder } from '../../local/fresh-folder';
 import { until } from '../../support/until';

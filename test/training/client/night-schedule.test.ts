@@ -1,7 +1,7 @@
 import { type ScheduleDescription, ScheduleOverlapPolicy } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { msToTs, tsToMs } from '@temporalio/common/lib/time';
-import { findSchedule, removeSchedule, scheduleNights } from '../../../src/training/client/schedule';
+import { findSchedule, removeSchedule, scheduleNights } from '../../../src/training/client';
 import { nightDate, nightWorkflowId, scheduleIdOf } from '../../../src/training/names';
 import { until } from '../../support/until';
 import { type NightStage, NightWatch, openNightStage } from './night-stage';

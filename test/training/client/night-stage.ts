@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  Worker,
+  type WorkflowBundleWithSourceMap,
+} from '@temporalio/worker';
 import type { ScheduleRequest } from '../../../src/training';
-import { TrainingClient } from '../../../src/training/client/training-client';
+import { TrainingClient } from '../../../src/training/client';
 import { CHECK_PLACES } from '../../../src/training/names';
 import { connect, testTaskQueue, type TestTemporal } from '../../support/temporal';
 import type { NightActivities } from './nights';

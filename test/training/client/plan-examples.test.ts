@@ -1,7 +1,6 @@
-import { parseTrainable } from '../../../src/training/config/load';
+import { parseTrainable } from '../../../src/training/config';
 import { resolveRun } from '../../../src/config/resolve-run';
-import { type AskedHow, writeExample } from '../../../src/training/activities/examples';
-import { examplesOfRun } from '../../../src/training/client/examples';
+import { type AskedHow, examplesOfRun, writeExample } from '../../../src/training/client';
 import { keepSamplesOf } from '../activities/group-records';
 import { aGroup, aRollout } from '../../cli/train/show/a-group';
 import { keepRun } from './keep-run';

@@ -1,7 +1,7 @@
 import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { findSchedule } from '../../../src/training';
 import { readMetrics, readNight } from '../../../src/training/activities/records';
-import { removeSchedule, scheduleNights } from '../../../src/training/client/schedule';
+import { removeSchedule, scheduleNights } from '../../../src/training/client';
 import { scheduleIdOf } from '../../../src/training/names';
 import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 import { until } from '../../support/until';

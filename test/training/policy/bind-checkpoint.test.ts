@@ -1,10 +1,8 @@
-import { createActivities } from '../../../src/activities';
-import { backgroundOpenAI } from '../../../src/activities/models/openai';
-import { LiveLog } from '../../../src/activities/live-log';
-import { createPacing } from '../../../src/activities/rate-limits/pacing';
+import { createActivities, createPacing, LiveLog } from '../../../src/activities';
+import { backgroundOpenAI } from '../../../src/activities/models';
 import { ConfigError } from '../../../src/config/errors';
 import { keyFor } from '../../../src/config/api-keys';
-import { parseTrainable } from '../../../src/training/config/load';
+import { parseTrainable } from '../../../src/training/config';
 import { resolveRun } from '../../../src/config/resolve-run';
 import type { TrainableInput } from '../../../src/training';
 import type { ResolvedRun } from '../../../src/protocol/cards';

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { renderPlan } from '../../../src';
-import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
-import { questionSetKey } from '../../../src/evaluation/contract';
+import { QuestionSets } from '../../../src/evaluation/activities';
+import { questionSetKey } from '../../../src/evaluation/definitions';
 import { GENERIC_SUBTASK } from '../../../src/plan/plan';
 import { keepLines } from '../../../src/store/texts';
 import { keepCheckpoint } from '../../../src/training/activities/close-cycle';
@@ -12,10 +12,9 @@ import {
   type SamplePlansRequest,
   type SamplePlansResult,
 } from '../../../src/training/activities/sample-plans';
-import { parseTrainable } from '../../../src/training/config/load';
-import { resolveTraining } from '../../../src/training/config/resolve';
+import { parseTrainable, resolveTraining } from '../../../src/training/config';
 import type { TrainingInput } from '../../../src/training/config/schema';
-import { promote, readManifest } from '../../../src/training/policy/serving';
+import { promote, readManifest } from '../../../src/training/client';
 import { aManifest } from '../../support/a-manifest';
 import { startScriptedPolicy } from '../../support/scripted-policy';
 import { openStage, step } from '../../support/stage';

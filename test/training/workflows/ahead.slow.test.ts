@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/client';
-import { readCycleGroups, readMetrics, readRun } from '../../../src/training/activities/records';
+import { readCycleGroups, readMetrics, readRun } from '../../../src/training/client';
 import { UPDATE } from '../../../src/training/names';
 import type { TrainerActivities } from '../../../src/training/trainer-contract';
 import { startImpatientServer } from '../../support/impatient-server';

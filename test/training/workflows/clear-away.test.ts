@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { COLLECT, RETIRE } from '../../../src/training/names';
-import { promote } from '../../../src/training/policy/serving';
+import { promote } from '../../../src/training/client';
 import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 
 jest.setTimeout(300_000);

@@ -1,9 +1,13 @@
 import { type ApplicationFailure, type WorkflowFailedError } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { createTrainingActivities } from '../../../src/training/activities';
-import { askForWarmStart } from '../../../src/training/activities/data';
-import { parseTrainable } from '../../../src/training/config/load';
-import { resolveTraining, trainingOf, type TrainingSettings } from '../../../src/training/config/resolve';
+import { askForWarmStart } from '../../../src/training/client';
+import {
+  parseTrainable,
+  resolveTraining,
+  trainingOf,
+  type TrainingSettings,
+} from '../../../src/training/config';
 import type { ExportInput, GroupInput, WarmStartInput } from '../../../src/training/inputs';
 import { checkpointsFolder } from '../../../src/training/store-keys';
 import * as names from '../../../src/training/names';

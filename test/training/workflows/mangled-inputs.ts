@@ -1,20 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, type WorkflowFailedError } from '@temporalio/client';
-import type { EvaluateInput, QuestionInput } from '../../../src/evaluation/contract';
-import { EVALUATE_WORKFLOW, QUESTION_WORKFLOW, questionSetKey } from '../../../src/evaluation/contract';
+import {
+  EVALUATE_WORKFLOW,
+  type EvaluateInput,
+  QUESTION_WORKFLOW,
+  type QuestionInput,
+  questionSetKey,
+} from '../../../src/evaluation/contract';
 import { checkEvaluation, checkQuestion } from '../../../src/evaluation/workflows/check-input';
 import { isRecord } from '../../../src/plan/validate';
 import { keepLines } from '../../../src/store/texts';
-import { askForWarmStart } from '../../../src/training/activities/data';
-import { parseTrainable } from '../../../src/training/config/load';
-import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
+import { askForWarmStart } from '../../../src/training/client';
+import { parseTrainable, resolveTraining, trainingOf } from '../../../src/training/config';
 import { groupInput } from '../../../src/training/draw';
 import type { WarmStartInput } from '../../../src/training/inputs';
 import * as names from '../../../src/training/names';
 import { checkInput, type CheckInputRequest } from '../../../src/training/activities/check-input';
 import { ConfigError } from '../../../src/config/errors';
 import { FAILURES } from '../../../src';
-import { inWindow } from '../../../src/workflows/in-window';
+import { inWindow } from '../../../src/workflows/parts';
 import { type Mangled, mangle } from '../../support/mangled';
 import { LESSON, openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 

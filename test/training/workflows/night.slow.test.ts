@@ -8,7 +8,7 @@ import { CANNOT_LEARN, nightWorkflowId, PREFLIGHT, UPDATE } from '../../../src/t
 import type { TrainingInput } from '../../../src/training/config/schema';
 import { ArtifactFolder } from '../../../src/training/artifacts';
 import { batchKey, gateKey } from '../../../src/training/store-keys';
-import { readServing } from '../../../src/training/policy/serving';
+import { readServing } from '../../../src/training/client';
 import { startImpatientServer } from '../../support/impatient-server';
 import { testTaskQueue } from '../../support/temporal';
 import {

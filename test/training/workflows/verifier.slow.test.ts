@@ -1,6 +1,6 @@
 import type { Answer, SimulatedRequest } from '../../../src/testing';
-import { readCycleGroups, readMetrics } from '../../../src/training/activities/records';
-import type { Rollout } from '../../../src/training/records';
+import { readCycleGroups, readMetrics } from '../../../src/training/client';
+import type { Rollout } from '../../../src/training/definitions';
 import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 
 const RIGHT = 'the Danube';

@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../../client/live-events';
+import type { LiveEvent } from '../../../client';
 import type { SolveResult } from '../../../protocol/solve';
 import { ownRound } from '../../../trace/run-tree';
 import { outliveReader, print, say } from '../terminal';

@@ -1,5 +1,4 @@
-import type { LiveEvent } from '../../../client/live-events';
-import type { Retry } from '../../../client/pending-call';
+import type { LiveEvent, Retry } from '../../../client';
 import type { RoundTrace, SolveTrace, StepTrace } from '../../../protocol/solve';
 import { previewOf } from '../../../protocol/text';
 import {

@@ -1,7 +1,6 @@
-import { type CurvesPage, curvesChart } from '../../../../src/evaluation/report/curves-chart';
-import { drawCharts } from '../../../../src/evaluation/report/page';
+import { curvesChart, type CurvesPage, drawCharts } from '../../../../src/evaluation/report';
 import { effortCurves, learningCurves, shareCurves } from '../../../../src/cli/train/curves';
-import type { CycleMetrics } from '../../../../src/training/records';
+import type { CycleMetrics } from '../../../../src/training/definitions';
 import { madeUpCycles } from './made-up-cycles';
 
 async function drawSvg(page: CurvesPage): Promise<string> {

@@ -1,4 +1,4 @@
-import type { GroupRecord, Rollout } from '../../../../src/training/records';
+import type { GroupRecord, Rollout } from '../../../../src/training/definitions';
 
 /** Returns a rollout that answered `42` with a plan of one step, with changes. */
 export function aRollout(index: number, changes: Partial<Rollout> = {}): Rollout {

@@ -12,7 +12,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { PolicyClient, renderChatml, type Sample } from '../../../../src/training/policy/client';
-import { readJson } from '../../../../src/activities/models/failures/said';
+import { readJson } from '../../../../src/activities/models';
 import { serve } from '../../../support/serve';
 
 const OUTPUT = join(__dirname, '../vllm-exchanges.json');

@@ -1,0 +1,29 @@
+export { type AskedRequest, BadQuestionError, checkAsked, keepAsked } from './check-question';
+export { type Collected, collectGarbage, type CollectOptions } from './collect-garbage';
+export {
+  type AttachedSolve,
+  ConductorClient,
+  type ConductorClientOptions,
+  type SolveHandle,
+  type SolveRequest,
+  type StartOptions,
+} from './conductor-client';
+export { HistoryDecoder, readHistory } from './history';
+export {
+  completedSolves,
+  describeRun,
+  findByPrefix,
+  type ListedRun,
+  type ListOptions,
+  newestRun,
+  type RunList,
+  unfinishedOf,
+} from './list-runs';
+export { BadCursorError, type LiveEvent, readCursor } from './live-events';
+export type { Retry } from './pending-call';
+export { isPolled } from './pollers';
+export { BadRetryError, type RetryRequest } from './retry';
+export { newEvaluationId, newRunId, randomPart } from './run-id';
+export { isNotFound, NotAllowedError, RefusedError, signalRun, unlessNotFound, updateRun } from './steer';
+export { type StreamOptions, streamRun } from './stream';
+export { readRun, readRunNow } from './trace-reader';

@@ -1,0 +1,40 @@
+export { askForWarmStart, readQuestions, readRows } from '../activities/data';
+export {
+  type AskedHow,
+  askedHow,
+  type ExampleRow,
+  exampleRowSchema,
+  tryExample,
+  writeExample,
+} from '../activities/examples';
+export { sizeOfWeights, sweepWeights } from '../activities/forget-checkpoints';
+export {
+  advanceRun,
+  listTrainRuns,
+  readCanary,
+  readCycle,
+  readCycleGroups,
+  readGate,
+  readMetrics,
+  readNights,
+  readRun,
+  readTrainQuestions,
+  readTrainRuns,
+  type TrainedNight,
+} from '../activities/records';
+export { openFiles, openSealed } from '../artifacts';
+export { examplesOfRun, type GradedSolve, gradeSolve } from './examples';
+export { byLength, chooseVaried, examplesIn } from './few-shot';
+export { playPrompted } from './prompted-groups';
+export { findSchedule, holdSchedule, type NightSchedule, removeSchedule, scheduleNights } from './schedule';
+export { beginExport, beginWarmStart, TrainingClient } from './training-client';
+export {
+  listCheckpoints,
+  pin,
+  promote,
+  readManifest,
+  readServing,
+  rollback,
+  type ServingChange,
+  servingSchema,
+} from '../policy/serving';

@@ -1,0 +1,26 @@
+export type { NightProgress } from './contract';
+export { describeSmallSet } from './gate';
+export {
+  checkpointId,
+  type CheckpointRef,
+  groupWorkflowId,
+  isTimeZone,
+  MOST,
+  nightWorkflowId,
+  readCheckpointId,
+  TRAIN_WORKFLOW,
+} from './names';
+export {
+  canaryRecordSchema,
+  type CycleMetrics,
+  cycleMetricsSchema,
+  type Example,
+  exampleSchema,
+  gateRecordSchema,
+  type GroupRecord,
+  groupRecordSchema,
+  nightRecordSchema,
+  type Rollout,
+  type TopicMetrics,
+} from './records';
+export { type ExportResult, trainRunSchema } from './trainer-contract';

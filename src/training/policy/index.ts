@@ -1,0 +1,2 @@
+export { createPolicyProvider } from './conductor';
+export { PolicyError } from './errors';
