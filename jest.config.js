@@ -4,6 +4,7 @@
 const { readdirSync } = require('node:fs');
 const { join } = require('node:path');
 
+const FOLDERS = ['test', 'research/test'];
 const QUICK = 'quick';
 const LANE = /\.(slow|endurance|trainer)\.test\.ts$/;
 
@@ -27,14 +28,14 @@ const project = {
 const lane = (name) => ({
   ...project,
   displayName: name,
-  testMatch: [`<rootDir>/test/**/*.${name}.test.ts`],
+  testMatch: FOLDERS.map((folder) => `<rootDir>/${folder}/**/*.${name}.test.ts`),
 });
 
 const lanes = [
   {
     ...project,
     displayName: QUICK,
-    testMatch: ['<rootDir>/test/**/*.test.ts'],
+    testMatch: FOLDERS.map((folder) => `<rootDir>/${folder}/**/*.test.ts`),
     testPathIgnorePatterns: [LANE.source],
   },
   // The workflows once more, with a worker that forgets each run after each task, and replays it for the next.
@@ -62,11 +63,16 @@ module.exports = {
 function askedLanes(words) {
   // jest itself takes the named ones.
   if (words.includes('--selectProjects')) return lanes;
-  const files = readdirSync(join(__dirname, 'test'), { recursive: true })
-    .filter((file) => file.endsWith('.test.ts'))
-    .map((file) => join(__dirname, 'test', file));
+  const files = FOLDERS.flatMap(testFilesUnder);
   const names = new Set(words.flatMap((word) => lanesOf(word, files)));
   return lanes.filter(({ displayName }) => (names.size === 0 ? [QUICK] : [...names]).includes(displayName));
+}
+
+function testFilesUnder(folder) {
+  const path = join(__dirname, folder);
+  return readdirSync(path, { recursive: true })
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => join(path, file));
 }
 
 function lanesOf(word, files) {

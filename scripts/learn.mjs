@@ -1,4 +1,4 @@
-// `npm run learn -- NAME [OPTION …]`: runs a program of examples/learn, after making its Python environment if needed.
+// `npm run learn -- NAME [OPTION …]`: runs a program of research, after making its Python environment if needed.
 import './prepare.mjs';
 import { execFileSync } from 'node:child_process';
 import Module, { createRequire } from 'node:module';
@@ -29,5 +29,5 @@ if (name !== 'baselines')
 
 // Runs in this process, so that signals and the exit code are the program's own.
 createRequire(import.meta.url)('./run-typescript.cjs');
-process.argv.splice(1, Infinity, pathOf(`../examples/learn/${PROGRAMS[name]}`), ...options);
+process.argv.splice(1, Infinity, pathOf(`../research/${PROGRAMS[name]}`), ...options);
 Module.runMain();

@@ -1,4 +1,4 @@
-import type { Keeping } from '../../examples/learn/support/worker';
+import type { Keeping } from '../../research/support/worker';
 import { FAILURES } from '../../src/protocol/failures';
 import type { LiveEvent, SolveResult } from '../../src';
 import type { LedgerRow } from '../../src/store/ledger';

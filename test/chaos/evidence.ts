@@ -1,7 +1,7 @@
 import type { SolveResult } from '../../src';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { RequestRecord } from '../../src/testing';
-import type { Keeping, Memory } from '../../examples/learn/support/worker';
+import type { Keeping, Memory } from '../../research/support/worker';
 import type { SharedLimit } from './audit-rates';
 import type { Victim } from './kill-script';
 import type { Heard } from './read-streams';

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runChild, type ChildProgram } from '../../examples/learn/support/programs';
+import { runChild, type ChildProgram } from '../../research/support/programs';
 import type { RequestRecord } from '../../src/testing';
-import { LogFollower } from '../../examples/learn/support/log-follower';
+import { LogFollower } from '../../research/support/log-follower';
 import { simulationOf } from './scenario';
 
 const PROGRAM = join(__dirname, '..', '..', 'examples', 'providers', 'serve.ts');

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runChild, type ChildProgram } from '../../examples/learn/support/programs';
+import { runChild, type ChildProgram } from '../../research/support/programs';
 import { type Heard, type ReaderSetting, readHeard } from './read-streams';
 
 const PROGRAM = join(__dirname, 'read-streams.ts');

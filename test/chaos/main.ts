@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { bundleWorkflows } from '../../examples/learn/support/bundle-workflows';
+import { bundleWorkflows } from '../../research/support/bundle-workflows';
 import { reportOf } from './report';
 import { runChaos, type ChaosOptions } from './run-chaos';
 import { isStoreKind } from './world';

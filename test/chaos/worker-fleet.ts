@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { runChild, type ChildProgram } from '../../examples/learn/support/programs';
-import type { Memory, WorkerSetting } from '../../examples/learn/support/worker';
+import { runChild, type ChildProgram } from '../../research/support/programs';
+import type { Memory, WorkerSetting } from '../../research/support/worker';
 import { workerEnv } from './scenario';
 
 /** Longer than a heartbeat time-out of 5 s. */

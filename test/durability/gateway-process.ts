@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { runChild, type ChildProgram } from '../../examples/learn/support/programs';
+import { runChild, type ChildProgram } from '../../research/support/programs';
 import type { Stage } from '../support/stage';
 import type { GatewaySetting } from './programs/gateway';
 

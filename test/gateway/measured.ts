@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { runChild } from '../../examples/learn/support/programs';
+import { runChild } from '../../research/support/programs';
 import type { GatewaySetting } from '../durability/programs/gateway';
 import type { Stage } from '../support/stage';
 import type { Measured } from './programs/measured-gateway';

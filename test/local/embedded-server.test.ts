@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { tryLock } from 'fs-native-extensions';
-import { type ChildProgram, runChild } from '../../examples/learn/support/programs';
+import { type ChildProgram, runChild } from '../../research/support/programs';
 import type { TemporalServer } from '../../src/local/configured-server';
 import { findTemporalCli } from '../../src/local/downloads';
 import {

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { trainerPython } from '../../examples/learn/support/programs';
+import { trainerPython } from '../../research/support/programs';
 import { type Command, type Deed, missingLine, type WrittenFile } from './blocks';
 import { redirectModels } from './models';
 import { Shell } from './shell';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configuredServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
-import { bundleWorkflows } from '../../examples/learn/support/bundle-workflows';
+import { bundleWorkflows } from '../../research/support/bundle-workflows';
 
 type Undo = () => Promise<void>;
 

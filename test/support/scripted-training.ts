@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
-import { toJsonLines } from '../../examples/learn/world/questions';
+import { toJsonLines } from '../../research/world/questions';
 import { type NightProgress, TrainingClient } from '../../src/training';
 import { type ConfigInput, renderPlan } from '../../src';
 import type { TrainingInput } from '../../src/training/config/schema';

@@ -7,7 +7,7 @@ import {
   type ServedPolicy,
 } from '../../src/training/policy/client';
 import { POLICY_FAILURES } from '../../src/training/policy/errors';
-import { type PythonProgram, runPython } from '../../examples/learn/support/programs';
+import { type PythonProgram, runPython } from '../../research/support/programs';
 import { makeTinyPolicy } from './support/tiny-policy';
 import { freshFolder } from '../local/fresh-folder';
 

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareNights, drawKills, LESSON, SAME, SHARE_WITH_KILLS } from '../../examples/learn/kills/main';
-import { type NightFacts, playNight } from '../../examples/learn/kills/night';
+import { compareNights, drawKills, LESSON, SAME, SHARE_WITH_KILLS } from '../../research/kills/main';
+import { type NightFacts, playNight } from '../../research/kills/night';
 import { type S3Server, startS3Server } from '../support/s3-server';
 import { freshFolder } from '../local/fresh-folder';
 

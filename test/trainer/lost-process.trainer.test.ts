@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { unlessAborted } from '../../src/runtime/turns';
-import { childrenOf, openSurroundings, type Surroundings } from '../../examples/learn/support/surroundings';
-import { SMALL_WORLD } from '../../examples/learn/world/world';
+import { childrenOf, openSurroundings, type Surroundings } from '../../research/support/surroundings';
+import { SMALL_WORLD } from '../../research/world/world';
 import { type Folder, makeFolder } from '../cli/folder';
 import { connect, type TestTemporal } from '../support/temporal';
 

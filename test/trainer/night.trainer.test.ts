@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
-import { SMALL_WORLD } from '../../examples/learn/world/world';
+import { SMALL_WORLD } from '../../research/world/world';
 import {
   checkpointsFolder,
   cycleExamplesKey,

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
-import { type ChildProgram, runProgram, trainerPython } from '../../examples/learn/support/programs';
+import { type ChildProgram, runProgram, trainerPython } from '../../research/support/programs';
 import type { ConfigInput } from '../../src';
 import { DEFAULT_TASK_QUEUE, SOLVE_WORKFLOW } from '../../src/protocol/names';
 import type { conductorSolve } from '../../src/workflows';

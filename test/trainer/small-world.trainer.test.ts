@@ -1,6 +1,6 @@
-import { lessonOf, runSeed } from '../../examples/learn/demo/run-seed';
-import { SMALL } from '../../examples/learn/plain/recipe';
-import { findOptimum } from '../../examples/learn/world/optimum';
+import { lessonOf, runSeed } from '../../research/demo/run-seed';
+import { SMALL } from '../../research/plain/recipe';
+import { findOptimum } from '../../research/world/optimum';
 import { freshFolder } from '../local/fresh-folder';
 
 let folder: string;

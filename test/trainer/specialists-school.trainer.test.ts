@@ -2,10 +2,10 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { openCrew } from '../../examples/learn/specialists/crew';
-import { type Recipe, TINY } from '../../examples/learn/specialists/recipe';
-import { modelOf, teachWorkers } from '../../examples/learn/specialists/school';
-import { runPython } from '../../examples/learn/support/programs';
+import { openCrew } from '../../research/specialists/crew';
+import { type Recipe, TINY } from '../../research/specialists/recipe';
+import { modelOf, teachWorkers } from '../../research/specialists/school';
+import { runPython } from '../../research/support/programs';
 
 /** Recipe with a worker and another that starts from its model; both learn nothing in so few steps. */
 const BRIEF: Recipe = {

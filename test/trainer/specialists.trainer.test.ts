@@ -2,8 +2,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { startStepServer } from '../../examples/learn/plain/lesson';
-import { mean } from '../../examples/learn/plain/scoring';
+import { startStepServer } from '../../research/plain/lesson';
+import { mean } from '../../research/plain/scoring';
 import {
   type Cycle,
   type Desk,
@@ -11,11 +11,11 @@ import {
   type Lesson,
   type Progress,
   warmUp,
-} from '../../examples/learn/specialists/learn';
-import { TINY, type Recipe } from '../../examples/learn/specialists/recipe';
-import { phrasesOf, type Skill } from '../../examples/learn/specialists/skills';
-import { runPython } from '../../examples/learn/support/programs';
-import { PERFECT } from '../learn/specialists/perfect-crew';
+} from '../../research/specialists/learn';
+import { TINY, type Recipe } from '../../research/specialists/recipe';
+import { phrasesOf, type Skill } from '../../research/specialists/skills';
+import { runPython } from '../../research/support/programs';
+import { PERFECT } from '../../research/test/specialists/perfect-crew';
 
 const SKILLS: readonly Skill[] = ['reverse', 'sort', 'shift'];
 

@@ -1,4 +1,4 @@
-import { runProgram, trainerEnv, trainerPython } from '../../examples/learn/support/programs';
+import { runProgram, trainerEnv, trainerPython } from '../../research/support/programs';
 import { encryptionConverter } from '../../src';
 import { type EncryptedStage, openEncryptedStage } from '../encryption/encrypted-stage';
 import { keyRing, KEYS_VARIABLE, keysText } from '../encryption/test-keys';

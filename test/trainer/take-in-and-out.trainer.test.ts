@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { SMALL_WORLD } from '../../examples/learn/world/world';
-import { readManifest, readRun } from '../../src/training/client';
+import { SMALL_WORLD } from '../../research/world/world';
+import { readRun } from '../../src/training/activities/records';
+import { readManifest } from '../../src/training/policy/serving';
 import { openTrainFolder, type TrainFolder } from '../support/train-commands';
 import { openTrainingStage, type TrainingStage } from './support/training-stage';
 

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { trainerPython } from '../../examples/learn/support/programs';
-import { childrenOf } from '../../examples/learn/support/surroundings';
+import { trainerPython } from '../../research/support/programs';
+import { childrenOf } from '../../research/support/surroundings';
 import { closedPort } from '../support/closed-port';
 import { runCommand, startCommand } from '../cli/command';
 import { type Folder, makeFolder, poolAt } from '../cli/folder';

@@ -9,7 +9,7 @@ import { INIT, WARM_START } from '../../src/training/names';
 import { trainerMessages } from '../../src/training/trainer-contract';
 import { keyRing, keysText } from '../encryption/test-keys';
 import { freshFolder } from '../local/fresh-folder';
-import { type PythonProgram, runPython } from '../../examples/learn/support/programs';
+import { type PythonProgram, runPython } from '../../research/support/programs';
 import { type S3Server, startS3Server } from '../support/s3-server';
 import { connect, testTaskQueue, type TestTemporal } from '../support/temporal';
 import { until } from '../support/until';

@@ -1,9 +1,9 @@
 import { ConductorClient, openStore } from '../../../src';
 import { sayResumed } from '../../../src/cli/kit/view/follow-run';
 import type { Session } from '../../../src/cli/kit/session';
-import { removeSchedule } from '../../../src/training/client';
-import { loadTrainableConfig } from '../../../src/training/config';
-import { toJsonLines } from '../../../examples/learn/world/questions';
+import { removeSchedule } from '../../../src/training/client/schedule';
+import { loadTrainableConfig } from '../../../src/training/config/load';
+import { toJsonLines } from '../../../research/world/questions';
 import { readServing, writeManifest } from '../../../src/training/policy/serving';
 import { endedWith, type Ended } from '../command';
 import { poolAt } from '../folder';

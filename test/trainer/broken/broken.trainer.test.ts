@@ -1,5 +1,5 @@
-import { questionSet } from '../../../examples/learn/world/questions';
-import { SMALL_WORLD } from '../../../examples/learn/world/world';
+import { questionSet } from '../../../research/world/questions';
+import { SMALL_WORLD } from '../../../research/world/world';
 import { type NightProgress, scheduleNights, TrainingPlugin } from '../../../src/training';
 import { promote, readServing } from '../../../src/training/client';
 import { openTrainingStage, type TrainingStage } from '../support/training-stage';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { childrenOf } from '../../../examples/learn/support/surroundings';
+import { childrenOf } from '../../../research/support/surroundings';
 import { weightsKey } from '../../../src/training/store-keys';
 import { readManifest, writeManifest } from '../../../src/training/policy/serving';
 import type { TrainingStage } from '../support/training-stage';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { trainerPython } from '../../../examples/learn/support/programs';
+import { trainerPython } from '../../../research/support/programs';
 
 const MAKE = `
 import json, sys

@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { simulateWorld } from '../../../examples/learn/world/simulate';
+import { simulateWorld } from '../../../research/world/simulate';
 import type { Files } from '../../../src/store/store';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import { openFiles } from '../../../src/training/client';
 import { TrainingClient } from '../../../src/training';
-import { type Lesson, TRAIN_RUN, trainingOf, writeLesson } from '../../../examples/learn/support/lesson';
-import { type PythonProgram, runPython } from '../../../examples/learn/support/programs';
+import { type Lesson, TRAIN_RUN, trainingOf, writeLesson } from '../../../research/support/lesson';
+import { type PythonProgram, runPython } from '../../../research/support/programs';
 import { openStage, type Stage } from '../../support/stage';
 import { testTaskQueue } from '../../support/temporal';
 
