@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { buildProgram } from '../src/cli/program';
 import { PAGES, readPage, ROOT } from './newcomer/pages';
 
@@ -28,8 +28,8 @@ function anchorsOf(page: string): string[] {
 
 test('the map of the docs lists every page', () => {
   const map = readPage('docs/README.md');
-  for (const page of PAGES.filter((each) => each.startsWith('docs/') && basename(each) !== 'README.md')) {
-    expect(map).toContain(`(${basename(page)})`);
+  for (const page of PAGES.filter((each) => each.startsWith('docs/') && each !== 'docs/README.md')) {
+    expect(map).toContain(`(${relative('docs', page)})`);
   }
 });
 

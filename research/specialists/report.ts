@@ -97,7 +97,7 @@ const JUDGEMENTS = new Map([
   [null, 'Not known yet'],
 ]);
 
-/** Checks the criterion, which was fixed before the seeds that it applies to: see docs/specialists.md. */
+/** Checks the criterion, which was fixed before the seeds that it applies to: see docs/results/specialists.md. */
 function judge(baselines: Baselines, seeds: ReadonlyMap<string, LearnedSeed>): string[] {
   const learned = taught(seeds, 'verdicts');
   if (learned.length === 0) return [];

@@ -6,9 +6,9 @@ export const ROOT = resolve(__dirname, '..', '..');
 /** Every page that a user reads, in the order in which the README's map leads to them. */
 export const PAGES: readonly string[] = [
   'README.md',
-  ...readdirSync(join(ROOT, 'docs'))
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
+    .map((name) => `docs/${name.replaceAll('\\', '/')}`),
   'trainer/README.md',
   'docker/README.md',
   'examples/README.md',

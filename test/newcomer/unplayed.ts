@@ -62,12 +62,12 @@ export const UNPLAYED: readonly Unplayed[] = [
     commands: ['pip install -r ', 'python examples/python/', 'cd examples/go', 'go run . '],
   },
   {
-    page: 'docs/gpu.md',
+    page: 'docs/results/gpu.md',
     because: 'needs a GPU: trainer/tests/test_gpu_programs.py tries the programs on a CPU',
     commands: ['export PYTHONPATH=', 'python3 -m ', 'pip install --no-index '],
   },
   {
-    page: 'docs/specialists.md',
+    page: 'docs/results/specialists.md',
     because: 'takes half an hour a seed: test/trainer/specialists plays a small one',
     commands: ['npm run learn -- specialists'],
   },

@@ -6,7 +6,7 @@ import type { Report } from '../../../src/evaluation/report/report';
 import { readPage, ROOT } from '../../../test/newcomer/pages';
 
 const RESULTS = join(ROOT, 'research/specialists/results');
-const PAGE = 'docs/specialists.md';
+const PAGE = 'docs/results/specialists.md';
 
 /** Returns the rows of a page's tables, their cells joined by `|`. */
 function cellsOf(page: string): string[] {
