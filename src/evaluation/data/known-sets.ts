@@ -26,7 +26,7 @@ const math = defineSet({
   draft: ({ problem, solution }) => {
     const boxed = solution.replaceAll('\\fbox', '\\boxed');
     if (!boxed.includes('\\boxed'))
-      throw new Error('solution holds no \\boxed{…}, which MATH has its answers in');
+      throw new Error('MATH answers must be in \\boxed{…}; this solution has none');
     return { id: idFrom('math', problem), grader: 'math', answer: finalAnswerOf(boxed) };
   },
 });
