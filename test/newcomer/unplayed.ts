@@ -20,8 +20,6 @@ export const UNPLAYED: readonly Unplayed[] = [
       'npm run verify',
       'npm run test:slow',
       'npm run test:training',
-      'npm run newcomer',
-      'npm run chaos -- ',
     ],
   },
   {

@@ -107,7 +107,7 @@ function NoSolves({ isFiltered }: { readonly isFiltered: boolean }): ReactElemen
   if (isFiltered) return <Empty title="No solve matches">Try other words, or press Escape to see all.</Empty>;
   return (
     <Empty title="No solves yet">
-      <Link href="/">Ask the first question</Link>, or send one with any OpenAI or Anthropic client.
+      <Link href="/">Ask the first question</Link>, or send one with an OpenAI or Anthropic client.
     </Empty>
   );
 }
