@@ -11,7 +11,7 @@ import { chooseGroups, drawQuestions, samplingSeed } from '../../src/training/dr
 import { learnableParts, rewardOf } from '../../src/training/rewards';
 import type { GroupId } from '../../src/training/records';
 import type { BatchHeader, BatchRow, UpdateRequest } from '../../src/training/trainer-contract';
-import { inWindow } from '../../src/workflows/in-window';
+import { inWindow } from '../../src/workflows/parts';
 import { planIn } from '../plain/group';
 import { handOver } from '../plain/lesson';
 import { toJsonLines } from '../world/questions';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { solveResultSchema } from '../../src/protocol/solve';
 import { readNight } from '../../src/training/activities/records';
-import { readManifest } from '../../src/training/policy/serving';
+import { readManifest } from '../../src/training/client';
 import type { NightRecord } from '../../src/training/records';
 import type { Recipe } from '../plain/recipe';
 import { type Score, tryOut } from '../plain/scoring';
@@ -10,7 +10,7 @@ import { type Lesson, TRAIN_RUN } from '../support/lesson';
 import type { Optimum } from '../world/optimum';
 import { questionSet } from '../world/questions';
 import { openTown, type Town, warmStartArguments } from './town';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../../src/training/names';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../../src/training/definitions';
 import { unlessAborted } from '../../src/runtime/turns';
 
 /** Fixed date, so that the demo is the same on each day. */

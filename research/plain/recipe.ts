@@ -1,5 +1,5 @@
 import type { Manifest } from '../../src/training/policy/serving';
-import type { TrainingSettings } from '../../src/training/config/resolve';
+import type { TrainingSettings } from '../../src/training/config';
 import {
   type InitRequest,
   type TrainerConfig,

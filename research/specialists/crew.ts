@@ -1,5 +1,4 @@
-import { createComplete } from '../../src/activities/models';
-import type { Complete } from '../../src/activities/models/model';
+import { type Complete, createComplete } from '../../src/activities/models';
 import { resolveWorker } from '../../src/config/cards';
 import { configSchema, type ConfigInput } from '../../src/config/schema';
 import type { Message, Plan } from '../../src/plan/plan';

@@ -1,5 +1,5 @@
 import { shuffled } from '../../src/statistics/chance';
-import { groupBy } from '../../src/statistics/statistics';
+import { groupBy } from '../../src/statistics/tally';
 import { sortByTopic } from '../../src/training/draw';
 import { bestRight, drawExamples, imitationSteps, LATEST } from '../../src/training/imitation';
 import { sixDigits } from '../../src/training/names';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Table } from '../../src/evaluation/report/report';
+import type { Table } from '../../src/evaluation/report';
 import { mean } from '../plain/scoring';
 import { type Dice, diceFor } from '../world/world';
 import type { Crew } from './crew';

@@ -1,5 +1,5 @@
 import { randomFrom } from '../../src/statistics/chance';
-import { type Curve, curvesChart, type Panel } from '../../src/evaluation/report/curves-chart';
+import { type Curve, curvesChart, type Panel } from '../../src/evaluation/report';
 import { colourOf, drawCharts, GREY, percent } from '../../src/evaluation/report/page';
 import type { Report, Table } from '../../src/evaluation/report/report';
 import { meanOf } from '../../src/statistics/statistics';

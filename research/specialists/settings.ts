@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { parseTrainable } from '../../src/training/config/load';
-import { resolveTraining } from '../../src/training/config/resolve';
+import { parseTrainable, resolveTraining } from '../../src/training/config';
 import type { TrainableInput } from '../../src/training/config/schema';
 import { type TrainerConfig, trainerConfigSchema } from '../../src/training/trainer-contract';
 import { PROMPT } from './conductor';

@@ -1,6 +1,6 @@
 import { STALL_MS } from '../../research/support/troubles';
 import type { Keeping } from '../../research/support/worker';
-import { groupBy } from '../../src/statistics/statistics';
+import { groupBy } from '../../src/statistics/tally';
 import type { LedgerRow } from '../../src/store/ledger';
 import { type Evidence, type Finding, finding } from './evidence';
 import { FROZEN_MS } from './worker-fleet';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { runProgram } from '../../research/support/programs';
-import { isPolled } from '../../src/client/pollers';
+import { isPolled } from '../../src/client';
 import { hasEnded, workerIdentity } from '../../src/runtime/worker-identity';
 import { startWorkerProcess } from '../durability/worker-process';
 import { useStage } from '../support/stage';

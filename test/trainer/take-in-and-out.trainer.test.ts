@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { SMALL_WORLD } from '../../research/world/world';
-import { readRun } from '../../src/training/activities/records';
-import { readManifest } from '../../src/training/policy/serving';
+import { readManifest, readRun } from '../../src/training/client';
 import { openTrainFolder, type TrainFolder } from '../support/train-commands';
 import { openTrainingStage, type TrainingStage } from './support/training-stage';
 

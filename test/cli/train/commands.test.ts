@@ -1,8 +1,8 @@
 import { ConductorClient, openStore } from '../../../src';
 import { sayResumed } from '../../../src/cli/kit/view/follow-run';
 import type { Session } from '../../../src/cli/kit/session';
-import { removeSchedule } from '../../../src/training/client/schedule';
-import { loadTrainableConfig } from '../../../src/training/config/load';
+import { removeSchedule } from '../../../src/training/client';
+import { loadTrainableConfig } from '../../../src/training/config';
 import { toJsonLines } from '../../../research/world/questions';
 import { readServing, writeManifest } from '../../../src/training/policy/serving';
 import { endedWith, type Ended } from '../command';
