@@ -2,7 +2,7 @@
 
 /** Holds no side effects, and may be loaded by workflows and Node alike. */
 const pure =
-  '^src/(errors\\.ts$|(plan|protocol|trace|budget|statistics)/|grading/(?!index|grade\\.ts|same-answer|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/(methods/|(?!index|plugin)[^/]+\\.ts$)|training/(?!index|plugin|artifacts)[^/]+\\.ts$)';
+  '^src/(errors\\.ts$|(plan|protocol|trace|budget|statistics)/|grading/(?!index|grade\\.ts|same-answer|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/(methods/|(?!index|plugin)[^/]+\\.ts$)|training/(?!index|plugin|artifacts|curves)[^/]+\\.ts$)';
 
 /**
  * The floors of the house, lowest first: the core, evaluation with grading, training, the gateway, the command line. An
@@ -19,7 +19,7 @@ const floors = [
   ['workflows, activities, clients', '(workflows|activities|client|codec-server)/'],
   ['this machine', 'local/'],
   ['workers', '(worker/|plugin\\.ts$|index\\.ts$)'],
-  ['statistics', 'statistics/'],
+  ['statistics, reports', '(statistics|report)/'],
   ['grading', 'grading/'],
   ['evaluation', 'evaluation/'],
   ['training', 'training/'],

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { renderMarkdown, writeReport } from '../../src/evaluation/report/report';
+import { renderMarkdown, writeReport } from '../../src/report/report';
 import { unlessAborted } from '../../src/runtime/turns';
 import { timed } from '../plain/run-course';
 import { smollm2Folder } from '../smollm2/unpack';

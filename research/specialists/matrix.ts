@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Table } from '../../src/evaluation/report';
+import type { Table } from '../../src/report/report';
 import { mean } from '../plain/scoring';
 import { type Dice, diceFor } from '../world/world';
 import type { Crew } from './crew';

@@ -1,7 +1,7 @@
 import { randomFrom } from '../../src/statistics/chance';
-import { type Curve, curvesChart, type Panel } from '../../src/evaluation/report';
-import { colourOf, drawCharts, GREY, percent } from '../../src/evaluation/report/page';
-import type { Report, Table } from '../../src/evaluation/report/report';
+import { type Curve, curvesChart, type Panel } from '../../src/report/curves-chart';
+import { colourOf, drawCharts, GREY, percent } from '../../src/report/chart';
+import type { Report, Table } from '../../src/report/report';
 import { meanOf } from '../../src/statistics/statistics';
 import { counted } from '../../src/trace/describe';
 import { mean } from '../plain/scoring';

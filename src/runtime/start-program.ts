@@ -1,5 +1,11 @@
-import type { ChildProcess, ExecFileException, ExecFileOptions, SpawnOptions } from 'node:child_process';
-import { execFile, spawn } from 'node:child_process';
+import {
+  type ChildProcess,
+  execFile,
+  type ExecFileException,
+  type ExecFileOptions,
+  spawn,
+  type SpawnOptions,
+} from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { basename, delimiter, extname, isAbsolute, join, parse } from 'node:path';
 import { promisify } from 'node:util';

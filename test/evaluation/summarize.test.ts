@@ -1,5 +1,5 @@
 import { chartsOf, reportOf } from '../../src/evaluation/report';
-import { renderMarkdown } from '../../src/evaluation/report/report';
+import { renderMarkdown } from '../../src/report/report';
 import type { MethodRecord } from '../../src/evaluation/results';
 import { summarize, type Summary } from '../../src/evaluation/definitions';
 import { aRecord as record, SPENT as spent } from './a-record';

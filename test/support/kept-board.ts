@@ -20,7 +20,7 @@ import { aRecord } from '../evaluation/a-record';
 import { aManifest } from './a-manifest';
 import { aRow, OPEN } from './ledger-of';
 import { groupOf } from '../training/activities/group-records';
-import { madeUpCycles } from '../cli/train/plot/made-up-cycles';
+import { madeUpCycles } from '../report/made-up-cycles';
 import { aRollout } from '../cli/train/show/a-group';
 import { aNight } from '../training/client/keep-run';
 

@@ -12,7 +12,7 @@ import {
   type Span,
   summarizeCycle,
 } from '../../src/training/summarize-cycle';
-import { madeUpCycles } from '../cli/train/plot/made-up-cycles';
+import { madeUpCycles } from '../report/made-up-cycles';
 import { step } from '../support/step';
 import { aGroup, aRollout } from '../cli/train/show/a-group';
 

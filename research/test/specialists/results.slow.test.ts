@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readMeasured } from '../../specialists/baselines';
 import { reportSeeds } from '../../specialists/report';
 import { readSeeds } from '../../specialists/seed';
-import type { Report } from '../../../src/evaluation/report/report';
+import type { Report } from '../../../src/report/report';
 import { readPage, ROOT } from '../../../test/newcomer/pages';
 
 const RESULTS = join(ROOT, 'research/specialists/results');

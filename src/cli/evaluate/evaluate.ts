@@ -22,7 +22,6 @@ import {
   chartsOf,
   compareEvaluations,
   detailsOf,
-  drawCharts,
   readEvaluation,
   readResults,
   reportOf,
@@ -30,8 +29,9 @@ import {
   showTable,
   tableOfChanges,
   writeInspectLogs,
-  writeReport,
 } from '../../evaluation/report';
+import { drawCharts } from '../../report/chart';
+import { writeReport } from '../../report/report';
 import {
   checkCondition,
   EVALUATE_WORKFLOW,

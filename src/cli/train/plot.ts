@@ -1,11 +1,12 @@
 import { EXIT, type ExitCode } from '../kit/ending';
 import { UsageError } from '../../errors';
 import { print } from '../kit/terminal';
-import { curvesChart, drawCharts, writeReport } from '../../evaluation/report';
+import { curvesChart } from '../../report/curves-chart';
+import { drawCharts } from '../../report/chart';
+import { writeReport } from '../../report/report';
 import { counted } from '../../trace/describe';
-import { readMetrics } from '../../training/client';
+import { effortCurves, learningCurves, readMetrics, tableOf } from '../../training/client';
 import type { CycleMetrics } from '../../training/definitions';
-import { effortCurves, learningCurves, tableOf } from './curves';
 import { findTraining, SEE_LIST, type TrainOptions } from './session';
 
 type Cycles = readonly CycleMetrics[];

@@ -1,7 +1,7 @@
 import { EXIT, type ExitCode } from '../kit/ending';
 import { UsageError } from '../../errors';
 import { columnsOf, paintFor, print, toJson } from '../kit/terminal';
-import { percent, plain } from '../../evaluation/report';
+import { percent, plain } from '../../report/chart';
 import { meanOf } from '../../statistics/statistics';
 import { groupBy, tally } from '../../statistics/tally';
 import { previewOf } from '../../protocol/text';

@@ -4,7 +4,7 @@ import { REFERENCE } from '../methods/read-method';
 import type { MethodRecord } from '../results';
 import { meanOf, spreadOf } from '../../statistics/statistics';
 import { groupBy, sumCounts, tally } from '../../statistics/tally';
-import type { Table } from './report';
+import type { Table } from '../../report/report';
 
 type Tried = Evaluation<'methods' | 'workers'>;
 

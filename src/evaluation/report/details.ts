@@ -3,7 +3,7 @@ import type { Evaluation } from '../activities/kept';
 import type { Summary } from '../summarize';
 import { breakDown } from './breakdown';
 import { type Disagreements, findDisagreements, showDisagreements } from './disagreements';
-import type { Report, Table } from './report';
+import type { Report, Table } from '../../report/report';
 import { type CheckpointBinder, describeSetting, readWriters } from './setting';
 
 export interface Details {

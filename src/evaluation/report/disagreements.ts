@@ -3,7 +3,7 @@ import { readText } from '../../store/texts';
 import type { Evaluation } from '../activities/kept';
 import type { MethodRecord } from '../results';
 import { groupBy } from '../../statistics/tally';
-import type { Report } from './report';
+import type { Report } from '../../report/report';
 
 /** Enough to see which kind of question decides, and few enough to read. */
 const MOST_SHOWN = 10;

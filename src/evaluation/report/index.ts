@@ -1,10 +1,7 @@
 export { readEvaluation, readManifest, readManifests, readResults } from '../activities/kept';
 export { compareEvaluations, tableOfChanges } from './compare-evaluations';
-export { type Curve, curvesChart, type CurvesPage, type Panel } from './curves-chart';
 export { reportOf, showSummary, showTable } from './describe-summary';
 export { type Details, detailsOf, readDetails } from './details';
 export { writeInspectLogs } from './inspect-log';
-export { dollars, drawCharts, duration, GREY, percent, plain } from './page';
-export { type Table, writeReport } from './report';
 export { chartsOf } from './score-charts';
 export { asksForFree, madeWith } from './setting';

@@ -22,7 +22,7 @@ import {
   REPORT,
   type Sheet,
   TEXT,
-} from './page';
+} from '../../report/chart';
 
 /** Returns the charts of an evaluation for which there are data. */
 export function chartsOf({ methods, workers, ...summary }: Summary, sheet: Sheet = REPORT): Chart[] {

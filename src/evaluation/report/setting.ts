@@ -10,7 +10,7 @@ import { conductorFor, modelsBeside } from '../cast';
 import { readMethod } from '../methods/read-method';
 import type { MadeWith, Manifest, MethodRecord } from '../results';
 import { groupBy } from '../../statistics/tally';
-import type { Report } from './report';
+import type { Report } from '../../report/report';
 
 /** Returns the versions and the prompt hashes that an evaluation begins with. */
 export function madeWith(run: ResolvedRun, conductors: Manifest['conductors'] = {}): MadeWith {

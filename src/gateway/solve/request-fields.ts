@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { AnswerSchema, ConversationTurn } from '../../protocol/input';
-import { MAX_TURNS, MOST_POOL } from '../../protocol/input';
+import { type AnswerSchema, type ConversationTurn, MAX_TURNS, MOST_POOL } from '../../protocol/input';
 import { MAX_COST_USD, MAX_STEPS } from '../../protocol/messages';
 import { isRecord } from '../../plan/validate';
 import { planSchema } from '../../protocol/solve';

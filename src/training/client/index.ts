@@ -22,6 +22,7 @@ export {
   readTrainRuns,
   type TrainedNight,
 } from '../activities/records';
+export { effortCurves, learningCurves, tableOf } from '../curves';
 export { openFiles, openSealed } from '../artifacts';
 export { examplesOfRun, type GradedSolve, gradeSolve } from './examples';
 export { byLength, chooseVaried, examplesIn } from './few-shot';

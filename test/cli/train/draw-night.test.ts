@@ -5,7 +5,7 @@ import { describeSchedule } from '../../../src/cli/train/night';
 import { describeRewards, drawNight, drawTrained, sparkline } from '../../../src/cli/train/status';
 import type { NightProgress, TrainableConfig } from '../../../src/training';
 import { aNight } from '../../training/client/keep-run';
-import { madeUpCycles } from './plot/made-up-cycles';
+import { madeUpCycles } from '../../report/made-up-cycles';
 
 const STARTED = '2026-11-21T02:30:00.000Z';
 const NIGHT: NightProgress = {

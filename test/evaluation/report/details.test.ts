@@ -2,7 +2,7 @@ import type { ConfigInput } from '../../../src';
 import type { EvaluatedQuestion } from '../../../src/evaluation/definitions';
 import { breakDown } from '../../../src/evaluation/report/breakdown';
 import { findDisagreements, showDisagreements } from '../../../src/evaluation/report/disagreements';
-import { renderHtml, renderMarkdown } from '../../../src/evaluation/report/report';
+import { renderHtml, renderMarkdown } from '../../../src/report/report';
 import { describeSetting, madeWith, readWriters } from '../../../src/evaluation/report/setting';
 import { resolveRun } from '../../../src/config/resolve-run';
 import { parseConfig } from '../../../src/config/load';

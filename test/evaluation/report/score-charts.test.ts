@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { drawCharts, REPORT } from '../../../src/evaluation/report/page';
+import { drawCharts, REPORT } from '../../../src/report/chart';
 import { scoreCostChart, type Scored } from '../../../src/evaluation/report/score-charts';
 
 /** Height and width of a letter in a font of 11 pixels. */

@@ -1,6 +1,10 @@
 import type { SqliteStore } from '../../../src/store/sqlite-store';
-import type { JudgeCanaryRequest, JudgeCandidateRequest } from '../../../src/training/activities/judge';
-import { judgeCanary, judgeCandidate } from '../../../src/training/activities/judge';
+import {
+  judgeCanary,
+  type JudgeCanaryRequest,
+  judgeCandidate,
+  type JudgeCandidateRequest,
+} from '../../../src/training/activities/judge';
 import type { Tried } from '../../../src/training/contract';
 import { canaryKey, gateKey } from '../../../src/training/store-keys';
 import { pin, promote, readServing, rollback, writeManifest } from '../../../src/training/policy/serving';

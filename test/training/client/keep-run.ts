@@ -5,7 +5,7 @@ import { writeRecord } from '../../../src/store/records';
 import { keepGroup, writeNight } from '../../../src/training/activities/records';
 import { metricsKey } from '../../../src/training/store-keys';
 import type { GroupRecord, NightRecord } from '../../../src/training/records';
-import { madeUpCycles } from '../../cli/train/plot/made-up-cycles';
+import { madeUpCycles } from '../../report/made-up-cycles';
 
 const DATE = '2026-11-21';
 

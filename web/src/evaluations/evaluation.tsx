@@ -2,7 +2,7 @@ import { type ReactElement, useCallback, useMemo } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import type { Details } from '../../../src/evaluation/report/details';
 import { findingsOf } from '../../../src/evaluation/report/describe-summary';
-import type { Sheet } from '../../../src/evaluation/report/page';
+import type { Sheet } from '../../../src/report/chart';
 import { chartsOf } from '../../../src/evaluation/report/score-charts';
 import type { Summary } from '../../../src/evaluation/summarize';
 import { request } from '../api/request';

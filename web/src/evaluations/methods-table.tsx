@@ -1,7 +1,7 @@
 import { type ReactElement, useState } from 'react';
 import { describeChance } from '../../../src/evaluation/report/describe-summary';
-import { plain } from '../../../src/evaluation/report/page';
-import { signed } from '../../../src/statistics/statistics';
+import { plain } from '../../../src/report/chart';
+import { signed } from '../../../src/trace/lines';
 import type { MethodSummary, Summary } from '../../../src/evaluation/summarize';
 import { describeMs, describeUsd } from '../../../src/trace/describe';
 

@@ -1,7 +1,7 @@
 import { type ReactElement, useCallback, useMemo } from 'react';
-import { curvesChart, type CurvesPage } from '../../../src/evaluation/report/curves-chart';
-import type { Sheet } from '../../../src/evaluation/report/page';
-import { effortCurves, learningCurves, tableOf } from '../../../src/cli/train/curves';
+import { curvesChart, type CurvesPage } from '../../../src/report/curves-chart';
+import type { Sheet } from '../../../src/report/chart';
+import { effortCurves, learningCurves, tableOf } from '../../../src/training/curves';
 import type { CycleMetrics } from '../../../src/training/records';
 import { Picture } from '../parts/picture';
 import { TextTable } from '../parts/text-table';

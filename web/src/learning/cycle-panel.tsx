@@ -1,7 +1,8 @@
 import { type ReactElement, useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { percent, plain } from '../../../src/evaluation/report/page';
-import { groupBy, meanOf, tally } from '../../../src/statistics/statistics';
+import { percent, plain } from '../../../src/report/chart';
+import { meanOf } from '../../../src/statistics/statistics';
+import { groupBy, tally } from '../../../src/statistics/tally';
 import { TOPOLOGY_NAMES } from '../../../src/plan/topology';
 import { counted, describeUsd, joinFacts } from '../../../src/trace/describe';
 import type { CycleMetrics } from '../../../src/training/records';

@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
-import { riskOf, signed } from '../../../src/statistics/statistics';
+import { riskOf } from '../../../src/statistics/statistics';
+import { signed } from '../../../src/trace/lines';
 import type { GateRecord } from '../../../src/training/records';
 import { request } from '../api/request';
 import type { JudgedNight, Night } from '../api/types';

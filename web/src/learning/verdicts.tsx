@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { Verdict } from '../../../src/grading/verdict';
-import { tally } from '../../../src/statistics/statistics';
+import { tally } from '../../../src/statistics/tally';
 
 /** Shapes that tell verdicts apart without colour. */
 const MARKS: Readonly<Record<Verdict, readonly [shape: string, kind: string]>> = {

@@ -12,7 +12,7 @@ import {
   NARROW,
   page,
   type Sheet,
-} from '../../../src/evaluation/report/page';
+} from '../../../src/report/chart';
 import { oneLine } from '../../../src/trace/lines';
 import type { CostLine } from '../api/types';
 

@@ -1,5 +1,5 @@
 import { type ReactElement, useCallback, useState } from 'react';
-import type { Sheet } from '../../../src/evaluation/report/page';
+import type { Sheet } from '../../../src/report/chart';
 import { counted, describeCost, describeUsd, joinFacts } from '../../../src/trace/describe';
 import { useCost } from '../api/queries';
 import type { CostLine, Me } from '../api/types';

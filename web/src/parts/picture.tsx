@@ -9,7 +9,7 @@ import {
 import { init, use as take } from 'echarts/core';
 import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
-import { type Chart, FAINT, HUES, PAPER, type Sheet, TEXT } from '../../../src/evaluation/report/page';
+import { type Chart, FAINT, HUES, PAPER, type Sheet, TEXT } from '../../../src/report/chart';
 import { useWidth } from './use-width';
 import '../style/board.css';
 

@@ -1,6 +1,6 @@
 import { renderCycle } from '../../../../src/cli/train/show';
 import { step } from '../../../support/step';
-import { madeUpCycles } from '../plot/made-up-cycles';
+import { madeUpCycles } from '../../../report/made-up-cycles';
 import { aGroup, aRollout } from './a-group';
 
 const TEAM = { steps: [step('quick', 'Write the equation down.'), step('scholar', 'Solve it.', [0])] };

@@ -1,9 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { curvesChart, drawCharts } from '../../../src/evaluation/report';
-import { renderHtml, renderMarkdown, type Report, writeReport } from '../../../src/evaluation/report/report';
-import { scoreCostChart, sharesChart } from '../../../src/evaluation/report/score-charts';
-import { freshFolder } from '../../local/fresh-folder';
+import { curvesChart } from '../../src/report/curves-chart';
+import { drawCharts } from '../../src/report/chart';
+import { renderHtml, renderMarkdown, type Report, writeReport } from '../../src/report/report';
+import { scoreCostChart, sharesChart } from '../../src/evaluation/report/score-charts';
+import { freshFolder } from '../local/fresh-folder';
 
 const HOSTILE = [
   '</script><script>alert(1)</script>',

@@ -1,19 +1,11 @@
-import { FAILURES } from '../../evaluation/definitions';
-import {
-  type Curve,
-  type CurvesPage,
-  dollars,
-  duration,
-  GREY,
-  type Panel,
-  percent,
-  plain,
-  type Table,
-} from '../../evaluation/report';
-import { sharesOf, sumCounts } from '../../statistics/tally';
-import type { Verdict } from '../../grading/verdict';
-import { TOPOLOGIES } from '../../plan/topology';
-import type { CycleMetrics, TopicMetrics } from '../../training/definitions';
+import { FAILURES } from '../evaluation/definitions';
+import type { Curve, CurvesPage, Panel } from '../report/curves-chart';
+import { dollars, duration, GREY, percent, plain } from '../report/chart';
+import type { Table } from '../report/report';
+import { sharesOf, sumCounts } from '../statistics/tally';
+import type { Verdict } from '../grading/verdict';
+import { TOPOLOGIES } from '../plan/topology';
+import type { CycleMetrics, TopicMetrics } from './records';
 
 // Charts of a training run, for reports and the gateway's page.
 

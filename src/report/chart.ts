@@ -1,6 +1,6 @@
 import type { EChartsOption } from 'echarts' with { 'resolution-mode': 'import' };
-import { needsPackages, reasonOf } from '../../errors';
-import { oneLine } from '../../trace/lines';
+import { needsPackages, reasonOf } from '../errors';
+import { oneLine } from '../trace/lines';
 
 // Shared parts of all charts of evaluations and training runs.
 

@@ -1,6 +1,7 @@
-import { curvesChart, type CurvesPage, drawCharts } from '../../../../src/evaluation/report';
-import { effortCurves, learningCurves, shareCurves } from '../../../../src/cli/train/curves';
-import type { CycleMetrics } from '../../../../src/training/definitions';
+import { curvesChart, type CurvesPage } from '../../src/report/curves-chart';
+import { drawCharts } from '../../src/report/chart';
+import { effortCurves, learningCurves, shareCurves } from '../../src/training/curves';
+import type { CycleMetrics } from '../../src/training/definitions';
 import { madeUpCycles } from './made-up-cycles';
 
 async function drawSvg(page: CurvesPage): Promise<string> {

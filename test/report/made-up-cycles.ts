@@ -1,4 +1,4 @@
-import type { CycleMetrics } from '../../../../src/training/definitions';
+import type { CycleMetrics } from '../../src/training/definitions';
 
 /** Returns cycles of an invented training run: every figure is made up, as the run's name says. */
 export function madeUpCycles(count: number, changes: Partial<CycleMetrics> = {}): CycleMetrics[] {

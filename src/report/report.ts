@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { oneLine } from '../../trace/lines';
-import type { Picture } from './page';
+import { oneLine } from '../trace/lines';
+import type { Picture } from './chart';
 
 /** Rows of text, the head first. */
 export interface Table {
@@ -76,7 +76,7 @@ function markdownTable({ rows: [head = [], ...rows], numeric }: Table): string {
   return [head, rule, ...rows].map(line).join('\n');
 }
 
-const PAGE = join(__dirname, '../../../src/evaluation/report/report.html');
+const PAGE = join(__dirname, '../../src/report/report.html');
 
 /** Renders a self-contained page: its content security policy forbids scripts, fonts and images. */
 export function renderHtml({ title, parts }: Report): string {

@@ -1,5 +1,5 @@
 import type { EChartsOption, LineSeriesOption } from 'echarts' with { 'resolution-mode': 'import' };
-import { oneLine } from '../../trace/lines';
+import { oneLine } from '../trace/lines';
 import {
   AXIS,
   type Chart,
@@ -15,7 +15,7 @@ import {
   PAPER,
   REPORT,
   type Sheet,
-} from './page';
+} from './chart';
 
 export interface Curve {
   /** Name in the legend; an empty one is not shown there. */
