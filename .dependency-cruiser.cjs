@@ -44,7 +44,7 @@ const doors = {
   ],
   gateway: ['server', 'access/index'],
   grading: ['grade', 'question', 'readers', 'verdict'],
-  training: ['definitions', 'plugin', 'client/index', 'config/index', 'policy/index'],
+  training: ['definitions', 'names', 'plugin', 'client/index', 'config/index'],
   worker: ['worker-plugin'],
   workflows: ['index', 'parts'],
 };

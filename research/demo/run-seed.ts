@@ -10,7 +10,7 @@ import { type Lesson, TRAIN_RUN } from '../support/lesson';
 import type { Optimum } from '../world/optimum';
 import { questionSet } from '../world/questions';
 import { openTown, type Town, warmStartArguments } from './town';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../../src/training/definitions';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../../src/training/names';
 import { unlessAborted } from '../../src/runtime/turns';
 
 /** Fixed date, so that the demo is the same on each day. */

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { Plan } from '../../src/plan/plan';
-import { checkpointId } from '../../src/training/definitions';
+import { checkpointId } from '../../src/training/names';
 import { drawQuestions, drawWorkers, sortByTopic } from '../../src/training/draw';
 import { learnableParts } from '../../src/training/rewards';
 import type {

@@ -6,7 +6,7 @@ import { codeOf, ConductorError, reasonOf } from '../errors';
 import { PlanError } from '../plan/plan-error';
 import { FAILURES } from '../protocol/failures';
 import type { Problem, SolveResult } from '../protocol/solve';
-import { PolicyError } from '../training/policy';
+import { PolicyError } from '../training/client';
 
 interface RefusalFacts {
   /** Code for programs, e.g. `model_not_found`. */

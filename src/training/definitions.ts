@@ -1,16 +1,6 @@
 export type { NightProgress } from './contract';
 export { describeSmallSet } from './gate';
 export {
-  checkpointId,
-  type CheckpointRef,
-  groupWorkflowId,
-  isTimeZone,
-  MOST,
-  nightWorkflowId,
-  readCheckpointId,
-  TRAIN_WORKFLOW,
-} from './names';
-export {
   canaryRecordSchema,
   type CycleMetrics,
   cycleMetricsSchema,

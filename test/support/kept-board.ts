@@ -13,7 +13,7 @@ import { keepLines } from '../../src/store/texts';
 import { closeNight } from '../../src/training/activities/close-cycle';
 import { judgeCandidate } from '../../src/training/activities/judge';
 import { advanceRun, keepGroup, writeNight } from '../../src/training/activities/records';
-import { type CheckpointRef, checkpointId } from '../../src/training/definitions';
+import { type CheckpointRef, checkpointId } from '../../src/training/names';
 import { writeManifest } from '../../src/training/policy/serving';
 import { metricsKey } from '../../src/training/store-keys';
 import { aRecord } from '../evaluation/a-record';

@@ -16,7 +16,7 @@ from conductor_trainer import record, update
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.model import Policy
 from conductor_trainer.record import Made
-from conductor_trainer.worker.steps import Report
+from conductor_trainer.step_messages import Report
 
 
 class Measured(ExternalGRPOTrainer):

@@ -16,7 +16,7 @@ import { reasonOf, UsageError } from '../../errors';
 import { checkStore, configuredStore } from '../../store/open-store';
 import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { wrapFacts } from '../../trace/lines';
-import { createPolicyProvider } from '../../training/policy';
+import { createPolicyProvider } from '../../training/client';
 import {
   asksForFree,
   chartsOf,

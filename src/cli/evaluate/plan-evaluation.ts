@@ -14,7 +14,7 @@ import type { PoolFilter } from '../../protocol/input';
 import { keepLines } from '../../store/texts';
 import type { Store } from '../../store/store';
 import { counted, describeUsd } from '../../trace/describe';
-import { checkpointId, readCheckpointId } from '../../training/definitions';
+import { checkpointId, readCheckpointId } from '../../training/names';
 import { listCheckpoints } from '../../training/client';
 import {
   askedBeside,

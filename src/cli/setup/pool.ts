@@ -80,7 +80,7 @@ async function pingModel(card: ConductorCard | ModelCard, config: Config, ask = 
 /** Calls a Conductor once; if it is a checkpoint, the one that would write the next run's plan. */
 async function pingConductor(config: Config, card: ConductorCard): Promise<string> {
   if (card.provider !== 'policy') return pingModel(card, config);
-  const { createPolicyProvider } = await import('../../training/policy/index.js');
+  const { createPolicyProvider } = await import('../../training/client/index.js');
   const policy = createPolicyProvider(configuredStore(config));
   const { conductor } = await policy.bind({ ...resolveRun(config), conductor: card });
   return pingModel(conductor, config, policy.complete);

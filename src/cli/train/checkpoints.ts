@@ -28,13 +28,8 @@ import {
   type ServingChange,
   writeExample,
 } from '../../training/client';
-import {
-  checkpointId,
-  type CheckpointRef,
-  type Example,
-  type ExportResult,
-  readCheckpointId,
-} from '../../training/definitions';
+import type { Example, ExportResult } from '../../training/definitions';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../../training/names';
 import { resolveTraining, type TrainableConfig, trainingOf } from '../../training/config';
 import {
   chooseRun,

@@ -34,7 +34,8 @@ import {
   readRun,
   sizeOfWeights,
 } from '../../training/client';
-import { checkpointId, describeSmallSet, exampleSchema } from '../../training/definitions';
+import { describeSmallSet, exampleSchema } from '../../training/definitions';
+import { checkpointId } from '../../training/names';
 import type { TrainingConfig } from '../../training/config';
 import { FEWEST_VALUES } from '../../statistics/statistics';
 import type { TrainingSession } from './session';

@@ -13,7 +13,7 @@ import {
   scheduleNights,
 } from '../../training/client';
 import { trainingOf } from '../../training/config';
-import { nightWorkflowId } from '../../training/definitions';
+import { nightWorkflowId } from '../../training/names';
 import { sayMissing } from './night-parts';
 import { findSetback, type TrainingSession, type TrainOptions, whyFailed, withTraining } from './session';
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { addersTo, read, reader, run } from '../kit/arguments';
 import { MAX_EXAMPLES } from '../../plan/plan';
-import { isTimeZone, MOST, readCheckpointId } from '../../training/definitions';
+import { isTimeZone, MOST, readCheckpointId } from '../../training/names';
 
 const timeZone = reader('a name of the tz database, such as Europe/Berlin', (name) =>
   isTimeZone(name) ? name : undefined,

@@ -8,7 +8,8 @@ import { checkStore, configuredStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { TrainingClient } from '../../training/client';
 import type { TrainableConfig } from '../../training/config';
-import { nightWorkflowId, trainRunSchema } from '../../training/definitions';
+import { trainRunSchema } from '../../training/definitions';
+import { nightWorkflowId } from '../../training/names';
 
 export interface TrainOptions extends WorkOptions {
   readonly run?: string;

@@ -10,12 +10,8 @@ import { readText } from '../../store/texts';
 import { counted, describeSees, joinFacts } from '../../trace/describe';
 import { type Branch, drawTree, headLine, type Line, type Paint, PLAIN, plainLine } from '../../trace/lines';
 import { readCycle, readCycleGroups } from '../../training/client';
-import {
-  type CycleMetrics,
-  type GroupRecord,
-  groupWorkflowId,
-  type Rollout,
-} from '../../training/definitions';
+import type { CycleMetrics, GroupRecord, Rollout } from '../../training/definitions';
+import { groupWorkflowId } from '../../training/names';
 import { findTraining, SEE_LIST, type TrainOptions } from './session';
 
 export async function showCycle(cycle: number, options: TrainOptions): Promise<ExitCode> {

@@ -13,7 +13,8 @@ import {
   readTrainRuns,
   type TrainedNight,
 } from '../../training/client';
-import { checkpointId, type NightProgress, nightWorkflowId } from '../../training/definitions';
+import type { NightProgress } from '../../training/definitions';
+import { checkpointId, nightWorkflowId } from '../../training/names';
 import { describePlanner } from './checkpoints';
 import { describeSchedule } from './night';
 import { findMissing, sayMissing } from './night-parts';

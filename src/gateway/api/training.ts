@@ -17,14 +17,13 @@ import {
 } from '../../training/client';
 import {
   canaryRecordSchema,
-  checkpointId,
   cycleMetricsSchema,
   gateRecordSchema,
   type NightProgress,
   nightRecordSchema,
-  readCheckpointId,
   trainRunSchema,
 } from '../../training/definitions';
+import { checkpointId, readCheckpointId } from '../../training/names';
 import { requireAdmin } from '../access/admission';
 import { type AuditAction, noteAudit } from '../access/audit';
 import type { App, Gateway } from '../gateway';

@@ -6,7 +6,7 @@ import type { Config } from '../../config/schema';
 import type { LimitsInput } from '../../protocol/input';
 import { standInPlan } from '../../protocol/planning';
 import { allowsModel, CONDUCTOR_MODEL, workerModel } from '../../protocol/rights';
-import { readCheckpointId } from '../../training/definitions';
+import { readCheckpointId } from '../../training/names';
 import { MOST_MESSAGE_BYTES } from '../access/admission';
 import type { Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';

@@ -39,3 +39,5 @@ export {
   type ServingChange,
   servingSchema,
 } from '../policy/serving';
+export { createPolicyProvider } from '../policy/conductor';
+export { PolicyError } from '../policy/errors';

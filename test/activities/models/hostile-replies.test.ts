@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { backgroundOpenAI, judgeReply, toProviderFailure } from '../../../src/activities/models';
 import { PolicyClient } from '../../../src/training/policy/client';
-import { PolicyError } from '../../../src/training/policy';
+import { PolicyError } from '../../../src/training/client';
 import { hostileText } from '../../support/hostile-text';
 import { type Listening, serve } from '../../support/serve';
 import { aRequest, DIALECTS } from './ask';

@@ -11,7 +11,7 @@ import { type MethodRecord, methodRecordSchema } from '../../../src/evaluation/r
 import { aRecord } from '../a-record';
 import { CARD } from './a-card';
 import { openStore } from '../../../src/store/open-store';
-import { createPolicyProvider } from '../../../src/training/policy';
+import { createPolicyProvider } from '../../../src/training/client';
 import { writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
 import { freshFolder } from '../../local/fresh-folder';

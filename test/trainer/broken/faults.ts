@@ -7,7 +7,7 @@ import { weightsKey } from '../../../src/training/store-keys';
 import { readManifest, writeManifest } from '../../../src/training/policy/serving';
 import type { TrainingStage } from '../support/training-stage';
 import type { Spoil, SpoilingProxy } from './spoiling-proxy';
-import type { CheckpointRef } from '../../../src/training/definitions';
+import type { CheckpointRef } from '../../../src/training/names';
 
 /** The parts of a night's surroundings that faults can break. */
 export interface Surroundings {

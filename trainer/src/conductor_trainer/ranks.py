@@ -24,7 +24,7 @@ from conductor_trainer.errors import StepLost
 from conductor_trainer.model import load_tokenizer, load_weights
 from conductor_trainer.record import Made, record_of
 from conductor_trainer.starting import end_with_stdin, free_port
-from conductor_trainer.worker.steps import Report, answer, hear
+from conductor_trainer.step_messages import Report, answer, hear
 
 Learn = Callable[[Made, Path, Report], tuple[Any, JsonObject]]
 """Training function of one process: saves the policy, and returns it with its results."""

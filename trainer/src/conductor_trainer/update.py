@@ -14,8 +14,8 @@ from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.model import Policy, load_tokenizer, pad_id_of, reference_for
 from conductor_trainer.ranks import learn_together
 from conductor_trainer.record import Made, join_ranks, load_together, make, save_made
+from conductor_trainer.step_messages import Report
 from conductor_trainer.tensors import Sums, add_up, share_of_rank, to_tensors
-from conductor_trainer.worker.steps import Report
 
 
 def update(root: Path, request: JsonObject, batch: Path, report: Report) -> JsonObject:

@@ -27,7 +27,7 @@ from conductor_trainer.memory import Passing, require_memory
 from conductor_trainer.model import END_OF_TURN, Policy, load_tokenizer
 from conductor_trainer.ranks import learn_together
 from conductor_trainer.record import Made, join_ranks, load_together, make, save_made
-from conductor_trainer.worker.steps import Report
+from conductor_trainer.step_messages import Report
 
 IGNORED = -100
 

@@ -8,7 +8,7 @@ import { EVALUATE_WORKFLOW } from '../../../evaluation/definitions';
 import type { Say } from '../../../local/configured-server';
 import type { SolveResult } from '../../../protocol/solve';
 import { counted, explainStop, howToApprove } from '../../../trace/describe';
-import { TRAIN_WORKFLOW } from '../../../training/definitions';
+import { TRAIN_WORKFLOW } from '../../../training/names';
 import { PERSON_AT_TERMINAL, PlanQuestions } from './approval';
 import { EXIT, type ExitCode, exitCodeOf } from '../ending';
 import { startedRuns } from '../find-run';

@@ -23,9 +23,8 @@ from typing import Any
 
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import StepLost, TrainerError
-from conductor_trainer.starting import explain_missing
+from conductor_trainer.step_messages import Report, answer, hear
 
-Report = Callable[[str], None]
 Job = tuple[str, Path, Any, Path | None]
 """Name, folder of all checkpoints, checked request, and a local copy of the artifact it names."""
 Perform = Callable[[str, Path, Any, Any, Report], JsonObject]
@@ -158,28 +157,6 @@ def _be_step(messages: Connection, perform: Perform, job: Job) -> None:
         given = os.environ.get("CUDA_VISIBLE_DEVICES")
         os.environ["CUDA_VISIBLE_DEVICES"] = gpus_for(config["processes"], given)
     answer(messages, lambda: perform(*job, messages.send))
-
-
-def hear(receive: Callable[[], Any], report: Report) -> JsonObject:
-    """Reports phases as they arrive, then returns the result. Raises a received `TrainerError`."""
-    while isinstance(message := receive(), str):
-        report(message)
-    if isinstance(message, TrainerError):
-        raise message
-    return message
-
-
-def answer(messages: Connection, work: Callable[[], JsonObject]) -> None:
-    """Sends the result of the work, or its error as a `TrainerError`."""
-    try:
-        outcome = work()
-    except TrainerError as error:
-        outcome = error
-    except ModuleNotFoundError as error:
-        outcome = TrainerError(explain_missing(error))
-    except Exception as error:
-        outcome = TrainerError(f"The step failed: {type(error).__name__}: {error}")
-    messages.send(outcome)
 
 
 def gpus_for(processes: int, given: str | None) -> str:

@@ -1,2 +1,0 @@
-export { createPolicyProvider } from './conductor';
-export { PolicyError } from './errors';
