@@ -313,7 +313,11 @@ test('a row of 400 KB is read from JSON lines and from CSV', async () => {
 
 test.each([
   ['no option', { question: 'Q?', subject: 's', choices: ['a', 'b'], answer: 7 }, /answer is 7: expected/],
-  ['no answer', { problem: 'P', level: 'Level 1', type: 't', solution: 'So it is.' }, /this solution has none/],
+  [
+    'no answer',
+    { problem: 'P', level: 'Level 1', type: 't', solution: 'So it is.' },
+    /this solution has none/,
+  ],
   [
     'a letter and a number that differ',
     { question: 'Q?', options: ['a', 'b'], answer: 'B', answer_index: 0 },
