@@ -1,18 +1,22 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { buildProgram } from '../src/cli/program';
-import { PAGES, readPage, ROOT } from './newcomer/pages';
+import { MAPS, PAGES, readPage, ROOT } from './newcomer/pages';
+import { missingPaths } from './newcomer/paths';
 
 const outsideFences = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, '');
 
-test.each(PAGES)('%s: every link to a file leads to a file, and every anchor to a heading', (page) => {
-  for (const [, target = ''] of outsideFences(readPage(page)).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
-    const [path = '', anchor] = target.split('#');
-    const linked = path === '' ? page : join(dirname(page), path);
-    expect({ target, exists: existsSync(join(ROOT, linked)) }).toEqual({ target, exists: true });
-    if (anchor !== undefined) expect(anchorsOf(linked)).toContain(anchor);
-  }
-});
+test.each([...PAGES, ...MAPS])(
+  '%s: every link to a file leads to a file, and every anchor to a heading',
+  (page) => {
+    for (const [, target = ''] of outsideFences(readPage(page)).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [path = '', anchor] = target.split('#');
+      const linked = path === '' ? page : join(dirname(page), path);
+      expect({ target, exists: existsSync(join(ROOT, linked)) }).toEqual({ target, exists: true });
+      if (anchor !== undefined) expect(anchorsOf(linked)).toContain(anchor);
+    }
+  },
+);
 
 /** Returns the anchors that GitHub makes of a page's headings. */
 function anchorsOf(page: string): string[] {
@@ -25,6 +29,14 @@ function anchorsOf(page: string): string[] {
       .replace(/\s/g, '-'),
   );
 }
+
+test.each(MAPS)('%s: every path that it names exists', (page) => {
+  expect(missingPaths(page)).toEqual([]);
+});
+
+test.each(MAPS.filter((page) => basename(page) === 'README.md'))('%s has at most 12 lines', (page) => {
+  expect(readPage(page).trimEnd().split('\n').length).toBeLessThanOrEqual(12);
+});
 
 test('the map of the docs lists every page', () => {
   const map = readPage('docs/README.md');

@@ -12,14 +12,15 @@ import { startSimulatedProviders } from '../../src/testing';
 import { type Deed, readDeeds } from './blocks';
 import { followDocument } from './follow';
 import { answerOf } from './models';
-import { PAGES, readPage, ROOT } from './pages';
+import { MAPS, PAGES, readPage, ROOT } from './pages';
+import { missingPaths } from './paths';
 
 /** Most commands and lines of code that lead to the first answer of the user's own worker. */
 const QUICK_START = { document: 'docs/plugin.md', commands: 5, linesOfCode: 60 };
 
 async function main(): Promise<void> {
   const chosen = process.argv.slice(2);
-  const faults: string[] = [];
+  const faults = MAPS.flatMap((page) => missingPaths(page).map((path) => `${page}: ${path} does not exist`));
   const machine = await mkdtemp(join(tmpdir(), 'newcomer-machine-'));
   const bin = await installPackage(machine);
   for (const document of chosen.length > 0 ? chosen : PAGES) {

