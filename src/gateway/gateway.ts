@@ -12,8 +12,8 @@ import type { Metrics } from './metrics';
 import type { Sessions } from './access/passes';
 import type { Workers } from './workers';
 
-/** Dependencies that a gateway is given. */
-export interface Place {
+/** Dependencies passed to `startGateway`. */
+export interface GatewayOptions {
   readonly conductor: ConductorClient;
   readonly temporal: Client;
   readonly config: Config;
@@ -25,7 +25,7 @@ export interface Place {
 }
 
 /** Dependencies of all routes. */
-export interface Gateway extends Place {
+export interface Gateway extends GatewayOptions {
   readonly keys: KeyChecker;
   readonly sessions: Sessions;
   readonly budgets: DayBudgets;

@@ -8,7 +8,7 @@ import { within } from '../runtime/turns';
 import { buildApp } from './app';
 import { Closing } from './closing';
 import { DayBudgets, DAYS } from './access/day-budget';
-import type { Gateway, Place } from './gateway';
+import type { Gateway, GatewayOptions } from './gateway';
 import { LOOPBACK_HOSTS } from './access/admission';
 import { KeyChecker, RequestRates } from './access/keys';
 import { PASSES, Sessions } from './access/passes';
@@ -44,12 +44,12 @@ const IDLE_MS = 50;
 
 /** Starts the HTTP server for OpenAI's and Anthropic's clients, which runs until it is closed. */
 export async function startGateway(
-  place: Place,
+  options: GatewayOptions,
   { port, host, allowHosts }: Address,
 ): Promise<ListeningGateway> {
   const isLoopback = LOOPBACK_HOSTS.includes(host.includes(':') ? `[${host}]` : host);
   const known = isLoopback ? [...LOOPBACK_HOSTS, ...allowHosts] : allowHosts;
-  const gateway = partsOf(place);
+  const gateway = partsOf(options);
   const app = buildApp(gateway, known.length === 0 ? null : known);
   const limits = {
     requestTimeout: REQUEST_MS,
@@ -60,7 +60,7 @@ export async function startGateway(
   };
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const server = createServer(limits, (request, response) => void answer(request, response));
-  const tidying = setInterval(() => void tidy(place.store), TIDY_MS).unref();
+  const tidying = setInterval(() => void tidy(options.store), TIDY_MS).unref();
   const listening = await listen(server, port, host);
   const close = async (drainMs = 0): Promise<void> => {
     gateway.closing.begin();
@@ -79,11 +79,11 @@ export async function startGateway(
   return { url: listening.url, close };
 }
 
-function partsOf(place: Place): Gateway {
-  const { conductor, temporal, config, store } = place;
+function partsOf(options: GatewayOptions): Gateway {
+  const { conductor, temporal, config, store } = options;
   const keys = new KeyChecker(store);
   return {
-    ...place,
+    ...options,
     keys,
     sessions: new Sessions(store, keys),
     budgets: new DayBudgets(store, (id) => unlessNotFound(conductor.trace(id))),

@@ -20,14 +20,14 @@ export const GATEWAY_HOST = '127.0.0.1';
 
 const SESSION = { role: 'look', natively: true } as const;
 
-type GatewayOptions = WorkOptions &
+type ServeOptions = WorkOptions &
   Pick<Address, 'port' | 'host'> & {
     readonly allowHost?: string[];
     readonly temporalUi?: string;
   };
 
 /** `gateway`: serves clients of OpenAI and Anthropic in production; the server and workers run elsewhere. */
-export async function gateway(options: GatewayOptions): Promise<ExitCode> {
+export async function gateway(options: ServeOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const loaded = await loadSettings(options);
   await checkStore(loaded.store);

@@ -91,7 +91,7 @@ async function compareServed(night: Night, groups: readonly string[]): Promise<C
     groups,
     canary: opened.night.date,
   });
-  const trainer = trainerActivities('compare', settings, night.patienceMs());
+  const trainer = trainerActivities('compare', settings, night.trainerTimeoutMs());
   const { own, parent } = await trainer[names.SCORE]({ ...shared, batch, rollouts, config: init.config });
   return { own, parent, tolerance: settings.tolerance.canary };
 }

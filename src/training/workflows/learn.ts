@@ -39,8 +39,8 @@ export async function learn(
   if (learned === null) return null;
   // A server that holds one policy at a time would otherwise switch back and forth.
   await rollouts.whenOver();
-  const patienceMs = night.patienceMs();
-  const served = await watch.time('publish', () => publish(settings, learned.checkpoint, patienceMs));
+  const timeoutMs = night.trainerTimeoutMs();
+  const served = await watch.time('publish', () => publish(settings, learned.checkpoint, timeoutMs));
   return { ...learned, served };
 }
 
@@ -64,7 +64,7 @@ async function learnFromRewards(
     groups: learnable,
     learning: { keepFlat, material: materialSpread(reward), rewardedOnly },
   });
-  const trainer = trainerActivities(`update of cycle ${cycle}`, settings, night.patienceMs());
+  const trainer = trainerActivities(`update of cycle ${cycle}`, settings, night.trainerTimeoutMs());
   const { checkpoint, metrics } = await watch.time('update', () =>
     trainer[names.UPDATE]({ trainRun, cycle, parent, batch: { key, sha256 }, config: init.config }),
   );
@@ -92,7 +92,7 @@ async function imitate(night: Night, cycle: number, watch: Watch): Promise<Learn
   if (examples === null) return null;
   const steps = imitationSteps(imitation, cycle);
   const { batch, learningRate, warmupSteps } = imitation;
-  const trainer = trainerActivities(`imitation of cycle ${cycle}`, settings, night.patienceMs());
+  const trainer = trainerActivities(`imitation of cycle ${cycle}`, settings, night.trainerTimeoutMs());
   const { checkpoint, loss, seconds } = await watch.time('update', () =>
     trainer[names.WARM_START]({
       ...{ trainRun, parent, examples, steps, batch, learningRate, warmupSteps },

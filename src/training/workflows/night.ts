@@ -77,7 +77,7 @@ export class Night {
   }
 
   /** Timeout for the trainer: the current cycle is finished even after the night's time is used up. */
-  patienceMs(): number {
+  trainerTimeoutMs(): number {
     return this.remainingMs() + OVERTIME_MS;
   }
 
