@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Worker } from '@temporalio/worker';
 import { toJsonLines } from '../../research/world/questions';
 import { type NightProgress, TrainingClient } from '../../src/training';
 import { type ConfigInput, renderPlan } from '../../src';
@@ -12,6 +11,7 @@ import { type ScriptedPolicy, startScriptedPolicy } from './scripted-policy';
 import { openStage, STAGE_KEY, type Stage, type StageOptions, step } from './stage';
 import { standInTrainer } from './stand-in-trainer';
 import { testTaskQueue } from './temporal';
+import { TestWorker } from './test-worker';
 
 /**
  * Whole nights without a model, in a second each: the real workflows and activities, a scripted policy server, and a
@@ -126,7 +126,7 @@ export async function openScriptedTraining(options: ScriptedTrainingOptions = {}
     whileWorking: async (work, workerOptions = {}) => {
       const { identity } = workerOptions;
       // Core rejects an `undefined` identity.
-      const worker = await Worker.create({
+      const worker = await TestWorker.create({
         connection: stage.temporal.nativeConnection,
         taskQueue: trainerQueue,
         activities: asTheyAre(trainer),

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Worker, type WorkerOptions } from '@temporalio/worker';
+import type { WorkerOptions } from '@temporalio/worker';
 import {
   ConductorClient,
   ConductorPlugin,
@@ -26,6 +26,7 @@ import {
 import { rowsOfRun } from './ledger-of';
 import { searchForSecrets, TEST_KEY } from './search-for-secrets';
 import { connect, testTaskQueue, type TestTemporal, workflowBundle } from './temporal';
+import { TestWorker } from './test-worker';
 import { useEach } from './use';
 
 export { step } from './step';
@@ -103,7 +104,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const plugin = () => new Plugin({ config, store });
   const client = new ConductorClient({ client: temporal.client, store, taskQueue });
   const whileWorking: Stage['whileWorking'] = async (work, workerOptions = {}) => {
-    const worker = await Worker.create({
+    const worker = await TestWorker.create({
       connection: temporal.nativeConnection,
       taskQueue,
       workflowBundle: workflowBundle(),

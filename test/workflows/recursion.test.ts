@@ -206,7 +206,7 @@ describe('the end of a tree', () => {
           const end = stage.temporal.client.workflow.getHandle(child).result();
           await expect(end).rejects.toThrow();
         }
-        expect(stage.providers.log).toHaveLength(4);
+        expect(stage.requestsTo('conductor')).toHaveLength(3);
         const { calls } = await stage.client.trace(id);
         expect(spentBy(calls).nanoUsd).toBe(spentBy(await ledgerOf(stage.store, id)).nanoUsd);
       });

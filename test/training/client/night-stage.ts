@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  Worker,
-  type WorkflowBundleWithSourceMap,
-} from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import type { ScheduleRequest } from '../../../src/training';
 import { TrainingClient } from '../../../src/training/client';
 import { CHECK_PLACES } from '../../../src/training/names';
 import { connect, testTaskQueue, type TestTemporal } from '../../support/temporal';
+import { TestWorker } from '../../support/test-worker';
 import type { NightActivities } from './nights';
 
 type Night = Parameters<NightActivities['spendNight']>[0];
@@ -44,7 +40,7 @@ export async function openNightStage(address?: string, taskQueue = testTaskQueue
       timeLimitMs: 60_000,
     },
     whileWorking: async (spendNight, work) => {
-      const worker = await Worker.create({
+      const worker = await TestWorker.create({
         connection: temporal.nativeConnection,
         taskQueue,
         workflowBundle,
