@@ -6,6 +6,10 @@ const { join } = require('node:path');
 
 const FOLDERS = ['test', 'research/test'];
 const QUICK = 'quick';
+/** Files that replace modules, look at how these are loaded, share what a module keeps, or wait for commands most of the time. */
+const ALONE =
+  /^test.(cli|docs|durability|grading|index|local|network|package|plugin|replay|store)\b|sdk-loading|strangers/;
+const FILES_OF_A_GROUP = 8;
 const LANE = /\.(slow|endurance|trainer)\.test\.ts$/;
 
 const swc = {
@@ -59,26 +63,56 @@ module.exports = {
   projects: askedLanes(process.argv.slice(2)),
 };
 
-/** A path that only other lanes have chooses these: `npm test -- test/web/page`. */
+/** `npm test` takes files together, unless a path chooses: `npm test -- test/web/page` runs it in its own lane. */
 function askedLanes(words) {
   // jest itself takes the named ones.
   if (words.includes('--selectProjects')) return lanes;
-  const files = FOLDERS.flatMap(testFilesUnder);
-  const names = new Set(words.flatMap((word) => lanesOf(word, files)));
-  return lanes.filter(({ displayName }) => (names.size === 0 ? [QUICK] : [...names]).includes(displayName));
+  const names = new Set(words.flatMap(lanesOf));
+  return names.size === 0 ? quickInGroups() : lanes.filter(({ displayName }) => names.has(displayName));
 }
 
-function testFilesUnder(folder) {
-  const path = join(__dirname, folder);
-  return readdirSync(path, { recursive: true })
-    .filter((file) => file.endsWith('.test.ts'))
-    .map((file) => join(path, file));
-}
-
-function lanesOf(word, files) {
+function lanesOf(word) {
   if (word.startsWith('-') || !/[/\\]|\.ts$/.test(word)) return [];
   // jest takes regular expressions: an editor writes a point as `\.`.
   const path = word.replaceAll('\\.', '.').replace(/^\.\//, '');
-  const found = files.filter((file) => file.includes(path)).map((file) => LANE.exec(file)?.[1] ?? QUICK);
-  return found.includes(QUICK) ? [QUICK] : found;
+  const found = testFiles()
+    .filter((file) => join(__dirname, file).includes(path))
+    .map(laneOf);
+  return found.length === 0 || found.includes(QUICK) ? [QUICK] : found;
+}
+
+/** Returns the quick lane with most files in groups of one folder: see test/support/together.ts. */
+function quickInGroups() {
+  const files = testFiles().filter((file) => laneOf(file) === QUICK && !ALONE.test(file));
+  const groups = new Map();
+  for (const file of files) {
+    const [, folder] = file.split('/');
+    const group = groups.get(folder)?.at(-1);
+    if (group === undefined) groups.set(folder, [[file]]);
+    else if (group.length < FILES_OF_A_GROUP) group.push(file);
+    else groups.get(folder).push([file]);
+  }
+  const alone = { ...lanes[0], testPathIgnorePatterns: [LANE.source, ...files.map((file) => `/${file}$`)] };
+  const together = [...groups].flatMap(([folder, parts]) =>
+    parts.map((part, index) => ({
+      ...project,
+      displayName: parts.length === 1 ? folder : `${folder} ${index + 1}`,
+      testMatch: ['<rootDir>/test/support/together.ts'],
+      globals: { together: part },
+    })),
+  );
+  return [...together, alone];
+}
+
+function testFiles() {
+  return FOLDERS.flatMap((folder) =>
+    readdirSync(join(__dirname, folder), { recursive: true })
+      .filter((file) => file.endsWith('.test.ts'))
+      .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
+      .sort(),
+  );
+}
+
+function laneOf(file) {
+  return LANE.exec(file)?.[1] ?? QUICK;
 }

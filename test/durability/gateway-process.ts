@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { runChild, type ChildProgram } from '../../research/support/programs';
+import { atTheEnd } from '../support/at-the-end';
 import type { Stage } from '../support/stage';
 import type { GatewaySetting } from './programs/gateway';
 
@@ -13,7 +14,7 @@ const DRAIN_MS = 120_000;
 const started: ChildProgram[] = [];
 
 // Processes that a failed test left running.
-afterAll(() => Promise.all(started.map((child) => child.kill())));
+atTheEnd(() => Promise.all(started.map((child) => child.kill())));
 
 /** Starts a gateway of a stage in a process of its own, so that it can be killed or stopped. */
 export async function startGatewayProcess(

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { runChild, type ChildProgram } from '../../research/support/programs';
+import { atTheEnd } from '../support/at-the-end';
 import type { Stage } from '../support/stage';
 import type { Halt } from './halting-store';
 import type { WorkerSetting } from './programs/worker';
@@ -7,7 +8,7 @@ import type { WorkerSetting } from './programs/worker';
 const started: ChildProgram[] = [];
 
 // Processes that a failed test left running.
-afterAll(() => Promise.all(started.map((child) => child.kill())));
+atTheEnd(() => Promise.all(started.map((child) => child.kill())));
 
 /** Starts a stage's worker in a process of its own, so that it can be killed. */
 export async function startWorkerProcess(stage: Stage, halt: Halt | null = null): Promise<ChildProgram> {

@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SqliteStore } from '../../src/store/sqlite-store';
+import { atTheEnd } from '../support/at-the-end';
 
 const made: string[] = [];
 
-afterAll(() => Promise.all(made.map((folder) => rm(folder, { recursive: true, force: true }))));
+atTheEnd(() => Promise.all(made.map((folder) => rm(folder, { recursive: true, force: true }))));
 
 /** Makes an empty folder that is removed after the test file. */
 export async function freshFolder(): Promise<string> {

@@ -6,13 +6,14 @@ import type {
   WorkflowCreator,
 } from '@temporalio/worker/lib/workflow/interface';
 import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/lib/workflow/workflow-worker-thread/input';
+import { atTheEnd } from './at-the-end';
 
 /** Threads that a worker has left, by what they can run. */
 const left = new Map<string, KeptThread[]>();
 let hasEnded = false;
 
-// Comes after the file's last test: a thread would outlive it.
-afterAll(async () => {
+// A thread would outlive the tests.
+atTheEnd(async () => {
   hasEnded = true;
   await Promise.all([...left.values()].flat().map((thread) => thread.end()));
 });
