@@ -79,20 +79,20 @@ test('nothing is sent before it is in the store', async () => {
   expect(create).toHaveBeenCalledTimes(1);
 });
 
-test('events that come at once share one entry', async () => {
-  const at = { waits: Array.from({ length: 100 }, () => 0), reader: 'a' };
-  expect(await read(transcriptOf('at-once', at), Infinity, 0)).toHaveLength(100);
-  expect(await store.list('gateway/streams/at-once/')).toHaveLength(1);
-});
-
-test('entries are made at least 0.2 s apart, but for the first and the last, however slowly events come', async () => {
-  const fast = { waits: Array.from({ length: 100 }, () => 5), reader: 'a' };
-  const begun = performance.now();
-  expect(await read(transcriptOf('fast', fast), Infinity, 0)).toHaveLength(100);
-  // Timers may fire a little early.
-  const most = 2 + (performance.now() - begun) / 190;
-  expect((await store.list('gateway/streams/fast/')).length).toBeLessThanOrEqual(most);
-});
+test.each([
+  ['at-once', 0],
+  ['fast', 5],
+])(
+  'entries of events that come %s are made at least 0.2 s apart, but for the first and the last',
+  async (id, wait) => {
+    const source = { waits: Array.from({ length: 100 }, () => wait), reader: 'a' };
+    const begun = performance.now();
+    expect(await read(transcriptOf(id, source), Infinity, 0)).toHaveLength(100);
+    // Timers may fire a little early.
+    const most = 2 + (performance.now() - begun) / 190;
+    expect((await store.list(`gateway/streams/${id}/`)).length).toBeLessThanOrEqual(most);
+  },
+);
 
 test.each([
   ['stopped', false],

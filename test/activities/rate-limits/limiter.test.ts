@@ -15,13 +15,14 @@ const PAST = 61_500;
 const GOOD: Report = { tokens: null, health: 'good' };
 const BAD: Report = { tokens: null, health: 'bad' };
 
-const dice = jest.spyOn(Math, 'random');
+let dice: jest.SpyInstance<number, []>;
 beforeEach(() => {
   jest.useFakeTimers();
-  dice.mockReturnValue(0);
+  dice = jest.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(() => {
   jest.useRealTimers();
+  jest.restoreAllMocks();
 });
 
 function openGate(settings: Partial<RateLimiterSettings>): RateLimiter {
