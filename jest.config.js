@@ -6,9 +6,9 @@ const { join } = require('node:path');
 
 const FOLDERS = ['test', 'research/test'];
 const QUICK = 'quick';
-/** Files that replace modules, look at how these are loaded, share what a module keeps, or wait for commands most of the time. */
+/** Files that replace modules, look at how these are loaded, share what a module keeps, or mostly wait for commands. */
 const ALONE =
-  /^test.(cli|docs|durability|grading|index|local|network|package|plugin|replay|store)\b|sdk-loading|strangers/;
+  /^test.(docs|durability|grading|index|local|network|package|plugin|replay|store)\b|^test.cli.[^/]+$|sdk-loading|strangers/;
 const FILES_OF_A_GROUP = 8;
 const LANE = /\.(slow|endurance|trainer)\.test\.ts$/;
 

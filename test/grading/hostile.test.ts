@@ -31,14 +31,16 @@ const MATH_PARTS = [
   ...['^{\\circ}', '\\pi', '\\infty', '9^{', 'km', 'and ', 'x ', 'x=', '\\sin'],
 ];
 
-test.each(QUESTIONS)('a megabyte of anything is graded at once: $grader $answer', async (question) => {
+test.each(QUESTIONS)('a long text of anything is graded at once: $grader $answer', async (question) => {
+  // More than linear cost would still take minutes.
+  const length = MEGABYTE / 4;
   await fc.assert(
-    fc.asyncProperty(hostileText(PARTS), async (reply) => {
+    fc.asyncProperty(hostileText(PARTS, length), async (reply) => {
       const { verdict, extracted } = await grade(question, reply);
       expect(['correct', 'wrong', 'unparseable']).toContain(verdict);
       expect((extracted ?? '').length).toBeLessThanOrEqual(201);
     }),
-    { numRuns: PARTS.length + 40, examples: PARTS.map((each) => [each.repeat(MEGABYTE / each.length)]) },
+    { numRuns: PARTS.length + 40, examples: PARTS.map((each) => [each.repeat(length / each.length)]) },
   );
 });
 
