@@ -1,6 +1,5 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defaultConfig } from '../../src/config/default-pool';
 import { renderPlan } from '../../src/plan/render';
 import { solveResultSchema } from '../../src/protocol/solve';
 import { closedPort } from '../support/closed-port';
@@ -49,23 +48,6 @@ test('what a solve leaves in its folder is accessible only to its owner', async 
   expect(entries.length).toBeGreaterThan(5);
   expect(readable.flat()).toEqual([]);
   expect((await stat(left)).mode & 0o777).toBe(0o700);
-});
-
-test('without a key, the default pool has a plan for its small model, which answers', async () => {
-  const { config } = await defaultConfig({}, () => Promise.resolve(null));
-  await stage.folder.write('conductor.yaml', config);
-  const { code, stdout } = await run('solve', QUESTION, '--json');
-  const { answer, degraded, rounds, calls } = solveResultSchema.parse(JSON.parse(stdout));
-  expect({ code, degraded, answer }).toEqual({
-    code: 0,
-    degraded: false,
-    answer: expect.stringMatching(/^.{0,60}Paris.{0,60}$/) as string,
-  });
-  expect(rounds[0]?.plan?.steps).toMatchObject([
-    { worker: 'smollm2', sees: [] },
-    { worker: 'smollm2', sees: [0] },
-  ]);
-  expect(new Set(calls.map(({ purpose }) => purpose))).toEqual(new Set(['step']));
 });
 
 test('two concurrent solves share one server, and stdout holds only the answer', async () => {
