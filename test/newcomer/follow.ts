@@ -111,7 +111,7 @@ async function compile({ root, folder }: Setting, files: readonly WrittenFile[])
     '--noEmit --strict --skipLibCheck false --exactOptionalPropertyTypes --module node20 --target es2022';
   const types = ['--types', 'node', '--typeRoots', join(packages, '@types')];
   const names = files.map(({ name }) => name).filter((name) => name.endsWith('.ts'));
-  const compiler = join(packages, 'typescript', 'bin', 'tsc');
+  const compiler = join(packages, '@typescript', 'native', 'bin', 'tsc');
   const args = [compiler, ...options.split(' '), ...types, ...names];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder }).catch(
     (error: unknown) => z.object({ stdout: z.string() }).parse(error),

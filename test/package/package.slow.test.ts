@@ -113,7 +113,7 @@ test('strict TypeScript finds no errors of ours in any declaration', async () =>
   const options = '--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck false --module node20';
   const root = resolve(__dirname, '..', '..', 'node_modules');
   const types = ['--types', 'node', '--typeRoots', join(root, '@types')];
-  const compiler = join(root, 'typescript', 'bin', 'tsc');
+  const compiler = join(root, '@typescript', 'native', 'bin', 'tsc');
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [compiler, ...options.split(' '), '--target', 'es2022', ...types, file],
