@@ -9,14 +9,7 @@ import { fileURLToPath } from 'node:url';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const STAMPS = 'node_modules/.cache/temporal-conductor';
-const BUILT = [
-  'lib/cli/main.js',
-  'lib/workflow-bundle.js',
-  'lib/training-bundle.js',
-  'lib/encrypted-workflow-bundle.js',
-  'lib/encrypted-training-bundle.js',
-  'lib/conductor.schema.json',
-];
+const BUILT = ['lib/cli/main.js', 'lib/workflow-bundle.js', 'lib/conductor.schema.json'];
 
 requireNode(20, 19);
 if (!isInstalled()) {

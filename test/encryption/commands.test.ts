@@ -49,6 +49,13 @@ test('a run of the command line is encrypted, readable with the key, and refused
   expect(solved.code).toBe(0);
   const { id, answer } = JSON.parse(solved.stdout) as { id: string; answer: string };
   expect(answer).toBe(ANSWER);
+  // The workflow itself fails: its reasons are encoded in the sandbox.
+  const single = { steps: [{ worker: 'beta', subtask: 'Try, quokka.', sees: [] }] };
+  stage.providers.answer('boss', renderPlan(single, ['alpha', 'beta']));
+  const failed = await run(keysText('a'), 'solve', QUESTION);
+  expect(failed.code).toBe(1);
+  expect(failed.stderr).toContain(FAILURE);
+
   const left = await bytesLeftBehind();
   expect(left.includes(id)).toBe(true);
   expect(['quokka', FAILURE].filter((word) => left.includes(word))).toEqual([]);

@@ -47,9 +47,7 @@ test('the package contains what it needs, and no traces of the machine that buil
   const folders = ['docker', 'docs', 'examples', 'lib', 'profiles', 'src', 'trainer'];
   const files = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'];
   expect(own.sort()).toEqual([...folders, ...files].sort());
-  const bundleOf = (name: string): Promise<string> => readFile(join(installed, 'lib', name), 'utf8');
-  expect(await bundleOf('training-bundle.js')).toContain('conductorTrain');
-  expect(await bundleOf('workflow-bundle.js')).not.toContain('conductorTrain');
+  expect(await readFile(join(installed, 'lib', 'workflow-bundle.js'), 'utf8')).toContain('conductorTrain');
   for (const file of entries.filter((entry) => entry.isFile())) {
     const path = join(file.parentPath, file.name);
     expect(path).not.toMatch(/\.(test\.[jt]s|env|pem|key|tgz)$/);

@@ -1,6 +1,14 @@
 import { appendFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DefaultLogger, type LogEntry, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  type LogEntry,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import { conductorsOf } from '../../config/cards';
 import { encryptionConverter } from '../../encryption/codec';
 import type { KeyRing } from '../../encryption/key-ring';
@@ -8,6 +16,7 @@ import { reasonOf } from '../../errors';
 import { remedyOfTls, type Say, type TemporalServer } from '../../local/configured-server';
 import { describeProxy } from '../../network/proxy';
 import { nativelyViaProxy, proxyOfTemporal } from '../../local/temporal-route';
+import { ENCODES_FAILURES } from '../../protocol/names';
 import { makeOwnFolder, OWN_FOLDER } from '../../runtime/own-folder';
 import type { Store } from '../../store/store';
 import type { TrainableConfig } from '../../training/config';
@@ -44,16 +53,15 @@ export async function startWorker(
   parts: WorkerParts,
   { graceMs, makesCalls, log }: WorkerSettings,
 ): Promise<RunningWorker> {
-  const connection = await connectNatively(server, log);
   const { config, keys } = parts;
-  const { plugin, bundle } = await pluginFor(parts);
+  const workflowBundle = await bundleFor(keys);
+  const connection = await connectNatively(server, log);
+  const plugin = await pluginFor(parts);
   const creation = Worker.create({
     connection,
     namespace: server.namespace,
     taskQueue: config.temporal.taskQueue,
-    workflowBundle: {
-      codePath: join(__dirname, '../..', `${keys === undefined ? '' : 'encrypted-'}${bundle}-bundle.js`),
-    },
+    workflowBundle,
     dataConverter: keys && encryptionConverter(keys, config.encryption),
     plugins: [plugin],
     enableNonLocalActivities: makesCalls,
@@ -83,15 +91,23 @@ export async function startWorker(
   return { connection, identity, status: () => worker.getStatus(), ended, stop };
 }
 
-/** Returns the plugin and the workflow bundle; those of training, which load more slowly, only where needed. */
+/** Returns the plugin: training's, which loads more slowly, only where needed. */
 async function pluginFor({ config, store, servesCheckpoints }: WorkerParts) {
   const isServed = conductorsOf(config).some(([, { provider }]) => provider === 'policy');
   if (servesCheckpoints || isServed || config.training !== undefined) {
     const { TrainingPlugin } = await import('../../training/plugin.js');
-    return { plugin: new TrainingPlugin({ config, store }), bundle: 'training' };
+    return new TrainingPlugin({ config, store });
   }
   const { EvaluationPlugin } = await import('../../evaluation/plugin.js');
-  return { plugin: new EvaluationPlugin({ config, store }), bundle: 'workflow' };
+  return new EvaluationPlugin({ config, store });
+}
+
+const BUNDLE = join(__dirname, '..', '..', 'workflow-bundle.js');
+
+/** Returns the bundle of all workflows. With keys, failures in it are encoded, so that the codec encrypts them. */
+async function bundleFor(keys: KeyRing | undefined): Promise<WorkerOptions['workflowBundle']> {
+  if (keys === undefined) return { codePath: BUNDLE };
+  return { code: `globalThis.${ENCODES_FAILURES} = true; ${await readFile(BUNDLE, 'utf8')}` };
 }
 
 /**
