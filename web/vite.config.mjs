@@ -20,7 +20,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // scripts/build-web.mjs holds the page to its size.
+    // web/build.mjs holds the page to its size.
     chunkSizeWarningLimit: 1000,
     // Bundled libraries require their licence notices to be shipped with them.
     license: { fileName: 'licenses.md' },

@@ -1,4 +1,4 @@
-// `npm run build:web`: builds the page into lib/web with a gzipped copy of each file, and enforces its size limits.
+// A step of `npm run build`: builds the page into lib/web with a gzipped copy of each file, and enforces its size limits.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
