@@ -30,9 +30,9 @@ interface ErrorFacts {
 }
 
 /** Pattern for the text of an error's facts, and the sentence to show: what happened to `place`, then what to do. */
-export type Rule = readonly [fits: RegExp, sentence: (place: string, facts: ErrorFacts) => string];
+export type ErrorRule = readonly [fits: RegExp, sentence: (place: string, facts: ErrorFacts) => string];
 
-export function factsOf(error: unknown): ErrorFacts {
+export function errorFactsOf(error: unknown): ErrorFacts {
   const { name, code, message, $metadata } = Object(error) as Readonly<Record<string, unknown>>;
   const { httpStatusCode } = Object($metadata) as Readonly<Record<string, unknown>>;
   const [own = 'Error'] = [code, name].filter((each) => typeof each === 'string').filter(Boolean);
@@ -43,8 +43,8 @@ export function factsOf(error: unknown): ErrorFacts {
 }
 
 /** Explains an error in one sentence, by the first rule that matches. */
-export function explain(error: unknown, rules: readonly Rule[], place: string): Error {
-  const facts = factsOf(error);
+export function explain(error: unknown, rules: readonly ErrorRule[], place: string): Error {
+  const facts = errorFactsOf(error);
   const sentence = rules.find(([fits]) => fits.test(facts.text))?.[1](place, facts);
   const unknown = `${place} failed with ${facts.code}: ${facts.reason}; look at its server or disk, and try again later`;
   return new Error(sentence ?? unknown, { cause: error });

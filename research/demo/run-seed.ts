@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { solveResultSchema } from '../../src/protocol/solve';
 import { readNight } from '../../src/training/activities/records';
-import { readManifest } from '../../src/training/client';
+import { readCheckpointManifest } from '../../src/training/client';
 import type { NightRecord } from '../../src/training/records';
 import type { Recipe } from '../plain/recipe';
 import { type Score, tryOut } from '../plain/scoring';
@@ -168,7 +168,7 @@ async function tryAt(
   checkpoint: CheckpointRef,
   temperature: number,
 ): Promise<Score> {
-  const sampled = await readManifest(store, checkpoint);
+  const sampled = await readCheckpointManifest(store, checkpoint);
   return tryOut({ recipe, seed, policyUrl }, optimum, sampled, temperature);
 }
 

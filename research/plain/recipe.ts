@@ -1,4 +1,4 @@
-import type { Manifest } from '../../src/training/policy/serving';
+import type { CheckpointManifest } from '../../src/training/policy/serving';
 import type { TrainingSettings } from '../../src/training/config';
 import {
   type InitRequest,
@@ -20,7 +20,7 @@ export interface Recipe {
   /** Topics to learn from; default: all. A warm start uses all topics. */
   readonly topics?: readonly string[];
   /** How the prompt describes the workers; notes are measured on the training questions. */
-  readonly describe: Manifest['describe'];
+  readonly describe: CheckpointManifest['describe'];
   /** Selection of the workers that each group gets. */
   readonly pool: TrainingSettings['pool'];
   /** With two rounds, the policy reviews every answer. */

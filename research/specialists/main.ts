@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { renderMarkdown, writeReport } from '../../src/report/report';
+import { renderReportMarkdown, writeReport } from '../../src/report/report';
 import { unlessAborted } from '../../src/runtime/turns';
 import { timed } from '../plain/run-course';
 import { smollm2Folder } from '../smollm2/unpack';
@@ -108,7 +108,7 @@ async function learn(
 ): Promise<void> {
   tell('measuring what the workers can do, unless already measured');
   const abilities = await measureWorkers(root, crew);
-  console.log(renderMarkdown(reportWorkers(abilities)));
+  console.log(renderReportMarkdown(reportWorkers(abilities)));
   for (const seed of seeds) await runSeed(crew, root, { ...wish, seed }, tell);
   tell('measuring what is possible without a Conductor that reads, unless already measured');
   await measureBaselines(root, crew, wish.recipe, abilities);
@@ -118,7 +118,7 @@ async function learn(
 async function report(root: string, tell: (line: string) => void): Promise<void> {
   const { abilities, baselines } = await readMeasured(root);
   const told = await reportSeeds(abilities, baselines, await readSeeds(root));
-  console.log(renderMarkdown(told));
+  console.log(renderReportMarkdown(told));
   (await writeReport(told, join(root, 'report'))).forEach(tell);
 }
 

@@ -6,7 +6,7 @@ import { callOf, type LedgerRow } from '../store/ledger';
 import { LostStoreError } from '../store/store';
 import { OtherStoreError } from '../store/store-id';
 import type { ModelCall } from './model-call';
-import type { CallFailure } from './models/failure';
+import type { ProviderFailure } from './models/failure';
 
 /** Failure types by error code; none of these errors goes away on a retry. */
 const FINAL_TYPES: ReadonlyMap<string, FailureType> = new Map([
@@ -58,7 +58,7 @@ const LONGEST_WAIT_MS = 10 * 60 * 1000;
 
 /** Converts a failure for Temporal without the SDK's error: it may contain the key, and Temporal ignores its class. */
 export function toError(
-  failure: Problem & Pick<CallFailure, 'retryable' | 'nextRetryDelayMs'>,
+  failure: Problem & Pick<ProviderFailure, 'retryable' | 'nextRetryDelayMs'>,
   rows: readonly LedgerRow[],
   more: Pick<CallFailureDetails, 'partial' | 'thoughts' | 'dropped'> = {},
 ): Error {

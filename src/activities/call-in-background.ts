@@ -5,8 +5,8 @@ import { type BegunAnswer, keepBegun, type LedgerRow } from '../store/ledger';
 import { brokenBy, brokenOff, type Dependencies, type ModelCall } from './model-call';
 import { delayed, timeLimit, untilWritten } from './heartbeat';
 import {
-  type Asked,
-  type CallFailure,
+  type SentRequest,
+  type ProviderFailure,
   describeFailure,
   type Ended,
   failedWith,
@@ -25,7 +25,7 @@ const CANCEL_MS = 10_000;
 /** This process stopped waiting while the vendor goes on; the next attempt fetches the same answer. */
 export interface LeftRunning {
   readonly kind: 'left-running';
-  readonly failure: Omit<CallFailure, 'billed' | 'health'>;
+  readonly failure: Omit<ProviderFailure, 'billed' | 'health'>;
 }
 
 /**
@@ -90,7 +90,7 @@ const HOPELESS: ReadonlySet<FailureType> = new Set([
  */
 async function stopWaiting(
   error: unknown,
-  asked: Asked,
+  asked: SentRequest,
   cancel: () => Promise<Progress | null>,
 ): Promise<Ended | LeftRunning> {
   const { cancellationSignal, cancellationDetails } = Context.current();

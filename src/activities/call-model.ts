@@ -25,9 +25,9 @@ import { brokenOff, callIdOf, type Dependencies, type ModelCall, sendRequest } f
 import { untilWritten } from './heartbeat';
 import { closeRow, openRowOf } from './ledger-row';
 import { loadSdk } from './models';
-import type { Answered, Asked, CallFailure, Ended, Failed } from './models/failure';
+import type { Answered, SentRequest, ProviderFailure, Ended, Failed } from './models/failure';
 import type { ModelReply } from './models/model';
-import type { Permit, Report } from './rate-limits/limiter';
+import type { Permit, RequestReport } from './rate-limits/limiter';
 import { withThoughtsApart } from './thoughts-apart';
 
 /**
@@ -99,7 +99,7 @@ function answered({ row, ...answer }: KeptAnswer, rows: readonly LedgerRow[]): W
 }
 
 /** Returns the call for judging a reply that has arrived. */
-function askedOf(call: ModelCall): Asked {
+function askedOf(call: ModelCall): SentRequest {
   return { ...call, apiKey: null, signal: Context.current().cancellationSignal };
 }
 
@@ -148,7 +148,7 @@ async function keepThoughts(store: Store, reply: ModelReply | null): Promise<{ r
 const USUAL_MAX_WAIT_MS = 2 * 60 * 1000;
 
 /** Returns the final failure in place of one that Temporal would retry in vain, or null if it may. */
-function endOfWaiting(call: ModelCall, failure: CallFailure, rows: readonly LedgerRow[]): Error | null {
+function endOfWaiting(call: ModelCall, failure: ProviderFailure, rows: readonly LedgerRow[]): Error | null {
   const { type, message, nextRetryDelayMs } = failure;
   // A retry would only wait for a request that will not be sent.
   if (type !== FAILURES.cancelled && rows.length >= call.allowance.requests) return requestsSpent(call, rows);
@@ -236,10 +236,10 @@ function modelOf({ card: { provider, baseUrl, model } }: ModelCall): string {
   return JSON.stringify([provider, baseUrl, model]);
 }
 
-const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };
+const NOTHING_LEARNT: RequestReport = { tokens: null, health: 'unknown' };
 
 /** Returns what a finished request tells the model's rate limiter. */
-function reportOf(sent: Ended | LeftRunning): Report {
+function reportOf(sent: Ended | LeftRunning): RequestReport {
   if (sent.kind === 'left-running') return NOTHING_LEARNT;
   const { inputTokens = 0, outputTokens = 0 } = sent.reply?.usage ?? {};
   // Servers that do not count tokens report 0, which no real request uses.

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/activity';
 import { HelperError, Killable, NotStartedError, startThread } from '../runtime/killable';
 import { briefly } from '../plan/plan-error';
-import type { Asked, WorkerResult } from '../protocol/activity-contract';
+import type { RunTask, WorkerResult } from '../protocol/activity-contract';
 import { FAILURES, type CallFailureDetails } from '../protocol/failures';
 import type { AnswerSchema } from '../protocol/input';
 import type { Store } from '../store/store';
@@ -14,7 +14,7 @@ import { readText } from '../store/texts';
  */
 export async function checkAnswer(
   store: Store,
-  { answerSchema }: Pick<Asked, 'answerSchema'>,
+  { answerSchema }: Pick<RunTask, 'answerSchema'>,
   result: WorkerResult,
 ): Promise<WorkerResult> {
   if (answerSchema === undefined) return result;
@@ -61,7 +61,7 @@ function describeFault({ path, message = 'does not fit', named }: Fault): string
 }
 
 /** Returns why a schema cannot be used, or null. */
-function problemIn(schema: string, found: Found): string | null {
+function problemIn(schema: string, found: ThreadFinding): string | null {
   if (found.kind === 'bad-schema') return found.reason;
   if (found.kind === 'too-much') return `reading it takes more than ${MOST_MS / 1000} s or ${MEMORY_MB} MB`;
   if (found.kind !== 'unknown-dialect') return null;
@@ -74,7 +74,7 @@ function badSchema(problem: string): ApplicationFailure {
 }
 
 /** What the thread found, without an answer about the schema alone. */
-type Found =
+type ThreadFinding =
   | { readonly kind: 'fits' | 'too-much' }
   | { readonly kind: 'faults'; readonly faults: readonly Fault[] }
   | { readonly kind: 'bad-schema' | 'not-json'; readonly reason: string }
@@ -99,9 +99,9 @@ const threads = new Killable(
 );
 
 /** Asks a thread: a caller's schema, or a pattern in it, may never end, and only a thread can be ended. */
-async function ask(job: { readonly schema: string; readonly answer?: string }): Promise<Found> {
+async function ask(job: { readonly schema: string; readonly answer?: string }): Promise<ThreadFinding> {
   try {
-    return (await threads.ask({ ...job, mostFaults: MOST_FAULTS })) as Found;
+    return (await threads.ask({ ...job, mostFaults: MOST_FAULTS })) as ThreadFinding;
   } catch (error) {
     // A machine without room for a thread is no fault of the schema: Temporal tries again.
     if (error instanceof NotStartedError || !(error instanceof HelperError)) throw error;

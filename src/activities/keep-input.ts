@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import type { AskedTexts } from '../plan/prompt/fences';
 import type { GivenText, WorkerPrompt } from '../plan/prompt/worker';
-import type { Asked, WorkerRequest } from '../protocol/activity-contract';
+import type { RunTask, WorkerRequest } from '../protocol/activity-contract';
 import type { ModelCard } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
 import type { Background, ConversationTurn, SolveInput } from '../protocol/input';
@@ -13,7 +13,7 @@ import { keepText, readText } from '../store/texts';
 import { refuseBadSchema } from './check-answer';
 
 /** Converts a run's input to the form that is passed with each call. @throws as `refuseBadSchema` and `turnsBefore` */
-export async function askedIn(store: Store, input: SolveInput): Promise<Asked> {
+export async function askedIn(store: Store, input: SolveInput): Promise<RunTask> {
   const { answerSchema } = input;
   const before = await turnsBefore(store, input);
   const schema = answerSchema === undefined ? undefined : JSON.stringify(answerSchema);
@@ -48,9 +48,9 @@ export async function turnsBefore(
 }
 
 /** Reads what was asked, with every text loaded from the store. */
-export async function readAsked(
+export async function readRunTask(
   store: Store,
-  { question, conversation, answerSchema }: Asked,
+  { question, conversation, answerSchema }: RunTask,
 ): Promise<AskedTexts> {
   return {
     question: await readText(store, question),
@@ -67,7 +67,7 @@ type Prompted = Omit<WorkerRequest, 'worker'> & {
 export async function readPrompt(store: Store, request: Prompted): Promise<WorkerPrompt> {
   const { subtask, sees, background = [], failed, worker } = request;
   const [asked, given, reply, ...visible] = await Promise.all([
-    readAsked(store, request),
+    readRunTask(store, request),
     readBackground(store, background),
     readText(store, failed?.reply ?? ''),
     ...sees.map(async (seen) => ({

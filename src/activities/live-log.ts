@@ -7,7 +7,7 @@ const FLUSH_CHARACTERS = 1024;
 /** Most text buffered while the store stalls; the rest is dropped, and readers get it when its step ends. */
 const MOST_CHARACTERS = 1024 * 1024;
 
-type Place = Omit<LiveText, 'offset' | 'text' | 'isThoughts'> & { readonly rootId: string };
+type TextSource = Omit<LiveText, 'offset' | 'text' | 'isThoughts'> & { readonly rootId: string };
 type Piece = LiveText & { readonly rootId: string };
 
 /**
@@ -33,7 +33,7 @@ export class LiveLog {
    * Returns a function that takes the reply of one attempt of a call, piece by piece.
    * @param model identifies the model and its server
    */
-  open(place: Place, model: string): (text: string) => void {
+  open(place: TextSource, model: string): (text: string) => void {
     const reader = new ThoughtReader(this.#unopened.has(model));
     let offset = 0;
     let rest = '';

@@ -11,8 +11,8 @@ import type { Store } from '../store/store';
 import type { LiveLog } from './live-log';
 import { noteWritten, withinLimit } from './heartbeat';
 import {
-  type Asked,
-  type CallFailure,
+  type SentRequest,
+  type ProviderFailure,
   type Ended,
   type Failed,
   failedWith,
@@ -116,7 +116,7 @@ export async function sendRequest(
 }
 
 /** Converts an error to the provider's failure, with the text `written` so far, or to that of a call we stopped. */
-export function brokenBy(error: unknown, asked: Asked, written = ''): Ended {
+export function brokenBy(error: unknown, asked: SentRequest, written = ''): Ended {
   const { aborted } = Context.current().cancellationSignal;
   const failure = aborted ? null : toProviderFailure(error, asked);
   if (failure === null) return brokenOff(true);
@@ -146,7 +146,7 @@ export function brokenOff(wasSent: boolean, reply: ModelReply | null = null): Fa
   const details = Context.current().cancellationDetails;
   const causes = Object.keys(STOPS) as (keyof typeof STOPS)[];
   const cause = causes.find((each) => details?.[each] === true);
-  const failure: CallFailure = {
+  const failure: ProviderFailure = {
     type: cause === undefined ? FAILURES.cancelled : FAILURES.workerStopped,
     message: cause === undefined ? 'the run was cancelled during the call' : STOPS[cause],
     retryable: true,

@@ -10,7 +10,7 @@ import { CONDUCTOR_ID } from '../protocol/names';
 import { planContextOf, purposeOf, takesConfigured } from '../protocol/planning';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
-import { readAsked, readBackground } from './keep-input';
+import { readRunTask, readBackground } from './keep-input';
 import { callModel } from './call-model';
 import type { Dependencies } from './model-call';
 
@@ -88,7 +88,7 @@ async function messagesOf(store: Store, request: WritePlanRequest, maxSteps: num
     maxSteps,
     mayCallItself: mayCallItself === true,
     format: card.capabilities.jsonSchema ? 'json' : 'lists',
-    ...(await readAsked(store, request)),
+    ...(await readRunTask(store, request)),
     background: await readBackground(store, background),
     hints,
     repairs: await Promise.all(

@@ -20,7 +20,7 @@ const MAX_REQUESTS = 5;
 const MAX_BILLABLE = 2;
 
 /** Amount set aside for one call of a model. */
-export interface Reservation {
+export interface CallReservation {
   readonly allowance: Allowance;
   /**
    * Books the requests of the call and releases the rest.
@@ -94,7 +94,7 @@ export class Account {
    * Reserves what a model call may need, as much as fits: up to five requests, two of them billed. If the price or the
    * number of tokens is unknown (null, 0 tokens), something must be left of that limit.
    */
-  reserve(expected: WorstCase): Reservation | LimitRefusal {
+  reserve(expected: WorstCase): CallReservation | LimitRefusal {
     const worst = this.withOverrun(expected);
     const least = { calls: 1, tokens: Math.max(1, worst.tokens), nanoUsd: worst.nanoUsd ?? 1 };
     const refusal = this.findRefusal(least);

@@ -1,5 +1,5 @@
 import { CONDUCTOR_ID, jsonBytes, type Plan, type Step, utf8Bytes } from '../plan/plan';
-import type { Asked, WorkerRequest, WritePlanRequest } from '../protocol/activity-contract';
+import type { RunTask, WorkerRequest, WritePlanRequest } from '../protocol/activity-contract';
 import type { ConductorCard, ResolvedRun, RunWorker } from '../protocol/cards';
 import type { Background, SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
@@ -71,7 +71,7 @@ const BYTES = {
 export function conductorPromptBytes(
   request: Pick<
     WritePlanRequest,
-    keyof Asked | 'repairs' | 'mayCallItself' | 'background' | 'review' | 'hints'
+    keyof RunTask | 'repairs' | 'mayCallItself' | 'background' | 'review' | 'hints'
   >,
   { conductor, workers }: Pick<ResolvedRun, 'conductor' | 'workers'>,
 ): number {
@@ -117,7 +117,7 @@ function planBytes(plan: Plan): number {
 
 /** Returns an upper bound of the UTF-8 bytes sent to a step's worker, including the answer schema. */
 export function workerPromptBytes(
-  request: Pick<WorkerRequest, keyof Asked | 'subtask' | 'sees' | 'background' | 'worker' | 'failed'>,
+  request: Pick<WorkerRequest, keyof RunTask | 'subtask' | 'sees' | 'background' | 'worker' | 'failed'>,
 ): number {
   const { subtask, sees, background = [], worker, answerSchema, failed } = request;
   const instructions = worker.kind === 'model' ? utf8Bytes(worker.instructions ?? '') : 0;
@@ -131,7 +131,7 @@ export function workerPromptBytes(
 }
 
 /** Returns the bytes of what was asked; the JSON of a conversation is longer than the texts in it. */
-function askedBytes({ question, conversation, answerSchema }: Asked): number {
+function askedBytes({ question, conversation, answerSchema }: RunTask): number {
   return sum([
     textBytes(question),
     conversation === undefined ? 0 : textBytes(conversation.text) + (conversation.turns + 1) * BYTES.part,
@@ -151,7 +151,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-interface PlanTexts extends Asked, Pick<SolveInput, 'maxAnswerTokens'> {
+interface PlanTexts extends RunTask, Pick<SolveInput, 'maxAnswerTokens'> {
   readonly background?: readonly Background[] | undefined;
   /** Outputs that already exist, by step: such a step costs nothing more. */
   readonly kept?: readonly (Text | null)[];

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { addersTo, read, run } from './kit/arguments';
-import { addTraining } from './train/program';
+import { addTrainCommands } from './train/program';
 import type { PlainGrader } from '../evaluation/data';
 import { UsageError } from '../errors';
 import { readVersion } from '../runtime/version';
@@ -192,7 +192,7 @@ export function buildProgram(): Command {
     .addOption(detach)
     .action(run(() => import('./evaluate/evaluate.js'), 'evaluate'));
 
-  addTraining(program.command('train').description('train a Conductor of your own'));
+  addTrainCommands(program.command('train').description('train a Conductor of your own'));
 
   addOffline('init', 'write a conductor.yaml from the keys and servers of this machine').action(
     run(pools, 'init'),

@@ -3,7 +3,7 @@ import type { Payload } from '@temporalio/common';
 import { DAY_MS } from '../config/duration';
 import { SOLVE_WORKFLOWS } from '../protocol/names';
 import { reasonOf } from '../errors';
-import { readAnswer, rowKeys } from '../store/ledger';
+import { readKeptAnswer, rowKeys } from '../store/ledger';
 import { eachInParallel, type Store, sweep, type Swept, timeAgo } from '../store/store';
 import { isLogOf, LIVE_FOLDER } from '../store/stream-log';
 import { refAt, refsIn } from '../store/texts';
@@ -47,7 +47,7 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
     for (const key of await rowKeys(store, runId)) calls.add(key.split('/')[2] ?? '');
   });
   await eachInParallel(calls, async (callId) => {
-    for (const ref of refsIn(await readAnswer(store, callId))) refs.add(ref);
+    for (const ref of refsIn(await readKeptAnswer(store, callId))) refs.add(ref);
   });
   for (const folder of RECORDS) {
     await eachInParallel(store.entries(folder), async ({ key }) => {

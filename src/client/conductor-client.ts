@@ -44,7 +44,7 @@ import { newRetryId, newRunId } from './run-id';
 import type { LiveEvent } from './live-events';
 import { type StreamOptions, tellRun } from './stream';
 import { RefusedError, signalRun, updateRun } from './steer';
-import { readRun, readRunNow, readTraceLeft, type ResolvedKnownRun } from './trace-reader';
+import { readRunHistory, readRunNow, readTraceLeft, type ResolvedKnownRun } from './trace-reader';
 
 export interface ConductorClientOptions {
   /** Any Temporal client; its namespace and data converter apply. */
@@ -301,7 +301,7 @@ export class ConductorClient {
   private readonly read: ReadRun = (id, following) => this.readRun(id, following);
 
   private async *readRun(id: string, following: AbortSignal | null): AsyncGenerator<SolveTrace> {
-    for await (const { trace, run } of readRun(this.client, id, following)) {
+    for await (const { trace, run } of readRunHistory(this.client, id, following)) {
       await checkStoreId(this.store, run?.storeId, 'client');
       yield trace.status === 'running' ? trace : await addLedger(trace, this.store);
     }

@@ -26,4 +26,4 @@ export { BadRetryError, type RetryRequest } from './retry';
 export { newEvaluationId, newRunId, randomPart } from './run-id';
 export { isNotFound, NotAllowedError, RefusedError, signalRun, unlessNotFound, updateRun } from './steer';
 export { type StreamOptions, streamRun } from './stream';
-export { readRun, readRunNow } from './trace-reader';
+export { readRunHistory, readRunNow } from './trace-reader';

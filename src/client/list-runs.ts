@@ -49,7 +49,7 @@ export interface RunList {
 /** Most unfinished runs that are read; any more are only counted. */
 const MOST_UNFINISHED = 100;
 
-type Found = Pick<
+type FoundRun = Pick<
   WorkflowExecutionInfo,
   'workflowId' | 'runId' | 'type' | 'taskQueue' | 'status' | 'startTime' | 'closeTime'
 >;
@@ -108,7 +108,7 @@ export async function completedSolves(
   client: Client,
   taskQueue: string,
   most: number,
-): Promise<{ readonly solves: readonly Found[]; readonly ended: number }> {
+): Promise<{ readonly solves: readonly FoundRun[]; readonly ended: number }> {
   return {
     solves: await findRuns(client, { taskQueue, status: 'completed' }, most),
     ended: await countRuns(client, { taskQueue, status: 'ended' }),
@@ -118,13 +118,13 @@ export async function completedSolves(
 /** Statuses with the same name in Temporal; all others are failures. */
 const STATUSES = ['running', 'completed', 'cancelled'] as const;
 
-function isUnfinished({ status }: Found): boolean {
+function isUnfinished({ status }: FoundRun): boolean {
   return status.name === 'RUNNING';
 }
 
 /** @param trace a reason if this client cannot read the run */
 function toListed(
-  { workflowId: id, runId, status, startTime, closeTime }: Found,
+  { workflowId: id, runId, status, startTime, closeTime }: FoundRun,
   trace: SolveTrace | string,
   isPolled: boolean,
 ): ListedRun {
@@ -183,7 +183,7 @@ export async function findByPrefix(
   prefix: string,
   known: readonly string[],
 ): Promise<string[]> {
-  const idsOf = (runs: readonly Found[]): string[] =>
+  const idsOf = (runs: readonly FoundRun[]): string[] =>
     runs.map(({ workflowId }) => workflowId).filter((id) => abbreviates(prefix, id));
   const noted = known.filter((id) => id.startsWith(prefix));
   const found = [findRuns(client, { prefix }, MOST_UNFINISHED), describeRuns(client, noted)];
@@ -193,10 +193,10 @@ export async function findByPrefix(
   return [...new Set(ids)];
 }
 
-async function findRuns(client: Client, sought: Sought, most: number): Promise<Found[]> {
+async function findRuns(client: Client, sought: Sought, most: number): Promise<FoundRun[]> {
   if (most === 0) return [];
   const query = queryOf(sought);
-  const runs: Found[] = [];
+  const runs: FoundRun[] = [];
   for await (const run of withoutMemos(client).list({ query, pageSize: Math.min(most, 1000) })) {
     if (runs.push(run) === most) break;
   }
@@ -233,12 +233,12 @@ function quoted(value: string): string {
   return `'${value.replace(/['\\]/g, '\\$&')}'`;
 }
 
-async function describeRuns(client: Client, ids: readonly string[]): Promise<Found[]> {
+async function describeRuns(client: Client, ids: readonly string[]): Promise<FoundRun[]> {
   const runs = await Promise.all(ids.map((id) => describeRun(client, id)));
   return runs.filter((run) => run !== null);
 }
 
 /** Describes a workflow; null if the server does not know it. */
-export async function describeRun(client: Client, id: string): Promise<Found | null> {
+export async function describeRun(client: Client, id: string): Promise<FoundRun | null> {
   return unlessNotFound(withoutMemos(client).getHandle(id).describe());
 }

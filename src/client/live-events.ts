@@ -97,9 +97,9 @@ const toldSchema = z.object({
   waits: z.array(z.string()),
   isOver: z.boolean(),
 });
-type Told = z.infer<typeof toldSchema>;
+type ToldState = z.infer<typeof toldSchema>;
 
-const NOTHING: Told = { planned: [], reviewed: [], steps: {}, waits: [], isOver: false };
+const NOTHING: ToldState = { planned: [], reviewed: [], steps: {}, waits: [], isOver: false };
 
 /** Thrown for a text that is not a cursor. */
 export class BadCursorError extends ConductorError {
@@ -108,7 +108,7 @@ export class BadCursorError extends ConductorError {
 }
 
 /** Decodes a cursor, which is opaque to callers. @throws BadCursorError */
-export function readCursor(cursor: string): Told {
+export function readCursor(cursor: string): ToldState {
   try {
     return toldSchema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
   } catch (cause) {
@@ -124,7 +124,7 @@ export function readCursor(cursor: string): Told {
  * gets the rest. When a step ends, the part of its output that the log did not deliver is emitted.
  */
 export class LiveTeller {
-  readonly #told: Told;
+  readonly #told: ToldState;
   #texts: readonly LiveText[] = [];
   #mayBeReviewed: (depth: number) => boolean = () => false;
   /** null until the first poll. */

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { estimatePlan } from '../budget/worst-case';
 import type { Plan } from '../plan/plan';
 import { inNormalForm } from '../plan/validate';
-import type { Asked, ConfigDigest, ResolveRunResult } from '../protocol/activity-contract';
+import type { RunTask, ConfigDigest, ResolveRunResult } from '../protocol/activity-contract';
 import { isSolveInput, type SolveInput } from '../protocol/input';
 import { EDIT_PLAN_UPDATE } from '../protocol/names';
 import { keptOutputs, questionOf, standInPlan } from '../protocol/planning';
@@ -36,7 +36,7 @@ interface KnownRun {
 export type ResolvedKnownRun = KnownRun & { readonly run: ResolvedRun };
 
 /** Reads one run without its children, and yields what is known after each page of its history. */
-export async function* readRun(
+export async function* readRunHistory(
   client: Client,
   id: string,
   following: AbortSignal | null,
@@ -52,7 +52,7 @@ export async function* readRun(
 /** Reads one run's history as it stands, without its children. @throws Error if the run has none */
 export async function readRunNow(client: Client, id: string): Promise<KnownRun> {
   let known: KnownRun | undefined;
-  for await (known of readRun(client, id, null));
+  for await (known of readRunHistory(client, id, null));
   if (known === undefined) throw new Error(`run ${id} has no history`);
   return known;
 }
@@ -89,7 +89,7 @@ export class TraceReader implements KnownRun {
   input: SolveInput = {};
   run: ResolvedRun | null = null;
   config: ConfigDigest | null = null;
-  private asked: Asked = { question: '' };
+  private asked: RunTask = { question: '' };
   private now = '';
   trace: SolveTrace;
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { AlteredPayloadError, encryptionCodec } from '../encryption/codec';
 import { type KeyRing, UnknownKeyError } from '../encryption/key-ring';
 import { reasonOf } from '../errors';
-import { findExcess } from '../network/json-bounds';
+import { findJsonExcess } from '../network/json-bounds';
 import { listen, type Listening } from '../network/listen';
 import { isText, type TextRef } from '../protocol/text';
 import type { Store } from '../store/store';
@@ -185,7 +185,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     );
   }
   const json = Buffer.concat(chunks).toString('utf8');
-  const excess = findExcess(json);
+  const excess = findJsonExcess(json);
   if (excess !== null) throw new HttpRefusal(413, `the body holds ${excess}: send fewer payloads at once`);
   try {
     return JSON.parse(json);

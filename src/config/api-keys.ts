@@ -31,7 +31,7 @@ export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): stri
 }
 
 /** Throws as `keyFor` if a card cannot be called; the user's own activities and workflows need no key. */
-export function checkKey(card: ConductorCard | RunWorker, config: Config): void {
+export function checkApiKey(card: ConductorCard | RunWorker, config: Config): void {
   if ('provider' in card) keyFor(card, config, process.env);
 }
 

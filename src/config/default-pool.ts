@@ -46,16 +46,16 @@ export async function findPool(env: NodeJS.ProcessEnv, probe?: Probe): Promise<C
 }
 
 function vendorsOf(env: NodeJS.ProcessEnv): DefaultConfig | null {
-  const offers = OFFERS.filter((offer) => (env[keyOf(offer)] ?? '') !== '');
+  const offers = OFFERS.filter((offer) => (env[keyVariable(offer)] ?? '') !== '');
   return offers[0] === undefined ? null : vendorPool(offers[0], offers);
 }
 
-function keyOf({ provider }: Offer): string {
+function keyVariable({ provider }: Offer): string {
   return VENDORS[provider].apiKeyEnv;
 }
 
 function vendorPool({ provider, strong }: Offer, offers: readonly Offer[]): DefaultConfig {
-  const keys = offers.map(keyOf).join(', ');
+  const keys = offers.map(keyVariable).join(', ');
   const settings = { effort: 'low', maxOutputTokens: THINKING_WORKER_TOKENS } as const;
   return {
     config: {
@@ -130,7 +130,7 @@ function smallPool(): DefaultConfig {
       'There is no conductor.yaml, no vendor key and no model server, so a very small model (SmolLM2, 135 million ' +
       'parameters) runs inside this process. It shows how a solve works, but its answers are weak and often wrong. ' +
       'It cannot plan, so every question gets the same plan: a draft, then a check. ' +
-      `For real answers set one of ${OFFERS.map(keyOf).join(', ')}, or write a conductor.yaml.`,
+      `For real answers set one of ${OFFERS.map(keyVariable).join(', ')}, or write a conductor.yaml.`,
   };
 }
 

@@ -81,11 +81,11 @@ export function createConfigReader<Input, Settings extends Config>(
 const byPlace = new Intl.Collator('en', { numeric: true });
 
 // Explicit type: declarations would spell out the inferred one in full, which a user's stricter compiler rejects.
-type Reader = ConfigReader<ConfigInput, Config>;
-const reader: Reader = createConfigReader(configSchema, (written) => written, noticesOf);
-export const loadConfig: Reader['load'] = reader.load;
-export const parseConfig: Reader['parse'] = reader.parse;
-export const readGivenConfig: Reader['readGiven'] = reader.readGiven;
+type SolveConfigReader = ConfigReader<ConfigInput, Config>;
+const reader: SolveConfigReader = createConfigReader(configSchema, (written) => written, noticesOf);
+export const loadConfig: SolveConfigReader['load'] = reader.load;
+export const parseConfig: SolveConfigReader['parse'] = reader.parse;
+export const readGivenConfig: SolveConfigReader['readGiven'] = reader.readGiven;
 
 /** Returns the path from which a command reads its configuration; the file need not exist. */
 export function configPath({ path, env, cwd }: Omit<LoadConfigOptions, 'probe'>): string {

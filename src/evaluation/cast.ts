@@ -1,9 +1,9 @@
 import type { ConductorCard, RunWorker } from '../protocol/cards';
 import type { Method } from './methods/method';
 import { type Cast, readMethod } from './methods/read-method';
-import type { Manifest } from './results';
+import type { EvaluationManifest } from './results';
 
-type Models = Pick<Manifest, 'run' | 'conductors' | 'baselines' | 'verifier'>;
+type Models = Pick<EvaluationManifest, 'run' | 'conductors' | 'baselines' | 'verifier'>;
 
 /** Returns the Conductor that writes a method's plans: the additional one of that name, else the run's. */
 export function conductorFor(

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors';
-import type { Manifest } from './results';
+import type { EvaluationManifest } from './results';
 import { bestWorker, isAlone, type Summary } from './summarize';
 
 /** Condition of `--fail-if`: a score is below another one, or below a number, by more than a margin. */
@@ -30,7 +30,7 @@ export function readCondition(text: string, tried: Tried): Condition {
   return { text, method, bound: number ?? bound, margin: Number(margin) };
 }
 
-type Tried = Pick<Manifest, 'methods' | 'workers'>;
+type Tried = Pick<EvaluationManifest, 'methods' | 'workers'>;
 
 function checkTried(names: readonly string[], { methods, workers }: Tried): void {
   const isTried = (name: string): boolean =>

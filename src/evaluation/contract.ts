@@ -2,14 +2,14 @@ import type { Grade, Verdict } from '../grading/grade';
 import type { Question } from '../grading/question';
 import type { Conversation, LimitsInput, SolveInput } from '../protocol/input';
 import type { Text } from '../protocol/text';
-import type { Manifest, MethodRecord } from './results';
+import type { EvaluationManifest, MethodRecord } from './results';
 
 // Names of an evaluation's workflows and activities. They are written into histories: never change one.
 
 export const EVALUATE_WORKFLOW = 'conductorEvaluate';
 export const QUESTION_WORKFLOW = 'conductorEvaluateQuestion';
 
-export const PROGRESS_QUERY = 'progress';
+export const EVALUATION_PROGRESS_QUERY = 'progress';
 
 export const OPEN_QUESTION = 'conductor.evaluate.openQuestion';
 export const GRADE_ANSWERS = 'conductor.evaluate.gradeAnswers';
@@ -82,19 +82,20 @@ export interface CustomGradeRequest {
   readonly right: string;
 }
 
-export type Graded = readonly RuleGrade[] | CustomGrader;
+export type GradedAnswers = readonly RuleGrade[] | CustomGrader;
 
 type Settings =
   'id' | 'methods' | 'workers' | 'run' | 'conductors' | 'baselines' | 'verifier' | 'compares' | 'seed';
 
-interface EvaluationSettings extends Readonly<Pick<Manifest, Settings>> {
+interface EvaluationSettings extends Readonly<Pick<EvaluationManifest, Settings>> {
   readonly limits?: LimitsInput;
   readonly runNanoUsd: number | null;
   /** Budget of this run of the workflow, over all its continuations and methods; null: no limit. */
   readonly nanoUsd: number | null;
 }
 
-export interface EvaluateInput extends EvaluationSettings, Readonly<Pick<Manifest, 'set' | 'questions'>> {
+export interface EvaluateInput
+  extends EvaluationSettings, Readonly<Pick<EvaluationManifest, 'set' | 'questions'>> {
   readonly window: number;
   /** Set by the workflow itself when it continues as new. */
   readonly carried?: EvaluationProgress;
@@ -151,9 +152,10 @@ export const EVALUATIONS = 'evaluations/';
 
 const folder = (evaluation: string): string => `${EVALUATIONS}${evaluation}/`;
 
-export const manifestKey = (evaluation: string): string => `${folder(evaluation)}evaluation.json`;
+export const evaluationManifestKey = (evaluation: string): string => `${folder(evaluation)}evaluation.json`;
 
-export const isManifestKey = (key: string): boolean => /^evaluations\/[^/]+\/evaluation\.json$/.test(key);
+export const isEvaluationManifestKey = (key: string): boolean =>
+  /^evaluations\/[^/]+\/evaluation\.json$/.test(key);
 
 /** Returns the folder that holds only result records, for the whole evaluation or for one question. */
 export const resultsFolder = (evaluation: string, index?: number): string =>

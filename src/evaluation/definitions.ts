@@ -8,14 +8,14 @@ export {
   type EvaluateInput,
   EVALUATION_PRIORITY,
   type EvaluationProgress,
-  manifestKey,
+  evaluationManifestKey,
   OPEN_QUESTION,
-  PROGRESS_QUERY,
+  EVALUATION_PROGRESS_QUERY,
   type QuestionRef,
   questionSetKey,
   readQuestionSetKey,
 } from './contract';
-export { type Failure, failureOf, FAILURES } from './failure-kinds';
+export { type Failure, failureOf, FAILURE_KINDS } from './failure-kinds';
 export { type GradedExample, learnRouting } from './methods/learned-router';
 export type { Method } from './methods/method';
 export {
@@ -28,6 +28,12 @@ export {
   REFERENCE,
 } from './methods/read-method';
 export { MOST_ATTEMPTS } from './methods/samples';
-export { attemptSchema, type Learned, type LogFacts, type Manifest, verdictSchema } from './results';
-export { factsOf } from './spent';
+export {
+  attemptSchema,
+  type Learned,
+  type LogFacts,
+  type EvaluationManifest,
+  verdictSchema,
+} from './results';
+export { loggedFactsOf } from './spent';
 export { bestWorker, summarize, type Summary } from './summarize';

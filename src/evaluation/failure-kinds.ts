@@ -14,7 +14,7 @@ export interface JudgedRun {
 }
 
 /** Kinds of failure, in the order in which charts and tables show them. */
-export const FAILURES = [
+export const FAILURE_KINDS = [
   'format',
   'spoilt',
   'lost',
@@ -24,7 +24,7 @@ export const FAILURES = [
   'unsolved',
 ] as const;
 
-export type Failure = (typeof FAILURES)[number];
+export type Failure = (typeof FAILURE_KINDS)[number];
 
 /**
  * Returns the reason a run failed, or null if it did not fail or was not graded. The first match wins:

@@ -113,7 +113,7 @@ const madeWithSchema = z.object({
 });
 export type MadeWith = z.infer<typeof madeWithSchema>;
 
-export const manifestSchema = z.object({
+export const evaluationManifestSchema = z.object({
   schema: z.literal(1),
   id: z.string(),
   file: z.string(),
@@ -140,4 +140,4 @@ export const manifestSchema = z.object({
   learned: learnedSchema.exactOptional(),
   madeWith: madeWithSchema.exactOptional(),
 });
-export type Manifest = z.infer<typeof manifestSchema>;
+export type EvaluationManifest = z.infer<typeof evaluationManifestSchema>;

@@ -38,7 +38,9 @@ export function unitOf({ nanoUsd }: Spent): (spent: Spent) => number {
   return nanoUsd === null || nanoUsd === 0 ? tokens : (spent) => spent.nanoUsd ?? 0;
 }
 
-export function factsOf(traces: readonly SolveTrace[]): Omit<LoggedSolve, 'answer' | 'runs' | 'latencyMs'> {
+export function loggedFactsOf(
+  traces: readonly SolveTrace[],
+): Omit<LoggedSolve, 'answer' | 'runs' | 'latencyMs'> {
   const calls = traces.flatMap((trace) => trace.calls);
   const rounds = traces.flatMap((trace) => trace.rounds.filter(({ steps }) => steps.length > 0));
   const answered = rounds

@@ -1,7 +1,7 @@
 import { type Failure, failureOf } from './failure-kinds';
 import { REFERENCE } from './methods/read-method';
 import { MOST_ATTEMPTS } from './methods/samples';
-import type { Manifest, MethodRecord, Preference } from './results';
+import type { EvaluationManifest, MethodRecord, Preference } from './results';
 import { unitOf } from './spent';
 import { topologyOf } from '../plan/topology';
 import { adjustByHolm, clamp, compareTries, type Comparison, resampleMean } from './compare-pairs';
@@ -30,7 +30,7 @@ export interface Preferences extends Readonly<Record<Preference['outcome'], numb
 }
 
 type Evaluated = Pick<
-  Manifest,
+  EvaluationManifest,
   'id' | 'file' | 'seed' | 'workers' | 'questions' | 'methods' | 'log' | 'learned' | 'repeats' | 'primary'
 >;
 

@@ -12,16 +12,16 @@ const UNREAD_MS = 60_000;
 
 interface Framed {
   /** Opens the frames to send. The signal is aborted if the client leaves. */
-  readonly open: (gone: AbortSignal) => AsyncIterator<Frame>;
+  readonly open: (gone: AbortSignal) => AsyncIterator<EventFrame>;
   /** Returns a vendor's frame without content; null: a comment. */
-  readonly nothing: () => Frame | null;
+  readonly nothing: () => EventFrame | null;
   /** Returns the vendor's frame for a failure after the status was sent. */
-  readonly failed: (error: unknown) => Frame;
+  readonly failed: (error: unknown) => EventFrame;
   /** Ends the stream between two frames. */
   readonly stop: {
     readonly signal: AbortSignal;
     /** Returns the last frame, which says how to go on; null: the client resumes by itself. */
-    readonly frame: () => Frame | null;
+    readonly frame: () => EventFrame | null;
   };
   /** Called once if the client leaves before the last frame. */
   readonly onGone?: (() => void) | undefined;
@@ -54,7 +54,7 @@ export function streamEvents(
     // Destroying the response makes the server cancel this body.
     unread = setTimeout(() => c.env.outgoing.destroy(), UNREAD_MS).unref();
   };
-  let next: Promise<IteratorResult<Frame>> | null = null;
+  let next: Promise<IteratorResult<EventFrame>> | null = null;
   let silences = 0;
   let isLast = false;
   const close = (): void => {
@@ -76,11 +76,11 @@ export function streamEvents(
     if (news === null) {
       silences += 1;
       const event = silences % SILENCES_PER_EVENT === 0 ? nothing() : null;
-      return event === null ? [COMMENT].values() : textOf(event);
+      return event === null ? [COMMENT].values() : textOfFrame(event);
     }
     if (news.done === true) return null;
     [next, silences] = [null, 0];
-    return textOf(news.value);
+    return textOfFrame(news.value);
   };
   let text: Iterator<string> = [': conductor\n\n'].values();
   const body = new ReadableStream<Uint8Array>({
@@ -108,14 +108,14 @@ export function streamEvents(
 }
 
 /** An event as it is sent. */
-export interface Frame {
+export interface EventFrame {
   readonly event?: string | undefined;
   readonly id?: string | undefined;
   readonly data: object | string;
 }
 
 /** Returns a frame: `event` and `id`, if given, and `data` as JSON. */
-export function frameOf(data: object | string, event?: string, id?: string): Frame {
+export function frameOf(data: object | string, event?: string, id?: string): EventFrame {
   return { data, event, id };
 }
 
@@ -128,7 +128,7 @@ const MARK = randomUUID();
  * Yields the text of a frame in pieces of bounded length, each made when it is needed: a client that does not read
  * leaves no copy of a long answer here.
  */
-export function* textOf({ event, id, data }: Frame): Generator<string> {
+export function* textOfFrame({ event, id, data }: EventFrame): Generator<string> {
   let head = event === undefined ? '' : `event: ${event}\n`;
   if (id !== undefined) head += `id: ${id}\n`;
   const long: string[] = [];

@@ -3,7 +3,7 @@ import { gradeCode } from './code/grade-code';
 import { gradeFreeForm } from './free-form';
 import { engineVersion, gradeMathematics, INSTALL_COMPUTE_ENGINE } from './mathematics/grade-mathematics';
 import { mathVerifyProblem } from './mathematics/math-verify';
-import type { Graded, Question } from './question';
+import type { GraderQuestion, Question } from './question';
 import { answerTextOf, isTagged, normalizeText } from './read-answer';
 import { readChoice, readRightChoice } from './read-choice';
 import { isSameNumber, readBoxedInteger, readFinalNumber, readNumber } from './read-number';
@@ -18,7 +18,9 @@ export { openSandbox } from './sandbox/open-sandbox';
 
 export type { Grade, Verdict } from './verdict';
 
-export type RightAnswer = { readonly [Grader in Question['grader']]: Graded<Grader> }[Question['grader']];
+export type RightAnswer = {
+  readonly [Grader in Question['grader']]: GraderQuestion<Grader>;
+}[Question['grader']];
 
 /**
  * Grades the text in the last `<answer>` tag of a reply, or else the whole reply, by the rules of its question's
@@ -58,7 +60,7 @@ async function gradeByRules(question: RightAnswer, reply: string): Promise<Grade
   }
 }
 
-function gradeExact({ answer: right, caseSensitive }: Graded<'exact'>, answer: string): Grade {
+function gradeExact({ answer: right, caseSensitive }: GraderQuestion<'exact'>, answer: string): Grade {
   const say = gradeOf.bind(null, 'exact/2');
   const wanted = normalizeText(right, caseSensitive);
   if (wanted === '') return say('ungraded', null, 'the right answer contains no text');
@@ -68,7 +70,7 @@ function gradeExact({ answer: right, caseSensitive }: Graded<'exact'>, answer: s
     : say('wrong', answer, `the text differs from ${shown(right)}`);
 }
 
-function gradeNumber({ answer: right, tolerance, boxed }: Graded<'number'>, reply: string): Grade {
+function gradeNumber({ answer: right, tolerance, boxed }: GraderQuestion<'number'>, reply: string): Grade {
   const say = gradeOf.bind(null, 'number/7');
   const wanted = readNumber(right);
   if (wanted === null) return say('ungraded', null, `the right answer ${shown(right)} is not a number`);
@@ -84,7 +86,7 @@ function gradeNumber({ answer: right, tolerance, boxed }: Graded<'number'>, repl
     : say('wrong', found.text, `the number differs from ${shown(right)}`);
 }
 
-function gradeChoice({ answer: right, options }: Graded<'choice'>, reply: string): Grade {
+function gradeChoice({ answer: right, options }: GraderQuestion<'choice'>, reply: string): Grade {
   const say = gradeOf.bind(null, 'choice/5');
   const wanted = readRightChoice(right, options);
   if (wanted === null) return say('ungraded', null, `the right answer ${shown(right)} is not an option`);

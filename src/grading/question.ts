@@ -118,7 +118,7 @@ export const questionSchema = z.discriminatedUnion('grader', [
 export type Question = z.output<typeof questionSchema>;
 
 /** The part of a question that its grader needs. */
-export type Graded<Grader extends Question['grader']> = Omit<
+export type GraderQuestion<Grader extends Question['grader']> = Omit<
   Extract<Question, { readonly grader: Grader }>,
   'id' | 'question' | 'conversation' | 'topic' | 'level' | 'source' | 'date'
 >;

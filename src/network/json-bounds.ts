@@ -15,7 +15,7 @@ const CLOSING = [0x5d, 0x7d] as const;
  * over it: each list and object counts for as many values as it has, an empty one for one. Whether it is JSON at all is
  * for `JSON.parse` to say.
  */
-export function findExcess(json: string): string | null {
+export function findJsonExcess(json: string): string | null {
   let values = 0;
   let levels = 0;
   for (let at = 0; at < json.length; at += 1) {

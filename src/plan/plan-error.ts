@@ -35,20 +35,20 @@ export class PlanError extends ConductorError {
     /** List at fault, or null if it is not one list alone. */
     readonly list: ListName | null,
     problem: string,
-    place?: Place,
+    place?: ErrorPlace,
   ) {
     super(place === undefined ? problem : `${problem}\n${underline(place)}`);
   }
 }
 
-export interface Place {
+export interface ErrorPlace {
   readonly text: string;
   /** Index of a UTF-16 code unit; the text's length means its end. */
   readonly at: number;
 }
 
 /** Returns the line around a place, clipped to 60 characters before it and 40 after, with a caret below it. */
-function underline({ text, at }: Place): string {
+function underline({ text, at }: ErrorPlace): string {
   const lineStart = at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
   const nextLine = text.indexOf('\n', at);
   const lineEnd = nextLine === -1 ? text.length : nextLine;

@@ -107,7 +107,7 @@ export const MAX_EXAMPLES = 16;
 export const MAX_EXAMPLES_BYTES = 32 * 1024;
 
 /** Question with the plan that the Conductor should have written for it. */
-export interface Example {
+export interface PlanExample {
   readonly question: string;
   readonly reasoning: string;
   /** Names its workers by ordinals. */

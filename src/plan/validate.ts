@@ -1,8 +1,8 @@
 import { jsonBytes, MAX_SUBTASK_BYTES, type Plan, type PlanContext, type Step } from './plan';
-import { type ListName, type Place, PlanError, quoteBriefly } from './plan-error';
+import { type ListName, type ErrorPlace, PlanError, quoteBriefly } from './plan-error';
 
 /** Returns the place of a step's entry in the text it was read from, if any. */
-export type Locate = (list: ListName, step: number) => Place | undefined;
+export type Locate = (list: ListName, step: number) => ErrorPlace | undefined;
 
 interface Written {
   readonly locate?: Locate;

@@ -25,7 +25,7 @@ export interface Allowance {
 export type ConfigDigest = Readonly<Record<string, string>>;
 
 /** Task of a run, as it is shown to the Conductor and to workers. */
-export interface Asked {
+export interface RunTask {
   readonly question: Text;
   readonly conversation?: Conversation;
   /** JSON of the schema that the answer must fit. Of the workers, only the one that writes the answer is shown it. */
@@ -37,7 +37,7 @@ interface OfStore {
   readonly storeId?: string | undefined;
 }
 
-export interface ResolveRunResult extends Asked {
+export interface ResolveRunResult extends RunTask {
   readonly run: ResolvedRun;
   /** Identifies the configuration that it was resolved from; absent if the caller gave the run. */
   readonly config?: ConfigDigest;
@@ -59,7 +59,7 @@ export interface PlanningRun {
 
 export type Reserved<Request> = Request & { readonly allowance: Allowance };
 
-export interface WritePlanRequest extends Asked, OfStore {
+export interface WritePlanRequest extends RunTask, OfStore {
   readonly rootId: string;
   readonly round: number;
   readonly repairs: readonly FailedReply[];
@@ -89,7 +89,7 @@ export interface VisibleStep {
   readonly output: Text;
 }
 
-export interface WorkerRequest extends Asked, OfStore {
+export interface WorkerRequest extends RunTask, OfStore {
   readonly rootId: string;
   /** With round, step and worker, identifies the call in place of Temporal's ids: it is the same in every run. */
   readonly identity?: string;

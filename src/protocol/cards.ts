@@ -113,7 +113,7 @@ export type ExternalCard = z.infer<typeof externalSchema>;
 export const workerSchema = z.discriminatedUnion('kind', [modelSchema, externalSchema]);
 export type RunWorker = z.infer<typeof workerSchema>;
 
-export const exampleSchema = z.strictObject({
+export const planExampleSchema = z.strictObject({
   question: z.string().min(1),
   reasoning: z.string(),
   plan: planSchema.refine(({ steps }) => steps.length > 0, { error: 'expected a plan of at least one step' }),
@@ -135,7 +135,7 @@ export const conductorSchema = z.object({
   prompt: z.enum(['full', 'compact']).optional(),
   /** Examples in a full prompt: a bundled set, or those that a checkpoint was trained with. @default 'out-of-domain' */
   examples: z
-    .union([z.enum(EXAMPLE_SET_NAMES), z.array(exampleSchema).max(MAX_EXAMPLES).readonly()])
+    .union([z.enum(EXAMPLE_SET_NAMES), z.array(planExampleSchema).max(MAX_EXAMPLES).readonly()])
     .optional(),
   /** First plan of every solve, for which no model is asked. */
   plan: planSchema.optional(),

@@ -82,7 +82,7 @@ function lower(one: number | null, other: number | null): number | null {
 }
 
 /** Returns a sentence on the first limit that is above the most that a key may set, or null. */
-export function findExcess(change: Partial<RunLimits>, limits: RunLimits): string | null {
+export function findLimitExcess(change: Partial<RunLimits>, limits: RunLimits): string | null {
   for (const [name, held] of Object.entries(limits) as [keyof RunLimits, number | null][]) {
     const value = change[name];
     if (value === undefined || lower(value, held) === value) continue;

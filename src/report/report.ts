@@ -27,7 +27,7 @@ export async function writeReport(report: Report, folder: string): Promise<strin
   await mkdir(folder, { recursive: true });
   const pictures = report.parts.filter((part): part is Picture => typeof part === 'object' && 'svg' in part);
   const files = [
-    { file: 'report.md', text: renderMarkdown(report) },
+    { file: 'report.md', text: renderReportMarkdown(report) },
     { file: 'report.html', text: renderHtml(report) },
     ...pictures.map(({ file, svg }) => ({ file, text: svg })),
   ];
@@ -56,7 +56,7 @@ function fenced(text: string): string {
   return `${fence}text\n${text}\n${fence}`;
 }
 
-export function renderMarkdown({ title, parts }: Report): string {
+export function renderReportMarkdown({ title, parts }: Report): string {
   const blocks = parts.map((part) => {
     if (typeof part === 'string') return escapeMarkdown(part);
     if ('quote' in part) return fenced(plainLines(part));

@@ -1,12 +1,12 @@
 import { DAY_MS } from '../config/duration';
 import { type LedgerRow, readRow, streamRowKeys } from './ledger';
-import { type CostGroup, type CostLine, type Day, eachInParallel, type Store } from './store';
+import { type CostGroup, type CostLine, type CalendarDay, eachInParallel, type Store } from './store';
 
 export interface CostQuery {
   readonly by: CostGroup;
   /** First and last day on which the counted calls started, both included. */
-  readonly since?: Day;
-  readonly until?: Day;
+  readonly since?: CalendarDay;
+  readonly until?: CalendarDay;
   readonly zone: Zone;
   /** Prefix of the group names to include. */
   readonly prefix?: string;
@@ -122,7 +122,7 @@ export function dateOf(time: number): string {
 }
 
 /** Parses a date, `YYYY-MM-DD`. Returns null if it does not exist in the calendar. */
-export function readDay(name: string, zone: Zone): Day | null {
+export function readDay(name: string, zone: Zone): CalendarDay | null {
   const midnight = Date.parse(`${name}T00:00:00Z`);
   if (!/^\d{4}-\d\d-\d\d$/.test(name) || Number.isNaN(midnight) || dateOf(midnight) !== name) return null;
   // Days on which the clocks change are not 24 hours long, so each day ends when the next begins.

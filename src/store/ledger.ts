@@ -1,6 +1,6 @@
 import type { Call } from '../protocol/solve';
 import type { Text } from '../protocol/text';
-import { readJson, type Store } from './store';
+import { readStoredJson, type Store } from './store';
 import { holdsText } from './texts';
 
 /**
@@ -33,15 +33,15 @@ export function callOf(row: LedgerRow): Call {
 
 /** Opens the row of one attempt. Returns false if that attempt has a row already. */
 export function createRow(store: Store, row: LedgerRow): Promise<boolean> {
-  return store.create(keyOf(row), Buffer.from(JSON.stringify(row)));
+  return store.create(rowKey(row), Buffer.from(JSON.stringify(row)));
 }
 
 export function writeRow(store: Store, row: LedgerRow): Promise<void> {
-  return store.write(keyOf(row), Buffer.from(JSON.stringify(row)));
+  return store.write(rowKey(row), Buffer.from(JSON.stringify(row)));
 }
 
 export async function readRow(store: Store, key: string): Promise<LedgerRow | null> {
-  return (await readJson(store, key)) as LedgerRow | null;
+  return (await readStoredJson(store, key)) as LedgerRow | null;
 }
 
 export async function rowsOfCall(store: Store, call: OpenRow): Promise<LedgerRow[]> {
@@ -71,7 +71,7 @@ export async function* streamRowKeys(store: Store): AsyncGenerator<string> {
   }
 }
 
-function keyOf(row: LedgerRow): string {
+function rowKey(row: LedgerRow): string {
   return `${callFolder(row)}${row.attempt}.json`;
 }
 
@@ -104,12 +104,12 @@ export async function keepAnswer(store: Store, answer: KeptAnswer): Promise<Kept
 
 /** Returns the answer that an earlier attempt of this call received, if its text still exists. */
 export async function findAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
-  const answer = await readAnswer(store, callId);
+  const answer = await readKeptAnswer(store, callId);
   return answer !== null && (await holdsText(store, answer.output)) ? answer : null;
 }
 
-export async function readAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
-  return (await readJson(store, answerKey('answers', callId))) as KeptAnswer | null;
+export async function readKeptAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
+  return (await readStoredJson(store, answerKey('answers', callId))) as KeptAnswer | null;
 }
 
 export interface BegunAnswer {
@@ -128,7 +128,7 @@ export function keepBegun(store: Store, begun: BegunAnswer): Promise<void> {
 
 /** Returns the last background answer started for this call; it may be over. */
 export async function findBegun(store: Store, callId: string): Promise<BegunAnswer | null> {
-  return (await readJson(store, answerKey('background', callId))) as BegunAnswer | null;
+  return (await readStoredJson(store, answerKey('background', callId))) as BegunAnswer | null;
 }
 
 function answerKey(folder: string, callId: string): string {

@@ -60,12 +60,12 @@ const MIGRATIONS: readonly string[] = [
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** @throws Error if there is no schema, or this program cannot use its version */
-export async function checkSchema(client: Asked, schema: string): Promise<void> {
+export async function checkSchema(client: Queryable, schema: string): Promise<void> {
   const { rows } = await client.query<{ version: number }>(`SELECT version FROM "${schema}".version`);
   refuseOther(rows[0]?.version ?? 0);
 }
 
-type Asked = Pick<ClientBase, 'query'>;
+type Queryable = Pick<ClientBase, 'query'>;
 
 function refuseOther(version: number): void {
   if (version === SCHEMA_VERSION) return;

@@ -1,6 +1,6 @@
 import type * as Sdk from 'pg';
 import type { StorePlace } from '../config/store-url';
-import { explain, needsPackages, reasonOf, type Rule } from '../errors';
+import { explain, needsPackages, reasonOf, type ErrorRule } from '../errors';
 import { openOnce } from '../runtime/turns';
 import { checkSchema, migrateSchema, RIGHTS, SCHEMA_VERSION } from './postgres-schema';
 import { type Query, refusal, SqlStore, type Value } from './sql-store';
@@ -247,7 +247,7 @@ function coded(code: string, reason: string): Error {
 }
 
 /** Codes of https://www.postgresql.org/docs/current/errcodes-appendix.html, and those of Node. */
-const RULES: readonly Rule[] = [
+const RULES: readonly ErrorRule[] = [
   [/^REFUSED/, (store, { reason }) => `${store} ${reason}`],
   [/^(?:42P01|3F000)/, (store) => `${store} has no schema yet: run "temporal-conductor store migrate"`],
   [/^NO_PACKAGE/, (_, { reason }) => needsPackages('a store in PostgreSQL', ['pg@8'], reason)],

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
-import { readJson, type Store } from './store';
+import { readStoredJson, type Store } from './store';
 
 type Card = ModelCard | ConductorCard;
 
 const refusedSchema = z.object({ refused: z.array(z.string()) });
 
-const keyOf = ({ provider, baseUrl, model }: Card): string =>
+const refusalsKey = ({ provider, baseUrl, model }: Card): string =>
   `refusals/${hash('sha256', JSON.stringify([provider, baseUrl, model]))}.json`;
 
 /** Models already noted, so that each process notes a model once. */
@@ -18,7 +18,7 @@ export async function noteRefused(store: Store, card: Card, dropped: readonly st
   const refused = dropped.filter((setting) => setting.startsWith('stream'));
   const noted = NOTED.get(store) ?? new Set();
   NOTED.set(store, noted);
-  const key = keyOf(card);
+  const key = refusalsKey(card);
   if (refused.length === 0 || noted.has(key)) return;
   noted.add(key);
   await store.write(key, Buffer.from(JSON.stringify({ refused }))).catch(() => noted.delete(key));
@@ -26,5 +26,5 @@ export async function noteRefused(store: Store, card: Card, dropped: readonly st
 
 /** Returns the settings that a model's server was seen to refuse; empty if none are known. */
 export async function readRefused(store: Store, card: Card): Promise<readonly string[]> {
-  return refusedSchema.safeParse(await readJson(store, keyOf(card))).data?.refused ?? [];
+  return refusedSchema.safeParse(await readStoredJson(store, refusalsKey(card))).data?.refused ?? [];
 }

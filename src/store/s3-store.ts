@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type * as Sdk from '@aws-sdk/client-s3';
 import { isKey, type StorePlace } from '../config/store-url';
-import { explain, factsOf, needsPackages, reasonOf, type Rule } from '../errors';
+import { explain, errorFactsOf, needsPackages, reasonOf, type ErrorRule } from '../errors';
 import { Turns } from '../runtime/turns';
 import { idIn } from './store-id';
-import { checkKey, keysOf, type Store, type StoredEntry } from './store';
+import { checkStoreKey, keysOf, type Store, type StoredEntry } from './store';
 
 /**
  * Store in a bucket of Amazon S3 or of a server that speaks its API: one object per key, below a prefix.
@@ -73,7 +73,7 @@ export class S3Store implements Store {
         );
         return true;
       } catch (error) {
-        const { status, code } = factsOf(error);
+        const { status, code } = errorFactsOf(error);
         // 404: the object to be replaced is gone.
         if (![404, 409, 412].includes(status) || code === 'NoSuchBucket') throw explainS3(error, this.url);
         if (status !== 409 || attempt === MOST_CONFLICTS) break;
@@ -96,7 +96,7 @@ export class S3Store implements Store {
   }
 
   async *entries(prefix: string): AsyncGenerator<StoredEntry> {
-    if (prefix !== '') checkKey(prefix.replace(/\/$/, ''));
+    if (prefix !== '') checkStoreKey(prefix.replace(/\/$/, ''));
     const { bucket: Bucket, prefix: below } = this.place;
     const s3 = await this.open();
     let ContinuationToken: string | undefined;
@@ -138,7 +138,7 @@ export class S3Store implements Store {
     try {
       return await this.turns.take(() => work(s3));
     } catch (error) {
-      if (['NoSuchKey', 'NotFound'].includes(factsOf(error).code)) return null;
+      if (['NoSuchKey', 'NotFound'].includes(errorFactsOf(error).code)) return null;
       throw explainS3(error, this.url);
     }
   }
@@ -148,7 +148,7 @@ export class S3Store implements Store {
   }
 
   private placeOf(key: string): { Bucket: string; Key: string } {
-    checkKey(key);
+    checkStoreKey(key);
     return { Bucket: this.place.bucket, Key: `${this.place.prefix}${key}` };
   }
 }
@@ -192,7 +192,7 @@ const NETWORK =
   /\b(?:ECONN[A-Z]{1,20}|EAI_[A-Z]{1,20}|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|CERT_\w{1,40}|ERR_TLS\w{1,40})\b|^TimeoutError/;
 
 /** Codes: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
-const RULES: readonly Rule[] = [
+const RULES: readonly ErrorRule[] = [
   [
     /^NoSuchBucket/,
     (store) => `the bucket of ${store} does not exist: create it, or correct "store" in the configuration`,

@@ -1,6 +1,6 @@
 import { idIn } from './store-id';
 import {
-  checkKey,
+  checkStoreKey,
   type CostGroup,
   type CostLine,
   keysOf,
@@ -56,7 +56,7 @@ const SUMS = Object.entries({
 
 const PAGE = 1000;
 
-interface Found {
+interface FoundEntry {
   readonly key: string;
   readonly bytes: number;
   readonly modified: number;
@@ -81,7 +81,7 @@ export abstract class SqlStore implements Store {
   }
 
   async read(key: string): Promise<Buffer | null> {
-    checkKey(key);
+    checkStoreKey(key);
     const sql = `SELECT bytes FROM ${this.dialect.schema}entries WHERE key = $1`;
     const [found] = await this.look<{ bytes: Buffer | ArrayBuffer }>(sql, key);
     if (found === undefined) return null;
@@ -89,19 +89,19 @@ export abstract class SqlStore implements Store {
   }
 
   async write(key: string, bytes: Uint8Array): Promise<void> {
-    checkKey(key);
+    checkStoreKey(key);
     const sql = `${this.insert} ON CONFLICT (key) DO UPDATE SET modified = excluded.modified, bytes = excluded.bytes`;
     await this.query(sql, key, bytes);
   }
 
   async create(key: string, bytes: Uint8Array): Promise<boolean> {
-    checkKey(key);
+    checkStoreKey(key);
     return this.changes(`${this.insert} ON CONFLICT (key) DO NOTHING`, key, bytes);
   }
 
   /** Inserts all entries in one statement, and so in one commit. */
   async append(entries: readonly (readonly [key: string, bytes: Uint8Array])[]): Promise<void> {
-    for (const [key] of entries) checkKey(key);
+    for (const [key] of entries) checkStoreKey(key);
     if (entries.length === 0) return;
     const { schema, now } = this.dialect;
     const rows = entries.map((_, index) => `($${2 * index + 1}, ${now}, $${2 * index + 2})`).join(', ');
@@ -111,15 +111,15 @@ export abstract class SqlStore implements Store {
   }
 
   async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
-    checkKey(key);
+    checkStoreKey(key);
     const { schema, now } = this.dialect;
     const sql = `UPDATE ${schema}entries SET modified = ${now}, bytes = $2 WHERE key = $1 AND bytes = $3`;
     return this.changes(sql, key, bytes, was);
   }
 
   async stat(key: string): Promise<StoredEntry | null> {
-    checkKey(key);
-    const [found] = await this.look<Found>(`${this.find} WHERE key = $1`, key);
+    checkStoreKey(key);
+    const [found] = await this.look<FoundEntry>(`${this.find} WHERE key = $1`, key);
     return found === undefined ? null : entryOf(found);
   }
 
@@ -129,21 +129,21 @@ export abstract class SqlStore implements Store {
 
   /** Yields entries in ascending order, page by page. No lock or connection is held between pages. */
   async *entries(prefix: string): AsyncGenerator<StoredEntry> {
-    if (prefix !== '') checkKey(prefix.replace(/\/$/, ''));
+    if (prefix !== '') checkStoreKey(prefix.replace(/\/$/, ''));
     // No key ends with a slash, and "0" is the character after it. Every character of a key sorts before "~".
     const end = prefix === '' ? '~' : prefix.replace(/\/$/, '0');
     const sql = `${this.find} WHERE key > $1 AND key < $2 ORDER BY key LIMIT ${PAGE}`;
-    let page: readonly Found[];
+    let page: readonly FoundEntry[];
     let after = prefix;
     do {
-      page = await this.look<Found>(sql, after, end);
+      page = await this.look<FoundEntry>(sql, after, end);
       yield* page.map(entryOf);
       after = page.at(-1)?.key ?? end;
     } while (page.length === PAGE);
   }
 
   async removeOlder(key: string, than: Date): Promise<number> {
-    checkKey(key);
+    checkStoreKey(key);
     const { schema, timeOf } = this.dialect;
     const sql = `DELETE FROM ${schema}entries WHERE key = $1 AND modified < ${timeOf('$2')} RETURNING length(bytes) AS bytes`;
     const [gone] = await this.look<{ bytes: number }>(sql, key, than.getTime());
@@ -192,7 +192,7 @@ export abstract class SqlStore implements Store {
   }
 }
 
-function entryOf({ key, bytes, modified }: Found): StoredEntry {
+function entryOf({ key, bytes, modified }: FoundEntry): StoredEntry {
   return { key, bytes, modifiedAt: new Date(modified) };
 }
 

@@ -4,11 +4,11 @@ import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Database from 'libsql/promise';
-import { explain, factsOf, type Rule } from '../errors';
+import { explain, errorFactsOf, type ErrorRule } from '../errors';
 import { makeOwnFolder } from '../runtime/own-folder';
 import { Turns } from '../runtime/turns';
 import { type Query, refusal, SqlStore, type Value } from './sql-store';
-import { checkKey, LostStoreError } from './store';
+import { checkStoreKey, LostStoreError } from './store';
 
 const SCHEMA_VERSION = 1;
 
@@ -96,13 +96,13 @@ export class SqliteStore extends SqlStore {
 
   /** Detects an existing key by the constraint, since `changes` would cost two more statements per call of a model. */
   override async create(key: string, bytes: Uint8Array): Promise<boolean> {
-    checkKey(key);
+    checkStoreKey(key);
     return this.inTurn(async (query) => {
       try {
         await query(this.insert, key, bytes);
         return true;
       } catch (error) {
-        if (factsOf(error).code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return false;
+        if (errorFactsOf(error).code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return false;
         throw error;
       }
     });
@@ -124,7 +124,7 @@ export class SqliteStore extends SqlStore {
       return await connection(work);
     } catch (error) {
       const explained = explain(error, RULES, this.url);
-      throw LOST.test(factsOf(error).code)
+      throw LOST.test(errorFactsOf(error).code)
         ? new LostStoreError(explained.message, { cause: error })
         : explained;
     }
@@ -224,7 +224,7 @@ async function whileLocked(work: () => unknown): Promise<void> {
       await work();
       return;
     } catch (error) {
-      if (!factsOf(error).code.startsWith('SQLITE_BUSY') || Date.now() > until) throw error;
+      if (!errorFactsOf(error).code.startsWith('SQLITE_BUSY') || Date.now() > until) throw error;
       await pause(20);
     }
   }
@@ -236,7 +236,7 @@ const REPLACED = 'REPLACED';
 const LOST = new RegExp(`^(?:${REPLACED}|SQLITE_NOTADB|SQLITE_CORRUPT)`);
 
 /** Codes: https://sqlite.org/rescode.html, and those of the system. */
-const RULES: readonly Rule[] = [
+const RULES: readonly ErrorRule[] = [
   [/^REFUSED/, (store, { reason }) => `${store} ${reason}`],
   [
     new RegExp(`^${REPLACED}`),

@@ -84,7 +84,7 @@ export interface CostLine {
 }
 
 /** Calendar day: from the instant `begins` (ISO 8601, UTC) until before `ends`. */
-export interface Day {
+export interface CalendarDay {
   readonly name: string;
   readonly begins: string;
   readonly ends: string;
@@ -111,7 +111,7 @@ export interface SharedStates {
   swap(name: string, text: string, version: number): Promise<boolean>;
 }
 
-export function checkKey(key: string): void {
+export function checkStoreKey(key: string): void {
   if (isKey(key)) return;
   throw new Error(
     `store key ${JSON.stringify(key)} is refused: each part must start with a letter or digit and contain only letters, digits and . _ = -`,
@@ -119,7 +119,7 @@ export function checkKey(key: string): void {
 }
 
 /** Returns the JSON under a key, or null. Entries are written whole or not at all: invalid JSON was altered. */
-export async function readJson(store: Store, key: string): Promise<unknown> {
+export async function readStoredJson(store: Store, key: string): Promise<unknown> {
   const bytes = await store.read(key);
   if (bytes === null) return null;
   try {
@@ -146,14 +146,14 @@ export async function timeAgo(store: Pick<Store, 'url' | 'write' | 'stat'>, ms: 
   return new Date(entry.modifiedAt.getTime() - ms);
 }
 
-export interface Tally {
+export interface EntryTally {
   readonly count: number;
   readonly bytes: number;
 }
 
 export interface Swept {
-  readonly removed: Tally;
-  readonly live: Tally;
+  readonly removed: EntryTally;
+  readonly live: EntryTally;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { readJson, type Store } from './store';
+import { readStoredJson, type Store } from './store';
 
 /** A piece of the text of a step, or of the thoughts before it, as its model wrote it. */
 export interface LiveText {
@@ -113,7 +113,7 @@ export class LiveReader {
     for (let size = 1, isAll = false; !isAll; size = Math.min(2 * size, MOST_AT_ONCE)) {
       const from = this.#counts.get(writer) ?? 0;
       const keys = Array.from({ length: size }, (_, index) => batchOf(this.rootId, writer, from + index));
-      const found = (await Promise.all(keys.map((key) => readJson(this.store, key)))) as (
+      const found = (await Promise.all(keys.map((key) => readStoredJson(this.store, key)))) as (
         LiveText[] | null
       )[];
       const end = found.indexOf(null);

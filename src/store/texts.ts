@@ -34,7 +34,7 @@ export async function keepText(store: Store, text: string, inlineBytes = INLINE_
   if (bytes.length <= inlineBytes && jsonBytes(text) <= inlineBytes) return text;
   if (bytes.length > MAX_TEXT_BYTES) throw new TextTooLargeError(bytes.length);
   const digest = hash('sha256', bytes);
-  const key = keyOf(digest);
+  const key = textKey(digest);
   const entry = await store.stat(key);
   // eslint-disable-next-line no-restricted-syntax -- any clock is exact enough: 23 hours lie between the two ages
   const isFresh = entry !== null && entry.modifiedAt.getTime() > Date.now() - REFRESH_AFTER_MS;
@@ -49,7 +49,7 @@ export async function readText(store: Store, text: Text): Promise<string> {
   if (typeof text === 'string') return text;
   const digest = digestOf(text.ref);
   if (digest === undefined) throw new TextNotFoundError(text.ref, store);
-  const bytes = await store.read(keyOf(digest));
+  const bytes = await store.read(textKey(digest));
   if (bytes === null) throw new TextNotFoundError(text.ref, store);
   if (hash('sha256', bytes) !== digest)
     throw new Error(`text ${text.ref} in the store ${store.url} was altered`);
@@ -57,7 +57,7 @@ export async function readText(store: Store, text: Text): Promise<string> {
 }
 
 export async function holdsText(store: Store, text: Text): Promise<boolean> {
-  return typeof text === 'string' || (await store.stat(keyOf(digestOf(text.ref) ?? ''))) !== null;
+  return typeof text === 'string' || (await store.stat(textKey(digestOf(text.ref) ?? ''))) !== null;
 }
 
 function digestOf(ref: string): string | undefined {
@@ -91,6 +91,6 @@ export async function keepLines(
   return { key, sha256: digest };
 }
 
-function keyOf(digest: string): string {
+function textKey(digest: string): string {
   return `texts/${digest.slice(0, 2)}/${digest}`;
 }

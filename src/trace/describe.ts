@@ -86,7 +86,7 @@ export type StepState = 'waiting' | 'running' | 'done' | 'failed';
 
 export const MARKS = { waiting: '·', running: '▸', done: '✓', failed: '✗' } as const;
 
-export function stateOf({ startedAt, error, output }: StepTrace): StepState {
+export function stepStateOf({ startedAt, error, output }: StepTrace): StepState {
   if (startedAt === null) return output === null ? 'waiting' : 'done';
   if (error !== null) return 'failed';
   return output === null ? 'running' : 'done';

@@ -11,13 +11,13 @@ import {
   howToApprove,
   isKept,
   joinFacts,
-  stateOf,
+  stepStateOf,
   whoStandsIn,
 } from './describe';
 import { waitingRuns } from './run-tree';
 
 /** Renders the trace as Markdown, for Temporal's UI and `trace --format markdown`. */
-export function renderMarkdown(trace: SolveTrace): string {
+export function renderTraceMarkdown(trace: SolveTrace): string {
   const { status, degraded, answerCut, checkpoint, question, estimate, rounds, answer, error, stoppedBy } =
     trace;
   const lost = joinFacts(degraded && 'degraded', answerCut && CUT);
@@ -67,7 +67,7 @@ function workerOf({ worker, childId, fallbackFor }: StepTrace): string {
 }
 
 function describeState(step: StepTrace): string {
-  const state = stateOf(step);
+  const state = stepStateOf(step);
   if (step.error !== null) return `${state}: ${step.error.message}`;
   return step.output === null ? state : `${isKept(step) ? 'kept' : state}: ${clip(previewOf(step.output))}`;
 }

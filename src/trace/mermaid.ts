@@ -1,6 +1,6 @@
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
-import { describePlan, describeWorker, stateOf } from './describe';
+import { describePlan, describeWorker, stepStateOf } from './describe';
 import { oneLine } from './lines';
 import { roundsOf } from './run-tree';
 
@@ -59,8 +59,8 @@ function drawStep(trace: SolveTrace, round: RoundTrace, step: StepTrace, node: s
   const { subtask = '' } = round.plan?.steps[step.index] ?? {};
   const text = label(`${step.index + 1} ${describeWorker(step)}`, subtask, ...reasonOf(round, step));
   const inside = step.childId === null ? [] : drawRounds(trace, step.childId, null).lines;
-  if (inside.length === 0) return [`${node}[${text}]:::${stateOf(step)}`];
-  return [`subgraph ${node}[${text}]`, ...inside.map(indent), 'end', `class ${node} ${stateOf(step)}`];
+  if (inside.length === 0) return [`${node}[${text}]:::${stepStateOf(step)}`];
+  return [`subgraph ${node}[${text}]`, ...inside.map(indent), 'end', `class ${node} ${stepStateOf(step)}`];
 }
 
 /** Returns why a step failed, or why it stands in for a plan. */

@@ -17,7 +17,7 @@ import {
   isKept,
   joinFacts,
   MARKS,
-  stateOf,
+  stepStateOf,
   whoStandsIn,
 } from './describe';
 import {
@@ -98,7 +98,7 @@ class TreeText {
     const sees = describeSees(round.plan?.steps[index]?.sees ?? []);
     const facts = [model ?? '', sees, timeOf(step), ...sumOf(calls)];
     const head = headLine(this.paint, `${index + 1} ${describeWorker(step)}`, facts);
-    const state = stateOf(step);
+    const state = stepStateOf(step);
     const mark = strokeOf(state, this.paint)(MARKS[state]);
     return {
       line: (room) => {

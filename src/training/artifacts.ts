@@ -3,7 +3,7 @@ import { link, mkdir, open, opendir, readFile, rename, rm, stat, writeFile } fro
 import { dirname, join, resolve } from 'node:path';
 import { codeOf } from '../errors';
 import { isKey, readStoreUrl } from '../config/store-url';
-import { checkKey, type Files, keysOf, type StoredEntry } from '../store/store';
+import { checkStoreKey, type Files, keysOf, type StoredEntry } from '../store/store';
 import { UNFINISHED_FOLDER } from './store-keys';
 import { configuredKeys } from '../encryption/key-ring';
 import { nameOfKey, sealContent } from '../encryption/seal';
@@ -78,7 +78,7 @@ export class ArtifactFolder implements Files {
   }
 
   private pathOf(key: string): string {
-    checkKey(key);
+    checkStoreKey(key);
     return join(this.url, key);
   }
 }

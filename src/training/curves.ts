@@ -1,4 +1,4 @@
-import { FAILURES } from '../evaluation/definitions';
+import { FAILURE_KINDS } from '../evaluation/definitions';
 import type { Curve, CurvesPage, Panel } from '../report/curves-chart';
 import { dollars, duration, GREY, percent, plain } from '../report/chart';
 import type { Table } from '../report/report';
@@ -36,7 +36,7 @@ export function learningCurves(cycles: Cycles): CurvesPage {
     }),
     shares('Who is asked', 'share of all steps, by worker', ({ workerShares }) => workerShares),
     shares('Shape of plans', 'share of all plans, by topology', (of) => of.topologyShares, TOPOLOGIES),
-    shares('Failures', 'share of failed rollouts, by signature', (of) => of.failureShares, FAILURES),
+    shares('Failures', 'share of failed rollouts, by signature', (of) => of.failureShares, FAILURE_KINDS),
   ]);
 }
 

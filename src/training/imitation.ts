@@ -1,7 +1,7 @@
 import { randomFrom } from '../statistics/chance';
 import { groupBy } from '../statistics/tally';
 import type { ImitationSettings } from './config/schema';
-import type { Example, RightPlans, Rollout } from './records';
+import type { TrainingExample, RightPlans, Rollout } from './records';
 
 // The first cycles of a run may imitate its own right plans instead of learning from rewards: if most groups hold no
 // right plan, GRPO mainly learns to avoid malformed replies. Later cycles may imitate again, since right plans of
@@ -39,11 +39,11 @@ export function bestRight<Each extends Pick<Rollout, 'verdict' | 'reward'>>(grou
  */
 export function drawExamples(
   own: readonly RightPlans[],
-  warm: readonly Example[],
+  warm: readonly TrainingExample[],
   imitation: ImitationSettings,
   seed: number,
   cycle: number,
-): Example[] {
+): TrainingExample[] {
   const random = randomFrom('imitation', seed, cycle);
   const { cycles, batch, warmStartShare } = imitation;
   const topics = [...groupBy(own.slice(-LATEST), ({ topic }) => topic).values()];

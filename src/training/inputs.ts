@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ACCESS_MODES, DESCRIBE_MODES, MAX_EXAMPLES } from '../plan/plan';
 import { readQuestionSetKey } from '../evaluation/definitions';
-import { exampleSchema, modelSchema, runSchema, workerSchema } from '../protocol/cards';
+import { planExampleSchema, modelSchema, runSchema, workerSchema } from '../protocol/cards';
 import { MAX_STEPS, MAX_WALL_CLOCK_MS } from '../protocol/messages';
 import { trainerMessages, trainRunSchema } from './trainer-contract';
 import { isTimeZone, MAX_CYCLE, MOST, readCheckpointId } from './names';
@@ -53,7 +53,7 @@ export const promptSettingsSchema = z.object({
   /** false: every worker gets the same subtask, whatever the policy writes. */
   subtasks: z.boolean(),
   /** Examples that its prompts show, in full. */
-  examples: z.array(exampleSchema).max(MAX_EXAMPLES).readonly(),
+  examples: z.array(planExampleSchema).max(MAX_EXAMPLES).readonly(),
   maxPromptTokens: count,
   maxOutputTokens: count,
 });

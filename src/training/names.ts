@@ -10,7 +10,7 @@ export const PAUSE_SIGNAL = 'pauseTraining';
 export const RESUME_SIGNAL = 'resumeTraining';
 export const STOP_SIGNAL = 'stopTraining';
 export const SET_BUDGET_UPDATE = 'setBudget';
-export const PROGRESS_QUERY = 'progress';
+export const NIGHT_PROGRESS_QUERY = 'progress';
 
 export const CANNOT_LEARN = 'Night.CannotLearn';
 

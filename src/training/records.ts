@@ -77,8 +77,11 @@ export type GroupId = Readonly<z.infer<typeof groupIdSchema>>;
 export type GroupRecord = Readonly<z.infer<typeof groupRecordSchema>>;
 
 /** Prompt as a policy reads it, markers included, and the reply that it is to write, without the end marker. */
-export const exampleSchema = z.strictObject({ prompt: z.string().min(1), completion: z.string().min(1) });
-export type Example = z.infer<typeof exampleSchema>;
+export const trainingExampleSchema = z.strictObject({
+  prompt: z.string().min(1),
+  completion: z.string().min(1),
+});
+export type TrainingExample = z.infer<typeof trainingExampleSchema>;
 
 /** Distinct right plans that the policy wrote for one question of a cycle, as the model reads and writes them. */
 export const rightPlansSchema = z.array(

@@ -24,7 +24,7 @@ export const canaryKey = inRun((date: string) => `nights/${date}-canary.json`);
 export const canaryBatchKey = inRun((date: string) => `nights/${date}-canary.jsonl.gz`);
 
 export const checkpointsFolder = inRun(() => 'checkpoints/');
-export const manifestKey = inRun((name: string) => `checkpoints/${name}.json`);
+export const checkpointManifestKey = inRun((name: string) => `checkpoints/${name}.json`);
 
 /** Folder of the trainer's lists of each checkpoint's files; nothing else is in it. */
 export const weightsFolder = inRun(() => 'weights/');

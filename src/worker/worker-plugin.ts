@@ -95,13 +95,13 @@ export abstract class WorkerPlugin extends SimplePlugin {
       identity: options.identity ?? workerIdentity(),
       ...(dataConverter && { dataConverter: forWorker(dataConverter) }),
     });
-    this.mounted.set(keyOf(configured), { ...configured });
+    this.mounted.set(queueKey(configured), { ...configured });
     return configured;
   }
 
   override runWorker(main: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
     const runMain = (): Promise<void> => super.runWorker(main, next);
-    const options = this.mounted.get(keyOf(main.options));
+    const options = this.mounted.get(queueKey(main.options));
     // A connection's plugin is mounted on every worker of that connection, those of further queues included.
     if (options === undefined || this.running.has(main)) return runMain();
     this.running.add(main);
@@ -149,7 +149,10 @@ export abstract class WorkerPlugin extends SimplePlugin {
   }
 }
 
-function keyOf({ namespace = 'default', taskQueue }: Pick<WorkerOptions, 'namespace' | 'taskQueue'>): string {
+function queueKey({
+  namespace = 'default',
+  taskQueue,
+}: Pick<WorkerOptions, 'namespace' | 'taskQueue'>): string {
   return JSON.stringify([namespace, taskQueue]);
 }
 

@@ -8,7 +8,7 @@ import {
 import type { Share } from '../budget/account';
 import type { SpendingLimits } from '../protocol/cards';
 import { jsonBytes, type Plan, utf8Bytes } from '../plan/plan';
-import type { Asked, WorkerRequest } from '../protocol/activity-contract';
+import type { RunTask, WorkerRequest } from '../protocol/activity-contract';
 import { FAILURES } from '../protocol/failures';
 import { CONDUCTOR_ID, SOLVE_PART_WORKFLOW } from '../protocol/names';
 import type { Parent, SolveInput } from '../protocol/input';
@@ -26,7 +26,7 @@ import { ownRound } from '../trace/run-tree';
 import { stepSummary } from './activities';
 import { isOwnCancellation, now, readCallFailure } from './failures';
 import { mayRecurse, type RunContext } from './run-context';
-import type { ChildSolve, Told } from './steering';
+import type { ChildSolve, SteeringState } from './steering';
 
 /** Runs a step that the Conductor gave to itself as a solve one level deeper. All its calls see what the step sees. */
 export async function callItself(
@@ -102,7 +102,7 @@ export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text
 
 interface ChildOptions
   extends
-    Asked,
+    RunTask,
     Pick<SolveInput, 'maxAnswerTokens'>,
     Pick<Parent, 'round' | 'step' | 'background' | 'review'> {
   readonly childId: string;
@@ -118,7 +118,8 @@ async function runChild(context: RunContext, share: Share, options: ChildOptions
   const { childId } = options;
   let outcome: ChildOutcome;
   try {
-    const start = (known: Told): Promise<ChildSolve> => startSolve(context, options, share.limits, known);
+    const start = (known: SteeringState): Promise<ChildSolve> =>
+      startSolve(context, options, share.limits, known);
     outcome = { trace: await steering.runChild(limits, start), problem: null };
   } catch (error) {
     if (isOwnCancellation(error)) throw error;
@@ -136,7 +137,7 @@ async function startSolve(
   { input: { approval, seed, live }, run, limits, payloads, depth, rootId, steering }: RunContext,
   { childId, summary, question, maxAnswerTokens, background, ...options }: ChildOptions,
   share: SpendingLimits,
-  { depth: maxDepth, hints }: Told,
+  { depth: maxDepth, hints }: SteeringState,
 ): Promise<ChildSolve> {
   if (utf8Bytes(childId) > MAX_ID_BYTES) {
     const reason = `its id would be longer than the ${MAX_ID_BYTES} bytes that Temporal takes`;

@@ -1,7 +1,7 @@
 import type { RunLimits, SpendingLimits } from '../protocol/cards';
 import type { Rights } from '../protocol/input';
 import type { Sender } from '../protocol/messages';
-import { findExcess, isOperator, mayPlan, mostOf, rightsIn } from '../protocol/rights';
+import { findLimitExcess, isOperator, mayPlan, mostOf, rightsIn } from '../protocol/rights';
 
 /** What the key behind a run may use, with what operators have set since. A run that no key started is free. */
 export class KeyRights {
@@ -18,7 +18,7 @@ export class KeyRights {
 
   /** Returns why a message may not change limits so, or null. */
   findExcess(change: Partial<RunLimits>, sender: unknown): string | null {
-    return this.most === null || isOperator(sender) ? null : findExcess(change, this.most);
+    return this.most === null || isOperator(sender) ? null : findLimitExcess(change, this.most);
   }
 
   /** Returns why a message may not have the Conductor asked for another plan, or null. */

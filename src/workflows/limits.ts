@@ -1,5 +1,5 @@
 import { type ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
-import { Account, type Reservation, type Share } from '../budget/account';
+import { Account, type CallReservation, type Share } from '../budget/account';
 import { type Amount, describeLimit, type LimitRefusal } from '../budget/amount';
 import type { WorstCase } from '../budget/worst-case';
 import type { Problem } from '../protocol/solve';
@@ -61,7 +61,7 @@ export class Limits {
    * Sets aside a call's worst case. Returns null if the call must wait until others release what they did not use.
    * @throws ApplicationFailure of a `Limit.*` type if the call can no longer fit, or the run was stopped already
    */
-  reserve(worst: WorstCase): Reservation | null {
+  reserve(worst: WorstCase): CallReservation | null {
     return this.grant(() => this.account.reserve(worst));
   }
 

@@ -40,7 +40,7 @@ import { checkPlan } from './failures';
 import { hearSignal } from './hear-signal';
 import type { Limits } from './limits';
 import type { RunStart } from './run-context';
-import type { Verdict, WaitingPlan } from './steering';
+import type { PlanVerdict, WaitingPlan } from './steering';
 
 /** Query: the live trace, long texts by reference, and whether a limit holds a step back. Finished runs answer, too. */
 export const stateQuery = defineQuery<SolveTrace>(STATE_QUERY);
@@ -63,7 +63,7 @@ export const editPlanUpdate = defineUpdate<Plan, [Plan]>(EDIT_PLAN_UPDATE);
 export const rejectPlanUpdate = defineUpdate<null, [PlanRejection, Sender?]>(REJECT_PLAN_UPDATE);
 
 /** Sets the handlers of all messages that a run understands. Must come before the first await. */
-export function listen(start: RunStart): void {
+export function handleRunMessages(start: RunStart): void {
   setHandler(stateQuery, () => {
     const { trace } = start.recorder;
     const isHeld = start.steering.limits?.isWaitedFor === true && trace.waitsFor === undefined;
@@ -137,7 +137,10 @@ function listenForVerdicts({ approval, steering }: RunStart): void {
   /** @param judge throws if it refuses the verdict */
   const hear = <Args extends readonly unknown[], Answer>(
     update: UpdateDefinition<Answer, [...Args]>,
-    judge: (waiting: WaitingPlan, ...args: Args) => { readonly verdict: Verdict; readonly answer: Answer },
+    judge: (
+      waiting: WaitingPlan,
+      ...args: Args
+    ) => { readonly verdict: PlanVerdict; readonly answer: Answer },
   ): void => {
     const judged = (...args: Args): ReturnType<typeof judge> => {
       if (approval.waiting !== null) return judge(approval.waiting, ...args);

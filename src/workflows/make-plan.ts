@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { Reservation } from '../budget/account';
+import type { CallReservation } from '../budget/account';
 import { conductorPromptBytes, worstCaseOf, estimatePlan } from '../budget/worst-case';
 import type { Plan, PlanContext } from '../plan/plan';
 import type { FailedReply, WritePlanRequest, WritePlanResult } from '../protocol/activity-contract';
@@ -11,7 +11,7 @@ import { describeUsd } from '../trace/describe';
 import { modelActivities } from './activities';
 import { checkPlan, isOwnCancellation, mayRetryBilled, readCallFailure } from './failures';
 import { mayRecurse, type RunContext } from './run-context';
-import type { Verdict } from './steering';
+import type { PlanVerdict } from './steering';
 import { type CallFailure, conductorCalled, readFailure } from '../trace/events';
 
 /** How often the Conductor is shown the faults of its plan before the run continues without it. */
@@ -61,7 +61,7 @@ function rulesOf(context: RunContext): PlanContext {
   return planContextOf({ ...run, limits: limits.current }, round, mayRecurse('worker', context));
 }
 
-async function askPerson(context: RunContext, plan: Plan): Promise<Verdict> {
+async function askPerson(context: RunContext, plan: Plan): Promise<PlanVerdict> {
   const { approval, limits, recorder, round } = context;
   recorder.record({ kind: 'approval-asked' });
   const verdict = await approval.ask({ plan, rules: () => rulesOf(context) }, limits);
@@ -187,7 +187,7 @@ type ConductorOutcome = WritePlanResult | CallFailure;
 async function askConductor(context: RunContext, request: WritePlanRequest): Promise<ConductorOutcome> {
   const { run, limits, recorder } = context;
   const worst = worstCaseOf(run.conductor, conductorPromptBytes(request, run));
-  let reservation: Reservation;
+  let reservation: CallReservation;
   try {
     reservation = limits.reserve(worst) ?? (await limits.waitFor(() => limits.reserve(worst)));
   } catch (error) {

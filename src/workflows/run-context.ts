@@ -1,17 +1,17 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import { isRecursionAllowed } from '../protocol/planning';
-import type { Asked } from '../protocol/activity-contract';
+import type { RunTask } from '../protocol/activity-contract';
 import type { ResolvedRun } from '../protocol/cards';
 import type { Background, SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
-import { renderMarkdown } from '../trace/markdown';
+import { renderTraceMarkdown } from '../trace/markdown';
 import { applyEvent } from '../trace/reduce';
 import type { Limits } from './limits';
 import type { PayloadBudget } from './payload-budget';
 import type { Approval, Steering } from './steering';
 import type { RunEvent } from '../trace/events';
 
-export interface RunContext extends Asked {
+export interface RunContext extends RunTask {
   readonly input: SolveInput;
   /** Run as it was resolved; the limits that hold now are in `limits`. */
   readonly run: ResolvedRun;
@@ -46,7 +46,7 @@ export class Recorder {
   constructor(
     private current: SolveTrace,
     private readonly show = (trace: SolveTrace): void => {
-      setCurrentDetails(renderMarkdown(trace));
+      setCurrentDetails(renderTraceMarkdown(trace));
     },
   ) {}
 

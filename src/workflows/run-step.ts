@@ -7,7 +7,7 @@ import {
   patched,
   proxyActivities,
 } from '@temporalio/workflow';
-import type { Reservation } from '../budget/account';
+import type { CallReservation } from '../budget/account';
 import { answerRoom, workerPromptBytes, worstCaseOf } from '../budget/worst-case';
 import type { Step } from '../plan/plan';
 import { readThoughts } from '../plan/thoughts/read-thoughts';
@@ -140,7 +140,7 @@ async function makeCall(context: RunContext, request: WorkerRequest): Promise<Ca
   const { recorder, limits } = context;
   const worst = worstCaseOf(request.worker, workerPromptBytes(request), request.maxOutputTokens);
   recorder.record(stepStarted(request, now()));
-  let reservation: Reservation | null = null;
+  let reservation: CallReservation | null = null;
   try {
     reservation = limits.reserve(worst) ?? (await limits.waitFor(() => limits.reserve(worst)));
     const result = await callWorker(context, { ...request, allowance: reservation.allowance });

@@ -17,7 +17,7 @@ import { describeEnd, whyDegraded } from '../trace/describe';
 import { configurationActivities, storeActivities } from './activities';
 import { reviewAnswer } from './child';
 import { isOwnCancellation, orFail } from './failures';
-import { listen } from './listen';
+import { handleRunMessages } from './listen';
 import { settlePlan } from './make-plan';
 import { beginRun, openRun } from './open-run';
 import { fitResult } from './payload-budget';
@@ -37,7 +37,7 @@ const WHOLE_ANSWER_BYTES = 900_000;
 export async function conductorSolve(input: SolveInput): Promise<SolveTrace> {
   const start = beginRun(input);
   const { recorder, steering } = start;
-  listen(start);
+  handleRunMessages(start);
   try {
     refuseUnfit(input);
     const answer = await findAnswer(input, start);

@@ -8,7 +8,7 @@ import type { SolveTrace } from '../protocol/solve';
 import type { KeyRights } from './key-rights';
 import type { Limits } from './limits';
 
-export interface Told {
+export interface SteeringState {
   readonly depth: number | null;
   readonly hints: readonly string[];
 }
@@ -17,7 +17,7 @@ export type ChildSolve = ChildWorkflowHandle<(input: SolveInput) => Promise<Solv
 
 interface LiveChild {
   readonly handle: ChildSolve;
-  known: Told;
+  known: SteeringState;
   /** Messages on their way to it; null if there are none. */
   telling: Promise<void> | null;
 }
@@ -65,7 +65,7 @@ export class Steering {
   }
 
   /** Starts a child with the current depth and hints, and keeps it informed until it has ended. */
-  async runChild(limits: Limits, start: (known: Told) => Promise<ChildSolve>): Promise<SolveTrace> {
+  async runChild(limits: Limits, start: (known: SteeringState) => Promise<ChildSolve>): Promise<SolveTrace> {
     const known = this.toldBy(limits);
     const child: LiveChild = { handle: await start(known), known, telling: null };
     this.children.add(child);
@@ -77,7 +77,7 @@ export class Steering {
     }
   }
 
-  private toldBy(limits: Limits): Told {
+  private toldBy(limits: Limits): SteeringState {
     return { depth: limits.current.depth, hints: this.hints.slice(0, MAX_HINTS) };
   }
 
@@ -129,7 +129,7 @@ export class Steering {
 }
 
 /** Verdict of a person: the plan to run, changed or not, or why another one is needed. */
-export type Verdict = { readonly plan: Plan } | { readonly reason: string };
+export type PlanVerdict = { readonly plan: Plan } | { readonly reason: string };
 
 /** Plan that waits, and the rules that a replacement must meet, under the limits at that time. */
 export interface WaitingPlan {
@@ -140,15 +140,15 @@ export interface WaitingPlan {
 /** Holds a plan that waits for a person, one at a time. */
 export class Approval {
   waiting: WaitingPlan | null = null;
-  private verdict: Verdict | null = null;
+  private verdict: PlanVerdict | null = null;
 
-  decide(verdict: Verdict): void {
+  decide(verdict: PlanVerdict): void {
     this.verdict = verdict;
     this.waiting = null;
   }
 
   /** Waits for a verdict. Returns null if no one gave one in time. */
-  async ask(waiting: WaitingPlan, limits: Limits): Promise<Verdict | null> {
+  async ask(waiting: WaitingPlan, limits: Limits): Promise<PlanVerdict | null> {
     this.waiting = waiting;
     this.verdict = null;
     await limits.waitForPerson(() => this.verdict !== null);

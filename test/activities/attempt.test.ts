@@ -1,5 +1,5 @@
 import { closeRow, openRowOf } from '../../src/activities/ledger-row';
-import type { CallFailure } from '../../src/activities/models/failure';
+import type { ProviderFailure } from '../../src/activities/models/failure';
 import { FAILURES } from '../../src/protocol/failures';
 import type { ModelReply } from '../../src/activities/models/model';
 import { createRow } from '../../src/store/ledger';
@@ -27,7 +27,7 @@ test('a row is opened before its request, with unknown cost, and another claim t
   expect(row).toMatchObject({ usage: null, nanoUsd: null, endedAt: null });
 });
 
-type Billed = CallFailure['billed'];
+type Billed = ProviderFailure['billed'];
 
 describe('a finished request costs', () => {
   test.each<[string, Billed | null, Partial<ModelReply>, number | null]>([

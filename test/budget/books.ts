@@ -1,4 +1,4 @@
-import { Account, type Reservation, type Share } from '../../src/budget/account';
+import { Account, type CallReservation, type Share } from '../../src/budget/account';
 import { type Amount, boundOf, combine, NOTHING, sumOf } from '../../src/budget/amount';
 import type { SpendingLimits } from '../../src/protocol/cards';
 import type { WorstCase } from '../../src/budget/worst-case';
@@ -14,7 +14,7 @@ export interface Request {
 }
 
 export interface UnderWay {
-  readonly reservation: Reservation;
+  readonly reservation: CallReservation;
   readonly worst: WorstCase;
   readonly held: Amount;
 }
@@ -80,7 +80,7 @@ export class Books {
     return isFine('calls') && isFine('tokens') && isFine('nanoUsd');
   }
 
-  begin(worst: WorstCase, reservation: Reservation): void {
+  begin(worst: WorstCase, reservation: CallReservation): void {
     this.calls.add({ reservation, worst, held: heldFor(worst, reservation.allowance) });
   }
 

@@ -14,7 +14,7 @@ import { planOutputSchema } from '../../src/plan/render';
 import type { ResolvedRun } from '../../src/protocol/cards';
 import type { ConversationTurn, Text } from '../../src';
 import type { AskedTexts } from '../../src/plan/prompt/fences';
-import type { Asked } from '../../src/protocol/activity-contract';
+import type { RunTask } from '../../src/protocol/activity-contract';
 import { modelCard, runOf } from './cards';
 
 test('no sentence of a prompt is in the sandbox, where its length could affect what a run begins', () => {
@@ -49,14 +49,14 @@ const turns: fc.Arbitrary<readonly ConversationTurn[]> = fc.array(
 /** Conversation and answer schema of a request, as they are sent. */
 const asked = fc
   .record({ conversation: turns, answerSchema: fc.option(awkwardText, { nil: undefined }) })
-  .map(({ conversation, answerSchema }): Omit<Asked, 'question'> => ({
+  .map(({ conversation, answerSchema }): Omit<RunTask, 'question'> => ({
     ...(conversation.length > 0 && {
       conversation: { turns: conversation.length, text: JSON.stringify(conversation) },
     }),
     ...(answerSchema !== undefined && { answerSchema }),
   }));
 
-function askedWhole({ question, conversation, answerSchema }: Asked): AskedTexts {
+function askedWhole({ question, conversation, answerSchema }: RunTask): AskedTexts {
   return {
     question: wholeOf(question),
     ...(conversation && { conversation: JSON.parse(wholeOf(conversation.text)) as ConversationTurn[] }),

@@ -1,19 +1,22 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type AskedOptions, readAsked } from '../../src/cli/solve/asked-files';
+import { type AskedOptions, readAskedFiles } from '../../src/cli/solve/asked-files';
 import { freshFolder } from '../local/fresh-folder';
 
 let folder: string;
 beforeAll(async () => (folder = await freshFolder()));
 
 /** Reads a question, and what belongs to it from files with these contents. */
-async function read(question: string | undefined, contents: AskedOptions = {}): ReturnType<typeof readAsked> {
+async function read(
+  question: string | undefined,
+  contents: AskedOptions = {},
+): ReturnType<typeof readAskedFiles> {
   const options: Record<string, string> = {};
   for (const [name, content] of Object.entries(contents) as [string, string][]) {
     options[name] = join(folder, `${name}.json`);
     await writeFile(options[name], content);
   }
-  return readAsked(question, options);
+  return readAskedFiles(question, options);
 }
 
 const TURNS = [{ role: 'user', content: 'Why?' }];
@@ -51,7 +54,7 @@ test.each<[string, string | undefined, AskedOptions, RegExp]>([
 });
 
 test('a missing file is named', async () => {
-  await expect(readAsked('Why?', { schema: join(folder, 'none.json') })).rejects.toThrow(
+  await expect(readAskedFiles('Why?', { schema: join(folder, 'none.json') })).rejects.toThrow(
     /none\.json cannot be read: ENOENT/,
   );
 });

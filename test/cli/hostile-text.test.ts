@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { harmless, type Screen, toJson } from '../../src/cli/kit/terminal';
 import { openView } from '../../src/cli/kit/view/follow';
 import { lookOfRun, TextsUnderWay } from '../../src/cli/kit/view/run-view';
-import { renderMarkdown } from '../../src/trace/markdown';
+import { renderTraceMarkdown } from '../../src/trace/markdown';
 import { renderTree } from '../../src/trace/tree';
 import { sampleTrace, withStep } from '../trace/sample-trace';
 import type { Ended } from './command';
@@ -64,7 +64,7 @@ describe('whatever a model or a server writes', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(renderTree(hostileTrace(text))).not.toMatch(STEERING);
-        expect(harmless(renderMarkdown(hostileTrace(text)))).not.toMatch(STEERING);
+        expect(harmless(renderTraceMarkdown(hostileTrace(text)))).not.toMatch(STEERING);
       }),
     );
   });

@@ -9,7 +9,7 @@ import { TraceReader } from '../../src/client/trace-reader';
 import type { SolveTrace, WorkerRequest } from '../../src';
 import { SOLVE_PART_WORKFLOW } from '../../src/protocol/names';
 import { solveTraceSchema } from '../../src/protocol/solve';
-import { renderMarkdown } from '../../src/trace/markdown';
+import { renderTraceMarkdown } from '../../src/trace/markdown';
 import { externalCard, modelCard, runOf } from '../budget/cards';
 import { hostileText } from '../support/hostile-text';
 
@@ -43,7 +43,7 @@ test('foreign content of up to a megabyte in a history is omitted or shown, and 
       const reader = new TraceReader('run', new HistoryDecoder(loadDataConverter()));
       for (const event of foreignHistory(input, childInput, result, message)) await reader.read(event);
       expect(solveTraceSchema.safeParse(reader.trace).error).toBeUndefined();
-      expect(renderMarkdown(reader.trace).length).toBeLessThan(8 * MEGABYTE);
+      expect(renderTraceMarkdown(reader.trace).length).toBeLessThan(8 * MEGABYTE);
     }),
     { numRuns: 50 },
   );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { folderOfPrefix, keyOfName, nameOfKey } from '../../src/encryption/seal';
-import { checkKey } from '../../src/store/store';
+import { checkStoreKey } from '../../src/store/store';
 import { keyRing } from './test-keys';
 
 const keys = keyRing('new', 'old');
@@ -29,7 +29,7 @@ test('a name leads back to its key, under each encryption key, and is valid for 
       expect(keyOfName(name, keys)).toBe(key);
       expect(nameOfKey(key, encryption)).toBe(name);
       expect(() => {
-        checkKey(name);
+        checkStoreKey(name);
       }).not.toThrow();
     }),
   );

@@ -3,7 +3,7 @@ import { renderPlan } from '../../src';
 import {
   EVALUATE_WORKFLOW,
   type EvaluateInput,
-  manifestKey,
+  evaluationManifestKey,
   questionSetKey,
   type Summary,
 } from '../../src/evaluation/definitions';
@@ -363,7 +363,7 @@ function readPrompt(text: string): { words: readonly string[]; partOf: (name: st
 
 async function keepManifest(input: EvaluateInput, startedAt: string): Promise<void> {
   const manifest = { ...input, schema: 1, file: 'world.jsonl', startedAt };
-  await stage.store.write(manifestKey(input.id), Buffer.from(JSON.stringify(manifest)));
+  await stage.store.write(evaluationManifestKey(input.id), Buffer.from(JSON.stringify(manifest)));
 }
 
 async function keepQuestions(questions: readonly object[]): Promise<Partial<EvaluateInput>> {

@@ -1,4 +1,4 @@
-import { factsOf, spentOn, unitOf } from '../../src/evaluation/spent';
+import { loggedFactsOf, spentOn, unitOf } from '../../src/evaluation/spent';
 import type { Call } from '../../src';
 import { sampleCall, sampleTrace } from '../trace/sample-trace';
 
@@ -22,6 +22,6 @@ test('equal cost is measured in money if any was spent, else in tokens', () => {
 
 test('facts name the checkpoint that wrote plans, and none for a prompted Conductor', () => {
   const traces = [sampleTrace(), sampleTrace({ checkpoint: 'nightly/000001' })];
-  expect(factsOf(traces)).toMatchObject({ checkpoint: 'nightly/000001' });
-  expect(factsOf([sampleTrace()])).not.toHaveProperty('checkpoint');
+  expect(loggedFactsOf(traces)).toMatchObject({ checkpoint: 'nightly/000001' });
+  expect(loggedFactsOf([sampleTrace()])).not.toHaveProperty('checkpoint');
 });

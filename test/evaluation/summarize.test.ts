@@ -1,10 +1,10 @@
 import { chartsOf, reportOf } from '../../src/evaluation/report';
-import { renderMarkdown } from '../../src/report/report';
+import { renderReportMarkdown } from '../../src/report/report';
 import type { MethodRecord } from '../../src/evaluation/results';
 import { summarize, type Summary } from '../../src/evaluation/definitions';
 import { aRecord as record, SPENT as spent } from './a-record';
 
-const render = (summary: Summary): string => renderMarkdown(reportOf(summary, []));
+const render = (summary: Summary): string => renderReportMarkdown(reportOf(summary, []));
 
 const planOf = (...workers: readonly string[]) => ({
   steps: workers.map((worker, index) => ({ worker, subtask: '', sees: index === 0 ? [] : [index - 1] })),

@@ -1,7 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
 import { Hono } from 'hono';
-import { frameOf as bareFrameOf, type Frame, streamEvents, textOf } from '../../src/gateway/event-stream';
+import {
+  frameOf as bareFrameOf,
+  type EventFrame,
+  streamEvents,
+  textOfFrame,
+} from '../../src/gateway/event-stream';
 import type { Env } from '../../src/gateway/gateway';
 
 beforeEach(() => jest.useFakeTimers());
@@ -9,11 +14,11 @@ afterEach(() => jest.useRealTimers());
 
 const SECOND = 1000;
 const frameOf = (...given: Parameters<typeof bareFrameOf>): string =>
-  [...textOf(bareFrameOf(...given))].join('');
+  [...textOfFrame(bareFrameOf(...given))].join('');
 const never = (): Promise<never> => new Promise(() => undefined);
 
 /** Opens a stream of these frames, without a socket. */
-async function open(frames: AsyncIterator<Frame>, last: Frame | null = null) {
+async function open(frames: AsyncIterator<EventFrame>, last: EventFrame | null = null) {
   const onGone = jest.fn();
   let gone: AbortSignal | undefined;
   const stop = new AbortController();
@@ -57,7 +62,7 @@ async function readFor(reader: Reader, seconds: number): Promise<{ at: number; t
   return found;
 }
 
-async function* framesAt(...times: readonly number[]): AsyncGenerator<Frame> {
+async function* framesAt(...times: readonly number[]): AsyncGenerator<EventFrame> {
   for (const ms of times) {
     await new Promise((resolve) => setTimeout(resolve, ms));
     yield bareFrameOf(String(ms));
@@ -98,7 +103,7 @@ test('a frame resets the count of silences', async () => {
 
 test('a client that does not read is cut off after a minute', async () => {
   const ended = jest.fn();
-  async function* frames(): AsyncGenerator<Frame> {
+  async function* frames(): AsyncGenerator<EventFrame> {
     try {
       for (;;) yield bareFrameOf(await Promise.resolve('x'.repeat(1000)));
     } finally {
@@ -143,7 +148,7 @@ test('a client that leaves is noticed once, and no timer goes on', async () => {
 });
 
 test('failing frames end the stream with the vendor’s error', async () => {
-  async function* broken(): AsyncGenerator<Frame> {
+  async function* broken(): AsyncGenerator<EventFrame> {
     yield* framesAt(1000);
     throw new Error('no store');
   }
@@ -172,7 +177,7 @@ test.each([
 
 test('a stream is not stopped within a frame', async () => {
   const long = { text: 'x'.repeat(100_000) };
-  async function* frames(): AsyncGenerator<Frame> {
+  async function* frames(): AsyncGenerator<EventFrame> {
     yield await Promise.resolve(bareFrameOf(long));
     await never();
   }
@@ -199,7 +204,7 @@ test('a frame is the JSON of its data, in pieces of bounded length', () => {
   );
   fc.assert(
     fc.property(data, (made) => {
-      const pieces = [...textOf(bareFrameOf(made, 'kind', 'cursor'))];
+      const pieces = [...textOfFrame(bareFrameOf(made, 'kind', 'cursor'))];
       const text = new TextDecoder().decode(Buffer.concat(pieces.map((piece) => Buffer.from(piece))));
       const json = text.slice('event: kind\nid: cursor\ndata: '.length);
       expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(made)));

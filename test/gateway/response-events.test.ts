@@ -1,5 +1,5 @@
 import { ResponseStream } from 'openai/lib/responses/ResponseStream';
-import type { Frame } from '../../src/gateway/event-stream';
+import type { EventFrame } from '../../src/gateway/event-stream';
 import { ResponseEncoder, type ResponseEvent } from '../../src/gateway/surfaces/response-events';
 import { beginningOf, type ResponseBody, textPart } from '../../src/gateway/surfaces/response-object';
 import { ResponseFrames } from '../../src/gateway/surfaces/response-stream';
@@ -36,7 +36,7 @@ async function* eventsOf(end: ResponseBody): AsyncGenerator<ResponseEvent> {
   yield* encoder.end(end);
 }
 
-const dataOf = ({ data }: Frame): string => JSON.stringify(data);
+const dataOf = ({ data }: EventFrame): string => JSON.stringify(data);
 
 /** Returns what OpenAI's client makes of a stream with an event that says nothing after each event. */
 async function readByClient(end: ResponseBody) {
@@ -83,7 +83,7 @@ test('a stream that breaks off says where to resume', async () => {
   }
   const said: string[] = [];
   const frames = new ResponseFrames(0, (line) => said.push(line));
-  const sent: Frame[] = [];
+  const sent: EventFrame[] = [];
   const sending = async (): Promise<void> => {
     for await (const frame of frames.of(broken())) sent.push(frame);
   };

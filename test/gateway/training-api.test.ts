@@ -1,6 +1,6 @@
 import { readGivenConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
-import { type Manifest, manifestKey } from '../../src/evaluation/definitions';
+import { type EvaluationManifest, evaluationManifestKey } from '../../src/evaluation/definitions';
 import { KeyChecker, readAudit } from '../../src/gateway/access';
 import { dateOf } from '../../src/store/costs';
 import { readServing } from '../../src/training/client';
@@ -81,7 +81,7 @@ test('only an admin key can change what serves, and the audit log records it', a
 test('evaluations are listed and summarized', async () => {
   const { store } = stage;
   expect(await ask('GET', '/api/evaluations', key)).toMatchObject({ status: 200, body: [] });
-  const manifest: Manifest = {
+  const manifest: EvaluationManifest = {
     schema: 1,
     id: 'eval-1',
     file: 'legs.jsonl',
@@ -93,8 +93,8 @@ test('evaluations are listed and summarized', async () => {
     startedAt: '2026-11-21T01:00:00.000Z',
     run: resolveRun(readGivenConfig(stage.config)),
   };
-  await store.write(manifestKey('eval-1'), Buffer.from(JSON.stringify(manifest)));
-  await store.write(manifestKey('eval-0'), Buffer.from('{}'));
+  await store.write(evaluationManifestKey('eval-1'), Buffer.from(JSON.stringify(manifest)));
+  await store.write(evaluationManifestKey('eval-0'), Buffer.from('{}'));
   const { id, file, questions, methods, workers, seed, startedAt } = manifest;
   const listed = { id, file, questions, methods, workers, seed, startedAt };
   expect((await ask('GET', '/api/evaluations', key)).body).toEqual([listed]);

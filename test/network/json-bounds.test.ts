@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { findExcess, MOST_LEVELS, MOST_VALUES } from '../../src/network/json-bounds';
+import { findJsonExcess, MOST_LEVELS, MOST_VALUES } from '../../src/network/json-bounds';
 
 /** Counts as the bound does: each list and object for as many values as it has, an empty one for one. */
 function valuesIn(value: unknown): number {
@@ -14,8 +14,10 @@ test('counts the values of any JSON, whatever its strings hold', () => {
   fc.assert(
     fc.property(fc.oneof(json, fc.array(text), fc.dictionary(text, fc.array(text))), (value) => {
       const room = MOST_VALUES - valuesIn(value) - 1;
-      expect(findExcess(JSON.stringify([value, ...Array<number>(room).fill(1)]))).toBeNull();
-      expect(findExcess(JSON.stringify([...Array<number>(room + 1).fill(1), value]))).toMatch(/20000 values/);
+      expect(findJsonExcess(JSON.stringify([value, ...Array<number>(room).fill(1)]))).toBeNull();
+      expect(findJsonExcess(JSON.stringify([...Array<number>(room + 1).fill(1), value]))).toMatch(
+        /20000 values/,
+      );
     }),
     { numRuns: 50 },
   );
@@ -23,11 +25,11 @@ test('counts the values of any JSON, whatever its strings hold', () => {
 
 test('counts levels of lists and objects alike', () => {
   const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}1${']}'.repeat(levels / 2)}`;
-  expect(findExcess(`[${nested(MOST_LEVELS)}]`)).toMatch(/more than 128 deep/);
-  expect(findExcess(nested(MOST_LEVELS))).toBeNull();
-  expect(findExcess(`[${Array(1000).fill(nested(2)).join(',')}]`)).toBeNull();
+  expect(findJsonExcess(`[${nested(MOST_LEVELS)}]`)).toMatch(/more than 128 deep/);
+  expect(findJsonExcess(nested(MOST_LEVELS))).toBeNull();
+  expect(findJsonExcess(`[${Array(1000).fill(nested(2)).join(',')}]`)).toBeNull();
 });
 
 test('leaves what is no JSON to the parser', () => {
-  for (const text of ['', '"', '"\\', '{', ']]]]', 'Eight.']) expect(findExcess(text)).toBeNull();
+  for (const text of ['', '"', '"\\', '{', ']]]]', 'Eight.']) expect(findJsonExcess(text)).toBeNull();
 });

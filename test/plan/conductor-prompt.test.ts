@@ -1,5 +1,5 @@
 import { parsePlan } from '../../src/plan/parse';
-import type { Example } from '../../src/plan/plan';
+import type { PlanExample } from '../../src/plan/plan';
 import { conductorMessages, type ConductorPrompt } from '../../src/plan/prompt/conductor';
 import { EXAMPLE_SETS, exampleReply } from '../../src/plan/prompt/example-plans';
 
@@ -51,7 +51,7 @@ describe.each([
 });
 
 test('the example sets share the same plan graphs, of one to four steps', () => {
-  const graphsOf = (examples: readonly Example[]): unknown =>
+  const graphsOf = (examples: readonly PlanExample[]): unknown =>
     examples.map(({ plan }) => plan.steps.map(({ worker, sees }) => [worker, sees]));
   const { 'out-of-domain': everyday, mixed, none } = EXAMPLE_SETS;
   expect(everyday.map(({ plan }) => plan.steps.length)).toEqual([1, 2, 3, 4]);

@@ -137,7 +137,7 @@ interface Use {
 function countLooks(run: () => void): number {
   let looks = 0;
   const restore = [
-    watch(patterns.Reader.prototype, 'peek', () => (looks += 1)),
+    watch(patterns.ReplyReader.prototype, 'peek', () => (looks += 1)),
     watch(RegExp.prototype, 'exec', ({ self, input, from, result }) => {
       looks += 1 + charactersSearched(self, String(input[0]), from, result);
     }),

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import type { RunLimits } from '../../src/protocol/cards';
-import { allowsModel, findExcess, lowerLimits, mayPlan, mostOf, rightsIn } from '../../src/protocol/rights';
+import {
+  allowsModel,
+  findLimitExcess,
+  lowerLimits,
+  mayPlan,
+  mostOf,
+  rightsIn,
+} from '../../src/protocol/rights';
 import { runOf } from '../budget/cards';
 
 const { limits } = runOf([]);
@@ -42,7 +49,7 @@ test('the lower of two limits is within both, and each limit is one of the two',
   fc.assert(
     fc.property(anyLimits, anyLimits, (one, other) => {
       const lower = lowerLimits(one, other);
-      expect([findExcess(lower, one), findExcess(lower, other)]).toEqual([null, null]);
+      expect([findLimitExcess(lower, one), findLimitExcess(lower, other)]).toEqual([null, null]);
       for (const name of Object.keys(lower) as (keyof RunLimits)[]) {
         expect([one[name], other[name]]).toContain(lower[name]);
       }
@@ -55,7 +62,7 @@ test('a change is above the limits exactly if it holds one that lowering would a
     fc.property(anyLimits, anyLimits, (change, most) => {
       const isWithin =
         JSON.stringify(lowerLimits(change, most)) === JSON.stringify(lowerLimits(change, change));
-      expect(findExcess(change, most) === null).toBe(isWithin);
+      expect(findLimitExcess(change, most) === null).toBe(isWithin);
     }),
   );
 });
@@ -65,7 +72,7 @@ test.each([
   [{ nanoUsd: null }, 'costUsd is no limit, and this key may set at most 1.5: '],
   [{ calls: 41 }, 'calls is 41, and this key may set at most 40: '],
 ])('the sentence on %j says by whom it can be raised', (change, sentence) => {
-  const told = findExcess(change, { ...limits, nanoUsd: 1_500_000_000 });
+  const told = findLimitExcess(change, { ...limits, nanoUsd: 1_500_000_000 });
   expect(told).toBe(`${sentence}ask for less, or have the operator raise it`);
 });
 

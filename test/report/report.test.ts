@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { curvesChart } from '../../src/report/curves-chart';
 import { drawCharts } from '../../src/report/chart';
-import { renderHtml, renderMarkdown, type Report, writeReport } from '../../src/report/report';
+import { renderHtml, renderReportMarkdown, type Report, writeReport } from '../../src/report/report';
 import { scoreCostChart, sharesChart } from '../../src/evaluation/report/score-charts';
 import { freshFolder } from '../local/fresh-folder';
 
@@ -58,7 +58,7 @@ test('foreign names stay text of a readable length, in the page and in Markdown'
   expect(html.match(/<[a-z][^>]*\son\w+=/gi)).toBeNull();
   for (const unseen of ['\u0000', '\u202e']) expect(html).not.toContain(unseen);
   expect(html.length).toBeLessThan(300_000);
-  const markdown = renderMarkdown(report);
+  const markdown = renderReportMarkdown(report);
   expect(markdown).not.toMatch(/(?<!\\)<[a-z/]/i);
   const cells = markdown.split('\n').filter((line) => line.startsWith('| '));
   expect(cells.map((line) => line.match(/(?<!\\)\|/g)?.length)).toEqual(cells.map(() => 3));

@@ -3,7 +3,7 @@ import { type CostReport, readDay, sumCosts } from '../../src/store/costs';
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { type LedgerRow, writeRow } from '../../src/store/ledger';
 import type { Store } from '../../src';
-import type { CostGroup, Day } from '../../src/store/store';
+import type { CostGroup, CalendarDay } from '../../src/store/store';
 import { openStore } from '../../src/store/open-store';
 import { keyRing } from '../encryption/test-keys';
 import { freshStore } from '../local/fresh-folder';
@@ -34,7 +34,7 @@ interface Asked {
 }
 
 function report({ by = 'worker', since, until, from = store }: Asked = {}): Promise<CostReport> {
-  const day = (name = ''): Day | undefined => readDay(name, 'utc') ?? undefined;
+  const day = (name = ''): CalendarDay | undefined => readDay(name, 'utc') ?? undefined;
   return sumCosts(from, { by, zone: 'utc', since: day(since), until: day(until) });
 }
 

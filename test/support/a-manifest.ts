@@ -1,7 +1,7 @@
-import type { Manifest } from '../../src/training/policy/serving';
+import type { CheckpointManifest } from '../../src/training/policy/serving';
 
 /** Returns the manifest of a made-up checkpoint, with a test's changes. */
-export function aManifest(change: Partial<Manifest> = {}): Manifest {
+export function aManifest(change: Partial<CheckpointManifest> = {}): CheckpointManifest {
   return {
     schema: 1,
     trainRun: 'nightly',

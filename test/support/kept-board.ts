@@ -2,11 +2,11 @@ import type { Store } from '../../src';
 import type { ResolvedRun } from '../../src/protocol/cards';
 import {
   type EvaluatedQuestion,
-  manifestKey,
+  evaluationManifestKey,
   questionSetKey,
   resultKey,
 } from '../../src/evaluation/contract';
-import type { Manifest } from '../../src/evaluation/definitions';
+import type { EvaluationManifest } from '../../src/evaluation/definitions';
 import { writeRecord } from '../../src/store/records';
 import { type LedgerRow, writeRow } from '../../src/store/ledger';
 import { keepLines } from '../../src/store/texts';
@@ -138,7 +138,7 @@ export async function keepNextCycle(
 /** Stores an evaluation of four methods that is over. */
 export async function keepEvaluation(store: Store, run: ResolvedRun): Promise<void> {
   const { key: set } = await keepLines(store, QUESTIONS, questionSetKey);
-  const manifest: Manifest = {
+  const manifest: EvaluationManifest = {
     schema: 1,
     id: 'eval-legs',
     file: 'legs.jsonl',
@@ -150,7 +150,7 @@ export async function keepEvaluation(store: Store, run: ResolvedRun): Promise<vo
     startedAt: '2026-11-21T01:00:00.000Z',
     run,
   };
-  await writeRecord(store, manifestKey(manifest.id), manifest);
+  await writeRecord(store, evaluationManifestKey(manifest.id), manifest);
   const plan = {
     steps: [
       { worker: 'a', subtask: 'Count.', sees: [] },

@@ -2,7 +2,7 @@ import { describeChanges, drawFrame } from '../../src/cli/kit/view/run-view';
 import type { SolveResult } from '../../src';
 import { whyDegraded } from '../../src/trace/describe';
 import { PLAIN, widthOf } from '../../src/trace/lines';
-import { renderMarkdown } from '../../src/trace/markdown';
+import { renderTraceMarkdown } from '../../src/trace/markdown';
 import { renderMermaid } from '../../src/trace/mermaid';
 import { renderTree } from '../../src/trace/tree';
 import { at, sampleCall, sampleRound, sampleStep, sampleTrace } from './sample-trace';
@@ -76,7 +76,7 @@ test('the tree shows the reasons, and each rejected reply with its mistake', () 
 });
 
 test("Temporal's page shows the reasons, and the flowchart shows them at their step", () => {
-  const page = renderMarkdown(degradedTrace());
+  const page = renderTraceMarkdown(degradedTrace());
   for (const reason of REASONS) expect(page).toContain(`**Degraded**: ${reason}`);
   expect(renderMermaid(degradedTrace())).toContain('Task 1<br/>The reply holds no list of workers"]:::done');
 });

@@ -1,4 +1,4 @@
-import { describeDuration, describeSees, describeUsd, stateOf } from '../../src/trace/describe';
+import { describeDuration, describeSees, describeUsd, stepStateOf } from '../../src/trace/describe';
 import { oneLine, widthOf } from '../../src/trace/lines';
 import { at, sampleStep } from './sample-trace';
 
@@ -19,8 +19,8 @@ test('an ongoing duration is measured until now, and is never negative under clo
 });
 
 test('a step with the output of an earlier run counts as done', () => {
-  expect(stateOf(sampleStep(0, { startedAt: null, output: 'Paris.' }))).toBe('done');
-  expect(stateOf(sampleStep(0, { startedAt: null }))).toBe('waiting');
+  expect(stepStateOf(sampleStep(0, { startedAt: null, output: 'Paris.' }))).toBe('done');
+  expect(stepStateOf(sampleStep(0, { startedAt: null }))).toBe('waiting');
 });
 
 test('steps are numbered from 1 for people', () => {

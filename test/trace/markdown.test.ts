@@ -1,4 +1,4 @@
-import { renderMarkdown } from '../../src/trace/markdown';
+import { renderTraceMarkdown } from '../../src/trace/markdown';
 import { sampleFamily, sampleWaiting } from './sample-family';
 
 /** Beginning of a row; each cell ends in a no-break space, which Temporal's page keeps. */
@@ -7,9 +7,9 @@ const rowOf = (...cells: (string | number)[]): string =>
 
 describe('a run as markdown', () => {
   test('names the child workflow of each round that is not its own', () => {
-    const paragraphs = renderMarkdown(sampleFamily()).split('\n\n');
+    const paragraphs = renderTraceMarkdown(sampleFamily()).split('\n\n');
     expect(paragraphs.join()).not.toContain('at most');
-    const running = renderMarkdown(sampleFamily({ status: 'running' })).split('\n\n');
+    const running = renderTraceMarkdown(sampleFamily({ status: 'running' })).split('\n\n');
     expect(running).toContain('Plan: at most 12 calls, 40,000 tokens, $0.1200');
     expect(paragraphs.slice(-7)).toEqual([
       'Child workflow `solve-1-review`',
@@ -24,16 +24,16 @@ describe('a run as markdown', () => {
   });
 
   test('names the checkpoint that planned it, if there was one', () => {
-    expect(renderMarkdown(sampleFamily())).not.toContain('checkpoint');
-    expect(renderMarkdown(sampleFamily({ checkpoint: 'nightly/000040' })).split('\n\n')).toContain(
+    expect(renderTraceMarkdown(sampleFamily())).not.toContain('checkpoint');
+    expect(renderTraceMarkdown(sampleFamily({ checkpoint: 'nightly/000040' })).split('\n\n')).toContain(
       'Conductor: checkpoint `nightly/000040`',
     );
   });
 
   test('says how to approve a plan, and what a limit did', () => {
-    expect(renderMarkdown(sampleWaiting())).toContain(
+    expect(renderTraceMarkdown(sampleWaiting())).toContain(
       '**Waits for approval**: `temporal-conductor approve solve-1 [--edit FILE | --reject REASON]`',
     );
-    expect(renderMarkdown(sampleFamily({ stoppedBy: 'calls' }))).toContain('Raise limits.calls');
+    expect(renderTraceMarkdown(sampleFamily({ stoppedBy: 'calls' }))).toContain('Raise limits.calls');
   });
 });

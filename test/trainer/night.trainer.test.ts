@@ -5,7 +5,7 @@ import { SMALL_WORLD } from '../../research/world/world';
 import {
   checkpointsFolder,
   cycleExamplesKey,
-  manifestKey,
+  checkpointManifestKey,
   metricsKey,
   rightPlansKey,
   weightsFolder,
@@ -59,7 +59,7 @@ test('each cycle makes a checkpoint, which the next one samples; the first and s
   expect(examples?.toString('utf8').trim().split('\n')).toHaveLength(3 * 8);
   expect(await stage.store.read(rightPlansKey(trainRun, 2))).not.toBeNull();
   expect(cycles[1]?.update?.logprobGap).toBeLessThan(1e-4);
-  expect(await read(manifestKey(trainRun, '000002'))).toMatchObject({ prompt: 'compact' });
+  expect(await read(checkpointManifestKey(trainRun, '000002'))).toMatchObject({ prompt: 'compact' });
 }, 300_000);
 
 test('a night leaves only what may still be needed on disk, in the store and artifacts, and on the policy server', async () => {
@@ -67,7 +67,7 @@ test('a night leaves only what may still be needed on disk, in the store and art
   const folders = (await readdir(join(checkpoints, trainRun))).filter((name) => !name.startsWith('.'));
   expect(folders).not.toContain('000001');
   expect(folders.length).toBeLessThanOrEqual(4);
-  const manifests = ['000002', '000003', 'warm'].map((name) => manifestKey(trainRun, name));
+  const manifests = ['000002', '000003', 'warm'].map((name) => checkpointManifestKey(trainRun, name));
   expect(await store.list(checkpointsFolder(trainRun))).toEqual(manifests);
   const weights = ['000002', '000003', 'base', 'warm'].map((name) => weightsKey(trainRun, name));
   expect(await artifacts.list(weightsFolder(trainRun))).toEqual(weights);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { SMALL_WORLD } from '../../research/world/world';
-import { readManifest, readRun } from '../../src/training/client';
+import { readCheckpointManifest, readTrainRun } from '../../src/training/client';
 import { openTrainFolder, type TrainFolder } from '../support/train-commands';
 import { openTrainingStage, type TrainingStage } from './support/training-stage';
 
@@ -37,8 +37,8 @@ test('right plans train another run, whose first night starts from them, and can
   const id = learned.stdout.trim();
   expect(id).toMatch(/^imitation\/warm-[0-9a-f]{8}$/);
   const checkpoint = { trainRun: 'imitation', name: id.slice('imitation/'.length) };
-  expect(await readManifest(stage.store, checkpoint)).toMatchObject({ prompt: 'compact' });
-  expect(await readRun(stage.store, 'imitation')).toMatchObject({ done: 0, checkpoint });
+  expect(await readCheckpointManifest(stage.store, checkpoint)).toMatchObject({ prompt: 'compact' });
+  expect(await readTrainRun(stage.store, 'imitation')).toMatchObject({ done: 0, checkpoint });
 
   expect(exported).toMatchObject({ code: 0 });
   const files = ['README.md', 'chat_template.jinja', 'config.json', 'model.safetensors', 'tokenizer.json'];

@@ -12,7 +12,7 @@ import {
 import { joined, NO_CONTENT, partContentSchema, partsSchema } from './content';
 import { finishOf, StreamEnd } from './ending';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
-import { type Assembly, readAnswer } from './stream';
+import { type Assembly, readModelResponse } from './stream';
 import { NO_TIMEOUT_MS, sendWith } from './transport';
 
 type Body = Anthropic.MessageCreateParams;
@@ -60,7 +60,7 @@ export const completeAnthropic: Complete = async (request) => {
   const client = await openClient(request);
   const { signal } = request;
   const response = await client.messages.create(toBody(request, settings), { signal }).asResponse();
-  const message = readReply(messageSchema, await readAnswer(response, request, messageAssembly()));
+  const message = readReply(messageSchema, await readModelResponse(response, request, messageAssembly()));
   const { content, stop_reason: reason, stop_details: details, usage = null } = message;
   const { text, thoughts } = content;
   return {

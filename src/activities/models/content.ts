@@ -36,7 +36,7 @@ type Part = z.output<typeof partSchema>;
 export const partsSchema = z.array(partSchema).transform((parts) => joined(parts.map(contentIn)));
 
 /** Content as most servers send it: a text, or a list of parts. */
-export const contentSchema = z
+export const replyContentSchema = z
   .union([z.string().transform(contentIn), partsSchema])
   .nullish()
   .transform((content) => content ?? NO_CONTENT);

@@ -1,5 +1,5 @@
 import { nameOf } from '../../config/cards';
-import { factsOf } from '../../errors';
+import { errorFactsOf } from '../../errors';
 import { FAILURES, type FailureType } from '../../protocol/failures';
 import {
   CONSEQUENCES,
@@ -12,7 +12,7 @@ import type { ModelReply, ModelRequest } from './model';
 import { redact } from './redact';
 
 /** A failed call in our own words, as plain data and free of secrets. */
-export interface CallFailure extends Omit<Consequence, 'remedy'> {
+export interface ProviderFailure extends Omit<Consequence, 'remedy'> {
   readonly type: FailureType;
   readonly message: string;
   readonly nextRetryDelayMs?: number | null;
@@ -27,27 +27,27 @@ export interface Answered {
 
 export interface Failed {
   readonly kind: 'failed';
-  readonly failure: CallFailure;
+  readonly failure: ProviderFailure;
   /** Reply that arrived despite the failure: a refusal, a cut or empty answer, or only usage. */
   readonly reply: ModelReply | null;
 }
 
-export type Asked = Pick<ModelRequest, 'card' | 'apiKey' | 'signal' | 'timeoutMs' | 'maxAnswerTokens'>;
+export type SentRequest = Pick<ModelRequest, 'card' | 'apiKey' | 'signal' | 'timeoutMs' | 'maxAnswerTokens'>;
 
 /** Maps whatever a provider's SDK threw to our failure types. Returns null if the run was cancelled. */
-export function toProviderFailure(error: unknown, asked: Asked): CallFailure | null {
+export function toProviderFailure(error: unknown, asked: SentRequest): ProviderFailure | null {
   const { signal } = asked;
   if (!signal.aborted) return describeFailure(diagnose(error), asked);
-  return factsOf(signal.reason).code === 'TimeoutError' ? tooLate(asked) : null;
+  return errorFactsOf(signal.reason).code === 'TimeoutError' ? tooLate(asked) : null;
 }
 
-export function tooLate(asked: Asked): CallFailure {
+export function tooLate(asked: SentRequest): ProviderFailure {
   const happened = `gave no answer within ${asked.timeoutMs / 1000} s`;
   return describeFailure({ type: FAILURES.timeout, happened, reason: '' }, asked);
 }
 
 /** Puts a diagnosis into one sentence, without the key, and adds the consequences of its type. */
-export function describeFailure(diagnosis: Diagnosis, { card, apiKey }: Asked): CallFailure {
+export function describeFailure(diagnosis: Diagnosis, { card, apiKey }: SentRequest): ProviderFailure {
   const { type, happened, reason, nextRetryDelayMs = null } = diagnosis;
   const { remedy, retryable, billed, health } = { ...CONSEQUENCES[type], ...diagnosis };
   const why = redact(reason, apiKey);
@@ -62,7 +62,7 @@ export function describeFailure(diagnosis: Diagnosis, { card, apiKey }: Asked): 
 }
 
 /** Returns a failure with the reply so far. Usage that the vendor reports is billed, whatever the failure. */
-export function failedWith(failure: CallFailure, reply: ModelReply | null): Failed {
+export function failedWith(failure: ProviderFailure, reply: ModelReply | null): Failed {
   return { kind: 'failed', failure: reply?.usage ? { ...failure, billed: 'yes' } : failure, reply };
 }
 
@@ -70,7 +70,7 @@ export function failedWith(failure: CallFailure, reply: ModelReply | null): Fail
  * Decides whether a reply is an answer. A refusal, an empty reply or one that was cut off is not, unless it was cut
  * off at `maxAnswerTokens`. All of them were billed.
  */
-export function judgeReply(reply: ModelReply, asked: Asked): Ended {
+export function judgeReply(reply: ModelReply, asked: SentRequest): Ended {
   const { text, finish, refusal } = reply;
   const { maxAnswerTokens } = asked;
   const isBlank = text.trim() === '';

@@ -13,7 +13,7 @@ import {
 import { NO_CONTENT, partsSchema } from './content';
 import { finishOf, StreamEnd } from './ending';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
-import { type Assembly, readAnswer } from './stream';
+import { type Assembly, readModelResponse } from './stream';
 import { sendWith } from './transport';
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const;
@@ -88,7 +88,7 @@ async function ask(
   const send = sendAs(request);
   let body: unknown = null;
   const fetch: typeof send = async (url, init) => {
-    body = await readAnswer(await send(url, init), request, candidateAssembly());
+    body = await readModelResponse(await send(url, init), request, candidateAssembly());
     return new Response(streams ? 'data: {}\n\n' : '{}');
   };
   const { extraBody } = request.card;

@@ -9,7 +9,7 @@ import { withoutRefused } from './refusals';
 
 export { diagnose, DiagnosedError, type Diagnosis, type ProviderFailureType } from './diagnose';
 export { judgeReply, toProviderFailure } from './failure';
-export { readJson, saidIn } from './failures/said';
+export { parseJson, saidIn } from './failures/said';
 export { hasEngine, howToGetEngine } from './local';
 export type { Complete, ListModels } from './model';
 export { backgroundOpenAI } from './openai';

@@ -50,15 +50,15 @@ export type Complete = (request: ModelRequest) => Promise<ModelReply>;
 
 export type ModelPlace = Pick<ModelRequest, 'card' | 'apiKey' | 'signal'>;
 
-type Place = Omit<ModelPlace, 'signal'>;
+type KeyedEndpoint = Omit<ModelPlace, 'signal'>;
 
 /**
  * Caches one SDK client per endpoint and key: creating one takes a third of a millisecond, and Google's may print a
  * warning. Clients hold no sockets, so none needs closing.
  */
 export function oneForEachPlace<Client>(
-  make: (place: Place) => Promise<Client>,
-): (place: Place) => Promise<Client> {
+  make: (place: KeyedEndpoint) => Promise<Client>,
+): (place: KeyedEndpoint) => Promise<Client> {
   const clients = new Map<string, Promise<Client>>();
   return ({ card, apiKey }) =>
     openOnce(clients, JSON.stringify([card.baseUrl, card.proxy, apiKey]), () => make({ card, apiKey }));

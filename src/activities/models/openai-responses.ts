@@ -11,32 +11,32 @@ import {
   type Progress,
   toConversation,
 } from './model';
-import { type Content, contentSchema, joined, NO_CONTENT, thoughtsIn } from './content';
+import { type Content, replyContentSchema, joined, NO_CONTENT, thoughtsIn } from './content';
 import { finishOf } from './ending';
 import { readReply, refuseReported, ReportedFailure, tierSchema } from './reply';
-import { type Assembly, failedMidway, readAnswer } from './stream';
+import { type Assembly, failedMidway, readModelResponse } from './stream';
 import { responsesUsageSchema, usageOf, USUAL_TIER } from './openai-usage';
 
 type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 
-export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export const OPENAI_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /** Header with an id to search for in the logs of OpenAI, or of a gateway in front of it. */
 export const REQUEST_ID = 'X-Client-Request-Id';
 
 /** Returns the options of one request. Without an id, null keeps the SDK from sending one from its environment. */
-export function optionsFor({ signal, callId = null }: Asked): OpenAI.RequestOptions {
+export function optionsFor({ signal, callId = null }: CallOptions): OpenAI.RequestOptions {
   return { signal, headers: { [REQUEST_ID]: callId } };
 }
 
-interface Asked {
+interface CallOptions {
   readonly signal: AbortSignal;
   readonly callId?: string | null | undefined;
 }
 
 /** Message of the answer. One in the phase `commentary` is what the model says while it works. */
 const messageSchema = z
-  .object({ type: z.literal('message'), phase: z.string().nullish(), content: contentSchema })
+  .object({ type: z.literal('message'), phase: z.string().nullish(), content: replyContentSchema })
   .transform(({ phase, content }): Content => {
     if (phase !== COMMENTARY) return content;
     return { ...content, text: '', thoughts: content.thoughts + content.text };
@@ -71,7 +71,7 @@ export async function completeResponse(client: OpenAI, request: ModelRequest): P
   const response = await client.responses
     .create({ ...body, store: false, ...(stream && { stream }) }, optionsFor(request))
     .asResponse();
-  const whole = readReply(responseSchema, await readAnswer(response, request, responseAssembly()));
+  const whole = readReply(responseSchema, await readModelResponse(response, request, responseAssembly()));
   if (!ENDED.has(whole.status ?? 'completed')) throw failedMidway(`status is ${whole.status ?? ''}`);
   return replyOf(whole, sent);
 }
@@ -147,7 +147,10 @@ interface Sent {
 function bodyOf(request: ModelRequest): Sent & { readonly body: Body } {
   const { card, messages } = request;
   const { system, turns } = toConversation(messages);
-  const settings = chooseSettings(request, { lacks: ['topK', 'presencePenalty', 'seed'], efforts: EFFORTS });
+  const settings = chooseSettings(request, {
+    lacks: ['topK', 'presencePenalty', 'seed'],
+    efforts: OPENAI_EFFORTS,
+  });
   const { temperature, topP, effort, outputSchema, maxOutputTokens, dropped } = settings;
   const body: Body = {
     model: card.model,

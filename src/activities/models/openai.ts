@@ -12,20 +12,20 @@ import {
   type Settings,
   toConversation,
 } from './model';
-import { type Content, contentSchema, NO_CONTENT, thoughtsSchema } from './content';
+import { type Content, replyContentSchema, NO_CONTENT, thoughtsSchema } from './content';
 import { finishOf, StreamEnd } from './ending';
 import { readReply, tierSchema } from './reply';
 import {
   beginResponse,
   cancelResponse,
   completeResponse,
-  EFFORTS,
+  OPENAI_EFFORTS,
   lookAtResponse,
   optionsFor,
   REQUEST_ID,
 } from './openai-responses';
 import { chatUsageSchema, usageOf, USUAL_TIER, withUsage } from './openai-usage';
-import { type Assembly, readAnswer } from './stream';
+import { type Assembly, readModelResponse } from './stream';
 import { NO_TIMEOUT_MS, sendWith } from './transport';
 
 /** Calls OpenAI, or a server that speaks one of its two APIs: vLLM, llama.cpp, Ollama, OpenRouter and others. */
@@ -70,7 +70,7 @@ type Body = OpenAI.Chat.ChatCompletionCreateParams;
 /** Message, or what an event adds to it. Servers name the thoughts differently; some send it under both names. */
 const messageSchema = z
   .object({
-    content: contentSchema,
+    content: replyContentSchema,
     refusal: z.string().nullish(),
     reasoning_content: thoughtsSchema,
     reasoning: thoughtsSchema,
@@ -96,12 +96,12 @@ async function completeChat(client: OpenAI, request: ModelRequest): Promise<Mode
   const settings = chooseSettings(request, {
     // Other servers of this protocol support it.
     lacks: request.card.baseUrl === null ? ['topK'] : [],
-    efforts: EFFORTS,
+    efforts: OPENAI_EFFORTS,
   });
   const response = await client.chat.completions
     .create(toBody(request, settings), optionsFor(request))
     .asResponse();
-  const completion = readReply(completionSchema, await readAnswer(response, request, chatAssembly()));
+  const completion = readReply(completionSchema, await readModelResponse(response, request, chatAssembly()));
   const { message, finish_reason: reason } = completion.choices[0];
   const { text, thoughts } = message;
   const refusal = message.refusal || null;

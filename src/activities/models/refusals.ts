@@ -86,8 +86,8 @@ export function withoutRefused(complete: Complete): Complete {
 
   function learn(request: ModelRequest, without: readonly Field[]): void {
     const ofServer = without.filter((field) => field !== SCHEMA);
-    if (ofServer.length > 0) byPlace.set(keyOf(request), ofServer);
-    if (without.includes(SCHEMA)) remember(bySchema, keyOf(request, request.outputSchema), [SCHEMA]);
+    if (ofServer.length > 0) byPlace.set(requestKey(request), ofServer);
+    if (without.includes(SCHEMA)) remember(bySchema, requestKey(request, request.outputSchema), [SCHEMA]);
   }
 
   async function ask(request: ModelRequest, known: readonly Field[]): Promise<ModelReply> {
@@ -107,8 +107,8 @@ export function withoutRefused(complete: Complete): Complete {
   }
 
   return (request) => {
-    const ofServer = byPlace.get(keyOf(request)) ?? [];
-    const ofSchema = request.outputSchema && bySchema.get(keyOf(request, request.outputSchema));
+    const ofServer = byPlace.get(requestKey(request)) ?? [];
+    const ofSchema = request.outputSchema && bySchema.get(requestKey(request, request.outputSchema));
     return ask(request, [...ofServer, ...(ofSchema ?? [])]);
   };
 }
@@ -124,7 +124,7 @@ function remember<Value>(memory: Map<string, Value>, key: string, value: Value):
 }
 
 /** Returns the key of remembered refusals. Some models refuse a temperature only while they think. */
-function keyOf({ card }: ModelRequest, schema?: ModelRequest['outputSchema']): string {
+function requestKey({ card }: ModelRequest, schema?: ModelRequest['outputSchema']): string {
   const { provider, api, baseUrl, model, effort, thinking } = card;
   return hash('sha256', JSON.stringify([provider, api, baseUrl, model, effort, thinking, schema]));
 }

@@ -1,7 +1,7 @@
 import { FAILURES } from '../../protocol/failures';
 import type { Diagnosis } from './diagnose';
 import { failureIn } from './failures/cause';
-import { holdsOutput, readJson, reportIn } from './failures/said';
+import { holdsOutput, parseJson, reportIn } from './failures/said';
 import type { ModelRequest } from './model';
 import { refuseReported, ReportedFailure, UnreadableReply } from './reply';
 import { isEventStream, MAX_RESPONSE_BYTES, NO_TIMEOUT_MS, tooLong, TransportError } from './transport';
@@ -26,7 +26,7 @@ export interface Assembly {
  * The SDKs do not read streams here: they end silently with the connection, and some take minutes for one long line.
  * @throws UnreadableReply, ReportedFailure, TransportError, or what `fetch` throws for a broken connection
  */
-export async function readAnswer(
+export async function readModelResponse(
   response: Response,
   asked: Pick<ModelRequest, 'card' | 'onText'>,
   assembly: Assembly,
@@ -43,7 +43,7 @@ async function readWhole(
   asked: Pick<ModelRequest, 'onText'>,
   assembly: Assembly,
 ): Promise<unknown> {
-  const body = readJson(text);
+  const body = parseJson(text);
   if (body !== null) return body;
   const reader = new EventReader();
   const events = [...reader.push(Buffer.from(text)), ...reader.end()];
@@ -186,7 +186,7 @@ export class EventReader {
       if (this.#bare.length > 0) this.#bare.push(line);
       else if (/^(?:\{|\[\{)/.test(line)) {
         // JSON lines are events; other JSON ends at an empty line.
-        if (isObject(readJson(line))) return [line];
+        if (isObject(parseJson(line))) return [line];
         this.#bare.push(line);
       }
     }
@@ -204,7 +204,7 @@ export class EventReader {
     if (this.#bare.length === 0) return [];
     const text = this.#bare.join('\n');
     this.#bare = [];
-    return isObject(readJson(text)) ? [text] : [];
+    return isObject(parseJson(text)) ? [text] : [];
   }
 }
 
@@ -215,7 +215,7 @@ const MOST_STRAY = 1000;
 
 /** Whether an event arrived whole: JSON, or the word that ends a stream. */
 function isWhole(data: string): boolean {
-  return data === '[DONE]' || isObject(readJson(data));
+  return data === '[DONE]' || isObject(parseJson(data));
 }
 
 function isObject(value: unknown): boolean {
@@ -228,7 +228,7 @@ function valueIn(line: string, from: number): string {
 
 /** Returns the data of an event that is named an error as a report of one. */
 function asReport(data: string): string {
-  const said = readJson(data);
+  const said = parseJson(data);
   return reportIn(said) ? data : JSON.stringify({ error: said ?? data });
 }
 
@@ -247,7 +247,7 @@ function leave(reader: ReadableStreamDefaultReader<Uint8Array>): void {
 
 /** @throws UnreadableReply if it is not a JSON object; ReportedFailure if it reports a failure, in any vendor's format */
 function eventIn(data: string, hasBegun: boolean): object {
-  const event = readJson(data);
+  const event = parseJson(data);
   const said = failureIn(event ?? data);
   if (said) throw new ReportedFailure(said, true, hasBegun || holdsOutput(event));
   if (typeof event !== 'object' || event === null) {

@@ -10,7 +10,7 @@ import {
   MINUTE_MS,
   type RateLimits,
   type RateRefusal,
-  type Reservation,
+  type SlotReservation,
   RateWindow,
 } from './window';
 
@@ -21,7 +21,7 @@ export interface RateLimiterSettings extends RateLimits {
   readonly pauseMs: number;
 }
 
-export interface Report {
+export interface RequestReport {
   readonly tokens: number | null;
   readonly health: Health;
 }
@@ -30,7 +30,7 @@ export interface Report {
 export interface Permit {
   /** Called right before the request is sent; renews a stale reservation. Returns why it may not be sent, or null. */
   confirm(): Promise<string | null>;
-  release(report: Report): void;
+  release(report: RequestReport): void;
 }
 
 /** Assumed duration of a call until one has been measured. */
@@ -79,7 +79,7 @@ export class RateLimiter {
     return 'reason' in found ? this.comeAgain(found, tokens) : this.permit(found, isProbe);
   }
 
-  private permit(first: Reservation, isProbe: boolean): Permit {
+  private permit(first: SlotReservation, isProbe: boolean): Permit {
     const { requestsPerMinute, tokensPerMinute, concurrency } = this.settings;
     const hasRate = Math.min(requestsPerMinute, tokensPerMinute) < Infinity;
     let reservation = first;

@@ -8,7 +8,7 @@ export interface RateLimits {
 }
 
 /** A counted request: its half-second slot and its tokens. */
-export interface Reservation {
+export interface SlotReservation {
   readonly at: number;
   readonly tokens: number;
   /** Time by the monotonic clock of its process, at or before the time of its slot. */
@@ -16,7 +16,7 @@ export interface Reservation {
 }
 
 /** Returns whether a request could reach its provider after its margin. */
-export function isStale({ takenAt }: Reservation): boolean {
+export function isStale({ takenAt }: SlotReservation): boolean {
   return performance.now() - takenAt > MARGIN_MS / 2;
 }
 
@@ -100,7 +100,7 @@ export class RateWindow {
   }
 
   /** Counts a request if there is room. One over the limit of a whole minute passes when the minute is empty. */
-  reserve(tokens: number, limits: RateLimits): Reservation | RateRefusal {
+  reserve(tokens: number, limits: RateLimits): SlotReservation | RateRefusal {
     const calls = Object.values(this.processes).reduce((sum, process) => sum + process.calls, 0);
     const isBusy = calls >= limits.concurrency;
     // The end of a running call cannot be predicted.
@@ -116,7 +116,7 @@ export class RateWindow {
    * Moves a reservation to the current time and `lateMs` more, for a request that is sent that late: to count it too
    * late only delays others. Returns null if it has expired, since others may have its room.
    */
-  move({ at, tokens }: Reservation, lateMs: number): Reservation | null {
+  move({ at, tokens }: SlotReservation, lateMs: number): SlotReservation | null {
     const slot = this.slotAt(at);
     if (slot === undefined) return null;
     slot.requests -= 1;
@@ -125,7 +125,7 @@ export class RateWindow {
   }
 
   /** Replaces the reserved tokens by those used, if the request is still counted. */
-  settle({ at, tokens }: Reservation, used: number): void {
+  settle({ at, tokens }: SlotReservation, used: number): void {
     const slot = this.slotAt(at);
     if (slot !== undefined) slot.tokens += used - tokens;
   }
@@ -144,7 +144,7 @@ export class RateWindow {
     return waitMs;
   }
 
-  private take(tokens: number, lateMs = 0): Reservation {
+  private take(tokens: number, lateMs = 0): SlotReservation {
     const at = slotOf(this.now + lateMs);
     const slot = this.slotAt(at);
     if (slot === undefined) this.sent.push({ at, requests: 1, tokens });

@@ -7,7 +7,7 @@ import {
   type Some,
   splitDataSets,
   type SplitOptions,
-  type Tally,
+  type NameCounts,
 } from '../../evaluation/data';
 import { someOf } from '../../config/errors';
 import { counted, joinFacts } from '../../trace/describe';
@@ -77,7 +77,7 @@ function render(inspection: Inspection, paint: Paint, columns: number): string[]
   ];
 }
 
-function describeTally(tally: Tally): string {
+function describeTally(tally: NameCounts): string {
   return someOf(Object.entries(tally).map(([name, count]) => `${name} (${count.toLocaleString('en-US')})`));
 }
 

@@ -8,7 +8,7 @@ import { LostStoreError } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
 import { counted } from '../../trace/describe';
 import { randomFrom, shuffled } from '../../statistics/chance';
-import { type EvaluatedQuestion, factsOf, type LogFacts } from '../../evaluation/definitions';
+import { type EvaluatedQuestion, loggedFactsOf, type LogFacts } from '../../evaluation/definitions';
 import { normalizeQuestion, type PlainGrader, readQuestionFile } from '../../evaluation/data';
 
 export interface DrawOptions {
@@ -107,7 +107,7 @@ async function readSolve(
     if (status !== 'completed' || answer === null || (given ?? messages) !== undefined) return null;
     const question = await readText(store, trace.question);
     const kept = await keepText(store, await readText(store, answer));
-    return { id, question, solved: { ...factsOf([trace]), answer: kept, runs: [id], latencyMs } };
+    return { id, question, solved: { ...loggedFactsOf([trace]), answer: kept, runs: [id], latencyMs } };
   } catch (error) {
     if (error instanceof ConductorError && !(error instanceof LostStoreError)) return null;
     throw error;

@@ -4,7 +4,12 @@ import { say } from '../kit/terminal';
 import { someOf } from '../../config/errors';
 import type { ResolvedRun, RunWorker } from '../../protocol/cards';
 import type { Store } from '../../store/store';
-import { readEvaluation, readManifest, readManifests, readResults } from '../../evaluation/report';
+import {
+  readEvaluation,
+  readEvaluationManifest,
+  readEvaluationManifests,
+  readResults,
+} from '../../evaluation/report';
 import {
   bestWorker,
   type EvaluatedQuestion,
@@ -12,7 +17,7 @@ import {
   isOfAnyWorker,
   type Learned,
   learnRouting,
-  type Manifest,
+  type EvaluationManifest,
   nameWorker,
   summarize,
 } from '../../evaluation/definitions';
@@ -21,10 +26,10 @@ import { percentile, sumOfAll } from '../../statistics/statistics';
 import { groupBy } from '../../statistics/tally';
 
 /** Finds an evaluation by its id, a unique prefix of it, or `last`. @throws UsageError unless exactly one matches */
-export async function findEvaluation(store: Store, given: string): Promise<Manifest> {
-  const exact = await readManifest(store, given);
+export async function findEvaluation(store: Store, given: string): Promise<EvaluationManifest> {
+  const exact = await readEvaluationManifest(store, given);
   if (exact !== null) return exact;
-  const all = await readManifests(store);
+  const all = await readEvaluationManifests(store);
   const [found, ...others] =
     given === 'last' ? all.slice(0, 1) : all.filter(({ id }) => id.startsWith(given));
   if (found === undefined) {
@@ -54,7 +59,7 @@ export async function requireBestWorker(store: Store, run: ResolvedRun): Promise
 
 async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<string | null> {
   const pool = workers.map(({ id }) => id);
-  const earlier = (await readManifests(store)).filter(({ methods, log, run }) => {
+  const earlier = (await readEvaluationManifests(store)).filter(({ methods, log, run }) => {
     const triedAll = workers.every(({ id }) => methods.includes(`worker:${id}`));
     return log === undefined && triedAll && workers.every((worker) => isSame(worker, run.workers));
   });
@@ -92,7 +97,7 @@ export async function nameBest(store: Store, run: ResolvedRun, names: readonly s
 /** Returns a worker's median seconds alone, in the latest evaluation that used its settings; null if none did. */
 export async function secondsAlone(store: Store, worker: RunWorker): Promise<number | null> {
   const method = `worker:${worker.id}`;
-  for (const { id, methods, run } of await readManifests(store)) {
+  for (const { id, methods, run } of await readEvaluationManifests(store)) {
     if (!methods.includes(method) || !isSame(worker, run.workers)) continue;
     const own = (await readResults(store, id)).filter((record) => record.method === method);
     const median = percentile(

@@ -4,7 +4,7 @@ import { utf8Bytes } from '../../plan/plan';
 import {
   conductorFor,
   type EvaluatedQuestion,
-  type Manifest,
+  type EvaluationManifest,
   type Method,
   MOST_ATTEMPTS,
   readMethod,
@@ -30,7 +30,7 @@ type Calls = readonly [count: number, usd: number | null];
 export function estimateEvaluation(
   methods: readonly string[],
   questions: readonly EvaluatedQuestion[],
-  evaluation: Pick<Manifest, 'run' | 'conductors' | 'baselines' | 'verifier' | 'compares'>,
+  evaluation: Pick<EvaluationManifest, 'run' | 'conductors' | 'baselines' | 'verifier' | 'compares'>,
 ): { readonly calls: number; readonly usd: number | null } {
   const { run, conductors, baselines, verifier, compares } = evaluation;
   const cast = { workers: run.workers.map(({ id }) => id), conductors, baselines };
@@ -59,7 +59,7 @@ function total(all: readonly Calls[]): { readonly calls: number; readonly usd: n
 
 function callsOf(
   method: Method,
-  cast: Pick<Manifest, 'run' | 'conductors' | 'baselines'>,
+  cast: Pick<EvaluationManifest, 'run' | 'conductors' | 'baselines'>,
   tokens: number,
 ): readonly Calls[] {
   const { run } = cast;

@@ -9,7 +9,7 @@ import { loadServable, loadSettings, type WorkOptions } from '../kit/load-settin
 import { columnsOf, print, say, toJson } from '../kit/terminal';
 import { follow, lookAgain, openView } from '../kit/view/follow';
 import { describeRun } from '../../client';
-import { checkKey, modelCardsOf } from '../../config/api-keys';
+import { checkApiKey, modelCardsOf } from '../../config/api-keys';
 import { FREE_TOKENS } from '../../config/resolve-run';
 import type { Config } from '../../config/schema';
 import { reasonOf, UsageError } from '../../errors';
@@ -38,9 +38,9 @@ import {
   type EvaluateInput,
   EVALUATION_PRIORITY,
   type EvaluationProgress,
-  type Manifest,
+  type EvaluationManifest,
   modelsBeside,
-  PROGRESS_QUERY,
+  EVALUATION_PROGRESS_QUERY,
   readCondition,
   summarize,
   type Summary,
@@ -109,7 +109,7 @@ async function prepareEvaluation(
   file: string | undefined,
   options: EvaluateOptions,
   config: Config,
-): Promise<(session: Session) => Promise<Manifest>> {
+): Promise<(session: Session) => Promise<EvaluationManifest>> {
   const { resume, fromTraces = false, detach = false } = options;
   if (resume !== undefined) {
     if (file !== undefined || fromTraces)
@@ -128,12 +128,12 @@ async function prepareEvaluation(
 }
 
 /** Checks that an evaluation can resume with its own models. @param makesCalls whether this process calls them */
-function checkConfiguration(manifest: Manifest, config: Config, makesCalls: boolean): void {
+function checkConfiguration(manifest: EvaluationManifest, config: Config, makesCalls: boolean): void {
   const { id, run } = manifest;
   try {
     checkRun({ config }, run);
     const cards = [...modelCardsOf(run), ...modelsBeside(manifest).map(([, card]) => card)];
-    for (const card of makesCalls ? cards : []) checkKey(card, config);
+    for (const card of makesCalls ? cards : []) checkApiKey(card, config);
   } catch (error) {
     throw new UsageError(
       `this configuration cannot resume evaluation ${id}: ${reasonOf(error)}. ` +
@@ -146,7 +146,7 @@ function checkConfiguration(manifest: Manifest, config: Config, makesCalls: bool
 /** Starts or resumes an evaluation, unless it is running. @returns false if nothing is left to do */
 async function begin(
   session: Session,
-  manifest: Manifest,
+  manifest: EvaluationManifest,
   { resume, maxCost, window }: EvaluateOptions,
 ): Promise<boolean> {
   const { temporal, config, store } = session;
@@ -183,7 +183,7 @@ async function isRunning({ temporal }: Session, id: string): Promise<boolean> {
 /** Prints the results and writes them to a folder; without charts if ECharts is not installed. */
 async function showResults(
   { store }: Session,
-  manifest: Manifest,
+  manifest: EvaluationManifest,
   options: EvaluateOptions,
 ): Promise<Summary> {
   const evaluation = await readEvaluation(store, manifest);
@@ -216,7 +216,7 @@ async function showResults(
 /** Shows the progress on stderr until an evaluation ends; null after Ctrl-C. @throws Error if it failed */
 function followEvaluation(
   session: Session,
-  manifest: Manifest,
+  manifest: EvaluationManifest,
   interruption: AbortSignal,
 ): Promise<EvaluationProgress | undefined | null> {
   const view = openView<EvaluationProgress>(process.stderr, {
@@ -233,14 +233,14 @@ async function* progressOf(session: Session, id: string): AsyncGenerator<Evaluat
   yield* lookAgain(async () => {
     if (!(await isRunning(session, id))) return null;
     // While workers restart, none may answer.
-    return handle.query<EvaluationProgress>(PROGRESS_QUERY).catch(() => undefined);
+    return handle.query<EvaluationProgress>(EVALUATION_PROGRESS_QUERY).catch(() => undefined);
   });
   yield (await handle.result()) as EvaluationProgress;
 }
 
 /** Returns e.g. `12 of 100 questions`, `$0.12`, `about 3 min left`, `conductor 0.83`, `worker:gpt 0.71`. */
 export function describeProgress(
-  { questions, methods }: Pick<Manifest, 'questions' | 'methods'>,
+  { questions, methods }: Pick<EvaluationManifest, 'questions' | 'methods'>,
   { done, spentNanoUsd, startedAt, scores }: EvaluationProgress,
   now: number,
 ): readonly string[] {

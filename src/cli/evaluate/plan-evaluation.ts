@@ -5,7 +5,7 @@ import { configuredStore } from '../../store/open-store';
 import { say } from '../kit/terminal';
 import { newEvaluationId } from '../../client';
 import { haveNoPrice, isPriced, narrowRun, priceSettingOf, resolveRun } from '../../config/resolve-run';
-import { checkKey } from '../../config/api-keys';
+import { checkApiKey } from '../../config/api-keys';
 import { resolveBaselines, resolveVerifier } from '../../config/cards';
 import { someOf } from '../../config/errors';
 import type { Config } from '../../config/schema';
@@ -21,8 +21,8 @@ import {
   type Cast,
   type EvaluatedQuestion,
   type LogFacts,
-  type Manifest,
-  manifestKey,
+  type EvaluationManifest,
+  evaluationManifestKey,
   modelsBeside,
   questionSetKey,
   readCondition,
@@ -53,7 +53,7 @@ export interface PlanOptions extends DrawOptions {
 }
 
 /** Stores a planned evaluation, so that it can be started. */
-type Keep = (store: Store) => Promise<Manifest>;
+type Keep = (store: Store) => Promise<EvaluationManifest>;
 
 /** Plans an evaluation of a file and prints its estimated cost. @throws UsageError before anything is started */
 export async function planForFile(file: string, options: PlanOptions, config: Config): Promise<Keep> {
@@ -102,13 +102,13 @@ async function plan(
   const setting = { run, verifier, compares, ...resolveBeside(config, options, askedBeside(methods, cast)) };
   sayEstimate(methods, repeatQuestions(questions, repeats), setting, options);
   checkBudget(setting, options);
-  for (const [, card] of options.detach === true ? [] : modelsBeside(setting)) checkKey(card, config);
+  for (const [, card] of options.detach === true ? [] : modelsBeside(setting)) checkApiKey(card, config);
   const routed =
     learnFrom === undefined ? null : await routeQuestions(earlier, learnFrom, questions, workers);
   return async (store) => {
     const tries = repeatQuestions(routed?.questions ?? questions, repeats);
     const { key: set } = await keepLines(store, tries, questionSetKey);
-    const manifest: Manifest = {
+    const manifest: EvaluationManifest = {
       schema: 1,
       id: newEvaluationId(),
       file,
@@ -125,7 +125,7 @@ async function plan(
       learned: routed?.learned,
       madeWith: madeWith(run, setting.conductors),
     };
-    await store.write(manifestKey(manifest.id), Buffer.from(JSON.stringify(manifest)));
+    await store.write(evaluationManifestKey(manifest.id), Buffer.from(JSON.stringify(manifest)));
     return manifest;
   };
 }
@@ -151,7 +151,7 @@ function resolveBeside(
   config: Config,
   pool: PoolFilter,
   { conductors, baselines }: ReturnType<typeof askedBeside>,
-): Pick<Manifest, 'conductors' | 'baselines'> {
+): Pick<EvaluationManifest, 'conductors' | 'baselines'> {
   const outside = { ...resolveRun(config), workers: resolveBaselines(config) };
   return {
     conductors: Object.fromEntries(
@@ -200,7 +200,7 @@ function verifierFor(
 function sayEstimate(
   methods: readonly string[],
   questions: readonly EvaluatedQuestion[],
-  setting: Pick<Manifest, 'run' | 'conductors' | 'baselines' | 'verifier' | 'compares'>,
+  setting: Pick<EvaluationManifest, 'run' | 'conductors' | 'baselines' | 'verifier' | 'compares'>,
   { maxCost }: PlanOptions,
 ): void {
   const { calls, usd } = estimateEvaluation(methods, questions, setting);
@@ -213,7 +213,7 @@ function sayEstimate(
 
 /** @throws UsageError if a price that the budget needs is unknown */
 export function checkBudget(
-  evaluation: Pick<Manifest, 'run' | 'conductors' | 'baselines' | 'verifier'>,
+  evaluation: Pick<EvaluationManifest, 'run' | 'conductors' | 'baselines' | 'verifier'>,
   { maxCost }: Pick<PlanOptions, 'maxCost'>,
 ): void {
   if (typeof maxCost !== 'number') return;

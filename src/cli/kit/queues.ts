@@ -10,7 +10,7 @@ import { UsageError } from '../../errors';
 import type { RunningWorker } from './start-worker';
 import { say } from './terminal';
 
-interface Place {
+interface QueueSession {
   readonly server: Pick<TemporalServer, 'address' | 'embedded'>;
   readonly config: Pick<Config, 'temporal' | 'workers'>;
   readonly temporal: Client;
@@ -25,13 +25,13 @@ export function queueOf(file: string): string {
   return `${OF_FILE}${relative('', file)}`;
 }
 
-function describeUnpolled(taskQueue: string, place: Place): string {
+function describeUnpolled(taskQueue: string, place: QueueSession): string {
   const what = `No worker polls task queue ${taskQueue} at ${place.server.address}: it waits until one does`;
   return `${what}. Start one with: ${serverOf(taskQueue, place)}`;
 }
 
 /** Returns the command that serves a queue. */
-function serverOf(taskQueue: string, { server, config, file }: Place): string {
+function serverOf(taskQueue: string, { server, config, file }: QueueSession): string {
   const command = server.embedded ? 'up' : 'worker';
   if (taskQueue === config.temporal.taskQueue) return commandOf(command, file);
   if (taskQueue.startsWith(OF_FILE)) return commandOf(command, taskQueue.slice(OF_FILE.length));
@@ -49,7 +49,7 @@ const PATIENCE_MS = 3_000;
 const LOOK_MS = 500;
 
 /** @throws UsageError if no worker polls the configuration's queue: work left there would wait for ever */
-export async function requireWorker(place: Place, left: string): Promise<void> {
+export async function requireWorker(place: QueueSession, left: string): Promise<void> {
   const { taskQueue } = place.config.temporal;
   for (let waited = 0; waited < PATIENCE_MS; waited += LOOK_MS) {
     if (await isPolled(place.temporal, taskQueue)) return;
@@ -62,7 +62,7 @@ export async function requireWorker(place: Place, left: string): Promise<void> {
 }
 
 /** Returns whether a worker polls the configuration's queue; if not, says how to start one. */
-export async function checkServed(place: Place): Promise<boolean> {
+export async function checkServed(place: QueueSession): Promise<boolean> {
   const { taskQueue } = place.config.temporal;
   const isServed = await isPolled(place.temporal, taskQueue);
   if (!isServed) say(describeUnpolled(taskQueue, place));
@@ -73,7 +73,7 @@ export async function checkServed(place: Place): Promise<boolean> {
 const ASK_MS = 2_000;
 
 /** Returns whether another process is known to make the calls of runs here, so that they go on without this command. */
-export async function isWorkedOnElsewhere({ temporal, config, worker }: Place): Promise<boolean> {
+export async function isWorkedOnElsewhere({ temporal, config, worker }: QueueSession): Promise<boolean> {
   const ask = (): Promise<boolean> =>
     isPolled(temporal, config.temporal.taskQueue, 'activities', worker?.identity);
   return temporal.withDeadline(Date.now() + ASK_MS, ask).catch(() => false);
@@ -82,7 +82,7 @@ export async function isWorkedOnElsewhere({ temporal, config, worker }: Place): 
 const WATCH_MS = 2_500;
 
 /** Says once per queue, ours or the user's, that a run waits there for a worker. @returns a function that stops it */
-export function watchForMissingWorker(place: Place, workflowId: string): () => void {
+export function watchForMissingWorker(place: QueueSession, workflowId: string): () => void {
   const told = new Set<string>();
   const look = async (): Promise<void> => {
     for (const line of await findMissingWorkers(place, workflowId)) {
@@ -99,7 +99,7 @@ export function watchForMissingWorker(place: Place, workflowId: string): () => v
 
 /** Awaits work that needs workers, and says which of them are missing; undefined after Ctrl-C. */
 export async function whileWatching<Value>(
-  place: Place,
+  place: QueueSession,
   workflowId: string,
   interruption: AbortSignal,
   work: Promise<Value>,
@@ -111,7 +111,7 @@ export async function whileWatching<Value>(
 /** `PendingActivityState` of Temporal's API: no worker has taken it yet. */
 const SCHEDULED = 1;
 
-async function findMissingWorkers(place: Place, workflowId: string): Promise<string[]> {
+async function findMissingWorkers(place: QueueSession, workflowId: string): Promise<string[]> {
   const { temporal, config, worker, server } = place;
   const { status, taskQueue, raw } = await temporal.workflow.getHandle(workflowId).describe();
   if (status.name !== 'RUNNING') return [];

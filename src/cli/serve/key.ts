@@ -63,7 +63,7 @@ export async function create(name: string, options: CreateOptions): Promise<Exit
 }
 
 /** `key list`: prints all keys, with what each has spent and reserved today (UTC). */
-export async function list(options: JsonOptions): Promise<ExitCode> {
+export async function printKeys(options: JsonOptions): Promise<ExitCode> {
   const store = await openConfigured(options);
   const keys = await listKeys(store);
   const now = Date.now();

@@ -19,7 +19,7 @@ export async function checkModels(
   cards: readonly Card[],
   mayAsk: (card: Card) => boolean,
 ): Promise<Looked[]> {
-  const places = new Map<string, Place>();
+  const places = new Map<string, ModelListing>();
   for (const card of cards) {
     const list = MODEL_LISTS[card.provider];
     if (list === undefined) continue;
@@ -32,13 +32,16 @@ export async function checkModels(
   return [...found.flat(), note('"temporal-conductor pool check" makes one tiny paid call to each model')];
 }
 
-interface Place {
+interface ModelListing {
   readonly card: Card;
   readonly list: ListModels;
   readonly models: Set<string>;
 }
 
-async function checkPlace({ card, list, models }: Place, mayAsk: (card: Card) => boolean): Promise<Looked[]> {
+async function checkPlace(
+  { card, list, models }: ModelListing,
+  mayAsk: (card: Card) => boolean,
+): Promise<Looked[]> {
   const { apiKeyEnv } = card;
   const where = addressOf(card);
   const apiKey = apiKeyEnv === null ? null : (process.env[apiKeyEnv] ?? '');

@@ -7,13 +7,13 @@ import { fine, type CheckedPlace, type Looked, note } from '../kit/finding';
 
 type Cards = ReturnType<typeof configuredCards>;
 
-interface Place extends Pick<CheckedPlace, 'server'> {
+interface ProxyCheck extends Pick<CheckedPlace, 'server'> {
   readonly cards: Cards;
   readonly config: Pick<TrainableConfig, 'training'>;
 }
 
 /** Reports which proxy serves which address, and what is asked directly although the environment names a proxy. */
-export function checkProxies({ cards, server, config: { training } }: Place): Looked[] {
+export function checkProxies({ cards, server, config: { training } }: ProxyCheck): Looked[] {
   const { env } = process;
   const routes = new Map<string, Set<string>>();
   const put = (proxy: Proxy | null, address: string): void => {

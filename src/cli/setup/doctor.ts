@@ -33,14 +33,14 @@ import { checkTrust, foreignPlaces, loadFile, untrustedOf, type WorkOptions } fr
 import { columnsOf, paintFor, print } from '../kit/terminal';
 import { errandOf, foreignKeys } from '../kit/trust';
 
-interface Place extends CheckedPlace {
+interface ConfigCheck extends CheckedPlace {
   readonly cards: ReturnType<typeof configuredCards>;
   /** Credentials that may not be sent where the configuration says, as `NAME=place`. */
   readonly untrusted: readonly string[];
 }
 
 /** Checks of a configuration, by the name of the finding. */
-const CONFIG_CHECKS: Readonly<Record<string, (place: Place) => Looked[] | Promise<Looked[]>>> = {
+const CONFIG_CHECKS: Readonly<Record<string, (place: ConfigCheck) => Looked[] | Promise<Looked[]>>> = {
   Key: checkKeys,
   Trust: ({ untrusted }) =>
     untrusted.map((pair) => note(`${errandOf(pair, 'would be sent to')}: run once with --trust to allow it`)),
@@ -101,7 +101,7 @@ function describeLoaded({ config: { conductor, workers }, path, notices, unprice
   return [fine(`${path ?? 'built in'}: ${pool}`), ...[...notices, ...unpriced].map(note)];
 }
 
-function checkKeys({ cards }: Place): Looked[] {
+function checkKeys({ cards }: ConfigCheck): Looked[] {
   const names = cards.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
   return [...new Set(names)].map((name) =>
     process.env[name]
@@ -110,7 +110,7 @@ function checkKeys({ cards }: Place): Looked[] {
   );
 }
 
-function checkEncryption({ config }: Place): Looked[] {
+function checkEncryption({ config }: ConfigCheck): Looked[] {
   const keys = configuredKeys(config);
   if (keys === undefined) return [];
   const [first, ...others] = keys.all.map(({ id }) => id);
@@ -144,7 +144,7 @@ async function checkCli(): Promise<Looked[]> {
   return [found === null ? note(later) : fine(`${found.path} (${found.source})`)];
 }
 
-function checkLocalEngine({ cards }: Place): Looked[] {
+function checkLocalEngine({ cards }: ConfigCheck): Looked[] {
   const isNeeded = cards.some(({ provider }) => provider === 'local');
   if (!isNeeded && isOurImage()) return [];
   if (hasEngine()) return [fine('node-llama-cpp is installed')];
@@ -169,7 +169,7 @@ async function findServer(namespace: string): Promise<CheckedPlace['server'] & {
   return { looked, connection: { address }, namespace };
 }
 
-async function findStore({ config: { store }, isStoreTrusted }: Place): Promise<Looked[]> {
+async function findStore({ config: { store }, isStoreTrusted }: ConfigCheck): Promise<Looked[]> {
   if (!isStoreTrusted) return [NOT_ASKED];
   await checkStore(store);
   const id = await idOf(openStore(store, process.cwd()), 'read');
@@ -177,7 +177,7 @@ async function findStore({ config: { store }, isStoreTrusted }: Place): Promise<
 }
 
 /** Reports servers that refused to stream in runs of this store: they are asked for whole answers. */
-async function findRefused({ config, cards, isStoreTrusted }: Place): Promise<Looked[]> {
+async function findRefused({ config, cards, isStoreTrusted }: ConfigCheck): Promise<Looked[]> {
   if (!isStoreTrusted) return [];
   const store = configuredStore(config);
   const known = new Map(cards.map((card) => [nameOfServer(card), card]));
@@ -192,12 +192,12 @@ async function findRefused({ config, cards, isStoreTrusted }: Place): Promise<Lo
   return found.flat();
 }
 
-function nameOfServer({ provider, model, baseUrl }: Place['cards'][number]): string {
+function nameOfServer({ provider, model, baseUrl }: ConfigCheck['cards'][number]): string {
   return `${model} at ${baseUrl ?? provider}`;
 }
 
 /** Warns if rates are configured but the store cannot share them among all workers. */
-function checkRates({ config: { store, conductor, workers } }: Place): Looked[] {
+function checkRates({ config: { store, conductor, workers } }: ConfigCheck): Looked[] {
   const isLimited = [conductor, ...workers].some((card) => 'rate' in card || 'concurrency' in card);
   const kind = readStoreUrl(store)?.kind;
   if (!isLimited || kind === 'sqlite' || kind === 'postgres') return [];

@@ -16,7 +16,7 @@ export interface AskedOptions {
 const messagesSchema = z.array(conversationTurnSchema);
 
 /** Reads the question from the argument (`-`: stdin) or a conversation from its file, and the schema from its file. */
-export async function readAsked(
+export async function readAskedFiles(
   argument: string | undefined,
   { messages, schema }: AskedOptions,
 ): Promise<AskedRequest & Pick<SolveRequest, 'answerSchema'>> {

@@ -1,6 +1,6 @@
 import { withoutPassword } from '../../config/store-url';
 import { type CostQuery, type CostReport, readDay, sumCosts, withUsd } from '../../store/costs';
-import type { CostLine, Day } from '../../store/store';
+import type { CostLine, CalendarDay } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf, wrap } from '../../trace/lines';
 import { EXIT, type ExitCode } from '../kit/ending';
@@ -50,7 +50,7 @@ function spanOf({ since, until }: CostOptions, zone: Zone): Span {
   if (since !== undefined && until !== undefined && since > until) {
     throw new UsageError(`--since ${since} lies after --until ${until}: no day is left`);
   }
-  const dayOf = (name = ''): Day | undefined => readDay(name, zone) ?? undefined;
+  const dayOf = (name = ''): CalendarDay | undefined => readDay(name, zone) ?? undefined;
   return { since: dayOf(since), until: dayOf(until) };
 }
 

@@ -2,7 +2,7 @@ import type { ListedRun, RunList } from '../../client';
 import type { SolveResult } from '../../protocol/solve';
 import { counted, describeAge, describeCost, MARKS, type StepState } from '../../trace/describe';
 import { headLine, plainLine, strokeOf, wrapped } from '../../trace/lines';
-import { renderMarkdown } from '../../trace/markdown';
+import { renderTraceMarkdown } from '../../trace/markdown';
 import { renderMermaid } from '../../trace/mermaid';
 import { renderTree } from '../../trace/tree';
 import { EXIT, type ExitCode, listenForInterruption } from '../kit/ending';
@@ -12,7 +12,7 @@ import { whileWatching } from '../kit/queues';
 import { loadSettings, type WorkOptions } from '../kit/load-settings';
 import { type Session, withSession } from '../kit/session';
 import { columnsOf, paintFor, print, say, toJson } from '../kit/terminal';
-import type { Frame } from '../kit/view/follow';
+import type { ViewFrame } from '../kit/view/follow';
 
 /** `watch`: follows a run to its end. */
 export function watch(given: string, options: ShowOptions): Promise<ExitCode> {
@@ -28,7 +28,7 @@ const FORMATS = {
     renderTree(trace, { paint: paintFor(process.stdout), columns: columnsOf(process.stdout) }),
   json: toJson,
   mermaid: renderMermaid,
-  markdown: renderMarkdown,
+  markdown: renderTraceMarkdown,
 } as const;
 
 interface TraceOptions extends WorkOptions {
@@ -72,7 +72,7 @@ async function cancelAndWait({ conductor }: Session, id: string): Promise<ExitCo
 }
 
 /** `list`: prints unfinished runs, and the last ended ones. */
-export async function list(options: ShowOptions & { readonly limit: number }): Promise<ExitCode> {
+export async function printRuns(options: ShowOptions & { readonly limit: number }): Promise<ExitCode> {
   const { limit, json } = options;
   return withSession(await loadSettings(options), options, { role: 'look', used: true }, async (session) => {
     const { conductor, server } = session;
@@ -89,7 +89,7 @@ export async function list(options: ShowOptions & { readonly limit: number }): P
   });
 }
 
-type Look = Pick<Frame, 'paint' | 'now'> & { readonly columns?: number | undefined };
+type Look = Pick<ViewFrame, 'paint' | 'now'> & { readonly columns?: number | undefined };
 
 const INDENT = '  ';
 

@@ -1,12 +1,12 @@
 import { type Client, ServiceError } from '@temporalio/client';
-import { checkAsked, newRunId, readRun, type RetryRequest, type SolveRequest } from '../../client';
+import { checkAsked, newRunId, readRunHistory, type RetryRequest, type SolveRequest } from '../../client';
 import { differencesOf, solvingDigestOf } from '../../config/digest';
 import { resolveRun } from '../../config/resolve-run';
 import { reasonOf } from '../../errors';
 import type { ConfigDigest } from '../../protocol/activity-contract';
 import { CONDUCTOR_ID } from '../../protocol/names';
 import { checkStore } from '../../store/open-store';
-import { type AskedOptions, readAsked } from './asked-files';
+import { type AskedOptions, readAskedFiles } from './asked-files';
 import { EXIT, type ExitCode, listenForInterruption } from '../kit/ending';
 import { findRun, noteRun } from '../kit/find-run';
 import { sayResumed, showRun, type ShowOptions, watchOf } from '../kit/view/follow-run';
@@ -37,7 +37,7 @@ export async function solve(argument: string | undefined, options: SolveOptions)
   const loaded = await (detach ? loadSettings(options) : loadServable(options, { pool, conductor }));
   const run = resolveRun(loaded, { pool, conductor });
   if (typeof maxCost === 'number') checkCostLimit(run);
-  const asked = await readAsked(argument, options);
+  const asked = await readAskedFiles(argument, options);
   const question = checkAsked(asked);
   const { seed, approve: approval, priority, tenant, maxDepth: depth } = options;
   const limits = { depth, costUsd: maxCost };
@@ -125,7 +125,7 @@ async function sayOtherVersion({ temporal, config, file }: Session, id: string):
 }
 
 async function readVersion(temporal: Client, id: string, signal: AbortSignal): Promise<ConfigDigest | null> {
-  for await (const { run, config, trace } of readRun(temporal, id, signal)) {
+  for await (const { run, config, trace } of readRunHistory(temporal, id, signal)) {
     if (run !== null || trace.status !== 'running') return config;
   }
   return null;

@@ -22,13 +22,13 @@ import {
   openSealed,
   pin,
   promote,
-  readManifest,
+  readCheckpointManifest,
   readRows,
   rollback,
   type ServingChange,
   writeExample,
 } from '../../training/client';
-import type { Example, ExportResult } from '../../training/definitions';
+import type { ExportResult, TrainingExample } from '../../training/definitions';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../../training/names';
 import { resolveTraining, type TrainableConfig, trainingOf } from '../../training/config';
 import {
@@ -100,7 +100,7 @@ export function exportCheckpoint(given: string, folder: string, options: TrainOp
   return withTraining(options, { outliving: '"train export"' }, async (session) => {
     const { config, store, temporal, trainRun } = session;
     const checkpoint = readCheckpoint(given, trainRun);
-    await readManifest(store, checkpoint);
+    await readCheckpointManifest(store, checkpoint);
     const { trainer, run, budget } = resolveTraining(config);
     const at = { client: temporal, taskQueue: config.temporal.taskQueue };
     const job = await beginExport(at, {
@@ -198,7 +198,7 @@ async function gatherExamples(
   { examples: file, fromTraces }: WarmStartOptions,
   trainRun: string,
   asked: AskedHow,
-): Promise<readonly Example[]> {
+): Promise<readonly TrainingExample[]> {
   if (file !== undefined) {
     const rows = await readRows(file, exampleRowSchema);
     const examples = rows.map(({ value, place }) =>

@@ -14,7 +14,7 @@ import { sumOfAll } from '../../statistics/statistics';
 import { tally } from '../../statistics/tally';
 import { readQuestionFile } from '../../evaluation/data';
 import { reasonOf, UsageError } from '../../errors';
-import { type Example, MAX_EXAMPLES } from '../../plan/plan';
+import { type PlanExample, MAX_EXAMPLES } from '../../plan/plan';
 import { counted, describeUsd } from '../../trace/describe';
 import {
   askedHow,
@@ -25,7 +25,7 @@ import {
   examplesIn,
   type GradedSolve,
   gradeSolve,
-  playPrompted,
+  planPromptedGroups,
   readQuestions,
   readRows,
   tryExample,
@@ -92,7 +92,7 @@ async function fromConductor(options: ExamplesOptions): Promise<ExitCode> {
     const { taskQueue } = session.config.temporal;
     const nanoUsd = maxCost === null ? null : Math.round(maxCost * 1e9);
     const asked = { client: temporal, taskQueue, store, settings, questions, most, nanoUsd };
-    const playing = playPrompted({ ...asked, tell, signal: interruption });
+    const playing = planPromptedGroups({ ...asked, tell, signal: interruption });
     const reason = await unlessInterrupted(interruption, Promise.race([playing, breakdownOf(worker?.ended)]));
     if (reason === undefined) {
       say('What is under way is kept; the same command goes on from here, and buys nothing twice.');
@@ -218,7 +218,7 @@ async function keep(
 }
 
 /** Adds up to `count` varied examples to a few-shot file, only of questions that have none there yet. */
-async function keepFewShot(file: string, count: number, found: readonly Example[]): Promise<ExitCode> {
+async function keepFewShot(file: string, count: number, found: readonly PlanExample[]): Promise<ExitCode> {
   const there = existsSync(file) ? readExamples(file) : [];
   const known = new Set(there.map(({ question }) => question));
   const fresh = found.filter(({ question }) => !known.has(question));

@@ -28,20 +28,20 @@ import { isOurImage, runProgram } from '../../runtime/start-program';
 import { counted } from '../../trace/describe';
 import {
   openFiles,
-  readManifest,
+  readCheckpointManifest,
   readQuestions,
   readRows,
-  readRun,
+  readTrainRun,
   sizeOfWeights,
 } from '../../training/client';
-import { describeSmallSet, exampleSchema } from '../../training/definitions';
+import { describeSmallSet, trainingExampleSchema } from '../../training/definitions';
 import { checkpointId } from '../../training/names';
 import type { TrainingConfig } from '../../training/config';
 import { FEWEST_VALUES } from '../../statistics/statistics';
 import type { TrainingSession } from './session';
 
 /** `temporal` is null if no server runs, so no trainer can listen. */
-type Place = Pick<TrainingSession, 'store' | 'trainRun'> & { readonly temporal: Client | null };
+type NightCheck = Pick<TrainingSession, 'store' | 'trainRun'> & { readonly temporal: Client | null };
 
 /** Checks what nights need beside a worker, for `doctor`. */
 export async function checkNight(
@@ -64,7 +64,7 @@ export async function checkNight(
 }
 
 /** Checks everything that a night needs, within some seconds. */
-export async function checkNightParts(training: TrainingConfig, place: Place): Promise<Finding[]> {
+export async function checkNightParts(training: TrainingConfig, place: NightCheck): Promise<Finding[]> {
   const questions = readQuestions(training.data);
   // The check of the questions reports why they cannot be read.
   const { train, heldOut } = await questions.catch(() => ({ train: [], heldOut: [] }));
@@ -106,7 +106,7 @@ async function checkQuestions(
   const more =
     warmStart === undefined
       ? ''
-      : `, ${counted((await readRows(warmStart.examples, exampleSchema)).length, 'example')}`;
+      : `, ${counted((await readRows(warmStart.examples, trainingExampleSchema)).length, 'example')}`;
   if (heldOut.length < FEWEST_VALUES) {
     return note(
       `${held} in ${data.heldOut} are too few for the gate to promote anything: at least ${FEWEST_VALUES} are needed`,
@@ -137,7 +137,7 @@ async function checkMathematics(): Promise<Looked> {
 
 async function checkTrainer(
   { trainer: { taskQueue } }: TrainingConfig,
-  { temporal }: Place,
+  { temporal }: NightCheck,
 ): Promise<Looked> {
   if (temporal === null)
     return broken(`no Temporal server runs here, so no trainer listens: start it ${HOW}`);
@@ -165,11 +165,11 @@ export async function askHealth(baseUrl: string, timeoutMs: number): Promise<Res
 
 async function checkCheckpoints(
   { artifacts, base, policy }: TrainingConfig,
-  { store, trainRun }: Place,
+  { store, trainRun }: NightCheck,
 ): Promise<Looked> {
-  const checkpoint = (await readRun(store, trainRun))?.checkpoint ?? null;
+  const checkpoint = (await readTrainRun(store, trainRun))?.checkpoint ?? null;
   if (checkpoint !== null) {
-    await readManifest(store, checkpoint);
+    await readCheckpointManifest(store, checkpoint);
     const [name, files] = [checkpointId(checkpoint), openFiles(artifacts)];
     const bytes = await sizeOfWeights(files, checkpoint);
     if (bytes !== null) return fine(`${name} in ${files.url}, ${(bytes / 1e6).toPrecision(3)} MB`);

@@ -26,7 +26,7 @@ const reports = () => import('./status.js');
 const checkpoints = () => import('./checkpoints.js');
 
 /** Adds the commands below `train`. Each loads what it needs only when it is called. */
-export function addTraining(train: Command): void {
+export function addTrainCommands(train: Command): void {
   const { add, addOffline } = addersTo(train);
   /** Adds a command about one training run. */
   const addOf = (usage: string, description: string): Command => add(usage, description).option(...RUN);

@@ -2,7 +2,7 @@ import { EXIT, type ExitCode, listenForInterruption } from '../kit/ending';
 import { loadSettings } from '../kit/load-settings';
 import { configuredStore } from '../../store/open-store';
 import { columnsOf, paintFor, print, say, toJson } from '../kit/terminal';
-import { follow, type Frame, lookAgain, openView } from '../kit/view/follow';
+import { follow, type ViewFrame, lookAgain, openView } from '../kit/view/follow';
 import { meanOf, meanOfAll } from '../../statistics/statistics';
 import { counted, describeAge, describeUsd, joinFacts } from '../../trace/describe';
 import { beside, type Paint, wrap, wrapFacts } from '../../trace/lines';
@@ -100,7 +100,7 @@ const CURVE_FRAME = 24;
 /** Draws a night under way, one string per line. */
 export function drawNight(
   progress: NightProgress,
-  { paint, columns, now }: Omit<Frame, 'spinner'>,
+  { paint, columns, now }: Omit<ViewFrame, 'spinner'>,
 ): string[] {
   const { trainRun, night, status, phase, warning, rewards, best, done, cycles } = progress;
   // A night that is not open yet has claimed no cycles.

@@ -7,7 +7,7 @@ import { readText } from '../../store/texts';
 import {
   type Answers,
   type EvaluatedQuestion,
-  type Graded,
+  type GradedAnswers,
   NO_ANSWER,
   type QuestionRef,
   type RuleGrade,
@@ -35,7 +35,7 @@ export async function gradeAnswers(
   store: Store,
   questions: QuestionSets<EvaluatedQuestion>,
   { question: ref, answers, onTheWay = [] }: GradeRequest,
-): Promise<Graded> {
+): Promise<GradedAnswers> {
   const question = await questions.read(ref);
   if (question.grader === 'custom') {
     const { activity, taskQueue, answer: right, timeoutSeconds = CUSTOM_TIMEOUT_SECONDS } = question;

@@ -11,7 +11,7 @@ import {
   COMPARE_ANSWERS,
   type EvaluatedQuestion,
   GRADE_ANSWERS,
-  type Graded,
+  type GradedAnswers,
   type Judging,
   KEEP_RESULT,
   OPEN_QUESTION,
@@ -32,7 +32,7 @@ export interface EvaluationActivities {
     readonly evaluation?: string;
     readonly ref: QuestionRef;
   }): Promise<OpenedQuestion>;
-  [GRADE_ANSWERS](request: GradeRequest): Promise<Graded>;
+  [GRADE_ANSWERS](request: GradeRequest): Promise<GradedAnswers>;
   [COMPARE_ANSWERS](request: {
     readonly question: QuestionRef;
     readonly answers: readonly [Text, Text];

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Graded } from '../../grading/question';
+import type { GraderQuestion } from '../../grading/question';
 import { answerTextOf } from '../../grading/readers';
 import type { Store } from '../../store/store';
 import { keepText } from '../../store/texts';
@@ -14,7 +14,7 @@ const MOST_CHARACTERS = 8_000;
  */
 export async function verificationOf(
   store: Store,
-  { question, answer: right }: Graded<'freeform'> & { readonly question: string },
+  { question, answer: right }: GraderQuestion<'freeform'> & { readonly question: string },
   reply: string,
 ): Promise<Judging | null> {
   const answer = answerTextOf(reply);
@@ -53,7 +53,7 @@ export async function comparisonOf(
   });
 }
 
-interface Asked {
+interface JudgePrompt {
   readonly task: string;
   readonly texts: Readonly<Record<string, string>>;
   readonly rule: string;
@@ -61,7 +61,7 @@ interface Asked {
 }
 
 /** Builds a prompt with each text between marks; the words to choose from come last, after all texts of others. */
-async function judgingOf(store: Store, { task, texts, rule, words }: Asked): Promise<Judging> {
+async function judgingOf(store: Store, { task, texts, rule, words }: JudgePrompt): Promise<Judging> {
   const named = Object.entries(texts);
   const mark = hash('sha256', JSON.stringify(Object.values(texts))).slice(0, 12);
   const marked = words.map((word) => `${word}-${mark}`);

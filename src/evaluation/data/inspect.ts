@@ -5,7 +5,7 @@ import type { DataFormat, PlainGrader, Prompts } from './format';
 import { type Copy, QuestionIndex } from './question-index';
 
 /** Count of each name, most frequent first. */
-export type Tally = Readonly<Record<string, number>>;
+export type NameCounts = Readonly<Record<string, number>>;
 
 export interface Some<Each> {
   readonly count: number;
@@ -22,13 +22,13 @@ export interface Inspection extends Pick<DataFormat, 'mapping'> {
   /** Instruction or field that the paper's form uses; null if that form is not requested or not known. */
   readonly prompt: string | null;
   readonly questions: number;
-  readonly graders: Tally;
-  readonly topics: Tally;
-  readonly levels: Tally;
+  readonly graders: NameCounts;
+  readonly topics: NameCounts;
+  readonly levels: NameCounts;
   /** First and last date; null if no question has one. */
   readonly dates: readonly [string, string] | null;
   /** Rows that are left out on purpose, by reason. */
-  readonly leftOut: Tally;
+  readonly leftOut: NameCounts;
   readonly badRows: number;
   readonly problems: Some<string>;
   readonly repeatedIds: Some<QuestionIndex['repeatedIds'][number]>;
@@ -107,7 +107,7 @@ async function readIndex(file: string): Promise<QuestionIndex> {
   return index;
 }
 
-function tallied(names: readonly (string | undefined)[]): Tally {
+function tallied(names: readonly (string | undefined)[]): NameCounts {
   const counts = Object.entries(tally(names.flatMap((name) => name ?? [])));
   return Object.fromEntries(counts.sort(([, one], [, other]) => other - one));
 }

@@ -1,7 +1,7 @@
 import { TOPOLOGIES } from '../../plan/topology';
 import { counted, describeUsd } from '../../trace/describe';
 import { signed, widthOf, wrap, wrapFacts } from '../../trace/lines';
-import { FAILURES } from '../failure-kinds';
+import { FAILURE_KINDS } from '../failure-kinds';
 import { MOST_ATTEMPTS } from '../methods/samples';
 import type { Picture } from '../../report/chart';
 import type { Report, Table } from '../../report/report';
@@ -199,7 +199,7 @@ function plansAndFailures({ methods }: Summary): Table[] {
     .map((each) => [
       each.method,
       describe(each.topologies, TOPOLOGIES),
-      describe(each.failures, FAILURES),
+      describe(each.failures, FAILURE_KINDS),
       each.steps?.toFixed(1) ?? NOTHING,
       `${(100 * (each.degraded ?? 0)).toFixed(1)} %`,
     ])

@@ -1,4 +1,9 @@
-export { readEvaluation, readManifest, readManifests, readResults } from '../activities/kept';
+export {
+  readEvaluation,
+  readEvaluationManifest,
+  readEvaluationManifests,
+  readResults,
+} from '../activities/kept';
 export { compareEvaluations, tableOfChanges } from './compare-evaluations';
 export { reportOf, showSummary, showTable } from './describe-summary';
 export { type Details, detailsOf, readDetails } from './details';

@@ -8,12 +8,12 @@ import { counted } from '../../trace/describe';
 import { readVersion } from '../../runtime/version';
 import { conductorFor, modelsBeside } from '../cast';
 import { readMethod } from '../methods/read-method';
-import type { MadeWith, Manifest, MethodRecord } from '../results';
+import type { MadeWith, EvaluationManifest, MethodRecord } from '../results';
 import { groupBy } from '../../statistics/tally';
 import type { Report } from '../../report/report';
 
 /** Returns the versions and the prompt hashes that an evaluation begins with. */
-export function madeWith(run: ResolvedRun, conductors: Manifest['conductors'] = {}): MadeWith {
+export function madeWith(run: ResolvedRun, conductors: EvaluationManifest['conductors'] = {}): MadeWith {
   const prompted = Object.entries(conductors).filter(([, { provider }]) => provider !== 'policy');
   // Hashes the default prompt: workers' own layouts and instructions are in the manifest.
   const sent = workerMessages({ question: '', subtask: '', sees: [], layout: 'tagged' });
@@ -46,7 +46,7 @@ function hashOfPrompt({ conductor, workers, limits }: ResolvedRun): string {
   return hash('sha256', JSON.stringify(asked));
 }
 
-type Models = Pick<Manifest, 'run' | 'workers' | 'conductors' | 'baselines' | 'verifier'>;
+type Models = Pick<EvaluationManifest, 'run' | 'workers' | 'conductors' | 'baselines' | 'verifier'>;
 
 /** Checkpoint that wrote plans, and its role: `conductor`, `conductor:NAME`, or the method that names it. */
 interface Writer {
@@ -90,7 +90,7 @@ function nullIfGone(error: unknown): null {
 
 /** Describes what is needed to reproduce an evaluation: models with their settings, prompts and versions. */
 export function describeSetting(
-  evaluation: Models & Pick<Manifest, 'methods' | 'madeWith'>,
+  evaluation: Models & Pick<EvaluationManifest, 'methods' | 'madeWith'>,
   records: readonly MethodRecord[],
   writers: readonly Writer[] = [],
 ): Report['parts'] {

@@ -48,7 +48,7 @@ export async function playPlan(
  * Has the prompted Conductor plan, and carries out the plan as in a served solve. With `isImitated`, a stand-in plan
  * counts as none.
  */
-export async function playPrompted(
+export async function playPromptedPlan(
   attempts: Attempts,
   attempt: number,
   isImitated: boolean,

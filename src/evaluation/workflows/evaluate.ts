@@ -13,14 +13,14 @@ import {
   type EvaluateInput,
   EVALUATION_PRIORITY,
   type EvaluationProgress,
-  PROGRESS_QUERY,
+  EVALUATION_PROGRESS_QUERY,
   QUESTION_WORKFLOW,
   type QuestionInput,
   type QuestionOutcome,
 } from '../contract';
 import { checkEvaluation } from './check-input';
 
-export const evaluationProgressQuery = defineQuery<EvaluationProgress>(PROGRESS_QUERY);
+export const evaluationProgressQuery = defineQuery<EvaluationProgress>(EVALUATION_PROGRESS_QUERY);
 
 /**
  * Workflow `conductorEvaluate`: tries every method on every question, with a child workflow for each question and

@@ -23,7 +23,7 @@ export async function gradeAttempts<Result extends Ungraded>(
 ): Promise<readonly (Result & Attempt)[]> {
   const gradable = played.filter(({ plan, invalidBecause }) => plan !== null && invalidBecause === null);
   const answers = gradable.map(({ answer }) => answer);
-  const grades = answers.length === 0 ? [] : await verifyAll(attempts, await gradeAnswers(attempts, answers));
+  const grades = answers.length === 0 ? [] : await verifyAll(attempts, await obtainGrades(attempts, answers));
   return played.map((each) => ({ ...each, ...verdictOn(each, grades[gradable.indexOf(each)]) }));
 }
 
@@ -54,7 +54,7 @@ function verifyAll(attempts: Attempts, grades: readonly RuleGrade[]): Promise<re
 }
 
 /** Grades answers by rule or custom grader. @param onTheWay also graded if a rule finds the first answer wrong */
-export async function gradeAnswers(
+export async function obtainGrades(
   { ref, question, window }: Pick<Attempts, 'ref' | 'question' | 'window'>,
   answers: Answers,
   onTheWay: Answers = [],

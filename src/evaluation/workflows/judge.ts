@@ -18,7 +18,7 @@ type Judgement = Verdict & Pick<MethodRecord, 'outputs'> & { readonly judging: S
  * Judges a method's answer; null if the budget ran out. A method that reaches a limit or whose models give no answer
  * is wrong, since all methods have the same limits. A provider's failure leaves it ungraded.
  */
-export async function judge(
+export async function judgeResult(
   context: QuestionContext,
   name: string,
   result: MethodResult,

@@ -1,2 +1,2 @@
-export { type Attempts, NOT_PLAYED, playPlan, playPrompted, type Ungraded } from './attempts';
+export { type Attempts, NOT_PLAYED, playPlan, playPromptedPlan, type Ungraded } from './attempts';
 export { gradeAttempts } from './grading';

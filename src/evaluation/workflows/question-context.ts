@@ -24,7 +24,7 @@ import {
   slugOf,
 } from '../contract';
 import type { MethodRecord } from '../results';
-import { askVerifier, gradeAnswers, type VerifierReply } from './grading';
+import { askVerifier, obtainGrades, type VerifierReply } from './grading';
 
 export interface SolveRun {
   readonly id: string;
@@ -155,7 +155,7 @@ export class QuestionContext {
 
   grade(answers: Answers, onTheWay: Answers = []): Promise<readonly RuleGrade[]> {
     const { question, input } = this;
-    return gradeAnswers({ ref: input.question, question, window: AT_ONCE }, answers, onTheWay);
+    return obtainGrades({ ref: input.question, question, window: AT_ONCE }, answers, onTheWay);
   }
 
   /** Runs paid work, with a cost limit if less is left than a run may cost; null if the budget ran out. */

@@ -12,9 +12,9 @@ import type { Method, Team } from '../methods/method';
 import { alone } from '../methods/plans';
 import { readMethod, REFERENCE } from '../methods/read-method';
 import type { MethodRecord } from '../results';
-import { addSpent, factsOf, NOTHING_SPENT } from '../spent';
+import { addSpent, loggedFactsOf, NOTHING_SPENT } from '../spent';
 import { checkQuestion } from './check-input';
-import { compare, judge } from './judge';
+import { compare, judgeResult } from './judge';
 import { playAgreement, playSamples } from './play-samples';
 import { type MethodResult, nothingOf, QuestionContext, type SolveRun } from './question-context';
 
@@ -56,7 +56,7 @@ async function tryMethod(
     ? { runs: [], answer: logged.answer }
     : await playMethod(context, name, method, reference);
   if (result === null) return null;
-  const judged = await judge(context, name, result);
+  const judged = await judgeResult(context, name, result);
   const compared = judged && (await compare(context, name, result.answer, reference));
   if (judged === null || compared === null) return null;
   const { judging: graded, ...verdict } = judged;
@@ -134,7 +134,7 @@ function solvedBy(
   { runs, answer }: MethodResult,
   reference: MethodRecord | null,
 ): LoggedSolve {
-  const facts = factsOf(runs.flatMap(({ trace }) => trace ?? []));
+  const facts = loggedFactsOf(runs.flatMap(({ trace }) => trace ?? []));
   // A rewritten plan includes the cost of writing the original.
   const inherited = method.kind === 'rewrite' && reference !== null ? reference.planning : NOTHING_SPENT;
   return {

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
-import { findExcess } from '../../network/json-bounds';
+import { findJsonExcess } from '../../network/json-bounds';
 import type { Env, Gateway } from '../gateway';
 import type { Key } from './keys';
 import { SESSION_SECONDS } from './passes';
@@ -32,7 +32,7 @@ type Proof = 'key' | 'key or session';
 export function requireKey(gateway: Gateway, proof: Proof): MiddlewareHandler<Env> {
   const { rates } = gateway;
   return async (c, next) => {
-    const key = await keyOf(gateway, c, proof);
+    const key = await keyOfRequest(gateway, c, proof);
     if (key === null) {
       const remedy =
         'send a valid key as "Authorization: Bearer" or x-api-key ("temporal-conductor key create" makes one)';
@@ -52,7 +52,7 @@ export function requireKey(gateway: Gateway, proof: Proof): MiddlewareHandler<En
  * Returns the key of a valid credential among those that a request carries; null if none is valid. Some clients send the
  * token of a login of their own beside the key, and some proxies theirs beside a session.
  */
-async function keyOf({ keys, sessions }: Gateway, c: Context<Env>, proof: Proof): Promise<Key | null> {
+async function keyOfRequest({ keys, sessions }: Gateway, c: Context<Env>, proof: Proof): Promise<Key | null> {
   const bearer = /^Bearer +(\S+)\s*$/i.exec(c.req.header('authorization') ?? '')?.[1];
   const session = proof === 'key or session' ? sessionOf(c) : null;
   const found = await Promise.all([
@@ -140,7 +140,7 @@ export const limitBody: MiddlewareHandler<Env> = async (c, next) => {
       c.req.raw = new Request(url, { method, headers, signal, body: await readAtMost(raw.body, mostBytes) });
     }
     // Hono keeps the text for the route.
-    const excess = findExcess(await c.req.text().catch(notWhole));
+    const excess = findJsonExcess(await c.req.text().catch(notWhole));
     if (excess !== null) {
       throw new Refusal(413, `the request holds ${excess}: send less at once`, { reason: 'too_large' });
     }

@@ -10,7 +10,7 @@ import { changeRecord, readRecord } from '../../store/records';
 import { Refusal } from '../refusal';
 import type { Key } from './keys';
 import * as reservations from './reservations';
-import { type Day, type DaySpending, daySchema, EMPTY_DAY, spendingOf } from './reservations';
+import { type DayAccount, type DaySpending, daySchema, EMPTY_DAY, spendingOf } from './reservations';
 
 type Spender = Pick<Key, 'id' | 'name' | 'usdPerDay'>;
 type Spent = Pick<SolveTrace, 'status' | 'costUsd' | 'costIsLowerBound'>;
@@ -61,7 +61,7 @@ export function spendingInUsd({
 }
 
 /** A request's hold on what its solve may cost. The request starts the solve, then says whether it did. */
-export interface Reservation {
+export interface DayReservation {
   /** The most that the solve may cost; null: no limit. */
   readonly nanoUsd: number | null;
   /** Keeps the reservation until the solve has ended. */
@@ -95,7 +95,7 @@ export class DayBudgets {
    * @returns null if the solve was started already, and the server still has it
    * @throws Refusal if the budget has no room for that
    */
-  reserve(key: Spender, solveId: string, askedNanoUsd: number | null): Promise<Reservation | null> {
+  reserve(key: Spender, solveId: string, askedNanoUsd: number | null): Promise<DayReservation | null> {
     if (key.usdPerDay === null) return Promise.resolve(unbooked(askedNanoUsd));
     const budgetNanoUsd = Math.round(key.usdPerDay * 1e9);
     const token = randomBytes(6).toString('hex');
@@ -139,9 +139,9 @@ export class DayBudgets {
   private reservation(
     key: Spender,
     place: string,
-    { solveId, token }: reservations.Claim,
+    { solveId, token }: reservations.BudgetClaim,
     nanoUsd: number,
-  ): Reservation {
+  ): DayReservation {
     const change = (work: Parameters<DayBudgets['change']>[1]): Promise<void> =>
       this.inTurn(key, async () => {
         await this.change(place, work);
@@ -161,7 +161,7 @@ export class DayBudgets {
     const left: string[] = [];
     await eachInParallel(Object.keys(day.held), async (solveId) => {
       // Read before the server is asked: a solve that is started meanwhile was not gone.
-      const state = reservations.stateOf(day, solveId, staleBefore);
+      const state = reservations.heldStateOf(day, solveId, staleBefore);
       const trace = await this.look(solveId).catch(() => undefined);
       if (trace === null && state === 'left') left.push(solveId);
       if (trace === null && state === 'started') ended.set(solveId, null);
@@ -177,7 +177,7 @@ export class DayBudgets {
 
   private change<Result>(
     place: string,
-    work: (day: Day) => readonly [next: Day | null, result: Result],
+    work: (day: DayAccount) => readonly [next: DayAccount | null, result: Result],
   ): Promise<Result> {
     return changeRecord(this.store, place, daySchema, (day) => work(day ?? EMPTY_DAY));
   }
@@ -190,7 +190,7 @@ export class DayBudgets {
   }
 }
 
-function unbooked(nanoUsd: number | null): Reservation {
+function unbooked(nanoUsd: number | null): DayReservation {
   const nothing = (): Promise<void> => Promise.resolve();
   return { nanoUsd, confirm: nothing, withdraw: nothing };
 }

@@ -28,26 +28,26 @@ export const daySchema = z.object({
   ended: amounts,
 });
 
-export type Day = Readonly<z.infer<typeof daySchema>>;
+export type DayAccount = Readonly<z.infer<typeof daySchema>>;
 
 /** A changed day, or null if nothing changed, and what the caller learns. */
-type Changed<Result> = readonly [next: Day | null, result: Result];
+type Changed<Result> = readonly [next: DayAccount | null, result: Result];
 
-export const EMPTY_DAY: Day = daySchema.parse({ spentNanoUsd: 0, held: {}, ended: {} });
+export const EMPTY_DAY: DayAccount = daySchema.parse({ spentNanoUsd: 0, held: {}, ended: {} });
 
 /** Maximum number of entries in `ended`, since each change rewrites the whole document. */
 const MOST_ENDED = 200;
 
-export interface DaySpending extends Pick<Day, 'spentNanoUsd' | 'unknownNanoUsd' | 'isLowerBound'> {
+export interface DaySpending extends Pick<DayAccount, 'spentNanoUsd' | 'unknownNanoUsd' | 'isLowerBound'> {
   readonly heldNanoUsd: number;
 }
 
-export function spendingOf({ spentNanoUsd, unknownNanoUsd, isLowerBound, held }: Day): DaySpending {
+export function spendingOf({ spentNanoUsd, unknownNanoUsd, isLowerBound, held }: DayAccount): DaySpending {
   const heldNanoUsd = Object.values(held).reduce((sum, each) => sum + each, 0);
   return { spentNanoUsd, unknownNanoUsd, isLowerBound, heldNanoUsd };
 }
 
-export interface Claim {
+export interface BudgetClaim {
   readonly solveId: string;
   readonly token: string;
   readonly madeAt: number;
@@ -60,12 +60,12 @@ export interface Claim {
 type Claimed = number | 'started' | 'full';
 
 /** Whether a day has a reservation for a solve, or had one. */
-export function knows({ held, ended }: Day, solveId: string): boolean {
+export function knows({ held, ended }: DayAccount, solveId: string): boolean {
   return solveId in held || solveId in ended;
 }
 
 /** Claims a solve's reservation, which the first claim makes. */
-export function claim(day: Day, { solveId, token, madeAt, ...asked }: Claim): Changed<Claimed> {
+export function claim(day: DayAccount, { solveId, token, madeAt, ...asked }: BudgetClaim): Changed<Claimed> {
   const claims = day.starting[solveId];
   if (knows(day, solveId) && claims === undefined) return [null, 'started'];
   const granted = day.held[solveId] ?? roomFor(day, asked);
@@ -81,8 +81,8 @@ export function claim(day: Day, { solveId, token, madeAt, ...asked }: Claim): Ch
 }
 
 function roomFor(
-  day: Day,
-  { budgetNanoUsd, askedNanoUsd }: Pick<Claim, 'budgetNanoUsd' | 'askedNanoUsd'>,
+  day: DayAccount,
+  { budgetNanoUsd, askedNanoUsd }: Pick<BudgetClaim, 'budgetNanoUsd' | 'askedNanoUsd'>,
 ): number | null {
   const { spentNanoUsd, unknownNanoUsd, heldNanoUsd } = spendingOf(day);
   const left = budgetNanoUsd - spentNanoUsd - unknownNanoUsd - heldNanoUsd;
@@ -92,14 +92,14 @@ function roomFor(
 }
 
 /** Marks a solve as started, whichever request did it. One that was taken for never started is held again. */
-export function confirm(day: Day, solveId: string, granted: number): Changed<void> {
+export function confirm(day: DayAccount, solveId: string, granted: number): Changed<void> {
   if (knows(day, solveId) && day.starting[solveId] === undefined) return [null, undefined];
   const held = { ...day.held, [solveId]: day.held[solveId] ?? granted };
   return [{ ...day, held, starting: without(day.starting, solveId) }, undefined];
 }
 
 /** Takes back the claim of a request that started nothing; the last one takes the reservation with it. */
-export function withdraw(day: Day, solveId: string, token: string): Changed<void> {
+export function withdraw(day: DayAccount, solveId: string, token: string): Changed<void> {
   const claims = day.starting[solveId] ?? {};
   if (claims[token] === undefined) return [null, undefined];
   const others = without(claims, token);
@@ -107,14 +107,14 @@ export function withdraw(day: Day, solveId: string, token: string): Changed<void
   return [{ ...day, starting: { ...day.starting, [solveId]: others } }, undefined];
 }
 
-function release(day: Day, solveId: string): Day {
+function release(day: DayAccount, solveId: string): DayAccount {
   return { ...day, held: without(day.held, solveId), starting: without(day.starting, solveId) };
 }
 
 type Spent = Pick<SolveTrace, 'costUsd' | 'costIsLowerBound'>;
 
 /** Replaces reservations with what ended solves spent; null: unknown. The flag says whether there was any that day. */
-export function settle(day: Day, spent: ReadonlyMap<string, Spent | null>): Changed<boolean> {
+export function settle(day: DayAccount, spent: ReadonlyMap<string, Spent | null>): Changed<boolean> {
   let next = day;
   for (const [solveId, trace] of spent) {
     const granted = next.held[solveId];
@@ -133,7 +133,7 @@ export function settle(day: Day, spent: ReadonlyMap<string, Spent | null>): Chan
 }
 
 /** Forgets a started solve that the server no longer has. If it was never settled, all of its reservation counts. */
-export function forget(day: Day, solveId: string): Changed<void> {
+export function forget(day: DayAccount, solveId: string): Changed<void> {
   if (day.starting[solveId] !== undefined) return [null, undefined];
   const [settled] = settle(day, new Map([[solveId, null]]));
   const { ended, ...rest } = settled ?? day;
@@ -141,8 +141,8 @@ export function forget(day: Day, solveId: string): Changed<void> {
 }
 
 /** State of a held solve: `starting` while a claim is recent, `left` if its requests died before they had an answer. */
-export function stateOf(
-  { starting }: Day,
+export function heldStateOf(
+  { starting }: DayAccount,
   solveId: string,
   staleBefore: number,
 ): 'starting' | 'left' | 'started' {
@@ -152,8 +152,8 @@ export function stateOf(
 }
 
 /** Releases reservations whose requests died before they started anything. */
-export function releaseLeft(day: Day, solveIds: readonly string[], staleBefore: number): Day {
-  const left = solveIds.filter((solveId) => stateOf(day, solveId, staleBefore) === 'left');
+export function releaseLeft(day: DayAccount, solveIds: readonly string[], staleBefore: number): DayAccount {
+  const left = solveIds.filter((solveId) => heldStateOf(day, solveId, staleBefore) === 'left');
   return left.reduce(release, day);
 }
 

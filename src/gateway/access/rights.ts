@@ -3,7 +3,7 @@ import { resolveRun } from '../../config/resolve-run';
 import type { Config } from '../../config/schema';
 import type { Rights, SolveInput } from '../../protocol/input';
 import type { Sender } from '../../protocol/messages';
-import { findExcess } from '../../protocol/rights';
+import { findLimitExcess } from '../../protocol/rights';
 import type { Key } from './keys';
 
 /** Whether a key is an operator's: an admin key whose models and budget are not limited. */
@@ -26,6 +26,6 @@ export function refuseExcess(
   { limits, rights }: Pick<SolveInput, 'limits' | 'rights'>,
 ): void {
   if (rights === undefined) return;
-  const problem = findExcess(resolveRun(config, { limits }).limits, rights.limits);
+  const problem = findLimitExcess(resolveRun(config, { limits }).limits, rights.limits);
   if (problem !== null) throw new NotAllowedError(problem);
 }

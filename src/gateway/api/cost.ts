@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { type CostQuery, readDay, sumCosts, withUsd } from '../../store/costs';
-import { COST_GROUPS, type Day, type Store } from '../../store/store';
+import { COST_GROUPS, type CalendarDay, type Store } from '../../store/store';
 import type { App, Gateway } from '../gateway';
 import { type Key, listKeys } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
@@ -66,7 +66,7 @@ function whose(key: Key, by: CostQuery['by']): Pick<CostQuery, 'prefix'> {
   throw new Refusal(403, message, { reason: 'admin_key_required', param: 'by' });
 }
 
-function dayOf(name: string | undefined, param: string): Day | undefined {
+function dayOf(name: string | undefined, param: string): CalendarDay | undefined {
   const day = name === undefined ? undefined : readDay(name, 'utc');
   if (day === null) throw badRequest(`${param}: expected a date, YYYY-MM-DD`, param);
   return day;

@@ -3,11 +3,11 @@ import {
   type Details,
   readDetails,
   readEvaluation,
-  readManifest,
-  readManifests,
+  readEvaluationManifest,
+  readEvaluationManifests,
   readResults,
 } from '../../evaluation/report';
-import { type Manifest, summarize, type Summary } from '../../evaluation/definitions';
+import { type EvaluationManifest, summarize, type Summary } from '../../evaluation/definitions';
 import type { Store } from '../../store/store';
 import { requireAdmin } from '../access/admission';
 import type { App, Gateway } from '../gateway';
@@ -55,7 +55,7 @@ const detailsRoute = createRoute({
 /** Adds the evaluation routes. Questions may come from anyone's solves, so details need an admin key. */
 export function addEvaluations(app: App, { store }: Gateway): void {
   app.openapi(listRoute, async (c) => {
-    const listed = (await readManifests(store)).map((manifest) => {
+    const listed = (await readEvaluationManifests(store)).map((manifest) => {
       const { id, file, questions, methods, workers, seed, startedAt } = manifest;
       return { id, file, questions, methods, workers, seed, startedAt };
     });
@@ -77,8 +77,8 @@ export function addEvaluations(app: App, { store }: Gateway): void {
   });
 }
 
-async function find(store: Store, evaluation: string): Promise<Manifest> {
-  const manifest = await readManifest(store, evaluation);
+async function find(store: Store, evaluation: string): Promise<EvaluationManifest> {
+  const manifest = await readEvaluationManifest(store, evaluation);
   if (manifest !== null) return manifest;
   const message = `there is no evaluation ${JSON.stringify(evaluation.slice(0, 100))}: GET /api/evaluations lists those that exist`;
   throw new Refusal(404, message, { reason: 'not_found' });

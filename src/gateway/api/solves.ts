@@ -7,7 +7,7 @@ import { solveResultSchema } from '../../protocol/solve';
 import { sourceOf } from '../solve/answer';
 import { MOST_ITEMS } from '../solve/request-fields';
 import { readSchema } from '../solve/request-form';
-import { type Frame, frameOf, streamEvents } from '../event-stream';
+import { type EventFrame, frameOf, streamEvents } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { asRefusal, badRequest, Refusal, toOpenAiError } from '../refusal';
@@ -199,9 +199,9 @@ export function addSolves(app: App, gateway: Gateway): void {
     const after = c.req.valid('header')['last-event-id'] ?? c.req.valid('query').after;
     if (after !== undefined && readCursor(after).isOver) return c.body(null, 204);
     gateway.streams.open(c.get('key'), c.env.outgoing)(sourceOf(gateway, id));
-    const open = (signal: AbortSignal): AsyncGenerator<Frame> =>
+    const open = (signal: AbortSignal): AsyncGenerator<EventFrame> =>
       framesOf(conductor.stream(id, { signal, ...(after !== undefined && { after }) }));
-    const failed = (error: unknown): Frame => frameOf(toOpenAiError(asRefusal(error, say)), 'error');
+    const failed = (error: unknown): EventFrame => frameOf(toOpenAiError(asRefusal(error, say)), 'error');
     // Browsers reconnect by themselves when a stream ends.
     const stop = { signal: closing.begun, frame: () => null };
     return streamEvents(c, { open, nothing: () => null, failed, stop }, {});
@@ -224,7 +224,7 @@ export async function requireSolve(
   throw new Refusal(404, message, { reason: 'solve_not_found' });
 }
 
-async function* framesOf(events: AsyncIterable<LiveEvent>): AsyncGenerator<Frame> {
+async function* framesOf(events: AsyncIterable<LiveEvent>): AsyncGenerator<EventFrame> {
   for await (const { kind, cursor, ...event } of events) yield frameOf({ kind, ...event }, kind, cursor);
 }
 

@@ -3,14 +3,14 @@ import type { LiveEvent } from '../../client';
 import type { SolveResult } from '../../protocol/solve';
 import type { Source } from '../access/streams';
 import { stopping } from '../closing';
-import { type Frame, streamEvents } from '../event-stream';
+import { type EventFrame, streamEvents } from '../event-stream';
 import type { Env, Gateway } from '../gateway';
 import { asRefusal, givenUp, type Refusal, refusalOfRun } from '../refusal';
-import type { Asked } from './request-fields';
+import type { SurfaceQuestion } from './request-fields';
 import { headersOf, solveHeader } from './facts';
 import { requestOf } from './request-of';
 import { type Started, startSolve } from './start-solve';
-import { AnswerTeller, type Told } from './told';
+import { AnswerTeller, type AnswerEvent } from './told';
 
 /** A vendor's response format. */
 interface Form {
@@ -21,14 +21,19 @@ interface Form {
 
 /** A stream in a vendor's format. */
 export interface Pieces {
-  frames(parts: AsyncIterable<AnswerPart>): AsyncGenerator<Frame>;
+  frames(parts: AsyncIterable<AnswerPart>): AsyncGenerator<EventFrame>;
   /** Returns a keep-alive frame without content. */
-  nothing(): Frame;
-  error(refusal: Refusal): Frame;
+  nothing(): EventFrame;
+  error(refusal: Refusal): EventFrame;
 }
 
 /** Starts the solve of a conversation, or finds the one of an earlier attempt, and responds with its answer. */
-export async function answer(c: Context<Env>, gateway: Gateway, asked: Asked, form: Form): Promise<Response> {
+export async function answer(
+  c: Context<Env>,
+  gateway: Gateway,
+  asked: SurfaceQuestion,
+  form: Form,
+): Promise<Response> {
   // Before the start: a refused request must cost nothing.
   const tellSource = form.pieces === null ? null : gateway.streams.open(c.get('key'), c.env.outgoing);
   const started = await startSolve(c, gateway, requestOf(gateway.config, c.get('key'), asked), asked);
@@ -63,7 +68,7 @@ interface Answered {
 /** Handles a client's disconnect: cancels the solve only if the request said so. */
 export async function leave(
   { gateway, started }: Answered,
-  { extension }: Pick<Asked, 'extension'>,
+  { extension }: Pick<SurfaceQuestion, 'extension'>,
 ): Promise<void> {
   // A stopping gateway cuts off its last clients, which have not left.
   if (extension.on_disconnect !== 'cancel' || gateway.closing.over.aborted) return;
@@ -79,7 +84,7 @@ export interface AnsweredResult extends SolveResult {
 /** Waits for the end of a solve. @throws Refusal if it ends without an answer */
 export async function waitForResult(
   answered: Answered,
-  asked: Pick<Asked, 'extension'>,
+  asked: Pick<SurfaceQuestion, 'extension'>,
   gone: AbortSignal,
 ): Promise<AnsweredResult> {
   const onGone = (): void => void leave(answered, asked);
@@ -94,7 +99,7 @@ export async function waitForResult(
 }
 
 export type AnswerPart =
-  | Exclude<Told, { kind: 'dropped' }>
+  | Exclude<AnswerEvent, { kind: 'dropped' }>
   /** Always the last part. */
   | { readonly kind: 'result'; readonly result: AnsweredResult };
 

@@ -9,16 +9,19 @@ import { readText } from '../../store/texts';
 import type { Gateway } from '../gateway';
 import { badRequest } from '../refusal';
 
-type Place = Pick<Gateway, 'temporal' | 'store'>;
+type ConversationSource = Pick<Gateway, 'temporal' | 'store'>;
 
 /** Conversation of a solve: the turns that it was asked with, and its answer. */
-export interface Conversation {
+export interface SolveConversation {
   readonly asked: readonly ConversationTurn[];
   readonly answer: string | null;
   readonly isRunning: boolean;
 }
 
-export async function readConversation({ temporal, store }: Place, id: string): Promise<Conversation> {
+export async function readConversation(
+  { temporal, store }: ConversationSource,
+  id: string,
+): Promise<SolveConversation> {
   const { input, trace } = await readRunNow(temporal, id);
   const question = { role: 'user', content: await readText(store, trace.question) } as const;
   return {
@@ -34,7 +37,7 @@ export async function readConversation({ temporal, store }: Place, id: string): 
  * @throws Refusal if there is no answer to continue from
  */
 export function turnsOfConversation(
-  { asked, answer, isRunning }: Conversation,
+  { asked, answer, isRunning }: SolveConversation,
   name: { readonly param: string; readonly value: string },
 ): ConversationTurn[] {
   if (answer !== null) return [...asked, { role: 'assistant', content: answer }];
@@ -49,7 +52,7 @@ interface RoundOfRun {
 
 /** Returns the messages last sent to a step's model; null if no model was called for the step. */
 export async function readSentPrompt(
-  { temporal, store }: Place,
+  { temporal, store }: ConversationSource,
   { id, round, step }: RoundOfRun & { readonly step: number },
 ): Promise<readonly Message[] | null> {
   const decoder = new HistoryDecoder(temporal.options.loadedDataConverter);
@@ -67,7 +70,7 @@ export async function readSentPrompt(
 
 /** Returns all that the Conductor wrote for a round, reasoning included: its first reply, repairs and later plans. */
 export async function readReplies(
-  { temporal, store }: Place,
+  { temporal, store }: ConversationSource,
   { id, round }: RoundOfRun,
 ): Promise<readonly string[]> {
   const decoder = new HistoryDecoder(temporal.options.loadedDataConverter);

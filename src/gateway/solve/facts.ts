@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Call, SolveResult, Usage } from '../../protocol/solve';
 import { totalOf } from '../../trace/reduce';
 import { isCallOf } from '../../trace/run-tree';
-import type { Asked } from './request-fields';
+import type { SurfaceQuestion } from './request-fields';
 
 // What answers in any format state about their solve: a note, the tokens and the cost.
 
@@ -19,7 +19,7 @@ type SolveNote = z.infer<typeof solveNoteSchema>;
 
 /** The caller's choice of detail, and the warnings to pass on. */
 interface Choice {
-  readonly extension: Pick<Asked['extension'], 'trace'>;
+  readonly extension: Pick<SurfaceQuestion['extension'], 'trace'>;
   readonly warnings: readonly string[];
 }
 

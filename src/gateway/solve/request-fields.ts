@@ -29,7 +29,7 @@ export const extensionSchema = z
 export type Extension = z.infer<typeof extensionSchema>;
 
 /** A question as every surface passes it on, in the product's own terms. */
-export interface Asked {
+export interface SurfaceQuestion {
   readonly model: string;
   readonly messages: readonly ConversationTurn[];
   readonly answerSchema?: AnswerSchema | undefined;
@@ -43,7 +43,7 @@ export interface Asked {
   readonly warnings: readonly string[];
 }
 
-export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export const REQUEST_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /** The fields that ask for an effort, by their paths, on every surface. */
 const EFFORT_PATHS = ['reasoning_effort', 'reasoning.effort', 'output_config.effort'] as const;
@@ -63,7 +63,7 @@ export const IGNORE_HEADER = 'x-conductor-ignore';
 const MOST_WARNINGS = 50;
 
 /** What a client can do without, and what of its request is left out. */
-export class Allowance {
+export class IgnoredFields {
   readonly #names: ReadonlySet<string>;
   readonly #left: string[] = [];
 
@@ -175,7 +175,7 @@ function isAuto(choice: unknown): boolean {
  * @param taken has the supported fields
  * @throws Refusal for a field that must not be ignored
  */
-export function checkFields(body: Fields, taken: object, allowance: Allowance): void {
+export function checkFields(body: Fields, taken: object, allowance: IgnoredFields): void {
   const check = (fields: Fields, isTaken: (name: string) => boolean, before: string): void => {
     for (const [name, value] of Object.entries(fields)) {
       // An unknown name may have any length.

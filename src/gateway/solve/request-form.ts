@@ -17,10 +17,10 @@ type Body = Readonly<Record<string, unknown>>;
 const ANY_OBJECT: AnswerSchema = { type: 'object' };
 
 /** Returns the schema that a field's value asks for; undefined: none. */
-type Reader = (value: unknown, path: string) => AnswerSchema | undefined;
+type SchemaReader = (value: unknown, path: string) => AnswerSchema | undefined;
 
 /** The fields that ask for a form, by their paths. */
-const FORMS: Readonly<Record<string, Reader>> = {
+const FORMS: Readonly<Record<string, SchemaReader>> = {
   response_format: schemaOfFormat,
   'text.format': schemaOfFormat,
   'output_config.format': schemaOfFormat,

@@ -10,7 +10,7 @@ import { readCheckpointId } from '../../training/names';
 import { MOST_MESSAGE_BYTES } from '../access/admission';
 import type { Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
-import type { Asked } from './request-fields';
+import type { SurfaceQuestion } from './request-fields';
 import { withQuestionLast } from './request-turns';
 
 /** Meaning of a model's name: the Conductor that writes the plan, or a plan of one worker. */
@@ -54,7 +54,7 @@ export function withModel(choice: ModelChoice, request: SolveRequest): SolveRequ
 }
 
 /** Returns the solve that a vendor's request asks for. @throws Refusal */
-export function requestOf(config: Config, key: Key, asked: Asked): SolveRequest {
+export function requestOf(config: Config, key: Key, asked: SurfaceQuestion): SolveRequest {
   const { model, messages, answerSchema, maxAnswerTokens, seed } = asked;
   const { plan, pool, max_steps: steps, max_depth: depth, max_cost_usd: costUsd } = asked.extension;
   const choice = readModel(model, key, config);

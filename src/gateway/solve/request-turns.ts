@@ -1,17 +1,17 @@
 import { z } from '@hono/zod-openapi';
 import type { ConversationTurn } from '../../protocol/input';
 import { badRequest } from '../refusal';
-import { type Allowance, IGNORE_HEADER, MOST_ITEMS } from './request-fields';
+import { type IgnoredFields, IGNORE_HEADER, MOST_ITEMS } from './request-fields';
 
 const partSchema = z.looseObject({ type: z.string() });
 type Part = z.infer<typeof partSchema>;
 
 /** Text of a message in every vendor's format: a string, or a list of parts. */
-export const contentSchema = z.union([z.string(), z.array(partSchema).max(MOST_ITEMS)]);
-type Content = z.infer<typeof contentSchema> | null | undefined;
+export const turnContentSchema = z.union([z.string(), z.array(partSchema).max(MOST_ITEMS)]);
+type Content = z.infer<typeof turnContentSchema> | null | undefined;
 
 /** Turn of a conversation in any vendor's format. */
-export const messageSchema = z.looseObject({ role: z.string(), content: contentSchema.nullish() });
+export const messageSchema = z.looseObject({ role: z.string(), content: turnContentSchema.nullish() });
 type Message = z.infer<typeof messageSchema>;
 
 /** Role of a conversation by the role names of all surfaces. */
@@ -56,7 +56,7 @@ export function placed(messages: readonly Message[], param: string): Placed[] {
 }
 
 /** Returns the turns of a conversation without blank ones. @throws Refusal for what is no text and cannot be left out */
-export function turnsOf(messages: readonly Placed[], allowance: Allowance): ConversationTurn[] {
+export function turnsOf(messages: readonly Placed[], allowance: IgnoredFields): ConversationTurn[] {
   const turns = messages.map(({ place, message }) => {
     const role = roleOf(message, place);
     for (const name of SPEAKING_FIELDS) {
@@ -66,7 +66,7 @@ export function turnsOf(messages: readonly Placed[], allowance: Allowance): Conv
     }
     // OpenAI's models put a refusal here, in place of a content.
     const said = message.content ?? (typeof message.refusal === 'string' ? message.refusal : null);
-    return { role, content: textOf(said, `${place}.content`, allowance) };
+    return { role, content: textOfContent(said, `${place}.content`, allowance) };
   });
   return turns.filter(({ content }) => content.trim() !== '');
 }
@@ -79,13 +79,13 @@ function roleOf({ role }: Message, place: string): ConversationTurn['role'] {
   throw badRequest(`${what}; put what a tool found into words`, `${place}.role`);
 }
 
-export function textOf(content: Content, place: string, allowance: Allowance): string {
+export function textOfContent(content: Content, place: string, allowance: IgnoredFields): string {
   if (typeof content === 'string') return content;
   const texts = (content ?? []).map((part, index) => textOfPart(part, `${place}[${index}]`, allowance));
   return texts.filter((text) => text !== null).join('\n');
 }
 
-function textOfPart(part: Part, place: string, allowance: Allowance): string | null {
+function textOfPart(part: Part, place: string, allowance: IgnoredFields): string | null {
   const { type } = part;
   const text = Object.hasOwn(TEXT_FIELDS, type) ? part[TEXT_FIELDS[type] ?? ''] : undefined;
   if (typeof text === 'string') return text;
@@ -98,7 +98,7 @@ function textOfPart(part: Part, place: string, allowance: Allowance): string | n
  * @param type its type, by which the header may name it
  * @throws Refusal if the conversation would then mean something else
  */
-export function leaveOut(type: string, place: string, allowance: Allowance): void {
+export function leaveOut(type: string, place: string, allowance: IgnoredFields): void {
   if (NEEDLESS.test(type)) return;
   const names = DECLARATION.test(type) ? ['tools', type] : [type];
   const shown = JSON.stringify(type.slice(0, 40));

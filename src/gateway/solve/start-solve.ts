@@ -14,7 +14,7 @@ import type { SolveResult } from '../../protocol/solve';
 import { readRecord, writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 import { noteAudit } from '../access/audit';
-import type { Reservation } from '../access/day-budget';
+import type { DayReservation } from '../access/day-budget';
 import { refuseExcess, rightsOf } from '../access/rights';
 import type { Env, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
@@ -112,7 +112,7 @@ async function startReserved(
   gateway: Gateway,
   named: Named,
   { model, memo, start, detail, held }: Wanted & { readonly held: Held },
-  reservation: Reservation,
+  reservation: DayReservation,
 ): Promise<Started> {
   const { key, id, digest } = named;
   let handle: SolveHandle;
@@ -151,7 +151,7 @@ async function reserve(
   { config, budgets }: Gateway,
   { key, id }: Named,
   { pool, limits }: Pick<Wanted, 'pool' | 'limits'>,
-): Promise<Reservation | null> {
+): Promise<DayReservation | null> {
   const unpriced = key.usdPerDay === null ? [] : unpricedOf(resolveRun(config, { pool, limits }));
   if (unpriced.length > 0) throw noPrice(`the budget of key ${key.name}`, unpriced);
   const usd = limits?.costUsd ?? config.limits.costUsd;

@@ -4,7 +4,7 @@ import { counted } from '../../trace/describe';
 import { oneLine } from '../../trace/lines';
 
 /** Updates on a solve for a caller that waits for its answer. */
-export type Told =
+export type AnswerEvent =
   /** A progress line, which is not part of the answer. */
   | { readonly kind: 'progress'; readonly line: string }
   /** Thoughts of the model that writes the answer. */
@@ -23,7 +23,7 @@ export class AnswerTeller {
   /** White space before it. It is told with the text after it, since alone it is no answer. */
   #blank = '';
 
-  *tell(event: LiveEvent): Generator<Told> {
+  *tell(event: LiveEvent): Generator<AnswerEvent> {
     if (event.kind === 'ended') {
       if (event.answer !== null) yield* this.#tellEnd(event.answer);
       return;
@@ -40,7 +40,7 @@ export class AnswerTeller {
     yield* this.#tellProgress(event);
   }
 
-  *#tellText(delta: string): Generator<Told> {
+  *#tellText(delta: string): Generator<AnswerEvent> {
     if (this.#shown === '' && delta.trim() === '') {
       this.#blank += delta;
       return;
@@ -51,7 +51,7 @@ export class AnswerTeller {
     yield { kind: 'delta', text };
   }
 
-  *#tellProgress(event: Exclude<LiveEvent, { kind: 'thoughts' | 'text' | 'ended' }>): Generator<Told> {
+  *#tellProgress(event: Exclude<LiveEvent, { kind: 'thoughts' | 'text' | 'ended' }>): Generator<AnswerEvent> {
     const isAnswer = 'step' in event && this.#isAnswer(event);
     if (isAnswer && event.kind === 'restarted') yield* this.#drop();
     const line = lineOf(event, this.#plan);
@@ -60,13 +60,13 @@ export class AnswerTeller {
     if (line !== null && !isShown) yield { kind: 'progress', line };
   }
 
-  *#tellEnd(answer: string): Generator<Told> {
+  *#tellEnd(answer: string): Generator<AnswerEvent> {
     if (!answer.startsWith(this.#shown)) yield* this.#drop();
     const text = answer.slice(this.#shown.length);
     if (text !== '') yield { kind: 'delta', text };
   }
 
-  *#drop(): Generator<Told> {
+  *#drop(): Generator<AnswerEvent> {
     this.#blank = '';
     if (this.#shown === '') return;
     this.#shown = '';

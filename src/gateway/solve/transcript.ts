@@ -42,7 +42,7 @@ const LOOKS = 20;
 
 const KEY = /^gateway\/streams\/([^/]+)\/(\d+)\.json$/;
 
-function keyOf(id: string, index: number): string {
+function entryKey(id: string, index: number): string {
   return `${FOLDER}${id}/${String(index).padStart(8, '0')}.json`;
 }
 
@@ -90,7 +90,7 @@ export class Transcript<Event> {
     this.#live ??= new Live((own) => this.recorded.open(this.#cursor, own), signal);
     const entry = await this.#live.take();
     if (entry === null) return null;
-    const isFirst = await this.recorded.store.create(keyOf(this.recorded.id, index), bytesOf(entry));
+    const isFirst = await this.recorded.store.create(entryKey(this.recorded.id, index), bytesOf(entry));
     if (isFirst) return entry;
     this.#close();
     this.#hasRivals = true;
@@ -107,7 +107,7 @@ async function readEntry<Event>(
   { store, id }: Pick<Recorded<Event>, 'store' | 'id'>,
   index: number,
 ): Promise<Entry<Event> | null> {
-  return (await readRecord(store, keyOf(id, index), entrySchema)) as Entry<Event> | null;
+  return (await readRecord(store, entryKey(id, index), entrySchema)) as Entry<Event> | null;
 }
 
 /** Batches events into entries: each has the events until it is due, at most `MOST_EVENTS`. */
@@ -170,7 +170,7 @@ export async function forgetTranscripts(store: Store): Promise<void> {
     if (last.modifiedAt >= than || !(last.modifiedAt < longAgo || (await isComplete(store, id, last))))
       continue;
     // Removes the last entries first, so that an interruption leaves a valid beginning.
-    for (let index = last.index; index >= 0; index -= 1) await store.removeOlder(keyOf(id, index), than);
+    for (let index = last.index; index >= 0; index -= 1) await store.removeOlder(entryKey(id, index), than);
   }
 }
 

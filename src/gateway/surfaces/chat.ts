@@ -1,10 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { SolveResult } from '../../protocol/solve';
 import {
-  Allowance,
-  type Asked,
+  IgnoredFields,
+  type SurfaceQuestion,
   checkFields,
-  EFFORTS,
+  REQUEST_EFFORTS,
   extensionSchema,
   IGNORE_HEADER,
   limitOf,
@@ -13,7 +13,7 @@ import {
 } from '../solve/request-fields';
 import { readForm } from '../solve/request-form';
 import { messageSchema, placed, turnsOf } from '../solve/request-turns';
-import { type Frame, frameOf } from '../event-stream';
+import { type EventFrame, frameOf } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import { toOpenAiError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
@@ -33,15 +33,15 @@ const chatRequestSchema = z
     seed: z.int().nullish(),
     user: z.string().nullish(),
     response_format: z.looseObject({ type: z.string() }).nullish(),
-    reasoning_effort: z.enum(EFFORTS).nullish(),
+    reasoning_effort: z.enum(REQUEST_EFFORTS).nullish(),
     conductor: extensionSchema.nullish(),
   })
   .openapi('ChatCompletionRequest');
 type ChatRequest = z.infer<typeof chatRequestSchema>;
 
 /** @throws Refusal for an unsupported request */
-function askedOfChat(body: ChatRequest, ignored?: string): Asked {
-  const allowance = new Allowance(ignored);
+function askedOfChat(body: ChatRequest, ignored?: string): SurfaceQuestion {
+  const allowance = new IgnoredFields(ignored);
   const messages = turnsOf(placed(body.messages, 'messages'), allowance);
   checkFields(body, chatRequestSchema.shape, allowance);
   return {
@@ -127,14 +127,14 @@ export function addChat(app: App, gateway: Gateway): void {
 }
 
 /** Returns the chunks of one completion, each with the fields that clients require. */
-function chunksOf(solveId: string, asked: Asked, { stream_options: options }: ChatRequest): Pieces {
+function chunksOf(solveId: string, asked: SurfaceQuestion, { stream_options: options }: ChatRequest): Pieces {
   const base = {
     id: `chatcmpl-${solveId}`,
     object: 'chat.completion.chunk',
     created: Math.floor(Date.now() / 1000),
     model: asked.model,
   };
-  const chunk = (delta: object, finish_reason: string | null = null): Frame =>
+  const chunk = (delta: object, finish_reason: string | null = null): EventFrame =>
     frameOf({ ...base, choices: [{ index: 0, delta, finish_reason, logprobs: null }] });
   return {
     nothing: () => chunk({}),
@@ -162,7 +162,7 @@ function chunksOf(solveId: string, asked: Asked, { stream_options: options }: Ch
   };
 }
 
-function completionOf(result: AnsweredResult, asked: Asked): ChatCompletion {
+function completionOf(result: AnsweredResult, asked: SurfaceQuestion): ChatCompletion {
   return {
     id: `chatcmpl-${result.id}`,
     object: 'chat.completion',
@@ -181,12 +181,12 @@ function completionOf(result: AnsweredResult, asked: Asked): ChatCompletion {
   };
 }
 
-function saidIn({ id, answer }: AnsweredResult, { tool }: Asked) {
+function saidIn({ id, answer }: AnsweredResult, { tool }: SurfaceQuestion) {
   return tool === undefined ? { content: answer } : { content: null, tool_calls: [callOf(id, tool, answer)] };
 }
 
 /** Returns a piece of an answer. @param begunBy id of the solve with the first piece, else null */
-function deltaOf(text: string, begunBy: string | null, { tool }: Asked): object {
+function deltaOf(text: string, begunBy: string | null, { tool }: SurfaceQuestion): object {
   if (tool === undefined) return { content: text };
   const call = begunBy === null ? { function: { arguments: text } } : callOf(begunBy, tool, text);
   return { tool_calls: [{ index: 0, ...call }] };
@@ -197,7 +197,7 @@ function callOf(solveId: string, name: string, input: string): ToolCall {
   return { id: `call_${solveId}`, type: 'function', function: { name, arguments: input } };
 }
 
-function finishOf(result: SolveResult, { tool }: Asked): 'stop' | 'length' | 'tool_calls' {
+function finishOf(result: SolveResult, { tool }: SurfaceQuestion): 'stop' | 'length' | 'tool_calls' {
   if (result.answerCut === true) return 'length';
   return tool === undefined ? 'stop' : 'tool_calls';
 }

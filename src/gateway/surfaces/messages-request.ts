@@ -2,17 +2,17 @@ import { z } from '@hono/zod-openapi';
 import type { ConversationTurn } from '../../protocol/input';
 import { badRequest } from '../refusal';
 import {
-  Allowance,
-  type Asked,
+  IgnoredFields,
+  type SurfaceQuestion,
   checkFields,
-  EFFORTS,
+  REQUEST_EFFORTS,
   extensionSchema,
   limitOf,
   MOST_ITEMS,
   readEffort,
 } from '../solve/request-fields';
 import { readForm } from '../solve/request-form';
-import { contentSchema, messageSchema, placed, textOf, turnsOf } from '../solve/request-turns';
+import { turnContentSchema, messageSchema, placed, textOfContent, turnsOf } from '../solve/request-turns';
 
 /** Supported fields of a message request (https://docs.anthropic.com/en/api/messages). */
 export const messagesRequestSchema = z
@@ -20,12 +20,12 @@ export const messagesRequestSchema = z
     model: z.string(),
     max_tokens: z.int(),
     messages: z.array(messageSchema).min(1).max(MOST_ITEMS),
-    system: contentSchema.nullish(),
+    system: turnContentSchema.nullish(),
     stream: z.boolean().nullish(),
     output_config: z
       .looseObject({
         format: z.looseObject({ type: z.string() }).nullish(),
-        effort: z.enum(EFFORTS).nullish(),
+        effort: z.enum(REQUEST_EFFORTS).nullish(),
       })
       .nullish(),
     metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
@@ -39,13 +39,13 @@ export const countRequestSchema = messagesRequestSchema
   .openapi('CountTokensRequest');
 
 /** @throws Refusal for an unsupported request */
-export function askedOfMessages(body: z.infer<typeof countRequestSchema>, ignored?: string): Asked {
+export function askedOfMessages(body: z.infer<typeof countRequestSchema>, ignored?: string): SurfaceQuestion {
   if (body.max_tokens === 0) {
     const message =
       'max_tokens is 0, which asks for a cache to be filled and for no answer: it must be at least 1';
     throw badRequest(message, 'max_tokens');
   }
-  const allowance = new Allowance(ignored);
+  const allowance = new IgnoredFields(ignored);
   const messages = [...systemOf(body, allowance), ...turnsOf(placed(body.messages, 'messages'), allowance)];
   checkFields(body, messagesRequestSchema.shape, allowance);
   return {
@@ -61,8 +61,8 @@ export function askedOfMessages(body: z.infer<typeof countRequestSchema>, ignore
 
 function systemOf(
   { system }: Pick<z.infer<typeof messagesRequestSchema>, 'system'>,
-  allowance: Allowance,
+  allowance: IgnoredFields,
 ): ConversationTurn[] {
-  const content = textOf(system, 'system', allowance);
+  const content = textOfContent(system, 'system', allowance);
   return content.trim() === '' ? [] : [{ role: 'system', content }];
 }

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { type Asked, IGNORE_HEADER } from '../solve/request-fields';
-import { type Frame, frameOf } from '../event-stream';
+import { type SurfaceQuestion, IGNORE_HEADER } from '../solve/request-fields';
+import { type EventFrame, frameOf } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import { toAnthropicError } from '../refusal';
 import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
@@ -88,7 +88,7 @@ export function addMessages(app: App, gateway: Gateway): void {
 const BYTES_PER_TOKEN = 3;
 
 /** Estimates the tokens of a conversation and its schema. Each worker has a tokenizer of its own. */
-function tokensAsked({ messages, answerSchema }: Asked): number {
+function tokensAsked({ messages, answerSchema }: SurfaceQuestion): number {
   const texts = messages.map(({ content }) => content);
   if (answerSchema !== undefined) texts.push(JSON.stringify(answerSchema));
   return Math.ceil(Buffer.byteLength(texts.join('')) / BYTES_PER_TOKEN);
@@ -96,11 +96,11 @@ function tokensAsked({ messages, answerSchema }: Asked): number {
 
 type Event = Readonly<{ type: string } & Record<string, unknown>>;
 
-const eventOf = (event: Event): Frame => frameOf(event, event.type);
+const eventOf = (event: Event): EventFrame => frameOf(event, event.type);
 
 const PING = eventOf({ type: 'ping' });
 
-function piecesOf(id: string, asked: Asked): Pieces {
+function piecesOf(id: string, asked: SurfaceQuestion): Pieces {
   return {
     nothing: () => PING,
     error: (refusal) => frameOf(toAnthropicError(refusal), 'error'),
@@ -136,7 +136,7 @@ function piecesOf(id: string, asked: Asked): Pieces {
 }
 
 /** Returns the block of an answer, or its beginning: a text, or a call of the tool that the caller demands. */
-function blockOf(solveId: string, { tool }: Asked, answer: string): Block {
+function blockOf(solveId: string, { tool }: SurfaceQuestion, answer: string): Block {
   if (tool === undefined) return { type: 'text', text: answer };
   const input = answer === '' ? {} : inputSchema.parse(JSON.parse(answer));
   return { type: 'tool_use', id: `toolu_${solveId}`, name: tool, input };
@@ -145,12 +145,12 @@ function blockOf(solveId: string, { tool }: Asked, answer: string): Block {
 /** The answer to a demanded tool fits a schema of an object. */
 const inputSchema = z.record(z.string(), z.unknown());
 
-function stopOf({ answerCut }: AnsweredResult, { tool }: Asked): Message['stop_reason'] {
+function stopOf({ answerCut }: AnsweredResult, { tool }: SurfaceQuestion): Message['stop_reason'] {
   if (answerCut === true) return 'max_tokens';
   return tool === undefined ? 'end_turn' : 'tool_use';
 }
 
-function messageOf(result: AnsweredResult, asked: Asked): Message {
+function messageOf(result: AnsweredResult, asked: SurfaceQuestion): Message {
   const { input, output, cached, cacheWritten } = tokensOf(result);
   return {
     id: `msg_${result.id}`,

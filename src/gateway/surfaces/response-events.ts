@@ -1,4 +1,4 @@
-import type { Told } from '../solve/told';
+import type { AnswerEvent } from '../solve/told';
 import { answerItem, answerIn, type OutputItem, type ResponseBody, textPart } from './response-object';
 
 /** An event of OpenAI's response stream; clients throw on types that they do not know. */
@@ -67,13 +67,13 @@ export class ResponseEncoder {
     yield this.#event('response.in_progress', { response: this.begun });
   }
 
-  *tell(told: Told): Generator<ResponseEvent> {
+  *tell(told: AnswerEvent): Generator<ResponseEvent> {
     if (told.kind === 'dropped') yield* this.#close('incomplete', null);
     else if (told.kind === 'delta') yield* this.#write(this.#answerType, told.text);
     else if (this.#open === null || this.#open.type === 'reasoning') yield* this.#tellReasoning(told);
   }
 
-  *#tellReasoning(told: Exclude<Told, { kind: 'dropped' | 'delta' }>): Generator<ResponseEvent> {
+  *#tellReasoning(told: Exclude<AnswerEvent, { kind: 'dropped' | 'delta' }>): Generator<ResponseEvent> {
     const isLine = told.kind === 'progress';
     const isApart = this.#open !== null && (isLine || this.#isLine);
     yield* this.#write('reasoning', `${isApart ? '\n' : ''}${isLine ? told.line : told.text}`);

@@ -1,5 +1,5 @@
 import type { LiveEvent, SolveHandle } from '../../client';
-import { type Frame, frameOf } from '../event-stream';
+import { type EventFrame, frameOf } from '../event-stream';
 import type { Gateway } from '../gateway';
 import { asRefusal } from '../refusal';
 import { AnswerTeller } from '../solve/told';
@@ -8,7 +8,7 @@ import { type ResponseEvent, ResponseEncoder } from './response-events';
 import { beginningOf, type KnownResponse, type ResponseBody, responseOf } from './response-object';
 
 /** A response, and its solve. */
-export interface Found extends KnownResponse {
+export interface FoundResponse extends KnownResponse {
   readonly solve: SolveHandle;
 }
 
@@ -21,7 +21,7 @@ type Ended = Extract<LiveEvent, { kind: 'ended' }>;
 /** Yields all events of a response, with the same numbers for each reader. */
 export async function* followResponse(
   { conductor, store }: Pick<Gateway, 'conductor' | 'store'>,
-  found: Found,
+  found: FoundResponse,
   signal: AbortSignal,
 ): AsyncGenerator<ResponseEvent> {
   const encoder = new ResponseEncoder(beginningOf(found));
@@ -46,7 +46,10 @@ export function lengthOf(event: ResponseEvent): number {
 }
 
 /** Yields what happens in a solve, without texts that cannot be part of its answer. */
-async function* record(events: AsyncIterable<LiveEvent>, found: Found): AsyncGenerator<Happening<Recorded>> {
+async function* record(
+  events: AsyncIterable<LiveEvent>,
+  found: FoundResponse,
+): AsyncGenerator<Happening<Recorded>> {
   for await (const live of events) {
     const { cursor } = live;
     if (live.kind === 'ended') {
@@ -71,7 +74,7 @@ export class ResponseFrames {
     this.#last = after;
   }
 
-  async *of(events: AsyncIterable<ResponseEvent>): AsyncGenerator<Frame> {
+  async *of(events: AsyncIterable<ResponseEvent>): AsyncGenerator<EventFrame> {
     for await (const event of events) {
       if (event.sequence_number <= this.after) continue;
       this.#last = event.sequence_number;
@@ -79,19 +82,19 @@ export class ResponseFrames {
     }
   }
 
-  failed(error: unknown): Frame {
+  failed(error: unknown): EventFrame {
     const { code, message } = asRefusal(error, this.say);
     const remedy = `resume with starting_after=${this.#last}`;
     return this.#aside('error', { code, message: `${message}; ${remedy}`, param: null });
   }
 
   /** Returns a frame of OpenAI's `keepalive` event, which has no content. */
-  nothing(): Frame {
+  nothing(): EventFrame {
     return this.#aside('keepalive', {});
   }
 
   /** Returns a frame outside the response's numbering, which repeats the last number. */
-  #aside(type: string, fields: object): Frame {
+  #aside(type: string, fields: object): EventFrame {
     return frameOf({ type, sequence_number: Math.max(0, this.#last), ...fields }, type);
   }
 }

@@ -2,22 +2,22 @@ import { z } from '@hono/zod-openapi';
 import { isRecord } from '../../plan/validate';
 import type { ConversationTurn } from '../../protocol/input';
 import {
-  Allowance,
-  type Asked,
+  IgnoredFields,
+  type SurfaceQuestion,
   checkFields,
-  EFFORTS,
+  REQUEST_EFFORTS,
   extensionSchema,
   limitOf,
   MOST_ITEMS,
   readEffort,
 } from '../solve/request-fields';
 import { readForm } from '../solve/request-form';
-import { contentSchema, leaveOut, turnsOf } from '../solve/request-turns';
+import { turnContentSchema, leaveOut, turnsOf } from '../solve/request-turns';
 
 const itemSchema = z.looseObject({
   type: z.string().nullish(),
   role: z.string().nullish(),
-  content: contentSchema.nullish(),
+  content: turnContentSchema.nullish(),
 });
 /** OpenAI's own bounds, of which the number of pairs is checked first. */
 const metadataSchema = z
@@ -50,7 +50,7 @@ export const responseRequestSchema = z
     previous_response_id: z.string().nullish(),
     max_output_tokens: z.int().nullish(),
     text: z.looseObject({ format: formatSchema.nullish() }).nullish(),
-    reasoning: z.looseObject({ effort: z.enum(EFFORTS).nullish() }).nullish(),
+    reasoning: z.looseObject({ effort: z.enum(REQUEST_EFFORTS).nullish() }).nullish(),
     seed: z.int().nullish(),
     user: z.string().max(512).nullish(),
     metadata: metadataSchema.nullish(),
@@ -64,8 +64,8 @@ export function askedOfResponse(
   body: ResponseRequest,
   before: readonly ConversationTurn[],
   ignored?: string,
-): Asked {
-  const allowance = new Allowance(ignored);
+): SurfaceQuestion {
+  const allowance = new IgnoredFields(ignored);
   const messages = [...instructionsOf(body), ...before, ...turnsOfInput(body.input, allowance)];
   checkFields(body, responseRequestSchema.shape, allowance);
   if (body.store === false) allowance.leaveOut('store', ': every solve is kept');
@@ -86,7 +86,7 @@ function instructionsOf({ instructions }: ResponseRequest): ConversationTurn[] {
   return content.trim() === '' ? [] : [{ role: 'system', content }];
 }
 
-function turnsOfInput(input: ResponseRequest['input'], allowance: Allowance): ConversationTurn[] {
+function turnsOfInput(input: ResponseRequest['input'], allowance: IgnoredFields): ConversationTurn[] {
   if (typeof input === 'string') return [{ role: 'user', content: input }];
   const messages = input.flatMap(({ type, role, ...item }, index) => {
     const place = `input[${index}]`;
@@ -119,7 +119,7 @@ export type ResponseNotes = Readonly<z.infer<typeof notesSchema>>;
 
 export function notesOf(
   body: ResponseRequest,
-  { model, warnings, extension, tool, maxAnswerTokens, effort }: Asked,
+  { model, warnings, extension, tool, maxAnswerTokens, effort }: SurfaceQuestion,
 ): ResponseNotes {
   return {
     model,

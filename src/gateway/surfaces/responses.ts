@@ -20,7 +20,7 @@ import { booking, mayTouch, startSolve } from '../solve/start-solve';
 import { headersOf, solveHeader } from '../solve/facts';
 import { responseOf, responseSchema } from './response-object';
 import type { ResponseEvent } from './response-events';
-import { followResponse, type Found, lengthOf, ResponseFrames } from './response-stream';
+import { followResponse, type FoundResponse, lengthOf, ResponseFrames } from './response-stream';
 import { askedOfResponse, notesOf, notesSchema, responseRequestSchema } from './responses-schema';
 
 const askRoute = createRoute({
@@ -108,7 +108,11 @@ interface StreamOptions {
 /** Returns a function that streams a response; all streams of one have the same events. */
 function streaming(gateway: Gateway) {
   const followed = new Shared<Replay<ResponseEvent>>();
-  return (c: Context<Env>, found: Found, { tellSource, after = -1, onGone }: StreamOptions): Response => {
+  return (
+    c: Context<Env>,
+    found: FoundResponse,
+    { tellSource, after = -1, onGone }: StreamOptions,
+  ): Response => {
     // Its key pays for a response when its end is read.
     const name = `${c.get('key').id} ${found.id}`;
     const open = (closing: AbortSignal): Replay<ResponseEvent> =>
@@ -140,7 +144,7 @@ function streaming(gateway: Gateway) {
 /** Timeout for a cancellation, which never completes without a worker. */
 const CANCEL_MS = 10_000;
 
-async function cancel({ conductor, store }: Gateway, key: Key, { id, solve }: Found): Promise<void> {
+async function cancel({ conductor, store }: Gateway, key: Key, { id, solve }: FoundResponse): Promise<void> {
   // The solve may have ended meanwhile.
   await unlessNotFound(conductor.cancel(id));
   await noteAudit(store, { keyId: key.id, keyName: key.name, action: 'cancel', target: id });
@@ -151,7 +155,7 @@ async function cancel({ conductor, store }: Gateway, key: Key, { id, solve }: Fo
 const RESPONSE_ID = /^resp_([\w-]{1,200})$/;
 
 /** @throws Refusal if the response does not exist or belongs to another key */
-async function findResponse(gateway: Gateway, key: Key, responseId: string): Promise<Found> {
+async function findResponse(gateway: Gateway, key: Key, responseId: string): Promise<FoundResponse> {
   const id = RESPONSE_ID.exec(responseId)?.[1];
   if (id !== undefined && mayTouch(key, id)) {
     const solve = await unlessNotFound(gateway.conductor.attach(id));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Graded } from '../question';
+import type { GraderQuestion } from '../question';
 import { answerTextOf, isTagged } from '../read-answer';
 import { openSandbox, type ReadySandbox } from '../sandbox/open-sandbox';
 import { type ProgramRun, SandboxError } from '../sandbox/sandbox';
@@ -9,7 +9,7 @@ import { isSameOutput, isSameValue } from './compare-output';
 
 const RULES = 'code/2';
 
-type CodeQuestion = Graded<'code'>;
+type CodeQuestion = GraderQuestion<'code'>;
 type Test = CodeQuestion['tests'][number];
 
 /** Limits of LiveCodeBench, whose seconds are wall-clock time; ours are CPU time. */

@@ -7,7 +7,7 @@ import { MATRIX, type Scalar, type Shape, type Tuple } from './shape';
  * `different`: both were understood, and their values differ. `no`: they were not shown to be the same, which is
  * weaker. `unknown`: one was not understood, or took too long.
  */
-export type Comparison = 'same' | 'different' | 'no' | 'unknown';
+export type Sameness = 'same' | 'different' | 'no' | 'unknown';
 
 export type EngineJob =
   | { readonly kind: 'expression'; readonly right: string; readonly answer: string }
@@ -17,7 +17,7 @@ export type EngineJob =
       readonly answer: readonly [string, string];
     };
 
-type AskEngine = (job: EngineJob) => Promise<Comparison>;
+type AskEngine = (job: EngineJob) => Promise<Sameness>;
 
 type Items = readonly Shape[];
 
@@ -25,7 +25,7 @@ type Items = readonly Shape[];
 const MOST_MATCHED = 30;
 
 /** Compares an answer with the right one, leaf by leaf: numbers exactly, everything else by the engine. */
-export async function compareShapes(right: Shape, answer: Shape, ask: AskEngine): Promise<Comparison> {
+export async function compareShapes(right: Shape, answer: Shape, ask: AskEngine): Promise<Sameness> {
   if (right.kind === 'relation' || answer.kind === 'relation') return compareRelations(right, answer, ask);
   if (right.kind === 'words' || answer.kind === 'words')
     return textOf(right) === textOf(answer) ? 'same' : 'no';
@@ -33,7 +33,7 @@ export async function compareShapes(right: Shape, answer: Shape, ask: AskEngine)
   return compareItems(right, answer, ask);
 }
 
-async function compareItems(right: Shape, answer: Shape, ask: AskEngine): Promise<Comparison> {
+async function compareItems(right: Shape, answer: Shape, ask: AskEngine): Promise<Sameness> {
   if (right.kind === 'many' && answer.kind === 'many') return compareMany(right.items, answer.items, ask);
   if (right.kind === 'tuple' && answer.kind === 'tuple') return compareTuples(right, answer, ask);
   return 'no';
@@ -45,11 +45,11 @@ function textOf(shape: Shape): string | null {
   return shape.kind === 'scalar' ? normalizeText(shape.latex) : null;
 }
 
-async function compareTuples(right: Tuple, answer: Tuple, ask: AskEngine): Promise<Comparison> {
+async function compareTuples(right: Tuple, answer: Tuple, ask: AskEngine): Promise<Sameness> {
   // A matrix may be meant as a vector.
   if ((right.open === MATRIX) !== (answer.open === MATRIX)) return 'no';
   if (right.items.length !== answer.items.length) return 'different';
-  const found: Comparison[] = [];
+  const found: Sameness[] = [];
   for (const [index, item] of right.items.entries()) {
     const other = answer.items[index];
     if (other !== undefined) found.push(await compareShapes(item, other, ask));
@@ -60,11 +60,11 @@ async function compareTuples(right: Tuple, answer: Tuple, ask: AskEngine): Promi
   return items === 'same' && !isSamePair ? 'different' : items;
 }
 
-async function compareMany(right: Items, answer: Items, ask: AskEngine): Promise<Comparison> {
+async function compareMany(right: Items, answer: Items, ask: AskEngine): Promise<Sameness> {
   if (right.length !== answer.length || right.length > MOST_MATCHED) return 'no';
   const left = [...answer];
   for (const item of right) {
-    const found: Comparison[] = [];
+    const found: Sameness[] = [];
     for (const other of left) {
       found.push(await compareShapes(item, other, ask));
       if (found.at(-1) === 'same') break;
@@ -76,7 +76,7 @@ async function compareMany(right: Items, answer: Items, ask: AskEngine): Promise
 }
 
 /** Compares relations. Equations are the same if one is a multiple of the other; `x = 3` is also `3`. */
-async function compareRelations(right: Shape, answer: Shape, ask: AskEngine): Promise<Comparison> {
+async function compareRelations(right: Shape, answer: Shape, ask: AskEngine): Promise<Sameness> {
   if (right.kind !== 'relation') return compareWithResult(right, answer, ask);
   const [wanted, given] = [right.value, answer.kind === 'relation' ? answer.value : answer];
   const isSameName = answer.kind !== 'relation' || bare(right.left) === bare(answer.left);
@@ -90,14 +90,14 @@ async function compareRelations(right: Shape, answer: Shape, ask: AskEngine): Pr
 }
 
 /** Compares a right answer that is no relation: an equation counts by its right side. */
-async function compareWithResult(right: Shape, answer: Shape, ask: AskEngine): Promise<Comparison> {
+async function compareWithResult(right: Shape, answer: Shape, ask: AskEngine): Promise<Sameness> {
   const result = answer.kind === 'relation' ? answer.result : answer;
   return result === null ? 'no' : compareShapes(right, result, ask);
 }
 
-async function compareScalars(right: Scalar, answer: Scalar, ask: AskEngine): Promise<Comparison> {
+async function compareScalars(right: Scalar, answer: Scalar, ask: AskEngine): Promise<Sameness> {
   const [wanted, given] = [unitOf(right), unitOf(answer)];
-  let found: Comparison = 'different';
+  let found: Sameness = 'different';
   for (const way of comparableAs(wanted, given)) {
     found =
       way === 'written'
@@ -122,7 +122,7 @@ function inFirstUnit(latex: string, unit: Unit | null): string {
   return String.raw`(${latex})\cdot ${written}`;
 }
 
-async function compareLatex(right: string, answer: string, ask: AskEngine): Promise<Comparison> {
+async function compareLatex(right: string, answer: string, ask: AskEngine): Promise<Sameness> {
   if (bare(right) === bare(answer)) return 'same';
   const [wanted, given] = [readRational(right), readRational(answer)];
   if (wanted !== null && given !== null) return isSameRational(wanted, given) ? 'same' : 'different';
@@ -138,6 +138,6 @@ function bare(latex: string): string {
   return normalizeText(latex, true).replace(/\s/g, '');
 }
 
-function worst(found: readonly Comparison[]): Comparison {
+function worst(found: readonly Sameness[]): Sameness {
   return (['unknown', 'no', 'different'] as const).find((each) => found.includes(each)) ?? 'same';
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { finalAnswerOf } from '../read-answer';
 import { HelperError, Killable, startThread } from '../../runtime/killable';
 import { type Grade, gradeOf, shown, type Verdict } from '../verdict';
-import { compareShapes, type Comparison } from './compare';
+import { compareShapes, type Sameness } from './compare';
 import { askMathVerify, INSTALL_MATH_VERIFY } from './math-verify';
 import { MOST_CHARACTERS } from './normalize';
 import { readShape } from './shape';
@@ -63,7 +63,7 @@ function mathematicsIn(answer: string): string {
 }
 
 interface Opinion {
-  readonly comparison: Comparison;
+  readonly comparison: Sameness;
   readonly version: readonly string[];
   /** Why the comparison is unknown, unless the answer itself is the reason. */
   readonly problem?: string;
@@ -79,7 +79,7 @@ async function askFirst(right: string, answer: string): Promise<Opinion> {
       if (installed === null) throw new HelperError(`it is not installed: ${INSTALL_COMPUTE_ENGINE}`);
       if (Date.now() > end) throw new HelperError(`it takes longer than ${MOST_MS / 1000} s`);
       version.add(`compute-engine/${installed}`);
-      return (await thread.ask(job)) as Comparison;
+      return (await thread.ask(job)) as Sameness;
     });
     return { comparison, version: [...version] };
   } catch (error) {

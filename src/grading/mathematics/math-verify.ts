@@ -9,7 +9,7 @@ import { findProgram, PYTHON, runProgram, startProgram } from '../../runtime/sta
 import { type Helper, HelperError, Killable } from '../../runtime/killable';
 import { CONFINED } from '../sandbox/bubblewrap';
 import { systemCallFilter } from '../sandbox/system-calls';
-import type { Comparison } from './compare';
+import type { Sameness } from './compare';
 
 export const INSTALL_MATH_VERIFY = 'pip install math-verify==0.9.0';
 
@@ -22,7 +22,7 @@ const judge = new Killable(startJudge, { startMs: 60_000, answerMs: 10_000 });
 const found: { missing: string | null; confined?: string | null } = { missing: null };
 
 interface SecondOpinion {
-  readonly comparison: Comparison;
+  readonly comparison: Sameness;
   readonly version: string;
 }
 

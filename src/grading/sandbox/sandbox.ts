@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { codeOf, reasonOf } from '../../errors';
 import { startProgram } from '../../runtime/start-program';
 
-export interface Program {
+export interface SandboxedProgram {
   readonly python: string;
   readonly stdin: string;
 }
@@ -33,7 +33,7 @@ export interface Sandbox {
   readonly name: string;
   readonly places: number;
   /** @throws SandboxError if the sandbox itself fails; a failure of the program is part of the result */
-  run(program: Program, limits: ProgramLimits): Promise<ProgramRun>;
+  run(program: SandboxedProgram, limits: ProgramLimits): Promise<ProgramRun>;
   remedyFor(words: string): string;
 }
 

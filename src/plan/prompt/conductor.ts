@@ -2,7 +2,7 @@ import {
   type Access,
   CONDUCTOR_ID,
   type Describe,
-  type Example,
+  type PlanExample,
   GENERIC_SUBTASK,
   type ExampleSet,
   type Message,
@@ -33,7 +33,7 @@ export interface ConductorPrompt extends AskedTexts {
   /** false: every worker is sent `GENERIC_SUBTASK`. @default true */
   readonly subtasks?: boolean | undefined;
   /** @default 'out-of-domain' */
-  readonly examples?: ExampleSet | readonly Example[] | undefined;
+  readonly examples?: ExampleSet | readonly PlanExample[] | undefined;
   /** `full`: with rules and examples; `compact`: without them, for a trained policy. @default 'full' */
   readonly style?: 'full' | 'compact';
   /** Texts given along with a question that is a step of another plan. */

@@ -1,10 +1,17 @@
-import { type Access, type Example, type ExampleSet, GENERIC_SUBTASK, type Plan, type Step } from '../plan';
+import {
+  type Access,
+  type PlanExample,
+  type ExampleSet,
+  GENERIC_SUBTASK,
+  type Plan,
+  type Step,
+} from '../plan';
 import { renderPlan, renderPlanAsJson } from '../render';
 
 // Both sets have the same graphs and differ only in their subjects.
 
 /** Everyday subjects: in the paper's ablation, out-of-domain examples did better than in-domain ones. */
-const EVERYDAY: readonly Example[] = [
+const EVERYDAY: readonly PlanExample[] = [
   {
     question: 'Which river flows through Vienna?',
     reasoning: 'A well-known fact, so one worker is enough.',
@@ -40,7 +47,7 @@ const EVERYDAY: readonly Example[] = [
 ];
 
 /** Examples of the paper's four kinds of tasks: multiple choice, free form, mathematics and code. */
-const IN_DOMAIN: readonly Example[] = [
+const IN_DOMAIN: readonly PlanExample[] = [
   {
     question: 'Which organelle makes most of the ATP of a cell? A) ribosome B) mitochondrion C) nucleus',
     reasoning: 'A matter of textbooks, so one worker is enough.',
@@ -76,7 +83,7 @@ const IN_DOMAIN: readonly Example[] = [
 ];
 
 /** Every set of examples that the Conductor can be shown, each with the shortest plan first. */
-export const EXAMPLE_SETS: Readonly<Record<ExampleSet, readonly Example[]>> = {
+export const EXAMPLE_SETS: Readonly<Record<ExampleSet, readonly PlanExample[]>> = {
   'out-of-domain': EVERYDAY,
   'in-domain': IN_DOMAIN,
   mixed: EVERYDAY.map((example, place) => (place % 2 === 0 ? example : (IN_DOMAIN[place] ?? example))),
@@ -96,7 +103,7 @@ interface ReplyForm {
 
 /** Writes an example as the reply that the Conductor should have given; ordinals wrap around in a smaller pool. */
 export function exampleReply(
-  { reasoning, plan }: Example,
+  { reasoning, plan }: PlanExample,
   workers: number,
   { format, access, subtasks = true }: ReplyForm,
 ): string {

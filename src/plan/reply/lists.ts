@@ -8,7 +8,7 @@ import {
   MARK,
   MARKS_BEHIND,
   NEXT_FIELD,
-  Reader,
+  ReplyReader,
   Unreadable,
 } from './reader';
 
@@ -112,7 +112,7 @@ function findLists(text: string): { lists: LabelledList[]; stillThinking: boolea
       if (isClosed && !stillThinking) lists = [];
       if (mark.tag !== 'empty') stillThinking = mark.tag === 'open';
     } else if (!stillThinking) {
-      const reader = new Reader(text, at);
+      const reader = new ReplyReader(text, at);
       const found = readLabelled(reader, mark.label);
       if (found !== null) lists.push(found);
       at = reader.at;
@@ -152,7 +152,7 @@ function findLabel(text: string, from: number): Mark | null {
 }
 
 /** Reads the list after a label, or returns null if the label is only a word of the prose. */
-function readLabelled(reader: Reader, label: LabelledList['label']): LabelledList | null {
+function readLabelled(reader: ReplyReader, label: LabelledList['label']): LabelledList | null {
   if (!passSeparator(reader)) return null;
   if (reader.peek() === '[') return readBracketed(reader, label);
   const at = reader.at;
@@ -164,7 +164,7 @@ function readLabelled(reader: Reader, label: LabelledList['label']): LabelledLis
 }
 
 /** Skips `=`, `:` or a line break, with a key's quotes and Markdown emphasis around it; false if there is none. */
-function passSeparator(reader: Reader): boolean {
+function passSeparator(reader: ReplyReader): boolean {
   reader.skip((character) => ' \t"\'`*_'.includes(character));
   const separator = reader.peek();
   reader.skip((character) => ':='.includes(character));
@@ -178,8 +178,8 @@ function passSeparator(reader: Reader): boolean {
  * `"Report d["key"] alone"`, look like the end of the list.
  * @throws Unreadable
  */
-function checkRest(reader: Reader): void {
-  const rest = new Reader(reader.text, reader.at);
+function checkRest(reader: ReplyReader): void {
+  const rest = new ReplyReader(reader.text, reader.at);
   rest.take(MARKS_BEHIND);
   if (rest.stands(NEXT_FIELD) || rest.stands(LABEL_AHEAD) || rest.startsComment()) return;
   const problem =
@@ -187,7 +187,7 @@ function checkRest(reader: Reader): void {
   throw new Unreadable('bad_shape', problem, rest.at);
 }
 
-function readBracketed(reader: Reader, label: LabelledList['label']): LabelledList | null {
+function readBracketed(reader: ReplyReader, label: LabelledList['label']): LabelledList | null {
   try {
     const value = readLiteral(reader);
     if (label === 'subtasks') checkRest(reader);

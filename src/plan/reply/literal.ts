@@ -1,4 +1,4 @@
-import { BARE_ENTRY, BULLET, isSpace, LABEL_AHEAD, NUMBERED_ESCAPE, Reader, Unreadable } from './reader';
+import { BARE_ENTRY, BULLET, isSpace, LABEL_AHEAD, NUMBERED_ESCAPE, ReplyReader, Unreadable } from './reader';
 
 /** Value as Python, JSON and careless models write it, with the index where it begins. */
 export type Literal =
@@ -10,7 +10,7 @@ export type Literal =
 const MAX_DEPTH = 4;
 
 /** Reads one value. Anything without quotes or brackets (`0`, `all`, even a bare subtask) is a text. */
-export function readLiteral(reader: Reader, depth = 0): Literal {
+export function readLiteral(reader: ReplyReader, depth = 0): Literal {
   const at = reader.at;
   const opener = reader.peek();
   if (depth === MAX_DEPTH && (opener === '[' || opener === '{')) {
@@ -35,7 +35,7 @@ export function readLiteral(reader: Reader, depth = 0): Literal {
  * Reads `[…]` or `{…}` in JSON, JavaScript or Python. Accepts missing, doubled and trailing commas, since the lengths
  * of the lists are compared later.
  */
-function readEntries(reader: Reader, closer: ']' | '}', readEntry: () => void): void {
+function readEntries(reader: ReplyReader, closer: ']' | '}', readEntry: () => void): void {
   const at = reader.at;
   reader.advance();
   for (;;) {
@@ -55,7 +55,7 @@ function readEntries(reader: Reader, closer: ']' | '}', readEntry: () => void): 
   }
 }
 
-function readKey(reader: Reader): string {
+function readKey(reader: ReplyReader): string {
   const at = reader.at;
   const key = startsQuote(reader.peek()) ? readQuoted(reader, true) : readWord(reader, ':=,]}\n');
   reader.skipBlank();
@@ -69,7 +69,7 @@ function readKey(reader: Reader): string {
   return key.toLowerCase();
 }
 
-function readWord(reader: Reader, stops: string): string {
+function readWord(reader: ReplyReader, stops: string): string {
   const start = reader.at;
   reader.advance();
   reader.skip((next) => !stops.includes(next) && !(isSpace(reader.peek(-1)) && reader.startsComment()));
@@ -95,7 +95,7 @@ function startsQuote(character: string): boolean {
  * Reads a quotation and decodes its escapes. Models forget to escape apostrophes ('Find the user's name'), so a quote
  * closes only if an entry can end there: before a bracket, a comment, or a comma that another entry follows.
  */
-function readQuoted(reader: Reader, isKey = false): string {
+function readQuoted(reader: ReplyReader, isKey = false): string {
   const opened = reader.at;
   const quote = reader.peek();
   const closers = CLOSERS[quote] ?? quote;
@@ -120,7 +120,7 @@ function readQuoted(reader: Reader, isKey = false): string {
   }
 }
 
-function isTripled(reader: Reader, quote: string): boolean {
+function isTripled(reader: ReplyReader, quote: string): boolean {
   return `"'`.includes(quote) && reader.peek(1) === quote && reader.peek(2) === quote;
 }
 
@@ -139,7 +139,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\n': '',
 };
 
-function readEscape(reader: Reader): string {
+function readEscape(reader: ReplyReader): string {
   reader.advance();
   const digits = reader.take(NUMBERED_ESCAPE);
   if (digits !== null) {
@@ -154,7 +154,7 @@ function readEscape(reader: Reader): string {
 }
 
 /** Whether an entry can end after the quote at the current position. Scans only white space, so in linear time. */
-function endsEntry(reader: Reader, isKey: boolean): boolean {
+function endsEntry(reader: ReplyReader, isKey: boolean): boolean {
   const after = pastSpace(reader, 1);
   const next = reader.peek(after);
   if (isKey) return next !== '' && ':,}]'.includes(next);
@@ -164,24 +164,24 @@ function endsEntry(reader: Reader, isKey: boolean): boolean {
   return startsQuote(next) && reader.text.slice(reader.at, reader.at + after).includes('\n');
 }
 
-function isEnd(reader: Reader, ahead: number): boolean {
+function isEnd(reader: ReplyReader, ahead: number): boolean {
   const next = reader.peek(ahead);
   return next === '' || ']}`'.includes(next) || reader.startsComment(ahead);
 }
 
-function startsEntry(reader: Reader, ahead: number): boolean {
+function startsEntry(reader: ReplyReader, ahead: number): boolean {
   const next = reader.peek(ahead);
   return isEnd(reader, ahead) || startsQuote(next) || '[{'.includes(next) || reader.stands(BARE_ENTRY, ahead);
 }
 
-function pastSpace(reader: Reader, ahead: number): number {
+function pastSpace(reader: ReplyReader, ahead: number): number {
   let past = ahead;
   while (isSpace(reader.peek(past))) past += 1;
   return past;
 }
 
 /** Reads a bulleted or numbered list with one entry per line; null if there is none. */
-export function readBullets(reader: Reader): Literal | null {
+export function readBullets(reader: ReplyReader): Literal | null {
   const at = reader.at;
   const items: Literal[] = [];
   while (reader.take(BULLET) !== null && !reader.stands(LABEL_AHEAD)) {
@@ -192,11 +192,11 @@ export function readBullets(reader: Reader): Literal | null {
 }
 
 /** Reads the rest of the line: a quoted or bracketed value if there is nothing else, otherwise plain text. */
-function readLine(reader: Reader): Literal {
+function readLine(reader: ReplyReader): Literal {
   const at = reader.at;
   reader.skip((character) => character !== '\n');
   const plain: Literal = { kind: 'text', at, text: reader.text.slice(at, reader.at).trim() };
-  const line = new Reader(reader.text, at, reader.at);
+  const line = new ReplyReader(reader.text, at, reader.at);
   try {
     const value = readLiteral(line);
     line.skip(isSpace);

@@ -1,7 +1,7 @@
 import type { PlanErrorCode } from '../plan-error';
 
 /** Cursor over a text. It never moves back, so that a reply of any size and content is read in linear time. */
-export class Reader {
+export class ReplyReader {
   constructor(
     readonly text: string,
     private position = 0,

@@ -16,7 +16,7 @@ const START = 40;
 export const MOST_AHEAD = 200;
 
 /** Position in a text, with the line and the code that it is in. */
-export class Place {
+export class TextPosition {
   #lineStart = '';
   /** Last characters of the line before this position. */
   #before = '';

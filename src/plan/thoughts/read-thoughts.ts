@@ -1,4 +1,4 @@
-import { MOST_AHEAD, Place, type Standing } from './place';
+import { MOST_AHEAD, TextPosition, type Standing } from './place';
 import { findTag, type FoundTag, isTagBegun, tagBegunAt } from './tags';
 
 /** A reply with its thoughts apart: together, they have every character of it but those of the tags. */
@@ -51,7 +51,7 @@ export class ThoughtReader {
   /** `start`: a block or the answer follows. `unknown`: a closing tag may still show that this is a block. */
   #state: 'start' | 'block' | 'unknown' | 'answer' = 'start';
   #block: Block = { name: null, opened: new Map(), doubtful: null };
-  #place = new Place();
+  #place = new TextPosition();
   /** Text that may be part of a tag, or decides how one stands. */
   #rest = '';
   /** What was returned as the answer although it is not known to be one. */
@@ -104,7 +104,7 @@ export class ThoughtReader {
     const blank = BLANK.exec(this.#rest)?.[0] ?? '';
     const text = this.#rest.slice(blank.length);
     const found = tagAtStart(text);
-    const place = new Place();
+    const place = new TextPosition();
     if (found !== null) place.pass(blank);
     if (!isEnd && !isStartCertain(text, found, place)) return null;
     if (found === null || !mayStand(found, place.standing(aheadOf(text, found))))
@@ -140,7 +140,7 @@ export class ThoughtReader {
 
   #enter(name: string | null): void {
     this.#state = 'block';
-    this.#place = new Place();
+    this.#place = new TextPosition();
     this.#block = { name, opened: new Map(), doubtful: null };
   }
 
@@ -232,7 +232,7 @@ function tagAtStart(text: string): FoundTag | null {
 }
 
 /** Whether it is certain what a text begins with. */
-function isStartCertain(text: string, found: FoundTag | null, place: Place): boolean {
+function isStartCertain(text: string, found: FoundTag | null, place: TextPosition): boolean {
   return found === null ? text !== '' && !isTagBegun(text) : place.isSettled(aheadOf(text, found));
 }
 

@@ -25,7 +25,7 @@ export interface CheckInputRequest {
  * Local activity `conductor.train.checkPlaces`: checks that an input is valid and names only configured places.
  * @throws ApplicationFailure `Solve.BadInput`, or ConfigError for any other place
  */
-export function checkInput(
+export function checkTrainingInput(
   configured: { readonly config: TrainableConfig },
   { workflow, input }: CheckInputRequest,
 ): Promise<void> {

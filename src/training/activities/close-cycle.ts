@@ -40,7 +40,7 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
   const metrics: CycleMetrics = { ...latest, collapse: findCollapse([...earlier, latest]) };
   await writeRecord(store, metricsKey(trainRun, cycle), metrics);
   const record = await records.readNight(store, trainRun, night);
-  const run = await records.readRun(store, trainRun);
+  const run = await records.readTrainRun(store, trainRun);
   // Only forwards: a timed-out attempt may still write after a later cycle is over.
   if (Math.max(record?.done ?? 0, run?.done ?? 0) <= cycle) {
     if (record !== null) await records.writeNight(store, { ...record, done: cycle, checkpoint });

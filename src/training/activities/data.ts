@@ -13,7 +13,7 @@ import type { TrainingSettings } from '../config/resolve';
 import type { TrainingConfig } from '../config/schema';
 import type { OpenedNight } from '../contract';
 import type { WarmStartInput } from '../inputs';
-import { type Example, exampleSchema } from '../records';
+import { type TrainingExample, trainingExampleSchema } from '../records';
 import { examplesKey, tokenizerTextsKey } from '../store-keys';
 import { type InitRequest, trainerConfigSchema, type WarmStartRequest } from '../trainer-contract';
 import { z } from 'zod';
@@ -66,7 +66,7 @@ export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<r
 const TOKENIZER_TEXTS = 2000;
 
 type WarmStartSettings = Omit<WarmStartRequest, 'trainRun' | 'parent' | 'examples' | 'config'> & {
-  readonly examples: readonly Example[];
+  readonly examples: readonly TrainingExample[];
 };
 
 /** Builds the trainer's first requests; a tiny model's tokenizer is made from examples, else from questions. */
@@ -80,7 +80,7 @@ export async function askForFirstCheckpoint(
     const texts = questions.map(({ question }) => question);
     return { init: await askForBase(sealed, base, texts, settings), warmStart: null };
   }
-  const rows = await readRows(warmStart.examples, exampleSchema);
+  const rows = await readRows(warmStart.examples, trainingExampleSchema);
   const start = { ...warmStart, name: 'warm', examples: rows.map(({ value }) => value) };
   return askForWarmStart(sealed, base, start, settings);
 }

@@ -11,7 +11,7 @@ import type { Store } from '../../store/store';
 import type { TrainingSettings } from '../config/resolve';
 import { renderChatml, withoutMarkers } from '../policy/client';
 import { bestRight } from '../imitation';
-import { type Example, exampleSchema, type GroupRecord } from '../records';
+import { type TrainingExample, trainingExampleSchema, type GroupRecord } from '../records';
 import { readSamples } from './batch';
 import { planPrompts, type PromptSettings } from './sample-plans';
 
@@ -28,7 +28,7 @@ export const exampleRowSchema = z.union(
       /** Worker ids in the order of the prompt. Default: the whole pool. */
       workers: z.array(words).min(1).readonly().exactOptional(),
     }),
-    exampleSchema,
+    trainingExampleSchema,
   ],
   { error: 'expected { "question", "plan" } or { "prompt", "completion" }' },
 );
@@ -49,7 +49,7 @@ export function askedHow(store: Store, { run, policy }: TrainingSettings): Asked
 export async function writeExample(
   row: ExampleRow,
   { store, workers, settings }: AskedHow,
-): Promise<Example> {
+): Promise<TrainingExample> {
   if ('prompt' in row) return row;
   const pool = new Map(workers.map((worker) => [worker.id, worker]));
   const ids = row.workers ?? [...pool.keys()];
@@ -70,7 +70,7 @@ export async function writeExample(
   };
 }
 
-export async function tryExample(row: ExampleRow, asked: AskedHow): Promise<Example | null> {
+export async function tryExample(row: ExampleRow, asked: AskedHow): Promise<TrainingExample | null> {
   try {
     return await writeExample(row, asked);
   } catch (error) {
@@ -87,7 +87,7 @@ export async function rightPlansOf(
   group: GroupRecord,
   question: Question | undefined,
   asked: AskedHow,
-): Promise<{ readonly examples: readonly Example[]; readonly unfit: number }> {
+): Promise<{ readonly examples: readonly TrainingExample[]; readonly unfit: number }> {
   const replies = await rightReplies(asked.store, group);
   if (question === undefined) return { examples: [], unfit: replies.length };
   const rows = replies.map((plan) => ({ ...askedOf(question), plan, workers: group.workers }));

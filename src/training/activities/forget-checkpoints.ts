@@ -9,7 +9,7 @@ import { readServing } from '../policy/serving';
 import { isOvertaken } from './open-night';
 import type { RunRecord } from '../records';
 import { readRecord } from '../../store/records';
-import { readNight, readRun } from './records';
+import { readNight, readTrainRun } from './records';
 import { z } from 'zod';
 
 export interface ForgetCheckpointsRequest {
@@ -44,7 +44,7 @@ export async function forgetCheckpoints(
   const now = new Date();
   for (const name of names) {
     if (kept.includes(name)) continue;
-    await store.removeOlder(keys.manifestKey(trainRun, name), now);
+    await store.removeOlder(keys.checkpointManifestKey(trainRun, name), now);
     await files.removeOlder(keys.weightsKey(trainRun, name), now);
   }
   await sweepWeights(files);
@@ -60,7 +60,7 @@ async function pointsOfNights(store: Store): Promise<CheckpointRef[]> {
     if (record === null) continue;
     const { trainRun, date } = record;
     // Read before its nights: a night records a cycle before its run does, and so never looks overtaken.
-    const run = runs.get(trainRun) ?? (await readRun(store, trainRun));
+    const run = runs.get(trainRun) ?? (await readTrainRun(store, trainRun));
     runs.set(trainRun, run);
     if (date === null) continue;
     const night = await readNight(store, trainRun, date);

@@ -7,7 +7,7 @@ import type { SealedFiles } from '../artifacts';
 import { trainingOf, type TrainingSettings } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
 import { drawExamples, LATEST } from '../imitation';
-import { type Example, exampleSchema, type RightPlans } from '../records';
+import { type TrainingExample, trainingExampleSchema, type RightPlans } from '../records';
 import { cycleExamplesKey, rightPlansKey } from '../store-keys';
 import type { WarmStartRequest } from '../trainer-contract';
 import { readRows } from './data';
@@ -71,8 +71,8 @@ async function readOwn(store: Store, trainRun: string, last: number): Promise<Ri
   return own;
 }
 
-async function readWarm(config: TrainableConfig): Promise<readonly Example[]> {
+async function readWarm(config: TrainableConfig): Promise<readonly TrainingExample[]> {
   const { imitation, warmStart } = trainingOf(config);
   if (warmStart === undefined || imitation?.warmStartShare === 0) return [];
-  return (await readRows(warmStart.examples, exampleSchema)).map(({ value }) => value);
+  return (await readRows(warmStart.examples, trainingExampleSchema)).map(({ value }) => value);
 }

@@ -3,10 +3,10 @@ import type { Store } from '../../store/store';
 import { openSealed } from '../artifacts';
 import type { TrainableConfig } from '../config/schema';
 import * as names from '../names';
-import { asFailure } from '../policy/errors';
+import { asPolicyFailure } from '../policy/errors';
 import { metricsKey } from '../store-keys';
 import { writeBatch, type WriteBatchRequest } from './batch';
-import { checkInput, checkPlaces } from './check-input';
+import { checkTrainingInput, checkPlaces } from './check-input';
 import { closeCycle, type CloseCycleRequest, closeNight, keepCheckpoint } from './close-cycle';
 import { forgetCheckpoints } from './forget-checkpoints';
 import { keepRightPlans, writeExamples, type WriteExamplesRequest } from './imitate';
@@ -31,7 +31,7 @@ interface Given {
 function activitiesOf({ config, store }: Given) {
   const all = { config, store, questions: new QuestionSets(store) };
   return {
-    [names.CHECK_PLACES]: bind(checkInput, all),
+    [names.CHECK_PLACES]: bind(checkTrainingInput, all),
     [names.OPEN_NIGHT]: bind(openNight, all),
     [names.SAMPLE_PLANS]: bind(async (_, request: SamplePlansRequest) => {
       // Only servers of the configuration are asked, whatever a workflow names.
@@ -41,10 +41,10 @@ function activitiesOf({ config, store }: Given) {
     [names.KEEP_GROUP]: bind(keepGroup, store),
     // A worker without `training:` has no artifacts.
     [names.WRITE_BATCH]: (request: WriteBatchRequest) =>
-      asFailure(async () => writeBatch({ store, sealed: openSealed(config) }, request)),
+      asPolicyFailure(async () => writeBatch({ store, sealed: openSealed(config) }, request)),
     [names.KEEP_RIGHT_PLANS]: bind(keepRightPlans, all),
     [names.WRITE_EXAMPLES]: (request: WriteExamplesRequest) =>
-      asFailure(async () => writeExamples({ ...all, sealed: openSealed(config) }, request)),
+      asPolicyFailure(async () => writeExamples({ ...all, sealed: openSealed(config) }, request)),
     [names.KEEP_CHECKPOINT]: bind(async (_, request: Parameters<typeof keepCheckpoint>[1]) => {
       checkPlaces(all, { policyServer: request.settings.policy.baseUrl });
       return keepCheckpoint(store, request);
@@ -67,5 +67,5 @@ function bind<Dependencies, Request, Result>(
   activity: (dependencies: Dependencies, request: Request) => Promise<Result>,
   dependencies: Dependencies,
 ) {
-  return (request: Request): Promise<Result> => asFailure(() => activity(dependencies, request));
+  return (request: Request): Promise<Result> => asPolicyFailure(() => activity(dependencies, request));
 }

@@ -12,11 +12,11 @@ import { type TrainableConfig, type TrainingConfig } from '../config/schema';
 import type { OpenedNight, TrainInput } from '../contract';
 import { questionSetKey } from '../../evaluation/definitions';
 import { keepLines } from '../../store/texts';
-import { readManifest } from '../policy/serving';
+import { readCheckpointManifest } from '../policy/serving';
 import type { NightRecord, RunRecord } from '../records';
 import { openSealed } from '../artifacts';
 import { askForFirstCheckpoint, readQuestions } from './data';
-import { readCycle, readNight, readRun, writeNight } from './records';
+import { readCycle, readNight, readTrainRun, writeNight } from './records';
 import { sortByTopic } from '../draw';
 
 export type OpenNightRequest = Pick<TrainInput, 'trainRun' | 'cycles' | 'from' | 'config'> & {
@@ -38,7 +38,7 @@ export async function openNight(
   const resolved = resolveTraining(config, request);
   const questions = await readGradable(store, config);
   const { trainRun } = resolved;
-  const run = await readRun(store, trainRun);
+  const run = await readTrainRun(store, trainRun);
   const night = await readNight(store, trainRun, date);
   const claimed = claimNight(run, night, { cycles: resolved.cycles, total: totalOf(training) });
   checkSchedule(training, run, claimed);
@@ -76,7 +76,7 @@ function totalOf({ totalCycles, trainer }: TrainingConfig): number {
   return trainer.optimizer.schedule === 'constant' ? Infinity : totalCycles;
 }
 
-function checkSchedule(training: TrainingConfig, run: RunRecord | null, claimed: Claim): void {
+function checkSchedule(training: TrainingConfig, run: RunRecord | null, claimed: NightClaim): void {
   const { first, last, done, isTrained } = claimed;
   const isOver = isTrained || done >= Math.max(first, last);
   if (run === null || isOver || done < totalOf(training)) return;
@@ -105,13 +105,13 @@ function checkVersion(config: TrainableConfig, asked: ConfigDigest | undefined):
 async function findBeginning(
   store: Store,
   request: OpenNightRequest,
-  { run, earlier, claimed }: { run: RunRecord | null; earlier: NightRecord | null; claimed: Claim },
+  { run, earlier, claimed }: { run: RunRecord | null; earlier: NightRecord | null; claimed: NightClaim },
 ): Promise<CheckpointRef | null> {
   const own = earlier?.checkpoint ?? null;
   if (claimed.isTrained || claimed.done >= claimed.first) return own;
   const asked = readCheckpointId(request.from ?? '');
   if (asked === null) return own ?? run?.checkpoint ?? null;
-  await readManifest(store, asked);
+  await readCheckpointManifest(store, asked);
   return asked;
 }
 
@@ -148,7 +148,7 @@ async function keepSet(store: Store, questions: readonly Question[]): Promise<Op
   return { set: key, count: questions.length };
 }
 
-export type Claim = Pick<NightRecord, 'first' | 'last' | 'done'> & { readonly isTrained: boolean };
+export type NightClaim = Pick<NightRecord, 'first' | 'last' | 'done'> & { readonly isTrained: boolean };
 
 /**
  * Returns the cycles of a night. A new one (null) claims those after the run's last, up to `total`; an existing one
@@ -159,7 +159,7 @@ export function claimNight(
   run: RunRecord | null,
   night: NightRecord | null,
   { cycles, total }: { readonly cycles: number; readonly total: number },
-): Claim {
+): NightClaim {
   const trained = run?.done ?? 0;
   if (night === null || night.done < night.first) {
     const count = night === null ? cycles : 1 + night.last - night.first;

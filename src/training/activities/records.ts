@@ -13,7 +13,7 @@ const reader =
   (store: Store, ...place: Place): Promise<T | null> =>
     readRecord(store, keyOf(...place), schema);
 
-export const readRun = reader(keys.runKey, schemas.runRecordSchema);
+export const readTrainRun = reader(keys.runKey, schemas.runRecordSchema);
 export const readNight = reader(keys.nightKey, schemas.nightRecordSchema);
 export const readCycle = reader(keys.metricsKey, schemas.cycleMetricsSchema);
 export const readRightPlans = reader(keys.rightPlansKey, schemas.rightPlansSchema);

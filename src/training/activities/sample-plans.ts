@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import type { z } from 'zod';
 import { whileHeartbeating, withinLimit } from '../../activities';
-import { factsOf } from '../../errors';
+import { errorFactsOf } from '../../errors';
 import type { Message, Plan, PlanContext } from '../../plan/plan';
 import { parsePlan } from '../../plan/parse';
 import { PlanError } from '../../plan/plan-error';
@@ -15,7 +15,7 @@ import type { GroupInput, promptSettingsSchema } from '../inputs';
 import { samplesKey } from '../store-keys';
 import { askPolicy, type PolicyQuestion, type ServedPolicy } from '../policy/client';
 import { POLICY_FAILURES, PolicyError } from '../policy/errors';
-import { type Manifest, readManifest } from '../policy/serving';
+import { type CheckpointManifest, readCheckpointManifest } from '../policy/serving';
 import type { SampledPlan } from '../records';
 import { type KeptSample, type KeptSamples, readSamples } from './batch';
 import { keepQuestion, type QuestionSets } from '../../evaluation/activities';
@@ -77,7 +77,7 @@ async function sampleOnce(
   question: AskedWhole,
 ): Promise<{ readonly kept: KeptSamples; readonly settings: PromptSettings }> {
   const { checkpoint, purpose, seed, temperature, policy } = request;
-  const manifest = await readManifest(store, checkpoint);
+  const manifest = await readCheckpointManifest(store, checkpoint);
   // A checkpoint on trial may be another training run's, with other settings.
   const settings: PromptSettings =
     purpose === 'training' ? { ...policy, maxSteps: request.maxSteps } : manifest;
@@ -103,7 +103,7 @@ async function sampleOnce(
     whileHeartbeating(() => samplePrompts(task, signal)),
   );
   const rollouts = await sampling.catch((error: unknown) => {
-    if (factsOf(error).code !== 'TimeoutError') throw error;
+    if (errorFactsOf(error).code !== 'TimeoutError') throw error;
     const happened = `the policy server gave no answer within ${policy.timeoutMs / 1000} s`;
     const remedy = 'It may be busy: raise training.policy.timeout, or sample fewer plans at once.';
     throw new PolicyError(POLICY_FAILURES.unavailable, happened, remedy);
@@ -115,11 +115,15 @@ async function sampleOnce(
 }
 
 /** Returns the server of users' questions: the configured address, else that where the checkpoint was published. */
-function serverOfUsers({ conductor }: Pick<TrainableConfig, 'conductor'>, { servers }: Manifest): string {
+function serverOfUsers(
+  { conductor }: Pick<TrainableConfig, 'conductor'>,
+  { servers }: CheckpointManifest,
+): string {
   return (conductor.provider === 'policy' ? conductor.baseUrl : undefined) ?? servers[0];
 }
 
-export type PromptSettings = Readonly<z.infer<typeof promptSettingsSchema>> & Pick<Manifest, 'maxSteps'>;
+export type PromptSettings = Readonly<z.infer<typeof promptSettingsSchema>> &
+  Pick<CheckpointManifest, 'maxSteps'>;
 
 /** Returns one prompt per plan: equal ones in a first round; in a second, each shows an earlier plan and its answer. */
 export async function planPrompts(

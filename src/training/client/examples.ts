@@ -8,14 +8,14 @@ import type { SolveTrace } from '../../protocol/solve';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
 import { ownRound } from '../../trace/run-tree';
-import type { Example } from '../records';
+import type { TrainingExample } from '../records';
 import { type AskedHow, rightPlansOf } from '../activities/examples';
 import { readCycleGroups, readMetrics, readTrainQuestions } from '../activities/records';
 
 /** Returns the right plans of a training run, each once, and how many this configuration could not carry out. */
 export async function examplesOfRun(trainRun: string, asked: AskedHow): ReturnType<typeof rightPlansOf> {
   const questions = await readTrainQuestions(asked.store, trainRun);
-  const examples = new Map<string, Example>();
+  const examples = new Map<string, TrainingExample>();
   let unfit = 0;
   for (const { cycle } of await readMetrics(asked.store, trainRun)) {
     for (const group of await readCycleGroups(asked.store, trainRun, cycle)) {

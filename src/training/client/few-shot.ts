@@ -1,4 +1,4 @@
-import { type Example, jsonBytes, MAX_EXAMPLES_BYTES } from '../../plan/plan';
+import { type PlanExample, jsonBytes, MAX_EXAMPLES_BYTES } from '../../plan/plan';
 import { PlanError } from '../../plan/plan-error';
 import { reasoningOf } from '../../plan/parse';
 import type { Question } from '../../grading/question';
@@ -14,9 +14,9 @@ export async function examplesIn(
   store: Store,
   groups: readonly GroupRecord[],
   questions: readonly Question[],
-): Promise<readonly Example[]> {
+): Promise<readonly PlanExample[]> {
   const asked = new Map(questions.map((question) => [question.id, question]));
-  const found: Example[] = [];
+  const found: PlanExample[] = [];
   for (const { question: id, workers, rollouts } of groups) {
     const right = rollouts.find(({ verdict, plan, reply }) => verdict === 'correct' && plan && reply);
     const question = asked.get(id);
@@ -32,7 +32,7 @@ async function exampleOf(
   store: Store,
   { plan, reply }: Rollout,
   { question, workers }: { readonly question: string; readonly workers: readonly string[] },
-): Promise<Example | null> {
+): Promise<PlanExample | null> {
   try {
     const reasoning = reasoningOf(await readText(store, reply ?? ''));
     const steps = (plan?.steps ?? []).map((step) => ({ ...step, worker: `${workers.indexOf(step.worker)}` }));
@@ -47,9 +47,9 @@ async function exampleOf(
  * Chooses examples that differ in length and in workers, as the paper did (appendix E): each next one has a new length,
  * if any has, and among those the most new workers. The shortest plan comes first.
  */
-export function chooseVaried(examples: readonly Example[], count: number): readonly Example[] {
+export function chooseVaried(examples: readonly PlanExample[], count: number): readonly PlanExample[] {
   const left = [...examples];
-  const chosen: Example[] = [];
+  const chosen: PlanExample[] = [];
   while (chosen.length < count && left.length > 0) {
     const lengths = new Set(chosen.map(({ plan }) => plan.steps.length));
     const known = new Set(chosen.flatMap(workersOf));
@@ -62,8 +62,8 @@ export function chooseVaried(examples: readonly Example[], count: number): reado
   return byLength(chosen);
 }
 
-const workersOf = ({ plan }: Example): string[] => plan.steps.map(({ worker }) => worker);
+const workersOf = ({ plan }: PlanExample): string[] => plan.steps.map(({ worker }) => worker);
 
-export function byLength(examples: readonly Example[]): readonly Example[] {
+export function byLength(examples: readonly PlanExample[]): readonly PlanExample[] {
   return examples.toSorted((one, other) => one.plan.steps.length - other.plan.steps.length);
 }

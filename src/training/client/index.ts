@@ -17,7 +17,7 @@ export {
   readGate,
   readMetrics,
   readNights,
-  readRun,
+  readTrainRun,
   readTrainQuestions,
   readTrainRuns,
   type TrainedNight,
@@ -26,14 +26,14 @@ export { effortCurves, learningCurves, tableOf } from '../curves';
 export { openFiles, openSealed } from '../artifacts';
 export { examplesOfRun, type GradedSolve, gradeSolve } from './examples';
 export { byLength, chooseVaried, examplesIn } from './few-shot';
-export { playPrompted } from './prompted-groups';
+export { planPromptedGroups } from './prompted-groups';
 export { findSchedule, holdSchedule, type NightSchedule, removeSchedule, scheduleNights } from './schedule';
 export { beginExport, beginWarmStart, TrainingClient } from './training-client';
 export {
   listCheckpoints,
   pin,
   promote,
-  readManifest,
+  readCheckpointManifest,
   readServing,
   rollback,
   type ServingChange,

@@ -35,7 +35,7 @@ const AT_ONCE = 4;
  * Has the prompted Conductor plan training questions, each as a group like a night's. Joins groups under way, and
  * reuses stored ones unless a provider or a limit invalidated them. Returns why not all were asked; null if all were.
  */
-export async function playPrompted(request: PromptedRequest): Promise<string | null> {
+export async function planPromptedGroups(request: PromptedRequest): Promise<string | null> {
   const { store, questions, most, tell, signal } = request;
   const settings = writingAsPolicy(request.settings);
   const { key: set } = await keepLines(store, questions, questionSetKey);

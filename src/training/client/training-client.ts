@@ -70,7 +70,7 @@ export class TrainingClient {
     if (!(await this.isUnderWay(trainRun))) return null;
     try {
       const handle = this.client.workflow.getHandle(names.nightWorkflowId(trainRun));
-      return await handle.query<NightProgress>(names.PROGRESS_QUERY);
+      return await handle.query<NightProgress>(names.NIGHT_PROGRESS_QUERY);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       throw new RefusedError(

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ConfigError, explainIssue } from '../../config/errors';
 import { readYaml } from '../../config/load';
 import {
-  type Example,
+  type PlanExample,
   EXAMPLE_SET_NAMES,
   jsonBytes,
   MAX_EXAMPLES,
@@ -14,7 +14,7 @@ import { PlanError } from '../../plan/plan-error';
 import { EXAMPLE_SETS } from '../../plan/prompt/example-plans';
 import { ORDINAL } from '../../plan/reply/reader';
 import { validatePlan } from '../../plan/validate';
-import { exampleSchema } from '../../protocol/cards';
+import { planExampleSchema } from '../../protocol/cards';
 import { MAX_STEPS } from '../../protocol/messages';
 import type { TrainingConfig } from './schema';
 
@@ -22,7 +22,7 @@ import type { TrainingConfig } from './schema';
 export function examplesOf({
   prompt,
   examples = 'out-of-domain',
-}: Pick<TrainingConfig['policy'], 'prompt' | 'examples'>): readonly Example[] {
+}: Pick<TrainingConfig['policy'], 'prompt' | 'examples'>): readonly PlanExample[] {
   if (prompt === 'compact') return [];
   const set = EXAMPLE_SET_NAMES.find((name) => name === examples);
   if (set !== undefined) return EXAMPLE_SETS[set];
@@ -33,10 +33,10 @@ export function examplesOf({
   );
 }
 
-const fileSchema = z.object({ examples: z.array(exampleSchema).min(1).max(MAX_EXAMPLES) });
+const fileSchema = z.object({ examples: z.array(planExampleSchema).min(1).max(MAX_EXAMPLES) });
 
 /** Reads a YAML file of examples, relative to the working directory. @throws ConfigError with the mistake's place */
-export function readExamples(file: string): readonly Example[] {
+export function readExamples(file: string): readonly PlanExample[] {
   const { content, placeOf } = readYaml(readFileSync(file, 'utf8'), file);
   const named = { examples: content };
   const { data, error } = fileSchema.safeParse(named);

@@ -7,15 +7,15 @@ import { haveNoPrice, isPriced, noticesOf, resolveRun } from '../../config/resol
 import { isRecord } from '../../plan/validate';
 import { type TrainableConfig, type TrainableInput, trainingConfigSchema } from './schema';
 
-type Reader = ConfigReader<TrainableInput, TrainableConfig>;
-const reader: Reader = createConfigReader(trainingConfigSchema, applyProfile, (config) => [
+type TrainableConfigReader = ConfigReader<TrainableInput, TrainableConfig>;
+const reader: TrainableConfigReader = createConfigReader(trainingConfigSchema, applyProfile, (config) => [
   ...noticesOf(config),
   ...budgetNoticesOf(config),
 ]);
 // Named types: spelled out in the declaration file, they fail under a user's stricter compiler options.
-export const loadTrainableConfig: Reader['load'] = reader.load;
-export const parseTrainable: Reader['parse'] = reader.parse;
-export const readGivenTrainable: Reader['readGiven'] = reader.readGiven;
+export const loadTrainableConfig: TrainableConfigReader['load'] = reader.load;
+export const parseTrainable: TrainableConfigReader['parse'] = reader.parse;
+export const readGivenTrainable: TrainableConfigReader['readGiven'] = reader.readGiven;
 
 /** Returns a notice if the cost budget cannot be enforced; the policy is one's own, so only workers have prices. */
 export function budgetNoticesOf(config: TrainableConfig): string[] {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { diagnose, readJson, redact, saidIn, sendOnce } from '../../activities/models';
+import { diagnose, parseJson, redact, saidIn, sendOnce } from '../../activities/models';
 import type { Message } from '../../plan/plan';
 import { briefly } from '../../plan/plan-error';
 import type { KeptSample } from '../activities/batch';
 import { badReply, cannotLoad, POLICY_FAILURES, PolicyError, refused, unavailable } from './errors';
-import type { Manifest } from './serving';
+import type { CheckpointManifest } from './serving';
 
 export interface SampleRequest {
   readonly model: string;
@@ -74,7 +74,7 @@ export class PolicyClient {
     model: string,
   ): z.output<Schema> {
     if (!ok) throw refused(this.baseUrl, model, { status, reason: refusalIn(body) });
-    const { success, data, error } = schema.safeParse(readJson(body));
+    const { success, data, error } = schema.safeParse(parseJson(body));
     if (success) return data;
     const [issue] = error.issues;
     const place = ['the reply', ...(issue?.path ?? [])].join('.');
@@ -156,7 +156,10 @@ type Choice = z.infer<typeof choiceSchema>;
 
 const completionReplySchema = z.object({ model: z.string(), choices: z.array(choiceSchema) });
 
-export interface ServedPolicy extends Pick<Manifest, 'model' | 'folder' | 'vocabulary' | 'maxPromptTokens'> {
+export interface ServedPolicy extends Pick<
+  CheckpointManifest,
+  'model' | 'folder' | 'vocabulary' | 'maxPromptTokens'
+> {
   readonly baseUrl: string;
 }
 

@@ -8,7 +8,7 @@ import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';
 import { askPolicy, type ServedPolicy } from './client';
 import { PolicyError } from './errors';
-import { type Manifest, readManifest, readServing } from './serving';
+import { type CheckpointManifest, readCheckpointManifest, readServing } from './serving';
 
 /**
  * Serves checkpoints as Conductors. A run's checkpoint is fixed when the run begins: the one that it names, else the
@@ -39,7 +39,7 @@ const WITHOUT_OWN_STEPS = { review: 'review', worker: 'never', both: 'review', n
 
 const POLICY = { provider: 'policy', timeout: '10m' } as const;
 
-async function findManifest(store: Store, fixed: string | undefined): Promise<Manifest> {
+async function findManifest(store: Store, fixed: string | undefined): Promise<CheckpointManifest> {
   const named = fixed === undefined ? null : readCheckpointId(fixed);
   if (fixed !== undefined && named === null) {
     throw new ConfigError(`${quoteBriefly(fixed)} names no checkpoint: expected <training run>/<name>`);
@@ -52,9 +52,9 @@ async function findManifest(store: Store, fixed: string | undefined): Promise<Ma
   );
 }
 
-async function manifestOf(store: Store, checkpoint: CheckpointRef): Promise<Manifest> {
+async function manifestOf(store: Store, checkpoint: CheckpointRef): Promise<CheckpointManifest> {
   try {
-    return await readManifest(store, checkpoint);
+    return await readCheckpointManifest(store, checkpoint);
   } catch (error) {
     throw error instanceof PolicyError ? new ConfigError(error.message, { cause: error }) : error;
   }

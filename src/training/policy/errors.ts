@@ -45,7 +45,7 @@ const AS_PROVIDER: Readonly<Record<PolicyError['code'], ProviderFailureType>> = 
 };
 
 /** Turns our errors, those of policies included, into typed failures and marks those that a retry cannot fix. */
-export function asFailure<T>(work: () => Promise<T>): Promise<T> {
+export function asPolicyFailure<T>(work: () => Promise<T>): Promise<T> {
   return asCoreFailure(async () => {
     try {
       return await work();

@@ -3,12 +3,12 @@ import type { Store } from '../../store/store';
 import { changeRecord, readRecord, RecordError, writeRecord } from '../../store/records';
 import { promptSettingsSchema } from '../inputs';
 import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../names';
-import { checkpointsFolder, manifestKey, SERVING_KEY } from '../store-keys';
+import { checkpointsFolder, checkpointManifestKey, SERVING_KEY } from '../store-keys';
 import { checkpointSchema } from '../trainer-contract';
 import { POLICY_FAILURES, PolicyError } from './errors';
 
 /** How to ask a checkpoint: as in its training. Kept with it, never changed; it overrides `conductor.yaml`. */
-export const manifestSchema = z.strictObject({
+export const checkpointManifestSchema = z.strictObject({
   schema: z.literal(1),
   ...checkpointSchema.shape,
   model: z.string(),
@@ -20,7 +20,7 @@ export const manifestSchema = z.strictObject({
   servers: z.tuple([z.string()], z.string()),
   createdAt: z.string(),
 });
-export type Manifest = z.infer<typeof manifestSchema>;
+export type CheckpointManifest = z.infer<typeof checkpointManifestSchema>;
 
 const pointerSchema = z.strictObject({ trainRun: z.string(), name: z.string() });
 
@@ -74,7 +74,7 @@ export async function promote(
   how: { readonly reason: string; readonly by: 'person' | 'gate'; readonly over?: PolicyRef },
 ): Promise<ServingChange> {
   const { reason, by, over } = how;
-  await readManifest(store, checkpoint);
+  await readCheckpointManifest(store, checkpoint);
   const id = checkpointId(checkpoint);
   return change(store, (now) => {
     const { serving } = now;
@@ -137,8 +137,8 @@ const describeRace = ({ reason, serving }: Serving): string =>
 
 const nameOf = (checkpoint: CheckpointRef | null): string => describePolicy(checkpoint ?? 'prompted');
 
-export function writeManifest(store: Store, manifest: Manifest): Promise<void> {
-  return writeRecord(store, manifestKey(manifest.trainRun, manifest.name), manifest);
+export function writeManifest(store: Store, manifest: CheckpointManifest): Promise<void> {
+  return writeRecord(store, checkpointManifestKey(manifest.trainRun, manifest.name), manifest);
 }
 
 /** Lists the names of a training run's checkpoints that have a manifest. */
@@ -148,9 +148,12 @@ export async function listCheckpoints(store: Store, trainRun: string): Promise<s
 }
 
 /** @throws PolicyError `Policy.NoManifest` if there is none, or this version cannot read it */
-export async function readManifest(store: Store, checkpoint: CheckpointRef): Promise<Manifest> {
-  const key = manifestKey(checkpoint.trainRun, checkpoint.name);
-  const manifest = await readRecord(store, key, manifestSchema).catch((error: unknown) => {
+export async function readCheckpointManifest(
+  store: Store,
+  checkpoint: CheckpointRef,
+): Promise<CheckpointManifest> {
+  const key = checkpointManifestKey(checkpoint.trainRun, checkpoint.name);
+  const manifest = await readRecord(store, key, checkpointManifestSchema).catch((error: unknown) => {
     throw error instanceof RecordError ? noManifest(checkpoint, error.message) : error;
   });
   if (manifest === null) throw noManifest(checkpoint, `it is not in the store ${store.url}`);

@@ -7,11 +7,11 @@ import { CHECK_PLACES } from '../names';
 import type { TrainerActivities } from '../trainer-contract';
 
 /** Checks input, which any client may write. @throws ApplicationFailure `Solve.BadInput`, `Configuration.Invalid` */
-export async function checkInput(request: CheckInputRequest): Promise<void> {
+export async function requireValidInput(request: CheckInputRequest): Promise<void> {
   await orFail(configurationActivities<TrainingActivities>('check the input')[CHECK_PLACES](request));
 }
 
-export const storeActivities = activitiesOfStore<TrainingActivities>;
+export const trainingStoreActivities = activitiesOfStore<TrainingActivities>;
 
 /** Returns the sampling activities. They wait for a restarting server up to its `patience`, then fail the night. */
 export function samplingActivities(

@@ -4,7 +4,7 @@ import type { ExportInput, PublishSettings, WarmStartInput } from '../inputs';
 import * as names from '../names';
 import { checkpointId, type CheckpointRef } from '../names';
 import type { Checkpoint, ExportResult } from '../trainer-contract';
-import { checkInput, storeActivities, trainerActivities } from './activities';
+import { requireValidInput, trainingStoreActivities, trainerActivities } from './activities';
 import type { Night } from './night';
 import { rootFailure } from './nightly';
 
@@ -47,7 +47,11 @@ export async function publish(
     servers: [baseUrl],
     tolerance: settings.tolerance.probe,
   });
-  return storeActivities(`keep ${checkpoint.name}`)[names.KEEP_CHECKPOINT]({ checkpoint, model, settings });
+  return trainingStoreActivities(`keep ${checkpoint.name}`)[names.KEEP_CHECKPOINT]({
+    checkpoint,
+    model,
+    settings,
+  });
 }
 
 export function refOf({ trainRun, name }: Checkpoint): CheckpointRef {
@@ -75,7 +79,7 @@ export function collectCheckpoints(night: Night): Promise<void> {
   const { trainRun, keep } = settings;
   const needed = night.neededWith(night.state.checkpoint);
   return unlessItFails(night, "old checkpoints were left on the trainer's disk", async () => {
-    const store = storeActivities('forget old checkpoints');
+    const store = trainingStoreActivities('forget old checkpoints');
     const { kept } = await store[names.FORGET_CHECKPOINTS]({ trainRun, needed, keep });
     const trainer = trainerActivities('collect old checkpoints', settings, DISPENSABLE_MS);
     await trainer[names.COLLECT]({ trainRun, keep: [...kept] });
@@ -99,13 +103,13 @@ async function unlessItFails(night: Night, loss: string, work: () => Promise<voi
 
 /** Workflow `conductorWarmStart`: makes a first checkpoint from examples, or returns that of equal input. */
 export async function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
-  await checkInput({ workflow: names.WARM_START_WORKFLOW, input });
+  await requireValidInput({ workflow: names.WARM_START_WORKFLOW, input });
   return firstCheckpoint({ ...input, from: null });
 }
 
 /** Workflow `conductorExportCheckpoint`: has the trainer write a checkpoint as a whole model, adapters merged. */
 export async function conductorExportCheckpoint(input: ExportInput): Promise<ExportResult> {
-  await checkInput({ workflow: names.EXPORT_WORKFLOW, input });
+  await requireValidInput({ workflow: names.EXPORT_WORKFLOW, input });
   const { checkpoint, directory, taskQueue, heartbeatMs, timeoutMs } = input;
   const settings = { trainer: { taskQueue }, run: { heartbeatMs } };
   const trainer = trainerActivities(`export ${checkpointId(checkpoint)}`, settings, timeoutMs);

@@ -5,19 +5,19 @@ import type { CanaryGaps } from '../contract';
 import { canaryQuestions, drawTrials } from '../draw';
 import * as names from '../names';
 import { type CheckpointRef, describePolicy, type PolicyRef, readCheckpointId } from '../names';
-import { storeActivities, trainerActivities } from './activities';
+import { trainingStoreActivities, trainerActivities } from './activities';
 import type { Night } from './night';
 
 /**
  * Runs the gate at the end of a night: its checkpoint and what serves answer the held-out questions. A checkpoint that
  * is promoted is tried once more on the users' server. `next` is where the next night begins, if elsewhere.
  */
-export async function judge(
+export async function runGate(
   night: Night,
 ): Promise<{ readonly decision: string | null; readonly next: CheckpointRef | null }> {
   night.beginGate();
   const { checkpoint, begun, done, opened } = night.state;
-  const baseline = await storeActivities('what serves?')[names.FIND_BASELINE](begun);
+  const baseline = await trainingStoreActivities('what serves?')[names.FIND_BASELINE](begun);
   if (describePolicy(checkpoint) === describePolicy(baseline)) return { decision: null, next: null };
   const questions = heldOutQuestions(night);
   const candidate = await tryPolicy(night, 'evaluation', checkpoint, done, questions);
@@ -25,7 +25,7 @@ export async function judge(
   const serving = await tryPolicy(night, 'evaluation', baseline, done, questions);
   if (serving.isCut) return { decision: describeCut(checkpoint, serving), next: null };
   const { settings, heldOut } = opened;
-  const { promoted, isLoss, sentence } = await storeActivities('gate')[names.JUDGE_CANDIDATE]({
+  const { promoted, isLoss, sentence } = await trainingStoreActivities('gate')[names.JUDGE_CANDIDATE]({
     trainRun: settings.trainRun,
     date: opened.night.date,
     maxCostRatio: settings.gate.maxCostRatio,
@@ -69,7 +69,7 @@ async function tryPromoted(night: Night, baseline: PolicyRef): Promise<string> {
   const promoted = await tryPolicy(night, 'canary', checkpoint, done, questions);
   const replaced = await tryPolicy(night, 'canary', baseline, done, questions);
   const gaps = await compareServed(night, promoted.tried.groups);
-  const { sentence } = await storeActivities('canary')[names.JUDGE_CANARY]({
+  const { sentence } = await trainingStoreActivities('canary')[names.JUDGE_CANARY]({
     trainRun: settings.trainRun,
     date: opened.night.date,
     promoted: promoted.tried,
@@ -85,7 +85,7 @@ async function compareServed(night: Night, groups: readonly string[]): Promise<C
   const { checkpoint, done: cycle, opened } = night.state;
   const { settings, init } = opened;
   const shared = { checkpoint, cycle, temperature: settings.policy.servingTemperature };
-  const { rollouts, ...batch } = await storeActivities('what the canary wrote')[names.WRITE_BATCH]({
+  const { rollouts, ...batch } = await trainingStoreActivities('what the canary wrote')[names.WRITE_BATCH]({
     ...shared,
     trainRun: settings.trainRun,
     groups,

@@ -10,7 +10,7 @@ import {
   gradeAttempts,
   NOT_PLAYED,
   playPlan,
-  playPrompted,
+  playPromptedPlan,
   type Ungraded,
 } from '../../evaluation/workflows/parts';
 import type { GroupInput, RewardSettings } from '../inputs';
@@ -20,7 +20,7 @@ import { samplingSeed } from '../draw';
 import { type GroupPart, Stopwatch } from '../summarize-cycle';
 import { outcomesOnly, rewardOf, rewardOfRoot, scoreRounds } from '../rewards';
 import type { GroupRecord, Rollout, SampledPlan } from '../records';
-import { checkInput, samplingActivities, storeActivities } from './activities';
+import { requireValidInput, samplingActivities, trainingStoreActivities } from './activities';
 
 /**
  * Workflow `conductorTrainGroup`: samples several plans for one question from one policy, carries them out as in a
@@ -28,7 +28,7 @@ import { checkInput, samplingActivities, storeActivities } from './activities';
  * a group of their own, and their rewards are discounted into the first round's (paper section 3.2 and appendix A.1).
  */
 export async function conductorTrainGroup(input: GroupInput): Promise<GroupResult> {
-  await checkInput({ workflow: names.GROUP_WORKFLOW, input });
+  await requireValidInput({ workflow: names.GROUP_WORKFLOW, input });
   const watch = new Stopwatch<GroupPart>();
   const limits = new Limits(input.run.limits);
   const group = { input, limits, watch };
@@ -73,7 +73,7 @@ async function playByPrompt(group: Group): Promise<RoundResult> {
   const question = await evaluationActivities('read the question')[OPEN_QUESTION]({ ref: input.question });
   const attempts = attemptsAt(group, question);
   const rollouts = await play(group, attempts, [...Array(input.plans).keys()], async (root) => {
-    return { ...(await playPrompted(attempts, root, input.purpose === 'examples')), tokens: 0, root };
+    return { ...(await playPromptedPlan(attempts, root, input.purpose === 'examples')), tokens: 0, root };
   });
   return { question, samples: null, rollouts };
 }
@@ -195,7 +195,7 @@ function recordsOf(input: GroupInput, rounds: readonly RoundResult[]): readonly 
 async function keepRounds(records: readonly GroupRecord[]): Promise<readonly GroupRound[]> {
   const kept: GroupRound[] = [];
   for (const record of records) {
-    const key = await storeActivities(`keep round ${record.round + 1}`)[names.KEEP_GROUP](record);
+    const key = await trainingStoreActivities(`keep round ${record.round + 1}`)[names.KEEP_GROUP](record);
     const { rollouts } = record;
     const baselines = rollouts.map(({ baseline }) => baseline);
     const [rewards, outcomes] = [

@@ -5,7 +5,7 @@ import type { CycleMetrics } from '../records';
 import { materialSpread } from '../rewards';
 import type { Stopwatch } from '../summarize-cycle';
 import type { Checkpoint } from '../trainer-contract';
-import { storeActivities, trainerActivities } from './activities';
+import { trainingStoreActivities, trainerActivities } from './activities';
 import { publish } from './checkpoints';
 import type { Night } from './night';
 import { type CycleRollouts, drawGroups, type Rollouts } from './rollouts';
@@ -55,7 +55,7 @@ async function learnFromRewards(
   const { settings, init } = opened;
   const { trainRun, policy, keepFlat, reward } = settings;
   const rewardedOnly = settings.trainer.loss.beta === 0;
-  const { key, sha256 } = await storeActivities(`batch of cycle ${cycle}`)[names.WRITE_BATCH]({
+  const { key, sha256 } = await trainingStoreActivities(`batch of cycle ${cycle}`)[names.WRITE_BATCH]({
     trainRun,
     cycle,
     checkpoint: parent,
@@ -78,7 +78,11 @@ async function keepRightPlans(night: Night, cycle: number, played: CycleRollouts
     const question = drawn[draw]?.question;
     return first === undefined || question === undefined ? [] : [{ key: first.key, question }];
   });
-  await storeActivities(`right plans of cycle ${cycle}`)[names.KEEP_RIGHT_PLANS]({ cycle, settings, groups });
+  await trainingStoreActivities(`right plans of cycle ${cycle}`)[names.KEEP_RIGHT_PLANS]({
+    cycle,
+    settings,
+    groups,
+  });
 }
 
 /** Takes supervised steps on right plans of this cycle and those before it; null while there are none. */
@@ -87,7 +91,7 @@ async function imitate(night: Night, cycle: number, watch: Watch): Promise<Learn
   const { settings, init } = opened;
   const { trainRun, imitation } = settings;
   if (imitation === undefined) return null;
-  const store = storeActivities(`examples of cycle ${cycle}`);
+  const store = trainingStoreActivities(`examples of cycle ${cycle}`);
   const examples = await store[names.WRITE_EXAMPLES]({ cycle, settings });
   if (examples === null) return null;
   const steps = imitationSteps(imitation, cycle);

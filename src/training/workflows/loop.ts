@@ -10,11 +10,11 @@ import type { NightProgress, TrainInput } from '../contract';
 import * as names from '../names';
 import { checkpointId, nightDate } from '../names';
 import { cycleTimes, Stopwatch } from '../summarize-cycle';
-import { checkInput, storeActivities } from './activities';
+import { requireValidInput, trainingStoreActivities } from './activities';
 import * as checkpoints from './checkpoints';
-import { judge, tryOnHeldOut } from './gate';
+import { runGate, tryOnHeldOut } from './gate';
 import { learn } from './learn';
-import { listen, NightControl } from './messages';
+import { handleNightMessages, NightControl } from './messages';
 import { Night } from './night';
 import { type CycleRollouts, requirePlans, Rollouts } from './rollouts';
 
@@ -37,8 +37,8 @@ import { type CycleRollouts, requirePlans, Rollouts } from './rollouts';
  */
 export async function conductorTrain(input: TrainInput): Promise<NightProgress> {
   const control = new NightControl();
-  listen(control);
-  await checkInput({ workflow: names.TRAIN_WORKFLOW, input });
+  handleNightMessages(control);
+  await requireValidInput({ workflow: names.TRAIN_WORKFLOW, input });
   const night = await openNight(input, control);
   if (!night.state.opened.isTrained) {
     if (input.carried === undefined) await requirePlans(night);
@@ -62,7 +62,7 @@ async function openNight(input: TrainInput, control: NightControl): Promise<Nigh
   }
   const date = input.date ?? nightDate(startTime, input.timeZone ?? 'UTC');
   control.date = date;
-  const opening = storeActivities('open the night');
+  const opening = trainingStoreActivities('open the night');
   const opened = await opening[names.OPEN_NIGHT]({ date, trainRun, cycles, from, config });
   const begun = await checkpoints.firstCheckpoint(opened);
   if (!opened.isTrained) await checkpoints.requireTrainer(opened, begun);
@@ -90,11 +90,11 @@ async function train(night: Night, input: TrainInput): Promise<void> {
 }
 
 async function closeNight(night: Night): Promise<void> {
-  const { decision, next } = await judge(night);
+  const { decision, next } = await runGate(night);
   const { done, checkpoint, opened } = night.state;
   const { trainRun } = opened.settings;
   const { date } = opened.night;
-  const closing = storeActivities('close the night');
+  const closing = trainingStoreActivities('close the night');
   await closing[names.CLOSE_NIGHT]({ trainRun, date, done, checkpoint, next, decision });
   night.phase = 'clearing away';
   await checkpoints.collectCheckpoints(night);
@@ -116,7 +116,7 @@ async function runCycle(night: Night, cycle: number, rollouts: Rollouts): Promis
     const spans = [...played.groups.flatMap((group) => group.spans), ...watch.spans];
     night.phase = 'figures';
     const { night: claimed, settings } = night.state.opened;
-    const metrics = await storeActivities(`figures of cycle ${cycle}`)[names.CLOSE_CYCLE]({
+    const metrics = await trainingStoreActivities(`figures of cycle ${cycle}`)[names.CLOSE_CYCLE]({
       night: claimed.date,
       cycle,
       checkpoint,

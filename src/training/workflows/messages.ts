@@ -13,7 +13,7 @@ import { LIMIT_RULES, MAX_MESSAGES } from '../../protocol/messages';
 import { findFaultOfChange, number, type Rules } from '../../protocol/rules';
 import { hearSignal } from '../../workflows/parts';
 import type { NightBudget, NightProgress } from '../contract';
-import { PAUSE_SIGNAL, PROGRESS_QUERY, RESUME_SIGNAL, SET_BUDGET_UPDATE, STOP_SIGNAL } from '../names';
+import { PAUSE_SIGNAL, NIGHT_PROGRESS_QUERY, RESUME_SIGNAL, SET_BUDGET_UPDATE, STOP_SIGNAL } from '../names';
 
 // Signals name the night by its first run id, which encryption protects: none can be replayed to a later night.
 
@@ -21,7 +21,7 @@ export const pauseTrainingSignal = defineSignal<[string]>(PAUSE_SIGNAL);
 export const resumeTrainingSignal = defineSignal<[string]>(RESUME_SIGNAL);
 export const stopTrainingSignal = defineSignal<[string]>(STOP_SIGNAL);
 export const setBudgetUpdate = defineUpdate<NightBudget, [NightBudget]>(SET_BUDGET_UPDATE);
-export const progressQuery = defineQuery<NightProgress>(PROGRESS_QUERY);
+export const progressQuery = defineQuery<NightProgress>(NIGHT_PROGRESS_QUERY);
 
 const BUDGET: Rules<NightBudget> = { costUsd: LIMIT_RULES.costUsd, hours: number(0, 24 * 7) };
 
@@ -40,7 +40,7 @@ export class NightControl {
 }
 
 /** Handles a night's messages, even before it is opened. */
-export function listen(control: NightControl): void {
+export function handleNightMessages(control: NightControl): void {
   const { firstExecutionRunId } = workflowInfo();
   const hear = (signal: SignalDefinition<[string]>, obey: () => void): void => {
     hearSignal(signal, MAX_MESSAGES, (night) => {

@@ -20,7 +20,7 @@ import {
 import { reasonOf } from '../../errors';
 import type { NightlyInput } from '../inputs';
 import { NIGHT_PRIORITY, nightDate, NIGHTLY_WORKFLOW, nightWorkflowId, TRAIN_WORKFLOW } from '../names';
-import { checkInput } from './activities';
+import { requireValidInput } from './activities';
 
 export interface NightlyResult {
   readonly night: string;
@@ -33,7 +33,7 @@ export interface NightlyResult {
  * and cannot set a priority, so the night is a child; it is terminated with this workflow, lest it block later nights.
  */
 export async function conductorTrainNightly(input: NightlyInput): Promise<NightlyResult> {
-  await checkInput({ workflow: NIGHTLY_WORKFLOW, input });
+  await requireValidInput({ workflow: NIGHTLY_WORKFLOW, input });
   const { typedSearchAttributes, startTime } = workflowInfo();
   const dueAt = typedSearchAttributes.get(SCHEDULED_AT) ?? startTime;
   const night = input.date ?? nightDate(dueAt, input.timeZone ?? 'UTC');

@@ -1,6 +1,6 @@
 import type { ModelCall } from '../../../src/activities/model-call';
 import { completeAnthropic } from '../../../src/activities/models/anthropic';
-import { type CallFailure, toProviderFailure } from '../../../src/activities/models/failure';
+import { type ProviderFailure, toProviderFailure } from '../../../src/activities/models/failure';
 import { completeGoogle } from '../../../src/activities/models/google';
 import type { Complete, ModelReply, ModelRequest } from '../../../src/activities/models/model';
 import { completeOpenAI } from '../../../src/activities/models/openai';
@@ -97,7 +97,7 @@ export const BOTH_WAYS: readonly Dialect[] = DIALECTS.flatMap((dialect) => [
 ]);
 
 /** Sends a request that must fail, and returns the failure as the activity would see it. */
-export async function failureOf(complete: Complete, request: ModelRequest): Promise<CallFailure | null> {
+export async function failureOf(complete: Complete, request: ModelRequest): Promise<ProviderFailure | null> {
   return complete(request).then(
     () => {
       throw new Error('The request was answered, and should have failed.');

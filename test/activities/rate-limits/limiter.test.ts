@@ -3,7 +3,7 @@ import type {
   Permit,
   RateLimiter,
   RateLimiterSettings,
-  Report,
+  RequestReport,
 } from '../../../src/activities/rate-limits/limiter';
 import { OwnStates } from '../../../src/activities/rate-limits/pacing';
 import { LEASE_MS, type RateRefusal } from '../../../src/activities/rate-limits/window';
@@ -12,8 +12,8 @@ import { openLimiter } from '../../support/open-limiter';
 /** Time from which a request sent at 0 no longer counts. */
 const PAST = 61_500;
 
-const GOOD: Report = { tokens: null, health: 'good' };
-const BAD: Report = { tokens: null, health: 'bad' };
+const GOOD: RequestReport = { tokens: null, health: 'good' };
+const BAD: RequestReport = { tokens: null, health: 'bad' };
 
 let dice: jest.SpyInstance<number, []>;
 beforeEach(() => {

@@ -4,7 +4,7 @@ import {
   MARGIN_MS,
   MINUTE_MS,
   type RateLimits,
-  type Reservation,
+  type SlotReservation,
   RateWindow,
 } from '../../../src/activities/rate-limits/window';
 
@@ -25,7 +25,7 @@ function handedOn(limits: Partial<RateLimits> = {}) {
   return { at, reserve };
 }
 
-function reserved(found: ReturnType<RateWindow['reserve']>): Reservation {
+function reserved(found: ReturnType<RateWindow['reserve']>): SlotReservation {
   if ('reason' in found) throw new Error(`no room: ${found.reason}`);
   return found;
 }

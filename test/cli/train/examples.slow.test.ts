@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AnswerFunction } from '../../../src/testing';
 import { readQuestions } from '../../../src/training/client';
-import { playPrompted, type PromptedRequest } from '../../../src/training/client/prompted-groups';
+import { planPromptedGroups, type PromptedRequest } from '../../../src/training/client/prompted-groups';
 import { parseTrainable, readExamples, resolveTraining, trainingOf } from '../../../src/training/config';
 import type { GroupRecord } from '../../../src/training/definitions';
 import { openScriptedTraining, REPLIES } from '../../support/scripted-training';
@@ -39,7 +39,7 @@ async function ask(bounds: Partial<Pick<PromptedRequest, 'most' | 'nanoUsd'>> = 
   const { signal } = new AbortController();
   const request = { client: temporal.client, taskQueue, store, settings, questions, tell, signal };
   const reason = await stage.whileWorking(() =>
-    playPrompted({ most: 8, nanoUsd: null, ...request, ...bounds }),
+    planPromptedGroups({ most: 8, nanoUsd: null, ...request, ...bounds }),
   );
   return { groups, reason };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parseConfig } from '../../../src/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
-import { manifestKey, resultKey } from '../../../src/evaluation/contract';
+import { evaluationManifestKey, resultKey } from '../../../src/evaluation/contract';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import { notesFrom } from '../../../src/cli/train/notes';
 import type { GroupRecord } from '../../../src/training/definitions';
@@ -53,7 +53,7 @@ test('adds the seconds of a worker to its notes if an evaluation measured the sa
   ): Promise<void> => {
     const manifest = { schema: 1, id, startedAt, methods: ['worker:quick'], workers: ['quick'], run: models };
     const planned = { ...manifest, file: 'f.jsonl', set: '', questions: latencies.length, seed: 1 };
-    await store.write(manifestKey(id), Buffer.from(JSON.stringify(planned)));
+    await store.write(evaluationManifestKey(id), Buffer.from(JSON.stringify(planned)));
     for (const [index, latencyMs] of latencies.entries()) {
       const record = aRecord('worker:quick', index, { evaluation: id, latencyMs });
       await store.write(resultKey(id, index, 'worker:quick'), Buffer.from(JSON.stringify(record)));

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
-import { readManifest, readRun } from '../../../src/training/client';
+import { readCheckpointManifest, readTrainRun } from '../../../src/training/client';
 import { EXPORT, UPDATE, WARM_START } from '../../../src/training/names';
 import { endedWith } from '../command';
 import { openScriptedTraining, REPLIES } from '../../support/scripted-training';
@@ -62,8 +62,8 @@ test('right plans train another run, whose first night starts from them, and can
   const id = learned.stdout.trim();
   expect(id).toMatch(/\/warm-[0-9a-f]{8}$/);
   const checkpoint = { trainRun: run, name: id.slice(run.length + 1) };
-  expect(await readManifest(stage.store, checkpoint)).toMatchObject({ prompt: 'compact' });
-  expect(await readRun(stage.store, run)).toMatchObject({ done: 0, checkpoint });
+  expect(await readCheckpointManifest(stage.store, checkpoint)).toMatchObject({ prompt: 'compact' });
+  expect(await readTrainRun(stage.store, run)).toMatchObject({ done: 0, checkpoint });
   expect(exported).toMatchObject({ code: 0 });
   expect(exported.stdout).toContain(join(folder.path, 'exported', 'model.safetensors'));
 });

@@ -1,10 +1,10 @@
-import type { Frame } from '../../../src/cli/kit/view/follow';
+import type { ViewFrame } from '../../../src/cli/kit/view/follow';
 import { drawFrame, TextsUnderWay } from '../../../src/cli/kit/view/run-view';
 import { PLAIN, widthOf } from '../../../src/trace/lines';
 import { sampleFamily, sampleFamilyAtWork, sampleWaiting } from '../../trace/sample-family';
 import { at, sampleTrace, withStep } from '../../trace/sample-trace';
 
-const OPTIONS: Frame = { paint: PLAIN, columns: 80, now: Date.parse(at(6)), spinner: '*' };
+const OPTIONS: ViewFrame = { paint: PLAIN, columns: 80, now: Date.parse(at(6)), spinner: '*' };
 
 describe('a frame of the live view', () => {
   test('shows each wave, what its steps do or produced, and the totals', () => {

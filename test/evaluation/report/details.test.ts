@@ -2,7 +2,7 @@ import type { ConfigInput } from '../../../src';
 import type { EvaluatedQuestion } from '../../../src/evaluation/definitions';
 import { breakDown } from '../../../src/evaluation/report/breakdown';
 import { findDisagreements, showDisagreements } from '../../../src/evaluation/report/disagreements';
-import { renderHtml, renderMarkdown } from '../../../src/report/report';
+import { renderHtml, renderReportMarkdown } from '../../../src/report/report';
 import { describeSetting, madeWith, readWriters } from '../../../src/evaluation/report/setting';
 import { resolveRun } from '../../../src/config/resolve-run';
 import { parseConfig } from '../../../src/config/load';
@@ -86,7 +86,7 @@ test('ten disagreements are shown in full, wins and losses, whatever text they h
     ...['q12', 'q13', 'q14'].map((id) => `Question ${id}: right is worker:a alone.`),
   ]);
   const report = { title: 'One', parts: shown };
-  const markdown = renderMarkdown(report);
+  const markdown = renderReportMarkdown(report);
   expect(markdown).toContain('Question 0?\nIt has two lines.');
   expect(markdown).toContain('Right answer: right 0');
   expect(markdown).toContain('1. b, sees [0]: Check.');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { childrenOf } from '../../../research/support/surroundings';
 import { weightsKey } from '../../../src/training/store-keys';
-import { readManifest, writeManifest } from '../../../src/training/policy/serving';
+import { readCheckpointManifest, writeManifest } from '../../../src/training/policy/serving';
 import type { TrainingStage } from '../support/training-stage';
 import type { Spoil, SpoilingProxy } from './spoiling-proxy';
 import type { CheckpointRef } from '../../../src/training/names';
@@ -63,7 +63,7 @@ export const FAULTS: readonly Fault[] = [
     type: 'Trainer.BatchInvalid',
     says: /tokenizerSha256: is 'f{64}', but this update is for/,
     inflict: async ({ stage, served }: Surroundings) => {
-      const manifest = await readManifest(stage.store, served);
+      const manifest = await readCheckpointManifest(stage.store, served);
       await writeManifest(stage.store, { ...manifest, tokenizerSha256: 'f'.repeat(64) });
       return () => writeManifest(stage.store, manifest);
     },

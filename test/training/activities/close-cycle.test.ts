@@ -63,7 +63,7 @@ const closeCycles = async (...cycles: readonly number[]): Promise<void> => {
 };
 const standing = async () => [
   await records.readNight(folder.store, 'sums', DATE),
-  await records.readRun(folder.store, 'sums'),
+  await records.readTrainRun(folder.store, 'sums'),
 ];
 const at = (cycle: number) => ({ done: cycle, checkpoint: checkpoint(cycle) });
 
@@ -102,7 +102,9 @@ test('a night that was never opened cannot be closed, and an altered record is n
   const unknown = { trainRun: 'sums', date: '2026-01-01', ...at(1), decision: null };
   await expect(closeNight(folder.store, unknown)).rejects.toThrow('night 2026-01-01 of sums is not in');
   await folder.store.write(runKey('sums'), Buffer.from('{"schema":9}'));
-  await expect(records.readRun(folder.store, 'sums')).rejects.toThrow('training/sums/run.json in the store');
+  await expect(records.readTrainRun(folder.store, 'sums')).rejects.toThrow(
+    'training/sums/run.json in the store',
+  );
 });
 
 test('training groups are stored together, and those of each trial separately', async () => {

@@ -7,7 +7,12 @@ import { advanceRun, writeNight } from '../../../src/training/activities/records
 import { ArtifactFolder } from '../../../src/training/artifacts';
 import { parseTrainable } from '../../../src/training/config';
 import { sixDigits } from '../../../src/training/names';
-import { promote, readManifest, rollback, writeManifest } from '../../../src/training/policy/serving';
+import {
+  promote,
+  readCheckpointManifest,
+  rollback,
+  writeManifest,
+} from '../../../src/training/policy/serving';
 import {
   UNFINISHED_FOLDER,
   WEIGHTS_FOLDER,
@@ -45,7 +50,7 @@ test('forgets unneeded checkpoints, which cannot be used afterwards', async () =
   expect(await forget()).toEqual(['000006', 'base']);
   const promoting = promote(folder.store, sums('000005'), { reason: '', by: 'person' });
   await expect(promoting).rejects.toThrow('sums/000005 has no manifest');
-  expect(await readManifest(folder.store, sums('base'))).toMatchObject({ name: 'base' });
+  expect(await readCheckpointManifest(folder.store, sums('base'))).toMatchObject({ name: 'base' });
 });
 
 test("removes the trainer's record of a forgotten checkpoint too, even if it was never published", async () => {

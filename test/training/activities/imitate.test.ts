@@ -3,7 +3,7 @@ import { questionSetKey } from '../../../src/evaluation/definitions';
 import { keepLines } from '../../../src/store/texts';
 import { keepRightPlans, writeExamples } from '../../../src/training/activities/imitate';
 import { keepGroup } from '../../../src/training/activities/records';
-import type { Example } from '../../../src/training/definitions';
+import type { TrainingExample } from '../../../src/training/definitions';
 import { resolveTraining } from '../../../src/training/config';
 import type { TrainableConfig, TrainingInput } from '../../../src/training/config/schema';
 import { aGroup, aRollout } from '../../cli/train/show/a-group';
@@ -41,7 +41,7 @@ async function write(
   cycle: number,
   groups: readonly Awaited<ReturnType<typeof keep>>[],
   training: TrainingInput = {},
-): Promise<readonly Example[] | null> {
+): Promise<readonly TrainingExample[] | null> {
   const config: TrainableConfig = folder.config({
     imitation: { cycles: 3, steps: 2, batch: 10, learningRate: 1e-3 },
     ...training,
@@ -52,10 +52,10 @@ async function write(
   const stored = await writeExamples({ config, store, sealed: store }, asked);
   if (stored === null) return null;
   const lines = (await store.read(stored.key))?.toString().trimEnd().split('\n') ?? [];
-  return lines.map((line) => JSON.parse(line) as Example);
+  return lines.map((line) => JSON.parse(line) as TrainingExample);
 }
 
-const completionsIn = (examples: readonly Example[] | null): Set<string> =>
+const completionsIn = (examples: readonly TrainingExample[] | null): Set<string> =>
   new Set(examples?.map(({ completion }) => completion));
 
 test('imitates nothing before a plan was right', async () => {

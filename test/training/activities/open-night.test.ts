@@ -4,7 +4,7 @@ import { ConfigError } from '../../../src/config/errors';
 import { QuestionSets } from '../../../src/evaluation/activities';
 import { closeCycle, closeNight } from '../../../src/training/activities/close-cycle';
 import {
-  type Claim,
+  type NightClaim,
   claimNight,
   openNight,
   type OpenNightRequest,
@@ -156,7 +156,7 @@ const claim = (
   earlier: NightRecord | null,
   cycles: number,
   total = Infinity,
-): Claim => claimNight(record, earlier, { cycles, total });
+): NightClaim => claimNight(record, earlier, { cycles, total });
 
 test.each([
   ['that was interrupted goes on where it was', run(2), night(1, 5, 2, false), false],

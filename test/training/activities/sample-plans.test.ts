@@ -13,7 +13,7 @@ import {
   type SamplePlansResult,
 } from '../../../src/training/activities/sample-plans';
 import { questionSetKey } from '../../../src/evaluation/definitions';
-import { asFailure, POLICY_FAILURES } from '../../../src/training/policy/errors';
+import { asPolicyFailure, POLICY_FAILURES } from '../../../src/training/policy/errors';
 import { writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
 import { startScriptedPolicy } from '../../support/scripted-policy';
@@ -78,7 +78,7 @@ function sample(
 ): Promise<SamplePlansResult> {
   const questions = new QuestionSets(store);
   const dependencies = { store, questions, config: { conductor } };
-  return activity.run(() => asFailure(() => samplePlans(dependencies, { ...request, ...change })));
+  return activity.run(() => asPolicyFailure(() => samplePlans(dependencies, { ...request, ...change })));
 }
 
 function prompts(): string[] {

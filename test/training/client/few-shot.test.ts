@@ -1,13 +1,13 @@
 import fc from 'fast-check';
-import type { Example } from '../../../src/plan/plan';
+import type { PlanExample } from '../../../src/plan/plan';
 import { chooseVaried } from '../../../src/training/client';
 
-const example = (question: string, workers: string): Example => ({
+const example = (question: string, workers: string): PlanExample => ({
   question,
   reasoning: '',
   plan: { steps: Array.from(workers, (worker) => ({ worker, subtask: 'Go.', sees: [] })) },
 });
-const namesOf = (examples: readonly Example[]): string[] => examples.map(({ question }) => question);
+const namesOf = (examples: readonly PlanExample[]): string[] => examples.map(({ question }) => question);
 
 test('chooses examples of different lengths first, then of different workers, the shortest plan first', () => {
   const found = [

@@ -14,7 +14,7 @@ import {
 } from '../../../src/training/activities/sample-plans';
 import { parseTrainable, resolveTraining } from '../../../src/training/config';
 import type { TrainingInput } from '../../../src/training/config/schema';
-import { promote, readManifest } from '../../../src/training/client';
+import { promote, readCheckpointManifest } from '../../../src/training/client';
 import { aManifest } from '../../support/a-manifest';
 import { startScriptedPolicy } from '../../support/scripted-policy';
 import { openStage, step } from '../../support/stage';
@@ -96,7 +96,7 @@ async function promptsOf(name: string, told: Told, subtasks = true) {
     .bodiesTo('/v1/completions')
     .filter(({ model }) => model === name)
     .map(({ prompt }) => Buffer.from(prompt as number[]).toString());
-  const manifest = await readManifest(store, { trainRun, name });
+  const manifest = await readCheckpointManifest(store, { trainRun, name });
   return { trained, served, reviewed, taught, manifest, sampled: plans[0]?.plan, run };
 }
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { SqliteStore } from '../../../src/store/sqlite-store';
-import { manifestKey, SERVING_KEY } from '../../../src/training/store-keys';
+import { checkpointManifestKey, SERVING_KEY } from '../../../src/training/store-keys';
 import { POLICY_FAILURES } from '../../../src/training/policy/errors';
 import {
   pin,
   promote,
-  readManifest,
+  readCheckpointManifest,
   readServing,
   rollback,
   writeManifest,
@@ -83,9 +83,9 @@ test.each(['', '{', '{"schema":2}', '[]'])(
 test.each(['', '{"schema":1}', JSON.stringify({ ...aManifest(), servers: [] })])(
   'a manifest that reads %j is an error that names it',
   async (text) => {
-    await store.write(manifestKey('nightly', '000001'), Buffer.from(text));
+    await store.write(checkpointManifestKey('nightly', '000001'), Buffer.from(text));
     const message = expect.stringContaining('checkpoints/000001.json') as string;
-    await expect(readManifest(store, one)).rejects.toMatchObject({
+    await expect(readCheckpointManifest(store, one)).rejects.toMatchObject({
       code: POLICY_FAILURES.noManifest,
       message,
     });

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/client';
-import { readCycleGroups, readMetrics, readRun } from '../../../src/training/client';
+import { readCycleGroups, readMetrics, readTrainRun } from '../../../src/training/client';
 import { UPDATE } from '../../../src/training/names';
 import type { TrainerActivities } from '../../../src/training/trainer-contract';
 import { startImpatientServer } from '../../support/impatient-server';
@@ -84,7 +84,7 @@ test('a night stopped meanwhile still learns from what was bought ahead, and buy
     expect(await train()).toMatchObject({ status: 'done', done: 2 });
     expect(writers()).toEqual(['base', 'base']);
     // No writer is kept: the next night samples from the checkpoint that it starts with.
-    expect(await readRun(stage.store, stage.trainRun)).not.toHaveProperty('writer');
+    expect(await readTrainRun(stage.store, stage.trainRun)).not.toHaveProperty('writer');
   });
 });
 
@@ -98,7 +98,10 @@ test.each([DATE, NEXT])(
     });
     await stage.whileWorking(async () => {
       await expect(train()).rejects.toThrow();
-      expect(await readRun(stage.store, stage.trainRun)).toMatchObject({ done: 1, writer: { name: 'base' } });
+      expect(await readTrainRun(stage.store, stage.trainRun)).toMatchObject({
+        done: 1,
+        writer: { name: 'base' },
+      });
       const whole: TrainerActivities = standInTrainer((model) => stage.policy.known.add(model));
       Object.assign(stage.trainer, whole);
       await train(date);

@@ -15,7 +15,7 @@ import { parseTrainable, resolveTraining, trainingOf } from '../../../src/traini
 import { groupInput } from '../../../src/training/draw';
 import type { WarmStartInput } from '../../../src/training/inputs';
 import * as names from '../../../src/training/names';
-import { checkInput, type CheckInputRequest } from '../../../src/training/activities/check-input';
+import { checkTrainingInput, type CheckInputRequest } from '../../../src/training/activities/check-input';
 import { ConfigError } from '../../../src/config/errors';
 import { FAILURES } from '../../../src';
 import { inWindow } from '../../../src/workflows/parts';
@@ -90,7 +90,7 @@ export async function takenBy(stage: ScriptedTraining): Promise<readonly Taken[]
   ];
 
   function ownTaken(workflow: CheckInputRequest['workflow'], input: unknown): Taken {
-    return { workflow, input, check: (given) => checkInput({ config }, { workflow, input: given }) };
+    return { workflow, input, check: (given) => checkTrainingInput({ config }, { workflow, input: given }) };
   }
 }
 

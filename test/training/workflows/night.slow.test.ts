@@ -1,7 +1,12 @@
 import { gunzipSync } from 'node:zlib';
 import { ApplicationFailure } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
-import { readCycleGroups, readMetrics, readNight, readRun } from '../../../src/training/activities/records';
+import {
+  readCycleGroups,
+  readMetrics,
+  readNight,
+  readTrainRun,
+} from '../../../src/training/activities/records';
 import type { CustomGradeRequest, NightBudget } from '../../../src/training';
 import { samplingSeed } from '../../../src/training/draw';
 import { CANNOT_LEARN, nightWorkflowId, PREFLIGHT, UPDATE } from '../../../src/training/names';
@@ -197,7 +202,7 @@ test('a night whose policy writes no plan at all ends after one cycle, which doe
     await expect(train(NEXT)).rejects.toMatchObject({ cause });
   });
   expect(stage.policy.bodiesTo('/v1/completions')).toHaveLength(1);
-  expect(await readRun(stage.store, stage.trainRun)).toBeNull();
+  expect(await readTrainRun(stage.store, stage.trainRun)).toBeNull();
 });
 
 test('a paused night starts no further cycle until it is resumed, and ignores messages for other nights', async () => {
@@ -269,7 +274,7 @@ test('after a night that made the policy worse, the next one continues from the 
   const { decision, checkpoint } = (await readNight(stage.store, stage.trainRun, NEXT)) ?? {};
   expect(checkpoint).toMatchObject({ name: '000002' });
   expect(decision).toContain(`. The next night continues from ${stage.trainRun}/000001`);
-  expect(await readRun(stage.store, stage.trainRun)).toMatchObject({ checkpoint: { name: '000001' } });
+  expect(await readTrainRun(stage.store, stage.trainRun)).toMatchObject({ checkpoint: { name: '000001' } });
 });
 
 test('a policy trained with reviews and drawn teams is tried with them', async () => {

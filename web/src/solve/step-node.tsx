@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import type { Step } from '../../../src/plan/plan';
-import { describeDuration, describeUsd, joinFacts, stateOf } from '../../../src/trace/describe';
+import { describeDuration, describeUsd, joinFacts, stepStateOf } from '../../../src/trace/describe';
 import { callsOfStep } from '../../../src/trace/run-tree';
 import { type TextPlace, useLiveText } from '../api/live-texts';
 import type { Round, Solve, StepResult } from '../api/types';
@@ -73,7 +73,7 @@ function useLastWords(place: TextPlace): string {
 
 export function markOf({ status }: Solve, round: Round, index: number): MarkedState {
   const result = round.steps[index];
-  const state = result === undefined ? 'waiting' : stateOf(result);
+  const state = result === undefined ? 'waiting' : stepStateOf(result);
   return state === 'running' && status !== 'running' ? 'cancelled' : state;
 }
 

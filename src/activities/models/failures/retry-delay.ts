@@ -1,4 +1,4 @@
-import { readJson, type Said, saidIn } from './said';
+import { parseJson, type Said, saidIn } from './said';
 
 /** Units of a duration, by their beginnings, in milliseconds. */
 const UNITS: readonly (readonly [name: RegExp, ms: number])[] = [
@@ -49,7 +49,7 @@ export function retryDelayIn({
   const after = headers.get('retry-after') ?? '';
   // A date is by the server's clock, which its answer tells.
   const now = Date.parse(headers.get('date') ?? '') || Date.now();
-  const { wait, sentence } = typeof body === 'string' ? saidIn(readJson(body) ?? body) : body;
+  const { wait, sentence } = typeof body === 'string' ? saidIn(parseJson(body) ?? body) : body;
   const waits = [
     Number(headers.get('retry-after-ms')),
     Number(after) * 1000,

@@ -16,7 +16,7 @@ export interface Said {
 export const MOST_READ = 16_384;
 
 /** Parses JSON. Returns null if that fails, e.g. for a bare `NaN`, which Python writes and JSON lacks. */
-export function readJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -161,7 +161,7 @@ function isShort(value: unknown): value is string | number {
 /** Returns the object within a text that is JSON, and everything else as it is. */
 function unwrapped(value: unknown): unknown {
   if (typeof value !== 'string' || value.length > MOST_READ * 64) return value;
-  const inner = /^\s{0,99}[[{]/.test(value) ? readJson(value) : null;
+  const inner = /^\s{0,99}[[{]/.test(value) ? parseJson(value) : null;
   return typeof inner === 'object' && inner !== null ? inner : value;
 }
 

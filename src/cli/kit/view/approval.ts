@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { readJson } from '../../../activities/models';
+import { parseJson } from '../../../activities/models';
 import { type ConductorClient, RefusedError } from '../../../client';
 import { ConfigError } from '../../../config/errors';
 import { readYaml } from '../../../config/load';
@@ -56,7 +56,7 @@ export class PlanQuestions {
   /** Takes the newest trace: asks about a waiting plan, and withdraws a question that was decided elsewhere. */
   consider(trace: SolveResult): void {
     this.latest = trace;
-    const waiting = waitingRounds(trace).map((round) => ({ round, about: keyOf(trace, round) }));
+    const waiting = waitingRounds(trace).map((round) => ({ round, about: planKey(trace, round) }));
     if (this.current !== null) {
       if (!waiting.some(({ about }) => about === this.current?.about)) this.current.stop.abort();
       return;
@@ -90,7 +90,7 @@ export class PlanQuestions {
 }
 
 /** Identifies a waiting plan: a later plan of its run has another key, even if it is equal. */
-function keyOf(trace: SolveResult, round: RoundTrace): string {
+function planKey(trace: SolveResult, round: RoundTrace): string {
   return JSON.stringify([round.childId, round.plan, callsOfPlan(trace.calls, round).length]);
 }
 
@@ -182,7 +182,7 @@ export function readPlan(text: string, name: string, context: PlanContext): Plan
   try {
     if (isLists) return parsePlan(text, context);
     return validatePlan(readYaml(text, name).content, context, {
-      firstStep: readJson(text) === null ? 1 : 0,
+      firstStep: parseJson(text) === null ? 1 : 0,
     });
   } catch (error) {
     if (!(error instanceof PlanError) && !(error instanceof ConfigError)) throw error;

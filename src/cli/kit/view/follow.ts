@@ -62,12 +62,12 @@ export async function breakdownOf(ended: Promise<void> = NEVER): Promise<never> 
 
 /** Presentation of a running job. */
 export interface Look<State> {
-  readonly draw: (state: State, frame: Frame) => readonly string[];
+  readonly draw: (state: State, frame: ViewFrame) => readonly string[];
   /** Describes what changed since the last look, one plain line per event, for logs and pipes. */
   readonly tell: (before: State | null, after: State) => readonly string[];
 }
 
-export interface Frame {
+export interface ViewFrame {
   readonly paint: Paint;
   readonly columns: number;
   /** Epoch milliseconds. */

@@ -18,13 +18,13 @@ import {
   isKept,
   joinFacts,
   MARKS,
-  stateOf,
+  stepStateOf,
   type StepState,
   whoStandsIn,
 } from '../../../trace/describe';
 import { oneLine, strokeOf, widthOf, wrap, wrapFacts } from '../../../trace/lines';
 import { isReview, isUnbegun, pathOf, roundsOf, waitingRuns } from '../../../trace/run-tree';
-import type { Frame, Look } from './follow';
+import type { ViewFrame, Look } from './follow';
 
 /** Current state of a run. */
 interface RunNow {
@@ -130,7 +130,7 @@ function describeRound({ estimate }: SolveTrace, round: RoundTrace): string[] {
 
 function describeStep(step: StepTrace): string[] {
   const { index, startedAt, endedAt, output, error } = step;
-  const state = stateOf(step);
+  const state = stepStateOf(step);
   const who = `step ${index + 1} (${describeWorker(step)})`;
   if (state === 'waiting') return [];
   if (state === 'running') return [`${who} started`];
@@ -150,7 +150,7 @@ const WAVE_COLUMNS = 8;
 const TIME_COLUMNS = 9;
 const CHILD_INDENT = 4;
 
-interface RunFrame extends Frame {
+interface RunFrame extends ViewFrame {
   readonly texts?: TextsUnderWay;
 }
 
@@ -200,7 +200,7 @@ function drawRound(trace: SolveTrace, round: RoundTrace, frame: RunFrame): strin
   return [...header, ...lines];
 }
 
-function drawConductor(round: RoundTrace, { paint, columns, spinner }: Frame): string {
+function drawConductor(round: RoundTrace, { paint, columns, spinner }: ViewFrame): string {
   const isBusy = round.plan === null && round.decision === null;
   const state = isBusy ? 'running' : round.plan === null ? 'failed' : 'done';
   const mark = strokeOf(state, paint)(isBusy ? spinner : MARKS[state]);
@@ -210,16 +210,16 @@ function drawConductor(round: RoundTrace, { paint, columns, spinner }: Frame): s
 
 /** Draws a running child's rounds; once it has ended, its output says enough. */
 function drawChild(trace: SolveTrace, step: StepTrace, frame: RunFrame): string[] {
-  if (step.childId === null || stateOf(step) !== 'running') return [];
+  if (step.childId === null || stepStateOf(step) !== 'running') return [];
   const inside = { ...frame, columns: frame.columns - CHILD_INDENT };
   const lines = roundsOf(trace, step.childId).flatMap((round) => drawRound(trace, round, inside));
   return lines.map((line) => ' '.repeat(CHILD_INDENT) + line);
 }
 
 /** Draws a step, its text clipped to one line; a long name or the reason of a failure takes several lines. */
-function drawStep(round: RoundTrace, step: StepTrace, nameColumns: number, frame: Frame): string[] {
+function drawStep(round: RoundTrace, step: StepTrace, nameColumns: number, frame: ViewFrame): string[] {
   const { paint, columns, now, spinner } = frame;
-  const state = stateOf(step);
+  const state = stepStateOf(step);
   const mark = strokeOf(state, paint)(state === 'running' ? spinner : MARKS[state]);
   const { startedAt, endedAt } = step;
   const time = startedAt === null ? '' : describeDuration(startedAt, endedAt, new Date(now).toISOString());
@@ -239,7 +239,7 @@ const TEXT_LINES = 2;
 /** Draws the last lines that a running step has written. */
 function drawText({ childId, round }: RoundTrace, step: StepTrace, frame: RunFrame): string[] {
   const text = frame.texts?.of({ childId, round, step: step.index }).trim() ?? '';
-  if (text === '' || stateOf(step) !== 'running') return [];
+  if (text === '' || stepStateOf(step) !== 'running') return [];
   return wrap([text], frame.columns - WAVE_COLUMNS - 2)
     .slice(-TEXT_LINES)
     .map(frame.paint.faint);

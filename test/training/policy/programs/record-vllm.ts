@@ -12,7 +12,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { PolicyClient, renderChatml, type Sample } from '../../../../src/training/policy/client';
-import { readJson } from '../../../../src/activities/models';
+import { parseJson } from '../../../../src/activities/models';
 import { serve } from '../../../support/serve';
 
 const OUTPUT = join(__dirname, '../vllm-exchanges.json');
@@ -82,7 +82,7 @@ async function ask(server: string, path: string, request?: unknown): Promise<Exc
   const sent = request === undefined ? {} : { method: 'POST', headers, body: JSON.stringify(request) };
   const response = await fetch(`${server.replace(/\/v1$/, '')}${path}`, sent);
   const body = await response.text();
-  return { path, request, status: response.status, answer: readJson(body) ?? body };
+  return { path, request, status: response.status, answer: parseJson(body) ?? body };
 }
 
 /** Samples with one seed after another, until one reply ends by itself and the other is cut off. */
