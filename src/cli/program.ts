@@ -90,7 +90,7 @@ export function buildProgram(): Command {
   add('list', 'show the runs that have not ended, and the last ones that have')
     .option('--limit <number>', 'how many of those that have ended', read.whole, 10)
     .option('--json', 'print them as JSON')
-    .action(run(runs, 'list'));
+    .action(run(runs, 'printRuns'));
 
   const formats = ['tree', 'json', 'mermaid', 'markdown'];
   add('trace <id>', 'print what happened in a run so far')
@@ -253,7 +253,7 @@ export function buildProgram(): Command {
   key
     .add('list', 'show all keys, and what each has spent and holds today')
     .option('--json', 'print them as JSON')
-    .action(run(keys, 'list'));
+    .action(run(keys, 'printKeys'));
   key
     .add('revoke <name>', 'refuse a key, by its name or id, from now on and for good')
     .action(run(keys, 'revoke'));

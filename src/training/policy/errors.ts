@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { asFailure as asCoreFailure } from '../../activities/as-failure';
+import { asFailure } from '../../activities/as-failure';
 import { DiagnosedError, type Diagnosis, type ProviderFailureType } from '../../activities/models';
 import { FAILURES } from '../../protocol/failures';
 
@@ -46,7 +46,7 @@ const AS_PROVIDER: Readonly<Record<PolicyError['code'], ProviderFailureType>> = 
 
 /** Turns our errors, those of policies included, into typed failures and marks those that a retry cannot fix. */
 export function asPolicyFailure<T>(work: () => Promise<T>): Promise<T> {
-  return asCoreFailure(async () => {
+  return asFailure(async () => {
     try {
       return await work();
     } catch (error) {

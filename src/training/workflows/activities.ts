@@ -1,5 +1,5 @@
 import { ActivityCancellationType, type ActivityInterfaceFor, proxyActivities } from '@temporalio/workflow';
-import { configurationActivities, orFail, storeActivities as activitiesOfStore } from '../../workflows/parts';
+import { configurationActivities, orFail, storeActivities } from '../../workflows/parts';
 import type { TrainingActivities } from '../activities';
 import type { CheckInputRequest } from '../activities/check-input';
 import type { PolicySettings } from '../inputs';
@@ -11,7 +11,7 @@ export async function requireValidInput(request: CheckInputRequest): Promise<voi
   await orFail(configurationActivities<TrainingActivities>('check the input')[CHECK_PLACES](request));
 }
 
-export const trainingStoreActivities = activitiesOfStore<TrainingActivities>;
+export const trainingStoreActivities = storeActivities<TrainingActivities>;
 
 /** Returns the sampling activities. They wait for a restarting server up to its `patience`, then fail the night. */
 export function samplingActivities(

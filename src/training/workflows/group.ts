@@ -1,6 +1,6 @@
 import type { Plan } from '../../plan/plan';
 import type { Text } from '../../protocol/text';
-import { inWindow, Limits, storeActivities as activitiesOfStore } from '../../workflows/parts';
+import { inWindow, Limits, storeActivities } from '../../workflows/parts';
 import * as names from '../names';
 import type { CheckpointRef } from '../names';
 import { type AskedQuestion, OPEN_QUESTION } from '../../evaluation/definitions';
@@ -46,7 +46,7 @@ export async function conductorTrainGroup(input: GroupInput): Promise<GroupResul
   };
 }
 
-const evaluationActivities = activitiesOfStore<EvaluationActivities>;
+const evaluationActivities = storeActivities<EvaluationActivities>;
 
 interface Group {
   readonly input: GroupInput;
