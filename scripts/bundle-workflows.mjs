@@ -16,7 +16,7 @@ const entry = join(lib, 'workflow-entry.js');
 await writeFile(entry, lazyEntry());
 const { code } = await bundleWorkflowCode({
   workflowsPath: entry,
-  failureConverterPath: join(lib, 'workflows/chosen-failures.js'),
+  failureConverterPath: join(lib, 'workflows/encoded-failures.js'),
   logger: new DefaultLogger('ERROR'),
   // A source map for stack traces only: half the size, and without the paths of the build machine.
   webpackConfigHook: (config) => ({

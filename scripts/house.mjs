@@ -1,12 +1,18 @@
-// `npm run house`: prints size figures of src, and fails if a folder has more files than a reader can survey.
+// `npm run house`: prints size figures of src, and fails where a reader would lose the way: a folder with too many files, a
+// file with too many imports, a core too long for an afternoon, a name that stands twice, a circle.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { findPythonCircles } from './house/circles.mjs';
+import { CORE, MOST_OF_THE_CORE } from './house/core.mjs';
+import { findNamesTwice } from './house/names.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const MOST_FILES_OF_A_FOLDER = 20;
+/** Files of src that one file may load. */
+const MOST_IMPORTS = 25;
 
 /** Parts of src. A file belongs to the first one that matches. */
 const FLOORS = [
@@ -45,14 +51,29 @@ for (const [name, doors] of WAYS) {
   if (doors.length > 1) passed = loaded;
 }
 
-const [folder, files] = largestFolder();
-say(`files of ${folder}, the largest folder (at most ${MOST_FILES_OF_A_FOLDER})`, files);
-if (files > MOST_FILES_OF_A_FOLDER) {
-  console.error(
-    `src/${folder} has ${files} files: divide it, since at most ${MOST_FILES_OF_A_FOLDER} are allowed.`,
-  );
-  process.exitCode = 1;
-}
+const core = { files: CORE.length, lines: sum(CORE.map((file) => sizes.get(file) ?? NaN)) };
+say(`files of the core (at most ${MOST_OF_THE_CORE.files})`, core.files);
+say(`lines of the core (at most ${MOST_OF_THE_CORE.lines})`, core.lines);
+const [folder, files] = largestOf(folderSizes());
+say(`files of src/${folder}, the largest folder (at most ${MOST_FILES_OF_A_FOLDER})`, files);
+const [busiest, imports] = largestOf(
+  new Map([...sources.keys()].map((file) => [file, importsOf(file).length])),
+);
+say(`imports of src/${busiest}, the busiest file (at most ${MOST_IMPORTS})`, imports);
+
+const problems = [
+  ...CORE.filter((file) => !sizes.has(file)).map(
+    (file) => `src/${file} does not exist: update scripts/house/core.mjs.`,
+  ),
+  core.files > MOST_OF_THE_CORE.files && 'The core has too many files: see scripts/house/core.mjs.',
+  core.lines > MOST_OF_THE_CORE.lines && 'The core has too many lines: see scripts/house/core.mjs.',
+  files > MOST_FILES_OF_A_FOLDER && `src/${folder} has ${files} files: divide it.`,
+  imports > MOST_IMPORTS && `src/${busiest} loads ${imports} files of src: divide it.`,
+  ...findNamesTwice(sources),
+  ...findPythonCircles(),
+].filter(Boolean);
+for (const problem of problems) console.error(problem);
+if (problems.length > 0) process.exitCode = 1;
 
 function filesUnder(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -70,9 +91,13 @@ function linesByFloor() {
   return sums;
 }
 
-function largestFolder() {
+function folderSizes() {
   const counts = new Map();
   for (const file of sizes.keys()) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  return counts;
+}
+
+function largestOf(counts) {
   return [...counts].sort(([, one], [, other]) => other - one)[0];
 }
 

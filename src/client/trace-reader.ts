@@ -70,7 +70,8 @@ type Take<Attributes> = (attributes: NonNullable<Attributes>, event: TemporalEve
 /**
  * Rebuilds a run's trace from its history, without a worker and while it runs.
  * It records the events that the workflow recorded (`trace/events.ts`), in the same order, but sees only the workflow's
- * commands and their results. So the workflow must follow these rules; no other command adds an event:
+ * commands and their results. So the workflow must follow these rules; no other command adds an event. Each place that
+ * a rule is about names it; `test/client/reader-and-run.slow.test.ts` compares both traces after every workflow task:
  * 1. The resolved run is the parent's, from the input, or the result of the one local activity that has one, before all
  *    else. A plan is in the input too (`given`), or is requested by the activity `WRITE_PLAN`, with its round in the
  *    request; the plan in its result runs unless a later result or an accepted `EDIT_PLAN_UPDATE` replaces it.

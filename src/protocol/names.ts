@@ -31,8 +31,8 @@ export const CHECK_ANSWER = 'conductor.checkAnswer';
 export const KEEP_TEXT = 'conductor.keepText';
 export const READ_TEXT = 'conductor.readText';
 
-/** Global variable of the sandbox, set by a worker that encrypts: see `workflows/chosen-failures.ts`. */
-export const ENCODES_FAILURES = 'conductorEncodesFailures';
+/** Global variable of the sandbox, set by a worker without keys: see `workflows/encoded-failures.ts`. */
+export const PLAIN_FAILURES = 'conductorPlainFailures';
 
 /** Task queue of runs and calls unless the configuration names another. */
 export const DEFAULT_TASK_QUEUE = 'conductor';

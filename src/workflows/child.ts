@@ -163,6 +163,7 @@ async function startSolve(
     ...(live === true && { live }),
     seed,
   };
+  // The history reader tells a step from a review by `parent` in the input (rule 4 of `client/trace-reader.ts`).
   return payloads.start(jsonBytes(input), () =>
     startChild(SOLVE_PART_WORKFLOW, {
       workflowId: childId,

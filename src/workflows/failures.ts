@@ -69,7 +69,10 @@ export function limitIn(type: string): StoppedBy | null {
   return names.find((by) => TYPES[by] === type) ?? null;
 }
 
-/** Returns the time as traces hold it: ISO 8601 in UTC, deterministic inside a workflow. */
+/**
+ * Returns the time as traces hold it: ISO 8601 in UTC, deterministic inside a workflow. The history reader derives the
+ * same times from workflow tasks (rule 5 of `client/trace-reader.ts`).
+ */
 export function now(): string {
   return new Date(Date.now()).toISOString();
 }

@@ -51,7 +51,7 @@ export class Limits {
   async waitForPerson(isAnswered: () => boolean): Promise<void> {
     const start = Date.now();
     this.personEndsAt = start + this.asked.approvalMs;
-    // The only timer of a run: `client/trace-reader.ts` reads from it that a plan waits.
+    // The only timer of a run: the history reader reads from it that a plan waits (rule 2 of `client/trace-reader.ts`).
     await condition(isAnswered, this.asked.approvalMs);
     this.personEndsAt = null;
     this.waitedMs += Date.now() - start;

@@ -204,6 +204,7 @@ async function askConductor(context: RunContext, request: WritePlanRequest): Pro
     return outcome;
   };
   try {
+    // The history reader reads the plan and its round from this call (rule 1 of `client/trace-reader.ts`).
     return conclude(await activities[WRITE_PLAN]({ ...request, allowance }));
   } catch (error) {
     const failed = conclude(readFailure(error, CONDUCTOR_ID));

@@ -168,6 +168,7 @@ function callWorker(context: RunContext, request: Reserved<WorkerRequest>): Prom
   const { worker } = request;
   if (worker.kind !== 'model') return callExternalWorker(context, request, worker);
   const summary = stepSummary(request.step, request.subtask, `${worker.id} (${worker.model})`);
+  // The history reader takes every call with a `WorkerRequest` for a step (rule 3 of `client/trace-reader.ts`).
   return modelActivities(context, worker, summary)[CALL_WORKER](request);
 }
 
@@ -191,6 +192,7 @@ async function callExternalWorker(
     endedAt: now(),
   };
   if (request.answerSchema === undefined) return result;
+  // The history reader takes this result for that of the call before (rule 3 of `client/trace-reader.ts`).
   return storeActivities('check the answer')[CHECK_ANSWER]({ ...request, result });
 }
 

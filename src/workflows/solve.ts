@@ -74,7 +74,8 @@ function badInput(problem: string): ApplicationFailure {
 
 async function findAnswer(input: SolveInput, start: RunStart): Promise<Text> {
   const { parent } = input;
-  // A child takes its run from its parent; any other run has the configuration resolved.
+  // A child takes its run from its parent; any other run has the configuration resolved. The history reader takes the run
+  // from the only local activity that returns one (rule 1 of `client/trace-reader.ts`).
   const resolved =
     parent === undefined
       ? await orFail(configurationActivities('resolve the configuration')[RESOLVE_RUN](input))
@@ -128,7 +129,7 @@ function noAnswer({ rounds }: SolveTrace): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`no step gave an answer. ${reasons.join('; ')}`, FAILURES.noAnswer);
 }
 
-/** Closes the trace and puts it into the failure, so that reading it needs no worker. */
+/** Closes the trace and puts it into the failure, which the history reader takes (rule 6 of `client/trace-reader.ts`). */
 function endedBy(error: unknown, start: RunStart): unknown {
   if (isOwnCancellation(error)) {
     end(start, { status: 'cancelled', answer: null, error: null });

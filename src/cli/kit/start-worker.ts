@@ -16,7 +16,7 @@ import { reasonOf } from '../../errors';
 import { remedyOfTls, type Say, type TemporalServer } from '../../local/configured-server';
 import { describeProxy } from '../../network/proxy';
 import { nativelyViaProxy, proxyOfTemporal } from '../../local/temporal-route';
-import { ENCODES_FAILURES } from '../../protocol/names';
+import { PLAIN_FAILURES } from '../../protocol/names';
 import { makeOwnFolder, OWN_FOLDER } from '../../runtime/own-folder';
 import type { Store } from '../../store/store';
 import type { TrainableConfig } from '../../training/config';
@@ -106,8 +106,8 @@ const BUNDLE = join(__dirname, '..', '..', 'workflow-bundle.js');
 
 /** Returns the bundle of all workflows. With keys, failures in it are encoded, so that the codec encrypts them. */
 async function bundleFor(keys: KeyRing | undefined): Promise<WorkerOptions['workflowBundle']> {
-  if (keys === undefined) return { codePath: BUNDLE };
-  return { code: `globalThis.${ENCODES_FAILURES} = true; ${await readFile(BUNDLE, 'utf8')}` };
+  if (keys !== undefined) return { codePath: BUNDLE };
+  return { code: `globalThis.${PLAIN_FAILURES} = true; ${await readFile(BUNDLE, 'utf8')}` };
 }
 
 /**

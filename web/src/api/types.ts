@@ -18,6 +18,11 @@ export type ListedEvaluation = Schemas['ListedEvaluation'];
 export type Serving = Schemas['Serving'];
 export type CostLine = Schemas['CostLine'];
 
+export interface TrainRun {
+  readonly trainRun: string;
+  readonly nights: readonly Night[];
+}
+
 export interface SolvePage {
   readonly runs: readonly ListedSolve[];
   readonly unlisted: number;

@@ -1,16 +1,11 @@
 import { type ReactElement, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { request } from '../api/request';
-import type { Me, Night } from '../api/types';
+import type { Me, TrainRun } from '../api/types';
 import { Choice } from '../parts/choice';
 import { Empty, Problem } from '../parts/notice';
 import { RunOfNights } from './run-of-nights';
 import { Serving, useCheckpoints } from './serving';
-
-export interface TrainRun {
-  readonly trainRun: string;
-  readonly nights: readonly Night[];
-}
 
 const LOOK_MS = 15_000;
 

@@ -4,13 +4,12 @@ import type { NightProgress } from '../../../src/training/contract';
 import type { CycleMetrics } from '../../../src/training/records';
 import { describeUsd, joinFacts } from '../../../src/trace/describe';
 import { request } from '../api/request';
-import type { Me, Night } from '../api/types';
+import type { Me, Night, TrainRun } from '../api/types';
 import { Problem } from '../parts/notice';
 import { StateMark } from '../parts/state-mark';
 import { CyclePanel } from './cycle-panel';
 import { Curves, RewardCurve } from './curves';
 import { GateCard, useJudged } from './gate-card';
-import type { TrainRun } from './learning';
 import { Nights } from './nights';
 
 const LOOK_MS = 5000;
