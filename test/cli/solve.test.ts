@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
 import { renderPlan } from '../../src/plan/render';
 import { solveResultSchema } from '../../src/protocol/solve';
 import { closedPort } from '../support/closed-port';
@@ -34,6 +35,15 @@ afterAll(async () => {
   await away.end('SIGINT');
   await awayFolder.remove();
 });
+
+/** Returns why a run failed, as Temporal's own page shows it. */
+async function failureInHistory(address: string, workflowId: string): Promise<string> {
+  const connection = await Connection.connect({ address });
+  const handle = new Client({ connection }).workflow.getHandle(workflowId);
+  const { events } = await handle.fetchHistory();
+  await connection.close();
+  return events?.at(-1)?.workflowExecutionFailedEventAttributes?.failure?.message ?? '';
+}
 
 test('what a solve leaves in its folder is accessible only to its owner', async () => {
   expect((await run('solve', QUESTION)).code).toBe(0);
@@ -221,6 +231,15 @@ test('with `up`, a detached run goes on alone, and can be watched, traced and ca
   const { code, stderr } = await up.end('SIGTERM');
   expect({ code, drained: stderr.includes('Draining') }).toEqual({ code: 0, drained: true });
   expect(await serverRuns(stage.folder)).toBe(false);
+});
+
+test('without keys, Temporal shows why a run failed', async () => {
+  for (const model of ['alpha', 'beta']) stage.providers.answer(model, { fault: 'invalid-key' });
+  await stage.startServer();
+  const { stdout } = await run('solve', QUESTION, '--json');
+  const { id } = solveResultSchema.parse(JSON.parse(stdout));
+  const { address } = await recordOf(stage.folder);
+  expect(await failureInHistory(address, id)).toMatch(/no step gave an answer/);
 });
 
 test('a second Ctrl-C does not wait, and the next command finds what it leaves running', async () => {

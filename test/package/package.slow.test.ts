@@ -44,8 +44,16 @@ test('the package contains what it needs, and no traces of the machine that buil
 
   // npm may nest a dependency that another package wants in another version.
   const own = (await readdir(installed)).filter((name) => name !== 'node_modules');
-  const folders = ['docker', 'docs', 'examples', 'lib', 'profiles', 'src', 'trainer'];
-  const files = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'];
+  const folders = ['docker', 'docs', 'examples', 'lib', 'profiles', 'src'];
+  const files = [
+    'ARCHITECTURE.md',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'LICENSE',
+    'README.md',
+    'SECURITY.md',
+    'package.json',
+  ];
   expect(own.sort()).toEqual([...folders, ...files].sort());
   expect(await readFile(join(installed, 'lib', 'workflow-bundle.js'), 'utf8')).toContain('conductorTrain');
   for (const file of entries.filter((entry) => entry.isFile())) {
