@@ -30,6 +30,7 @@ import {
   stepStarted,
 } from '../trace/events';
 import { HistoryDecoder, isoTime, readHistory } from './history';
+import { unlessNotFound } from './steer';
 
 /** A model call or a solve by a child, and the events that the workflow records for it. */
 export interface PendingCall {
@@ -184,7 +185,10 @@ export async function readRetries(
   const parts = (raw.pendingChildren ?? []).filter(
     ({ workflowTypeName }) => workflowTypeName === SOLVE_PART_WORKFLOW,
   );
-  const below = parts.map(({ workflowId }) => readRetries(client, id, workflowId));
+  // A child that the server is about to start, or has forgotten, waits for nothing.
+  const below = parts.map(
+    async ({ workflowId }) => (await unlessNotFound(readRetries(client, id, workflowId))) ?? [],
+  );
   return (await Promise.all([...own, ...below])).flat();
 }
 
