@@ -7,7 +7,7 @@ import { workerEnv } from './scenario';
 /** Longer than a heartbeat time-out of 5 s. */
 export const FROZEN_MS = 8_000;
 
-const PROGRAM = join(__dirname, '..', '..', 'examples', 'learn', 'support', 'worker.ts');
+const PROGRAM = join(__dirname, '..', '..', 'research', 'support', 'worker.ts');
 
 /** Worker processes: one that is never killed, whose memory is watched, and some that are replaced as they die. */
 export class WorkerFleet {
