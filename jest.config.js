@@ -25,6 +25,8 @@ const project = {
   transformIgnorePatterns: [
     '/node_modules/(?!(string-width|hyparquet|hyparquet-compressors|fzstd|hysnappy|strip-ansi|ansi-regex|get-east-asian-width|emoji-regex)/)',
   ],
+  // Node's import() demands the name of the built file.
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
 };

@@ -6,7 +6,6 @@ import { codeOf, ConductorError, reasonOf } from '../errors';
 import { PlanError } from '../plan/plan-error';
 import { FAILURES } from '../protocol/failures';
 import type { Problem, SolveResult } from '../protocol/solve';
-import { PolicyError } from '../training/client';
 
 interface RefusalFacts {
   /** Code for programs, e.g. `model_not_found`. */
@@ -55,7 +54,6 @@ export function badRequest(message: string, param: string, reason = 'invalid_val
 
 /** The product's own errors that the caller can fix, with their statuses. */
 const CALLERS: readonly (readonly [abstract new (...args: never[]) => Error, ContentfulStatusCode])[] = [
-  [PolicyError, 404],
   [NotAllowedError, 403],
   [RefusedError, 409],
   ...[BadCursorError, BadRetryError, ConfigError, PlanError].map((kind) => [kind, 400] as const),

@@ -11,6 +11,7 @@ export {
   groupRecordSchema,
   nightRecordSchema,
   type Rollout,
+  servingSchema,
   type TopicMetrics,
 } from './records';
 export { type ExportResult, trainRunSchema } from './trainer-contract';

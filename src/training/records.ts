@@ -192,3 +192,16 @@ export type GateRecord = Readonly<z.infer<typeof gateRecordSchema>>;
 /** Outcome of the check after a promotion, with the checkpoint as it serves. */
 export const canaryRecordSchema = z.object({ rolledBack: z.boolean(), sentence: z.string(), at: z.string() });
 export type CanaryDecision = Readonly<Omit<z.infer<typeof canaryRecordSchema>, 'at'>>;
+
+const pointerSchema = z.strictObject({ trainRun: z.string(), name: z.string() });
+
+/** Record of the serving checkpoint: one object in the store, replaced as a whole. */
+export const servingSchema = z.strictObject({
+  schema: z.literal(1),
+  serving: pointerSchema.nullable(),
+  before: z.array(pointerSchema.nullable()),
+  pinned: z.boolean(),
+  reason: z.string(),
+  at: z.string(),
+});
+export type Serving = z.infer<typeof servingSchema>;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { CommandSetting } from './command';
 import { poolAt } from './folder';
 import { useFolder } from './stage';
 
@@ -7,10 +8,10 @@ const LIST = `process.on('exit', () => process.stderr.write(Object.keys(require.
 
 const stage = useFolder();
 
-async function loadedBy(...args: readonly string[]): Promise<string> {
+async function loadedBy(args: readonly string[], setting?: Partial<CommandSetting>): Promise<string> {
   await stage.folder.write('list.cjs', LIST);
   const env = { NODE_OPTIONS: `--require ${join(stage.folder.path, 'list.cjs')}` };
-  return (await stage.start(args, { env }).ended).stderr;
+  return (await stage.start(args, { ...setting, env }).ended).stderr;
 }
 
 test.each([
@@ -27,13 +28,20 @@ test.each([
   // Temporal's parser of durations is a small module of its own, which may be loaded.
   const duration = /common\/(lib\/(time|errors|type-helpers)\.js|node_modules\/ms\/)/.source;
   const loaded = new RegExp(`node_modules/(zod|yaml|@temporalio/(?!${duration})|@grpc)/`);
-  expect(await loadedBy(...args)).not.toMatch(loaded);
+  expect(await loadedBy(args)).not.toMatch(loaded);
 });
 
 test('the training schema is loaded only for a file with a training section', async () => {
   const solving = poolAt('http://127.0.0.1:1');
   await stage.folder.write('conductor.yaml', solving);
-  expect(await loadedBy('cost')).not.toMatch(/training\/config/);
+  expect(await loadedBy(['cost'])).not.toMatch(/training\/config/);
   await stage.folder.write('conductor.yaml', { ...solving, training: 3 });
-  expect(await loadedBy('cost')).toMatch(/training\/config\/schema/);
+  expect(await loadedBy(['cost'])).toMatch(/training\/config\/schema/);
+});
+
+test('a gateway loads the work of nights and evaluations only when it is asked for', async () => {
+  const program = join(__dirname, '../../lib/gateway/server.js');
+  const loaded = await loadedBy([], { program });
+  expect(loaded).toMatch(/lib\/training\/records/);
+  expect(loaded).not.toMatch(/lib\/(grading|training\/\w+|evaluation\/(report|activities|data))\//);
 });

@@ -1,13 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { readQuestionSet } from '../../evaluation/activities';
 import { previewOf } from '../../protocol/text';
 import type { Store } from '../../store/store';
-import { readCycle, readCycleGroups, readNights } from '../../training/client';
 import { cycleMetricsSchema, groupRecordSchema, trainRunSchema } from '../../training/definitions';
 import { requireAdmin } from '../access/admission';
 import type { App, Gateway } from '../gateway';
 import { Refusal } from '../refusal';
 import { documented, jsonOf, refusals } from '../routes';
+import { loadQuestionSets, loadTraining } from './laboratory';
 
 const rolloutSchema = groupRecordSchema.shape.rollouts.unwrap().element;
 const groupSchema = groupRecordSchema.omit({ samples: true, rollouts: true }).extend({
@@ -43,6 +42,7 @@ export function addCycles(app: App, { store }: Gateway): void {
     requireAdmin(c.get('key'));
     const { trainRun, cycle } = c.req.valid('param');
     const isName = trainRunSchema.safeParse(trainRun).success;
+    const { readCycle, readCycleGroups } = await loadTraining();
     const metrics = isName ? await readCycle(store, trainRun, cycle) : null;
     const kept = isName ? await readCycleGroups(store, trainRun, cycle) : [];
     if (metrics === null && kept.length === 0) throw unknownCycle(trainRun, cycle);
@@ -62,6 +62,7 @@ export function addCycles(app: App, { store }: Gateway): void {
 
 /** Returns the texts of a cycle's questions by id, from the question set of its night. */
 async function textsOf(store: Store, trainRun: string, cycle: number): Promise<Map<string, string>> {
+  const [{ readNights }, { readQuestionSet }] = await Promise.all([loadTraining(), loadQuestionSets()]);
   const nights = await readNights(store, trainRun);
   const night = nights.findLast(({ first, last }) => first <= cycle && cycle <= last);
   if (night === undefined) return new Map();

@@ -1,18 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import {
-  type Details,
-  readDetails,
-  readEvaluation,
-  readEvaluationManifest,
-  readEvaluationManifests,
-  readResults,
-} from '../../evaluation/report';
-import { type EvaluationManifest, summarize, type Summary } from '../../evaluation/definitions';
+import type { Details } from '../../evaluation/report';
+import type { EvaluationManifest, Summary } from '../../evaluation/definitions';
 import type { Store } from '../../store/store';
 import { requireAdmin } from '../access/admission';
 import type { App, Gateway } from '../gateway';
 import { Refusal } from '../refusal';
 import { jsonOf, refusals } from '../routes';
+import { loadEvaluation, loadReports } from './laboratory';
 
 const listedSchema = z
   .object({
@@ -55,6 +49,7 @@ const detailsRoute = createRoute({
 /** Adds the evaluation routes. Questions may come from anyone's solves, so details need an admin key. */
 export function addEvaluations(app: App, { store }: Gateway): void {
   app.openapi(listRoute, async (c) => {
+    const { readEvaluationManifests } = await loadReports();
     const listed = (await readEvaluationManifests(store)).map((manifest) => {
       const { id, file, questions, methods, workers, seed, startedAt } = manifest;
       return { id, file, questions, methods, workers, seed, startedAt };
@@ -63,6 +58,7 @@ export function addEvaluations(app: App, { store }: Gateway): void {
   });
   app.openapi(readRoute, async (c) => {
     const manifest = await find(store, c.req.valid('param').evaluation);
+    const [{ readResults }, { summarize }] = await Promise.all([loadReports(), loadEvaluation()]);
     return c.json(summarize(manifest, await readResults(store, manifest.id)), 200);
   });
   app.openapi(detailsRoute, async (c) => {
@@ -72,12 +68,17 @@ export function addEvaluations(app: App, { store }: Gateway): void {
       const message = `the questions of evaluation ${manifest.id} are no longer in the store: evaluate ${manifest.file} again`;
       throw new Refusal(404, message, { reason: 'not_found' });
     }
+    const [{ readDetails, readEvaluation }, { summarize }] = await Promise.all([
+      loadReports(),
+      loadEvaluation(),
+    ]);
     const evaluation = await readEvaluation(store, manifest);
     return c.json(await readDetails(store, evaluation, summarize(manifest, evaluation.records)), 200);
   });
 }
 
 async function find(store: Store, evaluation: string): Promise<EvaluationManifest> {
+  const { readEvaluationManifest } = await loadReports();
   const manifest = await readEvaluationManifest(store, evaluation);
   if (manifest !== null) return manifest;
   const message = `there is no evaluation ${JSON.stringify(evaluation.slice(0, 100))}: GET /api/evaluations lists those that exist`;

@@ -1,26 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import {
-  listCheckpoints,
-  listTrainRuns,
-  pin,
-  promote,
-  readCanary,
-  readGate,
-  readNights,
-  readServing,
-  readTrainRuns,
-  rollback,
-  type ServingChange,
-  servingSchema,
-  type TrainedNight,
-  TrainingClient,
-} from '../../training/client';
+import type { ServingChange, TrainedNight } from '../../training/client';
 import {
   canaryRecordSchema,
   cycleMetricsSchema,
   gateRecordSchema,
   type NightProgress,
   nightRecordSchema,
+  servingSchema,
   trainRunSchema,
 } from '../../training/definitions';
 import { checkpointId, readCheckpointId } from '../../training/names';
@@ -31,6 +17,7 @@ import type { Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
 import { bodyOf, documented, jsonOf, refusals } from '../routes';
 import { addCycles } from './cycles';
+import { loadTraining } from './laboratory';
 
 const trainedNightSchema = nightRecordSchema.extend({ cycles: z.array(cycleMetricsSchema).readonly() });
 const nightSchema = documented<TrainedNight>('Night', trainedNightSchema);
@@ -85,10 +72,14 @@ const checkpointsRoute = createRoute({
 
 export function addTraining(app: App, gateway: Gateway): void {
   const { store, temporal: client } = gateway;
-  app.openapi(nightsRoute, async (c) => c.json(await readTrainRuns(store), 200));
+  app.openapi(nightsRoute, async (c) => {
+    const { readTrainRuns } = await loadTraining();
+    return c.json(await readTrainRuns(store), 200);
+  });
   app.openapi(runRoute, async (c) => {
     const { trainRun } = c.req.valid('param');
     const nights = await nightsOf(gateway, trainRun);
+    const { TrainingClient } = await loadTraining();
     const underWay = await new TrainingClient({ client }).progress(trainRun);
     return c.json({ trainRun, nights, underWay }, 200);
   });
@@ -96,6 +87,7 @@ export function addTraining(app: App, gateway: Gateway): void {
     const { trainRun, date } = c.req.valid('param');
     const night = (await nightsOf(gateway, trainRun)).find((each) => each.date === date);
     if (night === undefined) throw unknown(`night ${date} of training run ${trainRun}`);
+    const { readGate, readCanary } = await loadTraining();
     const [gate, canary] = await Promise.all([
       readGate(store, trainRun, date),
       readCanary(store, trainRun, date),
@@ -103,6 +95,7 @@ export function addTraining(app: App, gateway: Gateway): void {
     return c.json({ ...night, gate, canary }, 200);
   });
   app.openapi(checkpointsRoute, async (c) => {
+    const { listCheckpoints, listTrainRuns, readServing } = await loadTraining();
     const names = (await listTrainRuns(store)).map(async (trainRun) => {
       return (await listCheckpoints(store, trainRun)).map((name) => checkpointId({ trainRun, name }));
     });
@@ -113,6 +106,7 @@ export function addTraining(app: App, gateway: Gateway): void {
 }
 
 async function nightsOf({ store }: Gateway, trainRun: string): Promise<TrainedNight[]> {
+  const { readNights } = await loadTraining();
   const nights = trainRunSchema.safeParse(trainRun).success ? await readNights(store, trainRun) : [];
   if (nights.length === 0) throw unknown(`night of a training run ${trainRun}`);
   return nights;
@@ -148,17 +142,23 @@ function addServing(app: App, gateway: Gateway): void {
     const checkpoint = readCheckpointId(id);
     if (checkpoint === null)
       throw badRequest('checkpoint: expected RUN/NAME, such as nightly/000040', 'checkpoint');
-    const change = await promote(store, checkpoint, { reason, by: 'person' });
+    const { promote, PolicyError } = await loadTraining();
+    const change = await promote(store, checkpoint, { reason, by: 'person' }).catch((error: unknown) => {
+      if (!(error instanceof PolicyError)) throw error;
+      throw new Refusal(404, error.message, { reason: error.code });
+    });
     return c.json(await told(gateway, c.get('key'), 'promote', change), 200);
   });
   app.openapi(rollbackRoute, async (c) => {
     requireAdmin(c.get('key'));
+    const { rollback } = await loadTraining();
     const change = await rollback(store, c.req.valid('json').reason);
     return c.json(await told(gateway, c.get('key'), 'rollback', change), 200);
   });
   app.openapi(pinRoute, async (c) => {
     requireAdmin(c.get('key'));
     const { pinned } = c.req.valid('json');
+    const { pin } = await loadTraining();
     const change = await pin(store, pinned, pinned ? 'pinned by hand' : 'unpinned by hand');
     return c.json(await told(gateway, c.get('key'), 'pin', change), 200);
   });

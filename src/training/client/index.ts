@@ -37,7 +37,6 @@ export {
   readServing,
   rollback,
   type ServingChange,
-  servingSchema,
 } from '../policy/serving';
 export { createPolicyProvider } from '../policy/conductor';
 export { PolicyError } from '../policy/errors';

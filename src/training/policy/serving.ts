@@ -3,6 +3,7 @@ import type { Store } from '../../store/store';
 import { changeRecord, readRecord, RecordError, writeRecord } from '../../store/records';
 import { promptSettingsSchema } from '../inputs';
 import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../names';
+import { type Serving, servingSchema } from '../records';
 import { checkpointsFolder, checkpointManifestKey, SERVING_KEY } from '../store-keys';
 import { checkpointSchema } from '../trainer-contract';
 import { POLICY_FAILURES, PolicyError } from './errors';
@@ -21,19 +22,6 @@ export const checkpointManifestSchema = z.strictObject({
   createdAt: z.string(),
 });
 export type CheckpointManifest = z.infer<typeof checkpointManifestSchema>;
-
-const pointerSchema = z.strictObject({ trainRun: z.string(), name: z.string() });
-
-/** Record of the serving checkpoint: one object in the store, replaced as a whole. */
-export const servingSchema = z.strictObject({
-  schema: z.literal(1),
-  serving: pointerSchema.nullable(),
-  before: z.array(pointerSchema.nullable()),
-  pinned: z.boolean(),
-  reason: z.string(),
-  at: z.string(),
-});
-type Serving = z.infer<typeof servingSchema>;
 
 const REMEMBERED = 20;
 
