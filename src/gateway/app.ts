@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { secureHeaders } from 'hono/secure-headers';
 import { readVersion } from '../runtime/version';
-import { checkHost, limitBody, requireKey } from './access/admission';
+import { checkHost, requireKey } from './access/admission';
 import { unlessAborted } from '../runtime/turns';
 import { stopping } from './closing';
 import type { App, Env, Gateway } from './gateway';
@@ -19,6 +19,7 @@ import { addSession } from './api/session';
 import { addSolves } from './api/solves';
 import { addSteering } from './api/steer';
 import { addTraining } from './api/training';
+import { limitBody, MOST_MESSAGE_BYTES } from './limit-body';
 import { openPage, PAGE } from './page';
 
 /** Paths that need a key. A browser session opens only those that the page uses. */
@@ -56,7 +57,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
   });
   app.use(secureHeaders(), checkHost(hosts), countRequests(gateway), stopInTime(gateway));
   for (const [keyed, proof] of KEYED) app.use(keyed, requireKey(gateway, proof));
-  app.use(limitBody);
+  app.use(limitBody(mostBytesOf));
   addSession(app, gateway);
   addChat(app, gateway);
   addMessages(app, gateway);
@@ -70,6 +71,17 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
   addHealth(app, gateway);
   addDocument(app);
   return app;
+}
+
+/** Body limit: a question of 1 MiB fits, even with each character escaped in JSON. */
+const MOST_BYTES = 8 * 1024 * 1024;
+/** Body limit of a request without a key: to sign in. */
+const MOST_UNKEYED_BYTES = 4096;
+
+/** Returns the body limit of a path. What changes a solve becomes one message. */
+function mostBytesOf(path: string): number {
+  if (/^\/api\/solves\/[^/]+\//.test(path)) return MOST_MESSAGE_BYTES;
+  return /^\/(?:api|v1)\//.test(path) ? MOST_BYTES : MOST_UNKEYED_BYTES;
 }
 
 /** Counts responses, and event streams while they are open. */

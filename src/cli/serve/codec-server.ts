@@ -1,4 +1,4 @@
-import { startCodecServer } from '../../codec-server/server';
+import { startCodecServer } from '../../gateway/codec-server';
 import { withoutPassword } from '../../config/store-url';
 import { configuredKeys } from '../../encryption/key-ring';
 import { configuredNamespace } from '../../local/configured-server';

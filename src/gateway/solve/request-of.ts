@@ -7,7 +7,7 @@ import type { LimitsInput } from '../../protocol/input';
 import { standInPlan } from '../../protocol/planning';
 import { allowsModel, CONDUCTOR_MODEL, workerModel } from '../../protocol/rights';
 import { readCheckpointId } from '../../training/names';
-import { MOST_MESSAGE_BYTES } from '../access/admission';
+import { MOST_MESSAGE_BYTES } from '../limit-body';
 import type { Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
 import type { SurfaceQuestion } from './request-fields';
