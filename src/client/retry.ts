@@ -38,7 +38,9 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
   const planned = first?.plan?.steps ?? [];
   const { from, worker, subtask, limits } = request;
   if (first === undefined || planned.length === 0) {
-    throw new RefusedError(`run ${trace.id} has no plan to go on from`);
+    throw new RefusedError(
+      `run ${trace.id} has no plan to go on from, since it ended before it had one: ask its question again`,
+    );
   }
   if (planned[from] === undefined) {
     const missing = `the first plan of run ${trace.id} has no step ${from + 1}`;

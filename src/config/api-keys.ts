@@ -25,8 +25,8 @@ export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): stri
   const key = env[apiKeyEnv] ?? '';
   if (key !== '') return key;
   throw new MissingKeyError(
-    `${nameOf(card)} needs the environment variable ${apiKeyEnv}, which is not set in the worker process: ` +
-      'set it and start the worker again',
+    `${apiKeyEnv} is not set, and ${nameOf(card)} needs it: set it where this command or worker is started, and ` +
+      'start again; "temporal-conductor doctor" checks all keys',
   );
 }
 

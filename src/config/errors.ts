@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ConductorError } from '../errors';
 import { briefly } from '../plan/plan-error';
+import { expectationIn } from './expectation';
 import { withoutPassword } from './store-url';
 
 /**
@@ -47,7 +48,7 @@ export function explainIssue(
 export function explainFirst({ issues: [issue] }: z.ZodError, content: unknown): string {
   if (issue === undefined) return '';
   const isWhole = issue.path.length === 0 && issue.code !== 'unrecognized_keys';
-  return isWhole ? issue.message : explainIssue(issue, content);
+  return isWhole ? expectationIn(issue) : explainIssue(issue, content);
 }
 
 function explainKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, settings: readonly string[]): string {
@@ -104,8 +105,7 @@ function expectationOf(issue: z.core.$ZodIssue, content: unknown): string {
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
   if (choices !== undefined && issue.code === 'invalid_union')
     return `expected one of ${someOf(choices)}${hint}`;
-  // zod's messages begin with a verdict that `stateOf` already gives.
-  return issue.message.replace(/^(Invalid|Too)( \w+)+: /, '') + hint;
+  return expectationIn(issue) + hint;
 }
 
 /** Returns the words that may have been meant, likeliest first. Skips the word itself, which is valid elsewhere. */

@@ -70,10 +70,15 @@ function isPlainHttpUrl(text: string): boolean {
 
 const count = z.int().positive();
 
+const A_RATE = 'expected { requestsPerMinute, tokensPerMinute }, either or both';
+
 /** Rate limits of one worker process for its calls of a model. */
 export const pacing = {
   rate: z
-    .strictObject({ requestsPerMinute: count.exactOptional(), tokensPerMinute: count.exactOptional() })
+    .strictObject(
+      { requestsPerMinute: count.exactOptional(), tokensPerMinute: count.exactOptional() },
+      { error: ({ code }) => (code === 'invalid_type' ? A_RATE : undefined) },
+    )
     .exactOptional(),
   concurrency: count.exactOptional(),
   /** Circuit breaker: pauses calls after `failures` consecutive failures; false: never. */

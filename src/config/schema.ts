@@ -3,6 +3,7 @@ import { isLoopback } from '../network/proxy';
 import { ACCESS_MODES, DESCRIBE_MODES } from '../plan/plan';
 import { planSchema } from '../protocol/solve';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from '../protocol/messages';
+import { costLimitSchema } from '../protocol/input';
 import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { someOf } from './errors';
 import {
@@ -166,7 +167,7 @@ const limitsSchema = z.strictObject({
   wallClock: durationSchema.default('30m'),
   /** How deep the Conductor may call itself; null: only the other limits apply. */
   depth: z.int().min(0).nullable().default(0),
-  costUsd: z.number().min(0).max(MAX_COST_USD).nullable().default(1),
+  costUsd: costLimitSchema.default(1),
   calls: z.int().min(1).max(MAX_CALLS).default(40),
   tokens: z.int().min(1).nullable().default(null),
   /** How long a plan waits for approval if a run asks for it. */

@@ -2,6 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { secureHeaders } from 'hono/secure-headers';
+import { expectationIn } from '../config/expectation';
 import { readVersion } from '../runtime/version';
 import { checkHost, requireKey } from './access/admission';
 import { unlessAborted } from '../runtime/turns';
@@ -39,7 +40,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
       const [issue] = result.error.issues;
       const param = issue?.path.join('.') ?? '';
       // The names of all unknown keys may be as long as the request.
-      const problem = issue?.message.slice(0, MOST_PROBLEM) ?? 'is not valid';
+      const problem = issue === undefined ? 'is not valid' : expectationIn(issue).slice(0, MOST_PROBLEM);
       throw badRequest(`${param === '' ? 'the request' : param.slice(0, MOST_PROBLEM)}: ${problem}`, param);
     },
   });

@@ -67,12 +67,20 @@ export const poolSchema = z.strictObject({ allow: ids.optional(), deny: ids.opti
 export type PoolFilter = z.infer<typeof poolSchema>;
 
 /** Limits of one run that replace the configured ones; null: no such limit. */
+const A_COST = `expected an amount of USD up to ${MAX_COST_USD}, or null for no limit`;
+
+export const costLimitSchema = z
+  .number({ error: A_COST })
+  .min(0, { error: A_COST })
+  .max(MAX_COST_USD, { error: A_COST })
+  .nullable();
+
 export const limitsInputSchema = z.strictObject({
   steps: z.int().min(1).max(MAX_STEPS).optional(),
   depth: z.int().min(0).nullable().optional(),
   calls: z.int().min(1).max(MAX_CALLS).optional(),
   tokens: z.int().min(1).nullable().optional(),
-  costUsd: z.number().min(0).max(MAX_COST_USD).nullable().optional(),
+  costUsd: costLimitSchema.optional(),
   wallClock: duration.optional(),
   approval: duration.optional(),
 });

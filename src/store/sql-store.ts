@@ -173,7 +173,8 @@ export abstract class SqlStore implements Store {
            FROM (SELECT 1) AS one LEFT JOIN ${schema}rates ON name = $1`,
         name,
       );
-      if (found === undefined) throw new Error(`${this.url} gave no time`);
+      if (found === undefined)
+        throw new Error(`${this.url} did not tell its time: check that it is no proxy`);
       return { ...found, clock: 'database', ...time };
     },
     swap: (name, text, version) =>

@@ -52,7 +52,9 @@ export async function readText(store: Store, text: Text): Promise<string> {
   const bytes = await store.read(textKey(digest));
   if (bytes === null) throw new TextNotFoundError(text.ref, store);
   if (hash('sha256', bytes) !== digest)
-    throw new Error(`text ${text.ref} in the store ${store.url} was altered`);
+    throw new Error(
+      `text ${text.ref} in the store ${store.url} does not match its SHA-256: restore the store from a backup; runs that need it fail until then`,
+    );
   return bytes.toString('utf8');
 }
 

@@ -34,7 +34,7 @@ test('reads a question, a conversation in its place, or a question with a schema
 
 test.each<[string, string | undefined, AskedOptions, RegExp]>([
   ['no JSON', undefined, { messages: '- role: user' }, /messages\.json is not valid JSON: /],
-  ['no list', undefined, { messages: '{}' }, /messages\.json cannot be used: .*expected array/],
+  ['no list', undefined, { messages: '{}' }, /messages\.json cannot be used: .*expected a list/],
   [
     'a turn of nobody',
     undefined,
@@ -55,6 +55,6 @@ test.each<[string, string | undefined, AskedOptions, RegExp]>([
 
 test('a missing file is named', async () => {
   await expect(readAskedFiles('Why?', { schema: join(folder, 'none.json') })).rejects.toThrow(
-    /none\.json cannot be read: ENOENT/,
+    /none\.json does not exist/,
   );
 });

@@ -43,7 +43,7 @@ const ROWS: Row[] = [
   ['solve x --max-cost $1', ['--max-cost', 'e.g. 0.50']],
   ['depth solve-1 deep', ['deep', 'none for no limit']],
   ['approve solve-1 --edit plan.yaml --reject long', ['--reject', '--edit']],
-  ['approve solve-1 --edit no.yaml', ['no.yaml', 'ENOENT']],
+  ['approve solve-1 --edit no.yaml', ['no.yaml', 'does not exist']],
   ['limits solve-1 --calls 1000', ['from 1 to 200']],
   ['train schedule --at 25:00', ['--at', '25:00', 'a time of day such as 03:30']],
   ['train schedule --at 3:5', ['--at', '3:5', 'a time of day such as 03:30']],

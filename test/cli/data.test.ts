@@ -78,7 +78,7 @@ test('--prompts paper writes questions as they are asked in the paper, and inspe
 test('a file that is missing or holds no questions is bad usage, reported in a sentence', async () => {
   await write('empty.jsonl', '');
   for (const [name, sentence] of [
-    ['nowhere.jsonl', 'nowhere.jsonl cannot be read: ENOENT'],
+    ['nowhere.jsonl', 'nowhere.jsonl does not exist (looked in /'],
     ['empty.jsonl', 'empty.jsonl holds no line'],
     ['.', 'is a folder: name a file in it'],
   ] as const) {

@@ -64,7 +64,9 @@ describe('keyFor', () => {
   it.each([{}, { OPENAI_API_KEY: '' }])('names the variable that is not set: %j', (env) => {
     const read = (): unknown => keyFor(cardOf('gpt'), CONFIG, env);
     expect(read).toThrow(MissingKeyError);
-    expect(read).toThrow(/worker gpt \(openai gpt-6-sol\) needs the environment variable OPENAI_API_KEY/);
+    expect(read).toThrow(
+      /^OPENAI_API_KEY is not set, and worker gpt \(openai gpt-6-sol\) needs it: .*doctor/,
+    );
   });
 
   it.each<[string, Partial<ModelCard>]>([

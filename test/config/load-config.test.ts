@@ -142,7 +142,7 @@ describe('a misspelt setting is refused with what was likely meant', () => {
     ['limit: { steps: 1 }', 'limit (did you mean limits?) is not a setting: remove or rename'],
     [
       'recursion: reveiw',
-      'recursion is "reveiw": expected one of "review"|"worker"|"both"|"never"; did you mean review?',
+      'recursion is "reveiw": expected one of review, worker, both, never; did you mean review?',
     ],
     [
       'limits: { stepz: 1, quux: 2 }',
@@ -176,8 +176,12 @@ describe('refuses, with place, value and remedy,', () => {
 
   it.each([
     ['malformed YAML', 'conductor: {\n  provider: [', /^conductor\.yaml:\d+:\d+: this is not valid YAML: /],
-    ['an empty file', '', /^conductor\.yaml:1:1: the configuration is null: expected object/],
-    ['a missing part', SMALLEST.slice(0, 48), /^conductor\.yaml:\d+:\d+: workers is missing: expected array/],
+    ['an empty file', '', /^conductor\.yaml:1:1: the configuration is null: expected an object/],
+    [
+      'a missing part',
+      SMALLEST.slice(0, 48),
+      /^conductor\.yaml:\d+:\d+: workers is missing: expected a list/,
+    ],
     [
       'a price that is none',
       openai('price: -1'),
@@ -186,7 +190,7 @@ describe('refuses, with place, value and remedy,', () => {
     [
       'a wrong type',
       openai('price: { input: cheap, output: 1 }'),
-      /^conductor\.yaml:4:51: workers\[1\]\.price\.input is "cheap": expected number/,
+      /^conductor\.yaml:4:51: workers\[1\]\.price\.input is "cheap": expected a number/,
     ],
     [
       'an unknown provider',
@@ -231,12 +235,8 @@ describe('refuses, with place, value and remedy,', () => {
       /workers is \[\]: expected at least one/,
     ],
     ['too long a duration', `${SMALLEST}limits: { wallClock: 25d }`, /is "25d": expected a duration/],
-    ['no steps', `${SMALLEST}limits: { steps: 0 }`, /limits\.steps is 0: expected number to be >=1/],
-    [
-      'too many calls',
-      `${SMALLEST}limits: { calls: 201 }`,
-      /limits\.calls is 201: expected number to be <=200/,
-    ],
+    ['no steps', `${SMALLEST}limits: { steps: 0 }`, /limits\.steps is 0: expected at least 1/],
+    ['too many calls', `${SMALLEST}limits: { calls: 201 }`, /limits\.calls is 201: expected at most 200/],
     [
       'a store of no kind',
       `${SMALLEST}store: https://bucket/x`,

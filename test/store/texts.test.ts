@@ -60,5 +60,5 @@ test('altered bytes are detected', async () => {
   const text = await keepText(store, 'y'.repeat(5000));
   const [key = ''] = await store.list('texts/');
   await store.write(key, Buffer.from('tampered'));
-  await expect(readText(store, text)).rejects.toThrow(/altered/);
+  await expect(readText(store, text)).rejects.toThrow(/does not match its SHA-256: restore/);
 });

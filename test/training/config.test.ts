@@ -233,7 +233,7 @@ describe('what cannot be trained is refused:', () => {
     const lines = [`conductor: { ${model} }`, `workers: [{ id: a, ${model} }]`, 'training:'];
     writeFileSync(file, [...lines, '  profile: cpu-demo', '  groupSize: many'].join('\n'));
     expect(() => readGivenTrainable(file)).toThrow(
-      `${file}:5:3: training.groupSize is "many": expected number`,
+      `${file}:5:3: training.groupSize is "many": expected a number`,
     );
   });
 

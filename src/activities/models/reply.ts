@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { expectationIn } from '../../config/expectation';
 import type { Usage } from '../../protocol/solve';
 import { failureIn } from './failures/cause';
 import { holdsOutput, type Said, saidIn } from './failures/said';
@@ -54,9 +55,8 @@ export function readReply<Schema extends z.ZodType>(schema: Schema, body: unknow
   const { sentence } = saidIn(body);
   if (sentence !== '') throw new UnreadableReply(`no answer, but ${sentence}`);
   const [issue] = result.error.issues;
-  throw new UnreadableReply(
-    `JSON that is wrong at "${issue?.path.join('.') ?? ''}": ${issue?.message ?? ''}`,
-  );
+  const expectation = issue === undefined ? '' : `: ${expectationIn(issue)}`;
+  throw new UnreadableReply(`JSON that is wrong at "${issue?.path.join('.') ?? ''}"${expectation}`);
 }
 
 /** Vendors' names for the tier with the standard price. */

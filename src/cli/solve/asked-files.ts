@@ -5,6 +5,7 @@ import { explainFirst } from '../../config/errors';
 import { reasonOf, UsageError } from '../../errors';
 import { answerSchemaSchema, conversationTurnSchema } from '../../protocol/input';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';
+import { whyUnreadable } from '../../runtime/unreadable-file';
 
 export interface AskedOptions {
   /** File with a conversation whose last turn is the question. */
@@ -60,7 +61,7 @@ export async function readAll(file: string): Promise<string> {
       if (bytes > MAX_QUESTION_BYTES) break;
     }
   } catch (cause) {
-    throw new UsageError(`${nameOf(file)} cannot be read: ${reasonOf(cause)}`, { cause });
+    throw new UsageError(whyUnreadable(nameOf(file), cause), { cause });
   }
   if (bytes <= MAX_QUESTION_BYTES) return Buffer.concat(chunks).toString('utf8');
   throw new UsageError(`${nameOf(file)} has over ${MAX_QUESTION_BYTES} bytes: shorten it`);

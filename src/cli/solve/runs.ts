@@ -68,7 +68,8 @@ async function cancelAndWait({ conductor }: Session, id: string): Promise<ExitCo
     say(isCancelled ? `Run ${id} is cancelled.` : `Run ${id} ended before it could be cancelled: ${status}.`);
     return isCancelled ? EXIT.answered : EXIT.failed;
   }
-  throw new Error(`the history of run ${id} stopped without an end of the run: ask for its trace`);
+  const remedy = `see what became of it with "temporal-conductor trace ${id}"`;
+  throw new Error(`Temporal stopped reporting run ${id} before it ended: ${remedy}`);
 }
 
 /** `list`: prints unfinished runs, and the last ended ones. */

@@ -34,11 +34,12 @@ export async function solve(argument: string | undefined, options: SolveOptions)
   const { detach = false, allow, deny, maxCost, conductor: name } = options;
   const pool = { allow, deny };
   const conductor = name === undefined ? undefined : { name };
+  // A mistake in the question is found before a model is downloaded.
+  const asked = await readAskedFiles(argument, options);
+  const question = checkAsked(asked);
   const loaded = await (detach ? loadSettings(options) : loadServable(options, { pool, conductor }));
   const run = resolveRun(loaded, { pool, conductor });
   if (typeof maxCost === 'number') checkCostLimit(run);
-  const asked = await readAskedFiles(argument, options);
-  const question = checkAsked(asked);
   const { seed, approve: approval, priority, tenant, maxDepth: depth } = options;
   const limits = { depth, costUsd: maxCost };
   const request: SolveRequest = {

@@ -71,7 +71,10 @@ export async function whyFailed(client: Client, trainRun: string): Promise<strin
 /** @throws UsageError if the name is missing or invalid */
 export function chooseRun(named: string | undefined): string {
   if (named === undefined) {
-    throw new UsageError('which training run? Name it, or set training.run in the configuration');
+    const remedy = 'name one with --run, or write a training section with "temporal-conductor train init"';
+    throw new UsageError(
+      `the configuration has no training section, and no training run is named: ${remedy}`,
+    );
   }
   const { success, error } = trainRunSchema.safeParse(named);
   if (success) return named;

@@ -7,6 +7,7 @@ import type { Info } from 'csv-parse';
 import { ConfigError } from '../../config/errors';
 import { codeOf, needsPackages, reasonOf } from '../../errors';
 import { isRecord } from '../../plan/validate';
+import { whyUnreadable } from '../../runtime/unreadable-file';
 
 type Read = { readonly fields: Readonly<Record<string, unknown>> } | { readonly problem: string };
 
@@ -60,7 +61,7 @@ async function* readable(file: string, chunks: Chunks): AsyncGenerator<Buffer, u
     throw new ConfigError(
       code.startsWith('Z_')
         ? `${file} is broken: ${reasonOf(cause)}; fetch it again`
-        : `${file} cannot be read: ${reasonOf(cause)}; the path must be valid for the process that reads the file`,
+        : whyUnreadable(file, cause),
       { cause },
     );
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { diagnose, parseJson, redact, saidIn, sendOnce } from '../../activities/models';
+import { expectationIn } from '../../config/expectation';
 import type { Message } from '../../plan/plan';
 import { briefly } from '../../plan/plan-error';
 import type { KeptSample } from '../activities/batch';
@@ -78,7 +79,8 @@ export class PolicyClient {
     if (success) return data;
     const [issue] = error.issues;
     const place = ['the reply', ...(issue?.path ?? [])].join('.');
-    throw badReply(this.baseUrl, `cannot be read: ${place}: ${issue?.message}`);
+    const expectation = issue === undefined ? '' : `: ${expectationIn(issue)}`;
+    throw badReply(this.baseUrl, `cannot be read: ${place}${expectation}`);
   }
 
   private sampleOf({ text, logprobs, token_ids: completionTokenIds, finish_reason }: Choice): Sample {

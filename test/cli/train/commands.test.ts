@@ -116,7 +116,7 @@ test('a night can be started, paused, resumed and stopped; a second one is refus
 
 test('a night that cannot be opened is reported with the reason', async () => {
   const worker = await stage.startReady(['worker'], atServer());
-  const over = /is under way; .*\nThe night failed to start: train\.jsonl cannot be read: ENOENT.*\n$/;
+  const over = /is under way; .*\nThe night failed to start: train\.jsonl does not exist \(looked in .*\n$/;
   expect(await train('start')).toMatchObject(endedWith(1, over));
   expect(await worker.end('SIGTERM')).toMatchObject({ code: 0 });
 });

@@ -37,7 +37,7 @@ test.each<readonly [workflow: string, words: string, field: string, value: unkno
   [names.TRAIN_WORKFLOW, 'date is "2026-02-30"', 'date', '2026-02-30'],
   [names.NIGHTLY_WORKFLOW, 'trainRun is missing', 'trainRun', undefined],
   [names.NIGHTLY_WORKFLOW, 'trainRun is "nnn', 'trainRun', 'n'.repeat(2_000)],
-  [names.NIGHTLY_WORKFLOW, 'expected object', '', null],
+  [names.NIGHTLY_WORKFLOW, 'expected an object', '', null],
   [names.GROUP_WORKFLOW, 'plans is 1000000000', 'plans', 1e9],
   [names.GROUP_WORKFLOW, 'reward is missing', 'reward', undefined],
   [names.GROUP_WORKFLOW, 'policy.patienceMs is 1000000000000000', 'policy.patienceMs', A_CENTURY],
