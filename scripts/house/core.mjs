@@ -1,4 +1,4 @@
-// Files that a reader needs to understand a solve, in reading order: question → plan → steps → calls → answer.
+// Files that a reader needs to understand a solve, bottom up: each file after those that it builds on.
 
 /** What the core may be, so that it can be read in an afternoon. */
 export const MOST_OF_THE_CORE = { files: 50, lines: 6_800 };
@@ -7,7 +7,6 @@ export const CORE = [
   // The plan language.
   'errors.ts',
   'plan/plan.ts',
-  'plan/plan-error.ts',
   'plan/validate.ts',
   'plan/parse.ts',
   'plan/prompt/conductor.ts',
@@ -15,17 +14,19 @@ export const CORE = [
   // What crosses the wire.
   'protocol/names.ts',
   'protocol/text.ts',
+  'protocol/solve.ts',
+  'protocol/input.ts',
+  'protocol/cards.ts',
   'protocol/failures.ts',
   'protocol/messages.ts',
   'protocol/planning.ts',
+  'protocol/activity-contract.ts',
   // The trace, which is all that is known of a run.
   'trace/events.ts',
   'trace/reduce.ts',
-  'trace/describe.ts',
   'trace/run-tree.ts',
   // Limits.
   'budget/amount.ts',
-  'budget/nano-usd.ts',
   'budget/account.ts',
   'budget/worst-case.ts',
   // The run.
@@ -40,8 +41,6 @@ export const CORE = [
   'workflows/limits.ts',
   'workflows/steering.ts',
   'workflows/listen.ts',
-  'workflows/key-rights.ts',
-  'workflows/payload-budget.ts',
   'workflows/activities.ts',
   'workflows/failures.ts',
   // The calls.
@@ -58,7 +57,6 @@ export const CORE = [
   'store/store.ts',
   'store/texts.ts',
   'store/ledger.ts',
-  // The ends that a user holds.
+  // The end that a user holds.
   'client/conductor-client.ts',
-  'plugin.ts',
 ];

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { createComplete } from '../activities/models';
 import { codeOf, reasonOf } from '../errors';
 import { findProgram, PYTHON, runProgram } from '../runtime/start-program';
 import type { Say } from './configured-server';
@@ -183,9 +182,6 @@ async function isCli(path: string): Promise<boolean> {
   const printed = await runProgram(path, ['--version'], { timeout: 10_000 }).catch(() => '');
   return /^temporal version \d/.test(printed);
 }
-
-/** Asks the model of a card. Shared by the process, so that a local model's weights are loaded once. */
-export const complete = createComplete(() => fetchSmolLm2());
 
 /** Returns the path of the default local model's weights, downloaded on the first call. */
 export async function fetchSmolLm2({

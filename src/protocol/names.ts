@@ -1,7 +1,7 @@
 // Names that cross process borders. They are written into histories: never rename one.
 
 export const SOLVE_WORKFLOW = 'conductorSolve';
-/** Solve within one of our runs, such as a review. It has a type of its own, so that lists can leave it out. */
+/** Solve within one of our runs, such as a review: the same function by a second name, so that lists can leave it out. */
 export const SOLVE_PART_WORKFLOW = 'conductorSolvePart';
 
 export const SOLVE_WORKFLOWS: readonly string[] = [SOLVE_WORKFLOW, SOLVE_PART_WORKFLOW];

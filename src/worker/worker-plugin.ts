@@ -13,7 +13,7 @@ import { conductorsOf } from '../config/cards';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 import { checkEncrypted, forWorker } from '../encryption/codec';
-import { complete } from '../local/downloads';
+import { complete } from '../local/complete';
 import type { ConductorActivities } from '../protocol/activity-contract';
 import { CALL_WORKER, providerQueue } from '../protocol/names';
 

@@ -8,7 +8,7 @@ import { conductorsOf, resolveBaselines, resolveConductor, VENDORS } from '../..
 import { findPool } from '../../config/default-pool';
 import { keyFor } from '../../config/api-keys';
 import { resolveRun } from '../../config/resolve-run';
-import { complete } from '../../local/downloads';
+import { complete } from '../../local/complete';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { describeUsd, joinFacts } from '../../trace/describe';
 import { oneLine } from '../../trace/lines';

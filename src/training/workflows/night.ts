@@ -20,6 +20,7 @@ const HOUR_MS = 3_600_000;
 
 const OVERTIME_MS = HOUR_MS;
 
+/** State of a night: its money and time, checkpoint and figures. `loop.ts` drives it; it starts the groups. */
 export class Night {
   private readonly money: SharedBudget;
   private isJudged = false;

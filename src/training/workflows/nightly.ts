@@ -29,7 +29,7 @@ export interface NightlyResult {
 }
 
 /**
- * Workflow `conductorTrainNightly`: runs the night of its scheduled time. A schedule appends that time to workflow ids
+ * Workflow `conductorTrainNightly`: runs the night (`conductorTrain`, `loop.ts`) of its scheduled time. A schedule appends that time to workflow ids
  * and cannot set a priority, so the night is a child; it is terminated with this workflow, lest it block later nights.
  */
 export async function conductorTrainNightly(input: NightlyInput): Promise<NightlyResult> {
