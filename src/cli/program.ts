@@ -139,9 +139,9 @@ export function buildProgram(): Command {
 
   add('cancel <id>', 'stop a run, and wait until it has ended').action(run(runs, 'cancel'));
 
-  add('up', 'run a Temporal server, a worker and a gateway on this machine, until Ctrl-C').action(
-    run(serving, 'up'),
-  );
+  add('up', 'run a Temporal server, a worker and a gateway on this machine, until Ctrl-C')
+    .option('--port <number>', 'port of the gateway (default: 8484, or a free one)', read.port)
+    .action(run(serving, 'up'));
 
   add('server', 'run a Temporal server on this machine for a worker of your own, until Ctrl-C')
     .argument('[command...]', 'after --: run this beside it, with TEMPORAL_ADDRESS set, and end with it')

@@ -145,7 +145,7 @@ function listenForVerdicts({ approval, steering }: RunStart): void {
     const judged = (...args: Args): ReturnType<typeof judge> => {
       if (approval.waiting !== null) return judge(approval.waiting, ...args);
       throw badMessage(
-        'this run has no plan waiting for approval: it asked for no approval, or its plan was already decided on',
+        'this run has no plan waiting for approval: none is written yet, it was started without approval, or its plan was already decided on',
       );
     };
     const decide = (...args: Args): Answer => {

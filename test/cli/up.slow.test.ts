@@ -104,6 +104,17 @@ test('the gateway answers the printed command, and after a kill returns with the
   expect((await ask()).status).toBe(200);
 }, 60_000);
 
+test('`up` takes the port that it is given, and refuses one that is taken', async () => {
+  const [, url = ''] = await up.hear(/^Page +(http:\/\/\S+)\/#link=/m);
+  const taken = new URL(url).port;
+  expect(await run('up', '--port', taken)).toMatchObject(
+    endedWith(2, `port ${taken} is taken: choose another one with --port`),
+  );
+  await up.end('SIGINT');
+  up = await startReady(['up', '--port', taken]);
+  await up.hear(new RegExp(`^Page +${url}/#link=`, 'm'));
+}, 60_000);
+
 test('the printed link signs a browser in once', async () => {
   const [, url = '', link = ''] = await up.hear(/^Page +(\S+)\/#link=(\S+) \(signs in once\)$/m);
   const signIn = (): Promise<Response> =>

@@ -42,6 +42,27 @@ test('a report counts plans by their graph, and wrong answers by what went wrong
   expect(report).not.toContain('| worker:b |  |');
 });
 
+test('where scores do not differ, a report says which method is much cheaper', () => {
+  const methods = ['conductor', 'worker:b'];
+  const manifest = { id: 'e', file: 'f', questions: 2, methods, workers: ['b'], seed: 1 };
+  const report = (nanoUsd: number): string =>
+    render(
+      summarize(
+        manifest,
+        methods.flatMap((method) =>
+          [0, 1].map((index) => {
+            const own = method === 'conductor' ? nanoUsd : 1_000_000;
+            return record(method, index, { verdict: 'correct', spent: { ...spent, nanoUsd: own } });
+          }),
+        ),
+      ),
+    );
+  expect(report(500_000_000)).toContain(
+    'As far as these questions can tell, worker:b is as good as conductor, at 1/500 of the cost.',
+  );
+  expect(report(1_200_000)).not.toContain('As far as these questions can tell');
+});
+
 const METHODS = ['conductor', 'worker:b', 'random'];
 const MANIFEST = { id: 'e', file: 'f', questions: 60, methods: METHODS, workers: ['b'], seed: 1 };
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asPart, DRAIN_MS, watchConfig } from './serve';
+import { asPart, DRAIN_MS, GATEWAY_HOST, watchConfig } from './serve';
 import { type ExitCode, EXIT, listenForInterruption, untilInterrupted } from '../kit/ending';
 import { loadSettings, type WorkOptions } from '../kit/load-settings';
 import { type Session, withSession } from '../kit/session';
@@ -16,7 +16,6 @@ import { createKey, createPass, KeyChecker, listKeys } from '../../gateway/acces
 import { type Address, type ListeningGateway, startGateway } from '../../gateway/server';
 
 export const GATEWAY_PORT = 8484;
-export const GATEWAY_HOST = '127.0.0.1';
 
 const SESSION = { role: 'look', natively: true } as const;
 
@@ -53,6 +52,7 @@ export function upGateway(options: WorkOptions): Promise<ExitCode> {
     const listening = await serve(session, place).catch((error: unknown) => {
       // The port is usually taken by another folder's gateway; `up` does not depend on this port.
       if (codeOf(error) !== 'EADDRINUSE') throw error;
+      say(`Port ${place.port} is taken, so the gateway listens on another one; choose it with "up --port".`);
       return serve(session, { ...place, port: 0 });
     });
     sayReady({ line: await describeGateway(session, listening), port: Number(new URL(listening.url).port) });

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeConductor } from '../../config/cards';
-import { reasonOf, UsageError } from '../../errors';
+import { codeOf, reasonOf, UsageError } from '../../errors';
 import { listen, type Listening } from '../../network/listen';
 import { startProgram } from '../../runtime/start-program';
 import { checkStore } from '../../store/open-store';
@@ -30,11 +30,23 @@ export const DRAIN_MS = 25_000;
 
 const WORK = { role: 'work', graceMs: DRAIN_MS, log: say } as const;
 
+/** Address of the gateway of `up`. */
+export const GATEWAY_HOST = '127.0.0.1';
+
 /** `up`: everything on one machine. Other commands of this folder share its server. */
-export function up(options: WorkOptions): Promise<ExitCode> {
+export async function up({ port, ...options }: WorkOptions & { readonly port?: number }): Promise<ExitCode> {
+  if (port !== undefined) await requireFree(port);
   return serveHere(options, 'up', ({ config, file }) => [
-    { ...partProcess('gateway', 'up-gateway', config, file), stopsFirst: true },
+    { ...partProcess('gateway', 'up-gateway', config, { file, port }), stopsFirst: true },
   ]);
+}
+
+async function requireFree(port: number): Promise<void> {
+  const tried = await listen(createServer(), port, GATEWAY_HOST).catch((cause: unknown) => {
+    if (codeOf(cause) !== 'EADDRINUSE') throw cause;
+    throw new UsageError(`port ${port} is taken: choose another one with --port`, { cause });
+  });
+  await tried.close();
 }
 
 /** Runs a server, a worker and the other parts of a command for this folder, until Ctrl-C. */
@@ -51,7 +63,7 @@ export async function serveHere(
     await sayResumed(session);
     watchConfig(options, command);
     say(describeSession(session));
-    const worker = partProcess('worker', 'up-worker', loaded, session.file);
+    const worker = partProcess('worker', 'up-worker', loaded, { file: session.file });
     return superviseAll([worker, ...partsOn(session)], command, interruption);
   });
 }
@@ -73,11 +85,11 @@ function partProcess(
   name: string,
   command: string,
   config: TrainableConfig,
-  file: string | undefined,
+  { file, port: wanted }: { readonly file: string | undefined; readonly port?: number | undefined },
 ): Supervised {
   const main = join(__dirname, '..', 'main.js');
   const named = file === undefined ? [] : ['--config', file];
-  let port: number | null = null;
+  let port = wanted ?? null;
   const start = (sayReady: (line: string) => void): ChildProcess => {
     const child = startProgram(process.execPath, [...process.execArgv, main, command, ...named], {
       cwd: process.cwd(),
@@ -102,7 +114,7 @@ interface Ready {
 }
 
 interface Part {
-  /** Port of the process that it replaces, if any. */
+  /** Port of the process that it replaces, or that was asked for. */
   readonly port: number | null;
   readonly sayReady: (ready: Ready) => void;
   readonly stop: AbortSignal;

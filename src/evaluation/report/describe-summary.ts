@@ -68,8 +68,7 @@ export function findingsOf(summary: Summary): string[] {
       : `${complete} of ${questions} tries, ${repeats} of each question, seed ${summary.seed}, ${cost}`,
     primary !== undefined && describePrimary(summary, primary),
     ...findingsOfLog(summary),
-    againstBestWorker &&
-      compareSentence(reference, againstBestWorker, ', the best single worker on these questions'),
+    againstBestWorker && compareWithBest(summary, reference, againstBestWorker),
     ...methods.map(({ method, degraded, questions: tries }) => {
       const count = Math.round((degraded ?? 0) * tries);
       return (
@@ -191,6 +190,21 @@ function compareSentence(one: string, comparison: Comparison, whom: string): str
   const smallest = describeSmallest(comparison);
   return `${found} No difference was found; the smallest that ${counted(pairs, 'question')} can detect: ${smallest}.`;
 }
+
+/** Compares the reference with the best single worker; if the scores do not differ, a much lower cost counts. */
+function compareWithBest({ methods }: Summary, one: string, comparison: Comparison): string {
+  const { against, p } = comparison;
+  const found = compareSentence(one, comparison, ', the best single worker on these questions');
+  const costOfMethod = (name: string): number => methods.find(({ method }) => method === name)?.usd ?? NaN;
+  const [cheap = one, dear = one] = [one, against].toSorted((a, b) => costOfMethod(a) - costOfMethod(b));
+  const times = costOfMethod(dear) / costOfMethod(cheap);
+  if (p < 0.05 || !(times >= MUCH_CHEAPER)) return found;
+  const share = Number.isFinite(times) ? `1/${times.toFixed(times < 10 ? 1 : 0)} of the cost` : 'no cost';
+  return `${found} As far as these questions can tell, ${cheap} is as good as ${dear}, at ${share}.`;
+}
+
+/** Ratio of costs from which a comparison mentions it. */
+const MUCH_CHEAPER = 1.5;
 
 function plansAndFailures({ methods }: Summary): Table[] {
   const describe = (counts: Readonly<Record<string, number>>, names: readonly string[]): string =>
