@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command line: parses the arguments, and turns an error into a message and an exit code.
 
+import './require-node';
 import { setImmediate } from 'node:timers/promises';
 import { CommanderError } from 'commander';
 import { codeOf, reasonOf } from '../errors';

@@ -45,3 +45,13 @@ test('a gateway loads the work of nights and evaluations only when it is asked f
   expect(loaded).toMatch(/lib\/training\/records/);
   expect(loaded).not.toMatch(/lib\/(grading|training\/\w+|evaluation\/(report|activities|data))\//);
 });
+
+test('a Node that is too old is told so before anything else is loaded', async () => {
+  const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } });`;
+  await stage.folder.write('older.cjs', `${LIST}${older}`);
+  const env = { NODE_OPTIONS: `--require ${join(stage.folder.path, 'older.cjs')}` };
+  const { code, stderr } = await stage.start(['--help'], { env }).ended;
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^temporal-conductor: this is Node 18\.20\.4, and >=20\.19 is needed: install it/);
+  expect(stderr).not.toContain('commander');
+});
