@@ -9,6 +9,7 @@ const numbersOf = (version: string): number[] => (version.match(/\d+/g) ?? []).m
 const [major = 0, minor = 0] = numbersOf(process.versions.node);
 const [leastMajor = 0, leastMinor = 0] = numbersOf(engines.node);
 if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
+  // eslint-disable-next-line no-console -- an old Node cannot load our own printing
   console.error(
     `temporal-conductor: this is Node ${process.versions.node}, and ${engines.node} is needed: install it ` +
       'from https://nodejs.org, or with your version manager',
