@@ -21,6 +21,10 @@ const noVulnerableParts = {
   }),
 };
 
+const namesPrivateByHash = {
+  selector: 'PrivateIdentifier',
+  message: 'Write "private x", never "#x": one form is enough.',
+};
 const writesForeignText = {
   selector: 'CallExpression[callee.property.name="write"][callee.object.property.name=/^(stdout|stderr)$/]',
   message: 'Foreign text may steer a terminal: say or print it, see src/cli/kit/terminal.ts.',
@@ -76,6 +80,7 @@ export default tseslint.config(
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       complexity: ['error', 10],
+      'no-restricted-syntax': ['error', namesPrivateByHash],
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/explicit-module-boundary-types': 'error',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
@@ -85,17 +90,23 @@ export default tseslint.config(
     files: ['src/**/*.ts'],
     ignores: ['src/cli/kit/terminal.ts'],
     rules: {
-      'no-restricted-syntax': ['error', writesForeignText, ...comparesClocks, readsServerTime],
+      'no-restricted-syntax': [
+        'error',
+        namesPrivateByHash,
+        writesForeignText,
+        ...comparesClocks,
+        readsServerTime,
+      ],
       'no-console': 'error',
     },
   },
   {
     files: ['src/activities/server-time.ts'],
-    rules: { 'no-restricted-syntax': ['error', writesForeignText, ...comparesClocks] },
+    rules: { 'no-restricted-syntax': ['error', namesPrivateByHash, writesForeignText, ...comparesClocks] },
   },
   {
     files: ['src/**/workflows/**/*.ts'],
-    rules: { 'no-restricted-syntax': ['error', writesForeignText] },
+    rules: { 'no-restricted-syntax': ['error', namesPrivateByHash, writesForeignText] },
   },
   {
     files: ['src/**/*.ts'],

@@ -4,13 +4,13 @@ import { embeddedServer, stopServer } from '../../src/local/embedded-server';
 /** A folder's embedded Temporal server with its own SQLite file; a killed one restarts at the same address. */
 export class KillableServer {
   readonly address: string;
-  readonly #folder: string;
+  private readonly folder: string;
   /** Each start registers this process once more as a user of the folder. */
-  readonly #entered: TemporalServer[];
+  private readonly entered: TemporalServer[];
 
   private constructor(folder: string, server: TemporalServer) {
-    this.#folder = folder;
-    this.#entered = [server];
+    this.folder = folder;
+    this.entered = [server];
     this.address = server.address;
   }
 
@@ -19,9 +19,9 @@ export class KillableServer {
   }
 
   async kill(): Promise<void> {
-    await stopServer(this.#folder);
-    const again = await attach(this.#folder);
-    this.#entered.push(again);
+    await stopServer(this.folder);
+    const again = await attach(this.folder);
+    this.entered.push(again);
     if (again.address !== this.address) {
       throw new Error(
         `The server came back at ${again.address}, and was at ${this.address}: its port is taken.`,
@@ -30,7 +30,7 @@ export class KillableServer {
   }
 
   async close(): Promise<void> {
-    for (const server of this.#entered) await server.stop();
+    for (const server of this.entered) await server.stop();
   }
 }
 

@@ -15,18 +15,18 @@ type Piece = LiveText & { readonly rootId: string };
  * characters. No call waits for it, and readers get what it does not write when the step ends.
  */
 export class LiveLog {
-  readonly #waiting = new Map<string, Piece>();
-  #characters = 0;
-  #clock: NodeJS.Timeout | null = null;
-  #isWriting = false;
-  #wroteAt = 0;
+  private readonly waiting = new Map<string, Piece>();
+  private characters = 0;
+  private clock: NodeJS.Timeout | null = null;
+  private isWriting = false;
+  private wroteAt = 0;
 
   /** Models whose replies were seen to begin with thoughts without an opening tag. */
-  readonly #unopened = new Set<string>();
-  readonly #writer: LiveWriter;
+  private readonly unopened = new Set<string>();
+  private readonly writer: LiveWriter;
 
   constructor(private readonly store: Store) {
-    this.#writer = new LiveWriter(store);
+    this.writer = new LiveWriter(store);
   }
 
   /**
@@ -34,13 +34,13 @@ export class LiveLog {
    * @param model identifies the model and its server
    */
   open(place: TextSource, model: string): (text: string) => void {
-    const reader = new ThoughtReader(this.#unopened.has(model));
+    const reader = new ThoughtReader(this.unopened.has(model));
     let offset = 0;
     let rest = '';
     let [parts, last] = [0, ''];
     return (delta) => {
       for (const { kind, text, isAnew } of reader.push(delta)) {
-        if (isAnew === true) remember(this.#unopened, model);
+        if (isAnew === true) remember(this.unopened, model);
         // Pieces of one kind are written as one.
         if (kind !== last) [parts, last, rest] = [parts + 1, kind, ''];
         // Holds back half a surrogate pair, which cannot be encoded, until the other half arrives.
@@ -53,41 +53,41 @@ export class LiveLog {
           text: piece,
           ...(kind === 'thoughts' && { isThoughts: true as const }),
         };
-        if (piece !== '') this.#add(`${place.callId}/${place.attempt}/${parts}`, told);
+        if (piece !== '') this.add(`${place.callId}/${place.attempt}/${parts}`, told);
         offset += piece.length;
       }
     };
   }
 
-  #add(name: string, piece: Piece): void {
-    if (this.store.append === undefined || this.#characters > MOST_CHARACTERS) return;
-    const before = this.#waiting.get(name);
-    this.#waiting.set(name, before === undefined ? piece : { ...before, text: before.text + piece.text });
-    this.#characters += piece.text.length;
-    this.#writeSoon();
+  private add(name: string, piece: Piece): void {
+    if (this.store.append === undefined || this.characters > MOST_CHARACTERS) return;
+    const before = this.waiting.get(name);
+    this.waiting.set(name, before === undefined ? piece : { ...before, text: before.text + piece.text });
+    this.characters += piece.text.length;
+    this.writeSoon();
   }
 
   /** Schedules a write. The first piece after a pause is written at once, so that readers need not wait for it. */
-  #writeSoon(): void {
-    if (this.#isWriting) return;
-    const isFull = this.#characters >= FLUSH_CHARACTERS;
-    const waitMs = Math.max(0, this.#wroteAt + FLUSH_MS - performance.now());
-    if (isFull) void this.#write();
-    else this.#clock ??= setTimeout(() => void this.#write(), waitMs).unref();
+  private writeSoon(): void {
+    if (this.isWriting) return;
+    const isFull = this.characters >= FLUSH_CHARACTERS;
+    const waitMs = Math.max(0, this.wroteAt + FLUSH_MS - performance.now());
+    if (isFull) void this.write();
+    else this.clock ??= setTimeout(() => void this.write(), waitMs).unref();
   }
 
-  async #write(): Promise<void> {
-    if (this.#clock !== null) clearTimeout(this.#clock);
-    this.#clock = null;
-    const pieces = [...this.#waiting.values()];
-    this.#waiting.clear();
-    this.#characters = 0;
-    this.#isWriting = true;
+  private async write(): Promise<void> {
+    if (this.clock !== null) clearTimeout(this.clock);
+    this.clock = null;
+    const pieces = [...this.waiting.values()];
+    this.waiting.clear();
+    this.characters = 0;
+    this.isWriting = true;
     // A failed write only costs readers this piece until the step ends.
-    await this.#writer.write(pieces).catch(() => undefined);
-    this.#isWriting = false;
-    this.#wroteAt = performance.now();
-    if (this.#waiting.size > 0) this.#writeSoon();
+    await this.writer.write(pieces).catch(() => undefined);
+    this.isWriting = false;
+    this.wroteAt = performance.now();
+    if (this.waiting.size > 0) this.writeSoon();
   }
 }
 

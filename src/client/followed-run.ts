@@ -51,28 +51,28 @@ export class FollowedRun {
   mayBeReviewed: (depth: number) => boolean = () => false;
   /** Set once nothing more will be read. */
   end: { readonly error: unknown } | 'over' | null = null;
-  #textLength = 0;
+  private textLength = 0;
 
   constructor(
     private readonly sources: Sources,
     closing: AbortSignal,
   ) {
     this.id = sources.id;
-    void this.#follow(closing);
+    void this.follow(closing);
   }
 
   /** Length of the texts that are kept for the streams, in characters. */
   get length(): number {
-    return this.#textLength + (this.trace === null ? 0 : lengthOf(this.trace));
+    return this.textLength + (this.trace === null ? 0 : lengthOf(this.trace));
   }
 
-  async #follow(closing: AbortSignal): Promise<void> {
+  private async follow(closing: AbortSignal): Promise<void> {
     const over = new AbortController();
     const following = AbortSignal.any([over.signal, closing]);
     followed.runs += 1;
-    void everySoOften(following, () => this.#readWaits());
+    void everySoOften(following, () => this.readWaits());
     try {
-      await this.#read(following);
+      await this.read(following);
       this.end = 'over';
     } catch (error) {
       this.end = { error };
@@ -83,31 +83,31 @@ export class FollowedRun {
     }
   }
 
-  async #read(following: AbortSignal): Promise<void> {
+  private async read(following: AbortSignal): Promise<void> {
     const { id, store, watch } = this.sources;
     let log = store === null ? null : new LiveReader(store, id);
     let isPlanned = false;
     for await (const trace of lookingMeanwhile(watch(following), log, following)) {
       if (!isPlanned && hasPlan(trace)) {
         isPlanned = true;
-        if (!(await this.#prepare())) log = null;
+        if (!(await this.prepare())) log = null;
       }
-      for await (const texts of readOrNothing(log)) this.#take(trace, texts);
-      if (trace !== this.trace) this.#take(trace, []);
+      for await (const texts of readOrNothing(log)) this.take(trace, texts);
+      if (trace !== this.trace) this.take(trace, []);
       if (trace.status !== 'running') return;
     }
   }
 
-  async #readWaits(): Promise<void> {
+  private async readWaits(): Promise<void> {
     const { client, retries } = this.sources;
     const found = await retries();
     this.held = await heldBy(client, this.trace === null ? [] : stalledRuns(this.trace));
     this.retries = found;
-    this.#change();
+    this.change();
   }
 
   /** Expects reviews if the limits, unresolved before a plan, may allow them. @returns whether texts are logged */
-  async #prepare(): Promise<boolean> {
+  private async prepare(): Promise<boolean> {
     const known = await readRunNow(this.sources.client, this.id).catch(() => null);
     const run = known?.run ?? null;
     // If the limits are unknown, a review may follow.
@@ -115,14 +115,14 @@ export class FollowedRun {
     return known?.input.live === true;
   }
 
-  #take(trace: SolveResult, texts: readonly LiveText[]): void {
+  private take(trace: SolveResult, texts: readonly LiveText[]): void {
     this.trace = trace;
     this.texts.push(...texts);
-    for (const { text } of texts) this.#textLength += text.length;
-    this.#change();
+    for (const { text } of texts) this.textLength += text.length;
+    this.change();
   }
 
-  #change(): void {
+  private change(): void {
     this.changes += 1;
     this.bell.ring();
   }

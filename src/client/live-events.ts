@@ -124,27 +124,27 @@ export function readCursor(cursor: string): ToldState {
  * gets the rest. When a step ends, the part of its output that the log did not deliver is emitted.
  */
 export class LiveTeller {
-  readonly #told: ToldState;
-  #texts: readonly LiveText[] = [];
-  #mayBeReviewed: (depth: number) => boolean = () => false;
+  private readonly told: ToldState;
+  private texts: readonly LiveText[] = [];
+  private mayBeReviewed: (depth: number) => boolean = () => false;
   /** null until the first poll. */
-  #retries: readonly Retry[] | null = null;
-  #held: readonly string[] = [];
+  private retries: readonly Retry[] | null = null;
+  private held: readonly string[] = [];
 
   constructor(
     private readonly rootId: string,
     after?: string,
   ) {
-    this.#told = after === undefined ? structuredClone(NOTHING) : readCursor(after);
+    this.told = after === undefined ? structuredClone(NOTHING) : readCursor(after);
   }
 
   get isOver(): boolean {
-    return this.#told.isOver;
+    return this.told.isOver;
   }
 
   /** @param mayBeReviewed whether an answer at this depth may be reviewed */
   expectReviews(mayBeReviewed: (depth: number) => boolean): void {
-    this.#mayBeReviewed = mayBeReviewed;
+    this.mayBeReviewed = mayBeReviewed;
   }
 
   /**
@@ -152,93 +152,93 @@ export class LiveTeller {
    * @param held ids of runs whose limits hold a step back
    */
   expectWaits(retries: readonly Retry[] | null, held: readonly string[]): void {
-    this.#retries = retries;
-    this.#held = held;
+    this.retries = retries;
+    this.held = held;
   }
 
   /** Takes new texts of the log; texts of steps that have not started in the trace are kept until they do. */
   add(texts: readonly LiveText[]): void {
     const inOrder = (a: LiveText, b: LiveText): number =>
       a.startedAt.localeCompare(b.startedAt) || a.attempt - b.attempt || a.offset - b.offset;
-    this.#texts = [...this.#texts, ...texts].sort(inOrder);
+    this.texts = [...this.texts, ...texts].sort(inOrder);
   }
 
   *tell(trace: SolveResult): Generator<LiveEvent> {
-    for (const round of trace.rounds) yield* this.#tellRound(trace, round);
-    yield* this.#tellWaits(trace);
+    for (const round of trace.rounds) yield* this.tellRound(trace, round);
+    yield* this.tellWaits(trace);
     const { status, answer, answerCut, degraded, stoppedBy, error } = trace;
-    if (status === 'running' || this.#told.isOver) return;
-    this.#told.isOver = true;
+    if (status === 'running' || this.told.isOver) return;
+    this.told.isOver = true;
     const cut = answerCut && { answerCut };
-    yield this.#event({ kind: 'ended', status, answer, ...cut, degraded, stoppedBy, error });
+    yield this.event({ kind: 'ended', status, answer, ...cut, degraded, stoppedBy, error });
   }
 
-  *#tellWaits({ waitsFor }: SolveResult): Generator<LiveEvent> {
+  private *tellWaits({ waitsFor }: SolveResult): Generator<LiveEvent> {
     const waits = new Map<string, Happening>();
     if (waitsFor === 'approval') waits.set(waitsFor, { kind: 'waiting', for: waitsFor });
-    for (const id of this.#held) {
+    for (const id of this.held) {
       const childId = id === this.rootId ? null : id;
       waits.set(`limit ${id}`, { kind: 'waiting', for: 'limit', childId });
     }
-    for (const { attempt, reason, rate } of this.#retries ?? []) {
+    for (const { attempt, reason, rate } of this.retries ?? []) {
       if (rate === undefined) continue;
       const { call, ...where } = rate;
       waits.set(`${where.childId} ${call} ${attempt}`, { kind: 'waiting', for: 'rate', reason, ...where });
     }
-    const isUnknown = (name: string): boolean => this.#retries === null && name !== 'approval';
-    this.#told.waits = this.#told.waits.filter((name) => waits.has(name) || isUnknown(name));
+    const isUnknown = (name: string): boolean => this.retries === null && name !== 'approval';
+    this.told.waits = this.told.waits.filter((name) => waits.has(name) || isUnknown(name));
     for (const [name, event] of waits) {
-      if (this.#told.waits.includes(name)) continue;
-      this.#told.waits.push(name);
-      yield this.#event(event);
+      if (this.told.waits.includes(name)) continue;
+      this.told.waits.push(name);
+      yield this.event(event);
     }
   }
 
-  *#tellRound(trace: SolveResult, round: Round): Generator<LiveEvent> {
+  private *tellRound(trace: SolveResult, round: Round): Generator<LiveEvent> {
     const { childId, depth, plan, steps, decision } = round;
     const place = { childId, round: round.round };
     const name = nameOf(place);
     if (plan === null) return;
-    if (!this.#told.planned.includes(name)) {
-      this.#told.planned.push(name);
-      yield this.#event({ kind: 'planned', ...place, depth, plan });
+    if (!this.told.planned.includes(name)) {
+      this.told.planned.push(name);
+      yield this.event({ kind: 'planned', ...place, depth, plan });
     }
-    for (const step of steps) yield* this.#tellStep(trace, round, step);
-    if (decision === null || this.#told.reviewed.includes(name)) return;
-    this.#told.reviewed.push(name);
-    yield this.#event({ kind: 'reviewed', ...place, decision });
+    for (const step of steps) yield* this.tellStep(trace, round, step);
+    if (decision === null || this.told.reviewed.includes(name)) return;
+    this.told.reviewed.push(name);
+    yield this.event({ kind: 'reviewed', ...place, decision });
   }
 
-  *#tellStep(trace: SolveResult, round: Round, step: Step): Generator<LiveEvent> {
+  private *tellStep(trace: SolveResult, round: Round, step: Step): Generator<LiveEvent> {
     if (step.startedAt === null && step.output === null) return;
     const place = { childId: round.childId, round: round.round, step: step.index };
-    const told = yield* this.#begin(place, step);
+    const told = yield* this.begin(place, step);
     const isLast = step.index === round.steps.length - 1;
-    const isProvisional = isLast && this.#mayBeReviewed(round.depth);
+    const isProvisional = isLast && this.mayBeReviewed(round.depth);
     const at = { ...place, ...(isProvisional && { provisional: true as const }) };
-    for (const text of this.#take(place)) yield* this.#tellText(at, told, pieceOf(text));
-    if (told.ended === null) yield* this.#tellEnd(at, told, trace, step);
+    for (const text of this.take(place)) yield* this.tellText(at, told, pieceOf(text));
+    if (told.ended === null) yield* this.tellEnd(at, told, trace, step);
   }
 
-  *#tellEnd(at: TextPlace, told: ToldStep, trace: SolveResult, step: Step): Generator<LiveEvent> {
+  private *tellEnd(at: TextPlace, told: ToldStep, trace: SolveResult, step: Step): Generator<LiveEvent> {
     const { output, worker, error, endedAt } = step;
     if (output === null) return;
     const calls = callsOf(trace, at);
     // The log is ahead of the trace, which has the end of an earlier call.
     if (trace.status === 'running' && told.call !== null && !calls.includes(told.call)) return;
     // The log lost the pieces that show that text was part of the thoughts.
-    if (told.call === calls.at(-1) && !isBeginningOf(output, told)) yield this.#restart(at, told);
-    yield* this.#tellText(at, told, restOf(output, told, calls.at(-1) ?? ''));
+    if (told.call === calls.at(-1) && !isBeginningOf(output, told)) yield this.restart(at, told);
+    yield* this.tellText(at, told, restOf(output, told, calls.at(-1) ?? ''));
     // The rest of the log of this call is already known.
     told.since = endedAt ?? told.since;
     told.ended = error === null ? 'answered' : 'failed';
     const { childId, round } = at;
-    yield this.#event({ kind: 'stepEnded', childId, round, step: step.index, worker, error });
+    yield this.event({ kind: 'stepEnded', childId, round, step: step.index, worker, error });
   }
 
   /** Emits the start of a step, or a restart if it had failed and another call is made for it. */
-  *#begin(place: StepPlace, { worker, model, error }: Step): Generator<LiveEvent, ToldStep> {
-    const known = this.#told.steps[nameOf(place)];
+  private *begin(place: StepPlace, { worker, model, error }: Step): Generator<LiveEvent, ToldStep> {
+    const known = this.told.steps[nameOf(place)];
     if (known === undefined) {
       const told: ToldStep = {
         call: null,
@@ -249,40 +249,40 @@ export class LiveTeller {
         tail: '',
         ended: null,
       };
-      this.#told.steps[nameOf(place)] = told;
-      yield this.#event({ kind: 'stepStarted', ...place, worker, model });
+      this.told.steps[nameOf(place)] = told;
+      yield this.event({ kind: 'stepStarted', ...place, worker, model });
       return told;
     }
-    if (known.ended === 'failed' && error === null) yield this.#restart(place, known);
+    if (known.ended === 'failed' && error === null) yield this.restart(place, known);
     return known;
   }
 
-  *#tellText(place: TextPlace, told: ToldStep, piece: Piece): Generator<LiveEvent> {
+  private *tellText(place: TextPlace, told: ToldStep, piece: Piece): Generator<LiveEvent> {
     const { call, text, since } = piece;
     if (isTooLate(piece, told)) return;
     const logged = call === told.call ? loggedOf(told) : 0;
-    if (isVoidBy(piece, told)) yield this.#restart(place, told);
+    if (isVoidBy(piece, told)) yield this.restart(place, told);
     Object.assign(told, { call, since, logged });
     // A piece is missing, or was emitted before: the end of the step brings the rest.
     if (piece.offset !== logged || text === '') return;
     told.logged = logged + text.length;
-    yield piece.isThoughts === true ? this.#addThoughts(place, told, text) : this.#addText(place, told, text);
+    yield piece.isThoughts === true ? this.addThoughts(place, told, text) : this.addText(place, told, text);
   }
 
-  #addText(place: TextPlace, told: ToldStep, delta: string): LiveEvent {
+  private addText(place: TextPlace, told: ToldStep, delta: string): LiveEvent {
     const { attempt, characters: offset } = told;
     told.characters += delta.length;
     told.tail = (told.tail + delta).slice(-TAIL);
-    return this.#event({ kind: 'text', ...place, attempt, offset, delta });
+    return this.event({ kind: 'text', ...place, attempt, offset, delta });
   }
 
-  #addThoughts({ childId, round, step }: StepPlace, told: ToldStep, delta: string): LiveEvent {
+  private addThoughts({ childId, round, step }: StepPlace, told: ToldStep, delta: string): LiveEvent {
     const { attempt, thoughts: offset } = told;
     told.thoughts += delta.length;
-    return this.#event({ kind: 'thoughts', childId, round, step, attempt, offset, delta });
+    return this.event({ kind: 'thoughts', childId, round, step, attempt, offset, delta });
   }
 
-  #restart({ childId, round, step }: StepPlace, told: ToldStep): LiveEvent {
+  private restart({ childId, round, step }: StepPlace, told: ToldStep): LiveEvent {
     const attempt = told.attempt + 1;
     Object.assign(told, {
       call: null,
@@ -293,22 +293,22 @@ export class LiveTeller {
       logged: 0,
       ended: null,
     });
-    return this.#event({ kind: 'restarted', childId, round, step, attempt });
+    return this.event({ kind: 'restarted', childId, round, step, attempt });
   }
 
   /** Removes and returns the new texts of a step. */
-  #take(place: StepPlace): LiveText[] {
+  private take(place: StepPlace): LiveText[] {
     const isOf = (text: LiveText): boolean =>
       text.round === place.round &&
       text.step === place.step &&
       text.workflowId === (place.childId ?? this.rootId);
-    const taken = this.#texts.filter(isOf);
-    if (taken.length > 0) this.#texts = this.#texts.filter((text) => !isOf(text));
+    const taken = this.texts.filter(isOf);
+    if (taken.length > 0) this.texts = this.texts.filter((text) => !isOf(text));
     return taken;
   }
 
-  #event(event: Happening): LiveEvent {
-    const cursor = Buffer.from(JSON.stringify(this.#told)).toString('base64url');
+  private event(event: Happening): LiveEvent {
+    const cursor = Buffer.from(JSON.stringify(this.told)).toString('base64url');
     return { ...event, cursor };
   }
 }

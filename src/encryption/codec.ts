@@ -56,10 +56,10 @@ class EncryptionCodec implements PayloadCodec {
   }
 
   async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
-    return Promise.resolve(payloads.map((payload) => this.#open(payload, context)));
+    return Promise.resolve(payloads.map((payload) => this.open(payload, context)));
   }
 
-  #open(payload: Payload, context: SerializationContext | undefined): Payload {
+  private open(payload: Payload, context: SerializationContext | undefined): Payload {
     const fault = this.strict ? faultOf(payload, bindingOf(context)) : null;
     if (fault !== null) {
       if (this.leavesOut && context?.type === 'workflow') return NOTHING;

@@ -3,8 +3,8 @@ import { Refusal } from './refusal';
 
 /** How a gateway stops. */
 export class Closing {
-  readonly #begun = new AbortController();
-  readonly #over = new AbortController();
+  private readonly beginning = new AbortController();
+  private readonly ending = new AbortController();
 
   constructor() {
     // Each request under way listens.
@@ -13,21 +13,21 @@ export class Closing {
 
   /** Aborted once no new work is taken. Streams that clients resume by themselves end now. */
   get begun(): AbortSignal {
-    return this.#begun.signal;
+    return this.beginning.signal;
   }
 
   /** Aborted once the time for work under way is over: what is left is ended, with a word on how to go on. */
   get over(): AbortSignal {
-    return this.#over.signal;
+    return this.ending.signal;
   }
 
   begin(): void {
-    this.#begun.abort();
+    this.beginning.abort();
   }
 
   end(): void {
     this.begin();
-    this.#over.abort();
+    this.ending.abort();
   }
 }
 

@@ -12,8 +12,8 @@ const BACK_SECONDS = 5;
 
 /** Checks whether a worker polls the task queue; a cache spares most requests the lookup. */
 export class Workers {
-  #seenAt = -Infinity;
-  #missedAt = -Infinity;
+  private seenAt = -Infinity;
+  private missedAt = -Infinity;
 
   constructor(
     private readonly temporal: Client,
@@ -21,20 +21,20 @@ export class Workers {
   ) {}
 
   async areThere(): Promise<boolean> {
-    if (Date.now() - this.#seenAt < BELIEVED_MS) return true;
+    if (Date.now() - this.seenAt < BELIEVED_MS) return true;
     if (!(await isPolled(this.temporal, this.taskQueue))) return false;
-    this.#seenAt = Date.now();
+    this.seenAt = Date.now();
     return true;
   }
 
   /** @throws Refusal if no worker appears within a few seconds: the request would wait indefinitely */
   async require(): Promise<void> {
-    const isMissed = Date.now() - this.#missedAt < BELIEVED_MS;
+    const isMissed = Date.now() - this.missedAt < BELIEVED_MS;
     for (let looks = isMissed ? 1 : LOOKS; looks > 0; looks -= 1) {
       if (await this.areThere()) return;
       if (looks > 1) await pause(LOOK_MS);
     }
-    this.#missedAt = Date.now();
+    this.missedAt = Date.now();
     const message = `no worker polls task queue ${this.taskQueue}: start "temporal-conductor worker", and try again`;
     throw new Refusal(503, message, { reason: 'no_worker', retryAfterSeconds: BACK_SECONDS });
   }

@@ -60,10 +60,10 @@ export function openOnce<Value>(
 
 /** Wakes all who wait for news. */
 export class Bell {
-  readonly #waiting = new Set<() => void>();
+  private readonly waiting = new Set<() => void>();
 
   ring(): void {
-    for (const wake of this.#waiting) wake();
+    for (const wake of this.waiting) wake();
   }
 
   /** Resolves at the next ring, or when the signal is aborted. */
@@ -72,10 +72,10 @@ export class Bell {
     let wake = (): void => undefined;
     await new Promise<void>((resolve) => {
       wake = resolve;
-      this.#waiting.add(wake);
+      this.waiting.add(wake);
       signal?.addEventListener('abort', wake);
     });
-    this.#waiting.delete(wake);
+    this.waiting.delete(wake);
     signal?.removeEventListener('abort', wake);
   }
 }
@@ -88,37 +88,37 @@ interface Opened<Value> {
 
 /** Opens one value for all its users at a time. */
 export class Shared<Value> {
-  readonly #opened = new Map<string, Opened<Value>>();
+  private readonly opened = new Map<string, Opened<Value>>();
 
   /** @param open called unless the value is open; its signal is aborted when the last user leaves */
   use(
     name: string,
     open: (closing: AbortSignal) => Value,
   ): { readonly value: Value; readonly leave: () => void } {
-    const known = this.#opened.get(name);
-    const opened = known ?? this.#open(open);
-    this.#opened.set(name, opened);
+    const known = this.opened.get(name);
+    const opened = known ?? this.open(open);
+    this.opened.set(name, opened);
     opened.users += 1;
     const leave = (): void => {
       opened.users -= 1;
       if (opened.users > 0) return;
       opened.closing.abort();
-      if (this.#opened.get(name) === opened) this.#opened.delete(name);
+      if (this.opened.get(name) === opened) this.opened.delete(name);
     };
     return { value: opened.value, leave };
   }
 
   /** Returns the value if it is open. */
   find(name: string): Value | undefined {
-    return this.#opened.get(name)?.value;
+    return this.opened.get(name)?.value;
   }
 
   /** Leaves a value that failed to its present users: the next one opens it again. */
   forget(name: string, value: Value): void {
-    if (this.#opened.get(name)?.value === value) this.#opened.delete(name);
+    if (this.opened.get(name)?.value === value) this.opened.delete(name);
   }
 
-  #open(open: (closing: AbortSignal) => Value): Opened<Value> {
+  private open(open: (closing: AbortSignal) => Value): Opened<Value> {
     const closing = new AbortController();
     return { value: open(closing.signal), closing, users: 0 };
   }

@@ -120,41 +120,41 @@ const AGAIN_MS = 1000;
  * ignored: without it, e.g. behind a pooler that breaks LISTEN, the readers' timers suffice.
  */
 class PostgresListener {
-  readonly #wakes = new Map<string, Set<() => void>>();
-  #client: Promise<Sdk.Client> | undefined;
+  private readonly wakes = new Map<string, Set<() => void>>();
+  private client: Promise<Sdk.Client> | undefined;
 
   constructor(private readonly open: () => Promise<Sdk.Client>) {}
 
   subscribe(folder: string, wake: () => void): () => void {
-    const wakes = this.#wakes.get(folder) ?? new Set();
-    this.#wakes.set(folder, wakes.add(wake));
-    this.#connect();
+    const wakes = this.wakes.get(folder) ?? new Set();
+    this.wakes.set(folder, wakes.add(wake));
+    this.connect();
     return () => {
       wakes.delete(wake);
-      if (wakes.size === 0 && this.#wakes.get(folder) === wakes) this.#wakes.delete(folder);
-      if (this.#wakes.size === 0) this.#close();
+      if (wakes.size === 0 && this.wakes.get(folder) === wakes) this.wakes.delete(folder);
+      if (this.wakes.size === 0) this.close();
     };
   }
 
-  #connect(): void {
-    if (this.#client !== undefined || this.#wakes.size === 0) return;
+  private connect(): void {
+    if (this.client !== undefined || this.wakes.size === 0) return;
     const lose = (): void => {
-      if (this.#client !== client) return;
-      this.#close();
+      if (this.client !== client) return;
+      this.close();
       setTimeout(() => {
-        this.#connect();
+        this.connect();
       }, AGAIN_MS).unref();
     };
-    const client = this.#listen(lose);
-    this.#client = client;
+    const client = this.listen(lose);
+    this.client = client;
     client.catch(lose);
   }
 
-  async #listen(lose: () => void): Promise<Sdk.Client> {
+  private async listen(lose: () => void): Promise<Sdk.Client> {
     const client = await this.open();
     client.on('error', lose).on('end', lose);
     client.on('notification', ({ payload = '' }) => {
-      this.#wake(this.#wakes.get(payload));
+      this.wake(this.wakes.get(payload));
     });
     try {
       await client.connect();
@@ -164,17 +164,17 @@ class PostgresListener {
       throw error;
     }
     // Notifications from before LISTEN were missed, so all readers are woken.
-    for (const wakes of this.#wakes.values()) this.#wake(wakes);
+    for (const wakes of this.wakes.values()) this.wake(wakes);
     return client;
   }
 
-  #wake(wakes: Iterable<() => void> = []): void {
+  private wake(wakes: Iterable<() => void> = []): void {
     for (const wake of [...wakes]) wake();
   }
 
-  #close(): void {
-    const client = this.#client;
-    this.#client = undefined;
+  private close(): void {
+    const client = this.client;
+    this.client = undefined;
     client?.then((open) => open.end()).catch(() => undefined);
   }
 }

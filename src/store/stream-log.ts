@@ -47,34 +47,34 @@ const MOST_RUNS = 2000;
 
 /** Writes pieces of text for any number of runs at once, for one process. */
 export class LiveWriter {
-  #name = randomUUID();
-  readonly #counts = new Map<string, number>();
+  private name = randomUUID();
+  private readonly counts = new Map<string, number>();
 
   constructor(private readonly store: Pick<Store, 'append'>) {}
 
   async write(texts: readonly (LiveText & { readonly rootId: string })[]): Promise<void> {
-    if (this.#counts.size > MOST_RUNS) this.#begin();
+    if (this.counts.size > MOST_RUNS) this.begin();
     const batches = new Map<string, LiveText[]>();
     for (const { rootId, ...text } of texts) batches.set(rootId, [...(batches.get(rootId) ?? []), text]);
     try {
-      await this.store.append?.([...batches].flatMap(([rootId, batch]) => this.#entriesOf(rootId, batch)));
+      await this.store.append?.([...batches].flatMap(([rootId, batch]) => this.entriesOf(rootId, batch)));
     } catch (error) {
       // The store may or may not have them. A new name leaves no gap between batches.
-      this.#begin();
+      this.begin();
       throw error;
     }
   }
 
-  #begin(): void {
-    this.#name = randomUUID();
-    this.#counts.clear();
+  private begin(): void {
+    this.name = randomUUID();
+    this.counts.clear();
   }
 
-  #entriesOf(rootId: string, batch: readonly LiveText[]): [string, Buffer][] {
-    const index = this.#counts.get(rootId) ?? 0;
-    this.#counts.set(rootId, index + 1);
-    const entry: [string, Buffer] = [batchOf(rootId, this.#name, index), Buffer.from(JSON.stringify(batch))];
-    return index > 0 ? [entry] : [entry, [`${writersOf(rootId)}${this.#name}`, Buffer.from(this.#name)]];
+  private entriesOf(rootId: string, batch: readonly LiveText[]): [string, Buffer][] {
+    const index = this.counts.get(rootId) ?? 0;
+    this.counts.set(rootId, index + 1);
+    const entry: [string, Buffer] = [batchOf(rootId, this.name, index), Buffer.from(JSON.stringify(batch))];
+    return index > 0 ? [entry] : [entry, [`${writersOf(rootId)}${this.name}`, Buffer.from(this.name)]];
   }
 }
 
@@ -84,7 +84,7 @@ const MOST_AT_ONCE = 16;
 /** Reads what was written of a run's texts since the last read. Each read costs only what is new. */
 export class LiveReader {
   /** Number of batches read from each writer. */
-  readonly #counts = new Map<string, number>();
+  private readonly counts = new Map<string, number>();
 
   constructor(
     private readonly store: Store,
@@ -105,13 +105,13 @@ export class LiveReader {
   async *read(): AsyncGenerator<LiveText[]> {
     if (this.store.append === undefined) return;
     for (const key of await this.store.list(writersOf(this.rootId))) {
-      yield* this.#readOf(key.slice(key.lastIndexOf('/') + 1));
+      yield* this.readOf(key.slice(key.lastIndexOf('/') + 1));
     }
   }
 
-  async *#readOf(writer: string): AsyncGenerator<LiveText[]> {
+  private async *readOf(writer: string): AsyncGenerator<LiveText[]> {
     for (let size = 1, isAll = false; !isAll; size = Math.min(2 * size, MOST_AT_ONCE)) {
-      const from = this.#counts.get(writer) ?? 0;
+      const from = this.counts.get(writer) ?? 0;
       const keys = Array.from({ length: size }, (_, index) => batchOf(this.rootId, writer, from + index));
       const found = (await Promise.all(keys.map((key) => readStoredJson(this.store, key)))) as (
         LiveText[] | null
@@ -119,7 +119,7 @@ export class LiveReader {
       const end = found.indexOf(null);
       isAll = end !== -1;
       const batches = isAll ? found.slice(0, end) : found;
-      this.#counts.set(writer, from + batches.length);
+      this.counts.set(writer, from + batches.length);
       if (batches.length > 0) yield batches.flatMap((batch) => batch ?? []);
     }
   }

@@ -30,16 +30,16 @@ const FREE = { usage: null, nanoUsd: 0 };
 
 /** OpenAI's background responses: queued while their model is held, then in progress for its latency. */
 export class BackgroundResponses {
-  readonly #known = new Map<string, Known>();
+  private readonly known = new Map<string, Known>();
 
   constructor(private readonly log: RequestLog) {}
 
   start(started: Omit<Known, 'status' | 'body'>, response: ServerResponse): void {
     const body = encodeUnfinished(started.request, 'queued');
     const known: Known = { ...started, status: 'queued', body };
-    this.#known.set(body.id, known);
+    this.known.set(body.id, known);
     sendJson(response, 200, body);
-    void this.#write(known);
+    void this.write(known);
   }
 
   /** Answers a request about a response; it is logged, and costs nothing. */
@@ -48,7 +48,7 @@ export class BackgroundResponses {
     { path, headers }: Pick<RequestRecord, 'path' | 'headers'>,
     response: ServerResponse,
   ): void {
-    const known = this.#known.get(id);
+    const known = this.known.get(id);
     const model = known?.request.model ?? null;
     const record = this.log.open({ protocol: 'openai-responses', model, path, headers, body: '' });
     const fault = known?.simulated.lookupFaults.shift();
@@ -60,32 +60,32 @@ export class BackgroundResponses {
       this.log.finish(record, { outcome, ...FREE });
       send?.(response);
     } else {
-      if (cancels) this.#cancel(known);
+      if (cancels) this.cancel(known);
       this.log.finish(record, { outcome: 'answered', ...FREE });
       sendJson(response, 200, known.body);
     }
   }
 
-  async #write(known: Known): Promise<void> {
+  private async write(known: Known): Promise<void> {
     const { request, simulated, delivery } = known;
     await simulated.opened();
     if (isOver(known)) return;
     known.status = 'in_progress';
     known.body = encodeUnfinished(request, 'in_progress');
     await delay(simulated.delayMs + delivery.delayMs, undefined, { ref: false });
-    if (!isOver(known)) this.#end(known, delivery, delivery.written ?? {});
+    if (!isOver(known)) this.end(known, delivery, delivery.written ?? {});
   }
 
-  #cancel(known: Known): void {
+  private cancel(known: Known): void {
     if (isOver(known)) return;
     const { usage } = known.delivery;
     const read = usage && { ...usage, outputTokens: 0, reasoningTokens: 0 };
     const billed = known.status === 'in_progress' ? read : null;
     const body = encodeUnfinished(known.request, 'cancelled', billed);
-    this.#end(known, { outcome: 'cancelled', usage: billed }, body);
+    this.end(known, { outcome: 'cancelled', usage: billed }, body);
   }
 
-  #end(known: Known, { outcome, usage }: Pick<Delivery, 'outcome' | 'usage'>, body: object): void {
+  private end(known: Known, { outcome, usage }: Pick<Delivery, 'outcome' | 'usage'>, body: object): void {
     this.log.finish(known.record, { outcome, usage, nanoUsd: known.simulated.charge(usage) });
     known.status = 'over';
     known.body = body;

@@ -38,8 +38,8 @@ type Ending = Pick<RequestRecord, 'usage' | 'nanoUsd'> & { readonly outcome: Req
  */
 export class RequestLog {
   readonly records: RequestRecord[] = [];
-  readonly #changes = new EventEmitter().setMaxListeners(0);
-  #closed = false;
+  private readonly changes = new EventEmitter().setMaxListeners(0);
+  private closed = false;
 
   constructor(
     readonly firstSequence: number,
@@ -57,15 +57,15 @@ export class RequestLog {
       nanoUsd: null,
     };
     this.records.push(record);
-    this.#changed('received', record);
+    this.changed('received', record);
     return record;
   }
 
   finish(record: RequestRecord, ending: Ending): void {
-    if (record.outcome !== null || this.#closed) return;
+    if (record.outcome !== null || this.closed) return;
     const respondedAt = ending.outcome === 'closed-by-client' ? null : now();
     Object.assign(record, ending, { respondedAt });
-    this.#changed('finished', record);
+    this.changed('finished', record);
   }
 
   /** Resolves with the first value that `look` returns, now or after a change; rejects with what it throws. */
@@ -73,22 +73,22 @@ export class RequestLog {
     for (;;) {
       const found = look();
       if (found !== undefined) return found;
-      if (this.#closed) {
+      if (this.closed) {
         const count = `with ${this.records.length} in the log`;
         throw new Error(`The simulated providers closed, ${count}, before what was waited for.`);
       }
-      await once(this.#changes, 'change');
+      await once(this.changes, 'change');
     }
   }
 
   close(): void {
-    this.#closed = true;
-    this.#changes.emit('change');
+    this.closed = true;
+    this.changes.emit('change');
   }
 
-  #changed(event: 'received' | 'finished', record: RequestRecord): void {
+  private changed(event: 'received' | 'finished', record: RequestRecord): void {
     this.observe?.(event, record);
-    this.#changes.emit('change');
+    this.changes.emit('change');
   }
 }
 

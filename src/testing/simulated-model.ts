@@ -49,9 +49,9 @@ export class SimulatedModel {
   /** Faults of the next lookups of its background responses. */
   readonly lookupFaults: Fault[] = [];
   answer: Answer | AnswerFunction;
-  readonly #gates = new Set<Promise<void>>();
-  readonly #seen = new Map<string, number>();
-  readonly #kept = new Set<string>();
+  private readonly gates = new Set<Promise<void>>();
+  private readonly seen = new Map<string, number>();
+  private readonly kept = new Set<string>();
 
   constructor(
     private readonly behaviour: ModelBehaviour,
@@ -65,32 +65,32 @@ export class SimulatedModel {
   hold(): () => void {
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
-    this.#gates.add(gate);
+    this.gates.add(gate);
     return () => {
-      this.#gates.delete(gate);
+      this.gates.delete(gate);
       open();
     };
   }
 
   async opened(): Promise<void> {
-    await Promise.all(this.#gates);
+    await Promise.all(this.gates);
   }
 
   /** Returns the next answer of the script, else one that the schedule draws, else the standing answer. */
   next(request: SimulatedRequest): Answer {
-    return this.script.shift() ?? this.#drawScheduled(request) ?? this.#standingAnswer(request);
+    return this.script.shift() ?? this.drawScheduled(request) ?? this.standingAnswer(request);
   }
 
   /** Returns the standing answer, or a plain one if that is a fault. */
   ownReply(request: SimulatedRequest): Reply {
-    const standing = this.#standingAnswer(request);
+    const standing = this.standingAnswer(request);
     if (typeof standing === 'string') return { text: standing };
     return 'fault' in standing ? { text: plainAnswer(request) } : standing;
   }
 
   /** Adds a prompt's prefix to the model's cache, and returns whether it is new. */
   keep(prefix: string): boolean {
-    return this.#kept.size < this.#kept.add(prefix).size;
+    return this.kept.size < this.kept.add(prefix).size;
   }
 
   /** Returns a bill in nano-USD; null if the model's price is unknown. */
@@ -100,13 +100,13 @@ export class SimulatedModel {
     return price === undefined ? null : nanoUsdOf(usage, price);
   }
 
-  #standingAnswer(request: SimulatedRequest): Answer {
+  private standingAnswer(request: SimulatedRequest): Answer {
     return typeof this.answer === 'function' ? this.answer(request) : this.answer;
   }
 
-  #drawScheduled({ model, text }: SimulatedRequest): Answer | undefined {
-    const occurrence = (this.#seen.get(text) ?? 0) + 1;
-    this.#seen.set(text, occurrence);
+  private drawScheduled({ model, text }: SimulatedRequest): Answer | undefined {
+    const occurrence = (this.seen.get(text) ?? 0) + 1;
+    this.seen.set(text, occurrence);
     const drawn = draw(this.seed, model, text, occurrence);
     let upTo = 0;
     return this.behaviour.schedule?.find(({ share }) => drawn < (upTo += share))?.answer;

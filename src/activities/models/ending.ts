@@ -34,18 +34,18 @@ export function finishOf(reason: string | null | undefined, { field, usage, room
 
 /** Follows the end of a stream: a finish reason, or in its place the stream's own end after a usage. */
 export class StreamEnd {
-  #reason = '';
-  #wasNamed = false;
+  private lastReason = '';
+  private wasNamed = false;
 
   /** Takes what an event says. What is written without a reason takes back an earlier one: relays may send one too early. */
   take(named: string | null | undefined, written: string): void {
-    this.#wasNamed ||= Boolean(named);
-    if (named) this.#reason = named;
-    else if (written !== '') this.#reason = '';
+    this.wasNamed ||= Boolean(named);
+    if (named) this.lastReason = named;
+    else if (written !== '') this.lastReason = '';
   }
 
   get reason(): string {
-    return this.#reason;
+    return this.lastReason;
   }
 
   /** Returns whether the answer is whole. Servers count it last, so one that ends uncounted may have broken off. */
@@ -54,7 +54,7 @@ export class StreamEnd {
     readonly hasText: boolean;
     readonly usage: unknown;
   }): boolean {
-    if (this.#reason !== '') return true;
-    return !this.#wasNamed && sign.hasEnded && sign.hasText && sign.usage != null;
+    if (this.lastReason !== '') return true;
+    return !this.wasNamed && sign.hasEnded && sign.hasText && sign.usage != null;
   }
 }

@@ -128,32 +128,32 @@ async function* eventsOf(response: Response, idleTimeoutMs: number): AsyncGenera
  * (llama.cpp), and JSON without a field.
  */
 export class EventReader {
-  readonly #decoder = new TextDecoder();
+  private readonly decoder = new TextDecoder();
   /** Pieces of a line whose end has not arrived. */
-  #line: string[] = [];
-  #data: string[] = [];
+  private line: string[] = [];
+  private data: string[] = [];
   /** Lines of JSON that stand outside of any field. */
-  #bare: string[] = [];
-  #isError = false;
+  private bare: string[] = [];
+  private isError = false;
   /** Beginning of what stands in no field. */
-  #stray = '';
-  #hasEvents = false;
-  #endedInReturn = false;
+  private stray = '';
+  private hasEvents = false;
+  private endedInReturn = false;
 
   /** Returns the data of each event that ends in this chunk, except keep-alive events, which have none. */
   push(chunk: Uint8Array): string[] {
-    const text = this.#decoder.decode(chunk, { stream: true });
+    const text = this.decoder.decode(chunk, { stream: true });
     if (text === '') return [];
     // A line feed right after the last chunk's carriage return belongs to the same line end.
-    const from = this.#endedInReturn && text.startsWith('\n') ? 1 : 0;
-    this.#endedInReturn = text.endsWith('\r');
+    const from = this.endedInReturn && text.startsWith('\n') ? 1 : 0;
+    this.endedInReturn = text.endsWith('\r');
     const [first = '', ...others] = text.slice(from).split(/\r\n|\n|\r/);
     const last = others.pop();
-    this.#line.push(first);
+    this.line.push(first);
     if (last === undefined) return [];
-    const lines = [this.#line.join(''), ...others];
-    this.#line = [last];
-    return lines.flatMap((line) => this.#take(line));
+    const lines = [this.line.join(''), ...others];
+    this.line = [last];
+    return lines.flatMap((line) => this.take(line));
   }
 
   /**
@@ -161,49 +161,49 @@ export class EventReader {
    * the text that came instead.
    */
   end(): string[] {
-    const line = this.#line.join('');
-    this.#line = [];
-    const events = [...(line === '' ? [] : this.#take(line)), ...this.#take('')];
-    return this.#hasEvents || this.#stray.trim() === '' ? events.filter(isWhole) : [this.#stray];
+    const line = this.line.join('');
+    this.line = [];
+    const events = [...(line === '' ? [] : this.take(line)), ...this.take('')];
+    return this.hasEvents || this.stray.trim() === '' ? events.filter(isWhole) : [this.stray];
   }
 
   /** Takes a whole line; an empty one ends an event. */
-  #take(line: string): string[] {
-    const events = this.#eventsAt(line);
-    this.#hasEvents ||= events.length > 0;
+  private take(line: string): string[] {
+    const events = this.eventsAt(line);
+    this.hasEvents ||= events.length > 0;
     return events;
   }
 
-  #eventsAt(line: string): string[] {
-    if (line === '') return [...this.#endBare(), ...this.#endEvent()];
-    if (line.startsWith('data:')) this.#data.push(valueIn(line, 5));
-    else if (line.startsWith('event:')) this.#isError = valueIn(line, 6).trim() === 'error';
+  private eventsAt(line: string): string[] {
+    if (line === '') return [...this.endBare(), ...this.endEvent()];
+    if (line.startsWith('data:')) this.data.push(valueIn(line, 5));
+    else if (line.startsWith('event:')) this.isError = valueIn(line, 6).trim() === 'error';
     else if (line.startsWith('error:')) {
-      this.#isError = true;
-      this.#data.push(valueIn(line, 6));
+      this.isError = true;
+      this.data.push(valueIn(line, 6));
     } else if (!OTHER_FIELD.test(line)) {
-      this.#stray = `${this.#stray}${line}\n`.slice(0, MOST_STRAY);
-      if (this.#bare.length > 0) this.#bare.push(line);
+      this.stray = `${this.stray}${line}\n`.slice(0, MOST_STRAY);
+      if (this.bare.length > 0) this.bare.push(line);
       else if (/^(?:\{|\[\{)/.test(line)) {
         // JSON lines are events; other JSON ends at an empty line.
         if (isObject(parseJson(line))) return [line];
-        this.#bare.push(line);
+        this.bare.push(line);
       }
     }
     return [];
   }
 
-  #endEvent(): string[] {
-    const [data, isError] = [this.#data.join('\n'), this.#isError];
-    [this.#data, this.#isError] = [[], false];
+  private endEvent(): string[] {
+    const [data, isError] = [this.data.join('\n'), this.isError];
+    [this.data, this.isError] = [[], false];
     if (data === '' || data.startsWith(':')) return [];
     return [isError ? asReport(data) : data];
   }
 
-  #endBare(): string[] {
-    if (this.#bare.length === 0) return [];
-    const text = this.#bare.join('\n');
-    this.#bare = [];
+  private endBare(): string[] {
+    if (this.bare.length === 0) return [];
+    const text = this.bare.join('\n');
+    this.bare = [];
     return isObject(parseJson(text)) ? [text] : [];
   }
 }

@@ -53,13 +53,13 @@ function holds(pass: Pass, secret: string): boolean {
 
 /** Looks up the key that a browser is signed in with. A session ends with its key. */
 export class Sessions {
-  readonly #passes: FreshRecords<Pass>;
+  private readonly passes: FreshRecords<Pass>;
 
   constructor(
     private readonly store: Store,
     private readonly keys: KeyChecker,
   ) {
-    this.#passes = new FreshRecords(store, (id) => placeOf('session', id), passSchema);
+    this.passes = new FreshRecords(store, (id) => placeOf('session', id), passSchema);
   }
 
   /** Opens a session with a link or a key. @returns its secret; null if neither is valid */
@@ -72,12 +72,12 @@ export class Sessions {
   /** Returns the key of a session; null if the session is invalid. */
   async check(secret: string): Promise<Key | null> {
     const id = SECRET.exec(secret)?.[1];
-    const pass = id === undefined ? null : await this.#passes.read(id);
+    const pass = id === undefined ? null : await this.passes.read(id);
     return pass !== null && holds(pass, secret) ? this.keys.find(pass.keyId) : null;
   }
 
   async close(secret: string): Promise<void> {
     await endPass(this.store, 'session', secret);
-    this.#passes.forget(secret.slice(0, secret.indexOf('.')));
+    this.passes.forget(secret.slice(0, secret.indexOf('.')));
   }
 }

@@ -19,7 +19,7 @@ interface OpenStream {
 
 /** Limits what the open streams of each key hold in this process. */
 export class OpenStreams {
-  readonly #byKey = new Map<string, Set<OpenStream>>();
+  private readonly byKey = new Map<string, Set<OpenStream>>();
 
   constructor(private readonly most = MOST) {}
 
@@ -29,20 +29,20 @@ export class OpenStreams {
    * @throws Refusal above the limits
    */
   open(key: Pick<Key, 'id' | 'name'>, response: Pick<ServerResponse, 'once'>): (source: Source) => void {
-    const open = this.#byKey.get(key.id) ?? new Set();
-    this.#check(key, open);
+    const open = this.byKey.get(key.id) ?? new Set();
+    this.check(key, open);
     const stream: OpenStream = { source: null };
-    this.#byKey.set(key.id, open.add(stream));
+    this.byKey.set(key.id, open.add(stream));
     response.once('close', () => {
       open.delete(stream);
-      if (open.size === 0) this.#byKey.delete(key.id);
+      if (open.size === 0) this.byKey.delete(key.id);
     });
     return (source) => {
       stream.source = source;
     };
   }
 
-  #check({ name }: Pick<Key, 'name'>, open: ReadonlySet<OpenStream>): void {
+  private check({ name }: Pick<Key, 'name'>, open: ReadonlySet<OpenStream>): void {
     const { streams, characters } = this.most;
     const remedy = 'read them, or close some, and try again';
     if (open.size >= streams) {

@@ -64,25 +64,25 @@ const MOST_WARNINGS = 50;
 
 /** What a client can do without, and what of its request is left out. */
 export class IgnoredFields {
-  readonly #names: ReadonlySet<string>;
-  readonly #left: string[] = [];
+  private readonly names: ReadonlySet<string>;
+  private readonly left: string[] = [];
 
   /** @param header value of the header `IGNORE_HEADER` */
   constructor(header?: string) {
-    this.#names = new Set(header?.split(',').map((name) => name.trim()));
+    this.names = new Set(header?.split(',').map((name) => name.trim()));
   }
 
   has(name: string): boolean {
-    return this.#names.has(name);
+    return this.names.has(name);
   }
 
   leaveOut(what: string, why = ''): void {
-    this.#left.push(`${what} is ignored${why}`);
+    this.left.push(`${what} is ignored${why}`);
   }
 
   /** A sentence for each thing left out. */
   get warnings(): string[] {
-    return this.#left.slice(0, MOST_WARNINGS);
+    return this.left.slice(0, MOST_WARNINGS);
   }
 }
 

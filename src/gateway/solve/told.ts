@@ -17,65 +17,67 @@ const LINE_COLUMNS = 200;
 
 /** Turns a solve's events into the text of the answer as it is written, preceded by progress lines. */
 export class AnswerTeller {
-  #plan: Plan = { steps: [] };
+  private plan: Plan = { steps: [] };
   /** Text of the answer told so far. */
-  #shown = '';
+  private shown = '';
   /** White space before it. It is told with the text after it, since alone it is no answer. */
-  #blank = '';
+  private blank = '';
 
   *tell(event: LiveEvent): Generator<AnswerEvent> {
     if (event.kind === 'ended') {
-      if (event.answer !== null) yield* this.#tellEnd(event.answer);
+      if (event.answer !== null) yield* this.tellEnd(event.answer);
       return;
     }
     if (event.kind === 'text') {
-      if (this.#isAnswer(event) && event.provisional !== true) yield* this.#tellText(event.delta);
+      if (this.isAnswer(event) && event.provisional !== true) yield* this.tellText(event.delta);
       return;
     }
     if (event.kind === 'thoughts') {
-      if (this.#isAnswer(event)) yield { kind: 'thoughts', text: event.delta };
+      if (this.isAnswer(event)) yield { kind: 'thoughts', text: event.delta };
       return;
     }
-    if (event.kind === 'planned' && event.childId === null) this.#plan = event.plan;
-    yield* this.#tellProgress(event);
+    if (event.kind === 'planned' && event.childId === null) this.plan = event.plan;
+    yield* this.tellProgress(event);
   }
 
-  *#tellText(delta: string): Generator<AnswerEvent> {
-    if (this.#shown === '' && delta.trim() === '') {
-      this.#blank += delta;
+  private *tellText(delta: string): Generator<AnswerEvent> {
+    if (this.shown === '' && delta.trim() === '') {
+      this.blank += delta;
       return;
     }
-    const text = this.#blank + delta;
-    this.#blank = '';
-    this.#shown += text;
+    const text = this.blank + delta;
+    this.blank = '';
+    this.shown += text;
     yield { kind: 'delta', text };
   }
 
-  *#tellProgress(event: Exclude<LiveEvent, { kind: 'thoughts' | 'text' | 'ended' }>): Generator<AnswerEvent> {
-    const isAnswer = 'step' in event && this.#isAnswer(event);
-    if (isAnswer && event.kind === 'restarted') yield* this.#drop();
-    const line = lineOf(event, this.#plan);
+  private *tellProgress(
+    event: Exclude<LiveEvent, { kind: 'thoughts' | 'text' | 'ended' }>,
+  ): Generator<AnswerEvent> {
+    const isAnswer = 'step' in event && this.isAnswer(event);
+    if (isAnswer && event.kind === 'restarted') yield* this.drop();
+    const line = lineOf(event, this.plan);
     // The answer itself shows that its step is done.
-    const isShown = isAnswer && event.kind === 'stepEnded' && this.#shown !== '';
+    const isShown = isAnswer && event.kind === 'stepEnded' && this.shown !== '';
     if (line !== null && !isShown) yield { kind: 'progress', line };
   }
 
-  *#tellEnd(answer: string): Generator<AnswerEvent> {
-    if (!answer.startsWith(this.#shown)) yield* this.#drop();
-    const text = answer.slice(this.#shown.length);
+  private *tellEnd(answer: string): Generator<AnswerEvent> {
+    if (!answer.startsWith(this.shown)) yield* this.drop();
+    const text = answer.slice(this.shown.length);
     if (text !== '') yield { kind: 'delta', text };
   }
 
-  *#drop(): Generator<AnswerEvent> {
-    this.#blank = '';
-    if (this.#shown === '') return;
-    this.#shown = '';
+  private *drop(): Generator<AnswerEvent> {
+    this.blank = '';
+    if (this.shown === '') return;
+    this.shown = '';
     yield { kind: 'dropped' };
   }
 
   /** Whether a step is the last one of the plan, whose output is the answer. */
-  #isAnswer({ childId, step }: { readonly childId: string | null; readonly step: number }): boolean {
-    return childId === null && step === this.#plan.steps.length - 1;
+  private isAnswer({ childId, step }: { readonly childId: string | null; readonly step: number }): boolean {
+    return childId === null && step === this.plan.steps.length - 1;
   }
 }
 

@@ -52,10 +52,10 @@ function entryKey(id: string, index: number): string {
  * keeps the first, which the others tell as well. No event is told before it is stored.
  */
 export class Transcript<Event> {
-  #cursor: string | undefined;
+  private cursor: string | undefined;
   /** Open while this reader makes the entries. */
-  #live: Live<Event> | null = null;
-  #hasRivals = false;
+  private live: Live<Event> | null = null;
+  private hasRivals = false;
 
   constructor(private readonly recorded: Recorded<Event>) {}
 
@@ -63,21 +63,21 @@ export class Transcript<Event> {
   async *follow(signal: AbortSignal): AsyncGenerator<Event> {
     try {
       for (let index = 0; ; index += 1) {
-        const found = this.#live === null ? await this.#find(index, signal) : null;
-        const entry = found ?? (await this.#make(index, signal));
+        const found = this.live === null ? await this.find(index, signal) : null;
+        const entry = found ?? (await this.make(index, signal));
         if (entry === null) return;
         yield* entry.events;
         if (entry.isOver) return;
-        this.#cursor = entry.cursor;
+        this.cursor = entry.cursor;
       }
     } finally {
-      this.#close();
+      this.close();
     }
   }
 
   /** Reads an entry. If another reader makes the entries, waits a while for it. */
-  async #find(index: number, signal: AbortSignal): Promise<Entry<Event> | null> {
-    for (let looks = this.#hasRivals ? LOOKS : 1; looks > 0 && !signal.aborted; looks -= 1) {
+  private async find(index: number, signal: AbortSignal): Promise<Entry<Event> | null> {
+    for (let looks = this.hasRivals ? LOOKS : 1; looks > 0 && !signal.aborted; looks -= 1) {
       const entry = await readEntry<Event>(this.recorded, index);
       if (entry !== null) return entry;
       if (looks > 1) await pause(LOOK_MS, null, { signal }).catch(() => undefined);
@@ -86,20 +86,20 @@ export class Transcript<Event> {
   }
 
   /** @returns the entry that the store has; null if the signal was aborted */
-  async #make(index: number, signal: AbortSignal): Promise<Entry<Event> | null> {
-    this.#live ??= new Live((own) => this.recorded.open(this.#cursor, own), signal);
-    const entry = await this.#live.take();
+  private async make(index: number, signal: AbortSignal): Promise<Entry<Event> | null> {
+    this.live ??= new Live((own) => this.recorded.open(this.cursor, own), signal);
+    const entry = await this.live.take();
     if (entry === null) return null;
     const isFirst = await this.recorded.store.create(entryKey(this.recorded.id, index), bytesOf(entry));
     if (isFirst) return entry;
-    this.#close();
-    this.#hasRivals = true;
+    this.close();
+    this.hasRivals = true;
     return readEntry<Event>(this.recorded, index);
   }
 
-  #close(): void {
-    this.#live?.close();
-    this.#live = null;
+  private close(): void {
+    this.live?.close();
+    this.live = null;
   }
 }
 
@@ -112,14 +112,14 @@ async function readEntry<Event>(
 
 /** Batches events into entries: each has the events until it is due, at most `MOST_EVENTS`. */
 class Live<Event> {
-  readonly #gone = new AbortController();
-  readonly #happenings: AsyncIterator<Happening<Event>>;
-  #next: Promise<IteratorResult<Happening<Event>>>;
-  #takenAt = 0;
+  private readonly gone = new AbortController();
+  private readonly happenings: AsyncIterator<Happening<Event>>;
+  private next: Promise<IteratorResult<Happening<Event>>>;
+  private takenAt = 0;
 
   constructor(open: (signal: AbortSignal) => AsyncIterable<Happening<Event>>, signal: AbortSignal) {
-    this.#happenings = open(AbortSignal.any([this.#gone.signal, signal]))[Symbol.asyncIterator]();
-    this.#next = this.#ask();
+    this.happenings = open(AbortSignal.any([this.gone.signal, signal]))[Symbol.asyncIterator]();
+    this.next = this.ask();
   }
 
   /** Waits for events. @returns null if they end before the last one, since the signal was aborted */
@@ -127,34 +127,34 @@ class Live<Event> {
     const events: Event[] = [];
     let clock: Promise<null> | undefined;
     for (let cursor = ''; ;) {
-      const got = await (clock === undefined ? this.#next : Promise.race([this.#next, clock]));
+      const got = await (clock === undefined ? this.next : Promise.race([this.next, clock]));
       if (got === null) return { cursor, events, isOver: false };
       if (got.done === true) return null;
       cursor = got.value.cursor;
       events.push(got.value.event);
       if (got.value.isLast) return { cursor, events, isOver: true };
-      this.#next = this.#ask();
+      this.next = this.ask();
       if (events.length >= MOST_EVENTS) return { cursor, events, isOver: false };
-      clock ??= this.#untilNext();
+      clock ??= this.untilNext();
     }
   }
 
   close(): void {
-    this.#gone.abort();
-    void this.#happenings.return?.().catch(() => undefined);
+    this.gone.abort();
+    void this.happenings.return?.().catch(() => undefined);
   }
 
-  #ask(): Promise<IteratorResult<Happening<Event>>> {
-    const next = this.#happenings.next();
+  private ask(): Promise<IteratorResult<Happening<Event>>> {
+    const next = this.happenings.next();
     // Avoids an unhandled rejection when nobody waits for it any more.
     next.catch(() => undefined);
     return next;
   }
 
   /** Waits until the next entry is due: at once after a silence, else `ENTRY_MS` after the last one. */
-  async #untilNext(): Promise<null> {
-    await pause(Math.max(0, this.#takenAt + ENTRY_MS - Date.now()));
-    this.#takenAt = Date.now();
+  private async untilNext(): Promise<null> {
+    await pause(Math.max(0, this.takenAt + ENTRY_MS - Date.now()));
+    this.takenAt = Date.now();
     return null;
   }
 }

@@ -53,63 +53,65 @@ const END_TYPES: Readonly<Partial<Record<ResponseBody['status'], string>>> = {
  * the answer is written. If the text of a message turns out void, the message ends empty and another item follows.
  */
 export class ResponseEncoder {
-  #count = 0;
-  #open: OpenItem | null = null;
+  private count = 0;
+  private open: OpenItem | null = null;
   /** Whether the last piece of a reasoning item is a whole line. */
-  #isLine = false;
-  readonly #items: OutputItem[] = [];
+  private isLine = false;
+  private readonly items: OutputItem[] = [];
 
   constructor(private readonly begun: ResponseBody) {}
 
   *begin(): Generator<ResponseEvent> {
-    yield this.#event('response.created', { response: this.begun });
+    yield this.event('response.created', { response: this.begun });
     // Sent only once: clients drop what they have when it comes again.
-    yield this.#event('response.in_progress', { response: this.begun });
+    yield this.event('response.in_progress', { response: this.begun });
   }
 
   *tell(told: AnswerEvent): Generator<ResponseEvent> {
-    if (told.kind === 'dropped') yield* this.#close('incomplete', null);
-    else if (told.kind === 'delta') yield* this.#write(this.#answerType, told.text);
-    else if (this.#open === null || this.#open.type === 'reasoning') yield* this.#tellReasoning(told);
+    if (told.kind === 'dropped') yield* this.close('incomplete', null);
+    else if (told.kind === 'delta') yield* this.write(this.answerType, told.text);
+    else if (this.open === null || this.open.type === 'reasoning') yield* this.tellReasoning(told);
   }
 
-  *#tellReasoning(told: Exclude<AnswerEvent, { kind: 'dropped' | 'delta' }>): Generator<ResponseEvent> {
+  private *tellReasoning(
+    told: Exclude<AnswerEvent, { kind: 'dropped' | 'delta' }>,
+  ): Generator<ResponseEvent> {
     const isLine = told.kind === 'progress';
-    const isApart = this.#open !== null && (isLine || this.#isLine);
-    yield* this.#write('reasoning', `${isApart ? '\n' : ''}${isLine ? told.line : told.text}`);
-    this.#isLine = isLine;
+    const isApart = this.open !== null && (isLine || this.isLine);
+    yield* this.write('reasoning', `${isApart ? '\n' : ''}${isLine ? told.line : told.text}`);
+    this.isLine = isLine;
   }
 
   /** @param response final state of the response */
   *end(response: ResponseBody): Generator<ResponseEvent> {
     const [answer] = response.output;
     const status = answer?.status === 'completed' ? 'completed' : 'incomplete';
-    yield* this.#close(status, answer === undefined ? null : answerIn(answer));
-    const ended = { ...response, output: this.#items };
-    yield this.#event(END_TYPES[response.status] ?? 'response.failed', { response: ended });
+    yield* this.close(status, answer === undefined ? null : answerIn(answer));
+    const ended = { ...response, output: this.items };
+    yield this.event(END_TYPES[response.status] ?? 'response.failed', { response: ended });
   }
 
-  get #answerType(): OutputItem['type'] {
+  private get answerType(): OutputItem['type'] {
     return this.begun.tool_choice === 'none' ? 'message' : 'function_call';
   }
 
-  *#write(type: OutputItem['type'], delta: string): Generator<ResponseEvent> {
+  private *write(type: OutputItem['type'], delta: string): Generator<ResponseEvent> {
     const { text, more } = FORMS[type];
     // Only reasoning is followed by an item of another type while it is open.
-    if (this.#open !== null && this.#open.type !== type) yield* this.#close('completed', null);
-    this.#open ??= yield* this.#begin(type);
-    this.#open.text += delta;
-    yield this.#event(`${text}.delta`, { ...this.#place(this.#open), delta, ...more });
+    if (this.open !== null && this.open.type !== type) yield* this.close('completed', null);
+    this.open ??= yield* this.beginItem(type);
+    this.open.text += delta;
+    yield this.event(`${text}.delta`, { ...this.place(this.open), delta, ...more });
   }
 
-  *#begin(type: OutputItem['type']): Generator<ResponseEvent, OpenItem> {
+  private *beginItem(type: OutputItem['type']): Generator<ResponseEvent, OpenItem> {
     const form = FORMS[type];
-    const output_index = this.#items.length;
+    const output_index = this.items.length;
     const open = { type, id: `${this.begun.id}_${output_index}`, text: '' };
-    const item = this.#itemOf(open, 'in_progress', null);
-    yield this.#event('response.output_item.added', { output_index, item });
+    const item = this.itemOf(open, 'in_progress', null);
+    yield this.event('response.output_item.added', { output_index, item });
     if (form.part !== null)
-      yield this.#event(`${form.part}.added`, { ...this.#place(open), part: form.partOf('') });
+      yield this.event(`${form.part}.added`, { ...this.place(open), part: form.partOf('') });
     return open;
   }
 
@@ -117,20 +119,20 @@ export class ResponseEncoder {
    * Ends the open item. Reasoning is complete as it is.
    * @param answer final text of an answer; null if the text that was told is void
    */
-  *#close(status: 'completed' | 'incomplete', answer: string | null): Generator<ResponseEvent> {
-    if (this.#open === null) return;
-    const { type, text } = this.#open;
+  private *close(status: 'completed' | 'incomplete', answer: string | null): Generator<ResponseEvent> {
+    if (this.open === null) return;
+    const { type, text } = this.open;
     const form = FORMS[type];
-    const place = this.#place(this.#open);
-    yield this.#event(`${form.text}.done`, { ...place, ...form.done(text), ...form.more });
-    if (form.part !== null) yield this.#event(`${form.part}.done`, { ...place, part: form.partOf(text) });
-    const item = this.#itemOf(this.#open, status, answer);
-    yield this.#event('response.output_item.done', { output_index: this.#items.length, item });
-    this.#items.push(item);
-    this.#open = null;
+    const place = this.place(this.open);
+    yield this.event(`${form.text}.done`, { ...place, ...form.done(text), ...form.more });
+    if (form.part !== null) yield this.event(`${form.part}.done`, { ...place, part: form.partOf(text) });
+    const item = this.itemOf(this.open, status, answer);
+    yield this.event('response.output_item.done', { output_index: this.items.length, item });
+    this.items.push(item);
+    this.open = null;
   }
 
-  #itemOf(
+  private itemOf(
     { type, id, text }: OpenItem,
     status: 'in_progress' | 'completed' | 'incomplete',
     answer: string | null,
@@ -141,14 +143,14 @@ export class ResponseEncoder {
     return { type, id: `rs_${id}`, summary, status: isOpen ? status : 'completed' };
   }
 
-  #place(open: OpenItem): object {
-    const { id } = this.#itemOf(open, 'in_progress', null);
-    return { item_id: id, output_index: this.#items.length, ...FORMS[open.type].place };
+  private place(open: OpenItem): object {
+    const { id } = this.itemOf(open, 'in_progress', null);
+    return { item_id: id, output_index: this.items.length, ...FORMS[open.type].place };
   }
 
-  #event(type: string, fields: object): ResponseEvent {
-    const event = { type, sequence_number: this.#count, ...fields };
-    this.#count += 1;
+  private event(type: string, fields: object): ResponseEvent {
+    const event = { type, sequence_number: this.count, ...fields };
+    this.count += 1;
     return event;
   }
 }

@@ -65,36 +65,36 @@ async function* record(
 
 /** Frames of the events after a number; a client that keeps the number of its last event can resume from it. */
 export class ResponseFrames {
-  #last: number;
+  private last: number;
 
   constructor(
     private readonly after: number,
     private readonly say: Gateway['say'],
   ) {
-    this.#last = after;
+    this.last = after;
   }
 
   async *of(events: AsyncIterable<ResponseEvent>): AsyncGenerator<EventFrame> {
     for await (const event of events) {
       if (event.sequence_number <= this.after) continue;
-      this.#last = event.sequence_number;
+      this.last = event.sequence_number;
       yield frameOf(event, event.type);
     }
   }
 
   failed(error: unknown): EventFrame {
     const { code, message } = asRefusal(error, this.say);
-    const remedy = `resume with starting_after=${this.#last}`;
-    return this.#aside('error', { code, message: `${message}; ${remedy}`, param: null });
+    const remedy = `resume with starting_after=${this.last}`;
+    return this.aside('error', { code, message: `${message}; ${remedy}`, param: null });
   }
 
   /** Returns a frame of OpenAI's `keepalive` event, which has no content. */
   nothing(): EventFrame {
-    return this.#aside('keepalive', {});
+    return this.aside('keepalive', {});
   }
 
   /** Returns a frame outside the response's numbering, which repeats the last number. */
-  #aside(type: string, fields: object): EventFrame {
-    return frameOf({ type, sequence_number: Math.max(0, this.#last), ...fields }, type);
+  private aside(type: string, fields: object): EventFrame {
+    return frameOf({ type, sequence_number: Math.max(0, this.last), ...fields }, type);
   }
 }

@@ -17,53 +17,53 @@ export const MOST_AHEAD = 200;
 
 /** Position in a text, with the line and the code that it is in. */
 export class TextPosition {
-  #lineStart = '';
+  private lineStart = '';
   /** Last characters of the line before this position. */
-  #before = '';
-  #ticks = 0;
-  #isFenced = false;
+  private before = '';
+  private ticks = 0;
+  private hasOpenFence = false;
 
   get isFenced(): boolean {
-    return this.#isFenced;
+    return this.hasOpenFence;
   }
 
   /** Moves behind a text. */
   pass(text: string): void {
     for (const [index, line] of text.split('\n').entries()) {
       if (index > 0) {
-        if (FENCE.test(this.#lineStart)) this.#isFenced = !this.#isFenced;
-        [this.#lineStart, this.#before, this.#ticks] = ['', '', 0];
+        if (FENCE.test(this.lineStart)) this.hasOpenFence = !this.hasOpenFence;
+        [this.lineStart, this.before, this.ticks] = ['', '', 0];
       }
-      if (this.#lineStart.length < START) this.#lineStart = (this.#lineStart + line).slice(0, START);
-      this.#before = (this.#before + line.slice(-4)).slice(-4);
-      this.#ticks += line.split('`').length - 1;
+      if (this.lineStart.length < START) this.lineStart = (this.lineStart + line).slice(0, START);
+      this.before = (this.before + line.slice(-4)).slice(-4);
+      this.ticks += line.split('`').length - 1;
     }
   }
 
   /** Whether what follows a tag here is enough to decide how it stands. */
   isSettled(ahead: string): boolean {
     if (ahead.length >= MOST_AHEAD) return true;
-    return ahead.trimStart().length > 2 && (!this.#isInCode || /[`\n]/.test(ahead));
+    return ahead.trimStart().length > 2 && (!this.isInCode || /[`\n]/.test(ahead));
   }
 
   /** Decides how a tag stands here, by what follows it. */
   standing(ahead: string): Standing {
-    if (this.#isFenced) return 'fenced';
-    if (this.#isInCode && /^[^\n]{0,200}`/.test(ahead)) return 'quoted';
-    if (OPENING_QUOTE.test(this.#before) && CLOSING_QUOTE.test(ahead)) return 'quoted';
-    return this.#isInSentence(ahead) ? 'mentioned' : 'tag';
+    if (this.hasOpenFence) return 'fenced';
+    if (this.isInCode && /^[^\n]{0,200}`/.test(ahead)) return 'quoted';
+    if (OPENING_QUOTE.test(this.before) && CLOSING_QUOTE.test(ahead)) return 'quoted';
+    return this.isInSentence(ahead) ? 'mentioned' : 'tag';
   }
 
   /** Whether a back-tick of this line is not closed yet. */
-  get #isInCode(): boolean {
-    return this.#ticks % 2 === 1;
+  private get isInCode(): boolean {
+    return this.ticks % 2 === 1;
   }
 
-  #isInSentence(ahead: string): boolean {
-    if (PUNCTUATION.test(ahead) || INDENTED.test(this.#lineStart)) return true;
-    if (/(?:^|[ \t])$/.test(this.#before) && GOES_ON.test(ahead)) return true;
+  private isInSentence(ahead: string): boolean {
+    if (PUNCTUATION.test(ahead) || INDENTED.test(this.lineStart)) return true;
+    if (/(?:^|[ \t])$/.test(this.before) && GOES_ON.test(ahead)) return true;
     // Some scripts write no blanks between words.
-    if (/\p{Lo}$/u.test(this.#before) && /^\p{Lo}/u.test(ahead)) return true;
-    return /[^ \t][ \t]{1,3}$/.test(this.#before) && ahead.trim() === '';
+    if (/\p{Lo}$/u.test(this.before) && /^\p{Lo}/u.test(ahead)) return true;
+    return /[^ \t][ \t]{1,3}$/.test(this.before) && ahead.trim() === '';
   }
 }

@@ -49,175 +49,177 @@ interface Block {
 /** Reads a reply as it arrives, wherever it is cut, in time linear in its length. */
 export class ThoughtReader {
   /** `start`: a block or the answer follows. `unknown`: a closing tag may still show that this is a block. */
-  #state: 'start' | 'block' | 'unknown' | 'answer' = 'start';
-  #block: Block = { name: null, opened: new Map(), doubtful: null };
-  #place = new TextPosition();
+  private state: 'start' | 'block' | 'unknown' | 'answer' = 'start';
+  private block: Block = { name: null, opened: new Map(), doubtful: null };
+  private place = new TextPosition();
   /** Text that may be part of a tag, or decides how one stands. */
-  #rest = '';
+  private rest = '';
   /** What was returned as the answer although it is not known to be one. */
-  #unknown: string[] = [];
-  #hasTag = false;
+  private unknown: string[] = [];
+  private hasTag = false;
   /** The answer is a message of gpt-oss, which ends with a tag. */
-  #isMessage = false;
+  private isMessage = false;
 
   /** @param expectsThoughts whether the model's replies were seen to begin with thoughts without an opening tag */
   constructor(private readonly expectsThoughts = false) {}
 
   get isOpen(): boolean {
-    return this.#state === 'block' && this.#block.name !== null;
+    return this.state === 'block' && this.block.name !== null;
   }
 
   /** Takes more of the reply, and returns what is certain by now. */
   push(text: string): Piece[] {
-    this.#rest += text;
-    return this.#readAll(false);
+    this.rest += text;
+    return this.readAll(false);
   }
 
   /** Returns what is left at the end of the reply. */
   end(): Piece[] {
-    const pieces = this.#readAll(true);
-    const { doubtful } = this.#block;
-    if (this.#state !== 'block' || doubtful === null) return pieces;
-    this.#state = 'answer';
+    const pieces = this.readAll(true);
+    const { doubtful } = this.block;
+    if (this.state !== 'block' || doubtful === null) return pieces;
+    this.state = 'answer';
     const text = doubtful.texts.join('');
     const blanks = text.length - text.trimStart().length;
     return [...pieces, ...tell('thoughts', text.slice(0, blanks)), ...tell('answer', text.slice(blanks))];
   }
 
-  #readAll(isEnd: boolean): Piece[] {
+  private readAll(isEnd: boolean): Piece[] {
     const pieces: Piece[] = [];
     for (;;) {
-      const more = this.#readNext(isEnd);
+      const more = this.readNext(isEnd);
       if (more === null) return pieces;
       pieces.push(...more);
     }
   }
 
   /** Reads up to the next tag, or past it. Returns null if there is nothing left that is certain. */
-  #readNext(isEnd: boolean): Piece[] | null {
-    if (this.#rest === '') return null;
-    if (this.#state === 'start') return this.#readStart(isEnd);
-    return this.#state === 'answer' ? this.#readAnswer(isEnd) : this.#readBlock(isEnd);
+  private readNext(isEnd: boolean): Piece[] | null {
+    if (this.rest === '') return null;
+    if (this.state === 'start') return this.readStart(isEnd);
+    return this.state === 'answer' ? this.readAnswer(isEnd) : this.readBlock(isEnd);
   }
 
-  #readStart(isEnd: boolean): Piece[] | null {
-    const blank = BLANK.exec(this.#rest)?.[0] ?? '';
-    const text = this.#rest.slice(blank.length);
+  private readStart(isEnd: boolean): Piece[] | null {
+    const blank = BLANK.exec(this.rest)?.[0] ?? '';
+    const text = this.rest.slice(blank.length);
     const found = tagAtStart(text);
     const place = new TextPosition();
     if (found !== null) place.pass(blank);
     if (!isEnd && !isStartCertain(text, found, place)) return null;
     if (found === null || !mayStand(found, place.standing(aheadOf(text, found))))
-      return this.#leaveStart(blank);
-    this.#rest = text.slice(found.end);
-    this.#pass(found);
-    if (found.kind === 'open') this.#enter(found.name);
+      return this.leaveStart(blank);
+    this.rest = text.slice(found.end);
+    this.pass(found);
+    if (found.kind === 'open') this.enter(found.name);
     return tell('thoughts', blank);
   }
 
-  #readBlock(isEnd: boolean): Piece[] | null {
-    const rest = this.#rest;
+  private readBlock(isEnd: boolean): Piece[] | null {
+    const rest = this.rest;
     const found = findTag(rest);
     // A longer tag may hold the one that was found.
     const most = found?.at ?? rest.length;
     const before = isEnd ? most : tagBegunAt(rest, most);
-    if (before > 0) return this.#tell(before);
-    if (found?.at !== 0 || !(isEnd || this.#place.isSettled(aheadOf(rest, found)))) return null;
-    return this.#meet(found);
+    if (before > 0) return this.tell(before);
+    if (found?.at !== 0 || !(isEnd || this.place.isSettled(aheadOf(rest, found)))) return null;
+    return this.meet(found);
   }
 
   /** Goes on with what is no tag. Blanks between a tag and the answer are not part of the answer. */
-  #leaveStart(blank: string): Piece[] {
-    if (this.#hasTag) {
-      this.#state = 'answer';
-      this.#rest = this.#rest.slice(blank.length);
+  private leaveStart(blank: string): Piece[] {
+    if (this.hasTag) {
+      this.state = 'answer';
+      this.rest = this.rest.slice(blank.length);
       return tell('thoughts', blank);
     }
-    this.#enter(null);
-    if (!this.expectsThoughts) this.#state = 'unknown';
+    this.enter(null);
+    if (!this.expectsThoughts) this.state = 'unknown';
     return [];
   }
 
-  #enter(name: string | null): void {
-    this.#state = 'block';
-    this.#place = new TextPosition();
-    this.#block = { name, opened: new Map(), doubtful: null };
+  private enter(name: string | null): void {
+    this.state = 'block';
+    this.place = new TextPosition();
+    this.block = { name, opened: new Map(), doubtful: null };
   }
 
   /** Passes a tag behind which a block or the answer begins. */
-  #pass({ kind }: FoundTag): void {
-    this.#state = 'start';
-    this.#hasTag = true;
-    this.#isMessage ||= kind === 'answer';
+  private pass({ kind }: FoundTag): void {
+    this.state = 'start';
+    this.hasTag = true;
+    this.isMessage ||= kind === 'answer';
   }
 
-  #readAnswer(isEnd: boolean): Piece[] | null {
-    const last = this.#isMessage
-      ? (LAST_TAG.exec(this.#rest)?.index ?? this.#rest.length)
-      : this.#rest.length;
+  private readAnswer(isEnd: boolean): Piece[] | null {
+    const last = this.isMessage ? (LAST_TAG.exec(this.rest)?.index ?? this.rest.length) : this.rest.length;
     if (last === 0 && !isEnd) return null;
-    const text = this.#rest.slice(0, isEnd ? undefined : last);
-    this.#rest = this.#rest.slice(text.length);
-    return tell('answer', isEnd && this.#isMessage ? text.replace(MESSAGE_END, '') : text);
+    const text = this.rest.slice(0, isEnd ? undefined : last);
+    this.rest = this.rest.slice(text.length);
+    return tell('answer', isEnd && this.isMessage ? text.replace(MESSAGE_END, '') : text);
   }
 
   /** Returns this many characters as what they are in this state. */
-  #tell(length: number): Piece[] {
-    const text = this.#rest.slice(0, length);
-    this.#rest = this.#rest.slice(length);
-    this.#place.pass(text);
-    if (this.#state === 'unknown') {
-      this.#unknown.push(text);
+  private tell(length: number): Piece[] {
+    const text = this.rest.slice(0, length);
+    this.rest = this.rest.slice(length);
+    this.place.pass(text);
+    if (this.state === 'unknown') {
+      this.unknown.push(text);
       return tell('answer', text);
     }
-    const { doubtful } = this.#block;
+    const { doubtful } = this.block;
     if (doubtful === null) return tell('thoughts', text);
     doubtful.texts.push(text);
     // The tag stood in code, which has ended.
-    return doubtful.isFenced && !this.#place.isFenced ? this.#tellDoubtful() : [];
+    return doubtful.isFenced && !this.place.isFenced ? this.tellDoubtful() : [];
   }
 
-  #tellDoubtful(): Piece[] {
-    const { doubtful } = this.#block;
-    this.#block.doubtful = null;
+  private tellDoubtful(): Piece[] {
+    const { doubtful } = this.block;
+    this.block.doubtful = null;
     return doubtful === null ? [] : tell('thoughts', doubtful.tag + doubtful.texts.join(''));
   }
 
   /** Passes a tag within a block, or within what may be one. */
-  #meet(found: FoundTag): Piece[] {
-    const effect = this.#effectOf(found, this.#place.standing(aheadOf(this.#rest, found)));
-    if (effect === 'none' || (effect === 'doubtful' && this.#block.doubtful !== null)) {
-      return this.#tell(found.text.length);
+  private meet(found: FoundTag): Piece[] {
+    const effect = this.effectOf(found, this.place.standing(aheadOf(this.rest, found)));
+    if (effect === 'none' || (effect === 'doubtful' && this.block.doubtful !== null)) {
+      return this.tell(found.text.length);
     }
-    this.#rest = this.#rest.slice(found.end);
+    this.rest = this.rest.slice(found.end);
     if (effect === 'doubtful') {
-      this.#block.doubtful = { isFenced: this.#place.isFenced, tag: found.text, texts: [] };
-      this.#place.pass(found.text);
+      this.block.doubtful = { isFenced: this.place.isFenced, tag: found.text, texts: [] };
+      this.place.pass(found.text);
       return [];
     }
-    const anew: Piece = { kind: 'thoughts', text: this.#unknown.join(''), isAnew: true };
-    const pieces = this.#state === 'unknown' ? [anew] : this.#tellDoubtful();
-    this.#unknown = [];
-    this.#pass(found);
+    const anew: Piece = { kind: 'thoughts', text: this.unknown.join(''), isAnew: true };
+    const pieces = this.state === 'unknown' ? [anew] : this.tellDoubtful();
+    this.unknown = [];
+    this.pass(found);
     return pieces;
   }
 
-  #effectOf(found: FoundTag, standing: Standing): 'none' | 'ends' | 'doubtful' {
+  private effectOf(found: FoundTag, standing: Standing): 'none' | 'ends' | 'doubtful' {
     const { kind, name, isToken } = found;
     const isTag = standing === 'tag' || (isToken && standing === 'mentioned');
-    if (kind !== 'answer' && kind !== 'end') return this.#effectOfBlockTag(found, standing, isTag);
-    return isTag && (kind === 'answer' || name === this.#block.name) ? 'ends' : 'none';
+    if (kind !== 'answer' && kind !== 'end') return this.effectOfBlockTag(found, standing, isTag);
+    return isTag && (kind === 'answer' || name === this.block.name) ? 'ends' : 'none';
   }
 
-  #effectOfBlockTag(found: FoundTag, standing: Standing, isTag: boolean): 'none' | 'ends' | 'doubtful' {
+  private effectOfBlockTag(
+    found: FoundTag,
+    standing: Standing,
+    isTag: boolean,
+  ): 'none' | 'ends' | 'doubtful' {
     if (found.kind === 'empty' || standing === 'quoted') return 'none';
-    if (isTag && this.#count(found)) return 'ends';
-    return found.kind === 'open' || this.#block.name === null ? 'none' : 'doubtful';
+    if (isTag && this.count(found)) return 'ends';
+    return found.kind === 'open' || this.block.name === null ? 'none' : 'doubtful';
   }
 
   /** Counts the block's tags within it. Returns whether this one closes the block itself. */
-  #count({ kind, name, isToken }: FoundTag): boolean {
-    const { name: own, opened } = this.#block;
+  private count({ kind, name, isToken }: FoundTag): boolean {
+    const { name: own, opened } = this.block;
     if (own !== null && own !== name) return false;
     const count = opened.get(name) ?? 0;
     if (kind === 'close' && count === 0) return true;

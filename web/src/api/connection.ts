@@ -4,20 +4,20 @@ type State = 'there' | 'lost';
 
 /** Whether the gateway answered the latest request. */
 class Connection {
-  #state: State = 'there';
-  readonly #listeners = new Set<() => void>();
+  private state: State = 'there';
+  private readonly listeners = new Set<() => void>();
 
-  readonly get = (): State => this.#state;
+  readonly get = (): State => this.state;
 
   set(state: State): void {
-    if (state === this.#state) return;
-    this.#state = state;
-    for (const listener of this.#listeners) listener();
+    if (state === this.state) return;
+    this.state = state;
+    for (const listener of this.listeners) listener();
   }
 
   readonly listen = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   };
 }
 

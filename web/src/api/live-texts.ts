@@ -11,39 +11,39 @@ const nameOf = ({ childId, round, step }: TextPlace): string => `${childId ?? ''
 
 /** Texts as they are streamed. They change many times a second, so only the components that show one render again. */
 export class LiveTexts {
-  readonly #texts = new Map<string, string>();
-  readonly #listeners = new Set<() => void>();
-  #isDue = false;
+  private readonly texts = new Map<string, string>();
+  private readonly listeners = new Set<() => void>();
+  private isDue = false;
 
   read(place: TextPlace): string {
-    return this.#texts.get(nameOf(place)) ?? '';
+    return this.texts.get(nameOf(place)) ?? '';
   }
 
   /** Appends a piece of text; ignores one that does not start exactly at the end of the text so far. */
   add(place: TextPlace, offset: number, delta: string): void {
     const before = this.read(place);
     if (offset !== before.length) return;
-    this.#texts.set(nameOf(place), before + delta);
-    this.#tellSoon();
+    this.texts.set(nameOf(place), before + delta);
+    this.tellSoon();
   }
 
   drop(place: TextPlace): void {
-    this.#texts.delete(nameOf(place));
-    this.#tellSoon();
+    this.texts.delete(nameOf(place));
+    this.tellSoon();
   }
 
   readonly listen = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   };
 
   /** Notifies listeners at most once per animation frame. */
-  #tellSoon(): void {
-    if (this.#isDue) return;
-    this.#isDue = true;
+  private tellSoon(): void {
+    if (this.isDue) return;
+    this.isDue = true;
     requestAnimationFrame(() => {
-      this.#isDue = false;
-      for (const listener of this.#listeners) listener();
+      this.isDue = false;
+      for (const listener of this.listeners) listener();
     });
   }
 }

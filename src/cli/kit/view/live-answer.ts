@@ -9,11 +9,11 @@ import { outliveReader, print, say } from '../terminal';
  */
 export class LiveAnswer {
   /** Text of the newest attempt of the last step. */
-  #text = '';
-  #printed = '';
-  #isPaused = false;
-  #isAnew = false;
-  #written = Promise.resolve();
+  private text = '';
+  private printed = '';
+  private isPaused = false;
+  private isAnew = false;
+  private writing = Promise.resolve();
 
   /**
    * @param giveWay hides the live view if it shares the terminal with the answer
@@ -28,56 +28,56 @@ export class LiveAnswer {
 
   /** Settles when stdout has taken everything, or when its reader is gone. */
   get written(): Promise<void> {
-    return this.#written;
+    return this.writing;
   }
 
   /** @param trace the run as it is now, with its plan */
   take(event: LiveEvent, trace: SolveResult | undefined): void {
-    if (event.kind === 'ended' && event.answer !== null) this.#end(event.answer);
+    if (event.kind === 'ended' && event.answer !== null) this.end(event.answer);
     if (!isOfLastStep(event, trace)) return;
-    if (event.kind === 'restarted') this.#text = '';
-    if (event.kind === 'text' && event.provisional !== true) this.#text += event.delta;
-    this.#goOn();
+    if (event.kind === 'restarted') this.text = '';
+    if (event.kind === 'text' && event.provisional !== true) this.text += event.delta;
+    this.goOn();
   }
 
   /** Prints nothing while a person is asked something. */
   async whilePaused(work: () => Promise<void>): Promise<void> {
-    this.#isPaused = true;
-    await work().finally(() => (this.#isPaused = false));
-    this.#goOn();
+    this.isPaused = true;
+    await work().finally(() => (this.isPaused = false));
+    this.goOn();
   }
 
   /** Ends an unfinished line. */
   close(): void {
-    if (this.#printed !== '' && !this.#printed.endsWith('\n')) this.#write('\n');
+    if (this.printed !== '' && !this.printed.endsWith('\n')) this.write('\n');
   }
 
-  #goOn(): void {
+  private goOn(): void {
     // White space alone is no answer: an earlier step's output is used instead.
-    if (this.#isPaused || this.#text.trim() === '' || this.#printed.startsWith(this.#text)) return;
-    if (this.#text.startsWith(this.#printed)) this.#write(this.#text.slice(this.#printed.length));
-    else this.#sayAnew();
+    if (this.isPaused || this.text.trim() === '' || this.printed.startsWith(this.text)) return;
+    if (this.text.startsWith(this.printed)) this.write(this.text.slice(this.printed.length));
+    else this.sayAnew();
   }
 
-  #end(answer: string): void {
-    const goesOn = answer.startsWith(this.#printed);
+  private end(answer: string): void {
+    const goesOn = answer.startsWith(this.printed);
     if (!goesOn) {
-      this.#sayAnew();
+      this.sayAnew();
       this.close();
     }
-    this.#write(goesOn ? answer.slice(this.#printed.length) : answer);
+    this.write(goesOn ? answer.slice(this.printed.length) : answer);
   }
 
-  #sayAnew(): void {
-    if (!this.#isAnew) say('The answer was restarted; its full text is printed at the end.');
-    this.#isAnew = true;
+  private sayAnew(): void {
+    if (!this.isAnew) say('The answer was restarted; its full text is printed at the end.');
+    this.isAnew = true;
   }
 
-  #write(text: string): void {
+  private write(text: string): void {
     if (text === '') return;
-    if (this.#printed === '' && process.stdout.isTTY && process.stderr.isTTY) this.giveWay();
-    this.#printed += text;
-    this.#written = print(text, { exact: true, isPart: true, remedy: this.remedy });
+    if (this.printed === '' && process.stdout.isTTY && process.stderr.isTTY) this.giveWay();
+    this.printed += text;
+    this.writing = print(text, { exact: true, isPart: true, remedy: this.remedy });
   }
 }
 

@@ -55,30 +55,30 @@ const KEPT_CHARACTERS = 400;
 
 /** Last characters written by each running step, of its thoughts until its text begins. */
 export class TextsUnderWay {
-  readonly #ends = new Map<string, string>();
-  readonly #thinking = new Set<string>();
+  private readonly ends = new Map<string, string>();
+  private readonly thinking = new Set<string>();
 
   take(event: LiveEvent): void {
-    if (event.kind === 'restarted' || event.kind === 'stepEnded') this.#drop(nameOfPlace(event));
+    if (event.kind === 'restarted' || event.kind === 'stepEnded') this.drop(nameOfPlace(event));
     if (event.kind !== 'text' && event.kind !== 'thoughts') return;
     const name = nameOfPlace(event);
-    if (event.kind === 'text' && this.#thinking.has(name)) this.#drop(name);
-    if (event.kind === 'thoughts') this.#thinking.add(name);
-    const text = (this.#ends.get(name) ?? '') + event.delta;
+    if (event.kind === 'text' && this.thinking.has(name)) this.drop(name);
+    if (event.kind === 'thoughts') this.thinking.add(name);
+    const text = (this.ends.get(name) ?? '') + event.delta;
     // A cut shifts all line ends, so it is made rarely; it drops what is left of a split word or character.
     const isLong = text.length > 2 * KEPT_CHARACTERS;
     const end = isLong ? text.slice(-KEPT_CHARACTERS).replace(/^(?:\S*\s|[\uDC00-\uDFFF])/, '') : text;
-    this.#ends.set(name, end);
+    this.ends.set(name, end);
   }
 
-  #drop(name: string): void {
-    this.#ends.delete(name);
-    this.#thinking.delete(name);
+  private drop(name: string): void {
+    this.ends.delete(name);
+    this.thinking.delete(name);
   }
 
   of(place: StepPlace): string {
     const name = nameOfPlace(place);
-    return `${this.#thinking.has(name) ? 'thinks: ' : ''}${this.#ends.get(name) ?? ''}`;
+    return `${this.thinking.has(name) ? 'thinks: ' : ''}${this.ends.get(name) ?? ''}`;
   }
 }
 
