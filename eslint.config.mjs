@@ -74,6 +74,8 @@ export default tseslint.config(
     ],
   },
   js.configs.recommended,
+  // What a function returns is said in a sentence, "Returns …".
+  { rules: { 'no-warning-comments': ['error', { terms: ['@returns', '@return'], location: 'anywhere' }] } },
   {
     files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],

@@ -142,7 +142,7 @@ async function measureStreams() {
   }
 }
 
-/** Reads a stream to its end. @returns its longest time in milliseconds without a byte, from the request on */
+/** Reads a stream to its end. Returns its longest time in milliseconds without a byte, from the request on. */
 async function longestSilence(gateway, body, count) {
   let [longest, last] = [0, performance.now()];
   const hear = () => {

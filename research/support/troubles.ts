@@ -9,7 +9,7 @@ const TROUBLED = 0.04;
 export const STALL_MS = 7_000;
 const KINDS = ['stall', 'fail', 'refuse'] as const;
 
-/** @returns a function to call before each operation of a store, which returns, waits or throws, as the seed decides */
+/** Returns a function to call before each operation of a store: it returns, waits or throws, as the seed decides. */
 export function troubleOf(seed: number): () => Promise<void> {
   let operations = 0;
   return async () => {

@@ -55,9 +55,8 @@ const LEARNING_RATE = 0.3;
 
 /**
  * Trains a learner without language: per topic, logits of the plan's length and of each step's worker, kind and view,
- * from a uniform start, by REINFORCE with the group's mean as baseline (Williams 1992).
- *
- * @returns mean chance of its plans at the end
+ * from a uniform start, by REINFORCE with the group's mean as baseline (Williams 1992). Returns the mean chance of its
+ * plans at the end.
  */
 export function learnTables(world: World, seed: number): number {
   return mean(world.topics.map((topic) => learnTable(world, topic, diceFor('tables', topic.name, seed))));

@@ -66,9 +66,9 @@ export class SharedBudget {
   }
 
   /**
-   * Reserves a share for a part, if `together` parts may run at once.
+   * Reserves a share for a part, if `together` parts may run at once. Returns null if nothing is left, or if the caller
+   * must wait for others.
    * @param least smallest useful share; if less is left, parts must wait until none runs, then one gets the rest
-   * @returns null if nothing is left, or the caller must wait for others
    */
   share(together: number, least = 1): BudgetShare | null {
     const { underWay, left } = this;

@@ -106,7 +106,7 @@ export class FollowedRun {
     this.change();
   }
 
-  /** Expects reviews if the limits, unresolved before a plan, may allow them. @returns whether texts are logged */
+  /** Expects reviews if the limits, unresolved before a plan, may allow them. Returns whether texts are logged. */
   private async prepare(): Promise<boolean> {
     const known = await readRunNow(this.sources.client, this.id).catch(() => null);
     const run = known?.run ?? null;

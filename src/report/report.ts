@@ -22,7 +22,7 @@ export interface Report {
   readonly parts: readonly (string | Table | Quote | Picture)[];
 }
 
-/** Writes `report.md`, `report.html` and the pictures. @returns their paths */
+/** Writes `report.md`, `report.html` and the pictures, and returns their paths. */
 export async function writeReport(report: Report, folder: string): Promise<string[]> {
   await mkdir(folder, { recursive: true });
   const pictures = report.parts.filter((part): part is Picture => typeof part === 'object' && 'svg' in part);

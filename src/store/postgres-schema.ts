@@ -81,7 +81,7 @@ function refuseOther(version: number): void {
 
 /**
  * Migrates a schema to the version of this program in one transaction. Of concurrent callers, one does the work.
- * @returns the version before, or null if there was no schema
+ * Returns the version before, or null if there was no schema.
  * @throws Error if a newer program made the schema
  */
 export async function migrateSchema(client: ClientBase, schema: string): Promise<number | null> {

@@ -29,8 +29,8 @@ import type { RunEvent } from '../trace/events';
 const WHOLE_ANSWER_BYTES = 900_000;
 
 /**
- * Workflow `conductorSolve`: question → plan → steps → answer → review.
- * @returns the trace of the run, with the whole `answer` if it fits a payload
+ * Workflow `conductorSolve`: question → plan → steps → answer → review. Returns the trace of the run, with the whole
+ * `answer` if it fits a payload.
  * @throws ApplicationFailure of type `Solve.NoAnswer`, `Answer.Invalid`, `Solve.BadInput`, `Configuration.Invalid` or
  *   `Limit.*`, with the trace in its details
  */

@@ -55,7 +55,7 @@ export class Steering {
 
   /**
    * Changes limits as the sender may. Live children learn of a new depth; what was set aside for them stays.
-   * @returns messages on their way to children; no promise without children, since each costs a stack trace
+   * Returns messages on their way to children; no promise without children, since each costs a stack trace.
    */
   changeLimits(change: Partial<RunLimits>, sender: unknown): readonly Promise<void>[] {
     this.rights.note(change, sender);
@@ -89,8 +89,8 @@ export class Steering {
 
   /**
    * Tells a child what is new to it. While messages are on their way, what is new waits, and is told as one: Temporal
-   * takes at most 2,000 messages under way, and would refuse the whole workflow task with one more.
-   * @returns null if nothing is new to it
+   * takes at most 2,000 messages under way, and would refuse the whole workflow task with one more. Returns null if
+   * nothing is new to it.
    */
   private tell(child: LiveChild, limits: Limits): Promise<void> | null {
     if (!this.hasNews(child, limits)) return null;

@@ -38,7 +38,7 @@ function play(own: Stage = stage, ms = 500): void {
 /** Time to write a text whose end no test waits for. */
 const LONG_MS = 20_000;
 
-/** Takes the first pieces of a text that is written for long, then cancels the run. @returns the answers kept by then */
+/** Takes the first pieces of a text that is written for long, then cancels the run. Returns the answers kept by then. */
 async function takeLive(own: Stage, count: number): Promise<number> {
   play(own, LONG_MS);
   return own.whileWorking(async () => {

@@ -143,7 +143,7 @@ function checkConfiguration(manifest: EvaluationManifest, config: Config, makesC
   say(`Evaluation ${id} goes on with its original models and limits.`);
 }
 
-/** Starts or resumes an evaluation, unless it is running. @returns false if nothing is left to do */
+/** Starts or resumes an evaluation, unless it is running. Returns false if nothing is left to do. */
 async function begin(
   session: Session,
   manifest: EvaluationManifest,

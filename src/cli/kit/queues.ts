@@ -81,7 +81,7 @@ export async function isWorkedOnElsewhere({ temporal, config, worker }: QueueSes
 
 const WATCH_MS = 2_500;
 
-/** Says once per queue, ours or the user's, that a run waits there for a worker. @returns a function that stops it */
+/** Says once per queue, ours or the user's, that a run waits there for a worker. Returns a function that stops it. */
 export function watchForMissingWorker(place: QueueSession, workflowId: string): () => void {
   const told = new Set<string>();
   const look = async (): Promise<void> => {

@@ -118,7 +118,7 @@ export function exportCheckpoint(given: string, folder: string, options: TrainOp
   });
 }
 
-/** @returns undefined if the user interrupted the wait; the job continues */
+/** Waits for a job and returns its result; undefined if the user interrupted the wait, but the job continues. */
 async function awaitJob<Result extends object>(
   session: TrainingSession,
   job: WorkflowHandle,

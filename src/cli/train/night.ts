@@ -52,7 +52,7 @@ const OPENING_MS = 10_000;
 /** History events up to the opening: start, first workflow task, opening activity and the task after it. */
 const OPENING_EVENTS = 10;
 
-/** Reports what holds up the opening of a night. @returns why the night failed already; null if it has not */
+/** Reports what holds up the opening of a night. Returns why the night failed already; null if it has not. */
 async function watchOpening(session: TrainingSession, id: string): Promise<string | null> {
   const { temporal, trainRun } = session;
   const end = Date.now() + OPENING_MS;

@@ -51,7 +51,7 @@ export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
   });
 }
 
-/** @returns null after Ctrl-C */
+/** Shows a night until it ends, and returns its last state; null after Ctrl-C. */
 function followNight(session: TrainingSession, interruption: AbortSignal): Promise<unknown> {
   const { trainRun, training } = session;
   const id = nightWorkflowId(trainRun);

@@ -85,7 +85,7 @@ async function map(
 
 /**
  * Recognises a set by the fields of its first record and, where others have the same, by what all of a sample hold.
- * @returns null if no record could be read
+ * Returns null if no record could be read.
  * @throws ConfigError if no format matches, or `grader` contradicts it
  */
 function detectFormat(file: string, sample: readonly FileRecord[], grader?: PlainGrader): DataFormat | null {

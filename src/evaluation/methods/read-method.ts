@@ -18,7 +18,7 @@ export interface Cast {
 /** How a method reads the argument after the colon of its name. */
 interface MethodReader {
   readonly expected: (cast: Cast) => string;
-  /** @returns the argument's full form, '' for none, and the method; null if the argument is not valid */
+  /** Returns the argument's full form, '' for none, and the method; null if the argument is not valid. */
   readonly read: (argument: string, cast: Cast) => readonly [full: string, method: Method] | null;
   /** Set if the argument names a worker: whether none is the first one, and whether `:team` may follow. */
   readonly worker?: { readonly isOptional: boolean; readonly hasForms: boolean };

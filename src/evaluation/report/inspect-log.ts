@@ -10,7 +10,7 @@ import { readMethod } from '../methods/read-method';
 import type { MethodRecord } from '../results';
 import type { MethodSummary, Summary } from '../summarize';
 
-/** Writes an Inspect log for each method. @returns their folder */
+/** Writes an Inspect log for each method, and returns their folder. */
 export async function writeInspectLogs(
   store: Store,
   evaluation: Evaluation,

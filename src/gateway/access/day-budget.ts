@@ -92,7 +92,7 @@ export class DayBudgets {
   /**
    * Reserves what a solve may cost: the amount asked for, or all that is left if that is null. Requests that are about
    * to start the same solve share the first one's reservation. Without a budget, nothing is reserved.
-   * @returns null if the solve was started already, and the server still has it
+   * Returns null if the solve was started already, and the server still has it.
    * @throws Refusal if the budget has no room for that
    */
   reserve(key: Spender, solveId: string, askedNanoUsd: number | null): Promise<DayReservation | null> {

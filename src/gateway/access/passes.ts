@@ -37,7 +37,7 @@ export async function createPass(store: Store, kind: Kind, { id: keyId }: Pick<K
   throw new Error(`the store ${store.url} already has a ${kind} ${id}: try again`);
 }
 
-/** Ends a pass. @returns its key's id; null if the pass is invalid. Only one of concurrent uses succeeds */
+/** Ends a pass, and returns its key's id; null if the pass is invalid. Only one of concurrent uses succeeds. */
 async function endPass(store: Store, kind: Kind, secret: string): Promise<string | null> {
   const id = SECRET.exec(secret)?.[1];
   if (id === undefined) return null;
@@ -62,7 +62,7 @@ export class Sessions {
     this.passes = new FreshRecords(store, (id) => placeOf('session', id), passSchema);
   }
 
-  /** Opens a session with a link or a key. @returns its secret; null if neither is valid */
+  /** Opens a session with a link or a key, and returns its secret; null if neither is valid. */
   async open(shown: { readonly link?: string; readonly key?: string }): Promise<string | null> {
     const keyId = shown.link === undefined ? null : await endPass(this.store, 'link', shown.link);
     const key = keyId === null ? await this.keys.check(shown.key ?? '') : await this.keys.find(keyId);

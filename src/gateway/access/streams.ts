@@ -24,8 +24,7 @@ export class OpenStreams {
   constructor(private readonly most = MOST) {}
 
   /**
-   * Counts a stream until its response ends, however it ends.
-   * @returns a function that tells what the stream reads
+   * Counts a stream until its response ends, however it ends. Returns a function that tells what the stream reads.
    * @throws Refusal above the limits
    */
   open(key: Pick<Key, 'id' | 'name'>, response: Pick<ServerResponse, 'once'>): (source: Source) => void {

@@ -146,7 +146,7 @@ function mayHaveArrived(error: unknown): boolean {
   return [error, cause].some((each) => isGrpcServiceError(each) && UNSURE.includes(each.code));
 }
 
-/** Reserves a run's maximum cost from its key's day budget. @returns null if the run was started already */
+/** Reserves a run's maximum cost from its key's day budget. Returns null if the run was started already. */
 async function reserve(
   { config, budgets }: Gateway,
   { key, id }: Named,

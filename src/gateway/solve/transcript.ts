@@ -85,7 +85,7 @@ export class Transcript<Event> {
     return null;
   }
 
-  /** @returns the entry that the store has; null if the signal was aborted */
+  /** Writes the next entry, and returns the one that the store has; null if the signal was aborted. */
   private async make(index: number, signal: AbortSignal): Promise<Entry<Event> | null> {
     this.live ??= new Live((own) => this.recorded.open(this.cursor, own), signal);
     const entry = await this.live.take();
@@ -122,7 +122,7 @@ class Live<Event> {
     this.next = this.ask();
   }
 
-  /** Waits for events. @returns null if they end before the last one, since the signal was aborted */
+  /** Waits for events. Returns null if they end before the last one, since the signal was aborted. */
   async take(): Promise<Entry<Event> | null> {
     const events: Event[] = [];
     let clock: Promise<null> | undefined;

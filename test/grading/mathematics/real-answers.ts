@@ -10,7 +10,7 @@ type Judged = Exclude<Question, { readonly grader: 'code' | 'custom' }>;
 
 /**
  * Measures the graders on the right answers of a file, without any model: each must be right for its own question, and
- * hardly any may be right for the next one. @returns a line for each measurement
+ * hardly any may be right for the next one. Returns a line for each measurement.
  */
 export async function measureAnswers(file: string): Promise<string[]> {
   const all = (await readQuestionFile(file)).map(({ value }) => value);

@@ -13,8 +13,8 @@ interface Followed<State, Aside> {
 }
 
 /**
- * Shows a workflow until it ends, and says which workers it waits for. @returns its last state, or the value of
- * `aside`; null after Ctrl-C
+ * Shows a workflow until it ends, and says which workers it waits for. Returns its last state, or the value of
+ * `aside`; null after Ctrl-C.
  */
 export async function follow<State, Aside = never>(
   session: Session,
