@@ -63,7 +63,7 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   const { row, sent: arrived, others } = made;
   if (arrived.kind === 'left-running') throw toError(arrived.failure, [...others, row]);
   // A plan is read with its thoughts: the plan language passes over them.
-  const sent = call.purpose === 'step' ? withThoughtsApart(arrived, askedOf(call)) : arrived;
+  const sent = call.purpose === 'step' ? withThoughtsApart(arrived, asSent(call)) : arrived;
   const ended = sent.kind === 'answered' ? await keepTexts(store, call, sent) : sent;
   const closed = closeRow(row, call, ended);
   const rows = [...others, closed];
@@ -99,7 +99,7 @@ function answered({ row, ...answer }: KeptAnswer, rows: readonly LedgerRow[]): W
 }
 
 /** Returns the call for judging a reply that has arrived. */
-function askedOf(call: ModelCall): SentRequest {
+function asSent(call: ModelCall): SentRequest {
   return { ...call, apiKey: null, signal: Context.current().cancellationSignal };
 }
 

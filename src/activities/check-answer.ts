@@ -48,14 +48,14 @@ async function findFault(schema: string, answer: string): Promise<string | null>
   throw badSchema(problemIn(schema, found) ?? '');
 }
 
-interface Fault {
+interface SchemaFault {
   readonly path: string;
   readonly message?: string;
   /** What the validator names, as a text or JSON: the property, the allowed values. */
   readonly named: string | null;
 }
 
-function describeFault({ path, message = 'does not fit', named }: Fault): string {
+function describeFault({ path, message = 'does not fit', named }: SchemaFault): string {
   const more = named === null || message.includes(named) ? '' : ` (${briefly(named)})`;
   return `${path === '' ? 'the value' : briefly(path)} ${message}${more}`;
 }
@@ -76,7 +76,7 @@ function badSchema(problem: string): ApplicationFailure {
 /** What the thread found, without an answer about the schema alone. */
 type ThreadFinding =
   | { readonly kind: 'fits' | 'too-much' }
-  | { readonly kind: 'faults'; readonly faults: readonly Fault[] }
+  | { readonly kind: 'faults'; readonly faults: readonly SchemaFault[] }
   | { readonly kind: 'bad-schema' | 'not-json'; readonly reason: string }
   | { readonly kind: 'unknown-dialect'; readonly known: readonly string[] };
 

@@ -20,7 +20,7 @@ import {
   WRITE_PLAN,
 } from '../protocol/names';
 import type { Store } from '../store/store';
-import { checkStoreId, idOf } from '../store/store-id';
+import { checkStoreId, idOfStore } from '../store/store-id';
 import { keepText, readText } from '../store/texts';
 import { asFailure } from './as-failure';
 import { askedIn } from './keep-input';
@@ -85,7 +85,7 @@ async function resolveForRun(
       : withNamed(narrowRun(given, { pool, limits }), config, conductor);
   await checkStoreId(store, given?.storeId, 'worker');
   // A store that is away names no id now, and needs none: nothing is written to it either.
-  const storeId = await idOf(store, 'make').catch(() => null);
+  const storeId = await idOfStore(store, 'make').catch(() => null);
   return {
     run: {
       ...holdToRights(await bindConductor(run, conductor, policy), input),

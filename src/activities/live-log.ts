@@ -8,14 +8,14 @@ const FLUSH_CHARACTERS = 1024;
 const MOST_CHARACTERS = 1024 * 1024;
 
 type TextSource = Omit<LiveText, 'offset' | 'text' | 'isThoughts'> & { readonly rootId: string };
-type Piece = LiveText & { readonly rootId: string };
+type WaitingPiece = LiveText & { readonly rootId: string };
 
 /**
  * Writes texts to the stream log of a store as they arrive, batched over all calls of a process, every 200 ms or 1,024
  * characters. No call waits for it, and readers get what it does not write when the step ends.
  */
 export class LiveLog {
-  private readonly waiting = new Map<string, Piece>();
+  private readonly waiting = new Map<string, WaitingPiece>();
   private characters = 0;
   private clock: NodeJS.Timeout | null = null;
   private isWriting = false;
@@ -59,7 +59,7 @@ export class LiveLog {
     };
   }
 
-  private add(name: string, piece: Piece): void {
+  private add(name: string, piece: WaitingPiece): void {
     if (this.store.append === undefined || this.characters > MOST_CHARACTERS) return;
     const before = this.waiting.get(name);
     this.waiting.set(name, before === undefined ? piece : { ...before, text: before.text + piece.text });

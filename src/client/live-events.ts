@@ -61,7 +61,7 @@ export type LiveEvent = Happening & { readonly cursor: string };
 
 type TextPlace = StepPlace & { readonly provisional?: true };
 
-interface Piece {
+interface TextPiece {
   /** `<call id>/<attempt>`. */
   readonly call: string;
   readonly since: string;
@@ -197,7 +197,7 @@ export class LiveTeller {
   private *tellRound(trace: SolveResult, round: Round): Generator<LiveEvent> {
     const { childId, depth, plan, steps, decision } = round;
     const place = { childId, round: round.round };
-    const name = nameOf(place);
+    const name = placeKey(place);
     if (plan === null) return;
     if (!this.told.planned.includes(name)) {
       this.told.planned.push(name);
@@ -238,7 +238,7 @@ export class LiveTeller {
 
   /** Emits the start of a step, or a restart if it had failed and another call is made for it. */
   private *begin(place: StepPlace, { worker, model, error }: Step): Generator<LiveEvent, ToldStep> {
-    const known = this.told.steps[nameOf(place)];
+    const known = this.told.steps[placeKey(place)];
     if (known === undefined) {
       const told: ToldStep = {
         call: null,
@@ -249,7 +249,7 @@ export class LiveTeller {
         tail: '',
         ended: null,
       };
-      this.told.steps[nameOf(place)] = told;
+      this.told.steps[placeKey(place)] = told;
       yield this.event({ kind: 'stepStarted', ...place, worker, model });
       return told;
     }
@@ -257,7 +257,7 @@ export class LiveTeller {
     return known;
   }
 
-  private *tellText(place: TextPlace, told: ToldStep, piece: Piece): Generator<LiveEvent> {
+  private *tellText(place: TextPlace, told: ToldStep, piece: TextPiece): Generator<LiveEvent> {
     const { call, text, since } = piece;
     if (isTooLate(piece, told)) return;
     const logged = call === told.call ? loggedOf(told) : 0;
@@ -313,13 +313,13 @@ export class LiveTeller {
   }
 }
 
-function pieceOf({ callId, attempt, startedAt: since, ...piece }: LiveText): Piece {
+function pieceOf({ callId, attempt, startedAt: since, ...piece }: LiveText): TextPiece {
   const { offset, text, isThoughts } = piece;
   return { call: `${callId}/${attempt}`, since, offset, text, ...(isThoughts && { isThoughts }) };
 }
 
 /** Whether a piece is of an earlier attempt, or of a step whose end brought the rest. */
-function isTooLate({ call, since }: Piece, told: ToldStep): boolean {
+function isTooLate({ call, since }: TextPiece, told: ToldStep): boolean {
   if (told.ended === 'answered') return true;
   return call === told.call ? told.ended !== null : since <= told.since;
 }
@@ -332,7 +332,7 @@ function isBeginningOf(output: string, { characters, tail }: ToldStep): boolean 
 }
 
 /** Whether a piece shows that what was emitted is void: another call wrote it, or it was text and is now thoughts. */
-function isVoidBy({ call, offset, isThoughts }: Piece, told: ToldStep): boolean {
+function isVoidBy({ call, offset, isThoughts }: TextPiece, told: ToldStep): boolean {
   if (call !== told.call) return told.characters > 0 || told.thoughts > 0 || told.ended === 'failed';
   return isThoughts === true && told.characters > 0 && offset >= loggedOf(told);
 }
@@ -342,7 +342,7 @@ function loggedOf({ logged, characters }: ToldStep): number {
 }
 
 /** Returns the part of a step's output that was not emitted: all of it if another call wrote it. */
-function restOf(output: string, told: ToldStep, call: string): Piece {
+function restOf(output: string, told: ToldStep, call: string): TextPiece {
   const isOther = told.call !== call;
   // Another call counts as later than everything emitted, whenever it began.
   const since = isOther ? `${told.since}~` : told.since;
@@ -356,7 +356,7 @@ function callsOf({ calls }: SolveResult, place: StepPlace): string[] {
   return own.map(({ callId, attempt }) => `${callId}/${attempt}`);
 }
 
-function nameOf(place: RoundPlace | StepPlace): string {
+function placeKey(place: RoundPlace | StepPlace): string {
   const { childId, round } = place;
   return [childId ?? '', round, ...('step' in place ? [place.step] : [])].join(' ');
 }

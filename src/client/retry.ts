@@ -71,10 +71,10 @@ function rightsAfter(
   return { rights: { models, limits: changedLimits(rights.limits, limits) } };
 }
 
-type Known = Pick<ResolvedKnownRun, 'input' | 'run'>;
+type RetriedRun = Pick<ResolvedKnownRun, 'input' | 'run'>;
 
 /** @throws BadRetryError if the earlier run, whose input the new one has, may not use the worker */
-export function checkWorker(known: Known, id: string, worker: string): void {
+export function checkWorker(known: RetriedRun, id: string, worker: string): void {
   const { allow, deny = [] } = known.input.pool ?? {};
   // The new run takes its depth limit from the configuration at its start, so none applies here.
   const { workers } = contextOf(known, { ...known.run.limits, depth: null });
@@ -84,7 +84,10 @@ export function checkWorker(known: Known, id: string, worker: string): void {
   throw new BadRetryError(`${what}: name one of ${workers.join(', ')}`);
 }
 
-export function contextOf({ input, run }: Known, limits: Pick<RunLimits, 'steps' | 'depth'>): PlanContext {
+export function contextOf(
+  { input, run }: RetriedRun,
+  limits: Pick<RunLimits, 'steps' | 'depth'>,
+): PlanContext {
   const { workers, recursion } = run;
   const { round = 0, depth = 0 } = input.parent ?? {};
   const mayCallItself = isRecursionAllowed('worker', { recursion, limits }, depth);

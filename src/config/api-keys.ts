@@ -1,6 +1,6 @@
 import type { ConductorCard, ModelCard, ResolvedRun, RunWorker } from '../protocol/cards';
 import { ConfigError, MissingKeyError } from './errors';
-import { conductorsOf, nameOf, resolveBaselines, resolveConductor, resolveVerifier } from './cards';
+import { conductorsOf, nameOfCard, resolveBaselines, resolveConductor, resolveVerifier } from './cards';
 import { resolveRun } from './resolve-run';
 import type { Config } from './schema';
 
@@ -16,7 +16,7 @@ type Card = ModelCard | ConductorCard;
 export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): string | null {
   if (!isConfigured(card, config)) {
     throw new ConfigError(
-      `${nameOf(card)} is to be called at ${placeOf(card)}, which is not in this worker process's configuration: ` +
+      `${nameOfCard(card)} is to be called at ${describeAddress(card)}, which is not in this worker process's configuration: ` +
         'give all worker processes the same configuration, then start the run again',
     );
   }
@@ -25,7 +25,7 @@ export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): stri
   const key = env[apiKeyEnv] ?? '';
   if (key !== '') return key;
   throw new MissingKeyError(
-    `${apiKeyEnv} is not set, and ${nameOf(card)} needs it: set it where this command or worker is started, and ` +
+    `${apiKeyEnv} is not set, and ${nameOfCard(card)} needs it: set it where this command or worker is started, and ` +
       'start again; "temporal-conductor doctor" checks all keys',
   );
 }
@@ -62,7 +62,7 @@ export function configuredCards(config: Config): readonly Card[] {
   ];
 }
 
-function placeOf({ baseUrl, proxy, provider, apiKeyEnv, model }: Card): string {
+function describeAddress({ baseUrl, proxy, provider, apiKeyEnv, model }: Card): string {
   if (provider === 'local') return `the file or address ${JSON.stringify(model)}`;
   const place = `${baseUrl ?? `${provider}'s own endpoint`}${proxy === undefined ? '' : ` through ${proxy}`}`;
   return apiKeyEnv === null ? place : `${place} with the key in ${apiKeyEnv}`;

@@ -26,7 +26,7 @@ const CONDUCTOR_TEMPERATURE = 0.2;
 /** Returns the Conductor's card with every default filled in; its price is that of `day`. */
 export function resolveConductor(config: ConductorConfig, day: Date): ConductorCard {
   if (config.provider === 'policy') return policyCard(config);
-  const settings = settingsOf(config, day);
+  const settings = callSettings(config, day);
   // Omits a default that the model would refuse; only an explicit setting is reported as dropped.
   const isFixed = !settings.capabilities.sampling || (settings.provider === 'anthropic' && settings.thinking);
   const usual = isFixed ? null : CONDUCTOR_TEMPERATURE;
@@ -63,7 +63,7 @@ export function resolveWorker(config: WorkerConfig, day: Date): ModelCard | Exte
   return {
     kind: 'model',
     id,
-    ...settingsOf(config, day),
+    ...callSettings(config, day),
     temperature: config.temperature ?? null,
     maxOutputTokens: config.maxOutputTokens ?? WORKER_TOKENS,
     notes,
@@ -111,7 +111,7 @@ export function resolveVerifier(
   return card;
 }
 
-function settingsOf(
+function callSettings(
   config: ModelConfig,
   day: Date,
 ): Omit<ConductorCard, 'temperature' | 'maxOutputTokens' | 'describe' | 'access'> {
@@ -210,7 +210,7 @@ export const VENDORS = {
 } as const;
 
 /** Names a card in messages: `the Conductor (openai my-model)`, `worker beta (workflow research)`. */
-export function nameOf(card: ConductorCard | RunWorker): string {
+export function nameOfCard(card: ConductorCard | RunWorker): string {
   const what = 'provider' in card ? `${card.provider} ${card.model}` : `${card.kind} ${card.type}`;
   return 'id' in card ? `worker ${card.id} (${what})` : `the Conductor (${what})`;
 }

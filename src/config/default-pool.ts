@@ -83,7 +83,7 @@ function serverPool({ baseUrl, models }: LocalServer): DefaultConfig {
     // Ollama, llama.cpp, vLLM and LM Studio all constrain output to a schema, which small models need.
     capabilities: { jsonSchema: true },
   } as const;
-  const named = new Map(models.map((model) => [idOf(model), model]));
+  const named = new Map(models.map((model) => [workerIdOf(model), model]));
   const workers = [...named].map(([id, model]): WorkerInput => ({ ...served, id, model }));
   return {
     config: {
@@ -95,7 +95,7 @@ function serverPool({ baseUrl, models }: LocalServer): DefaultConfig {
 }
 
 /** Makes an id of a model's name: `library/model:tag` has characters that ids must not have. */
-function idOf(model: string): string {
+function workerIdOf(model: string): string {
   return model.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '');
 }
 

@@ -39,7 +39,7 @@ export function explainIssue(
 ): string {
   const { path } = issue;
   if (issue.code === 'unrecognized_keys') return explainKeys(issue, settings);
-  return `${placeOf(path)} ${stateOf(path, valueAt(content, path))}: ${expectationOf(issue, content)}`;
+  return `${describePath(path)} ${stateOf(path, valueAt(content, path))}: ${expectationOf(issue, content)}`;
 }
 
 /**
@@ -54,18 +54,18 @@ export function explainFirst({ issues: [issue] }: z.ZodError, content: unknown):
 function explainKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, settings: readonly string[]): string {
   const secret = keys.find((key) => /^api[-_]?key$/i.test(key));
   if (secret !== undefined) {
-    const place = placeOf([...path, secret]);
+    const place = describePath([...path, secret]);
     return `${place} is not a setting: put the key into an environment variable, and the name of that into apiKeyEnv`;
   }
   const named = keys.map((key) => {
     const [meant] = closeTo(key, settings);
-    return `${placeOf([...path, key])}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
+    return `${describePath([...path, key])}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
   });
   return `${someOf(named)} ${keys.length === 1 ? 'is not a setting' : 'are not settings'}: remove or rename`;
 }
 
 /** Returns the names of all settings in a schema, at any depth. */
-export function settingsOf(schema: z.core.$ZodType): string[] {
+export function settingNames(schema: z.core.$ZodType): string[] {
   const names = new Set<string>();
   const collect = (part: unknown): void => {
     if (typeof part !== 'object' || part === null) return;
@@ -86,7 +86,7 @@ function choicesOf(issue: z.core.$ZodIssue): string[] | undefined {
   return Array.isArray(options) ? options.map(String) : undefined;
 }
 
-function placeOf(path: readonly PropertyKey[]): string {
+function describePath(path: readonly PropertyKey[]): string {
   if (path.length === 0) return 'the configuration';
   const keys = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${briefly(String(key))}`));
   return keys.join('').replace(/^\./, '');

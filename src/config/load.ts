@@ -4,7 +4,7 @@ import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml
 import type { z } from 'zod';
 import { reasonOf } from '../errors';
 import { defaultConfig, type Probe } from './default-pool';
-import { ConfigError, explainIssue, settingsOf, someOf } from './errors';
+import { ConfigError, explainIssue, settingNames, someOf } from './errors';
 import { noticesOf } from './resolve-run';
 import { type Config, type ConfigInput, configSchema } from './schema';
 
@@ -46,7 +46,7 @@ export function createConfigReader<Input, Settings extends Config>(
     const content = complete(written);
     const { success, data, error } = schema.safeParse(content);
     if (success) return data;
-    const settings = settingsOf(schema);
+    const settings = settingNames(schema);
     const sentences = error.issues.map((issue) => {
       const key = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
       return `${whereIs([...issue.path, ...key])}: ${explainIssue(issue, content, settings)}`;
@@ -156,7 +156,7 @@ function verdictOf(error: unknown): string {
 /** Returns the offset of the deepest node on the path: if a key is missing, that of the map that should contain it. */
 function offsetOf(contents: unknown, path: readonly PropertyKey[]): number {
   let node = contents;
-  let offset = startOf(contents) ?? 0;
+  let offset = offsetOfNode(contents) ?? 0;
   for (const key of path) {
     const entry = isMap(node)
       ? node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key))
@@ -164,12 +164,12 @@ function offsetOf(contents: unknown, path: readonly PropertyKey[]): number {
     // A map entry is located by its key.
     const marker = isSeq(node) ? node.items[Number(key)] : entry?.key;
     if (marker === undefined) break;
-    offset = startOf(marker) ?? offset;
+    offset = offsetOfNode(marker) ?? offset;
     node = entry === undefined ? marker : entry.value;
   }
   return offset;
 }
 
-function startOf(node: unknown): number | null {
+function offsetOfNode(node: unknown): number | null {
   return isNode(node) ? (node.range?.[0] ?? null) : null;
 }

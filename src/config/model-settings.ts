@@ -63,15 +63,20 @@ interface Thinker {
   readonly effort?: string;
 }
 
-type Fault = readonly [setting: keyof Thinker, message: string];
+type SettingFault = readonly [setting: keyof Thinker, message: string];
 
 /** Smallest thinking budget that Anthropic accepts, in tokens. */
 const LEAST_ANTHROPIC = 1024;
 
 /** Finds settings that Anthropic refuses together with a thinking budget; otherwise every request would fail. */
-function faultsOfAnthropic({ thinking: budget = 'off', temperature = 1, topP = 1, topK }: Thinker): Fault[] {
+function faultsOfAnthropic({
+  thinking: budget = 'off',
+  temperature = 1,
+  topP = 1,
+  topK,
+}: Thinker): SettingFault[] {
   if (budget === 'off') return [];
-  const faults: (Fault | false)[] = [
+  const faults: (SettingFault | false)[] = [
     budget < LEAST_ANTHROPIC && ['thinking', `Anthropic accepts ${LEAST_ANTHROPIC} tokens or more, or off`],
     temperature !== 1 && ['temperature', 'Anthropic accepts only 1 together with thinking; remove it'],
     topP < 0.95 && ['topP', 'Anthropic accepts only 0.95 to 1 together with thinking; raise or remove it'],
@@ -80,7 +85,7 @@ function faultsOfAnthropic({ thinking: budget = 'off', temperature = 1, topP = 1
   return faults.filter((fault) => fault !== false);
 }
 
-function faultsOfGoogle({ thinking: budget, effort }: Thinker): Fault[] {
+function faultsOfGoogle({ thinking: budget, effort }: Thinker): SettingFault[] {
   if (budget === undefined || effort === undefined) return [];
   return [['effort', 'Google accepts either effort or a thinking budget; remove one of them']];
 }

@@ -1,6 +1,6 @@
 import type { ConductorCard, ResolvedRun, RunLimits, RunWorker } from '../protocol/cards';
 import type { LimitsInput, PoolFilter, SolveInput } from '../protocol/input';
-import { conductorsOf, nameOf, resolveConductor, resolveWorker } from './cards';
+import { conductorsOf, nameOfCard, resolveConductor, resolveWorker } from './cards';
 import type { Plan } from '../plan/plan';
 import { lowerLimits, mayPlan, mostOf, workersWithin } from '../protocol/rights';
 import { PlanError, quoteBriefly } from '../plan/plan-error';
@@ -147,7 +147,7 @@ export function noticesOf(config: Config): string[] {
     resolveRun(config, { conductor: { name } }),
   );
   const free = runs.some(({ conductor }) => isFreeOfCharge(conductor)) ? [FREE_TOKENS] : [];
-  const names = [...new Set(runs.flatMap(unpricedOf).map(nameOf))];
+  const names = [...new Set(runs.flatMap(unpricedOf).map(nameOfCard))];
   if (costUsd === null || names.length === 0) return free;
   return [
     ...free,

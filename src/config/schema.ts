@@ -245,16 +245,19 @@ export const configSchema = sections.superRefine((config, context) => {
   }
 });
 
-type Card = Config['conductor'] | Config['workers'][number] | NonNullable<Config['verifier']>;
+type CardConfig = Config['conductor'] | Config['workers'][number] | NonNullable<Config['verifier']>;
 
 /** Returns all cards with their places. */
 function cardsIn({ conductor, conductors, workers, baselines, verifier }: z.output<typeof sections>) {
-  const listed = (list: 'workers' | 'baselines', cards: readonly Card[]) =>
-    cards.map((card, index): [PropertyKey[], Card] => [[list, index], card]);
+  const listed = (list: 'workers' | 'baselines', cards: readonly CardConfig[]) =>
+    cards.map((card, index): [PropertyKey[], CardConfig] => [[list, index], card]);
   const named = { conductor, ...(verifier && { verifier }) };
   return [
-    ...Object.entries(named).map(([name, card]): [PropertyKey[], Card] => [[name], card]),
-    ...Object.entries(conductors).map(([name, card]): [PropertyKey[], Card] => [['conductors', name], card]),
+    ...Object.entries(named).map(([name, card]): [PropertyKey[], CardConfig] => [[name], card]),
+    ...Object.entries(conductors).map(([name, card]): [PropertyKey[], CardConfig] => [
+      ['conductors', name],
+      card,
+    ]),
     ...listed('workers', workers),
     ...listed('baselines', baselines),
   ];

@@ -139,13 +139,13 @@ export async function groupSame(question: RightAnswer, grades: readonly Grade[])
     groups.push(each.extracted === null ? null : place);
     for (const [earlier, first] of grades.slice(0, place).entries()) {
       const isOpen = groups[place] === place && groups[earlier] === earlier;
-      if (isOpen && (await isSame(question, first, each, end))) groups[place] = earlier;
+      if (isOpen && (await isSameAnswer(question, first, each, end))) groups[place] = earlier;
     }
   }
   return groups;
 }
 
-async function isSame(question: RightAnswer, one: Grade, other: Grade, end: number): Promise<boolean> {
+async function isSameAnswer(question: RightAnswer, one: Grade, other: Grade, end: number): Promise<boolean> {
   if (one.extracted === other.extracted) return true;
   if (question.grader === 'code' || question.grader === 'custom') return false;
   if (Date.now() > end || [one, other].some(({ extracted }) => isClipped(extracted ?? ''))) return false;

@@ -68,13 +68,13 @@ function withoutTextCommands(text: string): string {
 }
 
 /** A place where an option may be named, and whether nothing but its letter or text may stand there. */
-interface Named {
+interface OptionPlace {
   readonly line: string;
   readonly isBox: boolean;
 }
 
 /** Returns the contents of the last boxes, the last one first. */
-function inBoxes(text: string): Named[] {
+function inBoxes(text: string): OptionPlace[] {
   return placesBehind([BOX], text).map((place) => {
     const open = text.slice(place - 1, place + REACH);
     return { line: open.slice(1, closingOf(open, 0, '{}') ?? open.length).trim(), isBox: true };
@@ -82,7 +82,7 @@ function inBoxes(text: string): Named[] {
 }
 
 /** Returns the rest of the line after each of the last matches, the last one first. */
-function behind(words: readonly RegExp[], text: string): Named[] {
+function behind(words: readonly RegExp[], text: string): OptionPlace[] {
   return placesBehind(words, text).map((place) => {
     const rest = text.slice(place, place + REACH).replace(OPTION, '');
     return { line: rest.split('\n', 1)[0] ?? '', isBox: false };
@@ -96,7 +96,7 @@ function placesBehind(patterns: readonly RegExp[], text: string): number[] {
 }
 
 /** Reads the beginning of a line; null if it is neither a letter nor, as a whole, an option's text. */
-function readNamed({ line, isBox }: Named, texts: readonly string[]): ReadChoice | null {
+function readNamed({ line, isBox }: OptionPlace, texts: readonly string[]): ReadChoice | null {
   // In JSON, a closing brace follows.
   const option = letterOfText(line, texts) ?? letterOfText(line.replace(/\s{0,2}\}$/, ''), texts);
   if (option !== null) return { letter: option };

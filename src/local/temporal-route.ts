@@ -32,7 +32,7 @@ export function viaProxy(options: Address & ConnectionOptions, env?: NodeJS.Proc
   const target = withPort(address ?? '');
   return {
     ...options,
-    address: placeOf(proxy),
+    address: hostAndPort(proxy),
     channelArgs: {
       ...own,
       'grpc.http_connect_target': `dns:${target}`,
@@ -49,7 +49,7 @@ export function nativelyViaProxy(options: Address): NativeConnectionOptions {
   const basicAuth = credentialsOf(proxy);
   return {
     ...options,
-    proxy: { type: 'http-connect', targetHost: placeOf(proxy), ...(basicAuth && { basicAuth }) },
+    proxy: { type: 'http-connect', targetHost: hostAndPort(proxy), ...(basicAuth && { basicAuth }) },
   };
 }
 
@@ -62,7 +62,7 @@ export function withPort(address: string): string {
 }
 
 /** Returns the proxy's host and port: a URL leaves out the usual one. */
-function placeOf({ url }: Proxy): string {
+function hostAndPort({ url }: Proxy): string {
   return `${url.hostname}:${url.port || '80'}`;
 }
 

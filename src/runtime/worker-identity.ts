@@ -9,7 +9,7 @@ import { hostname } from 'node:os';
 export function workerIdentity(): string {
   const name = `${process.pid}@${hostname()}`;
   try {
-    return `${name}#${placeOfPids()}.${startOf('self')}`;
+    return `${name}#${placeOfPids()}.${processStart('self')}`;
   } catch {
     // Systems without /proc, and a /proc of another PID namespace: no process can tell whether this one has ended.
     return name;
@@ -22,7 +22,7 @@ export function hasEnded(identity: string): boolean {
   try {
     if (place === undefined || place !== placeOfPids()) return false;
     process.kill(Number(pid), 0);
-    return startOf(pid) !== start;
+    return processStart(pid) !== start;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
@@ -37,7 +37,7 @@ function placeOfPids(): string {
 }
 
 /** Returns when a process started, in ticks since the machine did. The name before it may have spaces and brackets. */
-function startOf(pid: string): string {
+function processStart(pid: string): string {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')')).split(' ')[20] ?? '';
 }

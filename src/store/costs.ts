@@ -35,7 +35,7 @@ export async function sumCosts(
   const dayOf = dayNames(zone);
   const sums = new Map<string, CostLine>();
   const take = (line: CostLine): void => {
-    const name = nameOf(by, line.name, dayOf);
+    const name = nameOfGroup(by, line.name, dayOf);
     sums.set(name, add(sums.get(name) ?? { name, ...EMPTY }, line));
   };
   if (store.sums === undefined) {
@@ -56,7 +56,7 @@ export async function sumCosts(
 }
 
 /** Maps what a row holds to the name of its group. The id of a solve that the gateway started begins with that of its key. */
-function nameOf(by: CostGroup, value: string, dayOf: (instant: string) => string): string {
+function nameOfGroup(by: CostGroup, value: string, dayOf: (instant: string) => string): string {
   if (by === 'key') return /^gw-([0-9a-z]{10})-/.exec(value)?.[1] ?? NO_KEY;
   if (!by.startsWith('day')) return value;
   const [instant = '', ...worker] = value.split(' ');

@@ -41,7 +41,7 @@ export class EncryptedStore implements Store {
   }
 
   async read(key: string): Promise<Buffer | null> {
-    const bytes = await this.inner.read(await this.nameOf(key));
+    const bytes = await this.inner.read(await this.hiddenName(key));
     return bytes === null ? null : openContent(bytes, key, this.keys);
   }
 
@@ -60,7 +60,7 @@ export class EncryptedStore implements Store {
   }
 
   async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
-    const name = await this.nameOf(key);
+    const name = await this.hiddenName(key);
     const sealed = await this.inner.read(name);
     if (sealed === null || !openContent(sealed, key, this.keys).equals(was)) return false;
     return this.inner.replace(name, sealContent(bytes, key, this.keys.first), sealed);
@@ -100,7 +100,7 @@ export class EncryptedStore implements Store {
     }, null);
   }
 
-  private async nameOf(key: string): Promise<string> {
+  private async hiddenName(key: string): Promise<string> {
     const [only = '', ...others] = this.namesOf(key);
     return others.length === 0 ? only : ((await this.newest(key))?.key ?? only);
   }

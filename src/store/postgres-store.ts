@@ -63,7 +63,7 @@ export class PostgresStore extends SqlStore {
 
   async migrate(): Promise<Migration> {
     return this.explained(async () => {
-      const client = new (discreetClient(await importSdk()))(settingsOf(this.place));
+      const client = new (discreetClient(await importSdk()))(connectionSettings(this.place));
       client.on('error', () => undefined);
       try {
         await client.connect();
@@ -103,7 +103,8 @@ const LISTENERS = new Map<string, PostgresListener>();
 function listenerOf(place: PostgresPlace): PostgresListener {
   const known = LISTENERS.get(place.connection);
   const listener =
-    known ?? new PostgresListener(async () => new (discreetClient(await importSdk()))(settingsOf(place)));
+    known ??
+    new PostgresListener(async () => new (discreetClient(await importSdk()))(connectionSettings(place)));
   LISTENERS.set(place.connection, listener);
   return listener;
 }
@@ -186,7 +187,7 @@ function poolOf(place: PostgresPlace): Promise<Sdk.Pool> {
 async function openPool(place: PostgresPlace): Promise<Sdk.Pool> {
   const sdk = await importSdk();
   const pool = new sdk.Pool({
-    ...settingsOf(place),
+    ...connectionSettings(place),
     Client: discreetClient(sdk),
     max: CONNECTIONS,
     statement_timeout: STATEMENT_MS,
@@ -226,7 +227,7 @@ function discreetClient({ Client }: typeof Sdk): typeof Sdk.Client {
   };
 }
 
-function settingsOf({ connection }: PostgresPlace): Sdk.ClientConfig {
+function connectionSettings({ connection }: PostgresPlace): Sdk.ClientConfig {
   return {
     connectionString: connection,
     connectionTimeoutMillis: CONNECT_MS,

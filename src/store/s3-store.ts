@@ -24,7 +24,7 @@ export class S3Store implements Store {
   }
 
   async read(key: string): Promise<Buffer | null> {
-    const at = this.placeOf(key);
+    const at = this.objectAt(key);
     return this.ask(async (s3) => {
       const { Body } = await s3.getObject(at);
       return Body === undefined ? null : Buffer.from(await Body.transformToByteArray());
@@ -32,7 +32,7 @@ export class S3Store implements Store {
   }
 
   async write(key: string, bytes: Uint8Array): Promise<void> {
-    const at = this.placeOf(key);
+    const at = this.objectAt(key);
     await this.ask((s3) => s3.putObject({ ...at, Body: bytes }));
   }
 
@@ -44,7 +44,7 @@ export class S3Store implements Store {
 
   /** Has the same race as `create` if a server ignores the condition. */
   async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
-    const at = this.placeOf(key);
+    const at = this.objectAt(key);
     const found = await this.ask(async (s3) => {
       const { Body, ETag } = await s3.getObject(at);
       return { now: await Body?.transformToByteArray(), IfMatch: ETag };
@@ -63,7 +63,7 @@ export class S3Store implements Store {
     bytes: Uint8Array,
     condition: Pick<Sdk.PutObjectCommandInput, 'IfMatch' | 'IfNoneMatch'>,
   ): Promise<boolean> {
-    const at = this.placeOf(key);
+    const at = this.objectAt(key);
     const mark = randomUUID();
     const s3 = await this.open();
     for (let attempt = 1; ; attempt += 1) {
@@ -86,7 +86,7 @@ export class S3Store implements Store {
   }
 
   async stat(key: string): Promise<StoredEntry | null> {
-    const at = this.placeOf(key);
+    const at = this.objectAt(key);
     const found = await this.ask((s3) => s3.headObject(at));
     return found && entryOf(key, found.ContentLength, found.LastModified);
   }
@@ -125,7 +125,7 @@ export class S3Store implements Store {
   async removeOlder(key: string, than: Date): Promise<number> {
     const entry = await this.stat(key);
     if (entry === null || entry.modifiedAt >= than) return 0;
-    await this.ask((s3) => s3.deleteObject(this.placeOf(key)));
+    await this.ask((s3) => s3.deleteObject(this.objectAt(key)));
     return entry.bytes;
   }
 
@@ -147,7 +147,7 @@ export class S3Store implements Store {
     return (this.client ??= openS3Client());
   }
 
-  private placeOf(key: string): { Bucket: string; Key: string } {
+  private objectAt(key: string): { Bucket: string; Key: string } {
     checkStoreKey(key);
     return { Bucket: this.place.bucket, Key: `${this.place.prefix}${key}` };
   }

@@ -28,7 +28,7 @@ export async function idIn(
 const KNOWN = new WeakMap<Store, string>();
 
 /** Returns the id of a store; null if it has none yet, or is of a kind that has none. */
-export async function idOf(store: Store, how: 'read' | 'make'): Promise<string | null> {
+export async function idOfStore(store: Store, how: 'read' | 'make'): Promise<string | null> {
   const id = KNOWN.get(store) ?? (await store.id?.(how)) ?? null;
   if (id !== null) KNOWN.set(store, id);
   return id;
@@ -41,7 +41,7 @@ export async function checkStoreId(
   who: 'worker' | 'client',
 ): Promise<void> {
   if (expected === undefined || store.id === undefined) return;
-  const id = await idOf(store, 'read');
+  const id = await idOfStore(store, 'read');
   if (id === expected) return;
   throw new OtherStoreError(
     `the store of this ${who}, ${withoutPassword(store.url)} (${id === null ? 'which has no id yet' : `id ${id}`}), is not ` +

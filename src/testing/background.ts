@@ -6,7 +6,7 @@ import type { SimulatedModel, SimulatedRequest } from './simulated-model';
 import { encodeUnfinished, openAiResponses } from './wire/openai';
 import { encodeOpenAiError } from './wire/wire';
 
-interface Known {
+interface BackgroundRun {
   readonly record: RequestRecord;
   readonly request: SimulatedRequest;
   readonly simulated: SimulatedModel;
@@ -30,13 +30,13 @@ const FREE = { usage: null, nanoUsd: 0 };
 
 /** OpenAI's background responses: queued while their model is held, then in progress for its latency. */
 export class BackgroundResponses {
-  private readonly known = new Map<string, Known>();
+  private readonly known = new Map<string, BackgroundRun>();
 
   constructor(private readonly log: RequestLog) {}
 
-  start(started: Omit<Known, 'status' | 'body'>, response: ServerResponse): void {
+  start(started: Omit<BackgroundRun, 'status' | 'body'>, response: ServerResponse): void {
     const body = encodeUnfinished(started.request, 'queued');
-    const known: Known = { ...started, status: 'queued', body };
+    const known: BackgroundRun = { ...started, status: 'queued', body };
     this.known.set(body.id, known);
     sendJson(response, 200, body);
     void this.write(known);
@@ -66,7 +66,7 @@ export class BackgroundResponses {
     }
   }
 
-  private async write(known: Known): Promise<void> {
+  private async write(known: BackgroundRun): Promise<void> {
     const { request, simulated, delivery } = known;
     await simulated.opened();
     if (isOver(known)) return;
@@ -76,7 +76,7 @@ export class BackgroundResponses {
     if (!isOver(known)) this.end(known, delivery, delivery.written ?? {});
   }
 
-  private cancel(known: Known): void {
+  private cancel(known: BackgroundRun): void {
     if (isOver(known)) return;
     const { usage } = known.delivery;
     const read = usage && { ...usage, outputTokens: 0, reasoningTokens: 0 };
@@ -85,7 +85,11 @@ export class BackgroundResponses {
     this.end(known, { outcome: 'cancelled', usage: billed }, body);
   }
 
-  private end(known: Known, { outcome, usage }: Pick<Delivery, 'outcome' | 'usage'>, body: object): void {
+  private end(
+    known: BackgroundRun,
+    { outcome, usage }: Pick<Delivery, 'outcome' | 'usage'>,
+    body: object,
+  ): void {
     this.log.finish(known.record, { outcome, usage, nanoUsd: known.simulated.charge(usage) });
     known.status = 'over';
     known.body = body;
@@ -93,6 +97,6 @@ export class BackgroundResponses {
 }
 
 /** A function, since the compiler assumes that a status stays the same during an `await`. */
-function isOver({ status }: Known): boolean {
+function isOver({ status }: BackgroundRun): boolean {
   return status === 'over';
 }

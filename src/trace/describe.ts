@@ -168,11 +168,11 @@ function linesOf(trace: SolveTrace, tell: (round: RoundTrace) => string[]): stri
 }
 
 function standInsOf(round: RoundTrace): string[] {
-  return [...planOf(round), ...round.steps.flatMap(fallbackOf)];
+  return [...describeStandIn(round), ...round.steps.flatMap(fallbackOf)];
 }
 
 /** Reads a plan beside an error as a stand-in; while there is no plan, the Conductor may still be asked again. */
-function planOf(round: RoundTrace): string[] {
+function describeStandIn(round: RoundTrace): string[] {
   const { plan, error, decision } = round;
   if (error === undefined) return [];
   if (isReview(round) && decision === 'failed') {

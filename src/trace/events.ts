@@ -182,12 +182,12 @@ export function ownStepEnded(
 }
 
 export function reviewed(round: number, outcome: ChildOutcome): RunEvent {
-  const isAccepted = outcome.problem === null && planOf(outcome, round + 1)?.steps.length === 0;
+  const isAccepted = outcome.problem === null && planOfChild(outcome, round + 1)?.steps.length === 0;
   const isRevised = revisionIn(outcome, round + 1) !== null;
   return { kind: 'decided', round, decision: isRevised ? 'revised' : isAccepted ? 'accepted' : null };
 }
 
-function planOf({ trace }: ChildOutcome, round: number): RoundTrace['plan'] {
+function planOfChild({ trace }: ChildOutcome, round: number): RoundTrace['plan'] {
   return (trace && ownRound(trace, round)?.plan) ?? null;
 }
 
@@ -195,7 +195,7 @@ function planOf({ trace }: ChildOutcome, round: number): RoundTrace['plan'] {
 export function revisionIn(outcome: ChildOutcome, round: number): Text | null {
   const { trace, problem } = outcome;
   if (trace === null || problem !== null) return null;
-  return planOf(outcome, round)?.steps.length ? trace.answer : null;
+  return planOfChild(outcome, round)?.steps.length ? trace.answer : null;
 }
 
 /** Failure of an activity or child, in its own words. */

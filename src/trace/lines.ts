@@ -44,12 +44,12 @@ const MOST_CHARACTERS = 1000;
 export function oneLine(text: string, columns: number): string {
   const start = text.slice(0, 2 * MOST_CHARACTERS).replace(UNSEEN, ' ');
   const line = start.trim().slice(0, MOST_CHARACTERS);
-  if (startOf(line, columns) === line) return line;
-  return columns < 1 ? '' : `${startOf(line, columns - 1).trimEnd()}…`;
+  if (startThatFits(line, columns) === line) return line;
+  return columns < 1 ? '' : `${startThatFits(line, columns - 1).trimEnd()}…`;
 }
 
 /** Returns as many whole characters of a text, from its start, as there is room for. */
-function startOf(text: string, columns: number): string {
+function startThatFits(text: string, columns: number): string {
   let width = 0;
   for (const { segment, index } of graphemes.segment(text)) {
     width += widthOf(segment);
@@ -77,7 +77,7 @@ function broken(text: string, columns: number): string[] {
   const words = text.split(' ');
   if (words.length > 1) return wrap(words, columns);
   // No character is wider than two columns.
-  const start = startOf(text, Math.max(2, columns));
+  const start = startThatFits(text, Math.max(2, columns));
   return start === text ? [text] : [start, ...broken(text.slice(start.length), columns)];
 }
 

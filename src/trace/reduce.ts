@@ -44,7 +44,7 @@ const CHANGES: {
     };
   },
   planned: (trace, { round, plan, degraded }) => {
-    const planned = changeRound(trace, round, () => ({ plan, steps: stepsOf(plan) }));
+    const planned = changeRound(trace, round, () => ({ plan, steps: plannedSteps(plan) }));
     return { ...endWait(planned), degraded: trace.degraded || degraded };
   },
   estimated: (trace, { estimate }) => ({ ...trace, estimate }),
@@ -104,7 +104,7 @@ function emptyRound(round: number, depth: number, childId: string | null): Round
   return { round, depth, childId, plan: null, steps: [], answer: null, decision: null };
 }
 
-function stepsOf(plan: Plan): StepTrace[] {
+function plannedSteps(plan: Plan): StepTrace[] {
   const waves = planWaves(plan);
   const blank = { model: null, output: null, error: null, childId: null, fallbackFor: null };
   return plan.steps.map(({ worker }, index) => ({

@@ -104,7 +104,7 @@ export function materialSpread({ parseable, correct }: RewardSettings): number {
  * unless `keepFlat`, as in the paper, lets its tokens count in the loss's denominator. A part without any reward is
  * always dropped.
  */
-export function learnableParts<Each extends Compared>(
+export function learnableParts<Each extends ComparedReward>(
   group: readonly Each[],
   { keepFlat, material = Infinity }: { readonly keepFlat: boolean; readonly material?: number | undefined },
 ): (readonly Each[])[] {
@@ -113,16 +113,16 @@ export function learnableParts<Each extends Compared>(
     const rewards = part.flatMap(({ reward }) => reward ?? []);
     if (keepFlat || rewards.length === 0) return rewards.length > 0;
     return (
-      new Set(part.flatMap(outcomeOf)).size > 1 || Math.max(...rewards) - Math.min(...rewards) >= material
+      new Set(part.flatMap(knownOutcome)).size > 1 || Math.max(...rewards) - Math.min(...rewards) >= material
     );
   });
 }
 
-function outcomeOf({ reward, outcome = reward }: Compared): number[] {
+function knownOutcome({ reward, outcome = reward }: ComparedReward): number[] {
   return reward === null || outcome === null ? [] : [outcome];
 }
 
-interface Compared {
+interface ComparedReward {
   readonly reward: number | null;
   readonly outcome?: number | null | undefined;
   readonly baseline?: string | undefined;

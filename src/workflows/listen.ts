@@ -174,11 +174,11 @@ function listenForVerdicts({ approval, steering }: RunStart): void {
 function checkSeen(seen: unknown, { steps }: Plan): void {
   const problem = findShapeProblem(seen);
   if (problem !== null) throw badMessage(`approvePlan needs the plan that was reviewed: ${problem}`);
-  if (JSON.stringify(stepsOf(seen as Plan)) === JSON.stringify(stepsOf({ steps }))) return;
+  if (JSON.stringify(comparableSteps(seen as Plan)) === JSON.stringify(comparableSteps({ steps }))) return;
   throw badMessage('the waiting plan differs from the one you approved: review it and decide again');
 }
 
-function stepsOf({ steps }: Plan): unknown {
+function comparableSteps({ steps }: Plan): unknown {
   return steps.map(({ worker, subtask, sees }) => [worker, subtask, sees]);
 }
 

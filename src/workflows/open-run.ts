@@ -15,7 +15,7 @@ import { Approval, Steering } from './steering';
 export function beginRun(input: SolveInput): RunStart {
   const { workflowId, runId } = workflowInfo();
   const trace = emptyTrace({ id: workflowId, runId, question: questionOf(input) });
-  return startOf(new Recorder(trace), new KeyRights(input));
+  return startWith(new Recorder(trace), new KeyRights(input));
 }
 
 /** Opens a begun run with what was resolved for it; a child takes its place from its parent. */
@@ -47,7 +47,7 @@ export function runWithin(name: string, given: GivenRun): RunContext {
   const { workflowId, runId } = workflowInfo();
   const { question } = given;
   const trace = emptyTrace({ id: `${workflowId}/${name}`, runId, question });
-  const start = startOf(new Recorder(trace, () => undefined), new KeyRights(null));
+  const start = startWith(new Recorder(trace, () => undefined), new KeyRights(null));
   const place = { rootId: workflowId, depth: 0, round: 0, background: [] };
   return contextOf(start, { input: { question }, ...place, ...given });
 }
@@ -60,7 +60,7 @@ export async function runGiven(context: RunContext, plan: Plan): Promise<void> {
   await runPlan(context, plan);
 }
 
-function startOf(recorder: Recorder, rights: KeyRights): RunStart {
+function startWith(recorder: Recorder, rights: KeyRights): RunStart {
   return { recorder, steering: new Steering(rights), approval: new Approval() };
 }
 

@@ -42,7 +42,7 @@ export async function runPlan(
 
 /** Returns the plan's last output that is not empty, or null. A correction counts only if its last step has one. */
 export function answerOf(context: RunContext): Text | null {
-  const steps = stepsOf(context);
+  const steps = stepsOfRun(context);
   const outputs = steps.map((step) => step.output);
   // Only the last output was checked against the schema.
   if (context.answerSchema !== undefined)
@@ -53,11 +53,11 @@ export function answerOf(context: RunContext): Text | null {
 
 /** Returns the output of the last step, even an empty one: rollouts are judged by it (paper section 3.1). */
 export function lastOutputOf(context: RunContext): Text | null {
-  return stepsOf(context).at(-1)?.output ?? null;
+  return stepsOfRun(context).at(-1)?.output ?? null;
 }
 
 function visibleSteps(context: RunContext, plan: Plan, sees: readonly number[]): VisibleStep[] {
-  const steps = stepsOf(context);
+  const steps = stepsOfRun(context);
   return sees.flatMap((index) => {
     const [done, planned] = [steps[index], plan.steps[index]];
     if (done === undefined || planned === undefined) return [];
@@ -65,7 +65,7 @@ function visibleSteps(context: RunContext, plan: Plan, sees: readonly number[]):
   });
 }
 
-function stepsOf({ recorder, round }: RunContext): readonly StepTrace[] {
+function stepsOfRun({ recorder, round }: RunContext): readonly StepTrace[] {
   return ownRound(recorder.trace, round)?.steps ?? [];
 }
 

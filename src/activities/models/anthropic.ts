@@ -16,7 +16,7 @@ import { type Assembly, readModelResponse } from './stream';
 import { NO_TIMEOUT_MS, sendWith } from './transport';
 
 type Body = Anthropic.MessageCreateParams;
-type Content = Anthropic.MessageParam['content'];
+type PromptContent = Anthropic.MessageParam['content'];
 
 const VERSION = '2026-10-21';
 
@@ -162,7 +162,7 @@ function toMessages({ card, messages, sharedCharacters = 0 }: ModelRequest): Ant
   });
 }
 
-function inTwoBlocks(text: string, length: number): Content {
+function inTwoBlocks(text: string, length: number): PromptContent {
   const [shared, own] = [text.slice(0, length), text.slice(length)];
   return [
     { type: 'text', text: shared, cache_control: { type: 'ephemeral' } },

@@ -144,9 +144,9 @@ export function diagnoseHttp({ status, headers, body }: HttpAnswer): Diagnosis {
   };
 }
 
-type Named = Pick<Diagnosis, 'type' | 'billed' | 'health' | 'remedy'>;
+type KnownFailure = Pick<Diagnosis, 'type' | 'billed' | 'health' | 'remedy'>;
 
-function namedFailure(said: Said, status: number | null): Named | null {
+function namedFailure(said: Said, status: number | null): KnownFailure | null {
   const cause = causeOf(said, status);
   return cause && { type: CAUSES[cause], ...OF_CAUSES[cause] };
 }
@@ -154,7 +154,7 @@ function namedFailure(said: Said, status: number | null): Named | null {
 const OVERLOADED = 'Try again later, or name a fallback; nothing was billed.';
 
 /** What a cause means beyond its failure type. */
-const OF_CAUSES: Readonly<Partial<Record<NamedCause, Omit<Named, 'type'>>>> = {
+const OF_CAUSES: Readonly<Partial<Record<NamedCause, Omit<KnownFailure, 'type'>>>> = {
   overload: { remedy: OVERLOADED },
   size: { remedy: 'Ask for less, or give the step to a model with a longer context.' },
   // Azure and xAI charge for some requests that their filters refuse.
@@ -165,13 +165,13 @@ const OF_CAUSES: Readonly<Partial<Record<NamedCause, Omit<Named, 'type'>>>> = {
 };
 
 /** Returns what a status alone means. From 500 on, an unknown one is that of a gateway that lost the answer. */
-function statusFailure(status: number): Named {
+function statusFailure(status: number): KnownFailure {
   const known = STATUSES.find(([statuses]) => statuses.includes(status))?.[1];
   return known ?? (status < 500 ? { type: FAILURES.badRequest } : LOST_BEHIND);
 }
 
 /** The server may have written the answer, which a gateway in front of it lost. */
-const LOST_BEHIND: Named = {
+const LOST_BEHIND: KnownFailure = {
   type: FAILURES.timeout,
   health: 'bad',
   remedy:
@@ -179,7 +179,7 @@ const LOST_BEHIND: Named = {
 };
 
 /** Failures by status. Those of 520 and more are Cloudflare's (developers.cloudflare.com/support/troubleshooting). */
-const STATUSES: readonly (readonly [statuses: readonly number[], Named])[] = [
+const STATUSES: readonly (readonly [statuses: readonly number[], KnownFailure])[] = [
   [[401], { type: FAILURES.authentication }],
   [[402], { type: FAILURES.quotaExceeded }],
   [[403], { type: FAILURES.authentication, remedy: 'Check what the key and its account may use there.' }],
@@ -224,7 +224,7 @@ export function diagnoseReported({ said, isStream, hasBegun }: ReportedFailure):
 }
 
 /** Whether the same request would fail again. */
-function isFinal({ type }: Named): boolean {
+function isFinal({ type }: KnownFailure): boolean {
   return type !== FAILURES.timeout && !CONSEQUENCES[type].retryable;
 }
 

@@ -13,7 +13,7 @@ const ENDINGS: readonly (readonly [words: RegExp, finish: FinishReason | 'broken
   [/abort|error|insufficient|malformed|timeout|pause|unexpected|too_many|^(?:image_)?other$/i, 'broken'],
 ];
 
-interface Ended {
+interface AnswerEnd {
   /** Name of the vendor's field. */
   readonly field: string;
   readonly usage: Usage | null;
@@ -25,7 +25,7 @@ interface Ended {
  * Returns how an answer ended. One that does not say so is cut if it used up its output tokens.
  * @throws TransportError if the vendor could not go on
  */
-export function finishOf(reason: string | null | undefined, { field, usage, room }: Ended): FinishReason {
+export function finishOf(reason: string | null | undefined, { field, usage, room }: AnswerEnd): FinishReason {
   if (!reason) return usage !== null && usage.outputTokens >= room ? 'length' : 'stop';
   const finish = ENDINGS.find(([words]) => words.test(reason))?.[1] ?? 'stop';
   if (finish === 'broken') throw failedMidway(`${field} is ${reason}`);

@@ -1,4 +1,4 @@
-import { nameOf } from '../../config/cards';
+import { nameOfCard } from '../../config/cards';
 import { errorFactsOf } from '../../errors';
 import { FAILURES, type FailureType } from '../../protocol/failures';
 import {
@@ -53,7 +53,7 @@ export function describeFailure(diagnosis: Diagnosis, { card, apiKey }: SentRequ
   const why = redact(reason, apiKey);
   return {
     type,
-    message: `${nameOf(card)} ${happened}${why === '' ? '' : `: ${why}`}. ${remedy}`,
+    message: `${nameOfCard(card)} ${happened}${why === '' ? '' : `: ${why}`}. ${remedy}`,
     retryable,
     nextRetryDelayMs: retryable ? nextRetryDelayMs : null,
     billed,

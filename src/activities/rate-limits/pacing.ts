@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { conductorsOf, nameOf, resolveConductor, resolveWorker } from '../../config/cards';
+import { conductorsOf, nameOfCard, resolveConductor, resolveWorker } from '../../config/cards';
 import { durationMs } from '../../config/duration';
 import type { Config, ModelConfig } from '../../config/schema';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
@@ -34,7 +34,7 @@ export function createPacing(config: Config, { rates }: Pick<Store, 'rates'>): P
     if (limiter === undefined) return UNLIMITED;
     const permit = await limiter.acquire(tokensOf(call)).catch((error: unknown) => {
       // While the requests of other processes are unknown, nothing is sent; Temporal retries with back-off.
-      const message = `cannot check the rate limit of ${nameOf(call.card)}, so no request was sent: ${reasonOf(error)}`;
+      const message = `cannot check the rate limit of ${nameOfCard(call.card)}, so no request was sent: ${reasonOf(error)}`;
       throw toError({ type: FAILURES.storeUnavailable, message, retryable: true }, earlier);
     });
     if (!('reason' in permit)) return permit;
@@ -61,7 +61,7 @@ export class OwnStates implements SharedStates {
 function settingsByModel(config: Config): Map<string, RateLimiterSettings> {
   const settings = new Map<string, RateLimiterSettings>();
   const add = (card: ConductorCard | ModelCard, written: ModelConfig): void => {
-    const [name, own] = [nameInStore(card), settingsOf(written)];
+    const [name, own] = [nameInStore(card), limiterSettings(written)];
     const other = settings.get(name) ?? own;
     settings.set(name, {
       requestsPerMinute: Math.min(own.requestsPerMinute, other.requestsPerMinute),
@@ -92,7 +92,11 @@ function nameInStore({ provider, baseUrl, apiKeyEnv, model }: ConductorCard | Mo
  * Returns a model's limits. By default a circuit opens after as many failures in a row as one call may have, so that
  * one bad question rarely opens it. Thirty seconds outlast a restart or a failover, and waiting costs a call little.
  */
-function settingsOf({ rate = {}, concurrency = Infinity, circuit = {} }: ModelConfig): RateLimiterSettings {
+function limiterSettings({
+  rate = {},
+  concurrency = Infinity,
+  circuit = {},
+}: ModelConfig): RateLimiterSettings {
   const { requestsPerMinute = Infinity, tokensPerMinute = Infinity } = rate;
   const { failures = 5, pause = '30s' } = circuit === false ? { failures: Infinity, pause: '0s' } : circuit;
   return { requestsPerMinute, tokensPerMinute, concurrency, failures, pauseMs: durationMs(pause) };
@@ -122,7 +126,7 @@ function refused(call: ModelCall, { reason, waitMs }: RateRefusal, { settings }:
   const then = isFinal ? 'Another worker stands in.' : `It will be asked in ${seconds} s.`;
   return {
     type: reason === 'circuit' ? FAILURES.circuitOpen : FAILURES.throttled,
-    message: `${nameOf(call.card)} ${why}; no request was sent. ${then}`,
+    message: `${nameOfCard(call.card)} ${why}; no request was sent. ${then}`,
     retryable: !isFinal,
     nextRetryDelayMs: isFinal ? null : Math.ceil(waitMs),
   };

@@ -39,7 +39,7 @@ export interface Reading extends Pick<SharedState, 'now' | 'clock'> {
   readonly atLeast: number;
 }
 
-interface Content {
+interface WrittenWindow {
   /** Time of the window when it was written; absent in what earlier versions wrote. */
   readonly time?: number;
   /** Reading of a clock at that time. */
@@ -68,10 +68,10 @@ export class RateWindow {
   readonly now: number;
   /** False if a request was refused, so that nothing needs to be written. */
   isChanged = true;
-  private readonly sent: Content['sent'];
-  private readonly processes: Content['processes'] = {};
-  private readonly own: Content['processes'][string];
-  private readonly read: Content['read'];
+  private readonly sent: WrittenWindow['sent'];
+  private readonly processes: WrittenWindow['processes'] = {};
+  private readonly own: WrittenWindow['processes'][string];
+  private readonly read: WrittenWindow['read'];
   private readonly askedAt: number;
 
   /** @param own this process, its running calls, and when it began to read the clock, by its monotonic one */
@@ -80,7 +80,7 @@ export class RateWindow {
     { now, clock, atLeast }: Reading,
     own: { readonly process: string; readonly calls: number; readonly askedAt: number },
   ) {
-    const content = JSON.parse(text ?? '{"sent":[],"processes":{}}') as Content;
+    const content = JSON.parse(text ?? '{"sent":[],"processes":{}}') as WrittenWindow;
     const { sent, processes, read, time = Math.max(...sent.map(({ at }) => at)) } = content;
     const passed = read?.clock === clock ? Math.max(0, now - read.now) : 0;
     this.now = Math.max(time === -Infinity ? now : time + passed, atLeast);
@@ -96,7 +96,7 @@ export class RateWindow {
 
   toString(): string {
     const { now: time, read, sent, processes } = this;
-    return JSON.stringify({ time, read, sent, processes } satisfies Content);
+    return JSON.stringify({ time, read, sent, processes } satisfies WrittenWindow);
   }
 
   /** Counts a request if there is room. One over the limit of a whole minute passes when the minute is empty. */
@@ -152,7 +152,7 @@ export class RateWindow {
     return { at, tokens, takenAt: this.askedAt + lateMs };
   }
 
-  private slotAt(at: number): Content['sent'][number] | undefined {
+  private slotAt(at: number): WrittenWindow['sent'][number] | undefined {
     return this.sent.find((slot) => slot.at === at);
   }
 }

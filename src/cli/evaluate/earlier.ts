@@ -61,7 +61,7 @@ async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<s
   const pool = workers.map(({ id }) => id);
   const earlier = (await readEvaluationManifests(store)).filter(({ methods, log, run }) => {
     const triedAll = workers.every(({ id }) => methods.includes(`worker:${id}`));
-    return log === undefined && triedAll && workers.every((worker) => isSame(worker, run.workers));
+    return log === undefined && triedAll && workers.every((worker) => isSameWorker(worker, run.workers));
   });
   for (const manifest of earlier) {
     const { methods, complete } = summarize(manifest, await readResults(store, manifest.id));
@@ -98,7 +98,7 @@ export async function nameBest(store: Store, run: ResolvedRun, names: readonly s
 export async function secondsAlone(store: Store, worker: RunWorker): Promise<number | null> {
   const method = `worker:${worker.id}`;
   for (const { id, methods, run } of await readEvaluationManifests(store)) {
-    if (!methods.includes(method) || !isSame(worker, run.workers)) continue;
+    if (!methods.includes(method) || !isSameWorker(worker, run.workers)) continue;
     const own = (await readResults(store, id)).filter((record) => record.method === method);
     const median = percentile(
       own.map(({ latencyMs }) => latencyMs),
@@ -110,9 +110,9 @@ export async function secondsAlone(store: Store, worker: RunWorker): Promise<num
 }
 
 /** Whether a worker has the same model and settings as the earlier one with its id. */
-function isSame(worker: RunWorker, before: readonly RunWorker[]): boolean {
+function isSameWorker(worker: RunWorker, before: readonly RunWorker[]): boolean {
   const earlier = before.find(({ id }) => id === worker.id);
-  return earlier !== undefined && isDeepStrictEqual(settingsOf(earlier), settingsOf(worker));
+  return earlier !== undefined && isDeepStrictEqual(decidingSettings(earlier), decidingSettings(worker));
 }
 
 const DECIDING = [
@@ -120,7 +120,7 @@ const DECIDING = [
   ...(['presencePenalty', 'effort', 'thinking', 'maxOutputTokens', 'extraBody'] as const),
 ];
 
-function settingsOf(worker: RunWorker): readonly unknown[] {
+function decidingSettings(worker: RunWorker): readonly unknown[] {
   return worker.kind === 'model' ? DECIDING.map((name) => worker[name]) : [worker.type];
 }
 

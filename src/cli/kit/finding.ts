@@ -30,7 +30,7 @@ export const broken = (text: string): Looked => ({ state: 'broken', text });
 export const NOT_ASKED = note('not checked: this folder is not trusted to send credentials to the store');
 
 /** Runs a check; an error that it throws becomes a `broken` finding. */
-export async function find(
+export async function runCheck(
   what: string,
   look: () => Looked | readonly Looked[] | Promise<Looked | readonly Looked[]>,
 ): Promise<Finding[]> {

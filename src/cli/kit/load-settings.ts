@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { hasEngine, howToGetEngine } from '../../activities/models';
-import { nameOf, VENDORS } from '../../config/cards';
+import { nameOfCard, VENDORS } from '../../config/cards';
 import { configuredCards, keyFor, modelCardsOf } from '../../config/api-keys';
 import { configPath, loadConfig, type LoadedConfig } from '../../config/load';
 import { haveNoPrice, priceSettingOf, resolveRun, unpricedOf } from '../../config/resolve-run';
@@ -108,6 +108,6 @@ export function checkCostLimit(run: ResolvedRun): void {
     ...new Set(unpriced.map((card) => `add ${priceSettingOf(card)}, to it in conductor.yaml`)),
     ...unpriced.flatMap((card) => ('id' in card ? `leave it out with --deny ${card.id}` : [])),
   ].join(', or ');
-  const names = haveNoPrice(unpriced.map(nameOf));
+  const names = haveNoPrice(unpriced.map(nameOfCard));
   throw new UsageError(`--max-cost cannot be enforced: ${names}; ${remedies}`);
 }

@@ -16,10 +16,10 @@ import { ask, isPersonHere, say } from './terminal';
 // password, or texts under an AWS account.
 const VARIABLE = 'CONDUCTOR_TRUST';
 
-type Card = Pick<ConductorCard | ModelCard, 'provider' | 'baseUrl' | 'proxy' | 'apiKeyEnv'>;
+type CardWithKey = Pick<ConductorCard | ModelCard, 'provider' | 'baseUrl' | 'proxy' | 'apiKeyEnv'>;
 
 /** Returns keys of this environment that would go to servers other than their vendor's, as `NAME=https://server`. */
-export function foreignKeys(cards: readonly Card[], env: NodeJS.ProcessEnv): string[] {
+export function foreignKeys(cards: readonly CardWithKey[], env: NodeJS.ProcessEnv): string[] {
   const pairs = cards.flatMap(({ provider, baseUrl, proxy, apiKeyEnv }) => {
     if (provider === 'local' || provider === 'policy' || !apiKeyEnv || !env[apiKeyEnv]) return [];
     const { origin, protocol } = new URL(baseUrl ?? VENDORS[provider].endpoint);

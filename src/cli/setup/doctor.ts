@@ -14,7 +14,7 @@ import { isOurImage, PYTHON, runProgram } from '../../runtime/start-program';
 import { checkStore, configuredStore, openStore } from '../../store/open-store';
 import type { TrainableConfig } from '../../training/config';
 import { readRefused } from '../../store/refusals';
-import { idOf } from '../../store/store-id';
+import { idOfStore } from '../../store/store-id';
 import { checkModels } from './check-models';
 import { checkProxies } from './check-proxies';
 import { EXIT, type ExitCode } from '../kit/ending';
@@ -22,7 +22,7 @@ import {
   broken,
   type CheckedPlace,
   describeFinding,
-  find,
+  runCheck,
   type Finding,
   fine,
   type Looked,
@@ -57,17 +57,21 @@ const CONFIG_CHECKS: Readonly<Record<string, (place: ConfigCheck) => Looked[] | 
 /** `doctor`: checks what is installed, reachable and allowed; fails if anything that a solve needs is missing. */
 export async function doctor(options: WorkOptions): Promise<ExitCode> {
   let loaded: LoadedConfig<TrainableConfig> | undefined;
-  const configuration = await find('Configuration', async () => {
+  const configuration = await runCheck('Configuration', async () => {
     loaded = await loadFile(options.config);
     return describeLoaded(loaded);
   });
   let server: CheckedPlace['server'] = {};
-  const temporal = await find('Temporal server', async () => {
+  const temporal = await runCheck('Temporal server', async () => {
     const { looked, ...found } = await findServer(loaded?.config.temporal.namespace ?? 'default');
     server = found;
     return looked;
   });
-  const machine = [find('Node', checkNode), find('Python', checkPython), find('Temporal CLI', checkCli)];
+  const machine = [
+    runCheck('Node', checkNode),
+    runCheck('Python', checkPython),
+    runCheck('Temporal CLI', checkCli),
+  ];
   const configured = loaded === undefined ? [] : await checkConfigured(loaded, options, server);
   const all = [...(await Promise.all(machine)).flat(), ...temporal, ...configuration, ...configured];
   const [paint, columns] = [paintFor(process.stdout), columnsOf(process.stdout)];
@@ -84,7 +88,7 @@ async function checkConfigured(
   const untrusted = await untrustedOf(config, options);
   const isStoreTrusted = !foreignPlaces(config).some((pair) => untrusted.includes(pair));
   const place = { config, cards: configuredCards(config), server, untrusted, isStoreTrusted };
-  const own = Object.entries(CONFIG_CHECKS).map(([what, check]) => find(what, () => check(place)));
+  const own = Object.entries(CONFIG_CHECKS).map(([what, check]) => runCheck(what, () => check(place)));
   return (await Promise.all([...own, findNight(place)])).flat();
 }
 
@@ -172,7 +176,7 @@ async function findServer(namespace: string): Promise<CheckedPlace['server'] & {
 async function findStore({ config: { store }, isStoreTrusted }: ConfigCheck): Promise<Looked[]> {
   if (!isStoreTrusted) return [NOT_ASKED];
   await checkStore(store);
-  const id = await idOf(openStore(store, process.cwd()), 'read');
+  const id = await idOfStore(openStore(store, process.cwd()), 'read');
   return [fine(`${withoutPassword(store)} answers${id === null ? '' : ` (id ${id})`}`)];
 }
 

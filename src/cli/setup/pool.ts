@@ -101,7 +101,7 @@ export async function init(options: WorkOptions): Promise<ExitCode> {
     );
   }
   try {
-    await writeFile(file, textOf(pool, file), { flag: 'wx' });
+    await writeFile(file, renderPool(pool, file), { flag: 'wx' });
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
     throw new UsageError(`${file} exists already; name another file with --config`, { cause: error });
@@ -113,7 +113,7 @@ export async function init(options: WorkOptions): Promise<ExitCode> {
   return EXIT.answered;
 }
 
-function textOf(pool: ConfigInput, file: string): string {
+function renderPool(pool: ConfigInput, file: string): string {
   const schema = relative(dirname(file), SCHEMA).replaceAll(sep, '/');
   return [
     `# yaml-language-server: $schema=${schema}`,

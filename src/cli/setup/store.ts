@@ -11,11 +11,11 @@ import { print } from '../kit/terminal';
 /** `store migrate`: creates or migrates the tables of a store that does not do so by itself. Needs no server. */
 export async function migrate(options: WorkOptions): Promise<ExitCode> {
   const config = await loadSettings(options);
-  await print(await outcomeOf(openStore(config.store, process.cwd())));
+  await print(await migrateStore(openStore(config.store, process.cwd())));
   return EXIT.answered;
 }
 
-async function outcomeOf(store: Store): Promise<string> {
+async function migrateStore(store: Store): Promise<string> {
   const { url } = store;
   if (store.migrate === undefined) return `There is nothing to do: ${url} needs no migration.`;
   const { from, to } = await store.migrate();

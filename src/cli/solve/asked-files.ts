@@ -34,7 +34,7 @@ async function readJsonFile<Schema extends z.ZodType>(
   file: string,
   schema: Schema,
 ): Promise<z.output<Schema>> {
-  const name = nameOf(file);
+  const name = nameOfFile(file);
   const text = await readAll(file);
   let content: unknown;
   try {
@@ -47,7 +47,7 @@ async function readJsonFile<Schema extends z.ZodType>(
   throw new UsageError(`${name} cannot be used: ${explainFirst(error, content)}`);
 }
 
-const nameOf = (file: string): string => (file === '-' ? 'standard input' : file);
+const nameOfFile = (file: string): string => (file === '-' ? 'standard input' : file);
 
 /** Reads a file that the user named; fails as soon as it is too long, since what writes to stdin may never stop. */
 export async function readAll(file: string): Promise<string> {
@@ -61,8 +61,8 @@ export async function readAll(file: string): Promise<string> {
       if (bytes > MAX_QUESTION_BYTES) break;
     }
   } catch (cause) {
-    throw new UsageError(whyUnreadable(nameOf(file), cause), { cause });
+    throw new UsageError(whyUnreadable(nameOfFile(file), cause), { cause });
   }
   if (bytes <= MAX_QUESTION_BYTES) return Buffer.concat(chunks).toString('utf8');
-  throw new UsageError(`${nameOf(file)} has over ${MAX_QUESTION_BYTES} bytes: shorten it`);
+  throw new UsageError(`${nameOfFile(file)} has over ${MAX_QUESTION_BYTES} bytes: shorten it`);
 }

@@ -4,7 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import {
   broken,
   type CheckedPlace,
-  find,
+  runCheck,
   type Finding,
   fine,
   type Looked,
@@ -79,7 +79,9 @@ export async function checkNightParts(training: TrainingConfig, place: NightChec
   };
   const tooLate = broken(`no answer within ${TIMEOUT_MS / 1000} s: try again`);
   const late = pause(TIMEOUT_MS, tooLate, { ref: false });
-  const found = Object.entries(checks).map(([what, check]) => find(what, () => Promise.race([check, late])));
+  const found = Object.entries(checks).map(([what, check]) =>
+    runCheck(what, () => Promise.race([check, late])),
+  );
   return (await Promise.all(found)).flat();
 }
 

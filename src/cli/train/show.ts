@@ -123,7 +123,7 @@ function foldBranch(rollouts: readonly Rollout[], paint: Paint): Branch {
       verdicts.map(([verdict, count]) => `${count} ${verdict}`).join(', '),
     ]),
     notes: [
-      ...rollouts.slice(0, 1).flatMap(stepsOf),
+      ...rollouts.slice(0, 1).flatMap(linesOfSteps),
       ...answersOf(rollouts),
       ...[...faults].slice(0, MOST_ANSWERS).map((reason) => plainLine(`invalid because ${reason}`)),
     ],
@@ -134,7 +134,7 @@ function rewardOf(rollouts: readonly Rollout[]): number | null {
   return meanOf(rollouts.flatMap(({ reward }) => reward ?? []));
 }
 
-function stepsOf({ plan, problem }: Rollout): Line[] {
+function linesOfSteps({ plan, problem }: Rollout): Line[] {
   if (plan === null) return [plainLine(`no plan: ${problem ?? ''}`)];
   if (plan.steps.length === 0) return [plainLine('accepts the first answer')];
   return plan.steps.map(({ worker, subtask, sees }, index) => {

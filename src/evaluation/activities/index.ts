@@ -47,7 +47,10 @@ export function createEvaluationActivities(store: Store): EvaluationActivities {
       asFailure(async () => {
         const question = await questions.read(ref);
         const { grader, solved, routed, repeat } = question;
-        const opened = { ...(await keepQuestion(store, question)), asked: await askedOf(store, question) };
+        const opened = {
+          ...(await keepQuestion(store, question)),
+          asked: await keepAskedWhole(store, question),
+        };
         const known = evaluation === undefined ? [] : await readResults(store, evaluation, ref.index);
         return { ...opened, known, solved, routed, repeat, ...(grader === 'none' && { isOpen: true }) };
       }),
@@ -84,7 +87,7 @@ export async function keepQuestion(
 }
 
 /** Stores a question's texts and returns it as the input of a solve. */
-function askedOf(
+function keepAskedWhole(
   store: Store,
   { question, conversation = [] }: AskedWhole,
 ): Promise<OpenedQuestion['asked']> {

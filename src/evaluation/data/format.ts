@@ -160,7 +160,7 @@ export function problems(grader: PlainGrader = 'math'): DataFormat {
 }
 
 function toPlainRow(record: Readonly<Record<string, unknown>>, place: string, grader: PlainGrader): Mapped {
-  const row: Record<string, unknown> = { id: idOf(place), grader, ...fieldsOf(record) };
+  const row: Record<string, unknown> = { id: idOfRow(place), grader, ...fieldsOf(record) };
   const graded = questionSchema.options.find(({ shape }) => shape.grader.value === row.grader);
   const named = Object.entries(row).filter(
     ([field, value]) => value !== null && field in (graded?.shape ?? row),
@@ -169,7 +169,7 @@ function toPlainRow(record: Readonly<Record<string, unknown>>, place: string, gr
 }
 
 /** Returns e.g. `questions-12` for line 12 of questions.jsonl, since training data comes from several files. */
-function idOf(place: string): string {
+function idOfRow(place: string): string {
   const end = Math.max(place.lastIndexOf(':'), place.lastIndexOf(' '));
   const [stem = ''] = basename(place.slice(0, end).replace(', row', '')).split('.');
   return `${stem.trim().slice(0, 100) || 'line'}-${place.slice(end + 1)}`;

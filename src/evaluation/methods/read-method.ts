@@ -45,7 +45,7 @@ function askingOne(make: (worker: string, form: Form) => Method, isOptional = tr
     read: (argument, cast) => {
       const form = argument.endsWith(TEAM) ? 'team' : 'bare';
       const text = form === 'team' ? argument.slice(0, -TEAM.length) : argument;
-      const id = text === '' && isOptional ? cast.workers[0] : find(text, idsOf(cast));
+      const id = text === '' && isOptional ? cast.workers[0] : pickName(text, idsOf(cast));
       return id === undefined ? null : [form === 'team' ? id + TEAM : id, make(id, form)];
     },
   };
@@ -65,7 +65,7 @@ function oneOf(ids: readonly string[]): string {
   return `one of ${ids.join(', ')} after the colon`;
 }
 
-function find<Name extends string>(text: string, known: readonly Name[]): Name | undefined {
+function pickName<Name extends string>(text: string, known: readonly Name[]): Name | undefined {
   return known.find((each) => each === text);
 }
 
@@ -79,7 +79,7 @@ function changingPrompt<Name extends string>(
   return {
     expected: () => `${expected} after the colon`,
     read: (argument) => {
-      const name = argument === '' ? unnamed : find(argument, known);
+      const name = argument === '' ? unnamed : pickName(argument, known);
       return name === undefined ? null : [name, { kind: 'conductor', depth: 0, change: change(name) }];
     },
   };
@@ -160,7 +160,7 @@ export const METHODS: Readonly<Record<string, MethodReader>> = {
     worker: { isOptional: true, hasForms: false },
     expected: ({ workers }) => oneOf(workers),
     read: (argument, { workers }) => {
-      const id = argument === '' ? workers[0] : find(argument, workers);
+      const id = argument === '' ? workers[0] : pickName(argument, workers);
       return id === undefined ? null : [id, oneModel(id)];
     },
   },

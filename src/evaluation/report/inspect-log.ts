@@ -46,9 +46,9 @@ export async function toInspectLog(
     version: 2,
     status: own.length === manifest.questions ? 'success' : 'cancelled',
     eval: {
-      eval_id: idOf(id, method),
+      eval_id: inspectId(id, method),
       run_id: id,
-      task_id: idOf(file),
+      task_id: inspectId(file),
       created: startedAt,
       task: file,
       dataset: { name: file, samples: manifest.questions / repeats },
@@ -66,7 +66,7 @@ export async function toInspectLog(
   };
   // Inspect's viewer reads time, task and id from the file name.
   const when = startedAt.replace(/[:.]/g, '-');
-  return { file: `${when}_${slugOf(method)}_${idOf(id, method)}.json`, log };
+  return { file: `${when}_${slugOf(method)}_${inspectId(id, method)}.json`, log };
 }
 
 async function toSample(store: Store, record: MethodRecord, question: EvaluatedQuestion | undefined) {
@@ -92,6 +92,6 @@ async function toSample(store: Store, record: MethodRecord, question: EvaluatedQ
 }
 
 /** Returns an id of 22 letters and digits, as Inspect's own ids are; equal for equal parts. */
-function idOf(...parts: readonly string[]): string {
+function inspectId(...parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts)).slice(0, 22);
 }

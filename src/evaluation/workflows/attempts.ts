@@ -41,7 +41,7 @@ export async function playPlan(
 ): Promise<Ungraded> {
   const context = contextOf(attempts, attempt, reviewed);
   await runGiven(context, plan);
-  return outcomeOf(context, plan);
+  return ungradedAttempt(context, plan);
 }
 
 /**
@@ -59,7 +59,7 @@ export async function playPromptedPlan(
     const { plan, reply } = await obtainPlan(context);
     if (isImitated && recorder.trace.degraded) return withoutPlan(recorder.trace);
     await runPlan(context, plan);
-    return { ...outcomeOf(context, plan), ...(isImitated && { reply }) };
+    return { ...ungradedAttempt(context, plan), ...(isImitated && { reply }) };
   } catch (error) {
     // Our own limits, and a Conductor that cannot be called as configured, say nothing about a plan.
     const type = error instanceof ApplicationFailure ? (error.type ?? '') : '';
@@ -93,7 +93,7 @@ function contextOf(
   });
 }
 
-function outcomeOf(context: RunContext, plan: Plan): Ungraded {
+function ungradedAttempt(context: RunContext, plan: Plan): Ungraded {
   const { trace } = context.recorder;
   const answer = lastOutputOf(context);
   return { plan, problem: null, answer, invalidBecause: foreignFailureIn(trace), ...costOf(trace) };

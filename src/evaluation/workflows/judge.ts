@@ -81,7 +81,7 @@ function isOwnFailure({ trace, problem }: SolveRun): boolean {
   return trace !== null && hasSteps && foreignFailureIn(trace) === null;
 }
 
-type Compared = Pick<MethodRecord, 'preference'> & { readonly judging: Spent };
+type JudgedPair = Pick<MethodRecord, 'preference'> & { readonly judging: Spent };
 
 /** Has a judge compare an answer with the reference's if no right one is known; null if the budget ran out. */
 export async function compare(
@@ -89,7 +89,7 @@ export async function compare(
   name: string,
   answer: Text | null,
   reference: MethodRecord | null,
-): Promise<Compared | null> {
+): Promise<JudgedPair | null> {
   const { input, question } = context;
   const { verifier, compares = false } = input;
   if (!compares || verifier === undefined || question.isOpen !== true || reference === null) {
@@ -103,8 +103,12 @@ async function askInBothOrders(
   context: QuestionContext,
   verifier: ModelCard,
   { name, answer, reference }: { name: string; answer: Text | null; reference: MethodRecord },
-): Promise<Compared | null> {
-  const preferred = (outcome: Preference['outcome'], reason: string, judging = NOTHING_SPENT): Compared => ({
+): Promise<JudgedPair | null> {
+  const preferred = (
+    outcome: Preference['outcome'],
+    reason: string,
+    judging = NOTHING_SPENT,
+  ): JudgedPair => ({
     preference: { over: reference.method, outcome, reason },
     judging,
   });
@@ -118,8 +122,8 @@ async function askInBothOrders(
   const judging = spentOn([...one.calls, ...other.calls]);
   if (one.chosen === null) return preferred('unjudged', one.problem, judging);
   if (other.chosen === null) return preferred('unjudged', other.problem, judging);
-  const own = outcomeOf(one.chosen, ['won', 'lost']);
-  const again = outcomeOf(other.chosen, ['lost', 'won']);
+  const own = outcomeOfChoice(one.chosen, ['won', 'lost']);
+  const again = outcomeOfChoice(other.chosen, ['lost', 'won']);
   const { model } = verifier;
   return own === again
     ? preferred(own, `${model} says so in both orders`, judging)
@@ -127,7 +131,10 @@ async function askInBothOrders(
 }
 
 /** Maps the chosen text (first, second or neither) to the outcome for the method's answer. */
-function outcomeOf(chosen: number, [first, second]: ['won' | 'lost', 'won' | 'lost']): Preference['outcome'] {
+function outcomeOfChoice(
+  chosen: number,
+  [first, second]: ['won' | 'lost', 'won' | 'lost'],
+): Preference['outcome'] {
   return [first, second][chosen] ?? 'tied';
 }
 

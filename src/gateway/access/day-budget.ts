@@ -24,11 +24,11 @@ const STALE_MS = 10 * 60 * 1000;
 /** Folder and lifetime of day documents: each is needed as long as a solve that started on its day can run. */
 export const DAYS = { folder: 'gateway/days/', lifeMs: DAYS_OF_A_SOLVE * DAY_MS };
 
-const placeOf = (keyId: string, date: string): string => `${DAYS.folder}${keyId}/${date}.json`;
+const dayKey = (keyId: string, date: string): string => `${DAYS.folder}${keyId}/${date}.json`;
 
 /** Returns what a key has spent and reserved on the UTC day of a time. */
 export async function readSpending(store: Store, keyId: string, time: number): Promise<DaySpending> {
-  return spendingOf((await readRecord(store, placeOf(keyId, dateOf(time)), daySchema)) ?? EMPTY_DAY);
+  return spendingOf((await readRecord(store, dayKey(keyId, dateOf(time)), daySchema)) ?? EMPTY_DAY);
 }
 
 /** Says what a day's ended solves spent, and what counts on top for calls whose cost is unknown. */
@@ -122,7 +122,7 @@ export class DayBudgets {
     await this.inTurn(key, async () => {
       const now = this.now();
       for (let days = 0; days < DAYS_OF_A_SOLVE; days += 1) {
-        const place = placeOf(key.id, dateOf(now - days * DAY_MS));
+        const place = dayKey(key.id, dateOf(now - days * DAY_MS));
         const spent = new Map([[solveId, trace]]);
         if (await this.change(place, (day) => reservations.settle(day, spent))) return;
       }
@@ -131,9 +131,9 @@ export class DayBudgets {
 
   /** Returns today's document, or yesterday's if it knows the solve: a repeated request may be from before midnight. */
   private async placeFor({ id }: Spender, solveId: string, now: number): Promise<string> {
-    const yesterday = placeOf(id, dateOf(now - DAY_MS));
+    const yesterday = dayKey(id, dateOf(now - DAY_MS));
     const before = await readRecord(this.store, yesterday, daySchema);
-    return before !== null && reservations.knows(before, solveId) ? yesterday : placeOf(id, dateOf(now));
+    return before !== null && reservations.knows(before, solveId) ? yesterday : dayKey(id, dateOf(now));
   }
 
   private reservation(

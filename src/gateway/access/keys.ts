@@ -32,7 +32,7 @@ export type Key = Readonly<z.infer<typeof keySchema>>;
 export type KeySettings = Omit<Key, 'id' | 'createdAt' | 'revokedAt' | 'digest'>;
 
 const FOLDER = 'gateway/keys/';
-const placeOf = (id: string): string => `${FOLDER}${id}.json`;
+const recordKey = (id: string): string => `${FOLDER}${id}.json`;
 const SECRET = /^sk-tc-([0-9a-z]{10})-[\w-]{43}$/;
 
 /** Creates a key; only the caller learns its secret. @throws UsageError if the name is taken */
@@ -54,7 +54,7 @@ export async function createKey(store: Store, settings: KeySettings): Promise<{ 
     revokedAt: null,
     digest: hash('sha256', secret),
   });
-  if (await store.create(placeOf(id), bytesOf(key))) return { key, secret };
+  if (await store.create(recordKey(id), bytesOf(key))) return { key, secret };
   throw new Error(`the store ${store.url} already has a key ${id}: try again`);
 }
 
@@ -67,8 +67,8 @@ export async function listKeys(store: Store): Promise<Key[]> {
 
 /** Revokes a key for good, unless it is revoked already. @throws UsageError if not exactly one key matches */
 export async function revokeKey(store: Store, idOrName: string): Promise<Key> {
-  const { id } = find(await listKeys(store), idOrName, store);
-  const revoked = await changeRecord(store, placeOf(id), keySchema, (key) => {
+  const { id } = requireNamedKey(await listKeys(store), idOrName, store);
+  const revoked = await changeRecord(store, recordKey(id), keySchema, (key) => {
     if (key?.revokedAt !== null) return [null, key];
     const next = { ...key, revokedAt: new Date().toISOString() };
     return [next, next];
@@ -77,7 +77,7 @@ export async function revokeKey(store: Store, idOrName: string): Promise<Key> {
   return revoked;
 }
 
-function find(keys: readonly Key[], idOrName: string, { url }: Store): Key {
+function requireNamedKey(keys: readonly Key[], idOrName: string, { url }: Store): Key {
   const withId = keys.find(({ id }) => id === idOrName);
   if (withId !== undefined) return withId;
   const usable = keys.filter(({ revokedAt }) => revokedAt === null);
@@ -102,7 +102,7 @@ export class FreshRecords<Value> {
 
   constructor(
     private readonly store: Store,
-    private readonly placeOf: (id: string) => string,
+    private readonly recordKeyOf: (id: string) => string,
     private readonly schema: z.ZodType<Value>,
   ) {}
 
@@ -111,7 +111,7 @@ export class FreshRecords<Value> {
     const now = performance.now();
     const before = this.known.get(id);
     if (before !== undefined && now - before.at < FRESH_MS) return before.value;
-    const read = { value: readRecord(this.store, this.placeOf(id), this.schema), at: now };
+    const read = { value: readRecord(this.store, this.recordKeyOf(id), this.schema), at: now };
     this.known.set(id, read);
     const forget = (): void => {
       if (this.known.get(id) === read) this.forget(id);
@@ -132,7 +132,7 @@ export class KeyChecker {
   private readonly keys: FreshRecords<Key>;
 
   constructor(store: Store) {
-    this.keys = new FreshRecords(store, placeOf, keySchema);
+    this.keys = new FreshRecords(store, recordKey, keySchema);
   }
 
   /** Returns the key of a secret; null if it is malformed, unknown, wrong, expired or revoked. */

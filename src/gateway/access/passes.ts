@@ -25,7 +25,7 @@ type Kind = keyof typeof PASSES;
 export const SESSION_SECONDS = PASSES.session.lifeMs / 1000;
 
 const SECRET = /^([0-9a-z]{10})\.[\w-]{43}$/;
-const placeOf = (kind: Kind, id: string): string => `${PASSES[kind].folder}${id}.json`;
+const passKey = (kind: Kind, id: string): string => `${PASSES[kind].folder}${id}.json`;
 
 /** Creates a pass for a key and returns its secret. */
 export async function createPass(store: Store, kind: Kind, { id: keyId }: Pick<Key, 'id'>): Promise<string> {
@@ -33,7 +33,7 @@ export async function createPass(store: Store, kind: Kind, { id: keyId }: Pick<K
   const secret = `${id}.${randomBytes(32).toString('base64url')}`;
   const expiresAt = new Date(Date.now() + PASSES[kind].lifeMs).toISOString();
   const pass: Pass = { keyId, digest: hash('sha256', secret), expiresAt, endedAt: null };
-  if (await store.create(placeOf(kind, id), bytesOf(pass))) return secret;
+  if (await store.create(passKey(kind, id), bytesOf(pass))) return secret;
   throw new Error(`the store ${store.url} already has a ${kind} ${id}: try again`);
 }
 
@@ -41,7 +41,7 @@ export async function createPass(store: Store, kind: Kind, { id: keyId }: Pick<K
 async function endPass(store: Store, kind: Kind, secret: string): Promise<string | null> {
   const id = SECRET.exec(secret)?.[1];
   if (id === undefined) return null;
-  return changeRecord<Pass, string | null>(store, placeOf(kind, id), passSchema, (pass) => {
+  return changeRecord<Pass, string | null>(store, passKey(kind, id), passSchema, (pass) => {
     if (pass === null || !holds(pass, secret)) return [null, null];
     return [{ ...pass, endedAt: new Date().toISOString() }, pass.keyId];
   });
@@ -59,7 +59,7 @@ export class Sessions {
     private readonly store: Store,
     private readonly keys: KeyChecker,
   ) {
-    this.passes = new FreshRecords(store, (id) => placeOf('session', id), passSchema);
+    this.passes = new FreshRecords(store, (id) => passKey('session', id), passSchema);
   }
 
   /** Opens a session with a link or a key, and returns its secret; null if neither is valid. */

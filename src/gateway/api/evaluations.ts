@@ -57,13 +57,13 @@ export function addEvaluations(app: App, { store }: Gateway): void {
     return c.json(listed, 200);
   });
   app.openapi(readRoute, async (c) => {
-    const manifest = await find(store, c.req.valid('param').evaluation);
+    const manifest = await requireEvaluation(store, c.req.valid('param').evaluation);
     const [{ readResults }, { summarize }] = await Promise.all([loadReports(), loadEvaluation()]);
     return c.json(summarize(manifest, await readResults(store, manifest.id)), 200);
   });
   app.openapi(detailsRoute, async (c) => {
     requireAdmin(c.get('key'));
-    const manifest = await find(store, c.req.valid('param').evaluation);
+    const manifest = await requireEvaluation(store, c.req.valid('param').evaluation);
     if ((await store.stat(manifest.set)) === null) {
       const message = `the questions of evaluation ${manifest.id} are no longer in the store: evaluate ${manifest.file} again`;
       throw new Refusal(404, message, { reason: 'not_found' });
@@ -77,7 +77,7 @@ export function addEvaluations(app: App, { store }: Gateway): void {
   });
 }
 
-async function find(store: Store, evaluation: string): Promise<EvaluationManifest> {
+async function requireEvaluation(store: Store, evaluation: string): Promise<EvaluationManifest> {
   const { readEvaluationManifest } = await loadReports();
   const manifest = await readEvaluationManifest(store, evaluation);
   if (manifest !== null) return manifest;

@@ -236,7 +236,7 @@ async function requestOf(
   { question, after, messages, model, answerSchema, ...rest }: AskedSolve,
 ) {
   const choice = readModel(model, key, gateway.config);
-  const asked = await askedOf(gateway, key, { question, after, messages });
+  const asked = await readAskedRequest(gateway, key, { question, after, messages });
   return withModel(choice, {
     ...asked,
     ...rest,
@@ -244,7 +244,7 @@ async function requestOf(
   });
 }
 
-async function askedOf(
+async function readAskedRequest(
   gateway: Gateway,
   key: Key,
   { question, after, messages }: Pick<AskedSolve, 'question' | 'after' | 'messages'>,

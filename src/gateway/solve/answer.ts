@@ -13,7 +13,7 @@ import { type Started, startSolve } from './start-solve';
 import { AnswerTeller, type AnswerEvent } from './told';
 
 /** A vendor's response format. */
-interface Form {
+interface EncodedForm {
   readonly whole: (result: AnsweredResult) => object;
   /** Format of a streamed answer; null if the caller does not want a stream. */
   readonly pieces: ((solveId: string) => Pieces) | null;
@@ -32,7 +32,7 @@ export async function answer(
   c: Context<Env>,
   gateway: Gateway,
   asked: SurfaceQuestion,
-  form: Form,
+  form: EncodedForm,
 ): Promise<Response> {
   // Before the start: a refused request must cost nothing.
   const tellSource = form.pieces === null ? null : gateway.streams.open(c.get('key'), c.env.outgoing);

@@ -18,19 +18,19 @@ export const solveNoteSchema = z
 type SolveNote = z.infer<typeof solveNoteSchema>;
 
 /** The caller's choice of detail, and the warnings to pass on. */
-interface Choice {
+interface NoteChoice {
   readonly extension: Pick<SurfaceQuestion['extension'], 'trace'>;
   readonly warnings: readonly string[];
 }
 
-export function noteOf(result: SolveResult, { extension, warnings }: Choice): SolveNote {
+export function noteOf(result: SolveResult, { extension, warnings }: NoteChoice): SolveNote {
   const { id, degraded, stoppedBy } = result;
   const note = { id, degraded, stopped_by: stoppedBy, warnings: [...warnings] };
   if (extension.trace === 'full') return { ...note, trace: result };
-  return extension.trace === 'summary' ? { ...note, steps: stepsOf(result) } : note;
+  return extension.trace === 'summary' ? { ...note, steps: summarizeSteps(result) } : note;
 }
 
-function stepsOf({ rounds, calls }: SolveResult) {
+function summarizeSteps({ rounds, calls }: SolveResult) {
   return rounds.flatMap(({ childId, round, plan, steps }) =>
     steps.map(({ index, worker, model, error, startedAt, endedAt }) => {
       const own = calls.filter((call) => isCallOf(call, { round, childId }, index));

@@ -5,7 +5,7 @@ import { badRequest } from '../refusal';
 // The ways in which clients ask for an answer of a certain form. They are read alike on every surface.
 
 /** Form of an answer: free text, JSON that fits a schema, or the input of a tool of the caller. */
-interface Form {
+interface AnswerForm {
   readonly answerSchema?: AnswerSchema;
   /** Name of that tool. */
   readonly tool?: string;
@@ -41,7 +41,7 @@ export function isForm(name: string): boolean {
 }
 
 /** Returns the form that a request asks for. A forced tool counts alone: other forms are for text beside its call. */
-export function readForm(body: Body): Form {
+export function readForm(body: Body): AnswerForm {
   const tool = readForcedTool(body);
   if (tool !== null) return { tool: tool.name, answerSchema: inputSchemaOf(tool) };
   const asked = Object.entries(FORMS).flatMap(([path, read]) => {
@@ -50,13 +50,13 @@ export function readForm(body: Body): Form {
     return answerSchema === undefined ? [] : [{ path, answerSchema }];
   });
   const [first, ...others] = asked;
-  const other = others.find((each) => !isSame(each.answerSchema, first?.answerSchema));
+  const other = others.find((each) => !isSameJson(each.answerSchema, first?.answerSchema));
   if (first === undefined || other === undefined) return { answerSchema: first?.answerSchema };
   const message = `${first.path} and ${other.path} ask for different answers: send one of them`;
   throw badRequest(message, other.path);
 }
 
-function isSame(one: unknown, other: unknown): boolean {
+function isSameJson(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 

@@ -1,6 +1,6 @@
 import { BadQuestionError, checkAsked, type SolveRequest } from '../../client';
 import { ConfigError } from '../../config/errors';
-import { nameOf } from '../../config/cards';
+import { nameOfCard } from '../../config/cards';
 import { haveNoPrice, resolveRun, unpricedOf } from '../../config/resolve-run';
 import type { Config } from '../../config/schema';
 import type { LimitsInput } from '../../protocol/input';
@@ -105,7 +105,7 @@ export function checkRequest(config: Config, request: SolveRequest): void {
 }
 
 export function noPrice(what: string, unpriced: ReturnType<typeof unpricedOf>): Refusal {
-  const names = haveNoPrice(unpriced.map(nameOf));
+  const names = haveNoPrice(unpriced.map(nameOfCard));
   const remedy = 'leave it out of the pool, or have the operator give it a price';
   return badRequest(`${what} cannot be enforced: ${names}; ${remedy}`, 'conductor', 'price_unknown');
 }

@@ -8,11 +8,11 @@ type Part = z.infer<typeof partSchema>;
 
 /** Text of a message in every vendor's format: a string, or a list of parts. */
 export const turnContentSchema = z.union([z.string(), z.array(partSchema).max(MOST_ITEMS)]);
-type Content = z.infer<typeof turnContentSchema> | null | undefined;
+type TurnContent = z.infer<typeof turnContentSchema> | null | undefined;
 
 /** Turn of a conversation in any vendor's format. */
 export const messageSchema = z.looseObject({ role: z.string(), content: turnContentSchema.nullish() });
-type Message = z.infer<typeof messageSchema>;
+type VendorMessage = z.infer<typeof messageSchema>;
 
 /** Role of a conversation by the role names of all surfaces. */
 const ROLES: Readonly<Record<string, ConversationTurn['role']>> = {
@@ -47,11 +47,11 @@ const SPEAKING_FIELDS = ['tool_calls', 'function_call', 'audio'] as const;
 /** A message, and its place in the request. */
 interface Placed {
   readonly place: string;
-  readonly message: Message;
+  readonly message: VendorMessage;
 }
 
 /** @param param the field that holds the messages */
-export function placed(messages: readonly Message[], param: string): Placed[] {
+export function placed(messages: readonly VendorMessage[], param: string): Placed[] {
   return messages.map((message, index) => ({ place: `${param}[${index}]`, message }));
 }
 
@@ -71,7 +71,7 @@ export function turnsOf(messages: readonly Placed[], allowance: IgnoredFields): 
   return turns.filter(({ content }) => content.trim() !== '');
 }
 
-function roleOf({ role }: Message, place: string): ConversationTurn['role'] {
+function roleOf({ role }: VendorMessage, place: string): ConversationTurn['role'] {
   const ours = Object.hasOwn(ROLES, role) ? ROLES[role] : undefined;
   if (ours !== undefined) return ours;
   const known = Object.keys(ROLES).join(', ');
@@ -79,7 +79,7 @@ function roleOf({ role }: Message, place: string): ConversationTurn['role'] {
   throw badRequest(`${what}; put what a tool found into words`, `${place}.role`);
 }
 
-export function textOfContent(content: Content, place: string, allowance: IgnoredFields): string {
+export function textOfContent(content: TurnContent, place: string, allowance: IgnoredFields): string {
   if (typeof content === 'string') return content;
   const texts = (content ?? []).map((part, index) => textOfPart(part, `${place}[${index}]`, allowance));
   return texts.filter((text) => text !== null).join('\n');

@@ -87,10 +87,10 @@ export function startSolve(
 export async function startRun(c: Context<Env>, gateway: Gateway, wanted: Wanted): Promise<Started> {
   const key = c.get('key');
   const digest = digestOf(key.id, c.req.path, await c.req.text());
-  const { id, isRepeated } = await idOf(c, gateway.store, digest);
+  const { id, isRepeated } = await solveIdFor(c, gateway.store, digest);
   const named = { key, id, digest };
   for (;;) {
-    const before = isRepeated ? await find(gateway, named) : null;
+    const before = isRepeated ? await findStarted(gateway, named) : null;
     if (before !== null) return before;
     const held = { limits: wanted.limits, rights: rightsOf(key, gateway.config) };
     refuseExcess(gateway.config, held);
@@ -102,7 +102,7 @@ export async function startRun(c: Context<Env>, gateway: Gateway, wanted: Wanted
 }
 
 /** A run to be, by the request that asks for it. */
-interface Named {
+interface RunToBe {
   readonly key: Key;
   readonly id: string;
   readonly digest: string;
@@ -110,7 +110,7 @@ interface Named {
 
 async function startReserved(
   gateway: Gateway,
-  named: Named,
+  named: RunToBe,
   { model, memo, start, detail, held }: Wanted & { readonly held: Held },
   reservation: DayReservation,
 ): Promise<Started> {
@@ -149,7 +149,7 @@ function mayHaveArrived(error: unknown): boolean {
 /** Reserves a run's maximum cost from its key's day budget. Returns null if the run was started already. */
 async function reserve(
   { config, budgets }: Gateway,
-  { key, id }: Named,
+  { key, id }: RunToBe,
   { pool, limits }: Pick<Wanted, 'pool' | 'limits'>,
 ): Promise<DayReservation | null> {
   const unpriced = key.usdPerDay === null ? [] : unpricedOf(resolveRun(config, { pool, limits }));
@@ -175,7 +175,7 @@ const askedSchema = z.object({ id: z.string(), at: z.string() });
  * Anthropic retry a request that timed out or broke off. A header marks it as a retry, but not of which request: it is
  * taken for the last one with the same key, path and body.
  */
-async function idOf(c: Context<Env>, store: Store, digest: string) {
+async function solveIdFor(c: Context<Env>, store: Store, digest: string) {
   const key = c.get('key');
   const given = c.req.header('idempotency-key');
   if (given !== undefined)
@@ -193,13 +193,13 @@ async function idOf(c: Context<Env>, store: Store, digest: string) {
 }
 
 /** Returns the run that an earlier request of the same name started. @throws as `joined` */
-async function find(gateway: Gateway, named: Named): Promise<Started | null> {
+async function findStarted(gateway: Gateway, named: RunToBe): Promise<Started | null> {
   const found = await unlessNotFound(gateway.conductor.attach(named.id));
   return found && joined(gateway, named, found);
 }
 
 /** @throws Refusal if the idempotency key was used for another request */
-function joined(gateway: Gateway, { key, digest }: Named, found: AttachedSolve): Started {
+function joined(gateway: Gateway, { key, digest }: RunToBe, found: AttachedSolve): Started {
   if (found.memo.digest === digest) return { ...booking(gateway, key, found), isNew: false };
   const what = 'this Idempotency-Key was used for another request: use a new one for each';
   throw new Refusal(409, what, { reason: 'idempotency_key_reused' });

@@ -44,7 +44,7 @@ const messageSchema = z
     conductor: solveNoteSchema,
   })
   .openapi('Message');
-type Message = z.infer<typeof messageSchema>;
+type AnthropicMessage = z.infer<typeof messageSchema>;
 
 const route = createRoute({
   method: 'post',
@@ -145,12 +145,12 @@ function blockOf(solveId: string, { tool }: SurfaceQuestion, answer: string): Bl
 /** The answer to a demanded tool fits a schema of an object. */
 const inputSchema = z.record(z.string(), z.unknown());
 
-function stopOf({ answerCut }: AnsweredResult, { tool }: SurfaceQuestion): Message['stop_reason'] {
+function stopOf({ answerCut }: AnsweredResult, { tool }: SurfaceQuestion): AnthropicMessage['stop_reason'] {
   if (answerCut === true) return 'max_tokens';
   return tool === undefined ? 'end_turn' : 'tool_use';
 }
 
-function messageOf(result: AnsweredResult, asked: SurfaceQuestion): Message {
+function messageOf(result: AnsweredResult, asked: SurfaceQuestion): AnthropicMessage {
   const { input, output, cached, cacheWritten } = tokensOf(result);
   return {
     id: `msg_${result.id}`,

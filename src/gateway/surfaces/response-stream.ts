@@ -15,8 +15,8 @@ export interface FoundResponse extends KnownResponse {
 /** An event in a response's transcript, which keeps the cursors itself. */
 type Recorded =
   | { readonly kind: 'live'; readonly event: LiveEvent }
-  | { readonly kind: 'over'; readonly end: Ended; readonly response: ResponseBody };
-type Ended = Extract<LiveEvent, { kind: 'ended' }>;
+  | { readonly kind: 'over'; readonly end: EndedEvent; readonly response: ResponseBody };
+type EndedEvent = Extract<LiveEvent, { kind: 'ended' }>;
 
 /** Yields all events of a response, with the same numbers for each reader. */
 export async function* followResponse(

@@ -39,7 +39,7 @@ type Value = null | string | readonly Value[] | { readonly [key: string]: Value 
  */
 export function isSameValue(right: string, returned: string): boolean {
   const [wanted, given] = [readValue(right), readValue(returned)];
-  return wanted !== undefined && given !== undefined && isSame(wanted, given);
+  return wanted !== undefined && given !== undefined && isSameReadValue(wanted, given);
 }
 
 export function isJson(text: string): boolean {
@@ -64,7 +64,7 @@ function readValue(json: string): Value | undefined {
 }
 
 /** Compares two values, no deeper than the right one goes. */
-function isSame(right: Value, value: Value): boolean {
+function isSameReadValue(right: Value, value: Value): boolean {
   if (right === value) return true;
   if (typeof right === 'string' || typeof value === 'string') return isSameNumber(right, value);
   if (right === null || value === null || Array.isArray(right) !== Array.isArray(value)) return false;
@@ -73,7 +73,7 @@ function isSame(right: Value, value: Value): boolean {
     wanted.length === given.size &&
     wanted.every(([key, each]: [string, Value]) => {
       const other = given.get(key);
-      return other !== undefined && isSame(each, other);
+      return other !== undefined && isSameReadValue(each, other);
     })
   );
 }

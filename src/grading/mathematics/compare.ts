@@ -28,7 +28,7 @@ const MOST_MATCHED = 30;
 export async function compareShapes(right: Shape, answer: Shape, ask: AskEngine): Promise<Sameness> {
   if (right.kind === 'relation' || answer.kind === 'relation') return compareRelations(right, answer, ask);
   if (right.kind === 'words' || answer.kind === 'words')
-    return textOf(right) === textOf(answer) ? 'same' : 'no';
+    return textOfShape(right) === textOfShape(answer) ? 'same' : 'no';
   if (right.kind === 'scalar' && answer.kind === 'scalar') return compareScalars(right, answer, ask);
   return compareItems(right, answer, ask);
 }
@@ -40,7 +40,7 @@ async function compareItems(right: Shape, answer: Shape, ask: AskEngine): Promis
 }
 
 /** Reads words, with or without `\text`; null for anything else. */
-function textOf(shape: Shape): string | null {
+function textOfShape(shape: Shape): string | null {
   if (shape.kind === 'words') return shape.text;
   return shape.kind === 'scalar' ? normalizeText(shape.latex) : null;
 }

@@ -34,7 +34,7 @@ export function chooseLists(text: string): ChosenLists {
 function lastPlan(lists: readonly LabelledList[]): { plan: ChosenLists; behind: LabelledList[] } | null {
   for (const inOrder of [true, false]) {
     for (let end = lists.length; end > 0; end -= 1) {
-      const plan = planOf(lists.slice(Math.max(0, end - 3), end), inOrder);
+      const plan = planEndingWith(lists.slice(Math.max(0, end - 3), end), inOrder);
       if (plan !== null) return { plan, behind: lists.slice(end) };
     }
   }
@@ -42,7 +42,7 @@ function lastPlan(lists: readonly LabelledList[]): { plan: ChosenLists; behind: 
 }
 
 /** Returns the plan that ends with the last of these adjacent lists, or null. */
-function planOf(lists: readonly LabelledList[], inOrder: boolean): ChosenLists | null {
+function planEndingWith(lists: readonly LabelledList[], inOrder: boolean): ChosenLists | null {
   const steps = valueOf(lists.slice(-1), 'steps');
   if (steps !== null) return [steps];
   const ordered = LIST_NAMES.every((name, index) => lists[index]?.label === name);

@@ -52,7 +52,7 @@ export const openAiChat: Wire = {
   },
 };
 
-function completionOf({ model, sequence }: Named): object {
+function completionOf({ model, sequence }: NumberedReply): object {
   return { id: `chatcmpl-${sequence}`, created: Math.floor(Date.now() / 1000), model };
 }
 
@@ -150,7 +150,7 @@ function numbered(events: readonly [name: string, data: object][]): StreamEvent[
 
 /** Encodes a background response that is unfinished or was cancelled; `usage` if it is billed nevertheless. */
 export function encodeUnfinished(
-  named: Named,
+  named: NumberedReply,
   status: 'queued' | 'in_progress' | 'cancelled',
   usage: Usage | null = null,
 ): WireResponse {
@@ -159,7 +159,7 @@ export function encodeUnfinished(
 }
 
 /** Encodes a background response that failed after its start. */
-export function encodeFailed(named: Named, kind: ErrorFaultKind, message: string): object {
+export function encodeFailed(named: NumberedReply, kind: ErrorFaultKind, message: string): object {
   const [, type, code] = ERRORS[kind];
   const error = { code: code ?? type, message };
   return { ...emptyResponse(named), status: 'failed', background: true, error };
@@ -170,9 +170,9 @@ interface WireResponse {
   readonly [field: string]: unknown;
 }
 
-type Named = Pick<WholeReply, 'model' | 'sequence'>;
+type NumberedReply = Pick<WholeReply, 'model' | 'sequence'>;
 
-function emptyResponse({ model, sequence }: Named): WireResponse {
+function emptyResponse({ model, sequence }: NumberedReply): WireResponse {
   return {
     id: `resp_${sequence}`,
     object: 'response',

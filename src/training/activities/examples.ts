@@ -90,14 +90,14 @@ export async function rightPlansOf(
 ): Promise<{ readonly examples: readonly TrainingExample[]; readonly unfit: number }> {
   const replies = await rightReplies(asked.store, group);
   if (question === undefined) return { examples: [], unfit: replies.length };
-  const rows = replies.map((plan) => ({ ...askedOf(question), plan, workers: group.workers }));
+  const rows = replies.map((plan) => ({ ...wholeQuestionOf(question), plan, workers: group.workers }));
   const written = await Promise.all(rows.map((row) => tryExample(row, asked)));
   const fit = written.filter((example) => example !== null);
   const different = new Map(fit.map((example) => [example.completion, example]));
   return { examples: [...different.values()], unfit: written.length - fit.length };
 }
 
-function askedOf({ question, conversation }: Question): AskedWhole {
+function wholeQuestionOf({ question, conversation }: Question): AskedWhole {
   return { question, ...(conversation && { conversation }) };
 }
 

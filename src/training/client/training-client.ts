@@ -98,21 +98,21 @@ export class TrainingClient {
   }
 
   async cancel(trainRun: string): Promise<void> {
-    await this.client.workflow.getHandle(await this.idOf(trainRun)).cancel();
+    await this.client.workflow.getHandle(await this.idOfNight(trainRun)).cancel();
   }
 
   async setBudget(trainRun: string, budget: NightBudget): Promise<NightBudget> {
-    return updateRun(this.client, await this.idOf(trainRun), names.SET_BUDGET_UPDATE, budget);
+    return updateRun(this.client, await this.idOfNight(trainRun), names.SET_BUDGET_UPDATE, budget);
   }
 
   private async signal(trainRun: string, name: string): Promise<void> {
-    const id = await this.idOf(trainRun);
+    const id = await this.idOfNight(trainRun);
     const { raw } = await this.client.workflow.getHandle(id).describe();
     const firstRunId = raw.workflowExecutionInfo?.firstRunId;
     await signalRun(this.client, id, { name, most: MAX_MESSAGES }, firstRunId);
   }
 
-  private async idOf(trainRun: string): Promise<string> {
+  private async idOfNight(trainRun: string): Promise<string> {
     if (await this.isUnderWay(trainRun)) return names.nightWorkflowId(trainRun);
     throw new RefusedError(
       `no night of training run ${trainRun} is under way: begin one with "temporal-conductor train start", ` +

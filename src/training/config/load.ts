@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { nameOf } from '../../config/cards';
+import { nameOfCard } from '../../config/cards';
 import { ConfigError } from '../../config/errors';
 import { type ConfigReader, createConfigReader, readYaml } from '../../config/load';
 import { haveNoPrice, isPriced, noticesOf, resolveRun } from '../../config/resolve-run';
@@ -21,7 +21,7 @@ export const readGivenTrainable: TrainableConfigReader['readGiven'] = reader.rea
 export function budgetNoticesOf(config: TrainableConfig): string[] {
   const costUsd = config.training?.budget.costUsd ?? null;
   const unpriced = resolveRun(config).workers.filter((worker) => !isPriced(worker));
-  const names = unpriced.map(nameOf);
+  const names = unpriced.map(nameOfCard);
   if (costUsd === null || names.length === 0) return [];
   return [
     `training.budget.costUsd ($${costUsd}) cannot be enforced: ${haveNoPrice(names)}. ` +

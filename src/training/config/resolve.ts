@@ -1,7 +1,7 @@
 import { ConfigError } from '../../config/errors';
 import { isPriced, resolveRun } from '../../config/resolve-run';
 import { examplesOf } from './few-shot';
-import { nameOf, resolveVerifier } from '../../config/cards';
+import { nameOfCard, resolveVerifier } from '../../config/cards';
 import { durationMs } from '../../config/duration';
 import type { TrainableConfig, TrainingConfig } from './schema';
 import type { ModelCard, ResolvedRun, RunLimits } from '../../protocol/cards';
@@ -97,7 +97,7 @@ function checkPool({ pool, reward }: TrainingConfig, run: ResolvedRun): void {
   const unpriced = run.workers.find((worker) => !isPriced(worker));
   if (reward.costWeight > 0 && unpriced !== undefined) {
     throw new ConfigError(
-      `training.reward.costWeight is ${reward.costWeight}, and ${nameOf(unpriced)} has no known price: ` +
+      `training.reward.costWeight is ${reward.costWeight}, and ${nameOfCard(unpriced)} has no known price: ` +
         'give it a "price:", take it out of the pool, or leave the cost out of the reward',
     );
   }

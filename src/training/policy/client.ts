@@ -83,7 +83,12 @@ export class PolicyClient {
     throw badReply(this.baseUrl, `cannot be read: ${place}${expectation}`);
   }
 
-  private sampleOf({ text, logprobs, token_ids: completionTokenIds, finish_reason }: Choice): Sample {
+  private sampleOf({
+    text,
+    logprobs,
+    token_ids: completionTokenIds,
+    finish_reason,
+  }: CompletionChoice): Sample {
     const sampled = { text, completionTokenIds, sampledLogprobs: logprobs.token_logprobs };
     if (finish_reason !== 'abort') return { ...sampled, finishReason: finish_reason };
     // vLLM aborts replies when it is put to sleep or stopped.
@@ -154,7 +159,7 @@ const choiceSchema = z
     error: 'expected a log-probability for each token',
     path: ['logprobs', 'token_logprobs'],
   });
-type Choice = z.infer<typeof choiceSchema>;
+type CompletionChoice = z.infer<typeof choiceSchema>;
 
 const completionReplySchema = z.object({ model: z.string(), choices: z.array(choiceSchema) });
 

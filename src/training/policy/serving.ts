@@ -68,11 +68,11 @@ export async function promote(
     const { serving } = now;
     if (serving !== null && checkpointId(serving) === id) return { sentence: `${id} serves already` };
     if (over !== undefined && serving !== null && checkpointId(serving) !== describePolicy(over)) {
-      const sentence = `meanwhile ${nameOf(serving)} serves, which it was not compared with`;
+      const sentence = `meanwhile ${nameOfCheckpoint(serving)} serves, which it was not compared with`;
       return { sentence, overtaken: true };
     }
     if (by === 'gate' && now.pinned) {
-      const pinnedNow = `${nameOf(serving)} is pinned ("train pin --off" ends that)`;
+      const pinnedNow = `${nameOfCheckpoint(serving)} is pinned ("train pin --off" ends that)`;
       return { sentence: `${id} was not promoted: ${pinnedNow}` };
     }
     const before = [...now.before, serving].slice(-REMEMBERED);
@@ -83,15 +83,15 @@ export async function promote(
 /** Undoes the last promotion, unless something other than `of` serves; a second call goes back one further. */
 export function rollback(store: Store, reason: string, of?: PolicyRef): Promise<ServingChange> {
   return change(store, (now) => {
-    if (of !== undefined && nameOf(now.serving) !== describePolicy(of)) {
-      return { sentence: `meanwhile ${nameOf(now.serving)} serves`, overtaken: true };
+    if (of !== undefined && nameOfCheckpoint(now.serving) !== describePolicy(of)) {
+      return { sentence: `meanwhile ${nameOfCheckpoint(now.serving)} serves`, overtaken: true };
     }
     const earlier = now.before.at(-1);
     if (earlier === undefined) return { sentence: 'there is no promotion to take back' };
     const sentence =
       earlier === null
-        ? `${nameOf(now.serving)} serves no longer, and no checkpoint does now`
-        : `${nameOf(earlier)} serves again, and ${nameOf(now.serving)} no longer`;
+        ? `${nameOfCheckpoint(now.serving)} serves no longer, and no checkpoint does now`
+        : `${nameOfCheckpoint(earlier)} serves again, and ${nameOfCheckpoint(now.serving)} no longer`;
     return { sentence, next: { serving: earlier, before: now.before.slice(0, -1), reason } };
   });
 }
@@ -99,8 +99,8 @@ export function rollback(store: Store, reason: string, of?: PolicyRef): Promise<
 export function pin(store: Store, pinned: boolean, reason: string): Promise<ServingChange> {
   return change(store, (now) => {
     const state = pinned ? 'pinned' : 'not pinned';
-    if (now.pinned === pinned) return { sentence: `${nameOf(now.serving)} is ${state} already` };
-    return { sentence: `${nameOf(now.serving)} is ${state} now`, next: { pinned, reason } };
+    if (now.pinned === pinned) return { sentence: `${nameOfCheckpoint(now.serving)} is ${state} already` };
+    return { sentence: `${nameOfCheckpoint(now.serving)} is ${state} now`, next: { pinned, reason } };
   });
 }
 
@@ -120,10 +120,11 @@ async function change(store: Store, decide: (now: Serving) => Decision): Promise
 }
 
 const describeRace = ({ reason, serving }: Serving): string =>
-  `nothing was changed: at this moment another process did so (${reason}), and ${nameOf(serving)} serves; ` +
+  `nothing was changed: at this moment another process did so (${reason}), and ${nameOfCheckpoint(serving)} serves; ` +
   'see "temporal-conductor train status", and repeat the command if you still want it';
 
-const nameOf = (checkpoint: CheckpointRef | null): string => describePolicy(checkpoint ?? 'prompted');
+const nameOfCheckpoint = (checkpoint: CheckpointRef | null): string =>
+  describePolicy(checkpoint ?? 'prompted');
 
 export function writeManifest(store: Store, manifest: CheckpointManifest): Promise<void> {
   return writeRecord(store, checkpointManifestKey(manifest.trainRun, manifest.name), manifest);

@@ -7,7 +7,7 @@ export interface TextPlace {
   readonly step: number;
 }
 
-const nameOf = ({ childId, round, step }: TextPlace): string => `${childId ?? ''} ${round} ${step}`;
+const keyOfText = ({ childId, round, step }: TextPlace): string => `${childId ?? ''} ${round} ${step}`;
 
 /** Texts as they are streamed. They change many times a second, so only the components that show one render again. */
 export class LiveTexts {
@@ -16,19 +16,19 @@ export class LiveTexts {
   private isDue = false;
 
   read(place: TextPlace): string {
-    return this.texts.get(nameOf(place)) ?? '';
+    return this.texts.get(keyOfText(place)) ?? '';
   }
 
   /** Appends a piece of text; ignores one that does not start exactly at the end of the text so far. */
   add(place: TextPlace, offset: number, delta: string): void {
     const before = this.read(place);
     if (offset !== before.length) return;
-    this.texts.set(nameOf(place), before + delta);
+    this.texts.set(keyOfText(place), before + delta);
     this.tellSoon();
   }
 
   drop(place: TextPlace): void {
-    this.texts.delete(nameOf(place));
+    this.texts.delete(keyOfText(place));
     this.tellSoon();
   }
 

@@ -8,7 +8,17 @@ import {
 } from '@tanstack/react-query';
 import { Refused, request, Unreachable } from './request';
 import { addEarlier, firstEnd, PAGE, type SolveList, withEarlier } from './solve-list';
-import type { Asked, CostReport, HeldLimits, Me, Message, Solve, SolvePage, Started, Turn } from './types';
+import type {
+  SolveBody,
+  CostReport,
+  HeldLimits,
+  Me,
+  Message,
+  Solve,
+  SolvePage,
+  Started,
+  Turn,
+} from './types';
 
 const RETRY_MS = 1500;
 
@@ -133,7 +143,7 @@ export function useCost(by: string, isShown: boolean): UseQueryResult<CostReport
 export function useAsk(): UseMutationResult<
   Started,
   Error,
-  { readonly asked: Asked; readonly sentAs: string }
+  { readonly asked: SolveBody; readonly sentAs: string }
 > {
   return useMutation({
     mutationFn: ({ asked, sentAs }) =>

@@ -4,7 +4,7 @@ import type { components } from './schema';
 type Schemas = components['schemas'];
 
 export type Me = Schemas['Me'];
-export type Asked = Schemas['SolveRequest'];
+export type SolveBody = Schemas['SolveRequest'];
 export type Started = Schemas['Started'];
 export type ListedSolve = Schemas['ListedSolve'];
 export type Solve = Schemas['SolveResult'];

@@ -1,7 +1,7 @@
 import { type ReactElement, type SubmitEvent, useEffect, useRef, useState } from 'react';
 import type { Me } from '../api/types';
 import { Problem } from '../parts/notice';
-import { askedOf, defaultChoices, type Choices } from './choices';
+import { solveBodyOf, defaultChoices, type Choices } from './choices';
 import { AskOptions } from './options';
 import { QuestionBox } from './question-box';
 import { useAsking } from './use-asking';
@@ -22,7 +22,7 @@ export function Ask({ me }: { readonly me: Me }): ReactElement {
   const isReady = question.trim() !== '' && !isPending;
   const ask = (event?: SubmitEvent): void => {
     event?.preventDefault();
-    if (isReady) send(askedOf(question.trim(), choices, me));
+    if (isReady) send(solveBodyOf(question.trim(), choices, me));
   };
   return (
     <main className="ask">

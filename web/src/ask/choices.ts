@@ -1,4 +1,4 @@
-import type { Asked, Me } from '../api/types';
+import type { SolveBody, Me } from '../api/types';
 import { counted, describeUsd } from '../../../src/trace/describe';
 
 export type Approval = 'none' | 'plan' | 'all';
@@ -13,21 +13,25 @@ export interface Choices {
   readonly without: readonly string[];
 }
 
-const textOf = (limit: number | null): string => (limit === null ? '' : String(limit));
+const textOfLimit = (limit: number | null): string => (limit === null ? '' : String(limit));
 
 export function defaultChoices({ limits }: Me): Choices {
   const { costUsd, steps, depth } = limits;
   return {
-    costUsd: textOf(costUsd),
+    costUsd: textOfLimit(costUsd),
     steps: String(steps),
-    depth: textOf(depth),
+    depth: textOfLimit(depth),
     approval: 'none',
     without: [],
   };
 }
 
 /** Returns the request for a question; it omits settings left at their configured values. */
-export function askedOf(question: string, choices: Choices, me: Me): Asked & { readonly question: string } {
+export function solveBodyOf(
+  question: string,
+  choices: Choices,
+  me: Me,
+): SolveBody & { readonly question: string } {
   const defaults = defaultChoices(me);
   const named = (['costUsd', 'steps', 'depth'] as const).filter((name) => choices[name] !== defaults[name]);
   const limits = Object.fromEntries(

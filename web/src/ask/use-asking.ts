@@ -2,12 +2,12 @@ import { useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import { emptyTrace } from '../../../src/trace/reduce';
 import { KEYS, useAsk } from '../api/queries';
-import type { Asked } from '../api/types';
+import type { SolveBody } from '../api/types';
 import { goTo, pathOfSolve } from '../route';
 
 interface Asking {
   /** Sends a question and shows its solve. Sending the same request again does not start another solve. */
-  readonly send: (asked: Asked & { readonly question: string }) => void;
+  readonly send: (asked: SolveBody & { readonly question: string }) => void;
   /** Makes the next send a new request. */
   readonly renew: () => void;
   readonly isPending: boolean;

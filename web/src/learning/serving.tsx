@@ -92,7 +92,7 @@ interface ChoicesProps {
 }
 
 function Choices({ checkpoints: { serving, checkpoints }, onPropose }: ChoicesProps): ReactElement {
-  const now = nameOf(serving.serving);
+  const now = nameOfPointer(serving.serving);
   const others = checkpoints.filter((each) => each !== now);
   const [chosen, choose] = useState('');
   const checkpoint = others.includes(chosen) ? chosen : others.at(-1);
@@ -133,7 +133,7 @@ function Choices({ checkpoints: { serving, checkpoints }, onPropose }: ChoicesPr
             onPropose({
               verb: 'rollback',
               body: {},
-              words: `From the next solve on, ${nameOf(before) ?? 'the configured Conductor'} plans again in place of ${now ?? 'what serves'}.`,
+              words: `From the next solve on, ${nameOfPointer(before) ?? 'the configured Conductor'} plans again in place of ${now ?? 'what serves'}.`,
             });
           }}
         >
@@ -160,12 +160,12 @@ function Choices({ checkpoints: { serving, checkpoints }, onPropose }: ChoicesPr
 
 type Pointer = ServingState['serving'];
 
-function nameOf(pointer: Pointer): string | null {
+function nameOfPointer(pointer: Pointer): string | null {
   return pointer === null ? null : `${pointer.trainRun}/${pointer.name}`;
 }
 
 function describeServing({ serving, pinned }: ServingState): string {
-  const name = nameOf(serving);
+  const name = nameOfPointer(serving);
   const pin = pinned ? ', pinned' : '';
   return name === null ? `No checkpoint serves${pin}` : `${name} serves${pin}`;
 }

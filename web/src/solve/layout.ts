@@ -8,15 +8,15 @@ export const NODES = { LR: { width: 232, height: 104 }, TB: { width: 156, height
 const GAPS = { LR: { nodesep: 16, ranksep: 56 }, TB: { nodesep: 16, ranksep: 36 } } as const;
 const MARGIN = 8;
 
-export interface Place {
+export interface GraphPoint {
   readonly x: number;
   readonly y: number;
 }
 
 interface Layout {
-  readonly places: readonly Place[];
+  readonly places: readonly GraphPoint[];
   /** Points where a line bends on its way past other steps, by `nameOfLine`. */
-  readonly bends: ReadonlyMap<string, readonly Place[]>;
+  readonly bends: ReadonlyMap<string, readonly GraphPoint[]>;
   readonly width: number;
   readonly height: number;
 }
@@ -37,9 +37,9 @@ export function layOut({ steps }: Plan, direction: Direction): Layout {
   );
   for (const [seen, step] of lines) graph.setEdge(String(seen), String(step));
   layout(graph);
-  const centres = steps.map((_, index) => graph.node(String(index)) as Place);
+  const centres = steps.map((_, index) => graph.node(String(index)) as GraphPoint);
   const bends = lines.map(([seen, step]) => {
-    const { points } = graph.edge(String(seen), String(step)) as { readonly points: readonly Place[] };
+    const { points } = graph.edge(String(seen), String(step)) as { readonly points: readonly GraphPoint[] };
     // The end points lie on the steps, and a single point between adjacent steps is no bend.
     return points.length > 3 ? points.slice(1, -1) : [];
   });
@@ -59,10 +59,10 @@ export function layOut({ steps }: Plan, direction: Direction): Layout {
 
 /** Returns a function that mirrors the layout if the first wave is in reverse order; this adds no crossings. */
 function firstStepsFirst(
-  centres: readonly Place[],
+  centres: readonly GraphPoint[],
   direction: Direction,
   room: { readonly width: number; readonly height: number },
-): (place: Place) => Place {
+): (place: GraphPoint) => GraphPoint {
   const [along, across] = direction === 'LR' ? (['x', 'y'] as const) : (['y', 'x'] as const);
   const [first] = centres;
   const last = centres.findLast((place) => place[along] === first?.[along]);

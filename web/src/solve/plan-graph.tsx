@@ -4,7 +4,7 @@ import '@xyflow/react/dist/base.css';
 import type { Plan } from '../../../src/plan/plan';
 import type { Round } from '../api/types';
 import { useWidth } from '../parts/use-width';
-import { type Direction, layOut, nameOfLine, NODES, type Place } from './layout';
+import { type Direction, layOut, nameOfLine, NODES, type GraphPoint } from './layout';
 import { type LineData, SeenLine } from './seen-line';
 import { type StepData, StepNode } from './step-node';
 
@@ -101,7 +101,7 @@ interface LineOptions {
 
 function edgesOf(
   { steps }: Plan,
-  bends: ReadonlyMap<string, readonly Place[]>,
+  bends: ReadonlyMap<string, readonly GraphPoint[]>,
   { direction, hovered }: LineOptions,
 ): Edge<LineData>[] {
   return steps.flatMap(({ sees }, index) =>

@@ -1,9 +1,9 @@
 import type { ReactElement } from 'react';
 import { BaseEdge, type Edge, type EdgeProps } from '@xyflow/react';
-import type { Direction, Place } from './layout';
+import type { Direction, GraphPoint } from './layout';
 
 export interface LineData extends Record<string, unknown> {
-  readonly bends: readonly Place[];
+  readonly bends: readonly GraphPoint[];
   readonly direction: Direction;
 }
 
@@ -17,7 +17,7 @@ export function SeenLine(props: EdgeProps<Edge<LineData>>): ReactElement {
 }
 
 /** Returns a Bézier curve that leaves and arrives in the plan's reading direction. */
-function curve(from: Place, to: Place, direction: Direction): string {
+function curve(from: GraphPoint, to: GraphPoint, direction: Direction): string {
   const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
   const [one, other] =
     direction === 'LR'

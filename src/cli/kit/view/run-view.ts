@@ -184,7 +184,7 @@ function drawRound(trace: SolveTrace, round: RoundTrace, frame: RunFrame): strin
   const title = `round ${round.round + 1}${isReview(round) ? ': review' : ''}`;
   const header = round.round === 0 ? [] : [paint.strong(oneLine(title, columns))];
   if (round.plan === null || round.plan.steps.length === 0) return [...header, drawConductor(round, frame)];
-  const names = round.steps.map((step) => widthOf(nameOf(step)));
+  const names = round.steps.map((step) => widthOf(nameOfStep(step)));
   const nameColumns = Math.min(WIDEST_NAME, Math.max(0, ...names));
   const byWave = [...round.steps].sort((a, b) => a.wave - b.wave || a.index - b.index);
   const lines = byWave.flatMap((step, position) => {
@@ -223,13 +223,13 @@ function drawStep(round: RoundTrace, step: StepTrace, nameColumns: number, frame
   const mark = strokeOf(state, paint)(state === 'running' ? spinner : MARKS[state]);
   const { startedAt, endedAt } = step;
   const time = startedAt === null ? '' : describeDuration(startedAt, endedAt, new Date(now).toISOString());
-  const [name, timed] = [nameOf(step).padEnd(nameColumns), time.padStart(TIME_COLUMNS)];
+  const [name, timed] = [nameOfStep(step).padEnd(nameColumns), time.padStart(TIME_COLUMNS)];
   const inside = columns - WAVE_COLUMNS - 2;
   const room = inside - widthOf(`${name} ${timed} `);
-  const text = textOf(round, step, state);
+  const text = textOfStep(round, step, state);
   const isTooLong = room < 0 || (state === 'failed' && widthOf(text) > room);
   if (!isTooLong) return [`${mark} ${name} ${paint.faint(timed)} ${oneLine(text, room)}`.trimEnd()];
-  const parts = [nameOf(step), time, state === 'failed' ? text : ''].filter((part) => part !== '');
+  const parts = [nameOfStep(step), time, state === 'failed' ? text : ''].filter((part) => part !== '');
   const [first = '', ...rest] = wrap(parts, inside);
   return [`${mark} ${first}`, ...rest];
 }
@@ -245,12 +245,12 @@ function drawText({ childId, round }: RoundTrace, step: StepTrace, frame: RunFra
     .map(frame.paint.faint);
 }
 
-function nameOf(step: StepTrace): string {
+function nameOfStep(step: StepTrace): string {
   return `${step.index + 1} ${describeWorker(step)}`;
 }
 
 /** Returns a step's output, or the reason why there is none; until it ends, its task. */
-function textOf({ plan }: RoundTrace, { index, output, error }: StepTrace, state: StepState): string {
+function textOfStep({ plan }: RoundTrace, { index, output, error }: StepTrace, state: StepState): string {
   if (state === 'failed') return error?.message ?? '';
   if (state === 'done') return previewOf(output ?? '');
   const { subtask, sees } = plan?.steps[index] ?? { subtask: '', sees: [] };
