@@ -1,10 +1,8 @@
-import type { ConductorCard, ModelCard, ResolvedRun, RunWorker } from '../protocol/cards';
+import type { CalledCard, ConductorCard, ResolvedRun, RunWorker } from '../protocol/cards';
 import { ConfigError, MissingKeyError } from './errors';
 import { conductorsOf, nameOfCard, resolveBaselines, resolveConductor, resolveVerifier } from './cards';
 import { resolveRun } from './resolve-run';
 import type { Config } from './schema';
-
-type Card = ModelCard | ConductorCard;
 
 /**
  * Returns a card's key from the environment of this process, or null if the server needs none. A card travels through
@@ -13,7 +11,7 @@ type Card = ModelCard | ConductorCard;
  * machine opened as a local model.
  * @throws ConfigError if the variable is not set (MissingKeyError), or this configuration names no such place
  */
-export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): string | null {
+export function keyFor(card: CalledCard, config: Config, env: NodeJS.ProcessEnv): string | null {
   if (!isConfigured(card, config)) {
     throw new ConfigError(
       `${nameOfCard(card)} is to be called at ${describeAddress(card)}, which is not in this worker process's configuration: ` +
@@ -35,7 +33,7 @@ export function checkApiKey(card: ConductorCard | RunWorker, config: Config): vo
   if ('provider' in card) keyFor(card, config, process.env);
 }
 
-function isConfigured(card: Card, config: Config): boolean {
+function isConfigured(card: CalledCard, config: Config): boolean {
   // A checkpoint without its own address is called where its manifest, in the store of this process, says.
   if (card.provider === 'policy' && card.baseUrl === null && card.apiKeyEnv === null) return true;
   return configuredCards(config).some(
@@ -48,12 +46,12 @@ function isConfigured(card: Card, config: Config): boolean {
   );
 }
 
-export function modelCardsOf({ conductor, workers }: ResolvedRun): Card[] {
+export function modelCardsOf({ conductor, workers }: ResolvedRun): CalledCard[] {
   return [conductor, ...workers.filter((worker) => worker.kind === 'model')];
 }
 
 /** Returns all model cards of this configuration: Conductors, workers, baselines and the verifier. */
-export function configuredCards(config: Config): readonly Card[] {
+export function configuredCards(config: Config): readonly CalledCard[] {
   const workers = [...resolveRun(config).workers, ...resolveBaselines(config)];
   return [
     ...conductorsOf(config).map(([, conductor]) => resolveConductor(conductor, new Date())),
@@ -62,7 +60,7 @@ export function configuredCards(config: Config): readonly Card[] {
   ];
 }
 
-function describeAddress({ baseUrl, proxy, provider, apiKeyEnv, model }: Card): string {
+function describeAddress({ baseUrl, proxy, provider, apiKeyEnv, model }: CalledCard): string {
   if (provider === 'local') return `the file or address ${JSON.stringify(model)}`;
   const place = `${baseUrl ?? `${provider}'s own endpoint`}${proxy === undefined ? '' : ` through ${proxy}`}`;
   return apiKeyEnv === null ? place : `${place} with the key in ${apiKeyEnv}`;

@@ -142,6 +142,9 @@ export const conductorSchema = z.object({
 });
 export type ConductorCard = z.infer<typeof conductorSchema>;
 
+/** Card of a model that is called: as the Conductor, a worker, a baseline or the verifier. */
+export type CalledCard = ConductorCard | ModelCard;
+
 export const runLimitsSchema = z.object({
   steps: z.int().min(1).max(MAX_STEPS),
   /** How deep the Conductor may call itself; 0: not at all, null: as deep as the other limits allow. */

@@ -6,7 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ConductorActivities } from '../protocol/activity-contract';
-import type { ConductorCard, ModelCard, ResolvedRun, RunWorker } from '../protocol/cards';
+import type { CalledCard, ResolvedRun, RunWorker } from '../protocol/cards';
 import { CHECK_RUN, providerQueue, READ_TEXT, type RESOLVE_RUN } from '../protocol/names';
 import type { Text } from '../protocol/text';
 import { orFail } from './failures';
@@ -22,7 +22,7 @@ import type { Limits } from './limits';
  */
 export function modelActivities(
   { run, limits }: { readonly run: ResolvedRun; readonly limits: Limits },
-  { provider }: ModelCard | ConductorCard,
+  { provider }: CalledCard,
   summary: string,
 ): ActivityInterfaceFor<ConductorActivities> {
   return proxyActivities<ConductorActivities>({

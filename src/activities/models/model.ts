@@ -1,12 +1,12 @@
 import type { Message, OutputSchema } from '../../plan/plan';
 import type { Usage } from '../../protocol/solve';
-import type { ConductorCard, ModelCard } from '../../protocol/cards';
+import type { CalledCard } from '../../protocol/cards';
 import { openOnce } from '../../runtime/turns';
 import type { Diagnosis } from './diagnose';
 
 /** One request to one model, independent of the vendor. */
 export interface ModelRequest {
-  readonly card: ModelCard | ConductorCard;
+  readonly card: CalledCard;
   readonly messages: readonly Message[];
   /** Number of characters at the start of the turns that other calls share; a prompt cache may keep them. */
   readonly sharedCharacters?: number;

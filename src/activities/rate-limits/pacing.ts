@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { conductorsOf, nameOfCard, resolveConductor, resolveWorker } from '../../config/cards';
 import { durationMs } from '../../config/duration';
 import type { Config, ModelConfig } from '../../config/schema';
-import type { ConductorCard, ModelCard } from '../../protocol/cards';
+import type { CalledCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
 import { reasonOf } from '../../errors';
 import type { SharedState, SharedStates, Store } from '../../store/store';
@@ -60,7 +60,7 @@ export class OwnStates implements SharedStates {
 
 function settingsByModel(config: Config): Map<string, RateLimiterSettings> {
   const settings = new Map<string, RateLimiterSettings>();
-  const add = (card: ConductorCard | ModelCard, written: ModelConfig): void => {
+  const add = (card: CalledCard, written: ModelConfig): void => {
     const [name, own] = [nameInStore(card), limiterSettings(written)];
     const other = settings.get(name) ?? own;
     settings.set(name, {
@@ -84,7 +84,7 @@ function settingsByModel(config: Config): Map<string, RateLimiterSettings> {
 }
 
 /** Returns the key of a model's state. Providers count by account and model; the digest hides both in the store. */
-function nameInStore({ provider, baseUrl, apiKeyEnv, model }: ConductorCard | ModelCard): string {
+function nameInStore({ provider, baseUrl, apiKeyEnv, model }: CalledCard): string {
   return hash('sha256', JSON.stringify([provider, baseUrl, apiKeyEnv, model]));
 }
 

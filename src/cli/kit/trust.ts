@@ -5,7 +5,7 @@ import { OWN_FOLDER } from '../../runtime/own-folder';
 import { VENDORS } from '../../config/cards';
 import { readStoreUrl } from '../../config/store-url';
 import { reasonOf, UsageError } from '../../errors';
-import type { ConductorCard, ModelCard } from '../../protocol/cards';
+import type { CalledCard } from '../../protocol/cards';
 import type { TemporalServer } from '../../local/configured-server';
 import { claimDatabase, databasePath, keep, recall } from '../../local/own-database';
 import { ask, isPersonHere, say } from './terminal';
@@ -16,7 +16,7 @@ import { ask, isPersonHere, say } from './terminal';
 // password, or texts under an AWS account.
 const VARIABLE = 'CONDUCTOR_TRUST';
 
-type CardWithKey = Pick<ConductorCard | ModelCard, 'provider' | 'baseUrl' | 'proxy' | 'apiKeyEnv'>;
+type CardWithKey = Pick<CalledCard, 'provider' | 'baseUrl' | 'proxy' | 'apiKeyEnv'>;
 
 /** Returns keys of this environment that would go to servers other than their vendor's, as `NAME=https://server`. */
 export function foreignKeys(cards: readonly CardWithKey[], env: NodeJS.ProcessEnv): string[] {

@@ -1,12 +1,10 @@
 import { diagnose, type ListModels, MODEL_LISTS, redact, UNREACHED } from '../../activities/models';
 import { VENDORS } from '../../config/cards';
-import type { configuredCards } from '../../config/api-keys';
 import { closeTo } from '../../config/errors';
 import { briefly, quoteBriefly } from '../../plan/plan-error';
+import type { CalledCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
 import { broken, fine, type Looked, note } from '../kit/finding';
-
-type Card = ReturnType<typeof configuredCards>[number];
 
 const ANSWER_MS = 10_000;
 
@@ -16,8 +14,8 @@ const MOST_NAMED = 5;
 
 /** Asks each server for its list of models, which is free, with the run's key if that may be sent there. */
 export async function checkModels(
-  cards: readonly Card[],
-  mayAsk: (card: Card) => boolean,
+  cards: readonly CalledCard[],
+  mayAsk: (card: CalledCard) => boolean,
 ): Promise<Looked[]> {
   const places = new Map<string, ModelListing>();
   for (const card of cards) {
@@ -33,14 +31,14 @@ export async function checkModels(
 }
 
 interface ModelListing {
-  readonly card: Card;
+  readonly card: CalledCard;
   readonly list: ListModels;
   readonly models: Set<string>;
 }
 
 async function checkPlace(
   { card, list, models }: ModelListing,
-  mayAsk: (card: Card) => boolean,
+  mayAsk: (card: CalledCard) => boolean,
 ): Promise<Looked[]> {
   const { apiKeyEnv } = card;
   const where = addressOf(card);
@@ -62,7 +60,7 @@ async function checkPlace(
 }
 
 /** Returns where a card's requests go. */
-export function addressOf({ provider, baseUrl }: Card): string {
+export function addressOf({ provider, baseUrl }: CalledCard): string {
   return baseUrl ?? (provider in VENDORS ? VENDORS[provider as keyof typeof VENDORS].endpoint : provider);
 }
 

@@ -9,7 +9,7 @@ import { findPool } from '../../config/default-pool';
 import { keyFor } from '../../config/api-keys';
 import { resolveRun } from '../../config/resolve-run';
 import { complete } from '../../local/complete';
-import type { ConductorCard, ModelCard } from '../../protocol/cards';
+import type { CalledCard, ConductorCard } from '../../protocol/cards';
 import { describeUsd, joinFacts } from '../../trace/describe';
 import { oneLine } from '../../trace/lines';
 import type { Config, ConfigInput } from '../../config/schema';
@@ -55,7 +55,7 @@ export async function checkPool(options: WorkOptions): Promise<ExitCode> {
 const MESSAGES = [{ role: 'user', text: 'Reply with the single word: ready' }] as const;
 
 /** @throws Error that says why the call failed */
-async function pingModel(card: ConductorCard | ModelCard, config: Config, ask = complete): Promise<string> {
+async function pingModel(card: CalledCard, config: Config, ask = complete): Promise<string> {
   const { timeoutMs, maxOutputTokens } = card;
   const apiKey = keyFor(card, config, process.env);
   const signal = AbortSignal.timeout(timeoutMs);

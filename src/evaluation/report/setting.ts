@@ -3,7 +3,7 @@ import { ConfigError } from '../../config/errors';
 import { FREE_TOKENS, isFreeOfCharge } from '../../config/resolve-run';
 import { conductorMessages } from '../../plan/prompt/conductor';
 import { workerMessages } from '../../plan/prompt/worker';
-import type { ConductorCard, ModelCard, ResolvedRun, RunWorker } from '../../protocol/cards';
+import type { CalledCard, ConductorCard, ResolvedRun, RunWorker } from '../../protocol/cards';
 import { counted } from '../../trace/describe';
 import { readVersion } from '../../runtime/version';
 import { conductorFor, modelsBeside } from '../cast';
@@ -201,7 +201,7 @@ function describeModel(card: ConductorCard | RunWorker): string[] {
   ];
 }
 
-function furtherSettings(card: ConductorCard | ModelCard): string {
+function furtherSettings(card: CalledCard): string {
   const { topP, topK, presencePenalty, thinking, extraBody } = card;
   // For a checkpoint, its manifest decides these.
   const { describe, access } = 'describe' in card && card.provider !== 'policy' ? card : {};

@@ -3,7 +3,7 @@ import type { Complete } from '../../activities/models';
 import { resolveConductor } from '../../config/cards';
 import { ConfigError } from '../../config/errors';
 import { quoteBriefly } from '../../plan/plan-error';
-import type { ConductorCard, ModelCard } from '../../protocol/cards';
+import type { CalledCard } from '../../protocol/cards';
 import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../names';
 import { askPolicy, type ServedPolicy } from './client';
@@ -78,7 +78,7 @@ function completionsOf(store: Store): Complete {
 }
 
 /** Looks up the card's checkpoint in this process's store, since any client may have written the card. */
-export async function servedPolicyOf(store: Store, card: ModelCard | ConductorCard): Promise<ServedPolicy> {
+export async function servedPolicyOf(store: Store, card: CalledCard): Promise<ServedPolicy> {
   const checkpoint = 'checkpoint' in card && card.checkpoint ? readCheckpointId(card.checkpoint) : null;
   if (checkpoint === null) throw new ConfigError(`${card.model} names no checkpoint that could be asked`);
   const manifest = await manifestOf(store, checkpoint);

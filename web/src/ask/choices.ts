@@ -1,4 +1,5 @@
 import type { SolveBody, Me } from '../api/types';
+import { limitIn, textOfLimit } from '../parts/number-field';
 import { counted, describeUsd } from '../../../src/trace/describe';
 
 export type Approval = 'none' | 'plan' | 'all';
@@ -12,8 +13,6 @@ export interface Choices {
   /** Ids of excluded workers. */
   readonly without: readonly string[];
 }
-
-const textOfLimit = (limit: number | null): string => (limit === null ? '' : String(limit));
 
 export function defaultChoices({ limits }: Me): Choices {
   const { costUsd, steps, depth } = limits;
@@ -34,9 +33,7 @@ export function solveBodyOf(
 ): SolveBody & { readonly question: string } {
   const defaults = defaultChoices(me);
   const named = (['costUsd', 'steps', 'depth'] as const).filter((name) => choices[name] !== defaults[name]);
-  const limits = Object.fromEntries(
-    named.map((name) => [name, choices[name].trim() === '' ? null : Number(choices[name])]),
-  );
+  const limits = Object.fromEntries(named.map((name) => [name, limitIn(choices[name])]));
   const { approval, without } = choices;
   return {
     question,

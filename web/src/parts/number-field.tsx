@@ -11,6 +11,12 @@ interface NumberFieldProps {
   readonly className?: string;
 }
 
+/** Returns the text of a limit in its field; a field without a limit is empty. */
+export const textOfLimit = (limit: number | null): string => (limit === null ? '' : String(limit));
+
+/** Returns the limit that was typed into a field; null if it is empty. */
+export const limitIn = (text: string): number | null => (text.trim() === '' ? null : Number(text));
+
 /** Field for a number of at least 0, or none. */
 export function NumberField({
   label,

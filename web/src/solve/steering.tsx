@@ -1,7 +1,7 @@
 import { type ReactElement, type SubmitEvent, useState } from 'react';
 import { useLimits } from '../api/queries';
 import type { HeldLimits } from '../api/types';
-import { NumberField } from '../parts/number-field';
+import { limitIn, NumberField, textOfLimit } from '../parts/number-field';
 import { Problem } from '../parts/notice';
 import { useShown } from './context';
 import { type Order, useSteer } from './steer';
@@ -65,13 +65,13 @@ interface LimitsProps {
 }
 
 function Limits({ limits, order }: LimitsProps): ReactElement {
-  const [depth, setDepth] = useState(textOf(limits.depth));
-  const [costUsd, setCostUsd] = useState(textOf(limits.costUsd));
+  const [depth, setDepth] = useState(textOfLimit(limits.depth));
+  const [costUsd, setCostUsd] = useState(textOfLimit(limits.costUsd));
   const send = (event: SubmitEvent): void => {
     event.preventDefault();
-    order({ verb: 'limits', body: { depth: numberOf(depth), costUsd: numberOf(costUsd) } });
+    order({ verb: 'limits', body: { depth: limitIn(depth), costUsd: limitIn(costUsd) } });
   };
-  const isChanged = depth !== textOf(limits.depth) || costUsd !== textOf(limits.costUsd);
+  const isChanged = depth !== textOfLimit(limits.depth) || costUsd !== textOfLimit(limits.costUsd);
   return (
     <form className="line" onSubmit={send}>
       <NumberField label="Depth" step="1" nothing="any" value={depth} onChange={setDepth} className="short" />
@@ -89,9 +89,6 @@ function Limits({ limits, order }: LimitsProps): ReactElement {
     </form>
   );
 }
-
-const textOf = (limit: number | null): string => (limit === null ? '' : String(limit));
-const numberOf = (text: string): number | null => (text.trim() === '' ? null : Number(text));
 
 /** Asks for confirmation in place, since a cancelled solve cannot be resumed. */
 function Cancel({
