@@ -6,7 +6,6 @@ import { requireAdmin } from '../access/admission';
 import type { App, Gateway } from '../gateway';
 import { Refusal } from '../refusal';
 import { documented, jsonOf, refusals } from '../routes';
-import { loadQuestionSets, loadTraining } from './laboratory';
 
 const rolloutSchema = groupRecordSchema.shape.rollouts.unwrap().element;
 const groupSchema = groupRecordSchema.omit({ samples: true, rollouts: true }).extend({
@@ -42,7 +41,7 @@ export function addCycles(app: App, { store }: Gateway): void {
     requireAdmin(c.get('key'));
     const { trainRun, cycle } = c.req.valid('param');
     const isName = trainRunSchema.safeParse(trainRun).success;
-    const { readCycle, readCycleGroups } = await loadTraining();
+    const { readCycle, readCycleGroups } = await import('../../training/client/index.js');
     const metrics = isName ? await readCycle(store, trainRun, cycle) : null;
     const kept = isName ? await readCycleGroups(store, trainRun, cycle) : [];
     if (metrics === null && kept.length === 0) throw unknownCycle(trainRun, cycle);
@@ -62,7 +61,8 @@ export function addCycles(app: App, { store }: Gateway): void {
 
 /** Returns the texts of a cycle's questions by id, from the question set of its night. */
 async function textsOf(store: Store, trainRun: string, cycle: number): Promise<Map<string, string>> {
-  const [{ readNights }, { readQuestionSet }] = await Promise.all([loadTraining(), loadQuestionSets()]);
+  const { readNights } = await import('../../training/client/index.js');
+  const { readQuestionSet } = await import('../../evaluation/activities/index.js');
   const nights = await readNights(store, trainRun);
   const night = nights.findLast(({ first, last }) => first <= cycle && cycle <= last);
   if (night === undefined) return new Map();

@@ -6,7 +6,6 @@ import { requireAdmin } from '../access/admission';
 import type { App, Gateway } from '../gateway';
 import { Refusal } from '../refusal';
 import { jsonOf, refusals } from '../routes';
-import { loadEvaluation, loadReports } from './laboratory';
 
 const listedSchema = z
   .object({
@@ -46,10 +45,13 @@ const detailsRoute = createRoute({
   responses: { 200: jsonOf(detailsSchema, 'Tables, and pairs of answers with their plans'), ...refusals },
 });
 
-/** Adds the evaluation routes. Questions may come from anyone's solves, so details need an admin key. */
+/**
+ * Adds the evaluation routes. Questions may come from anyone's solves, so details need an admin key. What reads
+ * evaluations is loaded on first use: most gateways never need it.
+ */
 export function addEvaluations(app: App, { store }: Gateway): void {
   app.openapi(listRoute, async (c) => {
-    const { readEvaluationManifests } = await loadReports();
+    const { readEvaluationManifests } = await import('../../evaluation/report/index.js');
     const listed = (await readEvaluationManifests(store)).map((manifest) => {
       const { id, file, questions, methods, workers, seed, startedAt } = manifest;
       return { id, file, questions, methods, workers, seed, startedAt };
@@ -58,7 +60,8 @@ export function addEvaluations(app: App, { store }: Gateway): void {
   });
   app.openapi(readRoute, async (c) => {
     const manifest = await requireEvaluation(store, c.req.valid('param').evaluation);
-    const [{ readResults }, { summarize }] = await Promise.all([loadReports(), loadEvaluation()]);
+    const { readResults } = await import('../../evaluation/report/index.js');
+    const { summarize } = await import('../../evaluation/definitions.js');
     return c.json(summarize(manifest, await readResults(store, manifest.id)), 200);
   });
   app.openapi(detailsRoute, async (c) => {
@@ -68,17 +71,15 @@ export function addEvaluations(app: App, { store }: Gateway): void {
       const message = `the questions of evaluation ${manifest.id} are no longer in the store: evaluate ${manifest.file} again`;
       throw new Refusal(404, message, { reason: 'not_found' });
     }
-    const [{ readDetails, readEvaluation }, { summarize }] = await Promise.all([
-      loadReports(),
-      loadEvaluation(),
-    ]);
+    const { readDetails, readEvaluation } = await import('../../evaluation/report/index.js');
+    const { summarize } = await import('../../evaluation/definitions.js');
     const evaluation = await readEvaluation(store, manifest);
     return c.json(await readDetails(store, evaluation, summarize(manifest, evaluation.records)), 200);
   });
 }
 
 async function requireEvaluation(store: Store, evaluation: string): Promise<EvaluationManifest> {
-  const { readEvaluationManifest } = await loadReports();
+  const { readEvaluationManifest } = await import('../../evaluation/report/index.js');
   const manifest = await readEvaluationManifest(store, evaluation);
   if (manifest !== null) return manifest;
   const message = `there is no evaluation ${JSON.stringify(evaluation.slice(0, 100))}: GET /api/evaluations lists those that exist`;

@@ -17,7 +17,6 @@ import type { Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
 import { bodyOf, documented, jsonOf, refusals } from '../routes';
 import { addCycles } from './cycles';
-import { loadTraining } from './laboratory';
 
 const trainedNightSchema = nightRecordSchema.extend({ cycles: z.array(cycleMetricsSchema).readonly() });
 const nightSchema = documented<TrainedNight>('Night', trainedNightSchema);
@@ -70,16 +69,17 @@ const checkpointsRoute = createRoute({
   },
 });
 
+/** Adds the routes of nights and checkpoints. What reads them is loaded on first use: most gateways never need it. */
 export function addTraining(app: App, gateway: Gateway): void {
   const { store, temporal: client } = gateway;
   app.openapi(nightsRoute, async (c) => {
-    const { readTrainRuns } = await loadTraining();
+    const { readTrainRuns } = await import('../../training/client/index.js');
     return c.json(await readTrainRuns(store), 200);
   });
   app.openapi(runRoute, async (c) => {
     const { trainRun } = c.req.valid('param');
     const nights = await nightsOf(gateway, trainRun);
-    const { TrainingClient } = await loadTraining();
+    const { TrainingClient } = await import('../../training/client/index.js');
     const underWay = await new TrainingClient({ client }).progress(trainRun);
     return c.json({ trainRun, nights, underWay }, 200);
   });
@@ -87,7 +87,7 @@ export function addTraining(app: App, gateway: Gateway): void {
     const { trainRun, date } = c.req.valid('param');
     const night = (await nightsOf(gateway, trainRun)).find((each) => each.date === date);
     if (night === undefined) throw unknown(`night ${date} of training run ${trainRun}`);
-    const { readGate, readCanary } = await loadTraining();
+    const { readGate, readCanary } = await import('../../training/client/index.js');
     const [gate, canary] = await Promise.all([
       readGate(store, trainRun, date),
       readCanary(store, trainRun, date),
@@ -95,7 +95,7 @@ export function addTraining(app: App, gateway: Gateway): void {
     return c.json({ ...night, gate, canary }, 200);
   });
   app.openapi(checkpointsRoute, async (c) => {
-    const { listCheckpoints, listTrainRuns, readServing } = await loadTraining();
+    const { listCheckpoints, listTrainRuns, readServing } = await import('../../training/client/index.js');
     const names = (await listTrainRuns(store)).map(async (trainRun) => {
       return (await listCheckpoints(store, trainRun)).map((name) => checkpointId({ trainRun, name }));
     });
@@ -106,7 +106,7 @@ export function addTraining(app: App, gateway: Gateway): void {
 }
 
 async function nightsOf({ store }: Gateway, trainRun: string): Promise<TrainedNight[]> {
-  const { readNights } = await loadTraining();
+  const { readNights } = await import('../../training/client/index.js');
   const nights = trainRunSchema.safeParse(trainRun).success ? await readNights(store, trainRun) : [];
   if (nights.length === 0) throw unknown(`night of a training run ${trainRun}`);
   return nights;
@@ -142,7 +142,7 @@ function addServing(app: App, gateway: Gateway): void {
     const checkpoint = readCheckpointId(id);
     if (checkpoint === null)
       throw badRequest('checkpoint: expected RUN/NAME, such as nightly/000040', 'checkpoint');
-    const { promote, PolicyError } = await loadTraining();
+    const { promote, PolicyError } = await import('../../training/client/index.js');
     const change = await promote(store, checkpoint, { reason, by: 'person' }).catch((error: unknown) => {
       if (!(error instanceof PolicyError)) throw error;
       throw new Refusal(404, error.message, { reason: error.code });
@@ -151,14 +151,14 @@ function addServing(app: App, gateway: Gateway): void {
   });
   app.openapi(rollbackRoute, async (c) => {
     requireAdmin(c.get('key'));
-    const { rollback } = await loadTraining();
+    const { rollback } = await import('../../training/client/index.js');
     const change = await rollback(store, c.req.valid('json').reason);
     return c.json(await told(gateway, c.get('key'), 'rollback', change), 200);
   });
   app.openapi(pinRoute, async (c) => {
     requireAdmin(c.get('key'));
     const { pinned } = c.req.valid('json');
-    const { pin } = await loadTraining();
+    const { pin } = await import('../../training/client/index.js');
     const change = await pin(store, pinned, pinned ? 'pinned by hand' : 'unpinned by hand');
     return c.json(await told(gateway, c.get('key'), 'pin', change), 200);
   });
