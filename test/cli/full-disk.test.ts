@@ -1,23 +1,21 @@
 import { join } from 'node:path';
 import { CAN_MOUNT, makeDisk, type SmallDisk } from '../support/full-disk';
-import { testTaskQueue } from '../support/temporal';
 import { type CommandSetting, type Ended, said } from './command';
 import { poolAt } from './folder';
 import { PLAN, useStage } from './stage';
 
 const ANSWER = 'The Danube rises in the Black Forest.';
 
-const taskQueue = testTaskQueue();
-// The store lies beside `.conductor`, so that each can be full by itself.
-const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: ANSWER } }, (url) =>
-  poolAt(url, { store: 'sqlite:store.db', temporal: { taskQueue } }),
+const stage = useStage(
+  { boss: { answer: PLAN }, alpha: { answer: ANSWER } },
+  // The store lies beside `.conductor`, so that each can be full by itself.
+  { configOf: (url) => poolAt(url, { store: 'sqlite:store.db' }), server: 'shared' },
 );
-const env = { TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS ?? '' };
 const LOST = /the output of this command could not be written \(ENOSPC: no space left on device, write\): /;
 const STACK = /\n {4}at /;
 
 const run = (args: readonly string[], files: CommandSetting['files'] = {}): Promise<Ended> =>
-  stage.start(args, { env, files }).ended;
+  stage.start(args, { files }).ended;
 const FULL = '/dev/full';
 
 test.each([[[]], [['--stream']]])(
@@ -82,7 +80,9 @@ test.each([[['--help']], [['key', 'create', 'ci']]])(
 
   test('a folder that cannot take its server’s files says so', async () => {
     fill('.conductor');
-    const { code, stdout, stderr } = await stage.start(['solve', 'Where does the Danube rise?']).ended;
+    const env = { TEMPORAL_ADDRESS: '' };
+    const { code, stdout, stderr } = await stage.start(['solve', 'Where does the Danube rise?'], { env })
+      .ended;
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).not.toMatch(STACK);
     expect(stderr).toMatch(/no space left on device|disk is full|SQLITE_FULL/);
@@ -90,14 +90,10 @@ test.each([[['--help']], [['key', 'create', 'ci']]])(
 
   test('the list of runs says why it cannot read one', async () => {
     disk = makeDisk(join(stage.folder.path, '.conductor'));
-    await stage.folder.write('conductor.yaml', poolAt(stage.providers.url));
-    const server = stage.start(['server']);
-    await server.hear(/Temporal is running\./);
+    await stage.folder.write('conductor.yaml', stage.pool({ store: 'sqlite:.conductor/store.db' }));
     const solved = await stage.run('solve', 'Where does the Danube rise?');
     disk.fill();
     const { stdout, stderr } = await stage.run('list');
-    // It ends while its folder is still there.
-    await server.end('SIGINT');
     expect(solved.code).toBe(0);
     expect(stderr).not.toMatch(STACK);
     expect(stdout).toMatch(/cannot be read here:\n.*(?:SQLITE|ENOSPC)/);

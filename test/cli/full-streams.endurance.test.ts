@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import { buildProgram } from '../../src/cli/program';
 import type { Ended } from './command';
-import { poolAt } from './folder';
 import { PLAN, useStage } from './stage';
 
 jest.setTimeout(1_800_000);
 
-const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'In the Black Forest.' } }, poolAt);
+const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'In the Black Forest.' } });
 const QUESTION = '{"id":"1","question":"Where?","answer":"In the Black Forest."}\n';
 
 /** Returns the names of all commands, e.g. `key create`. */

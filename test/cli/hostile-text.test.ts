@@ -6,7 +6,6 @@ import { renderTraceMarkdown } from '../../src/trace/markdown';
 import { renderTree } from '../../src/trace/tree';
 import { sampleTrace, withStep } from '../trace/sample-trace';
 import type { Ended } from './command';
-import { poolAt } from './folder';
 import { planOf, useStage } from './stage';
 
 /** Characters that steer a terminal: controls except line ends and tabs, and changes of the writing direction. */
@@ -71,11 +70,14 @@ describe('whatever a model or a server writes', () => {
 });
 
 describe('at a terminal', () => {
-  const stage = useStage({
-    boss: { answer: planOf(`Find ${HOSTILE} it`) },
-    babbler: { answer: `no plan ${HOSTILE}` },
-    alpha: { answer: `Paris${HOSTILE}!` },
-  });
+  const stage = useStage(
+    {
+      boss: { answer: planOf(`Find ${HOSTILE} it`) },
+      babbler: { answer: `no plan ${HOSTILE}` },
+      alpha: { answer: `Paris${HOSTILE}!` },
+    },
+    { server: 'shared' },
+  );
 
   /** Runs a command at a terminal, and checks that nothing in its output steers the terminal. */
   async function see(...args: readonly string[]): Promise<Ended> {
@@ -85,10 +87,9 @@ describe('at a terminal', () => {
   }
 
   test('no command shows a control sequence of foreign text', async () => {
-    const pool = poolAt(stage.providers.url);
+    const pool = stage.pool();
     const babbler = { ...pool.conductor, model: 'babbler' } as typeof pool.conductor;
     await stage.folder.write('babbler.yaml', { ...pool, conductor: babbler });
-    await stage.startServer();
     const solved = await see('solve', `Where is ${HOSTILE} Paris?`);
     expect(solved.stdout).toMatch(/Paris.*!\r\n/);
     const [id = ''] = /solve-[\w-]+/.exec(solved.stdout) ?? [];

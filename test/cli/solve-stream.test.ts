@@ -1,7 +1,6 @@
 import { renderPlan } from '../../src/plan/render';
 import { step } from '../support/step';
 import { endedWith, said } from './command';
-import { poolAt } from './folder';
 import { screenAfter } from './screen';
 import { planOf, useStage } from './stage';
 
@@ -12,11 +11,14 @@ const STEPS = [step('alpha', 'Find the capital'), step('beta', 'Say it nicely', 
 /** Slow enough for a test to look at the text so far, and then end the command. */
 const CRAWL = { fault: 'drip', ms: 20_000 } as const;
 
-const stage = useStage({
-  boss: { answer: renderPlan({ steps: STEPS }, ['alpha', 'beta']) },
-  alpha: { answer: FACTS },
-  beta: { answer: ANSWER },
-});
+const stage = useStage(
+  {
+    boss: { answer: renderPlan({ steps: STEPS }, ['alpha', 'beta']) },
+    alpha: { answer: FACTS },
+    beta: { answer: ANSWER },
+  },
+  { server: 'shared' },
+);
 const { start, startReady, run } = stage;
 
 test('only the answer is printed while it is written, and Ctrl-C ends its line', async () => {
@@ -44,7 +46,7 @@ test('an attempt that does not continue the printed text is reported, and the ke
 });
 
 test('an answer that a review may change is not printed before the end', async () => {
-  await stage.folder.write('conductor.yaml', poolAt(stage.providers.url, { limits: { depth: 1 } }));
+  await stage.folder.write('conductor.yaml', stage.pool({ limits: { depth: 1 } }));
   stage.providers.script('boss', [planOf('Guess it'), planOf('Look it up')]);
   stage.providers.script('alpha', ['Lyon.', 'Paris.']);
   expect(await run('solve', '--stream', QUESTION)).toMatchObject({ code: 0, stdout: 'Paris.\n' });
@@ -74,7 +76,7 @@ test('on a terminal that also shows the run, the view makes room for the answer 
 });
 
 test('a terminal shows the ends of texts while they are written, even of a detached run', async () => {
-  await startReady(['up']);
+  await startReady(['worker']);
   stage.providers.script('alpha', [CRAWL]);
   const detaching = await start(['solve', '--detach', QUESTION], { terminal: true }).ended;
   const [id = ''] = /^solve-[\w-]+/m.exec(detaching.stdout) ?? [];

@@ -2,6 +2,7 @@ import type { ConfigInput } from '../../src';
 import { renderPlan } from '../../src/plan/render';
 import type { ModelBehaviour, SimulatedProviders } from '../../src/testing';
 import { step } from '../support/step';
+import { testServerAddress, testTaskQueue } from '../support/test-server';
 import { useProviders } from '../testing/use-providers';
 import { type CommandSetting, type Ended, type RunningCommand, startCommand } from './command';
 import { type Folder, makeFolder, poolAt } from './folder';
@@ -55,6 +56,8 @@ export function useFolder(env: Readonly<Record<string, string>> = {}): FolderSta
 /** A stage with a pool of simulated models. */
 export interface Stage extends FolderStage {
   readonly providers: SimulatedProviders;
+  /** Returns the configuration that the folder has at first, with these changes. */
+  readonly pool: (changes?: Partial<ConfigInput>) => ConfigInput;
   /** Starts a solve, and waits for its request to this model, which does not answer before `release`. */
   readonly solveUntil: (model: string, question: string) => Promise<HeldSolve>;
   /** Returns the number of requests to a model. */
@@ -67,13 +70,31 @@ interface HeldSolve {
   readonly release: () => void;
 }
 
+interface StageOptions {
+  /** @default a pool of Conductor `boss` and workers `alpha` and `beta` */
+  readonly configOf?: (url: string) => ConfigInput;
+  /** The server that the commands use: the test run's, on a task queue for each test, or the folder's own. */
+  readonly server?: 'shared' | 'own';
+}
+
 export function useStage(
   models: Readonly<Record<string, ModelBehaviour>>,
-  configOf: (url: string) => ConfigInput = poolAt,
+  { configOf = poolAt, server = 'own' }: StageOptions = {},
 ): Stage {
-  const stage = useFolder();
+  const isShared = server === 'shared';
+  const stage = useFolder(isShared ? { TEMPORAL_ADDRESS: testServerAddress() } : {});
   const providers = useProviders({ models });
-  beforeEach(() => stage.folder.write('conductor.yaml', configOf(providers.url)));
+  let temporal: ConfigInput['temporal'];
+  const pool: Stage['pool'] = (changes = {}) => ({
+    ...configOf(providers.url),
+    ...(isShared && { temporal }),
+    ...changes,
+  });
+  beforeEach(() => {
+    // A cancelled call hears of it at its next heartbeat.
+    temporal = { taskQueue: testTaskQueue(), heartbeat: '5s' };
+    return stage.folder.write('conductor.yaml', pool());
+  });
   return {
     start: stage.start,
     run: stage.run,
@@ -83,6 +104,7 @@ export function useStage(
       return stage.folder;
     },
     providers,
+    pool,
     solveUntil: async (wanted, question) => {
       const release = providers.hold(wanted);
       const solving = stage.start(['solve', question]);

@@ -16,7 +16,7 @@ const FLAT = renderPlan({ steps: [step('alpha', 'Compare')] }, WORKERS);
 
 const stage = useStage(
   { boss: { answer: FLAT }, alpha: { answer: 'It is Paris.' }, beta: { answer: ANSWER } },
-  pricedPool,
+  { configOf: pricedPool, server: 'shared' },
 );
 const { start, run } = stage;
 
@@ -32,7 +32,6 @@ function pricedPool(url: string): ConfigInput {
 }
 
 test('in a run of depth 2, the child is shown, depth, limits and hints can be changed, and a step can be rerun', async () => {
-  await stage.startServer();
   stage.providers.script('boss', [DEEP]);
   stage.providers.script('alpha', ['Paris?']);
   const solving = start(['solve', QUESTION, '--max-depth', '2']);

@@ -53,7 +53,7 @@ describe('which keys belong to the vendor of their server', () => {
 
 describe('a folder whose configuration sends a key elsewhere', () => {
   const paris = { answer: 'Paris' };
-  const stage = useStage({ boss: { answer: PLAN }, alpha: paris, beta: paris }, strangersPool);
+  const stage = useStage({ boss: { answer: PLAN }, alpha: paris, beta: paris }, { configOf: strangersPool });
   const state = (): string => join(stage.folder.path, 'state');
 
   function setting(env: Readonly<Record<string, string>> = {}): Pick<CommandSetting, 'env'> {

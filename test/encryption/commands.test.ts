@@ -25,7 +25,7 @@ const stage = useStage(
     alpha: { answer: ANSWER },
     beta: { answer: { fault: 'bad-request', message: FAILURE } },
   },
-  (url) => poolAt(url, { encryption: { keyEnv: 'CONDUCTOR_KEYS' } }),
+  { configOf: (url) => poolAt(url, { encryption: { keyEnv: 'CONDUCTOR_KEYS' } }) },
 );
 
 function run(keys: string | null, ...args: string[]): Promise<Ended> {

@@ -3,6 +3,9 @@ import { inspect } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
 import { DefaultLogger, NativeConnection, Runtime, type WorkerOptions } from '@temporalio/worker';
+import { fromSetup, testServerAddress } from './test-server';
+
+export { testTaskQueue } from './test-server';
 
 // Runs once per test file, before any use of Temporal's native part.
 const logged: string[] = [];
@@ -28,7 +31,7 @@ export interface TestTemporal {
 }
 
 /** Connects to the test server, or to a test's own; call `close` in `afterAll`. */
-export async function connect(address = fromSetup('TEST_TEMPORAL_ADDRESS')): Promise<TestTemporal> {
+export async function connect(address = testServerAddress()): Promise<TestTemporal> {
   const [connection, nativeConnection] = await Promise.all([
     // A run's history may arrive in one large message.
     Connection.connect({ address, channelArgs: { 'grpc.max_receive_message_length': -1 } }),
@@ -57,15 +60,4 @@ export async function openNamespace({ client }: TestTemporal): Promise<string> {
 /** The workflow bundle built once for the jest run, as `Worker.create` takes it. */
 export function workflowBundle(): NonNullable<WorkerOptions['workflowBundle']> {
   return { codePath: fromSetup('TEST_WORKFLOW_BUNDLE') };
-}
-
-/** Returns a unique task queue, so that tests on one server do not interfere. */
-export function testTaskQueue(): string {
-  return `test-${randomUUID()}`;
-}
-
-function fromSetup(name: string): string {
-  const value = process.env[name];
-  if (value === undefined) throw new Error(`${name} is not set: run the test through jest's global set-up.`);
-  return value;
 }
