@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils';
-import { Worker } from '@temporalio/worker';
+import { TestWorker } from '../support/test-worker';
 import { HistoryDecoder } from '../../src/client';
 import { TraceReader } from '../../src/client/trace-reader';
 import type { SolveTrace } from '../../src';
@@ -22,7 +22,7 @@ function read(name: string, folder = 'histories'): unknown {
 }
 
 function replay(history: unknown, workflowId?: string): Promise<void> {
-  return Worker.runReplayHistory({ workflowBundle: workflowBundle() }, history, workflowId);
+  return TestWorker.runReplayHistory({ workflowBundle: workflowBundle() }, history, workflowId);
 }
 
 const names = namesIn('histories');
