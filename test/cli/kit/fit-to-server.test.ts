@@ -1,6 +1,6 @@
-import { fitToServer } from '../../src/cli/kit/session';
-import type { Config } from '../../src/config/schema';
-import { parseTrainable } from '../../src/training/config';
+import { fitToServer } from '../../../src/cli/kit/session';
+import type { Config } from '../../../src/config/schema';
+import { parseTrainable } from '../../../src/training/config';
 
 const config = parseTrainable({
   conductor: { provider: 'local', model: 'smollm2' },

@@ -1,9 +1,9 @@
-import { checkModels } from '../../src/cli/setup/check-models';
-import { configuredCards } from '../../src/config/api-keys';
-import { parseConfig } from '../../src/config/load';
-import { startSimulatedProviders } from '../../src/testing';
-import { serve } from '../support/serve';
-import { said } from './command';
+import { checkModels } from '../../../src/cli/setup/check-models';
+import { configuredCards } from '../../../src/config/api-keys';
+import { parseConfig } from '../../../src/config/load';
+import { startSimulatedProviders } from '../../../src/testing';
+import { serve } from '../../support/serve';
+import { said } from '../command';
 
 const KEY = 'sk-test-0123456789abcdefghij';
 const PAID = { state: 'note', text: said('pool check') };

@@ -1,6 +1,6 @@
-import type { LiveEvent, SolveResult } from '../../src';
-import { LiveAnswer } from '../../src/cli/kit/view/live-answer';
-import { sampleTrace } from '../trace/sample-trace';
+import type { LiveEvent, SolveResult } from '../../../src';
+import { LiveAnswer } from '../../../src/cli/kit/view/live-answer';
+import { sampleTrace } from '../../trace/sample-trace';
 
 /** Text written to stdout, a pipe, and to stderr. */
 let [stdout, stderr] = ['', ''];

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type AskedOptions, readAskedFiles } from '../../src/cli/solve/asked-files';
-import { freshFolder } from '../local/fresh-folder';
+import { type AskedOptions, readAskedFiles } from '../../../src/cli/solve/asked-files';
+import { freshFolder } from '../../local/fresh-folder';
 
 let folder: string;
 beforeAll(async () => (folder = await freshFolder()));

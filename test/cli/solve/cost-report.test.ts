@@ -1,6 +1,6 @@
-import { renderCsv, renderTable } from '../../src/cli/solve/cost';
-import type { CostLine } from '../../src/store/store';
-import { PLAIN, widthOf } from '../../src/trace/lines';
+import { renderCsv, renderTable } from '../../../src/cli/solve/cost';
+import type { CostLine } from '../../../src/store/store';
+import { PLAIN, widthOf } from '../../../src/trace/lines';
 
 const NOTHING = {
   calls: 0,

@@ -1,8 +1,8 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkStore } from '../../src/store/open-store';
-import { freshFolder } from '../local/fresh-folder';
-import { startS3Server } from '../support/s3-server';
+import { checkStore } from '../../../src/store/open-store';
+import { freshFolder } from '../../local/fresh-folder';
+import { startS3Server } from '../../support/s3-server';
 
 test('checks whether a bucket exists', async () => {
   const folder = await freshFolder();

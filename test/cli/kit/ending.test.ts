@@ -1,10 +1,10 @@
-import { exitCodeOf, exitCodeOfError } from '../../src/cli/kit/ending';
-import { ConfigError, MissingKeyError } from '../../src/config/errors';
-import { AlteredPayloadError } from '../../src/encryption/codec';
-import { UnknownKeyError } from '../../src/encryption/key-ring';
-import { PlanError } from '../../src/plan/plan-error';
-import { ConductorError, UsageError } from '../../src/errors';
-import { BadQuestionError, RefusedError } from '../../src/client';
+import { exitCodeOf, exitCodeOfError } from '../../../src/cli/kit/ending';
+import { ConfigError, MissingKeyError } from '../../../src/config/errors';
+import { AlteredPayloadError } from '../../../src/encryption/codec';
+import { UnknownKeyError } from '../../../src/encryption/key-ring';
+import { PlanError } from '../../../src/plan/plan-error';
+import { ConductorError, UsageError } from '../../../src/errors';
+import { BadQuestionError, RefusedError } from '../../../src/client';
 
 test.each([
   ['completed', null, 0],
