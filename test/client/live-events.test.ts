@@ -142,7 +142,9 @@ test('with any timing, loss or restart from a cursor, a reader gets the answer t
       expect(starts).toHaveLength(2);
       const restarts = events.filter(({ kind }) => kind === 'restarted');
       const anew = made.filter(({ thoughts = [], isLate }) => isLate && thoughts.length > 0);
-      expect(restarts.length).toBeLessThan(made.length + anew.length);
+      // A new reader of the log may find texts that an earlier one lost, and that thoughts behind them make void.
+      const again = reader.some(({ isLost }) => isLost) ? reader.filter(({ isNew }) => isNew) : [];
+      expect(restarts.length).toBeLessThan(made.length + anew.length * (1 + again.length));
       expect(events.filter(({ kind }) => kind === 'ended')).toHaveLength(1);
       for (const [index, event] of events.entries()) {
         if (event.kind === 'text') expect(event.offset).toBe(heldAfter(events.slice(0, index)).length);
