@@ -11,29 +11,28 @@ export const NO_CONTENT: Content = { text: '', thoughts: '', refusal: '' };
 
 const TEXT_PART = /^(?:output_)?text(?:_delta)?$/;
 
-const partSchema = z
-  .union([
-    z.string(),
-    z.looseObject({
-      type: z.string().nullish(),
-      text: z.string().nullish(),
-      thought: z.boolean().nullish(),
-      refusal: z.string().nullish(),
-    }),
-  ])
-  .refine((part) => typeof part === 'string' || !TEXT_PART.test(part.type ?? '') || part.text != null, {
+const typedPartSchema = z
+  .looseObject({
+    type: z.string().nullish(),
+    text: z.string().nullish(),
+    thought: z.boolean().nullish(),
+    refusal: z.string().nullish(),
+  })
+  .refine((part) => !TEXT_PART.test(part.type ?? '') || part.text != null, {
     error: 'a part of type text without its text',
     path: ['text'],
   });
 
-type Part = z.output<typeof partSchema>;
+type TypedPart = z.output<typeof typedPartSchema>;
 
 /**
  * List of parts. Those of thoughts are recognised by their type: `thinking` (Anthropic, Mistral:
  * docs.mistral.ai/capabilities/reasoning), `reasoning` (Databricks), or Gemini's mark `thought`. Any other part that
  * has a text belongs to the answer, so that none is lost; images and calls of tools have none.
  */
-export const partsSchema = z.array(partSchema).transform((parts) => joined(parts.map(contentIn)));
+export const partsSchema = z
+  .array(z.union([z.string(), typedPartSchema]))
+  .transform((parts) => joined(parts.map(contentIn)));
 
 /** Content as most servers send it: a text, or a list of parts. */
 export const replyContentSchema = z
@@ -42,7 +41,7 @@ export const replyContentSchema = z
   .transform((content) => content ?? NO_CONTENT);
 
 /** Content of one part, or of one event that adds to a part. */
-export const partContentSchema = partSchema
+export const partContentSchema = typedPartSchema
   .nullish()
   .transform((part) => (part == null ? NO_CONTENT : contentIn(part)));
 
@@ -57,7 +56,7 @@ export function joined(contents: readonly Content[]): Content {
   return { text: all('text'), thoughts: all('thoughts'), refusal: all('refusal') };
 }
 
-function contentIn(part: Part): Content {
+function contentIn(part: string | TypedPart): Content {
   if (typeof part === 'string') return { ...NO_CONTENT, text: part };
   const isThought = part.thought === true || /think|thought|reason/i.test(part.type ?? '');
   if (isThought) return { ...NO_CONTENT, thoughts: thoughtsIn(part) };
