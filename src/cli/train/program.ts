@@ -81,7 +81,11 @@ export function addTrainCommands(train: Command): void {
       timeZone,
     )
     .option('--cycles <number>', 'of each night, instead of the configured number', read.countTo(MOST.cycles))
-    .option('--jitter <duration>', 'start up to this much later', read.duration, 60_000)
+    .addOption(
+      new Option('--jitter <duration>', 'start up to this much later')
+        .argParser(read.duration)
+        .default(60_000, '1m'),
+    )
     .option(
       '--time-limit <duration>',
       'when the server ends a night (default: 2 h after its budget)',
