@@ -48,7 +48,7 @@ function buildApp(service: CodecService): Hono {
   const { keys, store, origins, say } = service;
   const app = new Hono();
   app.onError((error, c) => {
-    const { status, message, headers } = asRefusal(error, say);
+    const { status, message, headers } = asRefusal(error, say, 'codec server');
     return c.json({ message }, status, headers);
   });
   app.use(refuseCaching, checkOrigin(origins), letPagesRead(origins));

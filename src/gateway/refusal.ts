@@ -59,8 +59,12 @@ const CALLERS: readonly (readonly [abstract new (...args: never[]) => Error, Con
   ...[BadCursorError, BadRetryError, ConfigError, PlanError].map((kind) => [kind, 400] as const),
 ];
 
-/** Returns the refusal that a caller gets for an error. @param say logs errors that do not concern the caller */
-export function asRefusal(error: unknown, say: (line: string) => void): Refusal {
+/**
+ * Returns the refusal that a caller gets for an error.
+ * @param say logs errors that do not concern the caller
+ * @param server names the process that failed
+ */
+export function asRefusal(error: unknown, say: (line: string) => void, server = 'gateway'): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof HTTPException && error.status < 500) {
     return new Refusal(400, `the request cannot be read: ${error.message}`, { reason: 'bad_request' });
@@ -70,8 +74,8 @@ export function asRefusal(error: unknown, say: (line: string) => void): Refusal 
   if (isNotFound(error)) {
     return new Refusal(404, 'it no longer exists, or has ended: look it up again', { reason: 'not_found' });
   }
-  say(`gateway: ${reasonOf(error)}`);
-  const message = 'the gateway failed; see its log for the cause';
+  say(`${server}: ${reasonOf(error)}`);
+  const message = `the ${server} failed; see its log for the cause`;
   return new Refusal(500, message, { reason: 'internal', retryAfterSeconds: 1 }, { cause: error });
 }
 

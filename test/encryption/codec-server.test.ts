@@ -212,6 +212,24 @@ describe('refused, with a sentence:', () => {
   });
 });
 
+test('a failure of its own is named in its log, and not told to the page', async () => {
+  const store = stage.storeWith(keys);
+  const read = (): Promise<never> => Promise.reject(new Error('the disk is gone'));
+  const said: string[] = [];
+  const broken = await startCodecServer({
+    ...{ host: '127.0.0.1', port: 0, origins: [PAGE], token: null, namespace: 'default', keys },
+    store: Object.assign(Object.create(store) as typeof store, { read }),
+    say: (line) => said.push(line),
+  });
+  const kept = (await keepText(store, LONG)) as TextRef;
+  const body = JSON.stringify({ payloads: [plain(JSON.stringify(kept))] });
+  const asked = fetch(`${broken.url}/download`, { method: 'POST', headers: HEADERS, body });
+  const message = 'the codec server failed; see its log for the cause';
+  expect(await refusal(asked)).toEqual({ status: 500, message });
+  expect(said).toEqual(['codec server: the disk is gone']);
+  await broken.close();
+});
+
 test('the server reported no error of its own', () => {
   expect(complaints).toEqual([]);
 });
