@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asPart, DRAIN_MS, GATEWAY_HOST, watchConfig } from './serve';
+import { asPart, DRAIN_MS, GATEWAY_HOST, refuseTaken, watchConfig } from './serve';
 import { type ExitCode, EXIT, listenForInterruption, untilInterrupted } from '../kit/ending';
 import { loadSettings, type WorkOptions } from '../kit/load-settings';
 import { type Session, withSession } from '../kit/session';
 import { READY } from '../kit/supervise';
 import { say } from '../kit/terminal';
-import { codeOf, reasonOf, UsageError } from '../../errors';
+import { codeOf, reasonOf } from '../../errors';
 import type { Listening } from '../../network/listen';
 import { makeOwnFolder, OWN_FOLDER } from '../../runtime/own-folder';
 import { checkStore } from '../../store/open-store';
@@ -32,10 +32,9 @@ export async function gateway(options: ServeOptions): Promise<ExitCode> {
   await checkStore(loaded.store);
   return withSession(loaded, options, { ...SESSION, outliving: 'gateway' }, async (session) => {
     const place = { port: options.port, host: options.host, allowHosts: options.allowHost ?? [] };
-    const listening = await serve(session, place, options.temporalUi).catch((cause: unknown) => {
-      if (codeOf(cause) !== 'EADDRINUSE') throw cause;
-      throw new UsageError(`port ${place.port} is taken: choose another one with --port`, { cause });
-    });
+    const listening = await serve(session, place, options.temporalUi).catch((cause: unknown) =>
+      refuseTaken(place.port, cause),
+    );
     say(await describeGateway(session, listening));
     say(READY);
     watchConfig(options, 'gateway');

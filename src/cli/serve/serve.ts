@@ -42,11 +42,16 @@ export async function up({ port, ...options }: WorkOptions & { readonly port?: n
 }
 
 async function requireFree(port: number): Promise<void> {
-  const tried = await listen(createServer(), port, GATEWAY_HOST).catch((cause: unknown) => {
-    if (codeOf(cause) !== 'EADDRINUSE') throw cause;
-    throw new UsageError(`port ${port} is taken: choose another one with --port`, { cause });
-  });
+  const tried = await listen(createServer(), port, GATEWAY_HOST).catch((cause: unknown) =>
+    refuseTaken(port, cause),
+  );
   await tried.close();
+}
+
+/** Explains why a port cannot be listened on. @throws UsageError if it is taken, or the cause itself */
+export function refuseTaken(port: number, cause: unknown): never {
+  if (codeOf(cause) !== 'EADDRINUSE') throw cause;
+  throw new UsageError(`port ${port} is taken: choose another one with --port`, { cause });
 }
 
 /** Runs a server, a worker and the other parts of a command for this folder, until Ctrl-C. */

@@ -1,3 +1,4 @@
+import { expectationIn } from '../../config/expectation';
 import { isRecord } from '../../plan/validate';
 import { type AnswerSchema, answerSchemaSchema } from '../../protocol/input';
 import { badRequest } from '../refusal';
@@ -112,7 +113,8 @@ function withoutName(held: unknown): unknown {
 export function readSchema(schema: unknown, path: string): AnswerSchema {
   const read = answerSchemaSchema.safeParse(schema);
   if (read.success) return read.data;
-  throw badRequest(`${path}: ${read.error.issues[0]?.message ?? 'expected a JSON Schema'}`, path);
+  const [issue] = read.error.issues;
+  throw badRequest(`${path}: ${issue === undefined ? 'expected a JSON Schema' : expectationIn(issue)}`, path);
 }
 
 interface Tool {
