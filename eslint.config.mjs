@@ -52,7 +52,7 @@ const noDecisionFromKnownCost = {
       const type = sourceCode.parserServices.getTypeAtLocation(owner);
       if (type.getProperty('costIsLowerBound') === undefined) return;
       const message =
-        'This cost is a lower bound: decide by mostSpent(), see src/trace/reduce.ts. Only what shows it reads it.';
+        'This cost is a lower bound: decide by mostSpent(), see src/trace/cost.ts. Only what shows it reads it.';
       report({ node, message });
     };
     return {
@@ -112,12 +112,12 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    // These show a cost with `costIsLowerBound`, or pass both on; `reduce` has mostSpent().
+    // These show a cost with `costIsLowerBound`, or pass both on; `cost` has mostSpent().
     ignores: [
       'src/cli/solve/runs.ts',
       'src/client/list-runs.ts',
       'src/gateway/solve/facts.ts',
-      'src/trace/{describe,reduce}.ts',
+      'src/trace/{cost,describe}.ts',
     ],
     plugins: { money: { rules: { 'no-decision-from-known-cost': noDecisionFromKnownCost } } },
     rules: { 'money/no-decision-from-known-cost': 'error' },

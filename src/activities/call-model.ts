@@ -227,7 +227,7 @@ async function sendUnlessOver(
   if (call.card.background === true) return callInBackground(dependencies, call, apiKey, row, null);
   const { rootId, live } = call;
   const { workflowId, round, callId, attempt, startedAt } = row;
-  const place = { rootId, workflowId, round, step: row.step ?? 0, callId, attempt, startedAt };
+  const place = { rootId, workflowId, round, step: row.step, callId, attempt, startedAt };
   const onText = live === true ? dependencies.liveLog.open(place, modelOf(call)) : undefined;
   return sendRequest(dependencies.complete, call, { apiKey, callId, onText });
 }

@@ -33,7 +33,7 @@ export async function writePlan(
   if (card.plan !== undefined && takesConfigured(request)) {
     return takeConfigured(store, card.plan, context);
   }
-  const { output, calls, dropped } = await callModel(dependencies, {
+  const { output, calls, dropped, endedAt } = await callModel(dependencies, {
     purpose: purposeOf(request),
     round,
     step: null,
@@ -48,6 +48,7 @@ export async function writePlan(
       : undefined,
     seed,
     rootId,
+    live: request.live,
   });
   const written = await readText(store, output);
   const { plan, problem } = readPlan(() => parsePlan(written, context));
@@ -56,7 +57,7 @@ export async function writePlan(
   const noted = calls.map((call, index) =>
     problem !== null && index === last ? { ...call, error: problem } : call,
   );
-  return { plan, problem, reply: output, calls: noted, dropped };
+  return { plan, problem, reply: output, calls: noted, dropped, endedAt };
 }
 
 /** Renders the configured plan as a reply of the Conductor, to show it later what a person rejected. */

@@ -199,11 +199,12 @@ export class ConductorClient {
   }
 
   /** Gives the Conductor something to consider, from its next call on. */
-  async addHint(id: string, hint: string): Promise<void> {
+  async addHint(id: string, hint: string, sender?: Sender): Promise<void> {
     if (!HINT.isMet(hint)) {
       throw new RefusedError(`the hint has ${Buffer.byteLength(hint)} bytes: it must be ${HINT.expected}`);
     }
-    await signalRun(this.client, id, { name: ADD_HINT_SIGNAL, most: MAX_HINTS }, hint);
+    const signal = { name: ADD_HINT_SIGNAL, most: MAX_HINTS };
+    await signalRun(this.client, id, signal, hint, ...argsOf(sender));
   }
 
   /** Returns the current limits; asks a worker, and writes nothing. */
@@ -219,14 +220,14 @@ export class ConductorClient {
   }
 
   /** Approves the waiting plan. @param seen the plan as it was shown; any other is refused. Default: the current one */
-  async approvePlan(id: string, seen?: Plan): Promise<void> {
+  async approvePlan(id: string, seen?: Plan, sender?: Sender): Promise<void> {
     const plan = seen ?? (await this.planOf(id)) ?? { steps: [] };
-    await updateRun(this.client, id, APPROVE_PLAN_UPDATE, plan);
+    await updateRun(this.client, id, APPROVE_PLAN_UPDATE, plan, ...argsOf(sender));
   }
 
   /** Replaces the waiting plan, and returns the new one as the run accepted it. */
-  async editPlan(id: string, plan: Plan): Promise<Plan> {
-    return updateRun(this.client, id, EDIT_PLAN_UPDATE, plan);
+  async editPlan(id: string, plan: Plan, sender?: Sender): Promise<Plan> {
+    return updateRun(this.client, id, EDIT_PLAN_UPDATE, plan, ...argsOf(sender));
   }
 
   /** Rejects the waiting plan: the Conductor is given the reason, and writes another one. */
@@ -321,7 +322,7 @@ export class ConductorClient {
 }
 
 function argsOf(sender: Sender | undefined): readonly Sender[] {
-  return sender?.asOperator === true ? [sender] : [];
+  return sender === undefined ? [] : [sender];
 }
 
 type ReadWhole = (text: Text) => Promise<string>;

@@ -96,6 +96,10 @@ export class HistoryDecoder {
     return decodeArrayFromPayloads(this.converter, [payload]);
   }
 
+  async all(payloads: Payloads): Promise<unknown[]> {
+    return decodeArrayFromPayloads(this.converter, payloads?.payloads);
+  }
+
   async first(payloads: Payloads): Promise<unknown> {
     if (!payloads?.payloads?.length) return undefined;
     return decodeFromPayloadsAtIndex<unknown>(this.converter, 0, payloads.payloads);

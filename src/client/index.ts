@@ -19,7 +19,8 @@ export {
   type RunList,
   unfinishedOf,
 } from './list-runs';
-export { BadCursorError, type LiveEvent, readCursor } from './live-events';
+export type { LiveEvent } from './live-events';
+export { BadCursorError, readCursor } from './told-state';
 export type { Retry } from './pending-call';
 export { isPolled } from './pollers';
 export { BadRetryError, type RetryRequest } from './retry';

@@ -22,6 +22,8 @@ export interface ListedRun {
   readonly question: string | null;
   /** Reasons why it waits, failed, is degraded or cannot be read, a sentence each. */
   readonly problems: readonly string[];
+  /** Workers that were asked or are to be, in the order of the plans; empty while there is none. */
+  readonly workers: readonly string[];
   readonly costUsd: number | null;
   readonly costIsLowerBound: boolean;
   readonly startedAt: string;
@@ -141,13 +143,14 @@ function toListed(
   };
 }
 
-const UNREADABLE = { waitsFor: null, question: null, costUsd: null, costIsLowerBound: true };
+const UNREADABLE = { waitsFor: null, question: null, workers: [], costUsd: null, costIsLowerBound: true };
 
 function sumUp(trace: SolveTrace) {
-  const { status, waitsFor = null, waitReason, question, error, costUsd, costIsLowerBound } = trace;
+  const { status, waitsFor = null, waitReason, question, error, rounds, costUsd, costIsLowerBound } = trace;
   const told = error === null ? whyDegraded(trace) : [error.message];
   const problems = [...(waitReason === undefined ? [] : [waitReason]), ...told];
-  return { status, waitsFor, question: previewOf(question), problems, costUsd, costIsLowerBound };
+  const workers = [...new Set(rounds.flatMap(({ steps }) => steps.map(({ worker }) => worker)))];
+  return { status, waitsFor, question: previewOf(question), problems, workers, costUsd, costIsLowerBound };
 }
 
 /** Returns the ids of unfinished workflows of the given type, at most a hundred. */

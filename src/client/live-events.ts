@@ -1,10 +1,17 @@
-import { z } from 'zod';
-import { ConductorError } from '../errors';
 import type { Plan } from '../plan/plan';
 import type { Problem, SolveResult } from '../protocol/solve';
 import type { LiveText } from '../store/stream-log';
 import { isCallOf } from '../trace/run-tree';
 import type { Retry } from './pending-call';
+import {
+  cursorOf,
+  NO_REPLY,
+  NOTHING_TOLD,
+  readCursor,
+  type ToldReply,
+  type ToldState,
+  type ToldStep,
+} from './told-state';
 
 type Round = SolveResult['rounds'][number];
 type Step = Round['steps'][number];
@@ -22,6 +29,11 @@ interface StepPlace extends RoundPlace {
 
 interface EventFields {
   planned: RoundPlace & { readonly depth: number; readonly plan: Plan };
+  /**
+   * The Conductor writes the plan of this round, thoughts and all. `offset` is in UTF-16 units of this attempt; each
+   * attempt begins anew. What is lost is not sent again: `planned` has the plan.
+   */
+  planning: RoundPlace & { readonly attempt: number; readonly offset: number; readonly delta: string };
   stepStarted: StepPlace & { readonly worker: string; readonly model: string | null };
   /** `offset` is in UTF-16 units of this attempt; `provisional`: a review may still change this answer. */
   text: StepPlace & {
@@ -71,54 +83,6 @@ interface TextPiece {
   readonly isThoughts?: true;
 }
 
-const stepSchema = z.object({
-  /** Attempt of the call whose text was emitted last; null: none was. */
-  call: z.string().nullable(),
-  /** Start of that attempt; texts of earlier attempts come too late. */
-  since: z.string(),
-  attempt: z.int(),
-  /** Characters that were emitted of its text; `thoughts` counts those of its thoughts. */
-  characters: z.int(),
-  thoughts: z.int().default(0),
-  /** Last characters of its text. */
-  tail: z.string().default(''),
-  /** Characters of its log that were emitted; absent as long as they are the text alone. */
-  logged: z.int().optional(),
-  ended: z.enum(['answered', 'failed']).nullable(),
-});
-type ToldStep = z.infer<typeof stepSchema>;
-
-/** Events emitted so far, by the places of rounds and steps. */
-const toldSchema = z.object({
-  planned: z.array(z.string()),
-  reviewed: z.array(z.string()),
-  steps: z.record(z.string(), stepSchema),
-  /** Waits in progress. */
-  waits: z.array(z.string()),
-  isOver: z.boolean(),
-});
-type ToldState = z.infer<typeof toldSchema>;
-
-const NOTHING: ToldState = { planned: [], reviewed: [], steps: {}, waits: [], isOver: false };
-
-/** Thrown for a text that is not a cursor. */
-export class BadCursorError extends ConductorError {
-  override readonly name = 'BadCursorError';
-  readonly code = 'BadCursor';
-}
-
-/** Decodes a cursor, which is opaque to callers. @throws BadCursorError */
-export function readCursor(cursor: string): ToldState {
-  try {
-    return toldSchema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
-  } catch (cause) {
-    const shown = JSON.stringify(cursor.slice(0, 40));
-    throw new BadCursorError(`${shown} is no cursor: give "after" the cursor of an event of this run`, {
-      cause,
-    });
-  }
-}
-
 /**
  * Emits each event of a run once, from its trace and the texts of its stream log; a caller that resumes from a cursor
  * gets the rest. When a step ends, the part of its output that the log did not deliver is emitted.
@@ -135,7 +99,7 @@ export class LiveTeller {
     private readonly rootId: string,
     after?: string,
   ) {
-    this.told = after === undefined ? structuredClone(NOTHING) : readCursor(after);
+    this.told = after === undefined ? structuredClone(NOTHING_TOLD) : readCursor(after);
   }
 
   get isOver(): boolean {
@@ -198,7 +162,12 @@ export class LiveTeller {
     const { childId, depth, plan, steps, decision } = round;
     const place = { childId, round: round.round };
     const name = placeKey(place);
-    if (plan === null) return;
+    // What comes after the plan is known adds nothing to it.
+    const written = this.take({ ...place, step: null });
+    if (plan === null) {
+      yield* this.tellPlanning(place, written);
+      return;
+    }
     if (!this.told.planned.includes(name)) {
       this.told.planned.push(name);
       yield this.event({ kind: 'planned', ...place, depth, plan });
@@ -207,6 +176,16 @@ export class LiveTeller {
     if (decision === null || this.told.reviewed.includes(name)) return;
     this.told.reviewed.push(name);
     yield this.event({ kind: 'reviewed', ...place, decision });
+  }
+
+  private *tellPlanning(place: RoundPlace, written: readonly LiveText[]): Generator<LiveEvent> {
+    const name = placeKey(place);
+    for (const { offset, text: delta, ...piece } of written.map(pieceOf)) {
+      const told = replyOf(piece, this.told.planning[name]);
+      if (piece.call !== told.call || offset !== told.characters) continue;
+      this.told.planning[name] = { ...told, characters: offset + delta.length };
+      yield this.event({ kind: 'planning', ...place, attempt: told.attempt, offset, delta });
+    }
   }
 
   private *tellStep(trace: SolveResult, round: Round, step: Step): Generator<LiveEvent> {
@@ -296,8 +275,8 @@ export class LiveTeller {
     return this.event({ kind: 'restarted', childId, round, step, attempt });
   }
 
-  /** Removes and returns the new texts of a step. */
-  private take(place: StepPlace): LiveText[] {
+  /** Removes and returns the new texts of a step, or of the plan of a round. */
+  private take(place: RoundPlace & { readonly step: number | null }): LiveText[] {
     const isOf = (text: LiveText): boolean =>
       text.round === place.round &&
       text.step === place.step &&
@@ -308,8 +287,7 @@ export class LiveTeller {
   }
 
   private event(event: Happening): LiveEvent {
-    const cursor = Buffer.from(JSON.stringify(this.told)).toString('base64url');
-    return { ...event, cursor };
+    return { ...event, cursor: cursorOf(this.told) };
   }
 }
 
@@ -322,6 +300,12 @@ function pieceOf({ callId, attempt, startedAt: since, ...piece }: LiveText): Tex
 function isTooLate({ call, since }: TextPiece, told: ToldStep): boolean {
   if (told.ended === 'answered') return true;
   return call === told.call ? told.ended !== null : since <= told.since;
+}
+
+/** Returns what was emitted of the reply that a piece belongs to: nothing, if it is of a later attempt. */
+function replyOf({ call, since }: Pick<TextPiece, 'call' | 'since'>, told: ToldReply = NO_REPLY): ToldReply {
+  const isLater = call !== told.call && since >= told.since;
+  return isLater ? { call, since, attempt: told.attempt + 1, characters: 0 } : told;
 }
 
 const TAIL = 16;

@@ -53,16 +53,16 @@ export function readPendingCall(
   return isWorkerRequest(input) ? stepCall(input, at, type === CHECK_ANSWER) : null;
 }
 
-function planCall(request: WritePlanRequest, { depth }: RunPosition): PendingCall {
+function planCall(request: WritePlanRequest, { depth, now }: RunPosition): PendingCall {
   const { round } = request;
   return {
-    started: [{ kind: 'plan-asked', round, depth, isGiven: takesConfigured(request) }],
-    succeed: (result) => {
-      const called = conductorCalled(request, result as WritePlanResult);
+    started: [{ kind: 'plan-asked', round, depth, isGiven: takesConfigured(request), at: now }],
+    succeed: (result, at) => {
+      const called = conductorCalled(request, result as WritePlanResult, at);
       const { plan } = result as WritePlanResult;
       return plan === null ? [called] : [called, { kind: 'planned', round, plan, degraded: false }];
     },
-    fail: (error) => [conductorCalled(request, readFailure(error, CONDUCTOR_ID))],
+    fail: (error, at) => [conductorCalled(request, readFailure(error, CONDUCTOR_ID), at)],
   };
 }
 

@@ -17,7 +17,7 @@ export class BadRetryError extends ConductorError {
 }
 
 /** A retry that an operator sends may have the limits that it names, even if the earlier run's key may not. */
-export interface RetryRequest extends Sender {
+export interface RetryRequest extends Pick<Sender, 'asOperator'> {
   /** Index of the step, from 0. The outputs of earlier steps are kept. */
   readonly from: number;
   readonly worker?: string;

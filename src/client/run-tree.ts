@@ -3,7 +3,8 @@ import type { Call, SolveTrace } from '../protocol/solve';
 import { callOf, readRow, rowKeys, rowPlace } from '../store/ledger';
 import type { Store } from '../store/store';
 import { isPresumed } from '../trace/events';
-import { totalOf, withChild } from '../trace/reduce';
+import { totalOf } from '../trace/cost';
+import { withChild } from '../trace/reduce';
 import { isReview } from '../trace/run-tree';
 import { isNotFound, unlessNotFound } from './steer';
 

@@ -8,7 +8,7 @@ import { isSolveInput, type SolveInput } from '../protocol/input';
 import { EDIT_PLAN_UPDATE } from '../protocol/names';
 import { keptOutputs, questionOf, standInPlan } from '../protocol/planning';
 import type { ResolvedRun } from '../protocol/cards';
-import { type SolveTrace, solveTraceSchema } from '../protocol/solve';
+import { type SolveTrace, solveTraceSchema, type Steered } from '../protocol/solve';
 import { ownRound } from '../trace/run-tree';
 import type { RunEvent } from '../trace/events';
 import { applyEvent, emptyTrace } from '../trace/reduce';
@@ -20,6 +20,7 @@ import {
   type TemporalEvent,
   timeOf,
 } from './history';
+import { HeardMessages } from './heard-messages';
 import { type PendingCall, readPendingCall } from './pending-call';
 
 /** A run as its own history tells it. */
@@ -84,6 +85,8 @@ type Take<Attributes> = (attributes: NonNullable<Attributes>, event: TemporalEve
  *    plan, without it the review of this run's answer, which is in `parent.review`.
  * 5. The workflow's clock is the start time of the workflow task whose commands it writes.
  * 6. A run that ends leaves its own trace, in its result or its failure's details; it replaces all that was read.
+ * 7. A run heeds each update that it accepts, and signals, once the next workflow task has heard them, as
+ *    `HeardMessages` tells.
  */
 export class TraceReader implements KnownRun {
   private readonly pending = new Map<string, PendingCall>();
@@ -92,6 +95,7 @@ export class TraceReader implements KnownRun {
   config: ConfigDigest | null = null;
   private asked: RunTask = { question: '' };
   private now = '';
+  private messages = new HeardMessages(null);
   trace: SolveTrace;
 
   constructor(
@@ -113,11 +117,17 @@ export class TraceReader implements KnownRun {
     workflowTaskStartedEventAttributes: (_, event) => {
       this.now = timeOf(event);
     },
-    workflowExecutionStartedEventAttributes: async ({ originalExecutionRunId: runId, input: args }) => {
+    workflowExecutionStartedEventAttributes: async (
+      { originalExecutionRunId: runId, input: args },
+      event,
+    ) => {
       const input = await this.decoder.first(args);
-      this.trace = emptyTrace({ id: this.workflowId, runId: runId ?? '', question: questionOf(input) });
+      const question = questionOf(input);
+      const startedAt = timeOf(event);
+      this.trace = emptyTrace({ id: this.workflowId, runId: runId ?? '', question, startedAt });
       // Any client may have started it with any input; a run with an unusable one fails by itself.
       this.input = isSolveInput(input) ? input : {};
+      this.messages = new HeardMessages(input);
       this.run = this.input.parent?.run ?? null;
       this.asked = { ...this.input.parent, question: this.trace.question };
     },
@@ -140,14 +150,22 @@ export class TraceReader implements KnownRun {
       const { run } = this;
       const isWithout = ownRound(this.trace, this.round)?.error !== undefined;
       if (run !== null && isWithout) this.plan(standInPlan(run), 'stand-in');
-      this.record({ kind: 'approval-asked' });
+      this.record({ kind: 'approval-asked', round: this.round, at: this.now });
     },
     timerCanceledEventAttributes: () => {
-      this.record({ kind: 'approval-ended' });
+      this.record({ kind: 'approval-ended', round: this.round, at: this.now });
+    },
+    workflowExecutionSignaledEventAttributes: async ({ signalName, input }) => {
+      this.messages.send({ name: signalName ?? '', args: await this.decoder.all(input) });
+    },
+    workflowTaskCompletedEventAttributes: () => {
+      this.hear(...this.messages.hearAll(this.now));
     },
     workflowExecutionUpdateAcceptedEventAttributes: async ({ acceptedRequest }) => {
       const { name, args } = acceptedRequest?.input ?? {};
-      if (name === EDIT_PLAN_UPDATE) this.plan((await this.decoder.first(args)) as Plan);
+      const update = { name: name ?? '', args: await this.decoder.all(args) };
+      this.hear(...this.messages.take(update, this.now));
+      if (name === EDIT_PLAN_UPDATE) this.plan(update.args[0] as Plan);
     },
     activityTaskScheduledEventAttributes: ({ activityType, input }, event) =>
       this.start(event, activityType, null, input),
@@ -169,15 +187,20 @@ export class TraceReader implements KnownRun {
     workflowExecutionCompletedEventAttributes: async ({ result }) => {
       this.adopt(await this.decoder.first(result));
     },
-    workflowExecutionFailedEventAttributes: ({ failure }) => this.end(failure),
-    workflowExecutionTerminatedEventAttributes: ({ reason }) =>
-      this.end({ message: `terminated: ${reason ?? ''}` }),
-    workflowExecutionTimedOutEventAttributes: () =>
-      this.end({ message: 'the run exceeded the time-out it was started with' }),
-    workflowExecutionCanceledEventAttributes: () => {
-      this.record({ kind: 'ended', status: 'cancelled', answer: null, error: null, stoppedBy: null });
+    workflowExecutionFailedEventAttributes: ({ failure }, event) => this.end(failure, event),
+    workflowExecutionTerminatedEventAttributes: ({ reason }, event) =>
+      this.end({ message: `terminated: ${reason ?? ''}` }, event),
+    workflowExecutionTimedOutEventAttributes: (_, event) =>
+      this.end({ message: 'the run exceeded the time-out it was started with' }, event),
+    workflowExecutionCanceledEventAttributes: (_, event) => {
+      const nothing = { answer: null, error: null, stoppedBy: null };
+      this.record({ kind: 'ended', status: 'cancelled', ...nothing, at: timeOf(event) });
     },
   } satisfies { [Name in keyof TemporalEvent]?: Take<TemporalEvent[Name]> };
+
+  private hear(...messages: readonly Steered[]): void {
+    this.record(...messages.map((message) => ({ kind: 'steered', message }) as const));
+  }
 
   private async start(
     event: TemporalEvent,
@@ -212,12 +235,13 @@ export class TraceReader implements KnownRun {
     return this.pending.get(String(scheduledEventId ?? initiatedEventId));
   }
 
-  private async end(failed: ProtoFailure): Promise<void> {
+  private async end(failed: ProtoFailure, event: TemporalEvent): Promise<void> {
     const error = await this.decoder.failure(failed);
     const failure = error instanceof ApplicationFailure ? error : undefined;
     if (this.adopt(failure?.details?.[0])) return;
     const problem = { type: failure?.type ?? 'Error', message: error.message };
-    this.record({ kind: 'ended', status: 'failed', answer: null, error: problem, stoppedBy: null });
+    const nothing = { answer: null, stoppedBy: null };
+    this.record({ kind: 'ended', status: 'failed', ...nothing, error: problem, at: timeOf(event) });
   }
 
   private adopt(candidate: unknown): boolean {

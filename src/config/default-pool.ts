@@ -99,9 +99,16 @@ function workerIdOf(model: string): string {
   return model.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '');
 }
 
+const SMALL_MODEL = { provider: 'local', model: 'smollm2' } as const;
+
+/** Whether a card is that of the small model which runs without a key, a server or a configuration. */
+export function isSmallModel(card: { readonly provider?: string; readonly model?: string }): boolean {
+  return card.provider === SMALL_MODEL.provider && card.model === SMALL_MODEL.model;
+}
+
 function smallPool(): DefaultConfig {
   const id = 'smollm2';
-  const small = { provider: 'local', model: 'smollm2' } as const;
+  const small = SMALL_MODEL;
   // The capability prevents retries of a truncated answer with more room, which would only lengthen it.
   const brief = { maxOutputTokens: 256, capabilities: { maxOutputTokens: 256 } };
   return {

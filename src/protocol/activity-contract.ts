@@ -71,6 +71,8 @@ export interface WritePlanRequest extends RunTask, OfStore {
   /** Set if an earlier answer is to be accepted or improved. */
   readonly review?: ReviewedRound;
   readonly hints?: readonly string[];
+  /** Set if the reply goes to the stream log as it is written. */
+  readonly live?: true;
 }
 
 export interface WritePlanResult {
@@ -80,6 +82,8 @@ export interface WritePlanResult {
   readonly reply: Text;
   readonly calls: readonly Call[];
   readonly dropped: readonly string[];
+  /** When the reply was whole; absent if no model was asked. */
+  readonly endedAt?: string;
 }
 
 export interface VisibleStep {

@@ -37,6 +37,8 @@ export interface LimitsChange {
 /** Sender of a message. Only an operator may give a run more than the key that started it may use. */
 export interface Sender {
   readonly asOperator?: boolean;
+  /** Name of the key that sent it, for the trace. */
+  readonly name?: string;
 }
 
 /** Limits that hold now, never below what is spent or reserved for running calls. */
@@ -71,6 +73,8 @@ export const LIMIT_RULES = {
     expected: `a whole number of milliseconds from 1 to ${MAX_WALL_CLOCK_MS} (24 days)`,
   },
 } as const satisfies Readonly<Record<keyof LimitsChange, Rule>>;
+
+export const LIMIT_NAMES = Object.keys(LIMIT_RULES) as (keyof LimitsChange)[];
 
 /** Returns what is wrong with a change, or null. An empty change is valid: it asks for the present limits. */
 export function findLimitsProblem(change: unknown): string | null {

@@ -1,7 +1,7 @@
 import { isRecord } from '../plan/validate';
 import type { ResolvedRun, RunLimits } from './cards';
 import type { Rights, SolveInput } from './input';
-import type { Sender } from './messages';
+import type { LimitsChange, Sender } from './messages';
 import { findFault, given, isString, orNull, type Rules } from './rules';
 
 // What the key behind a run may use. The run holds it, so that no message, retry or child can widen it.
@@ -56,6 +56,12 @@ export function rightsIn(input: unknown): Bound {
   if (!isRecord(input) || findFault('rights', input.rights, RULES) !== null) return {};
   const { rights, conductor } = input as SolveInput;
   return { rights, ...(isRecord(conductor) && { conductor }) };
+}
+
+/** Returns a change of limits as runs hold them. */
+export function runLimitsOf({ costUsd, ...change }: LimitsChange): Partial<RunLimits> {
+  if (costUsd === undefined) return change;
+  return { ...change, nanoUsd: costUsd === null ? null : Math.round(costUsd * 1e9) };
 }
 
 export function isOperator(sender: unknown): sender is Sender {

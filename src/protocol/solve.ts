@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_STEPS } from './messages';
+import { LIMIT_NAMES, MAX_STEPS } from './messages';
 import type { Text } from './text';
 
 // Trace of a run, with its plans and calls. Workflows import only the types: their sandbox must not load zod.
@@ -63,6 +63,22 @@ export const textSchema: z.ZodType<Text> = z.union([
   z.object({ ref: z.string(), bytes: z.number(), preview: z.string() }),
 ]);
 
+/** Times in ISO 8601; the end is null while it lasts. */
+const spanSchema = z.object({ startedAt: z.string(), endedAt: z.string().nullable() });
+
+/** A message that steered a run, as the run took it. */
+const steeredSchema = z.object({
+  kind: z.enum(['hint', 'limits', 'approved', 'edited', 'rejected']),
+  at: z.string(),
+  /** Name of the key that sent it; absent if no key did. */
+  by: z.string().exactOptional(),
+  /** The hint, or the reason for a rejection. */
+  text: z.string().exactOptional(),
+  /** The limits that were changed; null: lifted. */
+  limits: z.partialRecord(z.enum(LIMIT_NAMES), z.number().nullable()).exactOptional(),
+});
+export type Steered = z.infer<typeof steeredSchema>;
+
 const amountSchema = z.object({ calls: z.int(), tokens: z.int(), nanoUsd: z.int() });
 
 function traceSchema<T extends z.ZodType>(text: T) {
@@ -94,6 +110,10 @@ function traceSchema<T extends z.ZodType>(text: T) {
     /** The configuration or the input gave the plan, so no model was asked for it. */
     isGiven: z.literal(true).exactOptional(),
     plan: planSchema.nullable(),
+    /** From the first request for a plan to the last reply; absent if nobody was asked, and in older runs. */
+    planning: spanSchema.exactOptional(),
+    /** When its plans waited for a person; absent if none did, and in older runs. */
+    approvals: z.array(spanSchema).exactOptional(),
     /** Why the Conductor wrote no plan, so that a worker stands in for it, or why a review failed; otherwise absent. */
     error: problemSchema.exactOptional(),
     steps: z.array(step),
@@ -104,6 +124,10 @@ function traceSchema<T extends z.ZodType>(text: T) {
     id: z.string(),
     runId: z.string(),
     status: z.enum(['running', 'completed', 'failed', 'cancelled']),
+    /** Absent in runs of older versions. */
+    startedAt: z.string().exactOptional(),
+    /** Absent while it runs. */
+    endedAt: z.string().exactOptional(),
     question: text,
     answer: text.nullable(),
     /** The answer was cut off at `maxAnswerTokens`; absent if it was not. */
@@ -115,6 +139,8 @@ function traceSchema<T extends z.ZodType>(text: T) {
     checkpoint: z.string().nullable(),
     rounds: z.array(round),
     calls: z.array(callSchema),
+    /** Hints, changes of limits and verdicts that reached the run itself, in their order; absent if none did. */
+    steered: z.array(steeredSchema).exactOptional(),
     usage: z.object({ inputTokens: z.int(), outputTokens: z.int(), calls: z.int() }),
     costUsd: z.number(),
     /** True if some call's cost is unknown: the real sum is at least `costUsd`. */

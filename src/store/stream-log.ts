@@ -1,11 +1,12 @@
 import { hash, randomUUID } from 'node:crypto';
 import { readStoredJson, type Store } from './store';
 
-/** A piece of the text of a step, or of the thoughts before it, as its model wrote it. */
+/** A piece of the text of a step or a plan, or of the thoughts before it, as its model wrote it. */
 export interface LiveText {
   readonly workflowId: string;
   readonly round: number;
-  readonly step: number;
+  /** null: the Conductor's reply, which is to be a plan. */
+  readonly step: number | null;
   /** Attempt of the call that wrote it, as in its ledger row. */
   readonly callId: string;
   readonly attempt: number;

@@ -29,6 +29,7 @@ export function describeEnd(trace: SolveTrace): string {
   const { status, degraded, answerCut, stoppedBy } = trace;
   return joinFacts(
     degraded ? `${status}, degraded` : status,
+    describeRunTime(trace),
     answerCut && CUT,
     stoppedBy && `stopped by ${stoppedBy}`,
     describeTokens(trace),
@@ -99,6 +100,20 @@ export function isKept({ startedAt, output }: Pick<StepTrace, 'startedAt' | 'out
 /** `850 ms`, `3.2 s`, `1 min 4 s`: between two times in ISO 8601, or to `now` if the second is missing. */
 export function describeDuration(startedAt: string, endedAt: string | null, now = startedAt): string {
   return describeMs(Math.max(0, Date.parse(endedAt ?? now) - Date.parse(startedAt)));
+}
+
+/** Time from a run's start to its end, or to `now` if it is running; empty if that is not known. */
+export function describeRunTime({ startedAt, endedAt }: RunSpan, now?: string): string {
+  const end = endedAt ?? now;
+  return startedAt === undefined || end === undefined ? '' : describeDuration(startedAt, end);
+}
+
+type RunSpan = Pick<SolveTrace, 'startedAt' | 'endedAt'>;
+
+/** `in 6.2 s`: how long the Conductor took to write the plan of a round; empty while it does, or if nobody did. */
+export function describePlanningTime({ planning }: Pick<RoundTrace, 'planning'>): string {
+  if (planning === undefined || planning.endedAt === null) return '';
+  return `in ${describeDuration(planning.startedAt, planning.endedAt)}`;
 }
 
 export function describeMs(milliseconds: number): string {

@@ -14,7 +14,7 @@ import type {
   WritePlanRequest,
   WritePlanResult,
 } from '../protocol/activity-contract';
-import type { Call, Problem, RoundTrace, SolveTrace, StepTrace, Usage } from '../protocol/solve';
+import type { Call, Problem, RoundTrace, SolveTrace, Steered, StepTrace, Usage } from '../protocol/solve';
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';
 import { nanoUsdOfCall, purposeOf } from '../protocol/planning';
 import type { Text } from '../protocol/text';
@@ -28,16 +28,22 @@ export interface StepAddress {
 
 /** Events of a run, recorded by the workflow as it goes and read back from a history. */
 interface EventFields {
-  /** `isGiven`: the configuration or the input has the plan, so that nobody writes it. */
-  'plan-asked': { round: number; depth: number; isGiven?: boolean };
+  /** `isGiven`: the configuration or the input has the plan; `at`: since when it is written. */
+  'plan-asked': { round: number; depth: number; isGiven?: boolean; at?: string };
   /** `checkpoint`: the one that was asked, if the Conductor is one; `problem`: null if it wrote a plan. */
-  'conductor-called': { round: number; problem: Problem | null; calls: readonly Call[]; checkpoint?: string };
+  'conductor-called': {
+    round: number;
+    problem: Problem | null;
+    calls: readonly Call[];
+    checkpoint?: string;
+    endedAt: string;
+  };
   /** `degraded` marks the stand-in plan of one step, when the Conductor wrote none. */
   planned: { round: number; plan: Plan; degraded: boolean };
   estimated: { estimate: NonNullable<SolveTrace['estimate']> };
   /** A plan waits for a person, from here to the verdict or the end of the run. */
-  'approval-asked': object;
-  'approval-ended': object;
+  'approval-asked': { round: number; at: string };
+  'approval-ended': { round: number; at: string };
   /** `childId`: child workflow of a step that was given to the Conductor itself. */
   'step-started': StepAddress &
     Pick<StepTrace, 'worker' | 'model' | 'fallbackFor'> & { childId?: string; at: string };
@@ -51,8 +57,11 @@ interface EventFields {
   'child-ended': ChildOutcome & { childId: string };
   /** `decision` is null if a review failed: the answer stands, and no one has accepted it. */
   decided: { round: number; decision: RoundTrace['decision'] };
+  /** A person told the run something, or decided on its plan. */
+  steered: { message: Steered };
   ended: Pick<SolveTrace, 'answer' | 'error' | 'stoppedBy' | 'spentAtMost'> & {
     status: Exclude<SolveTrace['status'], 'running'>;
+    at: string;
   };
 }
 
@@ -75,6 +84,7 @@ export function isPresumed({ callId }: Call): boolean {
 export function conductorCalled(
   request: WritePlanRequest,
   outcome: WritePlanResult | CallFailure,
+  at: string,
 ): EventOf<'conductor-called'> {
   const { round, repairs, run } = request;
   const { checkpoint, model } = run.conductor;
@@ -91,7 +101,8 @@ export function conductorCalled(
   const presumed = (problem: Problem): Call[] => (sentNothing(problem) ? [] : [callOf(problem)]);
   const calls = 'plan' in outcome ? outcome.calls : (outcome.details?.calls ?? presumed(outcome.problem));
   const asked = calls.length > 0 ? checkpoint : undefined;
-  return { kind: 'conductor-called', round, problem: outcome.problem, calls, checkpoint: asked };
+  const { endedAt = at } = 'plan' in outcome ? outcome : (outcome.details ?? {});
+  return { kind: 'conductor-called', round, problem: outcome.problem, calls, checkpoint: asked, endedAt };
 }
 
 export function stepStarted(request: WorkerRequest, at: string): RunEvent {

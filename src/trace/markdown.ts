@@ -6,6 +6,7 @@ import {
   describeCost,
   describeEstimate,
   describeRound,
+  describeRunTime,
   describeTokens,
   explainStop,
   howToApprove,
@@ -15,19 +16,32 @@ import {
   whoStandsIn,
 } from './describe';
 import { waitingRuns } from './run-tree';
+import { describeSteered } from './steered';
 
 /** Renders the trace as Markdown, for Temporal's UI and `trace --format markdown`. */
 export function renderTraceMarkdown(trace: SolveTrace): string {
-  const { status, degraded, answerCut, checkpoint, question, estimate, rounds, answer, error, stoppedBy } =
-    trace;
+  const {
+    status,
+    degraded,
+    answerCut,
+    checkpoint,
+    question,
+    estimate,
+    rounds,
+    answer,
+    error,
+    stoppedBy,
+    steered = [],
+  } = trace;
   const lost = joinFacts(degraded && 'degraded', answerCut && CUT);
   return [
-    joinFacts(`**${status}**`, lost, describeTokens(trace), describeCost(trace)),
+    joinFacts(`**${status}**`, describeRunTime(trace), lost, describeTokens(trace), describeCost(trace)),
     previewOf(question).replace(/^/gm, '> '),
     ...(checkpoint === null ? [] : [`Conductor: checkpoint \`${checkpoint}\``]),
     // Beside the final cost, an estimate would only confuse.
     ...(estimate === undefined || status !== 'running' ? [] : [`Plan: ${describeEstimate(estimate)}`]),
     ...whoStandsIn(trace).map((line) => `**Degraded**: ${line}`),
+    ...steered.map((message) => `Told: ${describeSteered(message)}`),
     ...waitingRuns(trace).map((run) => `**Waits for approval**: \`${howToApprove(run)}\``),
     ...rounds.flatMap((round) => [
       `### ${describeRound(round)}`,

@@ -1,10 +1,10 @@
 import { type Plan, planWaves } from '../plan/plan';
 import type { Call, Problem, RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
-import type { Text } from '../protocol/text';
+import { totalOf } from './cost';
 import type { EventOf, RunEvent, StepAddress } from './events';
 import { answeringStep, isWithin } from './run-tree';
 
-export function emptyTrace(run: { id: string; runId: string; question: Text }): SolveTrace {
+export function emptyTrace(run: Pick<SolveTrace, 'id' | 'runId' | 'question' | 'startedAt'>): SolveTrace {
   return {
     ...run,
     status: 'running',
@@ -29,13 +29,15 @@ export function applyEvent(trace: SolveTrace, event: RunEvent): SolveTrace {
 const CHANGES: {
   readonly [Kind in RunEvent['kind']]: (trace: SolveTrace, event: EventOf<Kind>) => SolveTrace;
 } = {
-  'plan-asked': (trace, { round, depth, isGiven = false }) => {
+  'plan-asked': (trace, { round, depth, isGiven = false, at }) => {
     const isKnown = trace.rounds.some((each) => isOwn(each) && each.round === round);
     const rounds = isKnown ? trace.rounds : [...trace.rounds, emptyRound(round, depth, null)];
-    return replaceRound({ ...endWait(trace), rounds }, round, (each) => asGiven(each, isGiven));
+    return replaceRound({ ...endWait(trace), rounds }, round, (each) =>
+      isGiven ? asGiven(each, true) : beginPlanning(asGiven(each, false), at),
+    );
   },
-  'conductor-called': (trace, { round, problem, calls, checkpoint }) => {
-    const told = replaceRound(trace, round, (each) => withError(each, problem));
+  'conductor-called': (trace, { round, problem, calls, checkpoint, endedAt }) => {
+    const told = replaceRound(trace, round, (each) => endPlanning(withError(each, problem), endedAt));
     return {
       ...withCalls(told, calls),
       checkpoint: checkpoint ?? trace.checkpoint,
@@ -48,8 +50,13 @@ const CHANGES: {
     return { ...endWait(planned), degraded: trace.degraded || degraded };
   },
   estimated: (trace, { estimate }) => ({ ...trace, estimate }),
-  'approval-asked': (trace) => ({ ...trace, waitsFor: 'approval' }),
-  'approval-ended': endWait,
+  'approval-asked': (trace, { round, at }) => ({
+    ...changeRound(trace, round, ({ approvals = [] }) => ({
+      approvals: [...approvals, { startedAt: at, endedAt: null }],
+    })),
+    waitsFor: 'approval',
+  }),
+  'approval-ended': (trace, { round, at }) => endWait(endApproval(trace, round, at)),
   'step-kept': (trace, event) => changeStep(trace, event, () => ({ output: event.output })),
   'step-started': (trace, event) => {
     const { worker, model, fallbackFor, childId = null, at } = event;
@@ -91,10 +98,11 @@ const CHANGES: {
     return { ...failRounds(trace, (round) => round.childId === childId, problem), degraded: true };
   },
   decided: (trace, { round, decision }) => changeRound(trace, round, () => ({ decision })),
-  ended: (trace, { status, answer, error, stoppedBy, spentAtMost }) => {
+  steered: (trace, { message }) => ({ ...trace, steered: [...(trace.steered ?? []), message] }),
+  ended: (trace, { status, answer, error, stoppedBy, spentAtMost, at }) => {
     const isUndecided = (round: RoundTrace): boolean => isOwn(round) && round.decision === null;
     const settled = status === 'failed' ? failRounds(trace, isUndecided) : trace;
-    const ended = { ...endWait(settled), status, answer, error, stoppedBy };
+    const ended = { ...endWait(endSpans(settled, at)), status, answer, error, stoppedBy, endedAt: at };
     const answerCut = answer === null ? undefined : answeringStep(trace)?.cut;
     return { ...ended, ...(answerCut && { answerCut }), ...(spentAtMost && { spentAtMost }) };
   },
@@ -162,6 +170,36 @@ function withCalls(trace: SolveTrace, added: readonly Call[]): SolveTrace {
   return { ...trace, calls, ...totalOf(calls) };
 }
 
+/** A repair, or another plan after a rejection, prolongs the planning. */
+function beginPlanning(round: RoundTrace, at: string | undefined): RoundTrace {
+  if (at === undefined) return round;
+  return { ...round, planning: { startedAt: round.planning?.startedAt ?? at, endedAt: null } };
+}
+
+function endPlanning({ planning, ...round }: RoundTrace, at: string): RoundTrace {
+  return planning === undefined ? round : { ...round, planning: { ...planning, endedAt: at } };
+}
+
+function endApproval(trace: SolveTrace, round: number, at: string): SolveTrace {
+  return replaceRound(trace, round, (each) => ({ ...each, ...endedApprovals(each, at) }));
+}
+
+function endedApprovals({ approvals }: RoundTrace, at: string): Pick<RoundTrace, 'approvals'> {
+  if (approvals === undefined) return {};
+  return { approvals: approvals.map((each) => ({ ...each, endedAt: each.endedAt ?? at })) };
+}
+
+/** Ends what lasted to the end of the run: a plan being written, a wait for a person. */
+function endSpans(trace: SolveTrace, at: string): SolveTrace {
+  const rounds = trace.rounds.map((round) => {
+    if (!isOwn(round)) return round;
+    const { planning } = round;
+    const ended = planning?.endedAt === null ? endPlanning(round, at) : round;
+    return { ...ended, ...endedApprovals(ended, at) };
+  });
+  return { ...trace, rounds };
+}
+
 function endWait(trace: SolveTrace): SolveTrace {
   const { waitsFor, ...running } = trace;
   return waitsFor === undefined ? trace : running;
@@ -221,36 +259,4 @@ function rank(id: string | null | undefined, order: readonly string[]): number {
   if (id === null || id === undefined) return 0;
   const position = order.findIndex((childId) => isWithin(id, childId));
   return position === -1 ? order.length + 1 : position + 1;
-}
-
-/** Sums calls. Unknown amounts count as 0; an unknown cost makes the sum a lower bound. */
-export function totalOf(calls: readonly Call[]): Pick<SolveTrace, 'usage' | 'costUsd' | 'costIsLowerBound'> {
-  const sum = (amountOf: (call: Call) => number): number =>
-    calls.reduce((total, call) => total + amountOf(call), 0);
-  return {
-    usage: {
-      inputTokens: sum((call) => call.usage?.inputTokens ?? 0),
-      outputTokens: sum((call) => call.usage?.outputTokens ?? 0),
-      calls: calls.length,
-    },
-    costUsd: sum((call) => call.nanoUsd ?? 0) / 1e9,
-    costIsLowerBound: calls.some((call) => call.nanoUsd === null),
-  };
-}
-
-type Cost = Pick<SolveTrace, 'costUsd' | 'costIsLowerBound'>;
-
-/** Returns the known cost of a run in nano-USD: a lower bound, so that nothing may be decided from it. */
-export function knownNanoUsd({ costUsd }: Pick<Cost, 'costUsd'>): number {
-  return Math.round(costUsd * 1e9);
-}
-
-/**
- * Returns the most that an ended run may have cost, in nano-USD, for every decision about money. An unknown part counts
- * as all that the run was granted. @param trace null: the run left none
- */
-export function mostSpent(trace: Cost | null, grantedNanoUsd: number): number {
-  if (trace === null) return grantedNanoUsd;
-  const known = knownNanoUsd(trace);
-  return trace.costIsLowerBound ? Math.max(known, grantedNanoUsd) : known;
 }

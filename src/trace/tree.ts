@@ -7,7 +7,9 @@ import {
   describeDuration,
   describeEstimate,
   describePlan,
+  describePlanningTime,
   describeRound,
+  describeRunTime,
   describeSees,
   describeTokens,
   describeUsd,
@@ -33,7 +35,8 @@ import {
   wrap,
   wrapped,
 } from './lines';
-import { totalOf } from './reduce';
+import { totalOf } from './cost';
+import { describeSteered } from './steered';
 import { callsOfPlan, callsOfStep, roundsOf, waitingRuns } from './run-tree';
 
 /** Renders a run as a tree for a terminal, a child's rounds below its step. Whole texts are in the JSON format. */
@@ -51,11 +54,27 @@ class TreeText {
   ) {}
 
   root(): Branch {
-    const { id, status, degraded, answerCut, stoppedBy, checkpoint, question, estimate } = this.trace;
+    const {
+      id,
+      status,
+      degraded,
+      answerCut,
+      stoppedBy,
+      checkpoint,
+      question,
+      estimate,
+      steered = [],
+    } = this.trace;
     const { waitsFor, waitReason = null } = this.trace;
     const waits = waitsFor && `waits for ${waitsFor}`;
     const lost = joinFacts(degraded && 'degraded', answerCut && CUT);
-    const state = joinFacts(status, waits, lost, stoppedBy && `stopped by ${stoppedBy}`);
+    const state = joinFacts(
+      status,
+      waits,
+      describeRunTime(this.trace),
+      lost,
+      stoppedBy && `stopped by ${stoppedBy}`,
+    );
     return {
       line: headLine(this.paint, id, [state, describeTokens(this.trace), describeCost(this.trace)]),
       notes: [
@@ -63,6 +82,7 @@ class TreeText {
         ...this.fact('checkpoint', checkpoint),
         ...this.fact('plan', status === 'running' && estimate ? describeEstimate(estimate) : null),
         ...this.fact('because', waitReason),
+        ...steered.flatMap((message) => this.fact('told', describeSteered(message))),
         ...whoStandsIn(this.trace).flatMap((line) => this.fact('degraded', line)),
         ...waitingRuns(this.trace).flatMap((run) => this.fact('to let it run:', howToApprove(run))),
       ],
@@ -75,7 +95,13 @@ class TreeText {
       const waves = [...new Set(round.steps.map(({ wave }) => wave))].sort((a, b) => a - b);
       const [name = '', ...facts] = describeRound(round).split(' · ');
       const calls = callsOfPlan(this.trace.calls, round);
-      const plan = [calls.at(-1)?.model ?? '', describePlan(round), kindOf(round), ...sumOf(calls)];
+      const plan = [
+        calls.at(-1)?.model ?? '',
+        describePlan(round),
+        kindOf(round),
+        describePlanningTime(round),
+        ...sumOf(calls),
+      ];
       return {
         line: () => [joinFacts(this.paint.strong(name), ...facts)],
         branches: [

@@ -34,9 +34,10 @@ import {
   SET_MAX_DEPTH_SIGNAL,
   STATE_QUERY,
 } from '../protocol/names';
-import type { RunLimits } from '../protocol/cards';
+import { runLimitsOf } from '../protocol/rights';
 import type { SolveTrace } from '../protocol/solve';
-import { checkPlan } from './failures';
+import { readMessage } from '../trace/steered';
+import { checkPlan, now } from './failures';
 import { hearSignal } from './hear-signal';
 import type { Limits } from './limits';
 import type { RunStart } from './run-context';
@@ -51,14 +52,14 @@ export const limitsQuery = defineQuery<HeldLimits | null>(LIMITS_QUERY);
 /** Signal: how deep the Conductor may call itself from now on; null: as deep as the other limits allow. */
 export const setMaxDepthSignal = defineSignal<[number | null, Sender?]>(SET_MAX_DEPTH_SIGNAL);
 /** Signal: a hint, which the Conductor is shown from its next call on. */
-export const addHintSignal = defineSignal<[string]>(ADD_HINT_SIGNAL);
+export const addHintSignal = defineSignal<[string, Sender?]>(ADD_HINT_SIGNAL);
 
 /** Update: changes limits and returns those that now hold. */
 export const setLimitsUpdate = defineUpdate<HeldLimits, [LimitsChange, Sender?]>(SET_LIMITS_UPDATE);
 /** Update: approves the waiting plan, but only if it is the plan that the person saw. */
-export const approvePlanUpdate = defineUpdate<null, [Plan]>(APPROVE_PLAN_UPDATE);
+export const approvePlanUpdate = defineUpdate<null, [Plan, Sender?]>(APPROVE_PLAN_UPDATE);
 /** Update: runs another plan instead, under the same rules as the Conductor's plans; returns it in normal form. */
-export const editPlanUpdate = defineUpdate<Plan, [Plan]>(EDIT_PLAN_UPDATE);
+export const editPlanUpdate = defineUpdate<Plan, [Plan, Sender?]>(EDIT_PLAN_UPDATE);
 /** Update: has the Conductor write another plan, for the given reason. */
 export const rejectPlanUpdate = defineUpdate<null, [PlanRejection, Sender?]>(REJECT_PLAN_UPDATE);
 
@@ -79,20 +80,30 @@ export function handleRunMessages(start: RunStart): void {
 }
 
 /** Sets the signal handlers. Signals cannot be refused, so an invalid one is ignored and logged. */
-function listenForSignals({ steering }: RunStart): void {
+function listenForSignals(start: RunStart): void {
+  const { steering } = start;
   hearSignal(setMaxDepthSignal, MAX_MESSAGES, (depth: number | null, sender?: Sender) => {
     const problem = isDepth(depth)
       ? steering.rights.findExcess({ depth }, sender)
       : `expected ${LIMIT_RULES.depth.expected}`;
-    if (problem === null) void steering.changeLimits({ depth }, sender);
-    return problem;
+    if (problem !== null) return problem;
+    note(start, SET_MAX_DEPTH_SIGNAL, depth, sender);
+    void steering.changeLimits({ depth }, sender);
+    return null;
   });
-  hearSignal(addHintSignal, MAX_HINTS, (hint) => {
+  hearSignal(addHintSignal, MAX_HINTS, (hint: string, sender?: Sender) => {
     if (!HINT.isMet(hint)) return `expected ${HINT.expected}`;
+    note(start, ADD_HINT_SIGNAL, hint, sender);
     if (steering.hints.length === MAX_HINTS) return `expected at most ${MAX_HINTS} hints a run`;
     steering.addHint(hint);
     return null;
   });
+}
+
+/** Writes a message that the run heeds into its trace (rule 7 of `client/trace-reader.ts`). */
+function note({ recorder }: RunStart, name: string, ...args: readonly unknown[]): void {
+  const message = readMessage(name, args, now());
+  if (message !== null) recorder.record({ kind: 'steered', message });
 }
 
 /** Sets the handler of the only update that is of use again and again, and leaves the rest of them for verdicts. */
@@ -116,7 +127,9 @@ const TOO_MANY_CHANGES =
   'plan are always possible: decide on its plan, cancel it, or start another run';
 
 /** Applies a change at once. Replies when the run has limits: the first call resolves them soon. */
-async function setLimits({ steering }: RunStart, change: LimitsChange, sender: unknown): Promise<HeldLimits> {
+async function setLimits(start: RunStart, change: LimitsChange, sender: unknown): Promise<HeldLimits> {
+  const { steering } = start;
+  note(start, SET_LIMITS_UPDATE, change, sender);
   await Promise.all(steering.changeLimits(runLimitsOf(change), sender));
   // A cancellation does not reject the update: the reply comes once limits are known or the run is over.
   await CancellationScope.nonCancellable(() => condition(() => steering.limits !== null || steering.isOver));
@@ -133,23 +146,26 @@ function forbidFor(problem: string | null): void {
   if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FAILURES.notAllowed);
 }
 
-function listenForVerdicts({ approval, steering }: RunStart): void {
+function listenForVerdicts(start: RunStart): void {
+  const { approval, steering } = start;
   /** @param judge throws if it refuses the verdict */
-  const hear = <Args extends readonly unknown[], Answer>(
-    update: UpdateDefinition<Answer, [...Args]>,
+  const hear = <Said, Answer>(
+    update: UpdateDefinition<Answer, [Said, Sender?]>,
     judge: (
       waiting: WaitingPlan,
-      ...args: Args
+      said: Said,
+      sender?: Sender,
     ) => { readonly verdict: PlanVerdict; readonly answer: Answer },
   ): void => {
-    const judged = (...args: Args): ReturnType<typeof judge> => {
-      if (approval.waiting !== null) return judge(approval.waiting, ...args);
+    const judged = (said: Said, sender?: Sender): ReturnType<typeof judge> => {
+      if (approval.waiting !== null) return judge(approval.waiting, said, sender);
       throw badMessage(
         'this run has no plan waiting for approval: none is written yet, it was started without approval, or its plan was already decided on',
       );
     };
-    const decide = (...args: Args): Answer => {
-      const { verdict, answer } = judged(...args);
+    const decide = (said: Said, sender?: Sender): Answer => {
+      const { verdict, answer } = judged(said, sender);
+      note(start, update.name, said, sender);
       approval.decide(verdict);
       return answer;
     };
@@ -163,7 +179,7 @@ function listenForVerdicts({ approval, steering }: RunStart): void {
     const plan = checkPlan(edited, rules());
     return { verdict: { plan }, answer: plan };
   });
-  hear(rejectPlanUpdate, (_, rejection: PlanRejection, sender?: Sender) => {
+  hear(rejectPlanUpdate, (_, rejection, sender) => {
     refuseFor(findRejectionProblem(rejection));
     forbidFor(steering.rights.findPlanningProblem(sender));
     return { verdict: { reason: rejection.reason }, answer: null };
@@ -184,11 +200,6 @@ function comparableSteps({ steps }: Plan): unknown {
 
 function badMessage(problem: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(problem, FAILURES.badMessage);
-}
-
-function runLimitsOf({ costUsd, ...change }: LimitsChange): Partial<RunLimits> {
-  if (costUsd === undefined) return change;
-  return { ...change, nanoUsd: costUsd === null ? null : Math.round(costUsd * 1e9) };
 }
 
 function heldLimits(limits: Limits): HeldLimits {

@@ -9,7 +9,7 @@ import { asksApproval, keptOutputs, planContextOf, standInPlan, takesConfigured 
 import type { Text } from '../protocol/text';
 import { describeUsd } from '../trace/describe';
 import { modelActivities } from './activities';
-import { checkPlan, isOwnCancellation, mayRetryBilled, readCallFailure } from './failures';
+import { checkPlan, isOwnCancellation, mayRetryBilled, now, readCallFailure } from './failures';
 import { mayRecurse, type RunContext } from './run-context';
 import type { PlanVerdict } from './steering';
 import { type CallFailure, conductorCalled, readFailure } from '../trace/events';
@@ -63,14 +63,14 @@ function rulesOf(context: RunContext): PlanContext {
 
 async function askPerson(context: RunContext, plan: Plan): Promise<PlanVerdict> {
   const { approval, limits, recorder, round } = context;
-  recorder.record({ kind: 'approval-asked' });
+  recorder.record({ kind: 'approval-asked', round, at: now() });
   const verdict = await approval.ask({ plan, rules: () => rulesOf(context) }, limits);
   if (verdict === null) {
     const seconds = limits.current.approvalMs / 1000;
     const message = `no one decided on the plan within ${seconds} s; raise limits.approval, or run without approval`;
     throw limits.stopBy('approval', message);
   }
-  recorder.record({ kind: 'approval-ended' });
+  recorder.record({ kind: 'approval-ended', round, at: now() });
   if ('plan' in verdict && verdict.plan !== plan) {
     recorder.record({ kind: 'planned', round, plan: verdict.plan, degraded: false });
     recordKnown(context, verdict.plan);
@@ -118,7 +118,7 @@ export async function obtainPlan(
   let paidRetries = 0;
   for (;;) {
     const request = requestFor(context, repairs);
-    recorder.record({ kind: 'plan-asked', round, depth, isGiven: takesConfigured(request) });
+    recorder.record({ kind: 'plan-asked', round, depth, isGiven: takesConfigured(request), at: now() });
     const outcome = await askConductor(context, request);
     const obtained = planIn(outcome);
     if (obtained !== null) {
@@ -178,6 +178,7 @@ function requestFor(context: RunContext, repairs: readonly FailedReply[]): Write
     review: input.parent?.review,
     hints: steering.hints.length > 0 ? [...steering.hints] : undefined,
     seed: input.seed,
+    ...(input.live === true && { live: input.live }),
     storeId: run.storeId,
   };
 }
@@ -198,7 +199,7 @@ async function askConductor(context: RunContext, request: WritePlanRequest): Pro
   const activities = modelActivities(context, run.conductor, summary);
   const { allowance } = reservation;
   const conclude = (outcome: ConductorOutcome): ConductorOutcome => {
-    const called = conductorCalled(request, outcome);
+    const called = conductorCalled(request, outcome, now());
     reservation.settle(called.calls);
     recorder.record(called);
     return outcome;

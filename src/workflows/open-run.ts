@@ -4,7 +4,8 @@ import type { ResolveRunResult } from '../protocol/activity-contract';
 import type { SolveInput } from '../protocol/input';
 import { questionOf } from '../protocol/planning';
 import { emptyTrace } from '../trace/reduce';
-import { KeyRights } from './key-rights';
+import { now } from './failures';
+import { KeyRights } from '../protocol/key-rights';
 import { Limits } from './limits';
 import { PayloadBudget } from './payload-budget';
 import { Recorder, type RunContext, type RunStart } from './run-context';
@@ -13,8 +14,9 @@ import { Approval, Steering } from './steering';
 
 /** Begins the run of a solve, which takes messages before its configuration is known. */
 export function beginRun(input: SolveInput): RunStart {
-  const { workflowId, runId } = workflowInfo();
-  const trace = emptyTrace({ id: workflowId, runId, question: questionOf(input) });
+  const { workflowId, runId, startTime } = workflowInfo();
+  const startedAt = startTime.toISOString();
+  const trace = emptyTrace({ id: workflowId, runId, question: questionOf(input), startedAt });
   return startWith(new Recorder(trace), new KeyRights(input));
 }
 
@@ -46,7 +48,7 @@ type GivenRun = Pick<RunContext, 'question' | 'conversation' | 'run' | 'limits'>
 export function runWithin(name: string, given: GivenRun): RunContext {
   const { workflowId, runId } = workflowInfo();
   const { question } = given;
-  const trace = emptyTrace({ id: `${workflowId}/${name}`, runId, question });
+  const trace = emptyTrace({ id: `${workflowId}/${name}`, runId, question, startedAt: now() });
   const start = startWith(new Recorder(trace, () => undefined), new KeyRights(null));
   const place = { rootId: workflowId, depth: 0, round: 0, background: [] };
   return contextOf(start, { input: { question }, ...place, ...given });

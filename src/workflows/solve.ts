@@ -16,7 +16,7 @@ import type { Text, TextRef } from '../protocol/text';
 import { describeEnd, whyDegraded } from '../trace/describe';
 import { configurationActivities, storeActivities } from './activities';
 import { reviewAnswer } from './child';
-import { isOwnCancellation, orFail } from './failures';
+import { isOwnCancellation, now, orFail } from './failures';
 import { handleRunMessages } from './listen';
 import { settlePlan } from './make-plan';
 import { beginRun, openRun } from './open-run';
@@ -148,7 +148,7 @@ type End = Pick<Extract<RunEvent, { kind: 'ended' }>, 'status' | 'answer' | 'err
 function end({ recorder, steering: { limits } }: RunStart, how: End): void {
   const stoppedBy = limits?.stoppedBy ?? recorder.trace.stoppedBy;
   const spent = limits === null ? {} : { spentAtMost: limits.spentAtMost };
-  recorder.record({ kind: 'ended', ...how, stoppedBy, ...spent });
+  recorder.record({ kind: 'ended', ...how, stoppedBy, ...spent, at: now() });
   // The line of the whole run covers its parts.
   if (workflowInfo().workflowType === SOLVE_WORKFLOW) log.info(describeEnd(recorder.trace));
 }

@@ -5,7 +5,7 @@ import { ADD_HINT_SIGNAL, SET_MAX_DEPTH_SIGNAL } from '../protocol/names';
 import type { RunLimits } from '../protocol/cards';
 import type { SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
-import type { KeyRights } from './key-rights';
+import type { KeyRights } from '../protocol/key-rights';
 import type { Limits } from './limits';
 
 export interface SteeringState {

@@ -154,6 +154,34 @@ test('with any timing, loss or restart from a cursor, a reader gets the answer t
   );
 });
 
+test('what the Conductor writes is told until its plan is known, each attempt from its beginning', () => {
+  const trace = emptyTrace({ id: ID, runId: 'r', question: 'Why?' }) as SolveResult;
+  const round = { round: 0, depth: 0, childId: null, steps: [], answer: null, decision: null };
+  const planning = { ...trace, rounds: [{ ...round, plan: null }] };
+  const write = (call: number, offset: number, text: string): LiveText => ({
+    ...{ workflowId: ID, round: 0, step: null, callId: `call-${call}`, attempt: 1 },
+    ...{ startedAt: timeOf(call), offset, text },
+  });
+  const teller = new LiveTeller(ID);
+  teller.add([write(0, 0, 'A pl'), write(0, 4, 'an'), write(1, 0, 'Ano')]);
+  const first = [...teller.tell(planning)];
+  expect(first).toMatchObject([
+    { kind: 'planning', round: 0, attempt: 1, offset: 0, delta: 'A pl' },
+    { kind: 'planning', attempt: 1, offset: 4, delta: 'an' },
+    { kind: 'planning', attempt: 2, offset: 0, delta: 'Ano' },
+  ]);
+  // A reader that comes back reads the log from its beginning, and a piece is lost on the way.
+  const again = new LiveTeller(ID, first.at(-1)?.cursor);
+  again.add([write(0, 6, ' of old'), write(1, 0, 'Ano'), write(1, 3, 'ther'), write(1, 9, '!')]);
+  expect([...again.tell(planning)]).toMatchObject([
+    { kind: 'planning', attempt: 2, offset: 3, delta: 'ther' },
+  ]);
+  again.add([write(1, 7, ' one')]);
+  const planned = { ...trace, rounds: [{ ...round, plan: { steps: [] } }] };
+  expect([...again.tell(planned)]).toMatchObject([{ kind: 'planned' }]);
+  expect([...again.tell(planned)]).toEqual([]);
+});
+
 test('nothing is reported after the end', () => {
   const [, , ended] = statesOf([{ pieces: ['Eight.'], failed: false }]);
   if (ended === undefined) throw new Error('a run of one attempt ends in its third state');

@@ -141,6 +141,7 @@ async function play({ client, temporal }: Stage, each: Case): Promise<void> {
         const state = await handle.query<SolveTrace>('state').catch(() => null);
         if (state?.status !== 'running' || state.waitsFor !== 'approval') continue;
         const plan = state.rounds[0]?.plan ?? { steps: [] };
+        if (run === id && isFirst) await steer(client, id, each);
         await decide(client, run, run === id && isFirst ? each : null, plan);
         isFirst = isFirst && run !== id;
       }
@@ -148,6 +149,14 @@ async function play({ client, temporal }: Stage, each: Case): Promise<void> {
     },
     ({ status }) => status.name !== 'RUNNING',
   );
+}
+
+/** Sends what a run heeds and what it does not: a signal is no request, and nobody refuses it. */
+async function steer(client: ConductorClient, id: string, { depth }: Case): Promise<void> {
+  await client.addHint(id, 'Mind the units.', { name: 'ada' });
+  await client.setMaxDepth(id, depth);
+  await client.setLimits(id, {});
+  await client.setLimits(id, { calls: 100, costUsd: null }, { name: '' });
 }
 
 async function decide(client: ConductorClient, id: string, each: Case | null, plan: Plan): Promise<void> {

@@ -23,8 +23,11 @@ async function take(events: AsyncIterable<LiveEvent>, count = Infinity): Promise
 const textOf = (events: readonly LiveEvent[], step: number): string =>
   events.map((event) => (event.kind === 'text' && event.step === step ? event.delta : '')).join('');
 
-const kindsOf = (events: readonly LiveEvent[]): string[] =>
-  events.map(({ kind }) => kind).filter((kind, index, all) => kind !== 'text' || all[index - 1] !== 'text');
+/** Kinds of events, a text counted once. A plan's words are told only while it is written. */
+function kindsOf(events: readonly LiveEvent[]): string[] {
+  const kinds = events.map(({ kind }) => kind).filter((kind) => kind !== 'planning');
+  return kinds.filter((kind, index) => kind !== 'text' || kinds[index - 1] !== 'text');
+}
 
 const withoutCursor = (event: LiveEvent): object => ({ ...event, cursor: undefined });
 

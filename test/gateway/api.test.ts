@@ -105,6 +105,10 @@ test('a waiting plan can be rejected and edited, and hints, depth and limits can
     expect(Date.parse(String(held.body.approvalEndsAt))).toBeGreaterThan(Date.now());
     expect(await to('limits', { calls: 20 })).toMatchObject({ status: 200, body: { calls: 20, depth: 0 } });
 
+    expect(await ask('GET', `/api/solves/${id}/plan-rules`)).toEqual(
+      ok({ workers: ['a', 'b'], maxSteps: 5 }),
+    );
+
     stage.plan([step('b', 'Count.')]);
     expect(await to('reject', { reason: 'Who looks counts nothing.' })).toMatchObject({ status: 200 });
     await untilTrace(stage, id, ({ rounds }) => rounds[0]?.plan?.steps[0]?.worker === 'b');
@@ -119,7 +123,15 @@ test('a waiting plan can be rejected and edited, and hints, depth and limits can
       body: { error: { message: expect.stringContaining('Step 1 cannot see step 1') as string } },
     });
     expect(await to('edit', { plan: other })).toEqual(ok({ plan: other }));
-    expect((await endOf(stage, id)).answer).toBe('Many.');
+    const { answer, steered } = await endOf(stage, id);
+    expect(answer).toBe('Many.');
+    expect(steered).toMatchObject([
+      { kind: 'hint', by: 'key-2', text: 'Spiders are no insects.' },
+      { kind: 'limits', by: 'key-2', limits: { depth: 0 } },
+      { kind: 'limits', by: 'key-2', limits: { calls: 20 } },
+      { kind: 'rejected', by: 'key-2', text: 'Who looks counts nothing.' },
+      { kind: 'edited', by: 'key-2' },
+    ]);
     expect(await to('cancel')).toMatchObject({ status: 409 });
 
     const today = dateOf(Date.now());

@@ -98,6 +98,7 @@ function withoutEnd(trace: SolveTrace): object {
   }));
   const ends = {
     status: null,
+    endedAt: null,
     answer: null,
     answerCut: null,
     error: null,

@@ -60,19 +60,17 @@ export async function linkFor({ store }: Stage, url: string, secret: string): Pr
 
 interface Violation {
   readonly id: string;
-  readonly impact: string | null;
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** Returns axe's serious findings on a page, in the light and the dark theme. */
-export async function seriousFlaws(page: Page): Promise<string[]> {
+/** Returns axe's findings on a page, in the light and the dark theme. */
+export async function flawsOf(page: Page): Promise<string[]> {
   const flaws: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.evaluate(axe.source);
     const violations = await page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)');
-    for (const { id, impact, nodes } of violations) {
-      if (impact !== 'serious' && impact !== 'critical') continue;
+    for (const { id, nodes } of violations) {
       flaws.push(
         `${colorScheme}, ${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`,
       );

@@ -6,7 +6,7 @@ import { readServing } from '../../src/training/client';
 import { gateKey } from '../../src/training/store-keys';
 import { useStage } from '../support/stage';
 import { until } from '../support/until';
-import { describeInChromium, linkFor, seriousFlaws } from './browser';
+import { describeInChromium, linkFor, flawsOf } from './browser';
 import { keepCalls, keepEvaluation, keepNextCycle, keepNights } from '../support/kept-board';
 import { usePage } from './use-page';
 
@@ -26,10 +26,10 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
   }
 
   /** Returns flaws in both themes on a wide and on a phone's screen, which the page must not exceed. */
-  async function flawsOf(page: Page): Promise<string[]> {
-    const flaws = await seriousFlaws(page);
+  async function flawsWideAndNarrow(page: Page): Promise<string[]> {
+    const flaws = await flawsOf(page);
     await page.setViewportSize({ width: 390, height: 800 });
-    flaws.push(...(await seriousFlaws(page)));
+    flaws.push(...(await flawsOf(page)));
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
     if (width > 390) flaws.push(`the page is ${width} pixels wide`);
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -50,7 +50,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await gate.getByText('more than +0.338 with 97.5 % confidence', { exact: true }).waitFor();
     await gate.getByText(/mean reward 0.917 against 0.500 on 12 held-out questions/).waitFor();
     expect((await readServing(stage.store)).serving).toMatchObject({ name: '000008' });
-    expect(await flawsOf(page)).toEqual([]);
+    expect(await flawsWideAndNarrow(page)).toEqual([]);
 
     await run.getByRole('button', { name: 'Cycle 8, reward 0.91' }).focus();
     await page.keyboard.press('Enter');
@@ -65,7 +65,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
       expect.stringMatching(/^01 time.*unparseable$/),
     ]);
     await page.getByRole('article', { name: 'Group 1' }).getByText('<b>Count</b>').waitFor();
-    expect(await flawsOf(page)).toEqual([]);
+    expect(await flawsWideAndNarrow(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await group.waitFor({ state: 'detached' });
     expect(await page.evaluate('document.activeElement.textContent')).toBe('8');
@@ -101,7 +101,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await until(widthOf, (width) => width > 0 && width < 390);
     await page.getByText('All figures as a table').click();
     await page.getByRole('rowheader', { name: 'Reward: training' }).waitFor();
-    expect(await flawsOf(page)).toEqual([]);
+    expect(await flawsWideAndNarrow(page)).toEqual([]);
   });
 
   test('a running night appears, grows, and finally shows its gate', async () => {
@@ -133,11 +133,11 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
   test('an evaluation is listed, drawn and sorted, and disagreements are shown side by side', async () => {
     const page = await enter('Evaluations');
     await page.getByText('No evaluations yet').waitFor();
-    expect(await flawsOf(page)).toEqual([]);
+    expect(await flawsWideAndNarrow(page)).toEqual([]);
     await keepEvaluation(stage.store, resolveRun(readGivenConfig(stage.config)));
     await page.reload();
     await page.getByRole('link', { name: 'eval-legs' }).waitFor();
-    expect(await flawsOf(page)).toEqual([]);
+    expect(await flawsWideAndNarrow(page)).toEqual([]);
     await page.getByRole('link', { name: 'eval-legs' }).click();
     await page
       .getByText(/conductor against worker:a, the best single worker on these questions: \+0\.167/)
@@ -161,7 +161,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await question.getByText('Check.').waitFor();
     const solve = question.getByRole('link', { name: 'Its solve' }).first();
     expect(await solve.getAttribute('href')).toBe('/solves/eval-legs-0-10');
-    expect(await flawsOf(page)).toEqual([]);
+    expect(await flawsWideAndNarrow(page)).toEqual([]);
     await page.goto(`${site.gateway.url}/evaluations/nothing`);
     await page.getByText(/This evaluation cannot be shown: there is no evaluation "nothing"/).waitFor();
   });
@@ -178,7 +178,7 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await page.getByRole('link', { name: 'Money' }).click();
     await page.getByText('No costs yet').waitFor();
     expect(await page.getByRole('button', { name: 'By key' }).count()).toBe(0);
-    expect(await flawsOf(page)).toEqual([]);
+    expect(await flawsWideAndNarrow(page)).toEqual([]);
   });
 
   test('spending is drawn by day and worker, and summed by key', async () => {
@@ -201,12 +201,12 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     const days = page.getByRole('rowheader');
     expect(await days.count()).toBe(20);
     expect(await days.first().textContent()).toBe('2026-11-20');
-    expect(await flawsOf(page)).toEqual([]);
+    expect(await flawsWideAndNarrow(page)).toEqual([]);
     await page.getByRole('button', { name: 'By key' }).click();
     const own = page.getByRole('row').filter({ hasText: `ada (${key?.id})` });
     await own.getByText('$0.4170').waitFor();
     await page.getByRole('rowheader', { name: 'no key' }).waitFor();
-    expect(await flawsOf(page)).toEqual([]);
+    expect(await flawsWideAndNarrow(page)).toEqual([]);
     await page.getByRole('button', { name: 'Most expensive solves' }).click();
     await page.getByRole('link', { name: 'solve-20' }).waitFor();
   });
@@ -255,6 +255,6 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
   test('if nothing was learned yet, the page says so', async () => {
     const page = await enter('Learning');
     await page.getByText('No nights yet').waitFor();
-    expect(await flawsOf(page)).toEqual([]);
+    expect(await flawsWideAndNarrow(page)).toEqual([]);
   });
 });

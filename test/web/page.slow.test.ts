@@ -6,7 +6,7 @@ import { WORKFLOWS_PAGE } from '../support/gateway';
 import { keepNightly } from '../support/keep-nightly';
 import { step, useStage } from '../support/stage';
 import { endOf, until, untilTrace } from '../support/until';
-import { describeInChromium, linkFor, openReader, seriousFlaws } from './browser';
+import { describeInChromium, linkFor, openReader, flawsOf } from './browser';
 import { answerOf, ask, usePage } from './use-page';
 
 jest.setTimeout(120_000);
@@ -40,7 +40,7 @@ describeInChromium('the page, in Chromium', () => {
     const other = await openReader(site.browser, site.gateway.url);
     await other.page.goto(link);
     await other.page.getByText(/a link works once/).waitFor();
-    expect(await seriousFlaws(other.page)).toEqual([]);
+    expect(await flawsOf(other.page)).toEqual([]);
     await other.page.getByLabel('Key').fill(site.secret);
     await other.page.keyboard.press('Enter');
     await other.page.getByText('ada').waitFor();
@@ -58,7 +58,7 @@ describeInChromium('the page, in Chromium', () => {
       stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
       stage.providers.script('b', [{ fault: 'drip', ms: 4000 }]);
       const page = await enter();
-      expect(await seriousFlaws(page)).toEqual([]);
+      expect(await flawsOf(page)).toEqual([]);
       await ask(page, 'How many legs has a spider?');
       await page.getByRole('heading', { name: 'How many legs has a spider?' }).waitFor();
       await page.getByRole('button', { name: /1\s*a\s*Look\./ }).waitFor();
@@ -83,7 +83,7 @@ describeInChromium('the page, in Chromium', () => {
       const prompt = (await panel.getByRole('group', { name: 'user' }).textContent()) ?? '';
       expect(prompt).toContain('How many legs has a spider?');
       expect(sent).toContain(JSON.stringify(prompt).slice(1, -1));
-      expect(await seriousFlaws(page)).toEqual([]);
+      expect(await flawsOf(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await panel.waitFor({ state: 'detached' });
 
@@ -91,9 +91,9 @@ describeInChromium('the page, in Chromium', () => {
       expect(elsewhere).toMatch(new RegExp(`^${WORKFLOWS_PAGE}/gw-[^/]+/[0-9a-f-]{36}$`));
 
       await page.getByRole('link', { name: 'Solves' }).click();
-      await page.getByRole('option').waitFor();
-      expect(await page.getByRole('option').count()).toBe(1);
-      expect(await seriousFlaws(page)).toEqual([]);
+      await page.getByRole('grid').getByRole('link').waitFor();
+      expect(await page.getByRole('grid').getByRole('link').count()).toBe(1);
+      expect(await flawsOf(page)).toEqual([]);
       await page.keyboard.press('/');
       await page.keyboard.type('nothing like it');
       await page.getByText('No solve matches').waitFor();
@@ -104,7 +104,7 @@ describeInChromium('the page, in Chromium', () => {
       await page.getByRole('link', { name: 'Money' }).click();
       await page.getByRole('button', { name: 'By worker' }).click();
       await page.getByRole('rowheader', { name: 'a', exact: true }).waitFor();
-      expect(await seriousFlaws(page)).toEqual([]);
+      expect(await flawsOf(page)).toEqual([]);
     });
   });
 
@@ -133,12 +133,16 @@ describeInChromium('the page, in Chromium', () => {
       await page
         .getByText(/This plan waits for you\..*Without a decision the run ends in \d+ (min|h)\./)
         .waitFor();
-      expect(await seriousFlaws(page)).toEqual([]);
+      expect(await flawsOf(page)).toEqual([]);
       await page.getByRole('button', { name: 'Edit' }).click();
       for (let more = 0; more < 5; more += 1) await page.getByRole('button', { name: 'Add a step' }).click();
+      await page.getByText('Step 2 has no subtask yet.').waitFor();
+      expect(await page.getByRole('button', { name: 'Run this plan' }).isDisabled()).toBe(true);
+      for (let added = 2; added <= 6; added += 1)
+        await page.getByLabel(`Subtask of step ${added}`).fill('More.');
       await page.getByRole('button', { name: 'Run this plan' }).click();
       await page.getByText(/The plan was refused: .*6 steps, but at most 5 are allowed/).waitFor();
-      expect(await seriousFlaws(page)).toEqual([]);
+      expect(await flawsOf(page)).toEqual([]);
       for (let last = 6; last > 2; last -= 1) await page.getByLabel(`Remove step ${last}`).click();
       // With a long subtask, the refusal must number steps as the page does.
       await page.getByLabel('Subtask of step 2').fill('x'.repeat(20_000));
@@ -206,8 +210,8 @@ describeInChromium('the page, in Chromium', () => {
       letGo();
       expect((await endOf(stage, id)).status).toBe('cancelled');
       await page.getByRole('button', { name: /1\s*b\s*Count\./ }).click();
-      await page.getByLabel('From this step, with').selectOption('a');
-      await page.getByRole('button', { name: 'Retry' }).click();
+      await page.getByLabel('Run again from here with').selectOption('a');
+      await page.getByRole('button', { name: 'Run again' }).click();
       await answerOf(page).getByText('legs').waitFor();
       expect(page.url()).not.toContain(id);
     });
@@ -229,7 +233,7 @@ describeInChromium('the page, in Chromium', () => {
       await answerOf(page).getByText('legs').waitFor();
       await child.getByRole('button', { name: /1\s*a\s*Weigh each leg\./ }).click();
       await page.getByRole('region', { name: 'Step 1' }).getByText('Weigh each leg.').waitFor();
-      expect(await seriousFlaws(page)).toEqual([]);
+      expect(await flawsOf(page)).toEqual([]);
     });
   });
 
@@ -269,7 +273,7 @@ describeInChromium('the page, in Chromium', () => {
       await answerOf(page).getByText('word59').waitFor();
       await page.getByText('Earlier conversation: 2 turns').click();
       await page.getByRole('region', { name: 'The team' }).getByText('legs').waitFor();
-      expect(await seriousFlaws(page)).toEqual([]);
+      expect(await flawsOf(page)).toEqual([]);
       expect(stage.requestsTo('b').map(({ body }) => JSON.stringify(body))).toEqual([
         expect.stringMatching(/How many legs has a spider.*Eight \*\*legs\*\*.*And a fly/),
       ]);
@@ -279,13 +283,41 @@ describeInChromium('the page, in Chromium', () => {
       await ask(page, 'How many legs has a spider?');
       await answerOf(page).getByText('word59').waitFor();
       await page.getByText('Compare').click();
-      await page.getByRole('link', { name: /done/ }).click();
+      await page.getByRole('link', { name: /done.*the same question/ }).click();
+      const teams = page.getByRole('row', { name: /^Plan/ }).getByRole('cell');
+      await teams.first().waitFor();
+      expect(await teams.allTextContents()).toEqual(['1 step: b', expect.stringMatching(/steps?: a/)]);
+      await page.getByText('How the answers differ').click();
+      await page.locator('.changes del', { hasText: 'word59' }).waitFor();
+      await page.locator('.changes ins', { hasText: 'legs' }).waitFor();
       const other = page.getByRole('region', { name: `Solve ${first}` });
       await other.getByRole('button', { name: /1\s*a\s*Look\./ }).waitFor();
-      await answerOf(page).getByText('word59').waitFor();
-      expect(await seriousFlaws(page)).toEqual([]);
+      await page.getByRole('region', { name: 'Answer of the first solve' }).getByText('word59').waitFor();
+      expect(await flawsOf(page)).toEqual([]);
       await other.getByRole('link', { name: 'Show only this solve' }).click();
       await page.waitForURL(`${site.gateway.url}/solves/${first}`);
+    });
+  });
+
+  test('a selected step is in the address, and a part that is missing after an upgrade is told in words', async () => {
+    await stage.whileWorking(async () => {
+      stage.plan([step('a', 'Look.')]);
+      const page = await enter();
+      const id = await ask(page, 'How many legs has a spider?');
+      await page.locator('.state-done').waitFor();
+      await page.getByRole('button', { name: /1\s*a\s*Look\./ }).click();
+      const panel = page.getByRole('region', { name: 'Step 1' });
+      await panel.waitFor();
+      expect(new URL(page.url()).search).toBe(`?run=${id}&round=1&step=1`);
+      await page.reload();
+      await panel.waitFor();
+      await page.route('**/assets/learning-*', (route) => route.fulfill({ status: 404 }));
+      await page.getByRole('link', { name: 'Learning' }).click();
+      await page.getByText('This place cannot be shown').waitFor();
+      await page.getByRole('link', { name: 'Solves' }).click();
+      await page.getByRole('grid').getByRole('link').waitFor();
+      // The browser reports what it was refused here.
+      site.reader.wrong.length = 0;
     });
   });
 
@@ -299,7 +331,7 @@ describeInChromium('the page, in Chromium', () => {
       await page.getByText(/^Waiting: .*; next try in \d s$/).waitFor();
       await answerOf(page).getByText('word59').waitFor();
       await page.getByRole('link', { name: 'Solves' }).click();
-      await page.getByRole('option').waitFor();
+      await page.getByRole('grid').getByRole('link').waitFor();
       await revokeKey(stage.store, 'ada');
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     });
@@ -312,7 +344,7 @@ describeInChromium('the page, in Chromium', () => {
       const page = await enter();
       await ask(page, 'How many legs has a spider?');
       await page.getByText(/^It failed: .*401.*Select a step to retry from it\.$/).waitFor();
-      expect(await seriousFlaws(page)).toEqual([]);
+      expect(await flawsOf(page)).toEqual([]);
     });
   });
 
@@ -334,8 +366,8 @@ describeInChromium('the page, in Chromium', () => {
       await own.page.getByText('Connection lost.', { exact: false }).waitFor({ state: 'detached' });
       expect((await answerOf(own.page).locator('p').textContent())?.trim()).toBe(WORDS);
       await own.page.getByRole('link', { name: 'Solves' }).click();
-      await own.page.getByRole('option').waitFor();
-      expect(await own.page.getByRole('option').count()).toBe(1);
+      await own.page.getByRole('grid').getByRole('link').waitFor();
+      expect(await own.page.getByRole('grid').getByRole('link').count()).toBe(1);
       expect(stage.requestsTo('b')).toHaveLength(1);
       expect((await endOf(stage, id)).status).toBe('completed');
       await next.kill();
@@ -351,10 +383,10 @@ describeInChromium('the page, in Chromium', () => {
     await page.getByRole('link', { name: 'Learning' }).click();
     await page.getByRole('rowheader', { name: '2026-11-21' }).waitFor();
     await page.getByText('No checkpoint serves').waitFor();
-    expect(await seriousFlaws(page)).toEqual([]);
+    expect(await flawsOf(page)).toEqual([]);
     await page.getByRole('button', { name: 'Promote' }).click();
     await page.getByText(/From the next solve on, nightly\/000002 plans in place of/).waitFor();
-    expect(await seriousFlaws(page)).toEqual([]);
+    expect(await flawsOf(page)).toEqual([]);
     expect((await readServing(store)).serving).toBeNull();
     await page.getByRole('button', { name: 'Do it' }).click();
     await page.getByRole('heading', { name: 'nightly/000002 serves' }).waitFor();
@@ -377,10 +409,10 @@ describeInChromium('the page, in Chromium', () => {
     await page.getByText('There is nothing here').waitFor();
     await page.goto(`${site.gateway.url}/solves`);
     await page.getByText('No solves yet').waitFor();
-    expect(await seriousFlaws(page)).toEqual([]);
+    expect(await flawsOf(page)).toEqual([]);
     await until(
       () => page.title(),
-      (title) => title === 'conductor',
+      (title) => title === 'Solves · conductor',
     );
   });
 });

@@ -1,4 +1,4 @@
-import { totalOf } from '../../src/trace/reduce';
+import { totalOf } from '../../src/trace/cost';
 import { openStage, type Stage, step } from '../support/stage';
 
 let stage: Stage;

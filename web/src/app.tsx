@@ -4,6 +4,7 @@ import { KEYS, useMe } from './api/queries';
 import { Refused, reasonOf } from './api/request';
 import type { Me } from './api/types';
 import { Ask } from './ask/ask';
+import { Boundary } from './parts/boundary';
 import { ConnectionBar } from './parts/connection-bar';
 import { Header } from './header';
 import { Empty, Problem } from './parts/notice';
@@ -44,6 +45,7 @@ export function App(): ReactElement {
 function SignedIn({ linkProblem }: { readonly linkProblem: string | null }): ReactElement | null {
   const client = useQueryClient();
   const { data: me, error } = useMe();
+  const path = usePath();
   if (error instanceof Refused && error.status === 401) {
     const start = (): void => void client.resetQueries();
     return <SignIn problem={linkProblem} onDone={start} />;
@@ -52,9 +54,11 @@ function SignedIn({ linkProblem }: { readonly linkProblem: string | null }): Rea
   return (
     <>
       <Header me={me} />
-      <Suspense fallback={<main className="place" />}>
-        <Place me={me} />
-      </Suspense>
+      <Boundary key={path}>
+        <Suspense fallback={<main className="place" />}>
+          <Place me={me} path={path} />
+        </Suspense>
+      </Boundary>
       <WatchSession />
     </>
   );
@@ -77,8 +81,7 @@ function WatchSession(): null {
   return null;
 }
 
-function Place({ me }: { readonly me: Me }): ReactElement {
-  const path = usePath();
+function Place({ me, path }: { readonly me: Me; readonly path: string }): ReactElement {
   const [solve, other] = namesBehind('/solves', path);
   const [evaluation] = namesBehind('/evaluations', path);
   if (solve !== undefined && other !== undefined)

@@ -1,9 +1,12 @@
-import { type ReactElement, useEffect, useRef } from 'react';
+import type { ReactElement } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
+import { counted } from '../../src/trace/describe';
+import { useSolves } from './api/queries';
 import type { Me } from './api/types';
 import { Link } from './parts/link';
 import { goTo, usePath } from './route';
 import { signOut } from './session';
+import { groupOf } from './solves/chosen';
 
 const PLACES = [
   ['/', 'Ask'],
@@ -13,6 +16,20 @@ const PLACES = [
   ['/money', 'Money'],
 ] as const;
 
+/** Poll interval of what waits for a person, on pages that do not show the list. */
+const SELDOM_MS = 15_000;
+
+/** Number of solves that wait for a person. */
+function Waiting(): ReactElement | null {
+  const { data } = useSolves(SELDOM_MS);
+  const count = data?.runs.filter((solve) => groupOf(solve) === 'asks').length ?? 0;
+  return count === 0 ? null : (
+    <span className="badge" title={`${counted(count, 'solve')} waiting for you`}>
+      {count}
+    </span>
+  );
+}
+
 export function Header({ me }: { readonly me: Me }): ReactElement {
   const path = usePath();
   const client = useQueryClient();
@@ -21,11 +38,6 @@ export function Header({ me }: { readonly me: Me }): ReactElement {
     goTo('/');
     await client.resetQueries();
   };
-  const nav = useRef<HTMLElement>(null);
-  useEffect(() => {
-    // A phone is too narrow to show all links at once.
-    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [path]);
   const isHere = (place: string): boolean =>
     path === place || (place !== '/' && path.startsWith(`${place}/`));
   return (
@@ -33,10 +45,11 @@ export function Header({ me }: { readonly me: Me }): ReactElement {
       <Link className="brand" href="/" aria-label="conductor, ask a question">
         <img src="/mark.svg" alt="" width="16" height="16" /> <span>conductor</span>
       </Link>
-      <nav aria-label="Places" ref={nav}>
+      <nav aria-label="Places">
         {PLACES.map(([place, name]) => (
           <Link key={place} href={place} aria-current={isHere(place) ? 'page' : undefined}>
             {name}
+            {place === '/solves' && <Waiting />}
           </Link>
         ))}
       </nav>

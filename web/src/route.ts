@@ -20,11 +20,32 @@ export function usePath(): string {
   return useSyncExternalStore(listen, () => window.location.pathname);
 }
 
+/** Returns the query of the current address, with its `?`. */
+export function useQueryOfPath(): string {
+  return useSyncExternalStore(listen, () => window.location.search);
+}
+
+/** Changes the query of the current address, without a step in the history of the browser. */
+export function replaceQuery(query: string): void {
+  window.history.replaceState(null, '', window.location.pathname + query);
+  tell();
+}
+
 export function goTo(path: string): void {
-  if (path === window.location.pathname) return;
+  if (path === window.location.pathname + window.location.search) return;
   window.history.pushState(null, '', path);
   window.scrollTo(0, 0);
   tell();
+}
+
+/** Notes where a person is on this page, for when the browser comes back to it. */
+export function leaveMark(mark: object): void {
+  window.history.replaceState(mark, '');
+}
+
+/** Returns where a person was on this page when leaving it; undefined on a first visit. */
+export function markLeft(): unknown {
+  return window.history.state as unknown;
 }
 
 export function pathOfSolve(id: string): string {

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { hasEngine, howToGetEngine } from '../../activities/models';
 import { nameOfCard, VENDORS } from '../../config/cards';
 import { configuredCards, keyFor, modelCardsOf } from '../../config/api-keys';
+import { isSmallModel } from '../../config/default-pool';
 import { configPath, loadConfig, type LoadedConfig } from '../../config/load';
 import { haveNoPrice, priceSettingOf, resolveRun, unpricedOf } from '../../config/resolve-run';
 import { configuredKeys } from '../../encryption/key-ring';
@@ -38,7 +39,7 @@ export async function loadServable(
   await checkTrust(config, options);
   for (const notice of [...notices, ...unpriced]) say(notice);
   // Downloads 93 MB, once, before anything waits for it.
-  if (local.some(({ model }) => model === 'smollm2')) await fetchSmolLm2({ say });
+  if (cards.some(isSmallModel)) await fetchSmolLm2({ say });
   return config;
 }
 

@@ -1,6 +1,13 @@
 import type { ListedRun, RunList } from '../../client';
 import type { SolveResult } from '../../protocol/solve';
-import { counted, describeAge, describeCost, MARKS, type StepState } from '../../trace/describe';
+import {
+  counted,
+  describeAge,
+  describeCost,
+  describeDuration,
+  MARKS,
+  type StepState,
+} from '../../trace/describe';
 import { headLine, plainLine, strokeOf, wrapped } from '../../trace/lines';
 import { renderTraceMarkdown } from '../../trace/markdown';
 import { renderMermaid } from '../../trace/mermaid';
@@ -99,8 +106,9 @@ export function renderList({ runs }: RunList, { paint, columns = 160, now }: Loo
   const room = columns - INDENT.length;
   const lines = runs.flatMap((run) => {
     const age = `${describeAge(now - Date.parse(run.startedAt))} ago`;
+    const took = run.endedAt === null ? '' : `took ${describeDuration(run.startedAt, run.endedAt)}`;
     const cost = run.costUsd === null ? 'cost unknown' : describeCost({ ...run, costUsd: run.costUsd });
-    const [first = '', ...rest] = headLine(paint, run.id, [stateOf(run), cost, age])(room);
+    const [first = '', ...rest] = headLine(paint, run.id, [stateOf(run), cost, took, age])(room);
     const question = run.question ?? 'cannot be read here:';
     const below = [plainLine(question), ...run.problems.map(wrapped)].flatMap((draw) => draw(room));
     const state = markOf(run);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SolveTrace } from '../../protocol/solve';
-import { knownNanoUsd, mostSpent } from '../../trace/reduce';
+import { knownNanoUsd, mostSpent } from '../../trace/cost';
 
 // Reservations of a key on one day, without effects. A solve's reservation has one of three states:
 //

@@ -7,7 +7,7 @@ import { findLimitExcess } from '../../protocol/rights';
 import type { Key } from './keys';
 
 /** Whether a key is an operator's: an admin key whose models and budget are not limited. */
-function isOperators({ isAdmin, models, usdPerDay }: Key): boolean {
+export function isOperators({ isAdmin, models, usdPerDay }: Key): boolean {
   return isAdmin && models === null && usdPerDay === null;
 }
 
@@ -17,7 +17,7 @@ export function rightsOf(key: Key, config: Config): Rights | undefined {
 }
 
 export function senderOf(key: Key): Sender {
-  return { asOperator: isOperators(key) };
+  return { asOperator: isOperators(key), name: key.name };
 }
 
 /** Checks the limits that a request names, before anything starts. @throws NotAllowedError for one that its key may not set */

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { isSmallModel } from '../../config/default-pool';
 import { isOfThisPage, keepSession, sessionOf } from '../access/admission';
 import { readSpending, spendingInUsd } from '../access/day-budget';
 import type { App, Gateway } from '../gateway';
@@ -32,6 +33,8 @@ const meSchema = z
     workflowsPage: z.string().nullable(),
     models: z.array(z.string()),
     workers: z.array(z.object({ id: z.string(), model: z.string() })),
+    /** Whether the built-in small model is the whole team, so that answers are weak. */
+    isTrial: z.boolean(),
     limits: z.object({
       steps: z.int(),
       depth: z.int().nullable(),
@@ -98,7 +101,8 @@ export function addSession(app: App, gateway: Gateway): void {
       id: each.id,
       model: 'model' in each ? each.model : each.provider,
     }));
-    return c.json({ ...me, workers: team, limits: { steps, depth, costUsd, calls } }, 200);
+    const isTrial = workers.every(isSmallModel);
+    return c.json({ ...me, workers: team, isTrial, limits: { steps, depth, costUsd, calls } }, 200);
   });
 }
 

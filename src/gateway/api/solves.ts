@@ -47,6 +47,7 @@ const listedSchema = z
     hasWorker: z.boolean().nullable(),
     question: z.string().nullable(),
     problems: z.array(z.string()).readonly(),
+    workers: z.array(z.string()).readonly(),
     costUsd: z.number().nullable(),
     costIsLowerBound: z.boolean(),
     startedAt: z.string(),

@@ -8,7 +8,7 @@ import { planSchema } from '../../protocol/solve';
 import { type AuditAction, noteAudit } from '../access/audit';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
-import { senderOf } from '../access/rights';
+import { isOperators, senderOf } from '../access/rights';
 import { bodyOf, jsonOf, refusals } from '../routes';
 import { bookLater, startRun } from '../solve/start-solve';
 import { idSchema, requireSolve, startedSchema } from './solves';
@@ -20,6 +20,9 @@ const heldSchema = changeSchema
   .required()
   .extend({ remainingMs: z.number(), approvalEndsAt: z.string().nullable() })
   .openapi('HeldLimits');
+const rulesSchema = z
+  .object({ workers: z.array(z.string()).readonly(), maxSteps: z.int() })
+  .openapi('PlanRules');
 const nothing = z.strictObject({});
 const doneSchema = z.object({ id: z.string() }).openapi('Done');
 const retrySchema = z.strictObject({
@@ -47,7 +50,7 @@ export function addSteering(app: App, gateway: Gateway): void {
     summary: 'Give the Conductor something to consider, from its next call on',
     body: z.strictObject({ hint: z.string() }),
     needsWorker: false,
-    work: (id, { hint }) => conductor.addHint(id, hint),
+    work: (id, { hint }, key) => conductor.addHint(id, hint, senderOf(key)),
   });
   addSteer(app, gateway, 'depth', {
     summary: 'Change how deep the Conductor may call itself; null: no limit',
@@ -69,7 +72,7 @@ export function addSteering(app: App, gateway: Gateway): void {
     summary: 'Approve the waiting plan; if `plan` is given, only if it is still the waiting one',
     body: z.strictObject({ plan: planSchema.optional() }),
     needsWorker: true,
-    work: (id, { plan }) => conductor.approvePlan(id, plan),
+    work: (id, { plan }, key) => conductor.approvePlan(id, plan, senderOf(key)),
   });
   addSteer(app, gateway, 'edit', {
     summary: 'Run another plan instead of the waiting one',
@@ -80,9 +83,9 @@ export function addSteering(app: App, gateway: Gateway): void {
     }),
     answer: z.object({ plan: planSchema }),
     needsWorker: true,
-    work: async (id, { plan: edited, firstStep }) => {
+    work: async (id, { plan: edited, firstStep }, key) => {
       const plan = validatePlan(edited, await conductor.planContext(id), { firstStep });
-      return { plan: await conductor.editPlan(id, plan) };
+      return { plan: await conductor.editPlan(id, plan, senderOf(key)) };
     },
   });
   addSteer(app, gateway, 'reject', {
@@ -99,6 +102,7 @@ export function addSteering(app: App, gateway: Gateway): void {
     work: (id) => conductor.cancel(id),
   });
   addLimits(app, gateway);
+  addPlanRules(app, gateway);
   addRetry(app, gateway);
 }
 
@@ -144,6 +148,24 @@ function addLimits(app: App, gateway: Gateway): void {
   });
 }
 
+const rulesRoute = createRoute({
+  method: 'get',
+  path: '/api/solves/{id}/plan-rules',
+  summary: 'Read which workers a plan of a running solve may use, and how many steps it may have',
+  request: { params: idSchema },
+  responses: { 200: jsonOf(rulesSchema, 'The rules for a plan now'), ...refusals },
+});
+
+function addPlanRules(app: App, gateway: Gateway): void {
+  app.openapi(rulesRoute, async (c) => {
+    const { id } = c.req.valid('param');
+    await requireRunning(gateway, c.get('key'), id);
+    await gateway.workers.require();
+    const { workers, maxSteps } = await gateway.conductor.planContext(id);
+    return c.json({ workers, maxSteps }, 200);
+  });
+}
+
 /** @throws RefusedError if the solve has ended */
 async function requireRunning(gateway: Gateway, key: Key, id: string): Promise<void> {
   const { isRunning } = await requireSolve(gateway, key, id);
@@ -169,7 +191,7 @@ function addRetry(app: App, gateway: Gateway): void {
       limits,
       detail: { retryOf },
       start: (id, held, options) =>
-        gateway.conductor.retry(retryOf, { ...request, ...held, ...senderOf(key) }, id, options),
+        gateway.conductor.retry(retryOf, { ...request, ...held, asOperator: isOperators(key) }, id, options),
     });
     if (started.isNew) bookLater(key, started);
     const { id, runId, isNew } = started;

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Call, SolveResult, Usage } from '../../protocol/solve';
-import { totalOf } from '../../trace/reduce';
+import { totalOf } from '../../trace/cost';
 import { isCallOf } from '../../trace/run-tree';
 import type { SurfaceQuestion } from './request-fields';
 

@@ -57,6 +57,7 @@ async function* record(
       yield { cursor, event: { kind: 'over', end: { ...live, cursor: '' }, response }, isLast: true };
       return;
     }
+    if (live.kind === 'planning') continue;
     if ((live.kind === 'text' || live.kind === 'thoughts') && live.childId !== null) continue;
     if (live.kind === 'text' && live.provisional === true) continue;
     yield { cursor, event: { kind: 'live', event: { ...live, cursor: '' } }, isLast: false };

@@ -13,6 +13,7 @@ function aRun(changes: Partial<ListedRun> = {}): ListedRun {
     hasWorker: null,
     question: 'What is the capital of France?',
     problems: [],
+    workers: ['alpha'],
     costUsd: 0.0123,
     costIsLowerBound: false,
     startedAt: '2026-11-22T09:57:00.000Z',
@@ -51,7 +52,7 @@ test('an unknown cost and an unreadable question are shown as such', () => {
     aRun({ question: null, costUsd: null, problems: ['The disk is full.'] }),
   ]);
   expect(shown[0]).toContain(
-    '✗ solve-what-is-the-capital-of-france-7kq2m9xw  failed · at least $0.0123 · 3 min ago',
+    '✗ solve-what-is-the-capital-of-france-7kq2m9xw  failed · at least $0.0123 · took 1 min 0 s · 3 min ago',
   );
   expect(shown[2]).toContain('completed · cost unknown');
   expect(shown.slice(3)).toEqual(['  cannot be read here:', '  The disk is full.']);
@@ -62,6 +63,6 @@ test.each([60, 80, 120, undefined])('in %p columns, only the question is shorten
   const shown = lines([aRun({ id, question: 'Why? '.repeat(50), costIsLowerBound: true })], columns);
   for (const line of shown) expect(widthOf(line)).toBeLessThanOrEqual(columns ?? 160);
   expect(shown.join('').replace(/\s+/g, '')).toMatch(
-    new RegExp(`^✓${id}completed·atleast\\$0\\.0123·3minagoWhy.*…$`),
+    new RegExp(`^✓${id}completed·atleast\\$0\\.0123·took1min0s·3minagoWhy.*…$`),
   );
 });

@@ -1,13 +1,18 @@
 import { useCallback, useSyncExternalStore } from 'react';
 
-/** Place of a text: the run, its round and the step. */
-export interface TextPlace {
+/** Place of a step: the run, its round and the index in its plan. */
+export interface StepPlace {
   readonly childId: string | null;
   readonly round: number;
   readonly step: number;
 }
 
-const keyOfText = ({ childId, round, step }: TextPlace): string => `${childId ?? ''} ${round} ${step}`;
+/** Place of a text: a step, or the plan of a round. */
+export type TextPlace = StepPlace | Omit<StepPlace, 'step'>;
+
+function keyOfText(place: TextPlace): string {
+  return [place.childId ?? '', place.round, 'step' in place ? place.step : 'plan'].join(' ');
+}
 
 /** Texts as they are streamed. They change many times a second, so only the components that show one render again. */
 export class LiveTexts {
@@ -15,13 +20,13 @@ export class LiveTexts {
   private readonly listeners = new Set<() => void>();
   private isDue = false;
 
-  read(place: TextPlace): string {
-    return this.texts.get(keyOfText(place)) ?? '';
+  readKey(key: string): string {
+    return this.texts.get(key) ?? '';
   }
 
   /** Appends a piece of text; ignores one that does not start exactly at the end of the text so far. */
   add(place: TextPlace, offset: number, delta: string): void {
-    const before = this.read(place);
+    const before = this.readKey(keyOfText(place));
     if (offset !== before.length) return;
     this.texts.set(keyOfText(place), before + delta);
     this.tellSoon();
@@ -48,7 +53,8 @@ export class LiveTexts {
   }
 }
 
-export function useLiveText(texts: LiveTexts, { childId, round, step }: TextPlace): string {
-  const read = useCallback(() => texts.read({ childId, round, step }), [texts, childId, round, step]);
+export function useLiveText(texts: LiveTexts, place: TextPlace): string {
+  const key = keyOfText(place);
+  const read = useCallback(() => texts.readKey(key), [texts, key]);
   return useSyncExternalStore(texts.listen, read);
 }

@@ -14,6 +14,7 @@ import type {
   HeldLimits,
   Me,
   Message,
+  PlanRules,
   Solve,
   SolvePage,
   Started,
@@ -51,8 +52,8 @@ export function useMe(): UseQueryResult<Me> {
   return useQuery({ queryKey: KEYS.me, queryFn: () => request<Me>('/api/me'), staleTime: 60_000 });
 }
 
-/** @param isLive whether to poll the list; otherwise it is read only if none from the last minute is cached */
-export function useSolves(isLive = true): UseQueryResult<SolveList> {
+/** @param pollMs interval of polls; null: the list is read only if none from the last minute is cached */
+export function useSolves(pollMs: number | null = LIST_MS): UseQueryResult<SolveList> {
   const client = useQueryClient();
   return useQuery({
     queryKey: KEYS.solves,
@@ -60,7 +61,7 @@ export function useSolves(isLive = true): UseQueryResult<SolveList> {
       const newest = await request<SolvePage>(`/api/solves?limit=${PAGE}`);
       return withEarlier(client.getQueryData<SolveList>(KEYS.solves), newest);
     },
-    ...(isLive ? { refetchInterval: LIST_MS } : { staleTime: 60_000 }),
+    ...(pollMs === null ? { staleTime: 60_000 } : { refetchInterval: pollMs }),
   });
 }
 
@@ -96,6 +97,14 @@ export function useLimits(id: string, isRunning: boolean): UseQueryResult<HeldLi
     enabled: isRunning,
     refetchInterval: ({ state }) => (state.data === undefined ? LIST_MS : false),
     retry: false,
+  });
+}
+
+/** Reads who may be chosen for a waiting plan. @param id id of the plan's run */
+export function usePlanRules(id: string): UseQueryResult<PlanRules> {
+  return useQuery({
+    queryKey: ['plan-rules', id],
+    queryFn: () => request<PlanRules>(`${solvePath(id)}/plan-rules`),
   });
 }
 

@@ -1524,6 +1524,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/solves/{id}/plan-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read which workers a plan of a running solve may use, and how many steps it may have */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The rules for a plan now */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PlanRules"];
+                    };
+                };
+                /** @description What is wrong with the request, and what to do */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description What failed */
+                "5XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/solves/{id}/retry": {
         parameters: {
             query?: never;
@@ -2443,6 +2499,7 @@ export interface components {
                 id: string;
                 model: string;
             }[];
+            isTrial: boolean;
             limits: {
                 steps: number;
                 depth: number | null;
@@ -2867,6 +2924,7 @@ export interface components {
             hasWorker: boolean | null;
             question: string | null;
             problems: string[];
+            workers: string[];
             costUsd: number | null;
             costIsLowerBound: boolean;
             startedAt: string;
@@ -2877,6 +2935,8 @@ export interface components {
             runId: string;
             /** @enum {string} */
             status: "running" | "completed" | "failed" | "cancelled";
+            startedAt?: string;
+            endedAt?: string;
             question: string;
             answer: string | null;
             /** @constant */
@@ -2901,6 +2961,14 @@ export interface components {
                         readonly sees: number[];
                     }[];
                 } | null;
+                planning?: {
+                    startedAt: string;
+                    endedAt: string | null;
+                };
+                approvals?: {
+                    startedAt: string;
+                    endedAt: string | null;
+                }[];
                 error?: {
                     type: string;
                     message: string;
@@ -2960,6 +3028,16 @@ export interface components {
                 nanoUsd: number | null;
                 reportedNanoUsd?: number;
             }[];
+            steered?: {
+                /** @enum {string} */
+                kind: "hint" | "limits" | "approved" | "edited" | "rejected";
+                at: string;
+                by?: string;
+                text?: string;
+                limits?: {
+                    [key: string]: number | null;
+                };
+            }[];
             usage: {
                 inputTokens: number;
                 outputTokens: number;
@@ -2994,6 +3072,10 @@ export interface components {
             wallClockMs: number;
             remainingMs: number;
             approvalEndsAt: string | null;
+        };
+        PlanRules: {
+            workers: string[];
+            maxSteps: number;
         };
         CostLine: {
             name: string;

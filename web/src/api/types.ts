@@ -11,6 +11,7 @@ export type Solve = Schemas['SolveResult'];
 export type Round = Solve['rounds'][number];
 export type StepResult = Round['steps'][number];
 export type HeldLimits = Schemas['HeldLimits'];
+export type PlanRules = Schemas['PlanRules'];
 export type Night = Omit<Schemas['Night'], 'cycles'> & { readonly cycles: readonly CycleMetrics[] };
 export type JudgedNight = Schemas['JudgedNight'];
 export type CycleGroup = Schemas['Cycle']['groups'][number];

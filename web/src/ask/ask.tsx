@@ -1,6 +1,8 @@
 import { type ReactElement, type SubmitEvent, useEffect, useRef, useState } from 'react';
 import type { Me } from '../api/types';
 import { Problem } from '../parts/notice';
+import { TrialNotice } from './trial-notice';
+import { useTitle } from '../parts/title';
 import { solveBodyOf, defaultChoices, type Choices } from './choices';
 import { AskOptions } from './options';
 import { QuestionBox } from './question-box';
@@ -13,6 +15,7 @@ const EXAMPLES = [
 ];
 
 export function Ask({ me }: { readonly me: Me }): ReactElement {
+  useTitle('Ask');
   const { send, renew, isPending, error } = useAsking();
   const box = useRef<HTMLTextAreaElement>(null);
   const [question, setQuestion] = useState('');
@@ -53,6 +56,7 @@ export function Ask({ me }: { readonly me: Me }): ReactElement {
           </button>
         </AskOptions>
       </form>
+      {me.isTrial && <TrialNotice />}
       {error !== null && <Problem>The question was not asked: {error.message}</Problem>}
       {question === '' && (
         <section className="examples" aria-label="Examples">

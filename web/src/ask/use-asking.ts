@@ -33,8 +33,10 @@ export function useAsking(): Asking {
     },
     send: (asked) => {
       const onSuccess = ({ id }: { readonly id: string }): void => {
-        // Lets the solve's page render at once, before its data arrives.
-        client.setQueryData(KEYS.solve(id), emptyTrace({ id, runId: '', question: asked.question }));
+        // Lets the solve's page render at once, and read its data at once: this is out of date from the beginning.
+        const startedAt = new Date().toISOString();
+        const begun = emptyTrace({ id, runId: '', question: asked.question, startedAt });
+        client.setQueryData(KEYS.solve(id), begun, { updatedAt: 0 });
         goTo(pathOfSolve(id));
       };
       mutate({ asked, sentAs }, { onSuccess });

@@ -10,6 +10,7 @@ import type { Me } from '../api/types';
 import { Link } from '../parts/link';
 import { Problem } from '../parts/notice';
 import { Picture } from '../parts/picture';
+import { useTitle } from '../parts/title';
 import { TextTable } from '../parts/text-table';
 import { Disagreements } from './disagreements';
 import { MethodsTable } from './methods-table';
@@ -18,6 +19,7 @@ const LOOK_MS = 10_000;
 
 /** Page of one evaluation: scores against costs, the methods as a table, and their disagreements. */
 export default function Evaluation({ id, me }: { readonly id: string; readonly me: Me }): ReactElement {
+  useTitle(id);
   const path = `/api/evaluations/${encodeURIComponent(id)}`;
   const { data, error } = useQuery({
     queryKey: ['evaluation', id],
@@ -131,7 +133,7 @@ function Behind({ id, path, complete }: BehindProps): ReactElement | null {
         return (
           <section key={index} className="card" aria-label={title}>
             <h2>{title}</h2>
-            <TextTable label={title} rows={table.rows} />
+            <TextTable label={`${title}: table`} rows={table.rows} />
           </section>
         );
       })}

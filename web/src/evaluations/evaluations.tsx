@@ -5,6 +5,7 @@ import type { ListedEvaluation } from '../api/types';
 import { Age } from '../parts/age';
 import { Link } from '../parts/link';
 import { Empty, Problem } from '../parts/notice';
+import { useTitle } from '../parts/title';
 import { useNow } from '../parts/now';
 import { pathOfEvaluation } from '../route';
 
@@ -13,6 +14,7 @@ const MINUTE_MS = 60_000;
 
 /** Page with the list of evaluations, newest first. */
 export default function Evaluations(): ReactElement {
+  useTitle('Evaluations');
   const { data, error } = useQuery({
     queryKey: ['evaluations'],
     queryFn: () => request<readonly ListedEvaluation[]>('/api/evaluations'),

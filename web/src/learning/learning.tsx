@@ -4,6 +4,7 @@ import { request } from '../api/request';
 import type { Me, TrainRun } from '../api/types';
 import { Choice } from '../parts/choice';
 import { Empty, Problem } from '../parts/notice';
+import { useTitle } from '../parts/title';
 import { RunOfNights } from './run-of-nights';
 import { Serving, useCheckpoints } from './serving';
 
@@ -11,6 +12,7 @@ const LOOK_MS = 15_000;
 
 /** Page with the nights of training runs and the checkpoint that serves. */
 export default function Learning({ me }: { readonly me: Me }): ReactElement {
+  useTitle('Learning');
   const { data, error } = useQuery({
     queryKey: ['nights'],
     queryFn: () => request<readonly TrainRun[]>('/api/nights'),
@@ -38,8 +40,8 @@ function Runs({ runs, me }: { readonly runs: readonly TrainRun[]; readonly me: M
   if (shown === undefined) {
     return (
       <Empty title="No nights yet">
-        Your own Conductor learns from your questions: docs/first-night.md leads from an empty folder to the
-        first night.
+        A Conductor of your own learns from your questions by night. It begins with{' '}
+        <code>npx temporal-conductor train init --help</code>.
       </Empty>
     );
   }

@@ -7,6 +7,7 @@ import { Choice } from '../parts/choice';
 import { Link } from '../parts/link';
 import { Empty, Problem } from '../parts/notice';
 import { Picture } from '../parts/picture';
+import { useTitle } from '../parts/title';
 import { pathOfSolve } from '../route';
 import { daysChart, daysOf } from './days';
 
@@ -20,6 +21,7 @@ const GROUPS = [
 
 /** Page with costs. All groups except solves add up the costs of all keys, which needs an admin key. */
 export default function Money({ me }: { readonly me: Me }): ReactElement {
+  useTitle('Money');
   const [by, setBy] = useState<Group>(me.isAdmin ? 'day-worker' : 'workflow');
   const { data, error } = useCost(by, true);
   const groups = GROUPS.filter(([name]) => me.isAdmin || name === 'workflow');

@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react';
-import type { LiveTexts, TextPlace } from '../api/live-texts';
+import type { LiveTexts, StepPlace } from '../api/live-texts';
 import type { Me, Solve } from '../api/types';
 
 /** The solve that is shown, for all components that show parts of it. */
@@ -8,8 +8,10 @@ export interface Shown {
   readonly me: Me;
   readonly texts: LiveTexts;
   readonly thoughts: LiveTexts;
-  readonly selected: TextPlace | null;
-  readonly select: (place: TextPlace | null) => void;
+  readonly selected: StepPlace | null;
+  /** End of the names of its regions: ` of the second solve` where two are shown, otherwise empty. */
+  readonly which: string;
+  readonly select: (place: StepPlace | null) => void;
 }
 
 export const ShownContext = createContext<Shown | null>(null);
@@ -20,6 +22,6 @@ export function useShown(): Shown {
   return shown;
 }
 
-export function isSamePlace(one: TextPlace | null, other: TextPlace): boolean {
+export function isSamePlace(one: StepPlace | null, other: StepPlace): boolean {
   return one?.childId === other.childId && one.round === other.round && one.step === other.step;
 }

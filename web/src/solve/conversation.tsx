@@ -25,7 +25,7 @@ export function EarlierTurns(): ReactElement | null {
     <Fold className="earlier" summary={`Earlier conversation: ${counted(earlier.length, 'turn')}`}>
       {earlier.map(({ role, content }, index) => (
         <section key={index} aria-label={SPEAKERS[role]}>
-          <h3>{SPEAKERS[role]}</h3>
+          <h2>{SPEAKERS[role]}</h2>
           <AnswerText text={content} />
         </section>
       ))}

@@ -1,5 +1,6 @@
-import { type ReactElement, useId, useMemo, useState } from 'react';
-import { CONDUCTOR_ID, type Plan, type Step } from '../../../src/plan/plan';
+import { type ReactElement, useId, useState } from 'react';
+import type { Plan, Step } from '../../../src/plan/plan';
+import { usePlanRules } from '../api/queries';
 import type { Round } from '../api/types';
 import { Problem } from '../parts/notice';
 import { useShown } from './context';
@@ -15,19 +16,12 @@ interface EditPlanProps {
 
 /** Editor for a plan before it runs: the graph shows the draft, the gateway's message says what is wrong with it. */
 export function EditPlan({ round, plan, onEnd }: EditPlanProps): ReactElement {
-  const { solve, me } = useShown();
+  const { solve } = useShown();
   const [draft, setDraft] = useState(plan);
   const { mutate, isPending, error } = useSteer(round.childId ?? solve.id, solve.id);
-  const workers = useMemo(
-    () => [
-      ...new Set([
-        ...me.workers.map(({ id }) => id),
-        ...plan.steps.map(({ worker }) => worker),
-        CONDUCTOR_ID,
-      ]),
-    ],
-    [me, plan],
-  );
+  const { data: rules } = usePlanRules(round.childId ?? solve.id);
+  const workers = rules?.workers ?? [...new Set(plan.steps.map(({ worker }) => worker))];
+  const blank = draft.steps.findIndex(({ subtask }) => subtask.trim() === '');
   const toggle = (step: number, seen: number): void => {
     setDraft(toggleSeen(draft, step, seen));
   };
@@ -53,12 +47,13 @@ export function EditPlan({ round, plan, onEnd }: EditPlanProps): ReactElement {
           />
         ))}
       </ol>
+      {blank !== -1 && <p className="faint">Step {blank + 1} has no subtask yet.</p>}
       {error !== null && <Problem>The plan was refused: {error.message}</Problem>}
       <div className="tools">
         <button
           type="button"
           className="primary"
-          disabled={isPending}
+          disabled={isPending || blank !== -1}
           onClick={() => {
             mutate(
               { verb: 'edit', body: { plan: countedFromOne(draft), firstStep: 1 } },

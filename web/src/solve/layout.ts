@@ -1,5 +1,4 @@
 import { Graph, layout } from '@dagrejs/dagre';
-import type { Plan } from '../../../src/plan/plan';
 
 export type Direction = 'LR' | 'TB';
 
@@ -25,14 +24,17 @@ export function nameOfLine(seen: number, step: number): string {
   return `${seen}-${step}`;
 }
 
-/** Lays out a plan's steps. Depends only on the plan, so that nothing moves when a state changes. */
-export function layOut({ steps }: Plan, direction: Direction): Layout {
+/**
+ * Lays out a plan's steps. Depends only on what they see, so that nothing moves when a state changes.
+ * @param steps which earlier steps each step sees, counted from 0
+ */
+export function layOut(steps: readonly (readonly number[])[], direction: Direction): Layout {
   const node = NODES[direction];
   const graph = new Graph();
   graph.setGraph({ rankdir: direction, ...GAPS[direction], marginx: MARGIN, marginy: MARGIN });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const index of steps.keys()) graph.setNode(String(index), { ...node });
-  const lines = steps.flatMap(({ sees }, step) =>
+  const lines = steps.flatMap((sees, step) =>
     sees.filter((seen) => seen < step).map((seen) => [seen, step] as const),
   );
   for (const [seen, step] of lines) graph.setEdge(String(seen), String(step));

@@ -26,7 +26,9 @@ export function PlanGraph({ plan, round, onToggle }: PlanGraphProps): ReactEleme
   const width = useWidth(box);
   const [hovered, setHovered] = useState<number | null>(null);
   const direction: Direction = width < NARROW_PX ? 'TB' : 'LR';
-  const placed = useMemo(() => layOut(plan, direction), [plan, direction]);
+  // Only what steps see decides where they stand: typing in a subtask moves nothing.
+  const seen = JSON.stringify(plan.steps.map(({ sees }) => sees));
+  const placed = useMemo(() => layOut(JSON.parse(seen) as number[][], direction), [seen, direction]);
   const zoom = Math.max(SMALLEST, Math.min(1, width / placed.width));
   const isDraft = onToggle !== undefined;
 

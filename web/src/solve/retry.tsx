@@ -32,7 +32,7 @@ export function Retry({
   const workers = [...new Set([planned, ...me.workers.map((each) => each.id)])];
   return (
     <form className="line" onSubmit={send}>
-      <label htmlFor={id}>From this step, with</label>
+      <label htmlFor={id}>Run again from here with</label>
       <select
         id={id}
         value={worker}
@@ -45,7 +45,7 @@ export function Retry({
         ))}
       </select>
       <button type="submit" disabled={isPending}>
-        Retry
+        Run again
       </button>
       {error !== null && <Problem>{error.message}</Problem>}
     </form>

@@ -1,7 +1,8 @@
 import { type ReactElement, useState } from 'react';
 import type { Plan } from '../../../src/plan/plan';
 import { counted, describeUsd, joinFacts } from '../../../src/trace/describe';
-import { callsOfPlan, isReview, isUnbegun, roundsOf } from '../../../src/trace/run-tree';
+import { callsOfPlan, isReview, isUnbegun, pathOf, roundsOf } from '../../../src/trace/run-tree';
+import { useLiveText } from '../api/live-texts';
 import type { Round, Solve } from '../api/types';
 import { Problem } from '../parts/notice';
 import { Approval } from './approval';
@@ -9,6 +10,7 @@ import { ConductorReplies } from './conductor-replies';
 import { useShown } from './context';
 import { EditPlan } from './edit-plan';
 import { PlanGraph } from './plan-graph';
+import { showText } from './show-text';
 
 interface RoundFrameProps {
   readonly round: Round;
@@ -18,22 +20,48 @@ interface RoundFrameProps {
 
 /** One round: its plan as a graph, the Conductor's decision, and the plans of steps that it gave to itself. */
 export function RoundFrame({ round, number }: RoundFrameProps): ReactElement {
-  const { solve } = useShown();
+  const { solve, which } = useShown();
   const waits = waitsForPerson(solve, round);
   const children = round.steps.filter(({ childId }) => childId !== null);
   return (
-    <section className={waits ? 'round asks' : 'round'} aria-label={titleOf(round, number)}>
+    <section
+      className={waits ? 'round asks' : 'round'}
+      aria-label={`${pathOf(solve, round)}${titleOf(round, number)}${which}`}
+    >
       <header>
         <h2>{titleOf(round, number)}</h2>
         <span className="faint">{describePlanning(solve.calls, round)}</span>
       </header>
       {round.error !== undefined && <Problem>{round.error.message}</Problem>}
-      {round.plan !== null && <PlanOrDraft round={round} plan={round.plan} waits={waits} />}
+      {round.plan === null ? (
+        <PlanUnderWay round={round} />
+      ) : (
+        <PlanOrDraft round={round} plan={round.plan} waits={waits} />
+      )}
       <ConductorReplies round={round} />
       {children.map(({ childId, index }) => (
         <ChildRounds key={index} childId={childId ?? ''} step={index} />
       ))}
     </section>
+  );
+}
+
+const SHOWN_CHARACTERS = 600;
+
+/** Last words of the Conductor while it writes the plan of a round. */
+function PlanUnderWay({ round }: { readonly round: Round }): ReactElement | null {
+  const { solve, texts } = useShown();
+  const text = useLiveText(texts, { childId: round.childId, round: round.round });
+  if (solve.status !== 'running' || round.decision === 'failed') return null;
+  return (
+    <>
+      <p className="faint">The Conductor is writing a plan …</p>
+      {text !== '' && (
+        <p className="answer growing faint" dir="auto">
+          {showText(text.slice(-SHOWN_CHARACTERS))}
+        </p>
+      )}
+    </>
   );
 }
 

@@ -1,12 +1,12 @@
 import type { ReactElement } from 'react';
-import type { TextPlace } from '../api/live-texts';
+import type { StepPlace } from '../api/live-texts';
 import { usePrompt } from '../api/queries';
 import { Fold } from '../parts/fold';
 import { useShown } from './context';
 import { WholeText } from './whole-text';
 
 /** The complete prompt of a step; read when the fold is opened. */
-export function SentPrompt({ place }: { readonly place: TextPlace }): ReactElement {
+export function SentPrompt({ place }: { readonly place: StepPlace }): ReactElement {
   return (
     <Fold summary="Prompt as sent">
       <Messages place={place} />
@@ -14,7 +14,7 @@ export function SentPrompt({ place }: { readonly place: TextPlace }): ReactEleme
   );
 }
 
-function Messages({ place }: { readonly place: TextPlace }): ReactElement | null {
+function Messages({ place }: { readonly place: StepPlace }): ReactElement | null {
   const { solve } = useShown();
   const { data, error } = usePrompt(place.childId ?? solve.id, place);
   if (error !== null) return <p className="faint">{error.message}</p>;

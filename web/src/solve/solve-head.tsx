@@ -1,11 +1,13 @@
-import { type ReactElement, useEffect } from 'react';
+import type { ReactElement } from 'react';
 import { describeCost, describeMs, describeTokens, describeUsd } from '../../../src/trace/describe';
 import { useLimits } from '../api/queries';
 import type { Solve } from '../api/types';
 import type { Wait } from '../api/use-live-solve';
+import { TrialNotice } from '../ask/trial-notice';
 import { Fold } from '../parts/fold';
 import { Problem } from '../parts/notice';
 import { useNow } from '../parts/now';
+import { useTitle } from '../parts/title';
 import { StateMark, stateOfRun, wordOf } from '../parts/state-mark';
 import { AnswerText } from './answer-text';
 import { useShown } from './context';
@@ -14,18 +16,13 @@ import { showText } from './show-text';
 
 /** The question, its state, and its cost against the limit. */
 export function SolveHead({ wait }: { readonly wait: Wait | null }): ReactElement {
-  const { solve } = useShown();
+  const { solve, me } = useShown();
   const isRunning = solve.status === 'running';
   const { data: limits } = useLimits(solve.id, isRunning && solve.runId !== '');
   const now = useNow(1000, isRunning);
   const state = stateOfRun(solve.status, solve.waitsFor);
   const most = limits?.costUsd ?? null;
-  useEffect(() => {
-    document.title = `${wordOf(state)} · ${solve.question.slice(0, 60)}`;
-    return () => {
-      document.title = 'conductor';
-    };
-  }, [state, solve.question]);
+  useTitle(`${wordOf(state)}: ${solve.question.slice(0, 60)}`);
   return (
     <div className="solve-head">
       <Question text={solve.question} />
@@ -48,6 +45,7 @@ export function SolveHead({ wait }: { readonly wait: Wait | null }): ReactElemen
         {isRunning ? describeWait(solve, wait, now) : ''}
       </p>
       <End solve={solve} />
+      {me.isTrial && <TrialNotice />}
     </div>
   );
 }
@@ -87,14 +85,11 @@ function Question({ text }: { readonly text: string }): ReactElement {
   );
 }
 
-function describeTime({ rounds, status }: Solve, now: number): string {
-  const steps = rounds.flatMap((round) => round.steps);
-  const starts = steps.flatMap(({ startedAt }) => (startedAt === null ? [] : [Date.parse(startedAt)]));
-  if (starts.length === 0) return '';
-  const ends = steps.flatMap(({ endedAt }) => (endedAt === null ? [] : [Date.parse(endedAt)]));
-  const end = status === 'running' ? now : Math.max(...ends, ...starts);
-  const ms = Math.max(0, end - Math.min(...starts));
-  return status === 'running' ? describeMs(Math.round(ms / 1000) * 1000 || 1000) : describeMs(ms);
+/** Returns the time from the start to the end, or so far; empty for a run of an older version. */
+function describeTime({ startedAt, endedAt, status }: Solve, now: number): string {
+  if (startedAt === undefined) return '';
+  const ms = Math.max(0, (endedAt === undefined ? now : Date.parse(endedAt)) - Date.parse(startedAt));
+  return describeMs(status === 'running' ? Math.floor(ms / 1000) * 1000 : ms);
 }
 
 function describeWait({ waitsFor, waitReason = '' }: Solve, wait: Wait | null, now: number): string {

@@ -3,7 +3,7 @@ import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import type { Step } from '../../../src/plan/plan';
 import { describeDuration, describeUsd, joinFacts, stepStateOf } from '../../../src/trace/describe';
 import { callsOfStep } from '../../../src/trace/run-tree';
-import { type TextPlace, useLiveText } from '../api/live-texts';
+import { type StepPlace, useLiveText } from '../api/live-texts';
 import type { Round, Solve, StepResult } from '../api/types';
 import { useNow } from '../parts/now';
 import { type MarkedState, StateMark } from '../parts/state-mark';
@@ -64,7 +64,7 @@ export function StepNode({ data }: NodeProps<Node<StepData>>): ReactElement {
 }
 
 /** Returns the last words of a step: of its text or, before that, of its thoughts. */
-function useLastWords(place: TextPlace): string {
+function useLastWords(place: StepPlace): string {
   const { texts, thoughts } = useShown();
   const written = useLiveText(texts, place).slice(-60);
   const thought = useLiveText(thoughts, place).slice(-60);

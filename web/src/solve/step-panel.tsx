@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { describeDuration, describeUsd, isKept, joinFacts } from '../../../src/trace/describe';
 import { callsOfStep } from '../../../src/trace/run-tree';
-import { type TextPlace, useLiveText } from '../api/live-texts';
+import { type StepPlace, useLiveText } from '../api/live-texts';
 import type { Step } from '../../../src/plan/plan';
 import type { Round, Solve, StepResult } from '../api/types';
 import { Fold } from '../parts/fold';
@@ -16,7 +16,7 @@ import { markOf } from './step-node';
 import { WholeText } from './whole-text';
 
 /** Panel of one step: its subtask, the outputs it saw, its answer, and its calls. */
-export function StepPanel({ place }: { readonly place: TextPlace }): ReactElement | null {
+export function StepPanel({ place }: { readonly place: StepPlace }): ReactElement | null {
   const { solve, select } = useShown();
   const round = solve.rounds.find((each) => each.childId === place.childId && each.round === place.round);
   const [step, result] = [round?.plan?.steps[place.step], round?.steps[place.step]];
@@ -63,7 +63,7 @@ function describeStep(solve: Solve, round: Round, result: StepResult): string {
   );
 }
 
-function Asked({ step, place }: { readonly step: Step; readonly place: TextPlace }): ReactElement {
+function Asked({ step, place }: { readonly step: Step; readonly place: StepPlace }): ReactElement {
   const { select } = useShown();
   return (
     <>
@@ -99,7 +99,7 @@ function Thoughts({
   place,
 }: {
   readonly thoughts: string | undefined;
-  readonly place: TextPlace;
+  readonly place: StepPlace;
 }): ReactElement | null {
   const live = useShown();
   const growing = useLiveText(live.thoughts, place);
@@ -116,7 +116,7 @@ function Answered({
   place,
 }: {
   readonly output: string | null;
-  readonly place: TextPlace;
+  readonly place: StepPlace;
 }): ReactElement {
   const { texts } = useShown();
   const growing = useLiveText(texts, place);

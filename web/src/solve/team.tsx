@@ -2,26 +2,24 @@ import type { ReactElement } from 'react';
 import { roundsOf } from '../../../src/trace/run-tree';
 import { useShown } from './context';
 import { RoundFrame } from './round-frame';
-import { TimeLine } from './time-line';
 
-/** Each plan as a graph, and a time line of the steps. */
+/** Each plan as a graph of its steps. */
 export function Team(): ReactElement {
-  const { solve } = useShown();
+  const { solve, which } = useShown();
   const rounds = roundsOf(solve);
   return (
     <div className="team">
-      {rounds.length === 0 && <Planning status={solve.status} />}
+      {rounds.length === 0 && <Planning status={solve.status} which={which} />}
       {rounds.map((round, index) => (
         <RoundFrame key={`${round.childId} ${round.round}`} round={round} number={index + 1} />
       ))}
-      <TimeLine />
     </div>
   );
 }
 
-function Planning({ status }: { readonly status: string }): ReactElement {
+function Planning({ status, which }: { readonly status: string; readonly which: string }): ReactElement {
   return (
-    <section className="round planning" aria-label="Round 1">
+    <section className="round planning" aria-label={`Round 1${which}`}>
       <header>
         <h2>Round 1</h2>
       </header>

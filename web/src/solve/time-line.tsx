@@ -1,70 +1,93 @@
-import type { ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import { describeDuration, describeMs } from '../../../src/trace/describe';
-import { pathOf } from '../../../src/trace/run-tree';
 import { useNow } from '../parts/now';
-import { useShown } from './context';
-import { markOf } from './step-node';
+import { isSamePlace, useShown } from './context';
+import { type TimedPart, timedPartsOf } from './spans';
 
 const MOST_BARS = 60;
 
-/** Time line with a bar for each step, in order of their starts. */
+/** Time line with a bar for each plan, wait and step, from the start of the solve to its end. */
 export function TimeLine(): ReactElement | null {
-  const { solve, selected, select } = useShown();
+  const { solve, which } = useShown();
+  const [isWhole, setWhole] = useState(false);
   const isRunning = solve.status === 'running';
   const now = useNow(1000, isRunning);
-  const bars = solve.rounds.flatMap((round) =>
-    round.steps.flatMap(({ index, worker, startedAt, endedAt }) => {
-      if (startedAt === null) return [];
-      const start = Date.parse(startedAt);
-      const end = endedAt === null ? Math.max(now, start) : Date.parse(endedAt);
-      const place = { childId: round.childId, round: round.round, step: index };
-      const name = `${pathOf(solve, round)}${index + 1} ${worker}`;
-      return [
-        {
-          place,
-          name,
-          start,
-          end,
-          took: describeDuration(startedAt, endedAt, new Date(now).toISOString()),
-          state: markOf(solve, round, index),
-        },
-      ];
-    }),
-  );
-  if (bars.length === 0) return null;
-  const first = Math.min(...bars.map(({ start }) => start));
-  const span = Math.max(1, ...bars.map(({ end }) => end - first));
-  bars.sort((one, other) => one.start - other.start);
+  const parts = timedPartsOf(solve);
+  if (parts.length === 0) return null;
+  const ends = parts.map(({ endedAt }) => (endedAt === null ? now : Date.parse(endedAt)));
+  const first = Date.parse(solve.startedAt ?? parts[0]?.startedAt ?? '');
+  const last = solve.endedAt === undefined ? Math.max(...ends) : Date.parse(solve.endedAt);
+  const scale = { first, span: Math.max(1, last - first), now };
+  const shown = isWhole ? parts : parts.slice(0, MOST_BARS);
   return (
-    <section className="time-line" aria-label="Time line">
+    <section className="time-line" aria-label={`Time line${which}`}>
       <header>
         <h2>Time line</h2>
-        <span className="faint">{describeMs(span)}</span>
+        <span className="faint">{describeMs(scale.span)}</span>
       </header>
-      {bars.slice(0, MOST_BARS).map(({ place, name, start, end, took, state }) => (
+      {shown.map((part) => (
+        <Bar key={part.key} part={part} scale={scale} />
+      ))}
+      {shown.length < parts.length && (
         <button
-          key={`${place.childId} ${place.round} ${place.step}`}
           type="button"
-          className="bar-row"
-          aria-pressed={selected === place}
-          title={took}
+          className="quiet"
           onClick={() => {
-            select(place);
+            setWhole(true);
           }}
         >
-          <span className="bar-name">{name}</span>
-          <span className="bar-track">
-            <span
-              className={`bar bar-${state}`}
-              style={{
-                left: `${((start - first) / span) * 100}%`,
-                width: `${((end - start) / span) * 100}%`,
-              }}
-            />
-          </span>
-          <span className="bar-took">{took}</span>
+          Show all {parts.length}
         </button>
-      ))}
+      )}
     </section>
+  );
+}
+
+/** Start and length of the time line, and the present, in milliseconds. */
+interface TimeScale {
+  readonly first: number;
+  readonly span: number;
+  readonly now: number;
+}
+
+function Bar({ part, scale }: { readonly part: TimedPart; readonly scale: TimeScale }): ReactElement {
+  const { selected, select } = useShown();
+  const { name, place, startedAt, endedAt, state } = part;
+  const start = Date.parse(startedAt);
+  const end = endedAt === null ? Math.max(scale.now, start) : Date.parse(endedAt);
+  const took = describeDuration(startedAt, endedAt, new Date(scale.now).toISOString());
+  const row = (
+    <>
+      <span className="bar-name">{name}</span>
+      <span className="bar-track">
+        <span
+          className={`bar bar-${state}`}
+          style={{
+            left: `${((start - scale.first) / scale.span) * 100}%`,
+            width: `${((end - start) / scale.span) * 100}%`,
+          }}
+        />
+      </span>
+      <span className="bar-took">{took}</span>
+    </>
+  );
+  if (place === null)
+    return (
+      <div className="bar-row" title={took}>
+        {row}
+      </div>
+    );
+  return (
+    <button
+      type="button"
+      className="bar-row"
+      aria-pressed={isSamePlace(selected, place)}
+      title={took}
+      onClick={() => {
+        select(place);
+      }}
+    >
+      {row}
+    </button>
   );
 }

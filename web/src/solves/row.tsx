@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { ListedSolve, Me } from '../api/types';
-import { describeCost } from '../../../src/trace/describe';
+import { describeCost, describeDuration } from '../../../src/trace/describe';
 import { Age } from '../parts/age';
 import { Link } from '../parts/link';
 import { stateOfRun, StateMark } from '../parts/state-mark';
@@ -8,40 +8,62 @@ import { pathOfSolve } from '../route';
 
 export const ROW_PX = 44;
 
+/** Names of the columns, in the order of a row's cells. */
+export const COLUMNS = [
+  ['state', 'State'],
+  ['question', 'Question'],
+  ['trouble', 'Note'],
+  ['workers', 'Workers'],
+  ['cost', 'Cost'],
+  ['took', 'Took'],
+  ['age', 'Started'],
+  ['by', 'By'],
+] as const;
+
 interface RowProps {
   readonly solve: ListedSolve;
   readonly me: Me;
   readonly now: number;
   readonly index: number;
-  readonly count: number;
   readonly isActive: boolean;
 }
 
-export function SolveRow({ solve, me, now, index, count, isActive }: RowProps): ReactElement {
-  const { id, question, costUsd, costIsLowerBound, startedAt, status, waitsFor } = solve;
+export function SolveRow({ solve, me, now, index, isActive }: RowProps): ReactElement {
+  const { id, question, costUsd, costIsLowerBound, startedAt, endedAt, status, waitsFor, workers } = solve;
+  const cells: Readonly<Record<(typeof COLUMNS)[number][0], ReactElement | string | null>> = {
+    state: <StateMark state={stateOfRun(status, waitsFor)} />,
+    question: (
+      <Link href={pathOfSolve(id)} tabIndex={-1} dir="auto">
+        {question ?? 'A question that this gateway cannot read'}
+      </Link>
+    ),
+    trouble: <Trouble solve={solve} />,
+    workers: workers.join(', '),
+    cost: costUsd === null ? '' : describeCost({ costUsd, costIsLowerBound }),
+    took: describeDuration(startedAt, endedAt, new Date(Math.max(now, Date.parse(startedAt))).toISOString()),
+    age: (
+      <>
+        <Age at={startedAt} now={now} /> ago
+      </>
+    ),
+    by: whose(id, me),
+  };
   return (
-    <Link
+    <div
       id={`solve-${index}`}
+      role="row"
+      // The heads are the first row.
+      aria-rowindex={index + 2}
+      aria-selected={isActive}
       className={isActive ? 'row active' : 'row'}
       style={{ transform: `translateY(${index * ROW_PX}px)` }}
-      href={pathOfSolve(id)}
-      role="option"
-      aria-selected={isActive}
-      aria-posinset={index + 1}
-      aria-setsize={count}
-      tabIndex={-1}
     >
-      <StateMark state={stateOfRun(status, waitsFor)} />
-      <span className="question" dir="auto">
-        {question ?? 'A question that this gateway cannot read'}
-      </span>
-      <Trouble solve={solve} />
-      <span className="cost">{costUsd === null ? '' : describeCost({ costUsd, costIsLowerBound })}</span>
-      <span className="age">
-        <Age at={startedAt} now={now} />
-      </span>
-      <span className="by">{whose(id, me)}</span>
-    </Link>
+      {COLUMNS.map(([name]) => (
+        <span key={name} role="gridcell" className={name}>
+          {cells[name]}
+        </span>
+      ))}
+    </div>
   );
 }
 

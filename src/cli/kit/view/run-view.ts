@@ -10,6 +10,8 @@ import {
   describeEstimate,
   describePlan,
   describePlanning,
+  describePlanningTime,
+  describeRunTime,
   describeSees,
   describeSteps,
   describeTokens,
@@ -49,18 +51,23 @@ export function lookOfRun(isAsked: boolean): Look<RunNow> {
   };
 }
 
-type StepPlace = Pick<Extract<LiveEvent, { kind: 'text' }>, 'childId' | 'round' | 'step'>;
+/** Place of a text: a step, or the plan of a round. */
+interface TextPlace {
+  readonly childId: string | null;
+  readonly round: number;
+  readonly step?: number;
+}
 
 const KEPT_CHARACTERS = 400;
 
-/** Last characters written by each running step, of its thoughts until its text begins. */
+/** Last characters written for each plan and by each running step, of its thoughts until its text begins. */
 export class TextsUnderWay {
   private readonly ends = new Map<string, string>();
   private readonly thinking = new Set<string>();
 
   take(event: LiveEvent): void {
-    if (event.kind === 'restarted' || event.kind === 'stepEnded') this.drop(nameOfPlace(event));
-    if (event.kind !== 'text' && event.kind !== 'thoughts') return;
+    if (isVoid(event)) this.drop(nameOfPlace(event));
+    if (event.kind !== 'text' && event.kind !== 'thoughts' && event.kind !== 'planning') return;
     const name = nameOfPlace(event);
     if (event.kind === 'text' && this.thinking.has(name)) this.drop(name);
     if (event.kind === 'thoughts') this.thinking.add(name);
@@ -76,14 +83,20 @@ export class TextsUnderWay {
     this.thinking.delete(name);
   }
 
-  of(place: StepPlace): string {
+  of(place: TextPlace): string {
     const name = nameOfPlace(place);
     return `${this.thinking.has(name) ? 'thinks: ' : ''}${this.ends.get(name) ?? ''}`;
   }
 }
 
-function nameOfPlace({ childId, round, step }: StepPlace): string {
-  return `${childId ?? ''} ${round} ${step}`;
+/** Whether what was written at a place is void, or known in full. */
+function isVoid(event: LiveEvent): event is Extract<LiveEvent, TextPlace> {
+  if (event.kind === 'planning') return event.offset === 0;
+  return event.kind === 'restarted' || event.kind === 'stepEnded' || event.kind === 'planned';
+}
+
+function nameOfPlace({ childId, round, step }: TextPlace): string {
+  return [childId ?? '', round, ...(step === undefined ? [] : [step])].join(' ');
 }
 
 /** Hides a plan that may need approval: a person is shown it when asked, else it appears once its first step begins. */
@@ -119,7 +132,9 @@ function describeRound({ estimate }: SolveTrace, round: RoundTrace): string[] {
   if (plan?.steps.length === 0) lines.push('the Conductor accepts the answer');
   else if (plan !== null) {
     const waves = counted(new Set(steps.map(({ wave }) => wave)).size, 'wave');
-    lines.push(`plan: ${counted(plan.steps.length, 'step')} in ${waves}`, ...describeSteps(plan, clip));
+    const written = describePlanningTime(round) && `, written ${describePlanningTime(round)}`;
+    lines.push(`plan: ${counted(plan.steps.length, 'step')} in ${waves}${written}`);
+    lines.push(...describeSteps(plan, clip));
   }
   if (estimate !== undefined && childId === null && plan !== null)
     lines.push(`the plan comes to ${describeEstimate(estimate)}`);
@@ -159,6 +174,7 @@ export function drawFrame(trace: SolveTrace, retries: readonly Retry[], frame: R
   const { paint, columns } = frame;
   const { estimate, status, degraded, answerCut } = trace;
   const state = joinFacts(degraded ? `${status}, degraded` : status, answerCut && CUT);
+  const took = describeRunTime(trace, new Date(frame.now).toISOString());
   // The estimate helps only while money can still be saved.
   const ahead = status === 'running' ? estimate : undefined;
   const whole = (text: string): string[] => wrap([text], columns);
@@ -169,7 +185,9 @@ export function drawFrame(trace: SolveTrace, retries: readonly Retry[], frame: R
     ...whoStandsIn(trace).flatMap((line) => whole(`degraded: ${line}`).map(paint.bad)),
     ...waitingRuns(trace).flatMap((id) => whole(`waits for approval: ${howToApprove(id)}`).map(paint.busy)),
     ...retries.flatMap((retry) => whole(`↻ ${describeRetry(retry)}`).map(paint.busy)),
-    ...wrapFacts([state, describeTokens(trace), describeCost(trace), trace.id], columns).map(paint.faint),
+    ...wrapFacts([state, took, describeTokens(trace), describeCost(trace), trace.id], columns).map(
+      paint.faint,
+    ),
   ];
 }
 
@@ -183,7 +201,8 @@ function drawRound(trace: SolveTrace, round: RoundTrace, frame: RunFrame): strin
   const { paint, columns } = frame;
   const title = `round ${round.round + 1}${isReview(round) ? ': review' : ''}`;
   const header = round.round === 0 ? [] : [paint.strong(oneLine(title, columns))];
-  if (round.plan === null || round.plan.steps.length === 0) return [...header, drawConductor(round, frame)];
+  if (round.plan === null || round.plan.steps.length === 0)
+    return [...header, drawConductor(round, frame), ...drawPlanText(round, frame)];
   const names = round.steps.map((step) => widthOf(nameOfStep(step)));
   const nameColumns = Math.min(WIDEST_NAME, Math.max(0, ...names));
   const byWave = [...round.steps].sort((a, b) => a.wave - b.wave || a.index - b.index);
@@ -200,11 +219,13 @@ function drawRound(trace: SolveTrace, round: RoundTrace, frame: RunFrame): strin
   return [...header, ...lines];
 }
 
-function drawConductor(round: RoundTrace, { paint, columns, spinner }: ViewFrame): string {
+function drawConductor(round: RoundTrace, { paint, columns, spinner, now }: ViewFrame): string {
   const isBusy = round.plan === null && round.decision === null;
   const state = isBusy ? 'running' : round.plan === null ? 'failed' : 'done';
   const mark = strokeOf(state, paint)(isBusy ? spinner : MARKS[state]);
-  const text = isBusy ? describePlanning(round) : `the Conductor: ${describePlan(round)}`;
+  const { startedAt } = round.planning ?? {};
+  const clock = startedAt && describeDuration(startedAt, null, new Date(now).toISOString());
+  const text = isBusy ? joinFacts(describePlanning(round), clock) : `the Conductor: ${describePlan(round)}`;
   return `${'plan'.padEnd(WAVE_COLUMNS)}${mark} ${oneLine(text, columns - WAVE_COLUMNS - 2)}`;
 }
 
@@ -238,11 +259,21 @@ const TEXT_LINES = 2;
 
 /** Draws the last lines that a running step has written. */
 function drawText({ childId, round }: RoundTrace, step: StepTrace, frame: RunFrame): string[] {
-  const text = frame.texts?.of({ childId, round, step: step.index }).trim() ?? '';
-  if (text === '' || stepStateOf(step) !== 'running') return [];
-  return wrap([text], frame.columns - WAVE_COLUMNS - 2)
+  return stepStateOf(step) === 'running' ? drawEnd({ childId, round, step: step.index }, frame) : [];
+}
+
+/** Draws the last lines that the Conductor has written for a plan. */
+function drawPlanText({ childId, round, plan }: RoundTrace, frame: RunFrame): string[] {
+  if (plan !== null) return [];
+  return drawEnd({ childId, round }, frame).map((line) => ' '.repeat(WAVE_COLUMNS + 2) + line);
+}
+
+function drawEnd(place: TextPlace, { texts, paint, columns }: RunFrame): string[] {
+  const text = texts?.of(place).trim() ?? '';
+  if (text === '') return [];
+  return wrap([text], columns - WAVE_COLUMNS - 2)
     .slice(-TEXT_LINES)
-    .map(frame.paint.faint);
+    .map(paint.faint);
 }
 
 function nameOfStep(step: StepTrace): string {

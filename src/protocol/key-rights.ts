@@ -1,7 +1,7 @@
-import type { RunLimits, SpendingLimits } from '../protocol/cards';
-import type { Rights } from '../protocol/input';
-import type { Sender } from '../protocol/messages';
-import { findLimitExcess, isOperator, mayPlan, mostOf, rightsIn } from '../protocol/rights';
+import type { RunLimits, SpendingLimits } from './cards';
+import type { Rights } from './input';
+import type { Sender } from './messages';
+import { findLimitExcess, isOperator, mayPlan, mostOf, rightsIn } from './rights';
 
 /** What the key behind a run may use, with what operators have set since. A run that no key started is free. */
 export class KeyRights {

@@ -1,0 +1,166 @@
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { step, useStage } from '../support/stage';
+import { describeInChromium, flawsOf } from './browser';
+import { answerOf, ask, usePage } from './use-page';
+
+jest.setTimeout(180_000);
+
+/** Folder for a picture of each state, to look at; nothing is written without it. */
+const { PICTURES } = process.env;
+
+const QUESTION = 'How many piano tuners are there in Chicago, and how sure can one be of that?';
+
+/** An answer of two hundred lines with code, a table, a list and a line that cannot be broken. */
+const LONG_ANSWER = [
+  '# About 75 tuners',
+  'Chicago has **2.7 million** people; one household in twenty owns a piano.',
+  '| assumption | value | effect |\n|---|---:|---|\n| households | 1,100,000 | linear |\n| pianos | 55,000 | linear |\n| tunings a year | 1 | linear |',
+  '```python\ndef tuners(pianos: int, a_day: int = 4, days: int = 250) -> float:\n    return pianos / (a_day * days)  # a very long comment that runs on and on until it no longer fits beside anything else\n```',
+  `- ${'unbreakable'.repeat(30)}`,
+  ...Array.from(
+    { length: 60 },
+    (_, index) => `${index + 1}. Step ${index + 1} checks assumption ${index % 7}.`,
+  ),
+  ...Array.from({ length: 60 }, (_, index) => `Paragraph ${index + 1} says why this holds.`),
+].join('\n\n');
+
+const SIZES = [
+  [1440, 900],
+  [800, 1000],
+  [390, 844],
+] as const;
+
+async function shoot(page: Page, path: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.screenshot({ path: `${path}-${colorScheme}.png` });
+  }
+}
+
+describeInChromium('each state of a solve, in Chromium, wide and narrow, light and dark', () => {
+  const stage = useStage({
+    workers: ['top-down', 'bottom-up', 'judge'],
+    config: { recursion: 'review', limits: { depth: 0 } },
+  });
+  const site = usePage(stage);
+
+  /** Checks what is shown at three widths in two colours: nothing is cut, and axe finds nothing. */
+  async function look(page: Page, name: string): Promise<void> {
+    for (const [width, height] of SIZES) {
+      await page.setViewportSize({ width, height });
+      await page.evaluate('window.scrollTo(0, 0)');
+      const widest = await page.evaluate<number>('document.documentElement.scrollWidth');
+      expect({ name, widest }).toEqual({ name, widest: Math.min(widest, width) });
+      if (PICTURES !== undefined) await shoot(page, join(PICTURES, `${name}-${width}`));
+      expect({ name, width, flaws: await flawsOf(page) }).toEqual({ name, width, flaws: [] });
+    }
+  }
+
+  function planOfThree(): void {
+    stage.plan([
+      step('top-down', 'Estimate from the number of households.'),
+      step('bottom-up', 'Estimate from the work of one tuner.'),
+      step('judge', 'Compare both estimates, and give one number.', [0, 1]),
+    ]);
+  }
+
+  async function askWithApproval(page: Page): Promise<void> {
+    await page.getByText(/starts at once/).click();
+    await page.getByLabel('Approval').selectOption('plan');
+    await ask(page, QUESTION);
+  }
+
+  test('nothing yet', async () => {
+    const page = await site.enter();
+    await look(page, 'ask');
+    await page.getByRole('link', { name: 'Solves' }).click();
+    await page.getByText('No solves yet').waitFor();
+    await look(page, 'empty');
+  });
+
+  test('planning, running, done, and the list of it', async () => {
+    await stage.whileWorking(async () => {
+      const letPlan = stage.providers.hold('conductor');
+      const letJudge = stage.providers.hold('judge');
+      planOfThree();
+      stage.providers.answer('judge', LONG_ANSWER);
+      const page = await site.enter();
+      await ask(page, QUESTION);
+      await page.getByText(/The Conductor is writing a plan/).waitFor();
+      await look(page, 'planning');
+      letPlan();
+      await page.getByRole('button', { name: /3\s*judge/ }).waitFor();
+      await look(page, 'running');
+      await page.getByLabel('Hint for the Conductor').fill('Mind the suburbs.');
+      await page.getByRole('button', { name: 'Hint' }).click();
+      await page.getByText('hint from ada: Mind the suburbs.').waitFor();
+      // The team is folded on a phone alone.
+      await page.setViewportSize({ width: 1440, height: 900 });
+      letJudge();
+      await answerOf(page).getByText('About 75 tuners').waitFor();
+      await page.locator('.state-done').waitFor();
+      await look(page, 'done');
+      await page
+        .getByRole('button', { name: /1\s*top-down/ })
+        .first()
+        .click();
+      await page.getByRole('region', { name: 'Step 1' }).waitFor();
+      await look(page, 'done-step');
+      await page.getByRole('link', { name: 'Solves' }).click();
+      await page.getByRole('grid').getByRole('link').waitFor();
+      await look(page, 'list');
+    });
+  });
+
+  test('waiting, edited, cancelled', async () => {
+    await stage.whileWorking(async () => {
+      planOfThree();
+      const page = await site.enter();
+      await askWithApproval(page);
+      await page.getByText('This plan waits for you.').waitFor();
+      await look(page, 'waiting');
+      await page.getByRole('button', { name: 'Edit' }).click();
+      await page.getByRole('button', { name: 'Run this plan' }).waitFor();
+      await look(page, 'editing');
+      await page.getByRole('button', { name: 'Discard changes' }).click();
+      await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+      await page.getByRole('button', { name: 'Cancel this solve' }).click();
+      await page.locator('.state-cancelled').waitFor();
+      await look(page, 'cancelled');
+    });
+  });
+
+  test('failed and degraded', async () => {
+    await stage.whileWorking(async () => {
+      planOfThree();
+      stage.providers.answer('top-down', { fault: 'invalid-key' });
+      const page = await site.enter();
+      await ask(page, QUESTION);
+      await page.locator('.state-done').waitFor();
+      await look(page, 'degraded');
+      planOfThree();
+      stage.providers.answer('bottom-up', { fault: 'invalid-key' });
+      stage.providers.answer('judge', { fault: 'invalid-key' });
+      await page.getByRole('link', { name: 'Ask', exact: true }).click();
+      await ask(page, QUESTION);
+      await page.locator('.state-failed').waitFor();
+      await look(page, 'failed');
+    });
+  });
+
+  test('three rounds', async () => {
+    await stage.whileWorking(async () => {
+      planOfThree();
+      planOfThree();
+      planOfThree();
+      const page = await site.enter();
+      await page.getByText(/starts at once/).click();
+      await page.getByLabel('Depth').fill('2');
+      await ask(page, QUESTION);
+      await page.locator('.state-done').waitFor();
+      await page.getByRole('region', { name: 'Round 3, a review' }).waitFor();
+      await look(page, 'three-rounds');
+    });
+  });
+});

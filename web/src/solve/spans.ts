@@ -1,0 +1,54 @@
+import { pathOf } from '../../../src/trace/run-tree';
+import type { StepPlace } from '../api/live-texts';
+import type { MarkedState } from '../parts/state-mark';
+import type { Round, Solve } from '../api/types';
+import { markOf } from './step-node';
+
+/** A part of a solve's time: a plan being written, a wait for a person, or a step. */
+export interface TimedPart {
+  readonly key: string;
+  readonly name: string;
+  /** The step, which can be selected; null for a plan or a wait. */
+  readonly place: StepPlace | null;
+  readonly startedAt: string;
+  /** null while it lasts. */
+  readonly endedAt: string | null;
+  readonly state: MarkedState;
+}
+
+/** Returns the parts of a solve that have begun, in the order of their starts. */
+export function timedPartsOf(solve: Solve): TimedPart[] {
+  const parts = solve.rounds.flatMap((round) => [...partsOfPlan(solve, round), ...stepsOf(solve, round)]);
+  return parts.sort((one, other) => Date.parse(one.startedAt) - Date.parse(other.startedAt));
+}
+
+function partsOfPlan(solve: Solve, round: Round): TimedPart[] {
+  const { planning, approvals = [] } = round;
+  const key = `${round.childId} ${round.round}`;
+  const before = pathOf(solve, round);
+  const written = planning && {
+    ...planning,
+    key: `${key} plan`,
+    name: `${before}plan`,
+    place: null,
+    state: planning.endedAt === null ? ('running' as const) : ('done' as const),
+  };
+  const waits = approvals.map((span, index) => ({
+    ...span,
+    key: `${key} approval ${index}`,
+    name: `${before}waits for you`,
+    place: null,
+    state: 'asks' as const,
+  }));
+  return written === undefined ? waits : [written, ...waits];
+}
+
+function stepsOf(solve: Solve, round: Round): TimedPart[] {
+  return round.steps.flatMap(({ index, worker, startedAt, endedAt }) => {
+    if (startedAt === null) return [];
+    const place = { childId: round.childId, round: round.round, step: index };
+    const name = `${pathOf(solve, round)}${index + 1} ${worker}`;
+    const key = `${round.childId} ${round.round} ${index}`;
+    return [{ key, name, place, startedAt, endedAt, state: markOf(solve, round, index) }];
+  });
+}
