@@ -41,9 +41,11 @@ export function SolveHead({ wait }: { readonly wait: Wait | null }): ReactElemen
         <span>{describeTokens(solve)}</span>
         <Ways />
       </div>
-      <p className="wait" aria-live="polite">
-        {isRunning ? describeWait(solve, wait, now) : ''}
-      </p>
+      {isRunning && (
+        <p className="wait" aria-live="polite">
+          {describeWait(solve, wait, now)}
+        </p>
+      )}
       <End solve={solve} />
       {me.isTrial && <TrialNotice />}
     </div>
@@ -120,17 +122,19 @@ function End({
   if (stoppedBy !== null)
     return (
       <Problem>
-        It was stopped by {STOPS[stoppedBy]}. Select a step to retry from it: what this run spent does not
+        It was stopped by {STOPS[stoppedBy]}. Select a step to run again from it: what this run spent does not
         count again.
       </Problem>
     );
   if (status === 'failed')
     return (
-      <Problem>It failed: {error?.message ?? 'no reason is known.'} Select a step to retry from it.</Problem>
+      <Problem>
+        It failed: {error?.message ?? 'no reason is known.'} Select a step to run again from it.
+      </Problem>
     );
   if (status === 'cancelled')
     return (
-      <p className="faint">It was cancelled. Finished steps are kept; select a step to continue from it.</p>
+      <p className="faint">It was cancelled. Finished steps are kept; select a step to run again from it.</p>
     );
   if (answerCut === true) return <p className="faint">The answer was cut off at its token limit.</p>;
   return degraded ? (
