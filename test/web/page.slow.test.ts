@@ -343,7 +343,7 @@ describeInChromium('the page, in Chromium', () => {
       stage.providers.answer('b', { fault: 'invalid-key' });
       const page = await enter();
       await ask(page, 'How many legs has a spider?');
-      await page.getByText(/^It failed: .*401.*Select a step to retry from it\.$/).waitFor();
+      await page.getByText(/^It failed: .*401.*Select a step to run again from it\.$/).waitFor();
       expect(await flawsOf(page)).toEqual([]);
     });
   });
