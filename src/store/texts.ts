@@ -13,7 +13,9 @@ export class TextTooLargeError extends ConductorError {
   override readonly name = 'TextTooLargeError';
   readonly code = 'TextTooLarge';
   constructor(readonly bytes: number) {
-    super(`a text of ${bytes} bytes is over the store's cap of ${MAX_TEXT_BYTES} bytes`);
+    super(
+      `a text of ${bytes} bytes is longer than the ${MAX_TEXT_BYTES} bytes that the store takes: shorten it, or have the model write less (maxOutputTokens)`,
+    );
   }
 }
 
