@@ -13,9 +13,7 @@ export class TextTooLargeError extends ConductorError {
   override readonly name = 'TextTooLargeError';
   readonly code = 'TextTooLarge';
   constructor(readonly bytes: number) {
-    super(
-      `a text of ${bytes} bytes is longer than the ${MAX_TEXT_BYTES} bytes that the store takes: shorten it, or have the model write less (maxOutputTokens)`,
-    );
+    super(`a text has ${bytes} bytes, and the store takes ${MAX_TEXT_BYTES}: lower maxOutputTokens`);
   }
 }
 
