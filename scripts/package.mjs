@@ -1,11 +1,11 @@
-// Last step of `npm run package`: writes to dist/ what would be published, which is the npm package and the trainer's
-// wheel and sdist. All three have one version, since they share a contract.
+// `npm run package`: builds, checks, and writes to dist/ what would be published, which is the npm package and the
+// trainer's wheel and sdist. All three have one version, since they share a contract. Says where the package lies; what
+// a step has to say is printed if it fails.
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { preparePython } from './python-environment.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
@@ -15,10 +15,20 @@ const PRODUCTS = [
   `temporal_conductor_trainer-${version}.tar.gz`,
   `temporal_conductor_trainer-${version}-py3-none-any.whl`,
 ];
+const inTools = join('scripts', 'with.mjs');
 
+const asked = process.argv.slice(2);
+if (asked.includes('check')) {
+  console.error('Building and checking what would be published; this takes a minute or more …');
+  run(process.execPath, [join('scripts', 'build.mjs'), 'program', 'page']);
+  run(process.execPath, [inTools, 'tools', 'publint', '--strict']);
+  run(process.execPath, [inTools, 'tools', 'attw', '--pack', '.', '--profile', 'node16']);
+}
 rmSync('dist', { recursive: true, force: true });
 mkdirSync('dist');
 run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', 'dist']);
+// Imports what was built.
+const { preparePython } = await import('./python-environment.mjs');
 const python = preparePython('package', ['requirements-build.lock'], 'a few MB');
 run(python, ['-m', 'hatchling', 'build', '--directory', join('..', 'dist')], { cwd: 'trainer' });
 
@@ -29,8 +39,8 @@ for (const product of PRODUCTS) {
   );
   process.exit(1);
 }
-console.log(PRODUCTS.map((product) => `dist/${product}`).join('\n'));
-console.log(weigh(resolve('dist', PRODUCTS[0])));
+console.log(`dist/${PRODUCTS[0]} is made; the trainer's wheel and sdist lie beside it.`);
+if (asked.includes('weigh')) console.log(weigh(resolve('dist', PRODUCTS[0])));
 
 /** Installs the package with the peers that it needs, as users do, and describes how large that is. */
 function weigh(tarball) {
@@ -55,13 +65,17 @@ function weigh(tarball) {
   }
 }
 
+/** Runs a step; what it says is printed only if it fails. */
 function run(program, args, options) {
-  const stdio = ['ignore', process.stderr, 'inherit'];
-  const { status, error } = spawnSync(program, args, {
-    stdio,
+  const { status, error, stdout, stderr } = spawnSync(program, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    maxBuffer: Infinity,
     shell: process.platform === 'win32',
     ...options,
   });
   if (error) throw error;
-  if (status !== 0) process.exit(1);
+  if (status === 0) return;
+  process.stderr.write(Buffer.concat([stdout, stderr]));
+  console.error(`"${[program, ...args].join(' ')}" failed; see its output above.`);
+  process.exit(1);
 }

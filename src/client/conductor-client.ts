@@ -123,7 +123,11 @@ export class ConductorClient {
   async attach(id: string): Promise<AttachedSolve> {
     const { runId, memo = {}, type } = await this.client.workflow.getHandle(id).describe();
     if (!SOLVE_WORKFLOWS.includes(type)) {
-      throw new WorkflowNotFoundError(`workflow ${id} is a ${type}, not a solve`, id, runId);
+      throw new WorkflowNotFoundError(
+        `workflow ${id} is a ${type}, not a solve: name one that was started as a solve`,
+        id,
+        runId,
+      );
     }
     return { ...this.handleOf(id, runId), memo };
   }

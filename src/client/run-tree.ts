@@ -15,7 +15,8 @@ export type ReadRun = (id: string, following: AbortSignal | null) => AsyncIterab
 export async function readTree(read: ReadRun, id: string): Promise<SolveTrace> {
   let own: SolveTrace | undefined;
   for await (const trace of read(id, null)) own = trace;
-  if (own === undefined) throw new Error(`run ${id} has no history`);
+  if (own === undefined)
+    throw new Error(`run ${id} has no history: Temporal may be removing it, as its retention is over`);
   return addChildren(read, own);
 }
 

@@ -54,7 +54,8 @@ export async function* readRunHistory(
 export async function readRunNow(client: Client, id: string): Promise<KnownRun> {
   let known: KnownRun | undefined;
   for await (known of readRunHistory(client, id, null));
-  if (known === undefined) throw new Error(`run ${id} has no history`);
+  if (known === undefined)
+    throw new Error(`run ${id} has no history: Temporal may be removing it, as its retention is over`);
   return known;
 }
 

@@ -41,17 +41,21 @@ export const capabilitiesSchema = z.strictObject({
   maxOutputTokens: tokens.nullable().exactOptional(),
 });
 
-/** Name of an environment variable. A key put here by mistake has another shape, and errors do not repeat it. */
-export const keyNameSchema = z.string().regex(/^[A-Z_][A-Z0-9_]{0,63}$/, {
+const A_KEY_NAME = {
   error:
     'expected the name of an environment variable, e.g. OPENAI_API_KEY; a key itself never belongs in this file',
-});
+} as const;
 
-/** Address of a server that speaks a vendor's protocol. It is sent through Temporal, so it must contain no secret. */
-export const baseUrlSchema = z.string().refine(isPlainHttpUrl, {
+/** Name of an environment variable. A key put here by mistake has another shape, and errors do not repeat it. */
+export const keyNameSchema = z.string(A_KEY_NAME).regex(/^[A-Z_][A-Z0-9_]{0,63}$/, A_KEY_NAME);
+
+const AN_ADDRESS = {
   error:
     'expected a plain http or https address such as http://127.0.0.1:8000/v1, without user name or query',
-});
+} as const;
+
+/** Address of a server that speaks a vendor's protocol. It is sent through Temporal, so it must contain no secret. */
+export const baseUrlSchema = z.string(AN_ADDRESS).refine(isPlainHttpUrl, AN_ADDRESS);
 
 /** Address of a proxy. It is sent through Temporal with the card, so it must contain no secret. */
 export const proxySchema = z

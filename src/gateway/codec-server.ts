@@ -69,7 +69,7 @@ function buildApp(service: CodecService): Hono {
     );
     app.all(path, (c) => {
       c.header('allow', 'POST, OPTIONS');
-      const message = `${path} takes only POST, not ${c.req.method}`;
+      const message = `${path} takes only POST, not ${c.req.method}: send the payloads by POST`;
       throw new Refusal(405, message, { reason: 'method_not_allowed' });
     });
   }
@@ -131,13 +131,14 @@ function checkAdmission({ token, namespace }: CodecService): MiddlewareHandler {
     const shown = /^Bearer +(\S.*)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
     if (token !== null && !isEqual(shown, token)) {
       c.header('www-authenticate', 'Bearer');
-      const message = 'this codec server needs "Authorization: Bearer" with its token';
+      const message =
+        'this codec server needs "Authorization: Bearer" with its token: send what CONDUCTOR_CODEC_TOKEN holds there';
       throw new Refusal(401, message, { reason: 'invalid_token' });
     }
     const asked = c.req.header('x-namespace') ?? namespace;
     if (asked !== namespace) {
       const [ours, theirs] = [namespace, asked].map((name) => JSON.stringify(name));
-      const message = `this codec server has the keys of namespace ${ours}, not of ${theirs}`;
+      const message = `this codec server has the keys of namespace ${ours}, not of ${theirs}: ask one that was started for that namespace`;
       throw new Refusal(403, message, { reason: 'other_namespace' });
     }
     await next();

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { solveResultSchema } from '../protocol/solve';
 
 // Parts of the OpenAPI document that routes share.
 
@@ -39,3 +40,6 @@ export function documented<Value>(name: string, schema: z.ZodType<Value>): z.Zod
   const json: object = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
   return z.custom<Value>().openapi(name, { ...json, $schema: undefined } as object);
 }
+
+/** A solve as `/api/solves/ID` shows it. */
+export const resultSchema = documented('SolveResult', solveResultSchema);

@@ -147,7 +147,9 @@ async function launchServer(
   const file = await open(recordPath(folder), 'a+', 0o600);
   try {
     if (!tryLock(file.fd))
-      throw new Error(`a server is running, but ${recordPath(folder)} does not hold its address`);
+      throw new Error(
+        `another process holds ${recordPath(folder)}, which has no address yet: wait until that one has started its server, or stop it`,
+      );
     const { size: logStart } = await log.stat();
     const last = await readRecord(folder);
     const ports = await freePorts(last);

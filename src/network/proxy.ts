@@ -92,7 +92,19 @@ function toProxy(value: string, source: string): Proxy {
       `${source} is ${found}: expected http://host:port or https://host:port; name another proxy there, or unset it`,
     );
   }
+  url.username = decodable(url.username);
+  url.password = decodable(url.password);
   return { url, address: url.origin, source };
+}
+
+/** Returns a user name or password that can be decoded: one with a bare `%` was written as it is. */
+function decodable(encoded: string): string {
+  try {
+    decodeURIComponent(encoded);
+    return encoded;
+  } catch {
+    return encoded.replaceAll('%', '%25');
+  }
 }
 
 const LOOPBACK = new BlockList();

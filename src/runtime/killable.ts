@@ -74,7 +74,10 @@ export class Killable {
     try {
       await unlessEnded(helper, () => nextAnswer(helper, this.limits.startMs));
     } catch (error) {
-      throw error instanceof HelperError ? new NotStartedError(error.message) : error;
+      if (!(error instanceof HelperError)) throw error;
+      throw new NotStartedError(
+        `a helper beside this process did not start (${error.message}): see whether this machine has memory left`,
+      );
     }
     return helper;
   }

@@ -50,7 +50,8 @@ export class S3Store implements Store {
       return { now: await Body?.transformToByteArray(), IfMatch: ETag };
     });
     if (found?.now === undefined || Buffer.compare(found.now, was) !== 0) return false;
-    if (found.IfMatch === undefined) throw new Error(`the server of ${this.url} states no ETag of ${key}`);
+    if (found.IfMatch === undefined)
+      throw new Error(`the server of ${this.url} states no ETag of ${key}: ${NOT_S3}`);
     return this.putIf(key, bytes, { IfMatch: found.IfMatch });
   }
 
@@ -160,9 +161,11 @@ const MARK = 'conductor-write';
 const MOST_CONFLICTS = 4;
 const CONFLICT_PAUSE_MS = 100;
 
+const NOT_S3 = 'it does not speak S3 as a store needs it; name another one by AWS_ENDPOINT_URL_S3';
+
 function entryOf(key: string, bytes: number | undefined, modifiedAt: Date | undefined): StoredEntry {
   if (bytes === undefined || modifiedAt === undefined) {
-    throw new Error(`the server does not state size and age of ${key}`);
+    throw new Error(`the server does not state size and age of ${key}: ${NOT_S3}`);
   }
   return { key, bytes, modifiedAt };
 }

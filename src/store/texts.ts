@@ -13,7 +13,7 @@ export class TextTooLargeError extends ConductorError {
   override readonly name = 'TextTooLargeError';
   readonly code = 'TextTooLarge';
   constructor(readonly bytes: number) {
-    super(`a text of ${bytes} bytes is over the store's cap of ${MAX_TEXT_BYTES} bytes`);
+    super(`a text has ${bytes} bytes, and the store takes ${MAX_TEXT_BYTES}: lower maxOutputTokens`);
   }
 }
 

@@ -74,7 +74,7 @@ export function explainStop(stoppedBy: Limit, { id, rounds }: RunTree): readonly
   const [orOption, option] = stoppedBy === 'cost' ? [', or --max-cost', ' --max-cost USD'] : ['', ''];
   const goOn = `; "temporal-conductor retry ${id} --from STEP${option}" then goes on from a step`;
   const hasPlan = rounds.some(({ childId, plan }) => childId === null && plan !== null);
-  const remedy = `Raise ${setting} in conductor.yaml${orOption}${hasPlan ? goOn : ''}.`;
+  const remedy = `Raise ${setting} in the configuration${orOption}${hasPlan ? goOn : ''}.`;
   return [`The run was stopped by its ${what}.`, why, remedy];
 }
 

@@ -79,7 +79,7 @@ function objectionsTo(
   const few = `only ${pairs} held-out questions were graded for both`;
   if (least === null) return [`${few}, but at least ${FEWEST_VALUES} are needed`];
   const unpriced =
-    'their costs cannot be compared, since a price is unknown: give each worker a "price" in conductor.yaml';
+    'their costs cannot be compared, since a price is unknown: give each worker a "price" in the configuration';
   const isBarred = maxCostRatio !== null && (costRatio === null || costRatio > maxCostRatio);
   return [
     ...(least > 0 || (least > -margin && isCheaper) ? [] : ['its gain may be chance']),

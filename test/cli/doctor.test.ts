@@ -23,6 +23,22 @@ describe('doctor', () => {
     expect(code).toBe(0);
   });
 
+  test('advises few workers for a Conductor that was not trained, which is no failure', async () => {
+    const pool = poolAt(stage.providers.url);
+    const withMore = (more: number) => {
+      const others = pool.workers
+        .slice(0, 1)
+        .flatMap((worker) => Array.from({ length: more }, (_, at) => ({ ...worker, id: `other-${at}` })));
+      return { ...pool, workers: [...pool.workers, ...others] };
+    };
+    await stage.folder.write('conductor.yaml', withMore(3));
+    const { code, stdout } = await stage.run('doctor');
+    expect(stdout).toMatch(/· Pool +5 workers are many for a Conductor that was not trained/);
+    expect(code).toBe(0);
+    await stage.folder.write('conductor.yaml', withMore(2));
+    expect((await stage.run('doctor')).stdout).not.toContain('Pool');
+  });
+
   test('reports which server was found to refuse streams', async () => {
     stage.providers.script('beta', [
       { fault: 'bad-request', message: 'stream is not supported' },

@@ -29,7 +29,7 @@ test('store gc reports what it removes and what a run still needs', async () => 
   ageStore(path, A_MONTH_MS);
 
   const kept =
-    /^Kept, as old: 1 text \(5\.01 kB\) and 2 answers \([\d.]+ (bytes|kB)\)\. The server at \S+ holds 1 run\.$/m;
+    /^Kept, as old: 1 text \(5\.01 kB\) and 2 answers \([\d.]+ (bytes|kB)\)\. Looked at 1 run of namespace default at \S+, and at no others\.$/m;
   const removed = '1 text (5.40 kB).\n';
   const foretold = await gc('--older-than', '30d', '--dry-run');
   expect(foretold.stdout).toContain(`Would remove: ${removed}`);
@@ -74,7 +74,7 @@ test('store gc keeps what records of training and evaluations refer to', async (
   expect(foretold.stdout).toContain('Would remove: 1 weight file (9 bytes).\n');
   const { code, stdout } = await gc('--older-than', '30d');
   expect(stdout).toContain('Removed: 1 weight file (9 bytes).\nKept, as old: 4 texts (');
-  expect(stdout).toContain(' and 1 weight file (9 bytes). The server');
+  expect(stdout).toContain(' and 1 weight file (9 bytes). Looked at 1 run of namespace');
   expect(await artifacts.list('weights/')).toEqual([named]);
   expect(code).toBe(0);
   for (const text of [answer, asked, found]) expect(await readText(store, text)).toContain('answer of');

@@ -264,6 +264,11 @@ describe('refuses, with place, value and remedy,', () => {
       /^conductor\.yaml:1:\d+: conductor\.checkpoint is "000040": expected the name of a checkpoint, <training run>/,
     ],
     [
+      'nothing where a variable is named',
+      conductor('provider: openai, model: m, apiKeyEnv: null'),
+      /conductor\.apiKeyEnv cannot be used: expected the name of an environment variable/,
+    ],
+    [
       'how a checkpoint is asked, which its manifest decides',
       conductor('provider: policy, describe: names'),
       /conductor\.describe is not a setting: remove or rename/,

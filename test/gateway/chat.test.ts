@@ -1,4 +1,5 @@
 import OpenAI from 'openai';
+import { z } from 'zod';
 import { useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
 
@@ -55,6 +56,20 @@ test('a stream brings progress, the answer and its usage', async () => {
     expect(usage?.total_tokens).toBeGreaterThan(0);
   });
 });
+
+test('all fields of an answer are in one case, those of its steps too', async () => {
+  stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
+  const asked = { model: 'conductor', messages: MESSAGES, conductor: { trace: 'summary' } };
+  await stage.whileWorking(async () => {
+    const answer: unknown = await openAi().chat.completions.create(asked);
+    const [first, last] = z.object({ conductor: noteSchema }).parse(answer).conductor.steps;
+    expect(first?.started_at).toEqual(expect.any(String));
+    expect(last?.ended_at).toEqual(expect.any(String));
+    expect(JSON.stringify(answer).match(/"[a-z]+[A-Z]\w*":/gu)).toBeNull();
+  });
+});
+
+const noteSchema = z.object({ steps: z.array(z.object({ started_at: z.string(), ended_at: z.string() })) });
 
 test('a function that is demanded is called with the answer, whole and streamed', async () => {
   stage.providers.answer('b', '{"legs":8}');

@@ -23,6 +23,11 @@ export const UNPLAYED: readonly Unplayed[] = [
     ],
   },
   {
+    page: 'README.md',
+    because: 'needs questions of one’s own: docs/evaluation.md plays it',
+    commands: ['npx temporal-conductor eval questions.jsonl'],
+  },
+  {
     page: 'docs/gateway.md',
     because:
       'stands beside workers elsewhere; README.md plays it beside a server here, and test/cli/key the keys',

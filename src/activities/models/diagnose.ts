@@ -58,8 +58,8 @@ export const CONSEQUENCES: Readonly<Record<ProviderFailureType, Consequence>> = 
   ),
   [FAILURES.truncated]: final('good', 'yes', "Raise the worker's maxOutputTokens or lower its effort."),
   [FAILURES.refused]: final('good', 'yes', 'Give the step to another worker or name one as fallback.'),
-  [FAILURES.badRequest]: final('good', 'no', 'Correct its settings in conductor.yaml, or ask for less.'),
-  [FAILURES.notFound]: final('good', 'no', 'Correct its model or baseUrl in conductor.yaml.'),
+  [FAILURES.badRequest]: final('good', 'no', 'Correct its settings in the configuration, or ask for less.'),
+  [FAILURES.notFound]: final('good', 'no', 'Correct its model or baseUrl in the configuration.'),
   [FAILURES.authentication]: final('good', 'no', "Set the key's variable and start again."),
   [FAILURES.quotaExceeded]: final('good', 'no', "Add credit or raise the account's limit, then start again."),
 };

@@ -19,6 +19,7 @@ export function diagnoseProxied(error: unknown, target: Target, own: string | un
     const { message: reason } = unusable;
     return { type: FAILURES.badRequest, happened: 'could not be asked', reason, remedy: 'Nothing was sent.' };
   }
+  if (causes.some(({ message }) => message === BAD_PORT)) return uncallable(urlOf(target));
   const found = diagnose(error);
   const proxy = findProxy(target, own);
   if (proxy === null) return found;
@@ -41,6 +42,18 @@ export function throughProxy(
   if (proxy === null || urlOf(target).protocol === 'https:') return found;
   if (status === 407) return refusedBy(proxy, status);
   return { ...found, happened: `${found.happened} through ${describeProxy(proxy)}` };
+}
+
+/** Wording of `fetch` for a port that belongs to another protocol (https://fetch.spec.whatwg.org/#port-blocking). */
+const BAD_PORT = 'bad port';
+
+function uncallable({ origin, port }: URL): Diagnosis {
+  return {
+    type: FAILURES.badRequest,
+    happened: `cannot be called at ${origin}`,
+    reason: `port ${port} is closed to HTTP clients`,
+    remedy: 'Correct its baseUrl, or have its server listen on another port; nothing was sent.',
+  };
 }
 
 /** Wording of undici for a plain request. */

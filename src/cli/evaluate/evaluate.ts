@@ -190,8 +190,9 @@ async function showResults(
   const { records } = evaluation;
   const summary = summarize(manifest, records);
   const folder = options.out ?? manifest.id;
+  const again = commandOf(`eval --resume ${manifest.id}`, options.config);
   const pictures = await drawCharts(chartsOf(summary)).catch((error: unknown) => {
-    say(`No pictures: ${reasonOf(error)}`);
+    say(`No pictures: ${reasonOf(error)}; then draw them with: ${again}`);
     return [];
   });
   const details = await detailsOf(store, evaluation, summary, createPolicyProvider(store));
@@ -204,7 +205,7 @@ async function showResults(
   await writeFile(join(folder, 'results.jsonl'), lines.join(''));
   const shown = options.json === true ? toJson(summary) : showSummary(summary, columnsOf(process.stdout));
   await print(shown, {
-    remedy: `what was found is kept; see it with: ${commandOf(`eval --resume ${manifest.id}`, options.config)}`,
+    remedy: `what was found is kept; see it with: ${again}`,
   });
   if (asksForFree(manifest.methods, manifest)) say(FREE_TOKENS);
   say(

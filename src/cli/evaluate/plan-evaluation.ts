@@ -222,6 +222,6 @@ export function checkBudget(
   if (unpriced.length === 0) return;
   const settings = [...new Set(unpriced.map(([, card]) => priceSettingOf(card)))].join(' or ');
   throw new UsageError(
-    `--max-cost cannot be enforced: ${haveNoPrice(unpriced.map(([role]) => role))}; add ${settings}, in conductor.yaml`,
+    `--max-cost cannot be enforced: ${haveNoPrice(unpriced.map(([role]) => role))}; add ${settings}, in the configuration`,
   );
 }

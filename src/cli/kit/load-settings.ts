@@ -106,7 +106,7 @@ export function checkCostLimit(run: ResolvedRun): void {
   const unpriced = unpricedOf(run);
   if (unpriced.length === 0) return;
   const remedies = [
-    ...new Set(unpriced.map((card) => `add ${priceSettingOf(card)}, to it in conductor.yaml`)),
+    ...new Set(unpriced.map((card) => `add ${priceSettingOf(card)}, to it in the configuration`)),
     ...unpriced.flatMap((card) => ('id' in card ? `leave it out with --deny ${card.id}` : [])),
   ].join(', or ');
   const names = haveNoPrice(unpriced.map(nameOfCard));

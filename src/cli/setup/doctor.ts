@@ -4,6 +4,7 @@ import { hasEngine, howToGetEngine } from '../../activities/models';
 import { configuredCards } from '../../config/api-keys';
 import type { LoadedConfig } from '../../config/load';
 import { describeConductor } from '../../config/cards';
+import { adviceOnPool } from '../../config/pool-advice';
 import { readStoreUrl, withoutPassword } from '../../config/store-url';
 import { configuredKeys } from '../../encryption/key-ring';
 import { askServer, configuredServer } from '../../local/configured-server';
@@ -44,6 +45,7 @@ const CONFIG_CHECKS: Readonly<Record<string, (place: ConfigCheck) => Looked[] | 
   Key: checkKeys,
   Trust: ({ untrusted }) =>
     untrusted.map((pair) => note(`${errandOf(pair, 'would be sent to')}: run once with --trust to allow it`)),
+  Pool: ({ config }) => [adviceOnPool(config) ?? []].flat().map(note),
   Proxy: checkProxies,
   Models: ({ cards, untrusted }) =>
     checkModels(cards, (card) => !foreignKeys([card], process.env).some((pair) => untrusted.includes(pair))),

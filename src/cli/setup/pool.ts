@@ -13,6 +13,7 @@ import type { CalledCard, ConductorCard } from '../../protocol/cards';
 import { describeUsd, joinFacts } from '../../trace/describe';
 import { oneLine } from '../../trace/lines';
 import type { Config, ConfigInput } from '../../config/schema';
+import { adviceOnPool } from '../../config/pool-advice';
 import { codeOf, reasonOf, UsageError } from '../../errors';
 import { EXIT, type ExitCode } from '../kit/ending';
 import { fileOf, loadServable, type WorkOptions } from '../kit/load-settings';
@@ -107,6 +108,8 @@ export async function init(options: WorkOptions): Promise<ExitCode> {
     throw new UsageError(`${file} exists already; name another file with --config`, { cause: error });
   }
   say(`Wrote ${file}: workers ${pool.workers.map(({ id }) => id).join(', ')}.`);
+  const advice = adviceOnPool(pool);
+  if (advice !== null) say(`${advice}.`);
   say(
     'Next: "temporal-conductor pool check" makes one tiny call to each, "temporal-conductor solve" asks them.',
   );

@@ -42,7 +42,8 @@ export async function collect(options: CollectOptions): Promise<ExitCode> {
     const swept = { text: texts, answer: answers, ...(weights && { 'weight file': weights }) };
     const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${describe(swept, 'removed')}.`;
     const kept = `Kept, as old: ${describe(swept, 'live')}.`;
-    await print(`${removed}\n${kept} The server at ${server.address} holds ${counted(runs, 'run')}.`);
+    const looked = `Looked at ${counted(runs, 'run')} of namespace ${server.namespace} at ${server.address}, and at no others.`;
+    await print(`${removed}\n${kept} ${looked}`);
     return EXIT.answered;
   });
 }

@@ -1,6 +1,7 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { rootCause } from '@temporalio/common';
 import { isNotFound } from '../../client';
+import { expectationIn } from '../../config/expectation';
 import { UsageError } from '../../errors';
 import { type Session, type SessionOptions, withSession } from '../kit/session';
 import { loadSettings, type WorkOptions } from '../kit/load-settings';
@@ -79,7 +80,7 @@ export function chooseRun(named: string | undefined): string {
   const { success, error } = trainRunSchema.safeParse(named);
   if (success) return named;
   throw new UsageError(
-    `${JSON.stringify(named)} is not the name of a training run: ${error.issues[0]?.message}`,
+    `${JSON.stringify(named)} is not the name of a training run: ${error.issues.map(expectationIn).join(', ')}`,
   );
 }
 

@@ -1,6 +1,6 @@
 import type { MarkLineComponentOption } from 'echarts' with { 'resolution-mode': 'import' };
 import { TOPOLOGIES, TOPOLOGY_NAMES } from '../../plan/topology';
-import { oneLine } from '../../trace/lines';
+import { oneLine, widthOf } from '../../trace/lines';
 import { type Interval } from '../../statistics/statistics';
 import { sharesOf } from '../../statistics/tally';
 import type { MethodSummary, Summary } from '../summarize';
@@ -10,6 +10,8 @@ import {
   colourOf,
   dollars,
   EDGE,
+  FAINT,
+  GREY,
   type Heading,
   headOf,
   HUES,
@@ -23,6 +25,7 @@ import {
   type Sheet,
   TEXT,
 } from '../../report/chart';
+import { placeLabels } from './point-labels';
 
 /** Returns the charts of an evaluation for which there are data. */
 export function chartsOf({ methods, workers, ...summary }: Summary, sheet: Sheet = REPORT): Chart[] {
@@ -41,7 +44,11 @@ export function chartsOf({ methods, workers, ...summary }: Summary, sheet: Sheet
   const names = workers.map((worker) => [worker, worker] as const);
   const who = headed('Who answers', 'share of all answered steps, by worker');
   const charts = [
-    scoreCostChart(headed('Score against cost', '95 % intervals'), scored, sheet),
+    scoreCostChart(
+      headed('Score against cost', '95 % intervals; dashed: the best score for its cost'),
+      scored,
+      sheet,
+    ),
     sharesChart('worker-shares', who, names, answered, sheet),
   ];
   if (planned.length > 0) {
@@ -73,7 +80,12 @@ function labelOn({ width }: Sheet): { readonly columns: number; readonly pixels:
 const SCORE_AXIS = { type: 'value', name: 'score', min: 0, max: 1, ...AXIS } as const;
 
 function errorBars(
-  points: readonly { readonly x: number; readonly interval: Interval; readonly colour: string }[],
+  points: readonly {
+    readonly x: number;
+    readonly interval: Interval;
+    readonly colour: string;
+    readonly opacity?: number;
+  }[],
 ): MarkLineComponentOption {
   return {
     silent: true,
@@ -81,8 +93,8 @@ function errorBars(
     symbol: 'rect',
     symbolSize: [8, 1.25],
     label: { show: false },
-    data: points.map(({ x, interval: [low, high], colour: color }) => [
-      { coord: [x, low], lineStyle: { color, width: 1.25, type: 'solid' } },
+    data: points.map(({ x, interval: [low, high], colour: color, opacity = 1 }) => [
+      { coord: [x, low], lineStyle: { color, width: 1.25, type: 'solid', opacity } },
       { coord: [x, high] },
     ]),
   };
@@ -91,34 +103,78 @@ function errorBars(
 /** Distances in pixels: points nearer than `NEAR` are drawn `APART` from each other. */
 const [NEAR, APART] = [5, 8];
 
-/** Draws a point and its interval for each method. Cost is in USD, or in tokens if a price is unknown or zero. */
+const LEFT = 64;
+/** Width of a column of text in the font of the names. */
+const COLUMN = 6.5;
+/** Opacity of what another method surpasses at no higher cost. */
+const PALE = 0.45;
+
+/**
+ * Draws a point and its interval for each method, with its name, and the front: the best score for its cost. Cost is in
+ * USD, or in tokens if a price is unknown or zero.
+ */
 export function scoreCostChart(heading: Heading, methods: readonly Scored[], sheet: Sheet = REPORT): Chart {
-  const [head, label] = [headOf(sheet), labelOn(sheet)];
-  const plotWidth = sheet.width - 64 - label.pixels;
+  const { columns } = labelOn(sheet);
+  const top = headOf(sheet) + 12;
+  const width = sheet.width - LEFT - EDGE;
+  const height = Math.max(344, 16 * methods.length);
   const inUsd = methods.every(({ usd }) => usd !== null && usd > 0);
   const costs = methods.map(({ usd, tokens }) => (inUsd ? (usd ?? 0) : tokens));
-  const pixel = (1.05 * Math.max(...costs) || 1) / plotWidth;
+  const pixel = (1.05 * Math.max(...costs) || 1) / width;
   // Methods of equal cost are drawn side by side, so that every interval is visible.
-  const points = methods.map(({ score, interval }, index) => {
-    const cost = costs[index] ?? 0;
+  const xs = costs.map((cost, index) => {
     const near = costs.slice(0, index).filter((other) => Math.abs(cost - other) < NEAR * pixel);
-    return { x: cost + near.length * APART * pixel, score, interval, colour: colourOf(index) };
+    return cost + near.length * APART * pixel;
   });
-  const height = Math.max(344, 16 * methods.length);
+  const most = 1.05 * Math.max(...xs) || 1;
+  const best = frontOf(methods.map(({ score }, index) => ({ x: xs[index] ?? 0, score })));
+  const names = methods.map(({ method }) => oneLine(method, columns));
+  const xOf = (cost: number): number => LEFT + (cost / most) * width;
+  const yOf = (score: number): number => top + (1 - score) * height;
+  const intervals = methods.map(({ interval: [low, high] }, index) => {
+    const x = xOf(xs[index] ?? 0);
+    return { left: x - 4, right: x + 4, top: yOf(high), bottom: yOf(low) };
+  });
+  const steps = best.flatMap(({ x, score }, rank) => {
+    const [from, to, y] = [xOf(x), xOf(best[rank + 1]?.x ?? most), yOf(score)];
+    const next = yOf(best[rank + 1]?.score ?? score);
+    const across = { left: from, right: to, top: y - 1, bottom: y + 1 };
+    return [across, { left: to - 1, right: to + 1, top: next, bottom: y }];
+  });
+  const places = placeLabels(
+    methods.map(({ score }, index) => {
+      return { x: xOf(xs[index] ?? 0), y: yOf(score), width: COLUMN * widthOf(names[index] ?? '') + 2 };
+    }),
+    {
+      area: { left: LEFT, right: sheet.width, top, bottom: top + height },
+      lines: [...intervals, ...steps],
+    },
+  );
+  const points = methods.map(({ score, interval }, index) => {
+    const isBest = best.some(({ at }) => at === index);
+    return {
+      x: xs[index] ?? 0,
+      score,
+      interval,
+      colour: colourOf(index),
+      opacity: isBest ? 1 : PALE,
+      isBest,
+    };
+  });
   return {
     file: 'score-cost',
     ...heading,
-    height: head + height + 68,
+    height: top + height + 56,
     option: {
       ...page(heading, sheet),
-      grid: { left: 64, top: head + 12, width: plotWidth, height },
+      grid: { left: LEFT, top, width, height },
       xAxis: {
         type: 'value',
         name: `${inUsd ? 'USD' : 'tokens'} per question`,
         nameLocation: 'middle',
         nameGap: 30,
         min: 0,
-        max: 1.05 * Math.max(...points.map(({ x }) => x)) || 1,
+        max: most,
         splitLine: { show: false },
         ...AXIS,
         axisLabel: {
@@ -131,29 +187,49 @@ export function scoreCostChart(heading: Heading, methods: readonly Scored[], she
       yAxis: SCORE_AXIS,
       series: [
         {
+          type: 'line',
+          silent: true,
+          step: 'end',
+          symbol: 'none',
+          z: 0,
+          lineStyle: { color: GREY, width: 1.25, type: 'dashed' },
+          data: [...best.map(({ x, score }) => [x, score]), [most, best.at(-1)?.score ?? 0]],
+        },
+        {
           type: 'scatter',
           silent: true,
           symbolSize: 9,
           markLine: errorBars(points),
-          data: points.map(({ x, score, colour }) => ({
+          data: points.map(({ x, score, colour, opacity, isBest }, index) => ({
             value: [x, score],
-            itemStyle: { color: colour, opacity: 1 },
-            labelLine: { lineStyle: { color: colour, opacity: 0.4 } },
+            itemStyle: { color: colour, opacity },
+            label: { opacity: 1, color: isBest ? TEXT : FAINT, fontWeight: isBest ? 600 : 'normal' },
+            labelLine: { show: places[index]?.isMoved === true, lineStyle: { color: colour, opacity: 0.5 } },
           })),
           label: {
             show: true,
             position: 'right',
-            color: TEXT,
             fontSize: 11,
-            lineHeight: 15,
-            formatter: ({ dataIndex }) => oneLine(methods[dataIndex]?.method ?? '', label.columns),
+            lineHeight: 13,
+            formatter: ({ dataIndex }) => names[dataIndex] ?? '',
           },
-          labelLine: { show: true, length2: 6 },
-          labelLayout: { x: sheet.width - label.pixels + 8, moveOverlap: 'shiftY' },
+          labelLine: { show: true, length2: 4 },
+          labelLayout: ({ dataIndex }) => {
+            const { x, y, align } = places[dataIndex ?? 0] ?? { x: 0, y: 0, align: 'left' };
+            return { x, y, align, verticalAlign: 'middle' };
+          },
         },
       ],
     },
   };
+}
+
+/** Returns the points that none surpasses at the same or a lower cost, from cheap to dear, with their place in the list. */
+function frontOf(points: readonly { readonly x: number; readonly score: number }[]) {
+  const ranked = points
+    .map((point, at) => ({ ...point, at }))
+    .sort((one, other) => one.x - other.x || other.score - one.score);
+  return ranked.filter(({ score }, rank) => ranked.slice(0, rank).every((cheaper) => cheaper.score < score));
 }
 
 /** Draws a score and its interval for each depth, e.g. of `conductor:1`. */

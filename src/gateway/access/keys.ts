@@ -73,7 +73,10 @@ export async function revokeKey(store: Store, idOrName: string): Promise<Key> {
     const next = { ...key, revokedAt: new Date().toISOString() };
     return [next, next];
   });
-  if (revoked === null) throw new Error(`key ${id} is no longer in the store ${store.url}`);
+  if (revoked === null)
+    throw new Error(
+      `key ${id} is no longer in the store ${store.url}, so nothing accepts it: see "temporal-conductor key list"`,
+    );
   return revoked;
 }
 

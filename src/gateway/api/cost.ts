@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { quoteBriefly } from '../../plan/plan-error';
 import { type CostQuery, readDay, sumCosts, withUsd } from '../../store/costs';
 import { COST_GROUPS, type CalendarDay, type Store } from '../../store/store';
 import type { App, Gateway } from '../gateway';
@@ -67,7 +68,8 @@ function whose(key: Key, by: CostQuery['by']): Pick<CostQuery, 'prefix'> {
 }
 
 function dayOf(name: string | undefined, param: string): CalendarDay | undefined {
-  const day = name === undefined ? undefined : readDay(name, 'utc');
-  if (day === null) throw badRequest(`${param}: expected a date, YYYY-MM-DD`, param);
-  return day;
+  if (name === undefined) return undefined;
+  const day = readDay(name, 'utc');
+  if (day !== null) return day;
+  throw badRequest(`${param} is ${quoteBriefly(name)}: expected a date, YYYY-MM-DD`, param);
 }

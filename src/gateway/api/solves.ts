@@ -3,7 +3,6 @@ import { type AskedRequest, describeRun, type LiveEvent, readCursor } from '../.
 import { conversationTurnSchema, limitsInputSchema, poolSchema } from '../../protocol/input';
 import { SOLVE_WORKFLOWS } from '../../protocol/names';
 import { CONDUCTOR_MODEL } from '../../protocol/rights';
-import { solveResultSchema } from '../../protocol/solve';
 import { sourceOf } from '../solve/answer';
 import { MOST_ITEMS } from '../solve/request-fields';
 import { readSchema } from '../solve/request-form';
@@ -12,7 +11,7 @@ import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { asRefusal, badRequest, Refusal, toOpenAiError } from '../refusal';
 import { readModel, withModel } from '../solve/request-of';
-import { bodyOf, documented, jsonOf, refusals } from '../routes';
+import { bodyOf, jsonOf, refusals, resultSchema } from '../routes';
 import { readConversation, readReplies, readSentPrompt, turnsOfConversation } from '../solve/conversation';
 import { bookLater, mayTouch, prefixOf, startSolve } from '../solve/start-solve';
 
@@ -36,7 +35,6 @@ export const idSchema = z.object({ id: z.string().min(1).max(1000) });
 export const startedSchema = z
   .object({ id: z.string(), runId: z.string(), isNew: z.boolean() })
   .openapi('Started');
-const resultSchema = documented('SolveResult', solveResultSchema);
 
 const listedSchema = z
   .object({

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { quoteBriefly } from '../../plan/plan-error';
 import type { ServingChange, TrainedNight } from '../../training/client';
 import {
   canaryRecordSchema,
@@ -141,7 +142,10 @@ function addServing(app: App, gateway: Gateway): void {
     const { checkpoint: id, reason } = c.req.valid('json');
     const checkpoint = readCheckpointId(id);
     if (checkpoint === null)
-      throw badRequest('checkpoint: expected RUN/NAME, such as nightly/000040', 'checkpoint');
+      throw badRequest(
+        `checkpoint is ${quoteBriefly(id)}: expected RUN/NAME, such as nightly/000040`,
+        'checkpoint',
+      );
     const { promote, PolicyError } = await import('../../training/client/index.js');
     const change = await promote(store, checkpoint, { reason, by: 'person' }).catch((error: unknown) => {
       if (!(error instanceof PolicyError)) throw error;

@@ -1,18 +1,40 @@
 import { z } from '@hono/zod-openapi';
-import type { Call, SolveResult, Usage } from '../../protocol/solve';
+import { type Call, problemSchema, type SolveResult, type Usage } from '../../protocol/solve';
 import { totalOf } from '../../trace/cost';
 import { isCallOf } from '../../trace/run-tree';
+import { resultSchema } from '../routes';
 import type { SurfaceQuestion } from './request-fields';
 
 // What answers in any format state about their solve: a note, the tokens and the cost.
 
+const stepNoteSchema = z
+  .object({
+    round: z.int(),
+    child_id: z.string().nullable(),
+    index: z.int(),
+    worker: z.string(),
+    model: z.string().nullable(),
+    subtask: z.string(),
+    sees: z.array(z.int()).readonly(),
+    error: problemSchema.nullable(),
+    started_at: z.string().nullable(),
+    ended_at: z.string().nullable(),
+    cost_usd: z.number(),
+    attempts: z.int(),
+  })
+  .openapi('StepNote');
+
 /** Note in an answer, under the key `conductor`, on the solve that found it; the caller chooses its detail. */
 export const solveNoteSchema = z
-  .looseObject({
+  .object({
     id: z.string(),
     degraded: z.boolean(),
     stopped_by: z.string().nullable(),
     warnings: z.array(z.string()),
+    /** With `trace: summary`. */
+    steps: z.array(stepNoteSchema).optional(),
+    /** With `trace: full`: the document at /api/solves/ID, with that document's own names. */
+    trace: resultSchema.optional(),
   })
   .openapi('SolveNote');
 type SolveNote = z.infer<typeof solveNoteSchema>;
@@ -30,14 +52,14 @@ export function noteOf(result: SolveResult, { extension, warnings }: NoteChoice)
   return extension.trace === 'summary' ? { ...note, steps: summarizeSteps(result) } : note;
 }
 
-function summarizeSteps({ rounds, calls }: SolveResult) {
+function summarizeSteps({ rounds, calls }: SolveResult): z.infer<typeof stepNoteSchema>[] {
   return rounds.flatMap(({ childId, round, plan, steps }) =>
     steps.map(({ index, worker, model, error, startedAt, endedAt }) => {
       const own = calls.filter((call) => isCallOf(call, { round, childId }, index));
       const { subtask, sees } = plan?.steps[index] ?? { subtask: '', sees: [] };
       const planned = { round, child_id: childId, index, worker, model, subtask, sees };
       const spent = { cost_usd: totalOf(own).costUsd, attempts: own.length };
-      return { ...planned, error, startedAt, endedAt, ...spent };
+      return { ...planned, error, started_at: startedAt, ended_at: endedAt, ...spent };
     }),
   );
 }

@@ -63,7 +63,7 @@ async function partOf(
 ): Promise<{ tokenizerSha256: string; rows: BatchRow[] }> {
   const group = await readGroup(store, key);
   const samples = group.samples === null ? null : await readSamples(store, group.samples);
-  if (samples === null) throw invalid(key, 'there are no samples of it in the store; were they removed?');
+  if (samples === null) throw invalid(key, 'its samples are not in the store');
   const { checkpoint, writer = checkpoint, temperature } = request;
   const policy = checkpointId(writer);
   if (samples.checkpoint !== policy || samples.temperature !== temperature) {
@@ -105,8 +105,10 @@ function rolloutsToLearn(
   return learning.rewardedOnly ? kept.filter(({ reward }) => reward !== null) : kept;
 }
 
+const REMEDY = 'Give all workers the same store, or restore it from a backup; else start another night.';
+
 function invalid(group: string, reason: string): ApplicationFailure {
-  const message = `no batch can be made of ${group}: ${reason}`;
+  const message = `no batch can be made of ${group}: ${reason}. ${REMEDY}`;
   return ApplicationFailure.nonRetryable(message, 'Trainer.BatchInvalid');
 }
 

@@ -48,7 +48,9 @@ export async function readGroup(store: Store, key: string): Promise<GroupRecord>
 /** @throws RecordError if there is no such record */
 export function present<T>(record: T | null, name: string, { url }: Store): T {
   if (record !== null) return record;
-  throw new RecordError(`${name} is not in the store ${url}: was it removed, or is it another store?`);
+  throw new RecordError(
+    `${name} is not in the store ${url}: give all workers the same store, or restore it from a backup`,
+  );
 }
 
 export async function readMetrics(store: Store, trainRun: string): Promise<CycleMetrics[]> {

@@ -80,7 +80,10 @@ function completionsOf(store: Store): Complete {
 /** Looks up the card's checkpoint in this process's store, since any client may have written the card. */
 export async function servedPolicyOf(store: Store, card: CalledCard): Promise<ServedPolicy> {
   const checkpoint = 'checkpoint' in card && card.checkpoint ? readCheckpointId(card.checkpoint) : null;
-  if (checkpoint === null) throw new ConfigError(`${card.model} names no checkpoint that could be asked`);
+  if (checkpoint === null)
+    throw new ConfigError(
+      `${card.model} names no checkpoint that could be asked: expected <training run>/<name>, as "temporal-conductor train list" shows them`,
+    );
   const manifest = await manifestOf(store, checkpoint);
   return { ...manifest, baseUrl: card.baseUrl ?? manifest.servers[0] };
 }

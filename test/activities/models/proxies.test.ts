@@ -48,13 +48,17 @@ describe.each(DIALECTS)('$name', ({ complete, card }) => {
     expect(proxy.passed).toEqual([]);
   });
 
-  test('opens a tunnel for what is encrypted', async () => {
-    setProxies({ HTTPS_PROXY: proxy.url.replace('//', '//user:secret-word@') });
+  test.each([
+    ['secret%2Dword', 'secret-word'],
+    ['100%secret-word', '100%secret-word'],
+  ])('opens a tunnel for what is encrypted, with the password %s', async (written, meant) => {
+    setProxies({ HTTPS_PROXY: proxy.url.replace('//', `//user:${written}@`) });
     // The proxy knows no such place, and closes the connection.
-    const failure = await failureOf(complete, aRequest(card('https://vendor-0.example')));
+    const host = `vendor-of-${meant.length}.example`;
+    const failure = await failureOf(complete, aRequest(card(`https://${host}`)));
     expect(failure).toMatchObject({ type: FAILURES.unavailable, billed: 'no' });
-    expect(proxy.passed).toEqual(['CONNECT vendor-0.example:443']);
-    expect(proxy.credentials[0]).toBe(`Basic ${Buffer.from('user:secret-word').toString('base64')}`);
+    expect(proxy.passed).toEqual([`CONNECT ${host}:443`]);
+    expect(proxy.credentials[0]).toBe(`Basic ${Buffer.from(`user:${meant}`).toString('base64')}`);
     expect(failure?.message).toContain(
       `the proxy ${proxy.url} (HTTPS_PROXY): it closed the connection unanswered`,
     );

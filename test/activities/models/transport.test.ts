@@ -43,6 +43,14 @@ describe.each(DIALECTS)('$name', ({ complete, card }) => {
     const failure = await failureOf(complete, aRequest(card('no-url')));
     expect(failure).toMatchObject({ type: FAILURES.badRequest, billed: 'no' });
   });
+
+  test('names an address whose port no HTTP client calls, and the setting that is wrong', async () => {
+    const failure = await failureOf(complete, aRequest(card('http://127.0.0.1:9')));
+    expect(failure).toMatchObject({ type: FAILURES.badRequest, retryable: false, billed: 'no' });
+    expect(failure?.message).toContain(
+      'cannot be called at http://127.0.0.1:9: port 9 is closed to HTTP clients. Correct its baseUrl',
+    );
+  });
 });
 
 test("Gemini's limit per request ends the answer: the SDK does not continue by itself", async () => {

@@ -71,6 +71,17 @@ test('scores with standard errors are broken down by data set and level, and so 
   expect(breakDown({ ...EVALUATION, questions: alike })).toEqual([]);
 });
 
+test('more methods than groups go down the page, so that no row is wider than a screen', () => {
+  const manifest = { ...EVALUATION.manifest, methods: ['conductor', 'worker:a', 'worker:b'] };
+  expect(breakDown({ ...EVALUATION, manifest })[0]?.rows).toEqual([
+    ['data set', 'MATH-500', 'AIME'],
+    ['questions', '16', '8'],
+    ['conductor', '0.750 ± 0.112', '0.000 ± 0.000'],
+    ['worker:a', '0.750 ± 0.112', '0.000 ± 0.000'],
+    ['worker:b', '–', '–'],
+  ]);
+});
+
 test('ten disagreements are shown in full, wins and losses, whatever text they hold', async () => {
   const store = openStore('sqlite:store.db', await freshFolder());
   const long = `\u202e\`\`\`\`\` </pre><script>alert(1)</script> ${'a long answer. '.repeat(600)}The end.`;

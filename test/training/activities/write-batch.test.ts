@@ -171,7 +171,10 @@ describe('no batch is made of', () => {
   });
 
   test('a group that was not sampled from a policy', async () => {
-    await refused(await keepGroup(store, groupOf(0, [1], { samples: null })), 'there are no samples of it');
+    await refused(
+      await keepGroup(store, groupOf(0, [1], { samples: null })),
+      'its samples are not in the store. Give all workers the same store',
+    );
   });
 
   test('a group that is gone', async () => {

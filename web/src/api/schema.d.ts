@@ -746,7 +746,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["SolveResult"];
+                        "application/json": components["schemas"]["SolveResult"] & (Record<string, never> | null);
                     };
                 };
                 /** @description What is wrong with the request, and what to do */
@@ -2559,8 +2559,155 @@ export interface components {
             degraded: boolean;
             stopped_by: string | null;
             warnings: string[];
-        } & {
-            [key: string]: unknown;
+            steps?: components["schemas"]["StepNote"][];
+            trace?: components["schemas"]["SolveResult"];
+        };
+        StepNote: {
+            round: number;
+            child_id: string | null;
+            index: number;
+            worker: string;
+            model: string | null;
+            subtask: string;
+            sees: number[];
+            error: {
+                type: string;
+                message: string;
+            } | null;
+            started_at: string | null;
+            ended_at: string | null;
+            cost_usd: number;
+            attempts: number;
+        };
+        SolveResult: {
+            id: string;
+            runId: string;
+            /** @enum {string} */
+            status: "running" | "completed" | "failed" | "cancelled";
+            startedAt?: string;
+            endedAt?: string;
+            question: string;
+            answer: string | null;
+            /** @constant */
+            answerCut?: true;
+            degraded: boolean;
+            stoppedBy: ("calls" | "tokens" | "cost" | "wallClock" | "approval") | null;
+            error: {
+                type: string;
+                message: string;
+            } | null;
+            checkpoint: string | null;
+            rounds: {
+                round: number;
+                depth: number;
+                childId: string | null;
+                /** @constant */
+                isGiven?: true;
+                plan: {
+                    readonly steps: {
+                        worker: string;
+                        subtask: string;
+                        readonly sees: number[];
+                    }[];
+                } | null;
+                planning?: {
+                    startedAt: string;
+                    endedAt: string | null;
+                };
+                approvals?: {
+                    startedAt: string;
+                    endedAt: string | null;
+                }[];
+                error?: {
+                    type: string;
+                    message: string;
+                };
+                steps: {
+                    index: number;
+                    wave: number;
+                    worker: string;
+                    model: string | null;
+                    output: string | null;
+                    thoughts?: string;
+                    /** @constant */
+                    cut?: true;
+                    error: {
+                        type: string;
+                        message: string;
+                    } | null;
+                    childId: string | null;
+                    fallbackFor: string | null;
+                    readonly dropped: string[];
+                    skipped?: {
+                        worker: string;
+                        error: {
+                            type: string;
+                            message: string;
+                        };
+                    }[];
+                    startedAt: string | null;
+                    endedAt: string | null;
+                }[];
+                answer: string | null;
+                decision: ("accepted" | "revised" | "failed") | null;
+            }[];
+            calls: {
+                callId: string;
+                /** @enum {string} */
+                purpose: "plan" | "repair" | "step" | "review";
+                round: number;
+                step: number | null;
+                attempt: number;
+                worker: string;
+                model: string;
+                childId?: string;
+                error: {
+                    type: string;
+                    message: string;
+                } | null;
+                usage: {
+                    inputTokens: number;
+                    outputTokens: number;
+                    cachedInputTokens: number;
+                    reasoningTokens: number;
+                    cacheWriteTokens?: number;
+                    hourCacheWriteTokens?: number;
+                    serviceTier?: string;
+                } | null;
+                nanoUsd: number | null;
+                reportedNanoUsd?: number;
+            }[];
+            steered?: {
+                /** @enum {string} */
+                kind: "hint" | "limits" | "approved" | "edited" | "rejected";
+                at: string;
+                by?: string;
+                text?: string;
+                limits?: {
+                    [key: string]: number | null;
+                };
+            }[];
+            usage: {
+                inputTokens: number;
+                outputTokens: number;
+                calls: number;
+            };
+            costUsd: number;
+            costIsLowerBound: boolean;
+            spentAtMost?: {
+                calls: number;
+                tokens: number;
+                nanoUsd: number;
+            };
+            estimate?: {
+                calls: number;
+                tokens: number;
+                nanoUsd: number | null;
+                ownSteps?: number;
+            };
+            /** @enum {string} */
+            waitsFor?: "approval" | "limit" | "store" | "pause";
+            waitReason?: string;
         };
         ChatCompletionRequest: {
             model: string;
@@ -2929,136 +3076,6 @@ export interface components {
             costIsLowerBound: boolean;
             startedAt: string;
             endedAt: string | null;
-        };
-        SolveResult: {
-            id: string;
-            runId: string;
-            /** @enum {string} */
-            status: "running" | "completed" | "failed" | "cancelled";
-            startedAt?: string;
-            endedAt?: string;
-            question: string;
-            answer: string | null;
-            /** @constant */
-            answerCut?: true;
-            degraded: boolean;
-            stoppedBy: ("calls" | "tokens" | "cost" | "wallClock" | "approval") | null;
-            error: {
-                type: string;
-                message: string;
-            } | null;
-            checkpoint: string | null;
-            rounds: {
-                round: number;
-                depth: number;
-                childId: string | null;
-                /** @constant */
-                isGiven?: true;
-                plan: {
-                    readonly steps: {
-                        worker: string;
-                        subtask: string;
-                        readonly sees: number[];
-                    }[];
-                } | null;
-                planning?: {
-                    startedAt: string;
-                    endedAt: string | null;
-                };
-                approvals?: {
-                    startedAt: string;
-                    endedAt: string | null;
-                }[];
-                error?: {
-                    type: string;
-                    message: string;
-                };
-                steps: {
-                    index: number;
-                    wave: number;
-                    worker: string;
-                    model: string | null;
-                    output: string | null;
-                    thoughts?: string;
-                    /** @constant */
-                    cut?: true;
-                    error: {
-                        type: string;
-                        message: string;
-                    } | null;
-                    childId: string | null;
-                    fallbackFor: string | null;
-                    readonly dropped: string[];
-                    skipped?: {
-                        worker: string;
-                        error: {
-                            type: string;
-                            message: string;
-                        };
-                    }[];
-                    startedAt: string | null;
-                    endedAt: string | null;
-                }[];
-                answer: string | null;
-                decision: ("accepted" | "revised" | "failed") | null;
-            }[];
-            calls: {
-                callId: string;
-                /** @enum {string} */
-                purpose: "plan" | "repair" | "step" | "review";
-                round: number;
-                step: number | null;
-                attempt: number;
-                worker: string;
-                model: string;
-                childId?: string;
-                error: {
-                    type: string;
-                    message: string;
-                } | null;
-                usage: {
-                    inputTokens: number;
-                    outputTokens: number;
-                    cachedInputTokens: number;
-                    reasoningTokens: number;
-                    cacheWriteTokens?: number;
-                    hourCacheWriteTokens?: number;
-                    serviceTier?: string;
-                } | null;
-                nanoUsd: number | null;
-                reportedNanoUsd?: number;
-            }[];
-            steered?: {
-                /** @enum {string} */
-                kind: "hint" | "limits" | "approved" | "edited" | "rejected";
-                at: string;
-                by?: string;
-                text?: string;
-                limits?: {
-                    [key: string]: number | null;
-                };
-            }[];
-            usage: {
-                inputTokens: number;
-                outputTokens: number;
-                calls: number;
-            };
-            costUsd: number;
-            costIsLowerBound: boolean;
-            spentAtMost?: {
-                calls: number;
-                tokens: number;
-                nanoUsd: number;
-            };
-            estimate?: {
-                calls: number;
-                tokens: number;
-                nanoUsd: number | null;
-                ownSteps?: number;
-            };
-            /** @enum {string} */
-            waitsFor?: "approval" | "limit" | "store" | "pause";
-            waitReason?: string;
         };
         Done: {
             id: string;
