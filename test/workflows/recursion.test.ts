@@ -71,7 +71,7 @@ describe('a step that the Conductor gives to itself', () => {
       const execution = { workflowId: child.workflowId };
       const deleteFirst: WorkflowClientInterceptor = {
         describe: async (input, next) => {
-          const { workflowId = '' } = input.workflowExecution;
+          const { workflowId } = input.workflowExecution;
           asked.push(workflowId);
           if (workflowId === child.workflowId) {
             await workflowService.deleteWorkflowExecution({
