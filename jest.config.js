@@ -10,6 +10,14 @@ const QUICK = 'quick';
 const ALONE =
   /^test.(docs|durability|grading|index|local|network|package|plugin|replay|store)\b|^test.cli.[^/]+$|sdk-loading|strangers/;
 const FILES_OF_A_GROUP = 8;
+const RANDOM = [
+  'client/trace-reader',
+  'config/hostile-config',
+  'evaluation/compare-pairs',
+  'evaluation/data/hostile-files',
+  'grading/hostile',
+  'plan/hostile-replies',
+];
 const LANE = /\.(slow|endurance|trainer)\.test\.ts$/;
 
 const swc = {
@@ -51,6 +59,13 @@ const lanes = [
     testMatch: ['<rootDir>/test/workflows/*.test.ts'],
     testPathIgnorePatterns: [LANE.source],
     globals: { maxCachedWorkflows: 0 },
+  },
+  // Random inputs once more, longer and more of them: see test/support/thorough.ts.
+  {
+    ...project,
+    displayName: 'thorough',
+    testMatch: RANDOM.map((file) => `<rootDir>/test/${file}.test.ts`),
+    globals: { isThorough: true },
   },
   lane('slow'),
   lane('endurance'),

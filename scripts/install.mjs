@@ -18,8 +18,7 @@ export function installPackages(folder) {
     installed[path] ? installed[path].version === version : optional;
   if (wanted.every(isThere)) return;
 
-  const count = wanted.filter(([, { optional }]) => !optional).length;
-  console.error(`Installing ${count} packages ${folder === '.' ? '' : `for ${folder}/ `}…`);
+  console.error(`Installing packages ${folder === '.' ? '' : `for ${folder}/ `}…`);
   const stdio = ['inherit', process.stderr, 'inherit'];
   const { status, error } = spawnSync('npm', INSTALL, { cwd, stdio, shell: process.platform === 'win32' });
   if (error) fail(`npm could not be run: ${error.message}`);

@@ -2,7 +2,7 @@ import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OpenAI } from 'openai';
 import { z } from 'zod';
-import { callIdOf } from '../../src/activities/model-call';
+import { callIdOf } from '../../src/activities/send-request';
 import { trainingConfigSchema } from '../../src/training/config/schema';
 import type { ModelCard } from '../../src/protocol/cards';
 import { readQuestions } from '../../src/training/client';

@@ -5,7 +5,7 @@ import { type CallFailureDetails, FAILURES, type FailureType } from '../protocol
 import { callOf, type LedgerRow } from '../store/ledger';
 import { LostStoreError } from '../store/store';
 import { OtherStoreError } from '../store/store-id';
-import type { ModelCall } from './model-call';
+import type { ModelCall } from './send-request';
 import type { ProviderFailure } from './models/failure';
 
 /** Failure types by error code; none of these errors goes away on a retry. */

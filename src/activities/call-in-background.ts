@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { FAILURES, type FailureType } from '../protocol/failures';
 import { type BegunAnswer, keepBegun, type LedgerRow } from '../store/ledger';
-import { brokenBy, brokenOff, type Dependencies, type ModelCall } from './model-call';
+import { brokenBy, brokenOff, type Dependencies, type ModelCall } from './send-request';
 import { delayed, timeLimit, untilWritten } from './heartbeat';
 import {
   type SentRequest,

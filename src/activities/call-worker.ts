@@ -5,9 +5,9 @@ import type { Reserved, WorkerRequest, WorkerResult } from '../protocol/activity
 import type { ModelCard } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
 import { readPrompt } from './keep-input';
-import { callModel } from './call-model';
+import { callModel } from './durable-call';
 import { checkAnswer } from './check-answer';
-import type { Dependencies, ModelCall } from './model-call';
+import type { Dependencies, ModelCall } from './send-request';
 
 /** Activity `conductor.callWorker`: sends a model one subtask and all that the step may see. Throws as `callModel`. */
 export async function callWorker(

@@ -5,7 +5,7 @@ import { conductorsOf, resolveBaselines } from '../config/cards';
 import { resolveRun } from '../config/resolve-run';
 import type { ModelProvider, ResolvedRun } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
-import type { Dependencies } from './model-call';
+import type { Dependencies } from './send-request';
 
 /** Reads a workflow's input, which any client may have written. @throws ApplicationFailure `Solve.BadInput` */
 export function checkShape<Schema extends z.ZodType>(

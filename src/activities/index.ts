@@ -27,7 +27,7 @@ import { askedIn } from './keep-input';
 import { callWorker } from './call-worker';
 import { checkAnswer } from './check-answer';
 import { checkRun, checkShape } from './check-run';
-import type { Dependencies, PolicyProvider } from './model-call';
+import type { Dependencies, PolicyProvider } from './send-request';
 import { whileHeartbeating } from './heartbeat';
 import { bookCall } from './ledger-row';
 import { writePlan } from './write-plan';
@@ -35,7 +35,7 @@ import { writePlan } from './write-plan';
 export { checkRun, checkShape } from './check-run';
 export { whileHeartbeating, withinLimit } from './heartbeat';
 export { LiveLog } from './live-log';
-export type { Dependencies, PolicyProvider } from './model-call';
+export type { Dependencies, PolicyProvider } from './send-request';
 export { createPacing } from './rate-limits/pacing';
 export { withThoughtsApart } from './thoughts-apart';
 

@@ -3,7 +3,7 @@ import { chargeOf, savedByCache } from '../budget/nano-usd';
 import type { BookedCall } from '../protocol/activity-contract';
 import { createRow, type LedgerRow, type OpenRow, writeRow } from '../store/ledger';
 import type { Store } from '../store/store';
-import type { ModelCall } from './model-call';
+import type { ModelCall } from './send-request';
 import type { Ended } from './models/failure';
 
 /** Returns the fields that all rows of a call share while they are open. */

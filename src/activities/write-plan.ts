@@ -11,8 +11,8 @@ import { planContextOf, purposeOf, takesConfigured } from '../protocol/planning'
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { readRunTask, readBackground } from './keep-input';
-import { callModel } from './call-model';
-import type { Dependencies } from './model-call';
+import { callModel } from './durable-call';
+import type { Dependencies } from './send-request';
 
 /**
  * Activity `conductor.writePlan`: shows the Conductor the question and the pool, and reads its plan. If the

@@ -207,7 +207,7 @@ export class LiveTeller {
     if (trace.status === 'running' && told.call !== null && !calls.includes(told.call)) return;
     // The log lost the pieces that show that text was part of the thoughts.
     if (told.call === calls.at(-1) && !isBeginningOf(output, told)) yield this.restart(at, told);
-    yield* this.tellText(at, told, restOf(output, told, calls.at(-1) ?? ''));
+    for (const piece of restOf(step, told, calls.at(-1) ?? '')) yield* this.tellText(at, told, piece);
     // The rest of the log of this call is already known.
     told.since = endedAt ?? told.since;
     told.ended = error === null ? 'answered' : 'failed';
@@ -245,19 +245,28 @@ export class LiveTeller {
     // A piece is missing, or was emitted before: the end of the step brings the rest.
     if (piece.offset !== logged || text === '') return;
     told.logged = logged + text.length;
-    yield piece.isThoughts === true ? this.addThoughts(place, told, text) : this.addText(place, told, text);
+    if (piece.isThoughts === true) yield* this.tellThoughts(place, told, text);
+    else yield this.addText(place, told, text);
+  }
+
+  /** Emits thoughts as the trace has them: without white space before them. */
+  private *tellThoughts(place: StepPlace, told: ToldStep, text: string): Generator<LiveEvent> {
+    const delta = told.thoughts === 0 ? text.trimStart() : text;
+    if (delta !== '') yield this.addThoughts(place, told, delta);
   }
 
   private addText(place: TextPlace, told: ToldStep, delta: string): LiveEvent {
     const { attempt, characters: offset } = told;
+    const before = offset === 0 ? '' : told.tail;
     told.characters += delta.length;
-    told.tail = (told.tail + delta).slice(-TAIL);
+    told.tail = (before + delta).slice(-TAIL);
     return this.event({ kind: 'text', ...place, attempt, offset, delta });
   }
 
   private addThoughts({ childId, round, step }: StepPlace, told: ToldStep, delta: string): LiveEvent {
     const { attempt, thoughts: offset } = told;
     told.thoughts += delta.length;
+    told.tail = (told.tail + delta).slice(-TAIL);
     return this.event({ kind: 'thoughts', childId, round, step, attempt, offset, delta });
   }
 
@@ -312,7 +321,11 @@ const TAIL = 16;
 
 /** Whether the text that was emitted is the beginning of an output, as far as is known of it. */
 function isBeginningOf(output: string, { characters, tail }: ToldStep): boolean {
-  return output.slice(characters - tail.length, characters) === tail;
+  return characters === 0 || isEndOf(output.slice(0, characters), tail);
+}
+
+function isEndOf(text: string, tail: string): boolean {
+  return text.slice(text.length - tail.length) === tail;
 }
 
 /** Whether a piece shows that what was emitted is void: another call wrote it, or it was text and is now thoughts. */
@@ -325,13 +338,19 @@ function loggedOf({ logged, characters }: ToldStep): number {
   return logged ?? characters;
 }
 
-/** Returns the part of a step's output that was not emitted: all of it if another call wrote it. */
-function restOf(output: string, told: ToldStep, call: string): TextPiece {
+/** Returns what was not emitted of a step's thoughts and output: all of it if another call wrote them. */
+function restOf({ output, thoughts = '' }: Step, told: ToldStep, call: string): TextPiece[] {
   const isOther = told.call !== call;
+  const known = isOther ? { thoughts: 0, characters: 0, tail: '' } : told;
   // Another call counts as later than everything emitted, whenever it began.
-  const since = isOther ? `${told.since}~` : told.since;
+  const at = { call, since: isOther ? `${told.since}~` : told.since };
   const offset = isOther ? 0 : loggedOf(told);
-  return { call, since, offset, text: output.slice(isOther ? 0 : told.characters) };
+  const isContinued = known.characters === 0 && isEndOf(thoughts.slice(0, known.thoughts), known.tail);
+  const more = isContinued ? thoughts.slice(known.thoughts) : '';
+  return [
+    ...(more === '' ? [] : [{ ...at, offset, text: more, isThoughts: true as const }]),
+    { ...at, offset: offset + more.length, text: (output ?? '').slice(known.characters) },
+  ];
 }
 
 /** Returns the attempts of a step's calls; the last one wrote its output. */

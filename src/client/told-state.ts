@@ -12,7 +12,7 @@ const stepSchema = z.object({
   /** Characters that were emitted of its text; `thoughts` counts those of its thoughts. */
   characters: z.int(),
   thoughts: z.int().default(0),
-  /** Last characters of its text. */
+  /** Last characters of its text or, before that, of its thoughts. */
   tail: z.string().default(''),
   /** Characters of its log that were emitted; absent as long as they are the text alone. */
   logged: z.int().optional(),

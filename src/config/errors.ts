@@ -24,11 +24,15 @@ const MAX_NAMES = 10;
 /** Settings whose value may be a key put there by mistake: messages never repeat it. */
 const SECRET_PLACES = new Set(['apiKeyEnv', 'baseUrl', 'keyEnv', 'proxy']);
 
-/** Joins the first `MAX_NAMES` of a list and says how many more there are. */
-export function someOf(names: readonly string[], separator = ', '): string {
+/** Joins the first `MAX_NAMES` of a list, each as `name` says it, and says how many more there are. */
+export function someOf(
+  names: readonly string[],
+  separator = ', ',
+  name: (each: string) => string = (each) => each,
+): string {
   const more = names.length - MAX_NAMES;
   const rest = more > 0 ? [`and ${more.toLocaleString('en-US')} more`] : [];
-  return [...names.slice(0, MAX_NAMES), ...rest].join(separator);
+  return [...names.slice(0, MAX_NAMES).map(name), ...rest].join(separator);
 }
 
 /** Explains a schema issue in one sentence, e.g. `workers[1].price.input is "cheap": expected number, …`. */
@@ -57,11 +61,11 @@ function explainKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, settings:
     const place = describePath([...path, secret]);
     return `${place} is not a setting: put the key into an environment variable, and the name of that into apiKeyEnv`;
   }
-  const named = keys.map((key) => {
+  const named = someOf(keys, ', ', (key) => {
     const [meant] = closeTo(key, settings);
     return `${describePath([...path, key])}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
   });
-  return `${someOf(named)} ${keys.length === 1 ? 'is not a setting' : 'are not settings'}: remove or rename`;
+  return `${named} ${keys.length === 1 ? 'is not a setting' : 'are not settings'}: remove or rename`;
 }
 
 /** Returns the names of all settings in a schema, at any depth. */

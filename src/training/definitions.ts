@@ -1,5 +1,5 @@
 export type { NightProgress } from './contract';
-export { describeSmallSet } from './gate';
+export { describeSmallSet } from './gate-rule';
 export {
   canaryRecordSchema,
   type CycleMetrics,

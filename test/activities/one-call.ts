@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createActivities, createPacing, LiveLog } from '../../src/activities';
-import type { Pacing } from '../../src/activities/model-call';
+import type { Pacing } from '../../src/activities/send-request';
 import { backgroundOpenAI, type Complete } from '../../src/activities/models';
 import { parseConfig } from '../../src/config/load';
 import type { WorkerResult } from '../../src/protocol/activity-contract';

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import type { ConfigInput } from '../../src';
+import { stopServer } from '../../src/local/embedded-server';
 import { renderPlan } from '../../src/plan/render';
 import type { ModelBehaviour, SimulatedProviders } from '../../src/testing';
 import { step } from '../support/step';
@@ -48,6 +50,8 @@ export function useFolder(env: Readonly<Record<string, string>> = {}): FolderSta
   afterEach(async () => {
     // A failed test may have left commands running.
     await Promise.all(started.splice(0).map((command) => command.end('SIGINT')));
+    // A command that is ended at once leaves its server to the next command of the folder.
+    await stopServer(join(stage.folder.path, '.conductor'));
     await stage.folder.remove();
   });
   return stage;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { adjustByHolm, compareTries, resampleMean } from '../../src/evaluation/compare-pairs';
 import { scoreInterval, scoreTest, smallestFound } from '../../src/evaluation/score-test';
+import { tries } from '../support/thorough';
 
 const differencesOf = (better: number, worse: number, equal: number): number[][] => [
   ...Array.from({ length: better }, () => [1]),
@@ -41,7 +42,7 @@ test('interval and p-value never contradict each other, contain the gain, and mi
       expect(other.interval[0]).toBeCloseTo(-high, 9);
       expect(other.p).toBeCloseTo(one.p, 9);
     }),
-    { numRuns: 40 },
+    { numRuns: tries(40) },
   );
 });
 
@@ -72,7 +73,7 @@ test('resampled intervals agree with their p-values, and few values do not pass 
       const { interval, p } = resampleMean(thirds.map((third) => third / 3));
       expect(p < 0.05).toBe(interval[0] > 0 || interval[1] < 0);
     }),
-    { numRuns: 20 },
+    { numRuns: tries(20) },
   );
   expect(resampleMean([1]).p).toBe(1);
   expect(resampleMean([0, 0, 0, 0]).interval[1]).toBeGreaterThan(0.5);

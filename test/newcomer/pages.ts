@@ -18,7 +18,9 @@ export const PAGES: readonly string[] = [
 export const MAPS: readonly string[] = [
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
-  ...['trainer', 'web', 'test', 'research', 'scripts', ...areasOfSource()].map((area) => `${area}/README.md`),
+  ...['trainer', 'web', 'test', 'research', 'scripts', 'tools', ...areasOfSource()].map(
+    (area) => `${area}/README.md`,
+  ),
 ].filter((page) => existsSync(join(ROOT, page)));
 
 function areasOfSource(): string[] {

@@ -6,10 +6,10 @@ import { conductorMessages } from '../../src/plan/prompt/conductor';
 import { workerMessages } from '../../src/plan/prompt/worker';
 import * as patterns from '../../src/plan/reply/reader';
 import { hostileText } from '../support/hostile-text';
+import { LONGEST_TEXT, tries } from '../support/thorough';
 import { outcomeOf, PIECES } from './outcome';
 import { CONTEXT } from './replies';
 
-const MEGABYTE = 1024 * 1024;
 /** Bound on what a prompt adds to its texts: rules, examples, headings, tags. */
 const WORDING = 8 * 1024;
 const PREFIXES = ['', 'model_id = [', 'subtasks = ["', 'steps = [{"subtask": "', 'access_list:\n- '];
@@ -19,8 +19,8 @@ const TAGS = [
 ];
 
 // Deep enough to overflow the stack of a recursive parser; the next test bounds the time.
-test.each(PIECES)('a quarter of a megabyte of %j gives a plan or a typed error', (unit) => {
-  const text = `subtasks = [${unit.repeat(MEGABYTE / 4 / unit.length)}`;
+test.each(PIECES)('a long run of %j gives a plan or a typed error', (unit) => {
+  const text = `subtasks = [${unit.repeat(LONGEST_TEXT / unit.length)}`;
   outcomeOf(() => parsePlan(text, CONTEXT));
 });
 
@@ -46,7 +46,7 @@ test('the parser throws nothing but its typed error, whatever the text', () => {
     fc.property(fc.oneof(pieces, fc.string({ unit: 'binary' })), fc.nat(1), (text, round) => {
       outcomeOf(() => parsePlan(text, { ...CONTEXT, round }));
     }),
-    { numRuns: 3000 },
+    { numRuns: tries(3000) },
   );
 });
 
@@ -56,7 +56,7 @@ test('"all" is not resolved if there are too many steps anyway', () => {
   expect(outcomeOf(() => parsePlan(text, CONTEXT))).toMatchObject({ code: 'too_many_steps' });
 });
 
-test('any reply up to a megabyte gives a plan or a typed error with a short message, in linear time', () => {
+test('any reply gives a plan or a typed error with a short message, in linear time', () => {
   fc.assert(
     fc.property(hostileText(PIECES), (text) => {
       const looks = countLooks(() => {
@@ -65,12 +65,12 @@ test('any reply up to a megabyte gives a plan or a typed error with a short mess
       });
       expect(looks).toBeLessThan(25 * (text.length + 100));
     }),
-    { numRuns: 25 },
+    { numRuns: tries(25) },
   );
 });
 
-test('any texts up to a megabyte make prompts of proportional length, in linear time', () => {
-  const text = hostileText(TAGS, MEGABYTE / 4);
+test('any texts make prompts of proportional length, in linear time', () => {
+  const text = hostileText(TAGS, LONGEST_TEXT / 4);
   const lengthOf = (messages: readonly Message[]): number =>
     messages.reduce((sum, message) => sum + message.text.length, 0);
   fc.assert(
@@ -103,7 +103,7 @@ test('any texts up to a megabyte make prompts of proportional length, in linear 
         expect(looks).toBeLessThan(40 * (given + WORDING));
       },
     ),
-    { numRuns: 25 },
+    { numRuns: tries(25) },
   );
 });
 

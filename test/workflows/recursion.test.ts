@@ -1,8 +1,10 @@
+import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
 import type { SimulatedRequest } from '../../src/testing';
-import { renderPlan } from '../../src';
+import { ConductorClient, renderPlan } from '../../src';
+import { unlessNotFound } from '../../src/client';
 import { ledgerOf, spentBy } from '../support/ledger-of';
 import { ACCEPT, openStage, step, type Stage } from '../support/stage';
-import { solveAnd } from '../support/until';
+import { solveAnd, until } from '../support/until';
 
 const QUESTION = 'Where does the Danube rise?';
 
@@ -55,6 +57,40 @@ describe('a step that the Conductor gives to itself', () => {
     expect(promptTo('conductor', 1)).toContain('Breg and Brigach');
     expect(promptTo('conductor', 1)).not.toContain('yourself, called again');
     expect(promptTo('c')).toMatch(/Weigh them.*Breg and Brigach.*Compare/s);
+  });
+
+  test('waits for nothing if the server has deleted it by the time it is asked', async () => {
+    await open('worker', 1);
+    stage.plan([step('conductor', 'Go deeper.')]);
+    stage.plan([step('a', 'Say it.')]);
+    const { store, taskQueue, temporal } = stage;
+    const { connection, workflow, workflowService } = temporal.client;
+    const asked: string[] = [];
+    await solveAnd(stage, 'a', async (id) => {
+      const child = workflow.getHandle(`${id}-r0s1`);
+      const execution = { workflowId: child.workflowId };
+      const deleteFirst: WorkflowClientInterceptor = {
+        describe: async (input, next) => {
+          const { workflowId } = input.workflowExecution;
+          asked.push(workflowId);
+          if (workflowId === child.workflowId) {
+            await workflowService.deleteWorkflowExecution({
+              namespace: 'default',
+              workflowExecution: execution,
+            });
+            await until(
+              () => unlessNotFound(child.describe()),
+              (found) => found === null,
+            );
+          }
+          return next(input);
+        },
+      };
+      const client = new Client({ connection, interceptors: { workflow: [deleteFirst] } });
+      const conductor = new ConductorClient({ client, store, taskQueue });
+      expect(await conductor.retries(id)).toEqual([]);
+      expect(asked).toEqual([id, child.workflowId]);
+    });
   });
 
   test('continues without a Conductor that has lost access by then, to keep what was paid for', async () => {

@@ -6,7 +6,7 @@ import type { CalledCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
 import { reasonOf } from '../../errors';
 import type { SharedState, SharedStates, Store } from '../../store/store';
-import type { ModelCall, Pacing } from '../model-call';
+import type { ModelCall, Pacing } from '../send-request';
 import { toError } from '../as-failure';
 import { type Permit, RateLimiter, type RateLimiterSettings } from './limiter';
 import type { RateRefusal } from './window';

@@ -1,5 +1,5 @@
 import type { Store } from '../../store/store';
-import { decideCanary, decideGate, type GateRule } from '../gate';
+import { decideCanary, decideGate, type GateRule } from '../gate-rule';
 import { type CheckpointRef, describePolicy, type PolicyRef } from '../names';
 import type { TrainableConfig } from '../config/schema';
 import type { CanaryGaps, Tried } from '../contract';

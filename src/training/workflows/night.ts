@@ -9,7 +9,7 @@ import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import type { CarriedNight, GroupResult, NightBudget, NightProgress, OpenedNight } from '../contract';
 import type { GroupInput } from '../inputs';
 import { CANARY_QUESTIONS, groupInput, type GroupOptions, lackedMoney } from '../draw';
-import { costOfGate } from '../gate';
+import { costOfGate } from '../gate-rule';
 import * as names from '../names';
 import { type CheckpointRef, describePolicy, readCheckpointId } from '../names';
 import type { CycleMetrics } from '../records';

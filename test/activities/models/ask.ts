@@ -1,4 +1,4 @@
-import type { ModelCall } from '../../../src/activities/model-call';
+import type { ModelCall } from '../../../src/activities/send-request';
 import { completeAnthropic } from '../../../src/activities/models/anthropic';
 import { type ProviderFailure, toProviderFailure } from '../../../src/activities/models/failure';
 import { completeGoogle } from '../../../src/activities/models/google';

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { ModelCall } from '../../../src/activities/model-call';
+import type { ModelCall } from '../../../src/activities/send-request';
 import { createPacing } from '../../../src/activities';
 import { resolveBaselines } from '../../../src/config/cards';
 import { parseConfig } from '../../../src/config/load';

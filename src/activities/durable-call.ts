@@ -21,7 +21,7 @@ import type { Store } from '../store/store';
 import { keepText, TextTooLargeError } from '../store/texts';
 import { asFailure, callDetails, processLost, requestsSpent, toError } from './as-failure';
 import { callInBackground, type LeftRunning } from './call-in-background';
-import { brokenOff, callIdOf, type Dependencies, type ModelCall, sendRequest } from './model-call';
+import { brokenOff, callIdOf, type Dependencies, type ModelCall, sendRequest } from './send-request';
 import { untilWritten } from './heartbeat';
 import { closeRow, openRowOf } from './ledger-row';
 import { loadSdk } from './models';

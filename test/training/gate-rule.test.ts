@@ -7,7 +7,7 @@ import {
   decideGate,
   describeSmallSet,
   type GateRule,
-} from '../../src/training/gate';
+} from '../../src/training/gate-rule';
 import type { QuestionScore, ScoredPolicy } from '../../src/training/rewards';
 
 const CANDIDATE = { trainRun: 'nightly', name: '000020' };

@@ -4,11 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { findPythonCircles } from './house/circles.mjs';
-import { CORE, MOST_OF_THE_CORE } from './house/core.mjs';
-import { findNamesTwice } from './house/names.mjs';
+import { findPythonCircles } from './circles.mjs';
+import { CORE, MOST_OF_THE_CORE } from './core.mjs';
+import { findNamesTwice } from './names.mjs';
 
-process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 
 const MOST_FILES_OF_A_FOLDER = 20;
 /** Files of src that one file may load. */
@@ -63,10 +63,10 @@ say(`imports of src/${busiest}, the busiest file (at most ${MOST_IMPORTS})`, imp
 
 const problems = [
   ...CORE.filter((file) => !sizes.has(file)).map(
-    (file) => `src/${file} does not exist: update scripts/house/core.mjs.`,
+    (file) => `src/${file} does not exist: update tools/house/core.mjs.`,
   ),
-  core.files > MOST_OF_THE_CORE.files && 'The core has too many files: see scripts/house/core.mjs.',
-  core.lines > MOST_OF_THE_CORE.lines && 'The core has too many lines: see scripts/house/core.mjs.',
+  core.files > MOST_OF_THE_CORE.files && 'The core has too many files: see tools/house/core.mjs.',
+  core.lines > MOST_OF_THE_CORE.lines && 'The core has too many lines: see tools/house/core.mjs.',
   files > MOST_FILES_OF_A_FOLDER && `src/${folder} has ${files} files: divide it.`,
   imports > MOST_IMPORTS && `src/${busiest} loads ${imports} files of src: divide it.`,
   ...findNamesTwice(sources),
@@ -107,7 +107,8 @@ function loadedFrom(doors) {
   const waiting = [...doors];
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (loaded.has(file)) continue;
-    if (!sources.has(file)) throw new Error(`src/${file} does not exist: update WAYS in scripts/house.mjs`);
+    if (!sources.has(file))
+      throw new Error(`src/${file} does not exist: update WAYS in tools/house/main.mjs`);
     loaded.add(file);
     waiting.push(...importsOf(file));
   }

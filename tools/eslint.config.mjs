@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { getStaticValue } from '@eslint-community/eslint-utils';
 import js from '@eslint/js';
 import redos from 'eslint-plugin-redos';
@@ -5,6 +6,8 @@ import * as regexp from 'eslint-plugin-regexp';
 import reactHooks from 'eslint-plugin-react-hooks';
 import { checkSync } from 'recheck';
 import tseslint from 'typescript-eslint';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** `redos/no-vulnerable` for patterns that are put together, which must be of constants alone: it reads literals. */
 const noVulnerableParts = {
@@ -79,7 +82,7 @@ export default tseslint.config(
   {
     files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: ROOT } },
     rules: {
       complexity: ['error', 10],
       'no-restricted-syntax': ['error', namesPrivateByHash],

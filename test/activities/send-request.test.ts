@@ -1,6 +1,6 @@
 import { ActivityCancellationDetails } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { callIdOf, sendRequest } from '../../src/activities/model-call';
+import { callIdOf, sendRequest } from '../../src/activities/send-request';
 import type { Complete } from '../../src/activities/models';
 import { FAILURES } from '../../src/protocol/failures';
 import { aCall, aCard } from './models/ask';
