@@ -203,11 +203,11 @@ export class LiveTeller {
     const { output, worker, error, endedAt } = step;
     if (output === null) return;
     const calls = callsOf(trace, at);
-    // The log is ahead of the trace, which has the end of an earlier call.
-    if (trace.status === 'running' && told.call !== null && !calls.includes(told.call)) return;
+    const call = calls.at(-1) ?? '';
+    if (isAhead(told, trace, calls)) return;
     // The log lost the pieces that show that text was part of the thoughts.
-    if (told.call === calls.at(-1) && !isBeginningOf(output, told)) yield this.restart(at, told);
-    for (const piece of restOf(step, told, calls.at(-1) ?? '')) yield* this.tellText(at, told, piece);
+    if (told.call === call && !isBeginningOf(output, told)) yield this.restart(at, told);
+    for (const piece of restOf(step, told, call)) yield* this.tellText(at, told, piece);
     // The rest of the log of this call is already known.
     told.since = endedAt ?? told.since;
     told.ended = error === null ? 'answered' : 'failed';
@@ -319,13 +319,18 @@ function replyOf({ call, since }: Pick<TextPiece, 'call' | 'since'>, told: ToldR
 
 const TAIL = 16;
 
+/** Whether the log is ahead of the trace, which has the end of an earlier call of the step. */
+function isAhead({ call }: ToldStep, { status }: SolveResult, calls: readonly string[]): boolean {
+  return status === 'running' && call !== null && !calls.includes(call);
+}
+
 /** Whether the text that was emitted is the beginning of an output, as far as is known of it. */
 function isBeginningOf(output: string, { characters, tail }: ToldStep): boolean {
   return characters === 0 || isEndOf(output.slice(0, characters), tail);
 }
 
 function isEndOf(text: string, tail: string): boolean {
-  return text.slice(text.length - tail.length) === tail;
+  return text.endsWith(tail);
 }
 
 /** Whether a piece shows that what was emitted is void: another call wrote it, or it was text and is now thoughts. */

@@ -141,7 +141,6 @@ async function play({ client, temporal }: Stage, each: Case): Promise<void> {
         const state = await handle.query<SolveTrace>('state').catch(() => null);
         if (state?.status !== 'running' || state.waitsFor !== 'approval') continue;
         const plan = state.rounds[0]?.plan ?? { steps: [] };
-        if (run === id && isFirst) await steer(client, id, each);
         await decide(client, run, run === id && isFirst ? each : null, plan);
         isFirst = isFirst && run !== id;
       }
@@ -160,6 +159,7 @@ async function steer(client: ConductorClient, id: string, { depth }: Case): Prom
 }
 
 async function decide(client: ConductorClient, id: string, each: Case | null, plan: Plan): Promise<void> {
+  if (each !== null) await steer(client, id, each);
   if (each?.verdict === 'edit') {
     const [kept] = plan.steps;
     await client.editPlan(id, { steps: [...(kept ? [kept] : []), step('c', `Say it. ${each.tag}`)] });
