@@ -21,7 +21,7 @@ import { addSolves } from './api/solves';
 import { addSteering } from './api/steer';
 import { addTraining } from './api/training';
 import { limitBody, MOST_MESSAGE_BYTES } from './limit-body';
-import { openPage, PAGE } from './page';
+import { openPage, PAGE_FOLDER } from './page';
 
 /** Paths that need a key. A browser session opens only those that the page uses. */
 const KEYED = [
@@ -49,7 +49,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
     const toBody = c.req.path.startsWith('/v1/messages') ? toAnthropicError : toOpenAiError;
     return c.json(toBody(refusal), refusal.status, refusal.headers);
   });
-  const answerPage = openPage(PAGE);
+  const answerPage = openPage(PAGE_FOLDER);
   app.notFound(async (c) => {
     const page = await answerPage(c);
     if (page !== null) return page;

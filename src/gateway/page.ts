@@ -5,7 +5,7 @@ import type { Context, MiddlewareHandler, Next } from 'hono';
 import type { Env } from './gateway';
 
 /** Folder of the built page: `lib/web`, whether this file runs from `src` or from `lib`. */
-export const PAGE = join(__dirname, '..', '..', 'lib', 'web');
+export const PAGE_FOLDER = join(__dirname, '..', '..', 'lib', 'web');
 
 /** Content security policy: only the gateway's own files load, text from a model cannot run, no page may frame it. */
 const POLICY = [

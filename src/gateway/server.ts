@@ -18,6 +18,8 @@ import { Workers } from './workers';
 import { ASKED } from './solve/start-solve';
 import { forgetTranscripts } from './solve/transcript';
 
+export { PAGE_FOLDER } from './page';
+
 export interface Address {
   readonly port: number;
   readonly host: string;

@@ -96,6 +96,6 @@ test('a cost limit stops a run before it is exceeded, and the command says which
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   expect(stderr).toContain('The run was stopped by its limit on cost.');
   expect(stderr).toContain('worst case');
-  expect(stderr).toMatch(/Raise limits\.costUsd in conductor\.yaml, or --max-cost/);
+  expect(stderr).toMatch(/Raise limits\.costUsd in the configuration, or --max-cost/);
   expect(stage.providers.log.filter(({ model }) => model === 'alpha')).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { createPass, KeyChecker } from '../../src/gateway/access';
-import { PAGE } from '../../src/gateway/page';
+import { PAGE_FOLDER } from '../../src/gateway/page';
 import type { Stage } from '../support/stage';
 
 const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -12,8 +12,8 @@ const program = PROGRAMS.find((path) => existsSync(path));
 export const describeInChromium = program === undefined ? describe.skip : describe;
 
 if (program === undefined) {
-  process.stderr.write('\nNO CHROMIUM IS INSTALLED HERE, AND THE TESTS OF THE PAGE ARE LEFT OUT.\n\n');
-} else if (!existsSync(PAGE)) {
+  process.stderr.write('\nNO CHROMIUM IS INSTALLED HERE, AND THE TESTS OF THE PAGE_FOLDER ARE LEFT OUT.\n\n');
+} else if (!existsSync(PAGE_FOLDER)) {
   throw new Error('the page is not built: run "npm run build:web"');
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asPart, DRAIN_MS, GATEWAY_HOST, refuseTaken, watchConfig } from './serve';
@@ -13,7 +14,7 @@ import { checkStore } from '../../store/open-store';
 import { CONDUCTOR_MODEL } from '../../protocol/rights';
 import type { Store } from '../../store/store';
 import { createKey, createPass, KeyChecker, listKeys } from '../../gateway/access';
-import { type Address, type ListeningGateway, startGateway } from '../../gateway/server';
+import { type Address, type ListeningGateway, PAGE_FOLDER, startGateway } from '../../gateway/server';
 
 export const GATEWAY_PORT = 8484;
 
@@ -77,17 +78,22 @@ async function describeGateway({ store, server }: Session, { url }: Listening): 
   if (!server.embedded) {
     const hasKeys = (await listKeys(store)).some(({ revokedAt }) => revokedAt === null);
     const remedy = hasKeys ? [] : ['Key         none yet: temporal-conductor key create NAME'];
-    return [serves, `Page        ${url}`, ...remedy].join('\n');
+    return [serves, pageLine(url), ...remedy].join('\n');
   }
   const { key, secret } = await ownKey(store);
   const body = `{"model":"${CONDUCTOR_MODEL}","messages":[{"role":"user","content":"What is the capital of France?"}]}`;
   return [
     serves,
     // Browsers send the part after the `#` to no server, so it appears in no log.
-    `Page        ${url}/#link=${await createPass(store, 'link', key)} (signs in once)`,
+    pageLine(`${url}/#link=${await createPass(store, 'link', key)} (signs in once)`),
     `Key         ${secret}`,
     `Try         curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' -d '${body}'`,
   ].join('\n');
+}
+
+/** A clone has the page only once it is built; the package always has it. */
+function pageLine(address: string): string {
+  return `Page        ${existsSync(PAGE_FOLDER) ? address : 'not built yet: npm run build:web'}`;
 }
 
 const OWN_KEY = 'this-folder';

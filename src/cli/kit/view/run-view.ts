@@ -10,7 +10,6 @@ import {
   describeEstimate,
   describePlan,
   describePlanning,
-  describePlanningTime,
   describeRunTime,
   describeSees,
   describeSteps,
@@ -132,8 +131,7 @@ function describeRound({ estimate }: SolveTrace, round: RoundTrace): string[] {
   if (plan?.steps.length === 0) lines.push('the Conductor accepts the answer');
   else if (plan !== null) {
     const waves = counted(new Set(steps.map(({ wave }) => wave)).size, 'wave');
-    const written = describePlanningTime(round) && `, written ${describePlanningTime(round)}`;
-    lines.push(`plan: ${counted(plan.steps.length, 'step')} in ${waves}${written}`);
+    lines.push(`plan: ${counted(plan.steps.length, 'step')} in ${waves}`);
     lines.push(...describeSteps(plan, clip));
   }
   if (estimate !== undefined && childId === null && plan !== null)
