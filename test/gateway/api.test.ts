@@ -125,12 +125,13 @@ test('a waiting plan can be rejected and edited, and hints, depth and limits can
     expect(await to('edit', { plan: other })).toEqual(ok({ plan: other }));
     const { answer, steered } = await endOf(stage, id);
     expect(answer).toBe('Many.');
+    const by = expect.stringMatching(/^key-/) as string;
     expect(steered).toMatchObject([
-      { kind: 'hint', by: 'key-2', text: 'Spiders are no insects.' },
-      { kind: 'limits', by: 'key-2', limits: { depth: 0 } },
-      { kind: 'limits', by: 'key-2', limits: { calls: 20 } },
-      { kind: 'rejected', by: 'key-2', text: 'Who looks counts nothing.' },
-      { kind: 'edited', by: 'key-2' },
+      { kind: 'hint', by, text: 'Spiders are no insects.' },
+      { kind: 'limits', by, limits: { depth: 0 } },
+      { kind: 'limits', by, limits: { calls: 20 } },
+      { kind: 'rejected', by, text: 'Who looks counts nothing.' },
+      { kind: 'edited', by },
     ]);
     expect(await to('cancel')).toMatchObject({ status: 409 });
 

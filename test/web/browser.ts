@@ -12,7 +12,7 @@ const program = PROGRAMS.find((path) => existsSync(path));
 export const describeInChromium = program === undefined ? describe.skip : describe;
 
 if (program === undefined) {
-  process.stderr.write('\nNO CHROMIUM IS INSTALLED HERE, AND THE TESTS OF THE PAGE_FOLDER ARE LEFT OUT.\n\n');
+  process.stderr.write('\nNO CHROMIUM IS INSTALLED HERE, AND THE TESTS OF THE PAGE ARE LEFT OUT.\n\n');
 } else if (!existsSync(PAGE_FOLDER)) {
   throw new Error('the page is not built: run "npm run build:web"');
 }

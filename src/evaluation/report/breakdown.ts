@@ -31,13 +31,14 @@ function scoresBy(trait: Trait, evaluation: Tried): Table | null {
     const count = new Set(records.map(({ question }) => question)).size;
     return [name, String(count), ...methods.map((method) => describeScore(byMethod.get(method) ?? []))];
   });
-  const table = [[TRAITS[trait], 'questions', ...methods], ...rows];
-  // The longer list goes down the page: a row of many methods is wider than a screen.
-  return { rows: methods.length > rows.length ? transpose(table) : table, numeric: true };
+  return { rows: [[TRAITS[trait], 'questions', ...methods], ...rows], numeric: true };
 }
 
-function transpose(rows: readonly (readonly string[])[]): string[][] {
-  return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column] ?? ''));
+/** Turns a table that is wider than high, so that its longer list goes down the page: no screen is as wide as many methods. */
+export function downThePage(table: Table): Table {
+  const [head = [], ...rows] = table.rows;
+  if (head.length <= rows.length + 1) return table;
+  return { ...table, rows: head.map((_, column) => table.rows.map((row) => row[column] ?? '')) };
 }
 
 /** Returns e.g. `0.750 ± 0.065`, with the standard error over questions; `–` if none could be judged. */

@@ -1,7 +1,7 @@
 import type { Store } from '../../store/store';
 import type { Evaluation } from '../activities/kept';
 import type { Summary } from '../summarize';
-import { breakDown } from './breakdown';
+import { breakDown, downThePage } from './breakdown';
 import { type Disagreements, findDisagreements, showDisagreements } from './disagreements';
 import type { Report, Table } from '../../report/report';
 import { type CheckpointBinder, describeSetting, readWriters } from './setting';
@@ -37,5 +37,5 @@ export async function detailsOf(
   const { tables, disagreements } = await readDetails(store, evaluation, summary);
   const writers = await readWriters(manifest, records, binder);
   const shown = disagreements === null ? [] : showDisagreements(disagreements);
-  return [...tables, ...shown, ...describeSetting(manifest, records, writers)];
+  return [...tables.map(downThePage), ...shown, ...describeSetting(manifest, records, writers)];
 }

@@ -1,6 +1,6 @@
 import type { ConfigInput } from '../../../src';
 import type { EvaluatedQuestion } from '../../../src/evaluation/definitions';
-import { breakDown } from '../../../src/evaluation/report/breakdown';
+import { breakDown, downThePage } from '../../../src/evaluation/report/breakdown';
 import { findDisagreements, showDisagreements } from '../../../src/evaluation/report/disagreements';
 import { renderHtml, renderReportMarkdown } from '../../../src/report/report';
 import { describeSetting, madeWith, readWriters } from '../../../src/evaluation/report/setting';
@@ -71,9 +71,10 @@ test('scores with standard errors are broken down by data set and level, and so 
   expect(breakDown({ ...EVALUATION, questions: alike })).toEqual([]);
 });
 
-test('more methods than groups go down the page, so that no row is wider than a screen', () => {
+test('a report turns a table with more methods than groups, so that no row is wider than a screen', () => {
   const manifest = { ...EVALUATION.manifest, methods: ['conductor', 'worker:a', 'worker:b'] };
-  expect(breakDown({ ...EVALUATION, manifest })[0]?.rows).toEqual([
+  const [table = { rows: [], numeric: true }] = breakDown({ ...EVALUATION, manifest });
+  expect(downThePage(table).rows).toEqual([
     ['data set', 'MATH-500', 'AIME'],
     ['questions', '16', '8'],
     ['conductor', '0.750 ± 0.112', '0.000 ± 0.000'],
