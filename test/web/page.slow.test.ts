@@ -78,7 +78,7 @@ describeInChromium('the page, in Chromium', () => {
         .getByRole('group', { name: 'Reply 1' })
         .getByText(/model_id = /)
         .waitFor();
-      await panel.getByText('Prompt as sent').click();
+      await panel.getByRole('tab', { name: 'Prompt' }).click();
       const [sent] = stage.requestsTo('a').map(({ body }) => body);
       const prompt = (await panel.getByRole('group', { name: 'user' }).textContent()) ?? '';
       expect(prompt).toContain('How many legs has a spider?');
@@ -232,7 +232,9 @@ describeInChromium('the page, in Chromium', () => {
       await child.getByRole('button', { name: 'Approve' }).click();
       await answerOf(page).getByText('legs').waitFor();
       await child.getByRole('button', { name: /1\s*a\s*Weigh each leg\./ }).click();
-      await page.getByRole('region', { name: 'Step 1' }).getByText('Weigh each leg.').waitFor();
+      const panel = page.getByRole('region', { name: 'Step 1' });
+      await panel.getByRole('tab', { name: 'Prompt' }).click();
+      await panel.getByText('Weigh each leg.').first().waitFor();
       expect(await flawsOf(page)).toEqual([]);
     });
   });

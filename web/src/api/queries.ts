@@ -100,6 +100,14 @@ export function useLimits(id: string, isRunning: boolean): UseQueryResult<HeldLi
   });
 }
 
+/** Reads until when a plan waits, once it waits: limits that were read before do not tell. @param id id of its run */
+export function useApprovalEnd(id: string): UseQueryResult<string | null> {
+  return useQuery({
+    queryKey: ['approval-end', id],
+    queryFn: async () => (await request<HeldLimits>(`${solvePath(id)}/limits`)).approvalEndsAt,
+  });
+}
+
 /** Reads who may be chosen for a waiting plan. @param id id of the plan's run */
 export function usePlanRules(id: string): UseQueryResult<PlanRules> {
   return useQuery({

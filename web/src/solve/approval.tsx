@@ -1,7 +1,7 @@
 import { type ReactElement, type SubmitEvent, useId, useState } from 'react';
 import type { Plan } from '../../../src/plan/plan';
 import { describeAge, describeEstimate } from '../../../src/trace/describe';
-import { useLimits } from '../api/queries';
+import { useApprovalEnd } from '../api/queries';
 import type { Round } from '../api/types';
 import { Problem } from '../parts/notice';
 import { useNow } from '../parts/now';
@@ -67,12 +67,12 @@ export function Approval({ round, plan, onEdit }: ApprovalProps): ReactElement {
 
 /** Time left until the run ends without a decision. */
 function Deadline({ id }: { readonly id: string }): ReactElement | null {
-  const { data } = useLimits(id, true);
+  const { data: endsAt } = useApprovalEnd(id);
   const now = useNow(1000);
-  if (data?.approvalEndsAt == null) return null;
-  const left = Date.parse(data.approvalEndsAt) - now;
+  if (endsAt == null) return null;
+  const left = Date.parse(endsAt) - now;
   return (
-    <span title={new Date(data.approvalEndsAt).toLocaleString()}>
+    <span title={new Date(endsAt).toLocaleString()}>
       {left > 0 ? `Without a decision the run ends in ${describeAge(left)}.` : 'The deadline has passed.'}
     </span>
   );

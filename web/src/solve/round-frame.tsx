@@ -4,12 +4,14 @@ import { counted, describeUsd, joinFacts } from '../../../src/trace/describe';
 import { callsOfPlan, isReview, isUnbegun, pathOf, roundsOf } from '../../../src/trace/run-tree';
 import { useLiveText } from '../api/live-texts';
 import type { Round, Solve } from '../api/types';
+import { Choice } from '../parts/choice';
 import { Problem } from '../parts/notice';
 import { Approval } from './approval';
 import { ConductorReplies } from './conductor-replies';
 import { useShown } from './context';
 import { EditPlan } from './edit-plan';
 import { PlanGraph } from './plan-graph';
+import { PlanList } from './plan-list';
 import { showText } from './show-text';
 
 interface RoundFrameProps {
@@ -100,7 +102,29 @@ function PlanOrDraft({ round, plan, waits }: PlanProps): ReactElement {
           }}
         />
       )}
-      <PlanGraph plan={plan} round={round} />
+      <PlanView plan={plan} round={round} />
+    </>
+  );
+}
+
+/** Most steps that are shown as a graph unless a person asks for it. */
+const MOST_IN_GRAPH = 12;
+
+function PlanView({ plan, round }: Pick<PlanProps, 'plan' | 'round'>): ReactElement {
+  const [view, setView] = useState<'graph' | 'list'>('list');
+  if (plan.steps.length <= MOST_IN_GRAPH) return <PlanGraph plan={plan} round={round} />;
+  return (
+    <>
+      <Choice
+        label="Show the plan as"
+        options={[
+          ['list', 'List'],
+          ['graph', 'Graph'],
+        ]}
+        chosen={view}
+        onChoose={setView}
+      />
+      {view === 'list' ? <PlanList plan={plan} round={round} /> : <PlanGraph plan={plan} round={round} />}
     </>
   );
 }

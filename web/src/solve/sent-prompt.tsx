@@ -1,20 +1,11 @@
 import type { ReactElement } from 'react';
 import type { StepPlace } from '../api/live-texts';
 import { usePrompt } from '../api/queries';
-import { Fold } from '../parts/fold';
 import { useShown } from './context';
 import { WholeText } from './whole-text';
 
-/** The complete prompt of a step; read when the fold is opened. */
-export function SentPrompt({ place }: { readonly place: StepPlace }): ReactElement {
-  return (
-    <Fold summary="Prompt as sent">
-      <Messages place={place} />
-    </Fold>
-  );
-}
-
-function Messages({ place }: { readonly place: StepPlace }): ReactElement | null {
+/** The complete prompt of a step, read when it is shown. */
+export function SentPrompt({ place }: { readonly place: StepPlace }): ReactElement | null {
   const { solve } = useShown();
   const { data, error } = usePrompt(place.childId ?? solve.id, place);
   if (error !== null) return <p className="faint">{error.message}</p>;

@@ -3,7 +3,6 @@ import { describeCost, describeMs, describeTokens, describeUsd } from '../../../
 import { useLimits } from '../api/queries';
 import type { Solve } from '../api/types';
 import type { Wait } from '../api/use-live-solve';
-import { TrialNotice } from '../ask/trial-notice';
 import { Fold } from '../parts/fold';
 import { Problem } from '../parts/notice';
 import { useNow } from '../parts/now';
@@ -16,7 +15,7 @@ import { showText } from './show-text';
 
 /** The question, its state, and its cost against the limit. */
 export function SolveHead({ wait }: { readonly wait: Wait | null }): ReactElement {
-  const { solve, me } = useShown();
+  const { solve } = useShown();
   const isRunning = solve.status === 'running';
   const { data: limits } = useLimits(solve.id, isRunning && solve.runId !== '');
   const now = useNow(1000, isRunning);
@@ -47,7 +46,6 @@ export function SolveHead({ wait }: { readonly wait: Wait | null }): ReactElemen
         </p>
       )}
       <End solve={solve} />
-      {me.isTrial && <TrialNotice />}
     </div>
   );
 }

@@ -1,8 +1,10 @@
 import { type ReactElement, useState } from 'react';
 import type { StepPlace } from '../api/live-texts';
 import type { Me } from '../api/types';
+import { TrialNotice } from '../ask/trial-notice';
 import { Answer } from './answer';
 import { EarlierTurns, FollowUp } from './conversation';
+import { useShown } from './context';
 import { ShownSolve } from './shown-solve';
 import { SolveHead } from './solve-head';
 import { Steering } from './steering';
@@ -17,15 +19,12 @@ export default function SolvePlace({ id, me }: { readonly id: string; readonly m
   return (
     <main className="place solve">
       <ShownSolve id={id} me={me}>
-        {({ solve, selected }, wait) => (
+        {({ selected }, wait) => (
           <>
             <SolveHead wait={wait} />
+            {me.isTrial && <TrialNotice />}
             <EarlierTurns />
-            {solve.answer === null ? (
-              <AtWork selected={selected} />
-            ) : (
-              <Finished key="finished" selected={selected} />
-            )}
+            <Body selected={selected} />
             <Steering />
             <Told />
           </>
@@ -35,21 +34,26 @@ export default function SolvePlace({ id, me }: { readonly id: string; readonly m
   );
 }
 
-interface PartsProps {
-  readonly selected: StepPlace | null;
-}
-
-/** While there is no answer, the team is the page; beside it the selected step, and the answer as it grows. */
-function AtWork({ selected }: PartsProps): ReactElement {
+/**
+ * While there is no answer, the team is the page, with its time line; beside it the selected step, and the answer as it
+ * grows. Once there is an answer, it is the page. The team stays the same part of it, so that nothing that was opened
+ * closes.
+ */
+function Body({ selected }: { readonly selected: StepPlace | null }): ReactElement {
+  const { solve } = useShown();
+  const isDone = solve.answer !== null;
   return (
-    <div className="solve-columns">
+    <div className={isDone ? 'solve-columns done' : 'solve-columns'}>
       <div className="reading">
-        <Team />
-        <TimeLine />
+        {isDone && <Answer />}
+        {isDone && <FollowUp />}
+        <TeamFold isDone={isDone} />
+        {!isDone && <TimeLine />}
       </div>
       <aside>
         {selected !== null && <StepPanel place={selected} />}
-        <Answer />
+        {!isDone && <Answer />}
+        {isDone && selected === null && <TimeLine />}
       </aside>
     </div>
   );
@@ -58,26 +62,20 @@ function AtWork({ selected }: PartsProps): ReactElement {
 /** Width from which there is room for the team below the answer without scrolling past it, in pixels. */
 const WIDE_PX = 600;
 
-/** Once there is an answer, it is the page, with its time line; the team that made it follows, folded on a phone. */
-function Finished({ selected }: PartsProps): ReactElement {
-  const [isOpen, setOpen] = useState(() => window.innerWidth > WIDE_PX);
+/** The team, which may be folded once it is done, and is on a phone. */
+function TeamFold({ isDone }: { readonly isDone: boolean }): ReactElement {
+  const [chosen, choose] = useState<boolean | null>(null);
+  const isOpen = !isDone || (chosen ?? window.innerWidth > WIDE_PX);
   return (
-    <div className="solve-columns done">
-      <div className="reading">
-        <Answer />
-        <FollowUp />
-        <details
-          className="made-by"
-          open={isOpen}
-          onToggle={(event) => {
-            setOpen(event.currentTarget.open);
-          }}
-        >
-          <summary>The team that made it</summary>
-          {isOpen && <Team />}
-        </details>
-      </div>
-      <aside>{selected === null ? <TimeLine /> : <StepPanel place={selected} />}</aside>
-    </div>
+    <details
+      className="made-by"
+      open={isOpen}
+      onToggle={(event) => {
+        if (isDone) choose(event.currentTarget.open);
+      }}
+    >
+      <summary hidden={!isDone}>The team that made it</summary>
+      {isOpen && <Team />}
+    </details>
   );
 }

@@ -7,6 +7,7 @@ import type { Round, Solve, StepResult } from '../api/types';
 import { Fold } from '../parts/fold';
 import { Problem } from '../parts/notice';
 import { StateMark, wordOf } from '../parts/state-mark';
+import { Tabs } from '../parts/tabs';
 import { AnswerText } from './answer-text';
 import { useShown } from './context';
 import { Retry } from './retry';
@@ -15,12 +16,13 @@ import { showText } from './show-text';
 import { markOf } from './step-node';
 import { WholeText } from './whole-text';
 
-/** Panel of one step: its subtask, the outputs it saw, its answer, and its calls. */
+/** Panel of one step: its output, its prompt, and its calls. */
 export function StepPanel({ place }: { readonly place: StepPlace }): ReactElement | null {
   const { solve, select } = useShown();
   const round = solve.rounds.find((each) => each.childId === place.childId && each.round === place.round);
   const [step, result] = [round?.plan?.steps[place.step], round?.steps[place.step]];
   if (round === undefined || step === undefined || result === undefined) return null;
+  const calls = callsOfStep(solve.calls, round, result);
   const canRetry = solve.status !== 'running' && round.childId === null;
   return (
     <section className="step-panel" aria-label={`Step ${place.step + 1}`}>
@@ -43,10 +45,14 @@ export function StepPanel({ place }: { readonly place: StepPlace }): ReactElemen
         <StateMark state={markOf(solve, round, place.step)} /> {describeStep(solve, round, result)}
       </p>
       {result.error !== null && <Problem>{result.error.message}</Problem>}
-      <Asked step={step} place={place} />
-      <Thoughts thoughts={result.thoughts} place={place} />
-      <Answered output={result.output} place={place} />
-      <Calls calls={callsOfStep(solve.calls, round, result)} />
+      <Tabs
+        label="Parts of the step"
+        tabs={[
+          ['Output', <Answered key="output" result={result} place={place} />],
+          ['Prompt', <Asked key="prompt" step={step} place={place} />],
+          [`Calls ${calls.length}`, <Calls key="calls" calls={calls} />],
+        ]}
+      />
       {canRetry && <Retry key={place.step} step={place.step} worker={step.worker} />}
     </section>
   );
@@ -67,11 +73,9 @@ function Asked({ step, place }: { readonly step: Step; readonly place: StepPlace
   const { select } = useShown();
   return (
     <>
-      <h3>Asked</h3>
       <p className="prompt" dir="auto">
         {showText(step.subtask)}
       </p>
-      <SentPrompt key={`${place.childId} ${place.round} ${place.step}`} place={place} />
       {step.sees.length > 0 && (
         <p className="sees">
           Saw the output of{' '}
@@ -89,6 +93,8 @@ function Asked({ step, place }: { readonly step: Step; readonly place: StepPlace
           ))}
         </p>
       )}
+      <h3>As it was sent</h3>
+      <SentPrompt place={place} />
     </>
   );
 }
@@ -112,10 +118,10 @@ function Thoughts({
 }
 
 function Answered({
-  output,
+  result: { output, thoughts },
   place,
 }: {
-  readonly output: string | null;
+  readonly result: StepResult;
   readonly place: StepPlace;
 }): ReactElement {
   const { texts } = useShown();
@@ -123,7 +129,7 @@ function Answered({
   const text = output ?? growing;
   return (
     <>
-      <h3>Answered</h3>
+      <Thoughts thoughts={thoughts} place={place} />
       {text === '' ? (
         <p className="faint">Nothing yet.</p>
       ) : (
@@ -133,37 +139,34 @@ function Answered({
   );
 }
 
-function Calls({ calls }: { readonly calls: Solve['calls'] }): ReactElement | null {
-  if (calls.length === 0) return null;
+function Calls({ calls }: { readonly calls: Solve['calls'] }): ReactElement {
+  if (calls.length === 0) return <p className="faint">None yet.</p>;
   return (
-    <>
-      <h3>Calls</h3>
-      <div className="scroll">
-        <table className="calls">
-          <thead>
-            <tr>
-              <th scope="col">Model</th>
-              <th scope="col">In</th>
-              <th scope="col">Out</th>
-              <th scope="col">Cost</th>
+    <div className="scroll">
+      <table className="calls">
+        <thead>
+          <tr>
+            <th scope="col">Model</th>
+            <th scope="col">In</th>
+            <th scope="col">Out</th>
+            <th scope="col">Cost</th>
+          </tr>
+        </thead>
+        <tbody>
+          {calls.map(({ callId, attempt, model, usage, nanoUsd, error }) => (
+            <tr key={`${callId} ${attempt}`}>
+              <th scope="row">
+                {model}
+                {attempt > 1 && `, attempt ${attempt}`}
+                {error !== null && <span className="reason">{error.message}</span>}
+              </th>
+              <td>{usage?.inputTokens.toLocaleString() ?? '–'}</td>
+              <td>{usage?.outputTokens.toLocaleString() ?? '–'}</td>
+              <td>{nanoUsd === null ? 'unknown' : describeUsd(nanoUsd / 1e9)}</td>
             </tr>
-          </thead>
-          <tbody>
-            {calls.map(({ callId, attempt, model, usage, nanoUsd, error }) => (
-              <tr key={`${callId} ${attempt}`}>
-                <th scope="row">
-                  {model}
-                  {attempt > 1 && `, attempt ${attempt}`}
-                  {error !== null && <span className="reason">{error.message}</span>}
-                </th>
-                <td>{usage?.inputTokens.toLocaleString() ?? '–'}</td>
-                <td>{usage?.outputTokens.toLocaleString() ?? '–'}</td>
-                <td>{nanoUsd === null ? 'unknown' : describeUsd(nanoUsd / 1e9)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
