@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { renderPlan } from '../../src/plan/render';
 import { step, useStage } from '../support/stage';
 import { describeInChromium, flawsOf } from './browser';
 import { answerOf, ask, usePage } from './use-page';
@@ -9,6 +10,7 @@ jest.setTimeout(180_000);
 /** Folder for a picture of each state, to look at; nothing is written without it. */
 const { PICTURES } = process.env;
 
+const WORKERS = ['top-down', 'bottom-up', 'judge'];
 const QUESTION = 'How many piano tuners are there in Chicago, and how sure can one be of that?';
 
 /** An answer of two hundred lines with code, a table, a list and a line that cannot be broken. */
@@ -40,7 +42,7 @@ async function shoot(page: Page, path: string): Promise<void> {
 
 describeInChromium('each state of a solve, in Chromium, wide and narrow, light and dark', () => {
   const stage = useStage({
-    workers: ['top-down', 'bottom-up', 'judge'],
+    workers: WORKERS,
     config: { recursion: 'review', limits: { depth: 0 } },
   });
   const site = usePage(stage);
@@ -113,6 +115,17 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
     });
   });
 
+  test('the words of the Conductor, as it plans', async () => {
+    await stage.whileWorking(async () => {
+      stage.providers.answer('conductor', renderPlan({ steps: [step('judge', 'Guess.')] }, WORKERS));
+      stage.providers.script('conductor', [{ fault: 'drip', ms: 4000 }]);
+      const page = await site.enter();
+      await ask(page, QUESTION);
+      await page.getByRole('region', { name: 'Round 1' }).getByText('model_id').waitFor();
+      await page.locator('.state-done').waitFor();
+    });
+  });
+
   test('waiting, edited, cancelled', async () => {
     await stage.whileWorking(async () => {
       planOfThree();
@@ -162,5 +175,21 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
       await page.getByRole('region', { name: 'Round 3, a review' }).waitFor();
       await look(page, 'three-rounds');
     });
+  });
+});
+
+describeInChromium('a team of the built-in small model alone, in Chromium', () => {
+  const stage = useStage({
+    configure: (config) => ({
+      ...config,
+      workers: [{ id: 'smollm2', provider: 'local', model: 'smollm2' }],
+    }),
+  });
+  const site = usePage(stage);
+
+  test('the page says that its answers are weak, and what to do', async () => {
+    const page = await site.enter();
+    await page.getByText('a very small model answers here').waitFor();
+    expect(await flawsOf(page)).toEqual([]);
   });
 });

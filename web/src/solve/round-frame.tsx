@@ -2,7 +2,6 @@ import { type ReactElement, useState } from 'react';
 import type { Plan } from '../../../src/plan/plan';
 import { counted, describeUsd, joinFacts } from '../../../src/trace/describe';
 import { callsOfPlan, isReview, isUnbegun, pathOf, roundsOf } from '../../../src/trace/run-tree';
-import { useLiveText } from '../api/live-texts';
 import type { Round, Solve } from '../api/types';
 import { Choice } from '../parts/choice';
 import { Problem } from '../parts/notice';
@@ -12,7 +11,7 @@ import { useShown } from './context';
 import { EditPlan } from './edit-plan';
 import { PlanGraph } from './plan-graph';
 import { PlanList } from './plan-list';
-import { showText } from './show-text';
+import { PlanUnderWay } from './plan-under-way';
 
 interface RoundFrameProps {
   readonly round: Round;
@@ -35,11 +34,8 @@ export function RoundFrame({ round, number }: RoundFrameProps): ReactElement {
         <span className="faint">{describePlanning(solve.calls, round)}</span>
       </header>
       {round.error !== undefined && <Problem>{round.error.message}</Problem>}
-      {round.plan === null ? (
-        <PlanUnderWay round={round} />
-      ) : (
-        <PlanOrDraft round={round} plan={round.plan} waits={waits} />
-      )}
+      {round.plan !== null && <PlanOrDraft round={round} plan={round.plan} waits={waits} />}
+      {isBeingPlanned(solve, round) && <PlanUnderWay childId={round.childId} round={round.round} />}
       <ConductorReplies round={round} />
       {children.map(({ childId, index }) => (
         <ChildRounds key={index} childId={childId ?? ''} step={index} />
@@ -48,23 +44,9 @@ export function RoundFrame({ round, number }: RoundFrameProps): ReactElement {
   );
 }
 
-const SHOWN_CHARACTERS = 600;
-
-/** Last words of the Conductor while it writes the plan of a round. */
-function PlanUnderWay({ round }: { readonly round: Round }): ReactElement | null {
-  const { solve, texts } = useShown();
-  const text = useLiveText(texts, { childId: round.childId, round: round.round });
-  if (solve.status !== 'running' || round.decision === 'failed') return null;
-  return (
-    <>
-      <p className="faint">The Conductor is writing a plan …</p>
-      {text !== '' && (
-        <p className="answer growing faint" dir="auto">
-          {showText(text.slice(-SHOWN_CHARACTERS))}
-        </p>
-      )}
-    </>
-  );
+/** Whether the Conductor is writing the plan of a round. */
+function isBeingPlanned({ status }: Solve, { plan, decision }: Round): boolean {
+  return status === 'running' && plan === null && decision !== 'failed';
 }
 
 function waitsForPerson({ status, waitsFor }: Solve, round: Round): boolean {

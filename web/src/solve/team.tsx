@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 import { roundsOf } from '../../../src/trace/run-tree';
 import { useShown } from './context';
+import { PlanUnderWay } from './plan-under-way';
 import { RoundFrame } from './round-frame';
 
 /** Each plan as a graph of its steps. */
@@ -23,9 +24,11 @@ function Planning({ status, which }: { readonly status: string; readonly which: 
       <header>
         <h2>Round 1</h2>
       </header>
-      <p className="faint">
-        {status === 'running' ? 'The Conductor is writing a plan …' : 'It ended before there was a plan.'}
-      </p>
+      {status === 'running' ? (
+        <PlanUnderWay childId={null} round={0} />
+      ) : (
+        <p className="faint">It ended before there was a plan.</p>
+      )}
     </section>
   );
 }

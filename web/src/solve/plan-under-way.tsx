@@ -1,0 +1,23 @@
+import type { ReactElement } from 'react';
+import { useLiveText } from '../api/live-texts';
+import type { Round } from '../api/types';
+import { useShown } from './context';
+import { showText } from './show-text';
+
+const SHOWN_CHARACTERS = 600;
+
+/** Last words of the Conductor while it writes the plan of a round. */
+export function PlanUnderWay({ childId, round }: Pick<Round, 'childId' | 'round'>): ReactElement {
+  const { texts } = useShown();
+  const text = useLiveText(texts, { childId, round });
+  return (
+    <>
+      <p className="faint">The Conductor is writing a plan …</p>
+      {text !== '' && (
+        <p className="answer growing faint" dir="auto">
+          {showText(text.slice(-SHOWN_CHARACTERS))}
+        </p>
+      )}
+    </>
+  );
+}
