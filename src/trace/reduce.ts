@@ -56,7 +56,8 @@ const CHANGES: {
     })),
     waitsFor: 'approval',
   }),
-  'approval-ended': (trace, { round, at }) => endWait(endApproval(trace, round, at)),
+  'approval-ended': (trace, { round, at }) =>
+    endWait(changeRound(trace, round, (each) => endedApprovals(each, at))),
   'step-kept': (trace, event) => changeStep(trace, event, () => ({ output: event.output })),
   'step-started': (trace, event) => {
     const { worker, model, fallbackFor, childId = null, at } = event;
@@ -178,10 +179,6 @@ function beginPlanning(round: RoundTrace, at: string | undefined): RoundTrace {
 
 function endPlanning({ planning, ...round }: RoundTrace, at: string): RoundTrace {
   return planning === undefined ? round : { ...round, planning: { ...planning, endedAt: at } };
-}
-
-function endApproval(trace: SolveTrace, round: number, at: string): SolveTrace {
-  return replaceRound(trace, round, (each) => ({ ...each, ...endedApprovals(each, at) }));
 }
 
 function endedApprovals({ approvals }: RoundTrace, at: string): Pick<RoundTrace, 'approvals'> {

@@ -101,8 +101,21 @@ export function addSteering(app: App, gateway: Gateway): void {
     action: 'cancel',
     work: (id) => conductor.cancel(id),
   });
-  addLimits(app, gateway);
-  addPlanRules(app, gateway);
+  addReading(app, gateway, 'limits', {
+    summary: 'Read the current limits of a running solve, and until when a plan waits',
+    answer: heldSchema,
+    what: 'The current limits',
+    read: (id) => conductor.limits(id),
+  });
+  addReading(app, gateway, 'plan-rules', {
+    summary: 'Read which workers a plan of a running solve may use, and how many steps it may have',
+    answer: rulesSchema,
+    what: 'The rules for a plan now',
+    read: async (id) => {
+      const { workers, maxSteps } = await conductor.planContext(id);
+      return { workers, maxSteps };
+    },
+  });
   addRetry(app, gateway);
 }
 
@@ -131,38 +144,32 @@ function addSteer<Body extends object, Answer>(
   });
 }
 
-const limitsRoute = createRoute({
-  method: 'get',
-  path: '/api/solves/{id}/limits',
-  summary: 'Read the current limits of a running solve, and until when a plan waits',
-  request: { params: idSchema },
-  responses: { 200: jsonOf(heldSchema, 'The current limits'), ...refusals },
-});
-
-function addLimits(app: App, gateway: Gateway): void {
-  app.openapi(limitsRoute, async (c) => {
-    const { id } = c.req.valid('param');
-    await requireRunning(gateway, c.get('key'), id);
-    await gateway.workers.require();
-    return c.json(await gateway.conductor.limits(id), 200);
-  });
+interface Reading<Answer> {
+  readonly summary: string;
+  readonly answer: z.ZodType<Answer>;
+  readonly what: string;
+  readonly read: (id: string) => Promise<Answer>;
 }
 
-const rulesRoute = createRoute({
-  method: 'get',
-  path: '/api/solves/{id}/plan-rules',
-  summary: 'Read which workers a plan of a running solve may use, and how many steps it may have',
-  request: { params: idSchema },
-  responses: { 200: jsonOf(rulesSchema, 'The rules for a plan now'), ...refusals },
-});
-
-function addPlanRules(app: App, gateway: Gateway): void {
-  app.openapi(rulesRoute, async (c) => {
+/** Adds what only a running solve can tell, which takes a worker: `GET /api/solves/{id}/<name>`. */
+function addReading<Answer>(
+  app: App,
+  gateway: Gateway,
+  name: string,
+  { summary, answer, what, read }: Reading<Answer>,
+): void {
+  const route = createRoute({
+    method: 'get',
+    path: `/api/solves/{id}/${name}`,
+    summary,
+    request: { params: idSchema },
+    responses: { 200: jsonOf(answer, what), ...refusals },
+  });
+  app.openapi(route, async (c) => {
     const { id } = c.req.valid('param');
     await requireRunning(gateway, c.get('key'), id);
     await gateway.workers.require();
-    const { workers, maxSteps } = await gateway.conductor.planContext(id);
-    return c.json({ workers, maxSteps }, 200);
+    return c.json(await read(id), 200) as never;
   });
 }
 
