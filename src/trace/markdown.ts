@@ -41,7 +41,8 @@ export function renderTraceMarkdown(trace: SolveTrace): string {
     // Beside the final cost, an estimate would only confuse.
     ...(estimate === undefined || status !== 'running' ? [] : [`Plan: ${describeEstimate(estimate)}`]),
     ...whoStandsIn(trace).map((line) => `**Degraded**: ${line}`),
-    ...steered.map((message) => `Told: ${describeSteered(message)}`),
+    // Quotes it, as the question is, so that what a person wrote adds no part of its own.
+    ...steered.map((message) => `Told: ${describeSteered(message)}`.replace(/^/gm, '> ')),
     ...waitingRuns(trace).map((run) => `**Waits for approval**: \`${howToApprove(run)}\``),
     ...rounds.flatMap((round) => [
       `### ${describeRound(round)}`,
