@@ -5,7 +5,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 // Skips install scripts: every native part comes as a prebuilt package.
-const INSTALL = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+const INSTALL = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
+// Spares a question to the registry for each package, and fails if the cache is older than the lock.
+const FROM_CACHE = [...INSTALL, '--prefer-offline', '--loglevel=silent'];
+const FROM_REGISTRY = [...INSTALL, '--loglevel=error'];
 
 /** Installs what the lock of a folder of this repository names, unless it is there. */
 export function installPackages(folder) {
@@ -19,10 +22,15 @@ export function installPackages(folder) {
   if (wanted.every(isThere)) return;
 
   console.error(`Installing packages ${folder === '.' ? '' : `for ${folder}/ `}…`);
+  if (runNpm(FROM_CACHE, cwd) === 0 || runNpm(FROM_REGISTRY, cwd) === 0) return;
+  fail(`"npm ${FROM_REGISTRY.join(' ')}" failed in ${cwd}; see its output above.`);
+}
+
+function runNpm(words, cwd) {
   const stdio = ['inherit', process.stderr, 'inherit'];
-  const { status, error } = spawnSync('npm', INSTALL, { cwd, stdio, shell: process.platform === 'win32' });
+  const { status, error } = spawnSync('npm', words, { cwd, stdio, shell: process.platform === 'win32' });
   if (error) fail(`npm could not be run: ${error.message}`);
-  if (status !== 0) fail(`"npm ${INSTALL.join(' ')}" failed in ${cwd}; see its output above.`);
+  return status;
 }
 
 function packagesIn(lock) {
