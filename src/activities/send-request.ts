@@ -78,7 +78,7 @@ export function callIdOf(
   { workflowExecution, activityId }: Pick<Info, 'workflowExecution' | 'activityId'>,
   call: Omit<ModelCall, 'rootId' | 'purpose' | 'timeoutMs' | 'allowance'>,
 ): string {
-  const { card, identity, round, step, worker, messages, maxOutputTokens, outputSchema, seed } = call;
+  const { card, identity, round, step, worker, messages, toolUse, maxOutputTokens, outputSchema, seed } = call;
   const { workflowId = '', runId = '' } = workflowExecution ?? {};
   const place = identity === undefined ? [workflowId, runId, activityId] : [identity, round, step, worker];
   const { provider, model, api, temperature, effort, topP, topK, presencePenalty, thinking, extraBody } =
@@ -88,7 +88,7 @@ export function callIdOf(
     ...{ provider, model, api, baseUrl, temperature, effort },
     ...{ topP, topK, presencePenalty, thinking, extraBody },
   };
-  const request = { ...settings, messages, maxOutputTokens, outputSchema, seed };
+  const request = { ...settings, messages, maxOutputTokens, outputSchema, seed, toolUse };
   return hash('sha256', JSON.stringify([...place, request]));
 }
 

@@ -16,7 +16,7 @@ import type { RequestOutcome } from './request-log';
 import { draw, type Reply, type SimulatedModel, type SimulatedRequest } from './simulated-model';
 import { begin, jsonPayload, type Payload, piecesOf, sendStream, streamPayload } from './stream';
 import { encodeFailed } from './wire/openai';
-import type { WholeReply, Wire } from './wire/wire';
+import { inputText, type WholeReply, type Wire } from './wire/wire';
 
 type Send = (response: ServerResponse) => void;
 
@@ -161,17 +161,17 @@ function cacheUsage({ keptPrefix = '' }: SimulatedRequest, model: SimulatedModel
 }
 
 function wholeReply({ model, sequence, text: prompt }: SimulatedRequest, reply: Reply): WholeReply {
-  const { text, finish = 'stop', refusal = 'I cannot help with that.' } = reply;
+  const { text, finish = 'stop', refusal = 'I cannot help with that.', thoughts = '', calls = [] } = reply;
   const { inputTokens, outputTokens, reasoningTokens = 0 } = reply.usage ?? {};
   const usage: Usage = {
     cachedInputTokens: 0,
     ...reply.usage,
     inputTokens: inputTokens ?? countTokens(prompt),
-    outputTokens: outputTokens ?? countTokens(text) + reasoningTokens,
+    outputTokens: outputTokens ?? countTokens(text + calls.map(inputText).join('')) + reasoningTokens,
     reasoningTokens,
   };
   const declined = finish === 'refusal' ? refusal : null;
-  return { model, sequence, text, finish, refusal: declined, usage, stated: usage };
+  return { model, sequence, text, finish, refusal: declined, thoughts, calls, usage, stated: usage };
 }
 
 /** Counts four characters as a token: not a tokenizer's count, but always the same one. */

@@ -3,7 +3,7 @@ import { nanoUsdOf } from '../budget/nano-usd';
 import type { Usage } from '../protocol/solve';
 import type { Price } from '../protocol/cards';
 import type { Fault } from './faults';
-import type { Prompt, Protocol } from './wire/wire';
+import type { Prompt, Protocol, SimulatedCall } from './wire/wire';
 
 /** A well-formed answer from a simulated model. */
 export interface Reply {
@@ -11,6 +11,10 @@ export interface Reply {
   /** Default `stop`. `refusal`: the model declined; `filtered`: a safety filter stopped it. */
   readonly finish?: 'stop' | 'length' | 'refusal' | 'filtered';
   readonly refusal?: string;
+  /** Tools that it calls. */
+  readonly calls?: readonly SimulatedCall[];
+  /** Thoughts before its calls: the vendor signs them, and refuses a later request that changes or lacks them. */
+  readonly thoughts?: string;
   /** Counts that are left out are derived from the texts; cached and reasoning tokens default to 0. */
   readonly usage?: Partial<Usage>;
   readonly delayMs?: number;

@@ -4,15 +4,18 @@ import {
   chooseSettings,
   type Complete,
   type ListModels,
+  makerOf,
   type ModelRequest,
   oneForEachPlace,
   type Settings,
   toConversation,
 } from './model';
+import type { Part, Turn } from '../../protocol/parts';
 import { joined, NO_CONTENT, partContentSchema, partsSchema } from './content';
 import { finishOf, StreamEnd } from './ending';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { type Assembly, readModelResponse } from './stream';
+import { CallGatherer, plainText, sentBack, turnOf } from './tool-calls';
 import { NO_TIMEOUT_MS, sendWith } from './transport';
 
 type Body = Anthropic.MessageCreateParams;
@@ -45,6 +48,23 @@ const usageSchema = z
     }),
   );
 
+/** Block of a reply that asks for a tool, or is wanted back as it is. */
+const blockSchema = z
+  .union([
+    z.looseObject({
+      type: z.literal('tool_use'),
+      id: z.string().nullish().catch(null),
+      name: z.string().nullish().catch(null),
+      input: z.unknown().optional(),
+    }),
+    z.looseObject({ type: z.enum(['thinking', 'redacted_thinking']) }),
+    z.looseObject({ type: z.literal('text'), text: z.string() }),
+  ])
+  .nullable()
+  .catch(null);
+
+const blocksSchema = z.object({ content: z.array(blockSchema) });
+
 const messageSchema = z.object({
   content: partsSchema,
   stop_reason: z.string().nullish(),
@@ -60,12 +80,14 @@ export const completeAnthropic: Complete = async (request) => {
   const client = await openClient(request);
   const { signal } = request;
   const response = await client.messages.create(toBody(request, settings), { signal }).asResponse();
-  const message = readReply(messageSchema, await readModelResponse(response, request, messageAssembly()));
+  const body = await readModelResponse(response, request, messageAssembly());
+  const message = readReply(messageSchema, body);
   const { content, stop_reason: reason, stop_details: details, usage = null } = message;
   const { text, thoughts } = content;
   return {
     text,
     ...(thoughts !== '' && { thoughts }),
+    ...turnOf(request, partsOf(request, blocksSchema.parse(body).content)),
     finish: finishOf(reason, { field: 'stop_reason', usage, room: settings.maxOutputTokens }),
     refusal: details?.explanation ?? null,
     usage,
@@ -74,8 +96,21 @@ export const completeAnthropic: Complete = async (request) => {
   };
 };
 
+/** Returns a reply's blocks in their order, since signed thoughts stand before what they led to. */
+function partsOf({ card }: ModelRequest, blocks: readonly z.output<typeof blockSchema>[]): Part[] {
+  return blocks.flatMap((block): Part[] => {
+    if (block === null) return [];
+    if (block.type === 'text') return block.text === '' ? [] : [{ kind: 'text', text: block.text }];
+    if (block.type !== 'tool_use') return [{ kind: 'opaque', madeBy: makerOf(card), block }];
+    const gatherer = new CallGatherer();
+    gatherer.add(block);
+    return gatherer.all.map((call) => ({ kind: 'call', ...call }));
+  });
+}
+
 const eventSchema = z.object({
   type: z.string(),
+  index: z.unknown().optional(),
   message: z.looseObject({ usage: z.looseObject({}).nullish() }).nullish(),
   content_block: partContentSchema,
   delta: z.unknown().optional(),
@@ -89,7 +124,8 @@ const endSchema = z.looseObject({ stop_reason: z.string().nullish() }).nullish()
  * reason ends the answer: not every server that speaks this API sends `message_stop`.
  */
 function messageAssembly(): Assembly {
-  let [text, thinking] = ['', ''];
+  const blocks = new StreamedBlocks();
+  let text = '';
   let message: object = {};
   const end = new StreamEnd();
   let begun: object = {};
@@ -100,9 +136,10 @@ function messageAssembly(): Assembly {
       const read = readReply(eventSchema, event);
       const { type, message: first, content_block: block, delta, usage: counted } = read;
       const isEnd = type === 'message_delta';
+      if (!isEnd) blocks.take(event);
       const added = joined([block, isEnd ? NO_CONTENT : readReply(partContentSchema, delta)]);
       text += added.text;
-      thinking += added.thoughts;
+      blocks.add(added);
       const ended = isEnd ? readReply(endSchema, delta) : null;
       message = { ...message, ...ended };
       end.take(ended?.stop_reason, added.text + added.thoughts);
@@ -113,15 +150,77 @@ function messageAssembly(): Assembly {
       return added.text;
     },
     body: () => {
-      const content = [
-        { type: 'thinking', thinking },
-        { type: 'text', text },
-      ];
-      const isReached = end.isReached({ hasEnded: isOver, hasText: text !== '', usage });
-      return isReached ? { ...message, content, usage } : null;
+      const hasText = text !== '' || blocks.hasCalls;
+      const isReached = end.isReached({ hasEnded: isOver, hasText, usage });
+      return isReached ? { ...message, content: blocks.whole, usage } : null;
     },
     isOver: () => isOver,
   };
+}
+
+interface StreamedBlock {
+  type: string;
+  text: string;
+  /** Thoughts, arguments or a signature, which come in pieces, and whatever else a block begins with. */
+  readonly fields: Record<string, unknown>;
+}
+
+const startSchema = z.object({
+  index: z.unknown().optional(),
+  content_block: z.looseObject({ type: z.string() }).nullish().catch(null),
+  delta: z.looseObject({ partial_json: z.string(), signature: z.string() }).partial().nullish().catch(null),
+});
+
+/** Adds a piece of the arguments, which replaces those that a block begins with, or the signature. */
+function extend(
+  fields: StreamedBlock['fields'],
+  { partial_json: json, signature }: NonNullable<z.output<typeof startSchema>['delta']>,
+): void {
+  if (json !== undefined) fields.input = (typeof fields.input === 'string' ? fields.input : '') + json;
+  if (signature !== undefined) fields.signature = signature;
+}
+
+/** Blocks of a stream in the order in which they begin. A text or a thought needs no beginning: relays leave it out. */
+class StreamedBlocks {
+  private readonly blocks: StreamedBlock[] = [];
+  private readonly byIndex = new Map<unknown, StreamedBlock>();
+  private current: StreamedBlock | undefined;
+  hasCalls = false;
+
+  /** Notes to which block an event belongs, and what of it is neither text nor thoughts. */
+  take(event: object): void {
+    const { index, content_block: begun, delta } = startSchema.parse(event);
+    if (begun) {
+      const { type, ...fields } = begun;
+      this.current = this.begin(type, fields);
+      this.byIndex.set(index, this.current);
+      this.hasCalls ||= type === 'tool_use';
+    } else if (delta) this.current = this.byIndex.get(index) ?? this.current;
+    if (this.current && delta) extend(this.current.fields, delta);
+  }
+
+  add({ text, thoughts }: { readonly text: string; readonly thoughts: string }): void {
+    if (thoughts !== '') this.blockOf('thinking').text += thoughts;
+    if (text !== '') this.blockOf('text').text += text;
+  }
+
+  get whole(): readonly object[] {
+    return this.blocks.map(({ type, text, fields }) => {
+      if (type === 'text') return { type, text };
+      return type === 'thinking' ? { ...fields, type, thinking: text } : { ...fields, type };
+    });
+  }
+
+  private blockOf(type: 'thinking' | 'text'): StreamedBlock {
+    if (this.current?.type !== type) this.current = this.begin(type, {});
+    return this.current;
+  }
+
+  private begin(type: string, fields: StreamedBlock['fields']): StreamedBlock {
+    const block = { type, text: '', fields: { ...fields } };
+    this.blocks.push(block);
+    return block;
+  }
 }
 
 const openClient = oneForEachPlace(async ({ card, apiKey }) => {
@@ -153,13 +252,30 @@ const LEAST_KEPT = 1024;
  * write costs a quarter more than other input: it pays if its price is known and one read saves more than that.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
  */
-function toMessages({ card, messages, sharedCharacters = 0 }: ModelRequest): Anthropic.MessageParam[] {
+function toMessages(request: ModelRequest): Anthropic.MessageParam[] {
+  const { card, sharedCharacters = 0 } = request;
   let left = sharedCharacters < LEAST_KEPT || !paysOff(card) ? 0 : sharedCharacters;
-  return toConversation(messages).turns.map(({ role, text }) => {
+  return toConversation(request).turns.map((turn) => {
+    const { role } = turn;
+    const text = plainText(turn);
+    if (text === null) return { role, content: turn.parts.map(toBlock) };
     const content = left > 0 && left <= text.length ? inTwoBlocks(text, left) : text;
     left -= text.length;
     return { role, content };
   });
+}
+
+function toBlock(part: Turn['parts'][number]): Anthropic.ContentBlockParam {
+  switch (part.kind) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'call':
+      return { type: 'tool_use', id: part.id, name: part.name, input: sentBack(part) };
+    case 'result':
+      return { type: 'tool_result', tool_use_id: part.id, content: part.text, is_error: part.isError };
+    case 'opaque':
+      return part.block as unknown as Anthropic.ThinkingBlockParam;
+  }
 }
 
 function inTwoBlocks(text: string, length: number): PromptContent {
@@ -176,8 +292,8 @@ function paysOff({ price }: ModelRequest['card']): boolean {
 }
 
 function toBody(request: ModelRequest, settings: Settings<(typeof EFFORTS)[number]>): Body {
-  const { card, messages } = request;
-  const { system } = toConversation(messages);
+  const { card, toolUse } = request;
+  const { system } = toConversation(request);
   const { temperature, topP, topK, effort, thinking, outputSchema, maxOutputTokens } = settings;
   const sampling = { temperature, top_p: topP, top_k: topK };
   const format = outputSchema && { type: 'json_schema' as const, schema: outputSchema.schema };
@@ -190,6 +306,14 @@ function toBody(request: ModelRequest, settings: Settings<(typeof EFFORTS)[numbe
     ...sampling,
     thinking: thinking === undefined ? undefined : thinkingOf(thinking),
     output_config: effort || format ? { effort, format } : undefined,
+    ...(toolUse && {
+      tools: toolUse.tools.map(({ name, description, input }) => ({
+        name,
+        description,
+        input_schema: { ...input, type: 'object' as const },
+      })),
+      ...(!toolUse.mayCall && { tool_choice: { type: 'none' as const } }),
+    }),
     ...card.extraBody,
   };
 }

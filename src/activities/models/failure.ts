@@ -9,7 +9,9 @@ import {
   type ProviderFailureType,
 } from './diagnose';
 import type { ModelReply, ModelRequest } from './model';
+import type { Part } from '../../protocol/parts';
 import { redact } from './redact';
+import { hasWholeCalls } from './tool-calls';
 
 /** A failed call in our own words, as plain data and free of secrets. */
 export interface ProviderFailure extends Omit<Consequence, 'remedy'> {
@@ -71,9 +73,11 @@ export function failedWith(failure: ProviderFailure, reply: ModelReply | null): 
  * off at `maxAnswerTokens`. All of them were billed.
  */
 export function judgeReply(reply: ModelReply, asked: SentRequest): Ended {
-  const { text, finish, refusal } = reply;
+  const { text, turn, finish, refusal } = reply;
   const { maxAnswerTokens } = asked;
   const isBlank = text.trim() === '';
+  // Some servers tell a call by no other sign than the call itself.
+  if (turn !== undefined && isTurnWhole(turn, finish)) return { kind: 'answered', reply };
   const isWhole = finish === 'stop' || (finish === 'length' && maxAnswerTokens !== undefined);
   if (isWhole && !isBlank) return { kind: 'answered', reply };
   const fail = (type: ProviderFailureType, happened: string, more: Partial<Diagnosis> = {}): Failed => {
@@ -82,16 +86,20 @@ export function judgeReply(reply: ModelReply, asked: SentRequest): Ended {
   };
   if (finish === 'refusal') return fail(FAILURES.refused, 'declined', { reason: refusal ?? '' });
   if (finish === 'stop') return fail(FAILURES.badResponse, ...emptinessOf(reply));
+  return fail(FAILURES.truncated, ...cutOf(isBlank, maxAnswerTokens));
+}
+
+function cutOf(isBlank: boolean, maxAnswerTokens?: number): [happened: string, Partial<Diagnosis>?] {
   if (maxAnswerTokens !== undefined) {
     const happened = `used up the ${maxAnswerTokens} output tokens of maxAnswerTokens before the first word`;
-    return fail(FAILURES.truncated, happened, { remedy: "Raise that, or lower the worker's effort." });
+    return [happened, { remedy: "Raise that, or lower the worker's effort." }];
   }
-  return fail(
-    FAILURES.truncated,
-    isBlank
-      ? 'used up its output tokens before the first word'
-      : 'reached its output limit before the answer was whole',
-  );
+  if (isBlank) return ['used up its output tokens before the first word'];
+  return ['reached its output limit before the answer was whole'];
+}
+
+function isTurnWhole(turn: readonly Part[], finish: ModelReply['finish']): boolean {
+  return finish === 'stop' || (finish === 'length' && hasWholeCalls(turn));
 }
 
 /** Says of an empty reply whether the model thought at least: it then needs more room, or less effort. */

@@ -1,19 +1,28 @@
-import type { GenerateContentParameters, GoogleGenAI, ThinkingLevel } from '@google/genai';
+import type {
+  FunctionCallingConfigMode,
+  GenerateContentParameters,
+  GoogleGenAI,
+  Part as GooglePart,
+  ThinkingLevel,
+} from '@google/genai';
 import { z } from 'zod';
 import {
   chooseSettings,
   type Complete,
   type ListModels,
+  makerOf,
   type ModelReply,
   type ModelRequest,
   oneForEachPlace,
   type Settings,
   toConversation,
 } from './model';
+import type { Part, Turn } from '../../protocol/parts';
 import { NO_CONTENT, partsSchema } from './content';
 import { finishOf, StreamEnd } from './ending';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { type Assembly, readModelResponse } from './stream';
+import { CallGatherer, isMadeId, plainText, sentBack, turnOf } from './tool-calls';
 import { sendWith } from './transport';
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const;
@@ -44,6 +53,31 @@ const usageSchema = z
     });
   });
 
+/** Part of a reply as its model may want it back. */
+const sentPartSchema = z
+  .looseObject({
+    text: z.string().nullish(),
+    thought: z.boolean().nullish(),
+    thoughtSignature: z.string().nullish(),
+    functionCall: z
+      .object({
+        id: z.string().nullish().catch(null),
+        name: z.string().nullish().catch(null),
+        args: z.unknown().optional(),
+      })
+      .nullish()
+      .catch(null),
+  })
+  .nullable()
+  .catch(null);
+type SentPart = NonNullable<z.output<typeof sentPartSchema>>;
+
+/** Parts of a reply's first candidate, or of an event of it. */
+const sentSchema = z
+  .object({ candidates: z.array(z.object({ content: z.object({ parts: z.array(sentPartSchema) }) })) })
+  .transform(({ candidates }) => candidates[0]?.content.parts ?? [])
+  .catch([]);
+
 const candidateSchema = z.object({
   content: z.object({ parts: partsSchema.nullish() }).nullish(),
   finishReason: z.string().nullish(),
@@ -63,20 +97,40 @@ export const loadGoogle = (): Promise<unknown> => import('@google/genai');
 export const completeGoogle: Complete = async (request) => {
   const settings = chooseSettings(request, { efforts: EFFORTS });
   const client = await openClient(request);
-  const { MINIMAL, LOW, MEDIUM, HIGH } = (await import('@google/genai')).ThinkingLevel;
+  const { ThinkingLevel, FunctionCallingConfigMode } = await import('@google/genai');
+  const { MINIMAL, LOW, MEDIUM, HIGH } = ThinkingLevel;
   const levels = { minimal: MINIMAL, low: LOW, medium: MEDIUM, high: HIGH };
-  const body = await ask(client, request, toParameters(request, settings, levels));
+  const parameters = toParameters(request, settings, levels, FunctionCallingConfigMode.NONE);
+  const body = await ask(client, request, parameters);
   const response = readReply(responseSchema, body);
   const { text, thoughts } = response.candidates?.[0]?.content?.parts ?? NO_CONTENT;
   return {
     text,
     ...(thoughts !== '' && { thoughts }),
+    ...turnOf(request, partsOf(request, sentSchema.parse(body))),
     ...endOf(response, settings.maxOutputTokens),
     usage: response.usageMetadata ?? null,
     reportedNanoUsd: null,
     dropped: settings.dropped,
   };
 };
+
+/** Returns a reply's parts in their order. A signature stands before the part that it signs. */
+function partsOf({ card }: ModelRequest, sent: readonly (SentPart | null)[]): Part[] {
+  return sent.flatMap((part): Part[] => {
+    if (part === null || part.thought === true) return [];
+    const { text = '', thoughtSignature, functionCall: call } = part;
+    const block = { thoughtSignature };
+    const signed: Part[] = thoughtSignature ? [{ kind: 'opaque', madeBy: makerOf(card), block }] : [];
+    if (!call) {
+      const isEmpty = (text ?? '') === '' && signed.length === 0;
+      return isEmpty ? [] : [...signed, { kind: 'text', text: text ?? '' }];
+    }
+    const gatherer = new CallGatherer();
+    gatherer.add({ id: call.id, name: call.name, input: call.args });
+    return [...signed, ...gatherer.all.map((each) => ({ kind: 'call', ...each }) as const)];
+  });
+}
 
 /** Sends a request through the SDK, but reads the answer in its `fetch`, since the SDK returns no response. */
 async function ask(
@@ -103,7 +157,7 @@ const chunkSchema = responseSchema.extend({ usageMetadata: z.unknown().optional(
 
 /** Each event is a response with the next part of the text. The last one's usage is that of the whole. */
 function candidateAssembly(): Assembly {
-  let [text, thoughts] = ['', ''];
+  const parts: SentPart[] = [];
   let last: Omit<z.output<typeof chunkSchema>, 'candidates'> = { usageMetadata: null };
   const end = new StreamEnd();
   return {
@@ -111,19 +165,46 @@ function candidateAssembly(): Assembly {
       const { candidates, promptFeedback, usageMetadata } = readReply(chunkSchema, event);
       const [candidate] = candidates ?? [];
       const added = candidate?.content?.parts ?? NO_CONTENT;
-      text += added.text;
-      thoughts += added.thoughts;
+      gather(parts, sentSchema.parse(event), added);
       end.take(candidate?.finishReason, added.text + added.thoughts);
       last = { promptFeedback: promptFeedback ?? last.promptFeedback, usageMetadata };
       return added.text;
     },
     body: () => {
       if (end.reason === '' && !last.promptFeedback?.blockReason) return null;
-      const parts = [{ text: thoughts, thought: true }, { text }];
       return { candidates: [{ content: { parts }, finishReason: end.reason }], ...last };
     },
     isOver: () => false,
   };
+}
+
+/** Adds the parts of an event to those before. A text or thought without a signature goes on where the last one ended. */
+function gather(
+  parts: SentPart[],
+  sent: readonly (SentPart | null)[],
+  added: { readonly text: string; readonly thoughts: string },
+): void {
+  const goOn = (text: string, thought: boolean, thoughtSignature?: string | null): void => {
+    const last = parts.at(-1);
+    const isSame =
+      last !== undefined &&
+      !last.functionCall &&
+      !last.thoughtSignature &&
+      !thoughtSignature &&
+      (last.thought === true) === thought;
+    if (isSame) parts[parts.length - 1] = { ...last, text: (last.text ?? '') + text };
+    else parts.push({ text, ...(thought && { thought }), ...(thoughtSignature && { thoughtSignature }) });
+  };
+  const isPlain = sent.every((part) => !part?.functionCall && !part?.thoughtSignature);
+  if (isPlain) {
+    if (added.thoughts !== '') goOn(added.thoughts, true);
+    if (added.text !== '') goOn(added.text, false);
+    return;
+  }
+  for (const part of sent) {
+    if (part?.functionCall) parts.push(part);
+    else if (part !== null) goOn(part.text ?? '', part.thought === true, part.thoughtSignature);
+  }
 }
 
 export const listGoogle: ListModels = async (place) => {
@@ -145,19 +226,21 @@ function sendAs({ card, apiKey }: Pick<ModelRequest, 'card' | 'apiKey'>): typeof
 }
 
 function toParameters(
-  { card, messages, signal }: ModelRequest,
+  request: ModelRequest,
   settings: Settings<Effort>,
   levels: Readonly<Record<Effort, ThinkingLevel>>,
+  none: FunctionCallingConfigMode,
 ): GenerateContentParameters {
-  const { system, turns } = toConversation(messages);
+  const { card, toolUse, signal } = request;
+  const { system, turns } = toConversation(request);
   const { temperature, topP, topK, presencePenalty, seed, effort, thinking } = settings;
   const { outputSchema, maxOutputTokens } = settings;
   const sampling = { temperature, topP, topK, presencePenalty, seed };
   return {
     model: card.model,
-    contents: turns.map(({ role, text }) => ({
-      role: role === 'assistant' ? 'model' : 'user',
-      parts: [{ text }],
+    contents: turns.map((turn) => ({
+      role: turn.role === 'assistant' ? 'model' : 'user',
+      parts: toParts(turn),
     })),
     config: {
       abortSignal: signal,
@@ -168,12 +251,50 @@ function toParameters(
       ...sampling,
       ...(effort && { thinkingConfig: { thinkingLevel: levels[effort] } }),
       ...(thinking !== undefined && { thinkingConfig: { thinkingBudget: thinking } }),
+      ...(toolUse && {
+        tools: [
+          {
+            functionDeclarations: toolUse.tools.map(({ name, description, input }) => ({
+              name,
+              description,
+              parametersJsonSchema: input,
+            })),
+          },
+        ],
+        ...(!toolUse.mayCall && { toolConfig: { functionCallingConfig: { mode: none } } }),
+      }),
       ...(outputSchema && {
         responseMimeType: 'application/json',
         responseJsonSchema: outputSchema.schema,
       }),
     },
   };
+}
+
+/** An id that we made is not sent: Gemini pairs calls and results by their order and name. */
+function toParts(turn: Turn): GooglePart[] {
+  const text = plainText(turn);
+  if (text !== null) return [{ text }];
+  let signature: object = {};
+  return turn.parts.flatMap((part): GooglePart[] => {
+    if (part.kind === 'opaque') {
+      signature = part.block;
+      return [];
+    }
+    const sent = { ...toPart(part), ...signature };
+    signature = {};
+    return [sent];
+  });
+}
+
+function toPart(part: Exclude<Part, { readonly kind: 'opaque' }>): GooglePart {
+  if (part.kind === 'text') return { text: part.text };
+  const { id, name } = part;
+  const named = { ...(!isMadeId(id) && { id }), name };
+  if (part.kind === 'call') return { functionCall: { ...named, args: sentBack(part) } };
+  const response = { [part.isError === true ? 'error' : 'output']: part.text };
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the SDK takes plain objects, too
+  return { functionResponse: { ...named, response } };
 }
 
 /** Gemini reports a declined question in `promptFeedback`, and a withheld answer by `finishReason`. */

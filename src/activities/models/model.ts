@@ -1,6 +1,7 @@
 import type { Message, OutputSchema } from '../../plan/plan';
 import type { Usage } from '../../protocol/solve';
 import type { CalledCard } from '../../protocol/cards';
+import type { Part, ToolUse, Turn } from '../../protocol/parts';
 import { openOnce } from '../../runtime/turns';
 import type { Diagnosis } from './diagnose';
 
@@ -8,6 +9,8 @@ import type { Diagnosis } from './diagnose';
 export interface ModelRequest {
   readonly card: CalledCard;
   readonly messages: readonly Message[];
+  /** Set if the model may call tools, or has called some. Local models and checkpoints have none. */
+  readonly toolUse?: ToolUse;
   /** Number of characters at the start of the turns that other calls share; a prompt cache may keep them. */
   readonly sharedCharacters?: number;
   readonly maxOutputTokens: number;
@@ -36,6 +39,8 @@ export interface ModelReply {
   readonly text: string;
   /** Thoughts that the vendor shows apart from the text, or that were taken out of it; absent if there are none. */
   readonly thoughts?: string;
+  /** Everything that the model wrote, if it calls tools; it wants all of that back, in this order. */
+  readonly turn?: readonly Part[];
   readonly finish: FinishReason;
   /** The model's reason for refusing, if it gave one. */
   readonly refusal: string | null;
@@ -86,22 +91,38 @@ export interface BackgroundCalls {
   readonly cancel: (request: ModelRequest, id: string) => Promise<Progress>;
 }
 
-type Turn = Message & { readonly role: 'user' | 'assistant' };
+/** Names the model that made an opaque block: only that one can read it. */
+export function makerOf({ provider, api, baseUrl, model }: CalledCard): string {
+  return JSON.stringify([provider, api, baseUrl, model]);
+}
 
 /**
- * Converts messages to a shape that every vendor accepts: one system text, which may be empty, then alternating turns,
- * since many chat templates behind OpenAI-compatible servers refuse repeated roles.
+ * Converts a request to a shape that every vendor accepts: one system text, which may be empty, then alternating turns,
+ * since many chat templates behind OpenAI-compatible servers refuse repeated roles. Leaves out the opaque blocks of
+ * other models.
  */
-export function toConversation(messages: readonly Message[]): { system: string; turns: readonly Turn[] } {
+export function toConversation({
+  card,
+  messages,
+  toolUse,
+}: Pick<ModelRequest, 'card' | 'messages' | 'toolUse'>): { system: string; turns: readonly Turn[] } {
   const system: string[] = [];
   const turns: Turn[] = [];
   for (const { role, text } of messages) {
     const last = turns.at(-1);
+    const [before] = last?.parts ?? [];
     if (role === 'system') system.push(text);
-    else if (last?.role === role) turns[turns.length - 1] = { role, text: `${last.text}\n\n${text}` };
-    else turns.push({ role, text });
+    else if (last?.role === role && before?.kind === 'text') {
+      turns[turns.length - 1] = { role, parts: [{ kind: 'text', text: `${before.text}\n\n${text}` }] };
+    } else turns.push({ role, parts: [{ kind: 'text', text }] });
   }
-  return { system: system.join('\n\n'), turns };
+  return { system: system.join('\n\n'), turns: [...turns, ...readableTurns(card, toolUse)] };
+}
+
+function readableTurns(card: CalledCard, { turns }: Pick<ToolUse, 'turns'> = { turns: [] }): Turn[] {
+  const maker = makerOf(card);
+  const isReadable = (part: Part): boolean => part.kind !== 'opaque' || part.madeBy === maker;
+  return turns.map(({ role, parts }) => ({ role, parts: parts.filter(isReadable) }));
 }
 
 /** Returns whether OpenAI's strict mode accepts a schema: each object requires all its properties, and no others. */

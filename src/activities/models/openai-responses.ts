@@ -1,16 +1,19 @@
 import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
 import { z } from 'zod';
+import type { Part, Turn } from '../../protocol/parts';
 import { FAILURES } from '../../protocol/failures';
 import { diagnose, type Diagnosis, diagnoseReported } from './diagnose';
 import { saidIn } from './failures/said';
 import {
   chooseSettings,
   isStrict,
+  makerOf,
   type ModelReply,
   type ModelRequest,
   type Progress,
   toConversation,
 } from './model';
+import { CallGatherer, plainText, sentBack, turnOf } from './tool-calls';
 import { type Content, replyContentSchema, joined, NO_CONTENT, thoughtsIn } from './content';
 import { finishOf } from './ending';
 import { readReply, refuseReported, ReportedFailure, tierSchema } from './reply';
@@ -47,10 +50,18 @@ const COMMENTARY = 'commentary';
 /** Item of reasoning, in full or as a summary, or a call of a tool, which has no text. */
 const otherItemSchema = z
   .looseObject({ type: z.string().refine((type) => type !== 'message') })
-  .transform((item): Content => ({
+  .transform((item) => ({
     ...NO_CONTENT,
     thoughts: item.type === 'reasoning' ? thoughtsIn(item) : '',
+    item,
   }));
+
+const callItemSchema = z.object({
+  type: z.literal('function_call'),
+  call_id: z.string().nullish().catch(null),
+  name: z.string().nullish().catch(null),
+  arguments: z.unknown().optional(),
+});
 
 const itemSchema = z.union([messageSchema, otherItemSchema]);
 
@@ -73,7 +84,7 @@ export async function completeResponse(client: OpenAI, request: ModelRequest): P
     .asResponse();
   const whole = readReply(responseSchema, await readModelResponse(response, request, responseAssembly()));
   if (!ENDED.has(whole.status ?? 'completed')) throw failedMidway(`status is ${whole.status ?? ''}`);
-  return replyOf(whole, sent);
+  return replyOf(whole, request, sent);
 }
 
 const ENDED = new Set(['completed', 'incomplete']);
@@ -119,6 +130,7 @@ function phaseOf(item: unknown): unknown {
 
 function replyOf(
   response: Omit<z.output<typeof responseSchema>, 'error'>,
+  request: ModelRequest,
   { dropped, room }: Sent,
 ): ModelReply {
   const { text, thoughts, refusal } = joined(response.output);
@@ -129,11 +141,29 @@ function replyOf(
   return {
     text,
     ...(thoughts !== '' && { thoughts }),
+    ...turnOf(request, partsOf(request, response.output)),
     finish: refusal === '' ? finishOf(reason, ended) : 'refusal',
     refusal: refusal || null,
     ...charged,
     dropped,
   };
+}
+
+/** Returns a reply's items in their order. Reasoning without its encrypted content could not be sent back. */
+function partsOf({ card }: ModelRequest, output: readonly z.output<typeof itemSchema>[]): Part[] {
+  return output.flatMap((content): Part[] => {
+    if (content.text !== '') return [{ kind: 'text', text: content.text }];
+    if (!('item' in content)) return [];
+    const { item } = content;
+    if (item.type === 'reasoning' && typeof item.encrypted_content === 'string') {
+      return [{ kind: 'opaque', madeBy: makerOf(card), block: item }];
+    }
+    const call = callItemSchema.safeParse(item).data;
+    if (call === undefined) return [];
+    const gatherer = new CallGatherer();
+    gatherer.add({ id: call.call_id, name: call.name, input: call.arguments });
+    return gatherer.all.map((each) => ({ kind: 'call', ...each }));
+  });
 }
 
 interface Sent {
@@ -145,8 +175,8 @@ interface Sent {
 
 /** Returns the body without `store`. */
 function bodyOf(request: ModelRequest): Sent & { readonly body: Body } {
-  const { card, messages } = request;
-  const { system, turns } = toConversation(messages);
+  const { card, toolUse } = request;
+  const { system, turns } = toConversation(request);
   const settings = chooseSettings(request, {
     lacks: ['topK', 'presencePenalty', 'seed'],
     efforts: OPENAI_EFFORTS,
@@ -155,7 +185,7 @@ function bodyOf(request: ModelRequest): Sent & { readonly body: Body } {
   const body: Body = {
     model: card.model,
     instructions: system || undefined,
-    input: turns.map(({ role, text }) => ({ role, content: text })),
+    input: turns.flatMap(toItems),
     max_output_tokens: maxOutputTokens,
     ...(card.baseUrl === null && { service_tier: USUAL_TIER }),
     temperature,
@@ -169,9 +199,45 @@ function bodyOf(request: ModelRequest): Sent & { readonly body: Body } {
         strict: isStrict(outputSchema),
       },
     },
+    ...(toolUse && {
+      tools: toolUse.tools.map(({ name, description, input }) => ({
+        type: 'function' as const,
+        name,
+        description,
+        parameters: { ...input },
+        strict: false,
+      })),
+      ...(!toolUse.mayCall && { tool_choice: 'none' as const }),
+      // Nothing is stored at the vendor, so reasoning comes back here, and goes there again with its call.
+      include: ['reasoning.encrypted_content' as const],
+    }),
     ...card.extraBody,
   };
   return { body, dropped, room: maxOutputTokens };
+}
+
+/** Returns the items of a turn, in its order: reasoning stands before the call that it led to. */
+function toItems(turn: Turn): OpenAI.Responses.ResponseInputItem[] {
+  const { role, parts } = turn;
+  const text = plainText(turn);
+  if (text !== null) return [{ role, content: text }];
+  return parts.map((part): OpenAI.Responses.ResponseInputItem => {
+    switch (part.kind) {
+      case 'text':
+        return { role, content: part.text };
+      case 'call':
+        return {
+          type: 'function_call',
+          call_id: part.id,
+          name: part.name,
+          arguments: JSON.stringify(sentBack(part)),
+        };
+      case 'result':
+        return { type: 'function_call_output', call_id: part.id, output: part.text };
+      case 'opaque':
+        return part.block as unknown as OpenAI.Responses.ResponseReasoningItem;
+    }
+  });
 }
 
 const backgroundSchema = responseSchema.extend({
@@ -204,13 +270,13 @@ export async function beginResponse(
     .create({ ...body, background: true, store: true }, optionsFor(request))
     .asResponse();
   const read = await readBackground(response);
-  return { id: read.id, progress: progressOf(read, sent) };
+  return { id: read.id, progress: progressOf(read, request, sent) };
 }
 
 export async function lookAtResponse(client: OpenAI, request: ModelRequest, id: string): Promise<Progress> {
   try {
     const response = await client.responses.retrieve(id, {}, optionsFor(request)).asResponse();
-    return progressOf(await readBackground(response), bodyOf(request));
+    return progressOf(await readBackground(response), request, bodyOf(request));
   } catch (error) {
     if (diagnose(error).type !== FAILURES.notFound) throw error;
     return { status: 'failed', reply: null, diagnosis: LOST };
@@ -220,7 +286,7 @@ export async function lookAtResponse(client: OpenAI, request: ModelRequest, id: 
 /** Cancels a response. According to the guide, cancelling a finished one changes nothing and returns it as it is. */
 export async function cancelResponse(client: OpenAI, request: ModelRequest, id: string): Promise<Progress> {
   const response = await client.responses.cancel(id, optionsFor(request)).asResponse();
-  return progressOf(await readBackground(response), bodyOf(request));
+  return progressOf(await readBackground(response), request, bodyOf(request));
 }
 
 const CANCELLED: Diagnosis = {
@@ -235,10 +301,10 @@ const LOST: Diagnosis = {
   remedy: 'Answers are kept there for a limited time; the call may have been billed.',
 };
 
-function progressOf(response: Background, sent: Sent): Progress {
+function progressOf(response: Background, request: ModelRequest, sent: Sent): Progress {
   const { status, error } = response;
   if (UNFINISHED.has(status)) return { status: 'running' };
-  const reply = replyOf(response, sent);
+  const reply = replyOf(response, request, sent);
   if (status === 'cancelled') return { status: 'failed', reply, diagnosis: CANCELLED };
   if (status !== 'failed' && !error) return { status: 'answered', reply };
   return { status: 'failed', reply, diagnosis: diagnoseFailed(error, reply) };

@@ -6,13 +6,15 @@ import {
   isStrict,
   type Complete,
   type ListModels,
+  makerOf,
   type ModelReply,
   type ModelRequest,
   oneForEachPlace,
   type Settings,
   toConversation,
 } from './model';
-import { type Content, replyContentSchema, NO_CONTENT, thoughtsSchema } from './content';
+import type { Part, Turn } from '../../protocol/parts';
+import { replyContentSchema, NO_CONTENT, thoughtsSchema } from './content';
 import { finishOf, StreamEnd } from './ending';
 import { readReply, tierSchema } from './reply';
 import {
@@ -26,6 +28,7 @@ import {
 } from './openai-responses';
 import { chatUsageSchema, usageOf, USUAL_TIER, withUsage } from './openai-usage';
 import { type Assembly, readModelResponse } from './stream';
+import { CallGatherer, partsOfKind, sentBack, toolCallsSchema, turnOf } from './tool-calls';
 import { NO_TIMEOUT_MS, sendWith } from './transport';
 
 /** Calls OpenAI, or a server that speaks one of its two APIs: vLLM, llama.cpp, Ollama, OpenRouter and others. */
@@ -66,6 +69,7 @@ const openClient = oneForEachPlace(async ({ card, apiKey }) => {
 });
 
 type Body = OpenAI.Chat.ChatCompletionCreateParams;
+type ChatMessage = OpenAI.Chat.ChatCompletionMessageParam;
 
 /** Message, or what an event adds to it. Servers name the thoughts differently; some send it under both names. */
 const messageSchema = z
@@ -74,11 +78,15 @@ const messageSchema = z
     refusal: z.string().nullish(),
     reasoning_content: thoughtsSchema,
     reasoning: thoughtsSchema,
+    tool_calls: toolCallsSchema,
   })
-  .transform(({ content, refusal, reasoning_content: named, reasoning }): Content => ({
+  .transform(({ content, refusal, reasoning_content: named, reasoning, tool_calls: calls }) => ({
     text: content.text,
     thoughts: named || reasoning || content.thoughts,
     refusal: (refusal ?? '') || content.refusal,
+    /** Thoughts under the name under which DeepSeek wants them back. */
+    named,
+    calls,
   }));
 
 const choiceSchema = z.object({ message: messageSchema, finish_reason: z.string().nullish() });
@@ -105,17 +113,37 @@ async function completeChat(client: OpenAI, request: ModelRequest): Promise<Mode
   const { message, finish_reason: reason } = completion.choices[0];
   const { text, thoughts } = message;
   const refusal = message.refusal || null;
+  const calls = new CallGatherer();
+  for (const [index, call] of message.calls.entries()) calls.add({ ...call, index });
   const charged = usageOf(completion);
   const ended = { field: 'finish_reason', usage: charged.usage, room: settings.maxOutputTokens };
   return {
     text,
     ...(thoughts !== '' && { thoughts }),
+    ...turnOf(request, partsOf(request, message, calls)),
     finish: refusal === null ? finishOf(reason, ended) : 'refusal',
     refusal,
     ...charged,
     dropped: settings.dropped,
   };
 }
+
+function partsOf(
+  { card }: ModelRequest,
+  { text, named }: Pick<z.output<typeof messageSchema>, 'text' | 'named'>,
+  calls: CallGatherer,
+): Part[] {
+  const block = { [NAMED_THOUGHTS]: named };
+  return [
+    ...(named === '' ? [] : [{ kind: 'opaque', madeBy: makerOf(card), block } as const]),
+    ...(text === '' ? [] : [{ kind: 'text', text } as const]),
+    ...calls.all.map((call) => ({ kind: 'call', ...call }) as const),
+  ];
+}
+
+const NAMED_THOUGHTS = 'reasoning_content';
+
+const NO_DELTA: z.output<typeof messageSchema> = { ...NO_CONTENT, named: '', calls: [] };
 
 const chunkSchema = z.preprocess(
   withUsage,
@@ -133,27 +161,34 @@ const chunkSchema = z.preprocess(
  * `[DONE]` ends an answer whose usage has come: servers count it last.
  */
 function chatAssembly(): Assembly {
-  let [content, reasoning_content, refusal] = ['', '', ''];
+  let [content, thoughtsSoFar, named, refusal] = ['', '', '', ''];
+  const gatherer = new CallGatherer();
   const end = new StreamEnd();
   let last: { readonly usage?: unknown; readonly service_tier?: unknown } = {};
   return {
     add: (event) => {
       const { choices, usage, service_tier } = readReply(chunkSchema, event);
       const { delta, finish_reason } = choices?.[0] ?? {};
-      const { text, thoughts, refusal: declined } = delta ?? NO_CONTENT;
+      const { text, thoughts, refusal: declined, named: ofName, calls } = delta ?? NO_DELTA;
+      for (const call of calls) gatherer.add(call);
+      named += ofName;
       content += text;
-      reasoning_content += thoughts;
+      thoughtsSoFar += thoughts;
       refusal += declined;
-      end.take(finish_reason, text + thoughts);
+      const written = text + thoughts + (calls.length > 0 ? 'a call' : '');
+      end.take(finish_reason, written);
       // A count before the last text is none of the whole.
-      const counted = text + thoughts === '' ? last.usage : undefined;
+      const counted = written === '' ? last.usage : undefined;
       last = { usage: usage ?? counted, service_tier: service_tier ?? last.service_tier };
       return text;
     },
     body: (isDone) => {
-      const hasText = content !== '' || refusal !== '';
+      const calls = gatherer.all;
+      const hasText = content !== '' || refusal !== '' || calls.length > 0;
       if (!end.isReached({ hasEnded: isDone, hasText, usage: last.usage })) return null;
-      const message = { content, reasoning_content, refusal };
+      const reasoning = { [named === '' ? 'reasoning' : NAMED_THOUGHTS]: thoughtsSoFar };
+      const tool_calls = calls.map(({ id, name, input }) => ({ id, function: { name, arguments: input } }));
+      const message = { content, ...reasoning, refusal, tool_calls };
       return { choices: [{ message, finish_reason: end.reason }], ...last };
     },
     isOver: () => false,
@@ -164,18 +199,16 @@ function chatAssembly(): Assembly {
  * OpenAI's reasoning models reject `max_tokens`, also at other addresses; other servers may ignore
  * `max_completion_tokens`.
  */
-function toBody(
-  { card, messages, withoutStreamOptions, withOtherLimitName }: ModelRequest,
-  settings: Settings<NonNullable<OpenAI.ReasoningEffort>>,
-): Body {
-  const { system, turns } = toConversation(messages);
+function toBody(request: ModelRequest, settings: Settings<NonNullable<OpenAI.ReasoningEffort>>): Body {
+  const { card, toolUse, withoutStreamOptions, withOtherLimitName } = request;
+  const { system, turns } = toConversation(request);
   const { temperature, topP, topK, presencePenalty, seed, effort, outputSchema, maxOutputTokens } = settings;
   const sampling = { temperature, top_p: topP, top_k: topK, presence_penalty: presencePenalty, seed };
   return {
     model: card.model,
     messages: [
       ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
-      ...turns.map(({ role, text }) => ({ role, content: text })),
+      ...turns.flatMap(toMessages),
     ],
     ...(card.idleTimeoutMs !== undefined && {
       stream: true,
@@ -192,6 +225,37 @@ function toBody(
       type: 'json_schema',
       json_schema: { name: outputSchema.name, schema: outputSchema.schema, strict: isStrict(outputSchema) },
     },
+    ...(toolUse && {
+      tools: toolUse.tools.map(({ name, description, input }) => ({
+        type: 'function' as const,
+        function: { name, description, parameters: input },
+      })),
+      ...(!toolUse.mayCall && { tool_choice: 'none' as const }),
+    }),
     ...card.extraBody,
   };
+}
+
+/** Returns the messages of a turn: each result is one of its own. */
+function toMessages(turn: Turn): ChatMessage[] {
+  const { role } = turn;
+  const content = partsOfKind(turn, 'text')
+    .map(({ text }) => text)
+    .join('\n\n');
+  const calls = partsOfKind(turn, 'call');
+  if (role === 'user' || calls.length === 0) {
+    const results = partsOfKind(turn, 'result').map(({ id, text }): ChatMessage => ({
+      role: 'tool',
+      tool_call_id: id,
+      content: text,
+    }));
+    return [...results, ...(content === '' && results.length > 0 ? [] : [{ role, content }])];
+  }
+  const tool_calls = calls.map((call) => ({
+    id: call.id,
+    type: 'function' as const,
+    function: { name: call.name, arguments: JSON.stringify(sentBack(call)) },
+  }));
+  const opaque = Object.assign({}, ...partsOfKind(turn, 'opaque').map(({ block }) => block)) as object;
+  return [{ role, content: content === '' ? null : content, ...opaque, tool_calls }];
 }

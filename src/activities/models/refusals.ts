@@ -69,7 +69,7 @@ const FIELDS: readonly Field[] = [
 /** Refused for one schema, and accepted for another, so it is remembered with the schema. */
 const SCHEMA: Field = {
   dropped: 'outputSchema',
-  names: /schema|response_?format|output_config|output_format/i,
+  names: /schema|response_?format|response[\s_]?mime|output_config|output_format/i,
   isSent: ({ outputSchema }) => outputSchema !== undefined,
   leaveOut: (request) => ({ ...request, outputSchema: undefined }),
 };

@@ -3,12 +3,44 @@ import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/solve';
 import { type ErrorFaultKind, ERRORS } from '../faults';
 import type { StreamEvent } from '../stream';
-import { textContent, tokenLimit, type WholeReply, type Wire } from './wire';
+import {
+  type Exchanged,
+  idsOf,
+  isSigned,
+  refuseRequest,
+  sign,
+  textContent,
+  tokenLimit,
+  type WholeReply,
+  type Wire,
+} from './wire';
 
-const contentSchema = z.object({ role: z.enum(['user', 'model']).exactOptional(), parts: textContent });
+const textPart = z.strictObject({ text: z.string(), thoughtSignature: z.string().exactOptional() });
+const callPart = z.strictObject({
+  functionCall: z.object({
+    id: z.string().exactOptional(),
+    name: z.string(),
+    args: z.record(z.string(), z.unknown()),
+  }),
+  thoughtSignature: z.string().exactOptional(),
+});
+const resultPart = z.strictObject({
+  functionResponse: z.object({
+    id: z.string().exactOptional(),
+    name: z.string(),
+    response: z.record(z.string(), z.string()),
+  }),
+});
+const contentSchema = z.object({
+  role: z.enum(['user', 'model']).exactOptional(),
+  parts: z.array(z.union([textPart, callPart, resultPart])),
+});
+type SentContent = z.output<typeof contentSchema>;
 
 const requestSchema = z.object({
   contents: z.array(contentSchema).min(1),
+  tools: z.array(z.object({ functionDeclarations: z.array(z.object({ name: z.string() })) })).exactOptional(),
+  toolConfig: z.object({ functionCallingConfig: z.object({ mode: z.string() }) }).exactOptional(),
   systemInstruction: z.object({ parts: textContent }).exactOptional(),
   generationConfig: z.object({ maxOutputTokens: tokenLimit }).exactOptional(),
 });
@@ -20,26 +52,39 @@ export const google: Wire = {
   protocol: 'google',
   requestIdHeader: 'x-goog-request-id',
   decode: (body, modelInPath) => {
-    const { contents, systemInstruction: system, generationConfig } = requestSchema.parse(body);
+    const {
+      contents,
+      systemInstruction: system,
+      generationConfig,
+      tools,
+      toolConfig,
+    } = requestSchema.parse(body);
+    const mayCall = toolConfig?.functionCallingConfig.mode !== 'NONE';
     const turns = contents.map(({ role, parts }): Message => ({
       role: role === 'model' ? 'assistant' : 'user',
-      text: parts,
+      text: parts.map((part) => ('text' in part ? part.text : '')).join(''),
     }));
     return {
       model: modelInPath ?? '',
       messages: system ? [{ role: 'system', text: system.parts }, ...turns] : turns,
       maxOutputTokens: generationConfig?.maxOutputTokens ?? null,
+      tools: mayCall
+        ? tools?.flatMap(({ functionDeclarations: each }) => each.map(({ name }) => name))
+        : undefined,
+      exchanged: contents.flatMap(exchangedIn),
     };
   },
   encodeReply: (reply) => encodeResponse(reply),
   encodeStream: (reply, pieces) => {
     const whole = encodeResponse(reply);
-    if (!('candidates' in whole) || pieces.length === 0) return [{ data: whole }];
-    const [candidate] = whole.candidates;
-    // Gemini states usage in each event; here, always the final counts.
-    return pieces.map((text, index): StreamEvent => {
-      const content = { ...candidate.content, parts: [{ text }] };
-      if (index < pieces.length - 1) return { data: { ...whole, candidates: [{ index: 0, content }] } };
+    const [candidate] = 'candidates' in whole ? whole.candidates : [];
+    const called = callParts(reply);
+    const sent = [...pieces.map((text): object[] => [{ text }]), ...(called.length > 0 ? [called] : [])];
+    if (candidate === undefined || sent.length === 0) return [{ data: whole }];
+    // Gemini states usage in each event; here, always the final counts. A call comes whole.
+    return sent.map((parts, index): StreamEvent => {
+      const content = { ...candidate.content, parts };
+      if (index < sent.length - 1) return { data: { ...whole, candidates: [{ index: 0, content }] } };
       return { data: { ...whole, candidates: [{ ...candidate, content }] } };
     });
   },
@@ -53,7 +98,37 @@ export const google: Wire = {
   },
 };
 
-function encodeResponse({ model, sequence, text, finish, refusal, stated }: WholeReply) {
+/** @throws z.ZodError as Gemini 3 refuses a turn of calls whose signature is missing or was changed */
+function exchangedIn({ role, parts }: SentContent): Exchanged[] {
+  let isFirst = true;
+  return parts.flatMap((part): Exchanged[] => {
+    if ('text' in part) return [];
+    if ('functionResponse' in part) {
+      const { id = '', name, response } = part.functionResponse;
+      return [{ kind: 'result', id, name, text: Object.values(response).join('') }];
+    }
+    const { id = '', name, args } = part.functionCall;
+    const { thoughtSignature: signature } = part;
+    if (isFirst && role === 'model' && !isSigned(name, signature ?? '')) {
+      refuseRequest(`Function call ${name} is missing a thought_signature, or it is corrupted.`);
+    }
+    isFirst = false;
+    return [{ kind: 'call', id, name, text: JSON.stringify(args) }];
+  });
+}
+
+/** Gemini signs the first of a turn's calls, however little it thought. */
+function callParts(reply: WholeReply): object[] {
+  const ids = idsOf('fc', reply);
+  return reply.calls.map(({ name, input }, index) => ({
+    functionCall: { id: ids[index] ?? undefined, name, args: input },
+    ...(index === 0 && { thoughtSignature: sign(name, reply.sequence) }),
+  }));
+}
+
+function encodeResponse(reply: WholeReply) {
+  const { model, sequence, text, finish, refusal, stated } = reply;
+  const parts = [...(text === '' ? [] : [{ text }]), ...callParts(reply)];
   const answered = {
     modelVersion: model,
     responseId: `gemini-${sequence}`,
@@ -62,7 +137,7 @@ function encodeResponse({ model, sequence, text, finish, refusal, stated }: Whol
   if (finish === 'filtered') return { ...answered, promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } };
   const candidate = {
     index: 0,
-    content: { role: 'model', parts: text === '' ? undefined : [{ text }] },
+    content: { role: 'model', parts: parts.length === 0 ? undefined : parts },
     finishReason: FINISH_REASONS[finish],
     finishMessage: refusal ?? undefined,
   };

@@ -3,11 +3,69 @@ import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/solve';
 import { type ErrorFaultKind, ERRORS } from '../faults';
 import type { StreamEvent } from '../stream';
-import { encodeOpenAiError, openAiMessages, tokenLimit, type WholeReply, type Wire } from './wire';
+import {
+  checkPaired,
+  encodeOpenAiError,
+  type Exchanged,
+  idsOf,
+  inputText,
+  isSigned,
+  openAiMessages,
+  refuseRequest,
+  sign,
+  tokenLimit,
+  wantsThoughts,
+  type WholeReply,
+  type Wire,
+} from './wire';
+
+const NOTHING: readonly Exchanged[] = [];
+
+const chatCall = z.object({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+});
+
+const chatMessage = z.union([
+  z
+    .object({
+      role: z.literal('assistant'),
+      content: z.string().nullish(),
+      reasoning_content: z.string().exactOptional(),
+      tool_calls: z.array(chatCall).min(1),
+    })
+    .transform(({ content, tool_calls: calls, reasoning_content: thoughts }) => {
+      // DeepSeek refuses a turn of calls without the thoughts that led to it.
+      if (thoughts === undefined && calls.some(({ id }) => wantsThoughts(id))) {
+        refuseRequest('Missing `reasoning_content` field in the assistant message.');
+      }
+      return {
+        message: { role: 'assistant' as const, text: content ?? '' },
+        exchanged: calls.map(({ id, function: called }): Exchanged => ({
+          kind: 'call',
+          id,
+          name: called.name,
+          text: called.arguments,
+        })),
+      };
+    }),
+  z
+    .object({ role: z.literal('tool'), tool_call_id: z.string(), content: z.string() })
+    .transform(({ tool_call_id: id, content: text }) => {
+      const result: Exchanged = { kind: 'result', id, name: null, text };
+      return { message: null, exchanged: [result] };
+    }),
+  openAiMessages.element.transform((message) => ({ message, exchanged: [] as Exchanged[] })),
+]);
 
 const chatSchema = z.object({
   model: z.string().min(1),
-  messages: openAiMessages,
+  messages: z.array(chatMessage).min(1),
+  tools: z
+    .array(z.object({ type: z.literal('function'), function: z.object({ name: z.string() }) }))
+    .exactOptional(),
+  tool_choice: z.string().exactOptional(),
   max_completion_tokens: tokenLimit,
   max_tokens: tokenLimit,
 });
@@ -20,23 +78,49 @@ export const openAiChat: Wire = {
   requestIdHeader: 'x-request-id',
   encodeError: encodeOpenAiError,
   decode: (body) => {
-    const { model, messages, max_completion_tokens, max_tokens } = chatSchema.parse(body);
-    return { model, messages, maxOutputTokens: max_completion_tokens ?? max_tokens ?? null };
+    const {
+      model,
+      messages: sent,
+      tools,
+      tool_choice,
+      max_completion_tokens,
+      max_tokens,
+    } = chatSchema.parse(body);
+    const messages = sent.flatMap(({ message }) => message ?? []);
+    const exchanged = sent.flatMap(({ exchanged: each }) => each);
+    checkPaired(exchanged);
+    return {
+      model,
+      messages,
+      exchanged,
+      tools: tool_choice === 'none' ? undefined : tools?.map((tool) => tool.function.name),
+      maxOutputTokens: max_completion_tokens ?? max_tokens ?? null,
+    };
   },
-  encodeReply: ({ model, sequence, text, finish, refusal, stated }) => ({
-    ...completionOf({ model, sequence }),
-    object: 'chat.completion',
-    choices: [
-      {
-        index: 0,
-        message: { role: 'assistant', content: refusal === null ? text : null, refusal },
-        finish_reason: CHAT_FINISHES[finish],
-      },
-    ],
-    usage: stated ? encodeChatUsage(stated) : undefined,
-  }),
+  encodeReply: (reply) => {
+    const { text, refusal, stated, thoughts, calls } = reply;
+    const content = refusal === null && (text !== '' || calls.length === 0) ? text : null;
+    return {
+      ...completionOf(reply),
+      object: 'chat.completion',
+      choices: [
+        {
+          index: 0,
+          message: {
+            role: 'assistant',
+            content,
+            refusal,
+            ...(thoughts !== '' && { reasoning_content: thoughts }),
+            ...(calls.length > 0 && { tool_calls: chatCalls(reply) }),
+          },
+          finish_reason: chatFinish(reply),
+        },
+      ],
+      usage: stated ? encodeChatUsage(stated) : undefined,
+    };
+  },
   encodeStream: (reply, pieces, usage) => {
-    const { finish, refusal, stated } = reply;
+    const { refusal, stated, thoughts } = reply;
     const completion = { ...completionOf(reply), object: 'chat.completion.chunk' };
     const chunk = (delta: object, finish_reason: string | null = null): StreamEvent => ({
       data: { ...completion, choices: [{ index: 0, delta, finish_reason }], ...(usage && { usage: null }) },
@@ -44,13 +128,33 @@ export const openAiChat: Wire = {
     const deltas = refusal === null ? pieces.map((content) => ({ content })) : [{ refusal }];
     return [
       chunk({ role: 'assistant', content: '' }),
+      ...(thoughts === '' ? [] : [chunk({ reasoning_content: thoughts })]),
       ...deltas.map((delta) => chunk(delta)),
-      chunk({}, CHAT_FINISHES[finish]),
+      ...chatCalls(reply).flatMap(({ function: called, ...call }, index) => {
+        const half = Math.floor(called.arguments.length / 2);
+        const more = { index, function: { arguments: called.arguments.slice(half) } };
+        const first = { index, ...call, function: { ...called, arguments: called.arguments.slice(0, half) } };
+        return [chunk({ tool_calls: [first] }), chunk({ tool_calls: [more] })];
+      }),
+      chunk({}, chatFinish(reply)),
       ...(usage && stated ? [{ data: { ...completion, choices: [], usage: encodeChatUsage(stated) } }] : []),
       { data: '[DONE]' },
     ];
   },
 };
+
+function chatCalls(reply: WholeReply) {
+  const ids = idsOf('call', reply);
+  return reply.calls.map((call, index) => ({
+    id: ids[index] ?? undefined,
+    type: 'function',
+    function: { name: call.name, arguments: inputText(call) },
+  }));
+}
+
+function chatFinish({ finish, calls }: WholeReply): string {
+  return calls.length > 0 && finish === 'stop' ? 'tool_calls' : CHAT_FINISHES[finish];
+}
 
 function completionOf({ model, sequence }: NumberedReply): object {
   return { id: `chatcmpl-${sequence}`, created: Math.floor(Date.now() / 1000), model };
@@ -66,10 +170,55 @@ function encodeChatUsage(usage: Usage): object {
   };
 }
 
+function asUser(text: string): Message {
+  return { role: 'user', text };
+}
+
+const inputItem = z.union([
+  openAiMessages.element.transform((message) => ({ message, item: null })),
+  z
+    .object({
+      type: z.literal('function_call'),
+      call_id: z.string(),
+      name: z.string(),
+      arguments: z.string(),
+    })
+    .transform((item) => ({ message: null, item })),
+  z
+    .object({ type: z.literal('function_call_output'), call_id: z.string(), output: z.string() })
+    .transform((item) => ({ message: null, item })),
+  z
+    .object({ type: z.literal('reasoning'), id: z.string(), encrypted_content: z.string() })
+    .transform((item) => ({ message: null, item })),
+]);
+
+/** @throws z.ZodError for reasoning that was changed, or left out before the call that it led to */
+function exchangedIn(input: readonly z.output<typeof inputItem>[]): Exchanged[] {
+  let hasThoughts = false;
+  return input.flatMap(({ item }): Exchanged[] => {
+    if (item === null) return [];
+    if (item.type === 'reasoning') {
+      hasThoughts = true;
+      return isSigned(item.id, item.encrypted_content) ? [] : refuseRequest('invalid_encrypted_content');
+    }
+    const { call_id: id } = item;
+    if (item.type === 'function_call_output') return [{ kind: 'result', id, name: null, text: item.output }];
+    if (wantsThoughts(id) && !hasThoughts) refuseRequest('function_call without its reasoning item');
+    return [{ kind: 'call', id, name: item.name, text: item.arguments }];
+  });
+}
+
 const responsesSchema = z.object({
+  tools: z
+    .array(z.object({ type: z.literal('function'), name: z.string(), strict: z.boolean() }))
+    .exactOptional(),
+  tool_choice: z.string().exactOptional(),
   model: z.string().min(1),
   instructions: z.string().nullish(),
-  input: z.union([z.string().transform((text): Message[] => [{ role: 'user', text }]), openAiMessages]),
+  input: z.union([
+    z.string().transform((text) => [{ message: asUser(text), item: null }]),
+    z.array(inputItem).min(1),
+  ]),
   max_output_tokens: tokenLimit,
   background: z.boolean().nullish(),
 });
@@ -82,8 +231,20 @@ export const openAiResponses: Wire = {
   requestIdHeader: 'x-request-id',
   encodeError: encodeOpenAiError,
   decode: (body) => {
-    const { model, instructions, input, max_output_tokens, background } = responsesSchema.parse(body);
+    const {
+      model,
+      instructions,
+      input: sent,
+      max_output_tokens,
+      background,
+      ...asked
+    } = responsesSchema.parse(body);
+    const input = sent.flatMap(({ message }) => message ?? []);
+    const exchanged = exchangedIn(sent);
+    checkPaired(exchanged);
     return {
+      exchanged,
+      tools: asked.tool_choice === 'none' ? undefined : asked.tools?.map(({ name }) => name),
       model,
       messages: instructions ? [{ role: 'system', text: instructions }, ...input] : input,
       maxOutputTokens: max_output_tokens ?? null,
@@ -96,13 +257,20 @@ export const openAiResponses: Wire = {
 
 function encodeResponse(reply: WholeReply) {
   const { finish, stated, usage, sequence } = reply;
-  const reasoning = { type: 'reasoning', id: `rs_${sequence}`, summary: [] };
+  const id = `rs_${sequence}`;
+  const encrypted = { encrypted_content: sign(id, sequence) };
+  const reasoning = { type: 'reasoning', id, summary: [], ...(reply.thoughts !== '' && encrypted) };
+  const hasReasoning = usage.reasoningTokens > 0 || reply.thoughts !== '';
   const reason = finish === 'length' || finish === 'filtered' ? CUT_REASONS[finish] : null;
   return {
     ...emptyResponse(reply),
     status: reason === null ? 'completed' : 'incomplete',
     incomplete_details: reason === null ? null : { reason },
-    output: [...(usage.reasoningTokens > 0 ? [reasoning] : []), ...messageItems(reply, reason !== null)],
+    output: [
+      ...(hasReasoning ? [reasoning] : []),
+      ...messageItems(reply, reason !== null),
+      ...callItems(reply),
+    ],
     usage: stated ? encodeUsage(stated) : undefined,
   };
 }
@@ -119,8 +287,24 @@ function encodeResponseEvents(reply: WholeReply, pieces: readonly string[]): [na
   ];
 }
 
+function callItems(reply: WholeReply): Item[] {
+  const ids = idsOf('call', reply);
+  return reply.calls.map((call, index) => ({
+    type: 'function_call',
+    id: `fc_${reply.sequence}_${index}`,
+    ...(ids[index] != null && { call_id: ids[index] }),
+    name: call.name,
+    arguments: inputText(call),
+    status: 'completed',
+  }));
+}
+
 function encodeItem(item: Item, output_index: number, pieces: readonly string[]): [string, object][] {
-  const begun = { ...item, ...(item.content && { content: [], status: 'in_progress' }) };
+  const begun = {
+    ...item,
+    ...(item.content && { content: [], status: 'in_progress' }),
+    ...(item.arguments !== undefined && { arguments: '', status: 'in_progress' }),
+  };
   return [
     ['response.output_item.added', { output_index, item: begun }],
     ...(item.content ?? []).flatMap((part, content_index): [string, object][] => {
@@ -199,14 +383,15 @@ interface Item {
   readonly id: string;
   readonly role?: string;
   readonly status?: string;
+  readonly arguments?: string;
   readonly content?: readonly (
     { readonly type: string; readonly text: string } | { readonly type: string; readonly refusal: string }
   )[];
 }
 
 /** Returns the message of a reply; none if the reply was cut before its text. */
-function messageItems({ sequence, text, refusal }: WholeReply, isCut: boolean): Item[] {
-  if (isCut && text === '') return [];
+function messageItems({ sequence, text, refusal, calls }: WholeReply, isCut: boolean): Item[] {
+  if (text === '' && (isCut || calls.length > 0)) return [];
   const said = { type: 'output_text', text, annotations: [] };
   const content = refusal === null ? said : { type: 'refusal', refusal };
   const status = isCut ? 'incomplete' : 'completed';

@@ -38,7 +38,7 @@ const streamSchema = z.object({
 export function decodePrompt(route: Route, body: string): Prompt | { readonly problem: string } {
   try {
     const json: unknown = JSON.parse(body);
-    const prompt = route.wire.decode(json, route.modelInPath);
+    const prompt = withoutEmpty(route.wire.decode(json, route.modelInPath));
     const { stream, stream_options: options } = streamSchema.parse(json);
     if (!route.streams && stream !== true) return prompt;
     if (prompt.background) return { problem: 'A stream in the background is not simulated.' };
@@ -48,6 +48,10 @@ export function decodePrompt(route: Route, body: string): Prompt | { readonly pr
     if (error instanceof SyntaxError) return { problem: 'The request body is not JSON.' };
     throw error;
   }
+}
+
+function withoutEmpty({ exchanged = [], tools, ...prompt }: Prompt): Prompt {
+  return { ...prompt, ...(exchanged.length > 0 && { exchanged }), ...(tools && { tools }) };
 }
 
 /** Returns the list of models at a path; null for other paths. Only Anthropic's clients send `anthropic-version`. */

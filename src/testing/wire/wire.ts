@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/solve';
@@ -14,8 +15,70 @@ export interface Prompt {
   readonly background?: true;
   /** Set if the caller wants a stream; `usage`: with usage at the end, if the vendor sends it only on request. */
   readonly streams?: { readonly usage: boolean };
+  /** Names of the tools that the model may call; absent if there are none. */
+  readonly tools?: readonly string[] | undefined;
+  /** Calls and results of earlier turns, in order. */
+  readonly exchanged?: readonly Exchanged[];
   /** Prompt prefix that Anthropic's cache is to keep, as one text. */
   readonly keptPrefix?: string;
+}
+
+/** A tool's call in a reply. */
+export interface SimulatedCall {
+  readonly name: string;
+  /** Text of the arguments if it is not to be JSON of an object. */
+  readonly input: object | string;
+  /** Default: an id in the vendor's style; null: none is sent. */
+  readonly id?: string | null;
+}
+
+/** A call of an earlier turn, or the result of one, as a request brings it back. */
+export interface Exchanged {
+  readonly kind: 'call' | 'result';
+  readonly id: string;
+  readonly name: string | null;
+  /** JSON of the arguments, or the text of the result. */
+  readonly text: string;
+}
+
+/** Returns the mark by which a vendor knows its own thoughts again. */
+export function sign(text: string, sequence: number): string {
+  return `simulated-${sequence}-${hash('sha256', `${sequence} ${text}`).slice(0, 12)}`;
+}
+
+export function isSigned(text: string, signature: string): boolean {
+  const [, sequence = ''] = /^simulated-(\d+)-/.exec(signature) ?? [];
+  return sequence !== '' && sign(text, Number(sequence)) === signature;
+}
+
+/** Part of the ids of calls whose reply had thoughts, so that a request that leaves these out can be refused. */
+const THOUGHT = '_thought_';
+
+export function idsOf(prefix: string, { sequence, thoughts, calls }: WholeReply): (string | null)[] {
+  return calls.map(({ id }, index) =>
+    id === undefined ? `${prefix}${thoughts === '' ? '_' : THOUGHT}${sequence}_${index}` : id,
+  );
+}
+
+export function wantsThoughts(id: string): boolean {
+  return id.includes(THOUGHT);
+}
+
+/** @throws Error, which the vendor would answer with 400 */
+export function refuseRequest(problem: string): never {
+  throw new z.ZodError([{ code: 'custom', path: [], message: problem, input: undefined }]);
+}
+
+/** Refuses an exchange that leaves a call without its result, as the vendors do. */
+export function checkPaired(exchanged: readonly Exchanged[]): void {
+  const results = new Set(exchanged.flatMap(({ kind, id }) => (kind === 'result' ? [id] : [])));
+  for (const { kind, id } of exchanged) {
+    if (kind === 'call' && !results.has(id)) refuseRequest(`The call ${id} has no result.`);
+  }
+}
+
+export function inputText({ input }: SimulatedCall): string {
+  return typeof input === 'string' ? input : JSON.stringify(input);
 }
 
 export interface WholeReply {
@@ -24,6 +87,9 @@ export interface WholeReply {
   readonly text: string;
   readonly finish: 'stop' | 'length' | 'refusal' | 'filtered';
   readonly refusal: string | null;
+  /** Thoughts that the vendor signs and wants back with the calls; '' if there are none. */
+  readonly thoughts: string;
+  readonly calls: readonly SimulatedCall[];
   readonly usage: Usage;
   /** Usage that the reply states; null if it states none. */
   readonly stated: Usage | null;

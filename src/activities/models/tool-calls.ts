@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { argumentsIn, type CallPart, type Part, type Turn } from '../../protocol/parts';
+import type { ModelReply, ModelRequest } from './model';
+
+/** A call as a vendor sends it, whole or in pieces: servers leave out what they like. */
+interface SentCall {
+  readonly index?: unknown;
+  readonly id?: string | null | undefined;
+  readonly name?: string | null | undefined;
+  /** A text, or an object that some servers send in its place. */
+  readonly input?: unknown;
+}
+
+interface GatheredCall {
+  readonly id: string;
+  readonly name: string;
+  input: string;
+}
+
+/**
+ * Gathers the calls of a reply by one rule for all servers: a new id or a name at an index in use begins another call,
+ * arguments that are an object are written out, and what has neither id nor name adds to the last call at its index.
+ */
+export class CallGatherer {
+  private readonly calls: GatheredCall[] = [];
+  private readonly open = new Map<unknown, GatheredCall>();
+
+  add({ index, id, name, input }: SentCall): void {
+    const [newId, newName] = [id ?? '', name ?? ''];
+    const current = index == null ? this.calls.at(-1) : this.open.get(index);
+    const isOther = newId === '' ? newName !== '' : newId !== current?.id;
+    const added = textOfInput(input);
+    if (current !== undefined && !isOther) {
+      current.input += added;
+      return;
+    }
+    if (newName === '' && newId === '') return;
+    const begun = { id: newId, name: newName, input: added };
+    this.calls.push(begun);
+    this.open.set(index, begun);
+  }
+
+  get all(): readonly Omit<CallPart, 'kind'>[] {
+    return this.calls;
+  }
+}
+
+function textOfInput(input: unknown): string {
+  if (typeof input === 'string') return input;
+  return input == null ? '' : JSON.stringify(input);
+}
+
+/** Prefix of ids that we make, which their model never sent. */
+const MADE = 'made_';
+
+export function isMadeId(id: string): boolean {
+  return id.startsWith(MADE);
+}
+
+/**
+ * Returns the part of a reply that asks for tools: its whole turn, which the model wants back. Returns nothing if it
+ * asks for none, or was not to.
+ * @param parts the turn in its order; calls without an id, or with that of another call, are given one
+ */
+export function turnOf(
+  { toolUse }: Pick<ModelRequest, 'toolUse'>,
+  parts: readonly Part[],
+): Pick<ModelReply, 'turn'> {
+  if (toolUse?.mayCall !== true || !parts.some(({ kind }) => kind === 'call')) return {};
+  const taken = new Set<string>();
+  const named = parts.map((part, place) => {
+    if (part.kind !== 'call') return part;
+    const id = part.id === '' || taken.has(part.id) ? `${MADE}${toolUse.turns.length}_${place}` : part.id;
+    taken.add(id);
+    return { ...part, id, input: part.input.trim() === '' ? '{}' : part.input };
+  });
+  return { turn: named };
+}
+
+/** Whether every call of a turn came whole, so that a length stop cut none of them. */
+export function hasWholeCalls(turn: readonly Part[]): boolean {
+  return turn.every((part) => part.kind !== 'call' || argumentsIn(part.input) !== null);
+}
+
+/** Returns the arguments to send back: vendors refuse a call whose arguments are no object. */
+export function sentBack({ input }: CallPart): Readonly<Record<string, unknown>> {
+  return argumentsIn(input) ?? {};
+}
+
+/** Returns the text of a turn that is nothing else, or null. */
+export function plainText({ parts }: Turn): string | null {
+  const [only] = parts;
+  return parts.length === 1 && only?.kind === 'text' ? only.text : null;
+}
+
+export function partsOfKind<Kind extends Part['kind']>(
+  { parts }: Turn,
+  kind: Kind,
+): Extract<Part, { kind: Kind }>[] {
+  return parts.filter((part): part is Extract<Part, { kind: Kind }> => part.kind === kind);
+}
+
+/** Calls of the Chat API in a message, or in what an event adds to it. */
+export const toolCallsSchema = z
+  .array(
+    z.object({
+      index: z.unknown().optional(),
+      id: z.string().nullish().catch(null),
+      function: z
+        .object({ name: z.string().nullish().catch(null), arguments: z.unknown().optional() })
+        .nullish()
+        .catch(null),
+    }),
+  )
+  .nullish()
+  .catch(null)
+  .transform((calls) =>
+    (calls ?? []).map(({ index, id, function: called }): SentCall => ({
+      index,
+      id,
+      name: called?.name,
+      input: called?.arguments,
+    })),
+  );

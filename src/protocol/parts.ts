@@ -1,0 +1,71 @@
+/**
+ * What a model and its tools said to each other after the prompt, independent of vendors' formats: turns that are lists
+ * of parts. The vendors' own blocks are kept as they came, for the card that made them alone.
+ */
+
+export interface TextPart {
+  readonly kind: 'text';
+  readonly text: string;
+}
+
+/** A model asks for a tool. */
+export interface CallPart {
+  readonly kind: 'call';
+  /** Unique in its turn. */
+  readonly id: string;
+  /** Name under which the model was offered the tool. */
+  readonly name: string;
+  /** JSON of the arguments, as the model wrote it: it may be none. */
+  readonly input: string;
+}
+
+export interface ResultPart {
+  readonly kind: 'result';
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+  readonly isError?: true;
+}
+
+/** A vendor's block that nobody else can read, such as signed thoughts: its model wants it back unchanged. */
+export interface OpaquePart {
+  readonly kind: 'opaque';
+  /** See `makerOf`. Another model is never sent the block. */
+  readonly madeBy: string;
+  readonly block: Readonly<Record<string, unknown>>;
+}
+
+export type Part = TextPart | CallPart | ResultPart | OpaquePart;
+
+export interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly parts: readonly Part[];
+}
+
+/** A tool as a model is offered it. */
+export interface OfferedTool {
+  /** At most 64 letters, digits, `_` and `-`, which suits every vendor. */
+  readonly name: string;
+  readonly description: string;
+  /** JSON schema of the arguments. */
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** The tools of a request, and what was said since its prompt. */
+export interface ToolUse {
+  readonly tools: readonly OfferedTool[];
+  /** false: the model must answer now. It is still told of the tools that it has called. */
+  readonly mayCall: boolean;
+  readonly turns: readonly Turn[];
+}
+
+/** Returns the arguments of a call, or null if the model wrote none that can be read. */
+export function argumentsIn(input: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(input);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
