@@ -29,6 +29,7 @@ import type { Answered, SentRequest, ProviderFailure, Ended, Failed } from './mo
 import type { ModelReply } from './models/model';
 import type { Permit, RequestReport } from './rate-limits/limiter';
 import { withThoughtsApart } from './thoughts-apart';
+import { keepTurn } from './tool-turns';
 
 /**
  * Makes one model call durable. Every model call of the product goes through here.
@@ -110,14 +111,21 @@ function withoutRow(rows: readonly LedgerRow[], { attempt }: LedgerRow): LedgerR
 /** Stores the text of an answer, and its thoughts. A text over the store's cap fails the call, though it was billed. */
 async function keepTexts(
   store: Store,
-  { worker, card }: ModelCall,
+  { worker, card, toolTurn }: ModelCall,
   sent: Answered,
-): Promise<(Answered & { readonly texts: Pick<KeptAnswer, 'output' | 'thoughts' | 'cut'> }) | Failed> {
+): Promise<
+  (Answered & { readonly texts: Pick<KeptAnswer, 'output' | 'thoughts' | 'cut' | 'turn'> }) | Failed
+> {
   const { reply } = sent;
   try {
     const output = await untilWritten(() => keepText(store, reply.text));
     const cut = reply.finish === 'length' && ({ cut: true } as const);
-    return { ...sent, texts: { output, ...(await keepThoughts(store, reply)), ...cut } };
+    const { turn: parts } = reply;
+    const turn = toolTurn && parts && (await untilWritten(() => keepTurn(store, toolTurn, parts)));
+    return {
+      ...sent,
+      texts: { output, ...(await keepThoughts(store, reply)), ...cut, ...(turn && { turn }) },
+    };
   } catch (error) {
     if (!(error instanceof TextTooLargeError)) throw error;
     const message = `worker ${worker} (${card.model}) answered with ${error.message}`;

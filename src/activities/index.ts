@@ -11,10 +11,12 @@ import { type ConductorChange, type SolveInput, solveInputSchema } from '../prot
 import type { Text } from '../protocol/text';
 import {
   BOOK_CALL,
+  CALL_TOOL,
   CALL_WORKER,
   CHECK_ANSWER,
   CHECK_RUN,
   KEEP_TEXT,
+  LIST_TOOLS,
   READ_TEXT,
   RESOLVE_RUN,
   WRITE_PLAN,
@@ -30,6 +32,9 @@ import { checkRun, checkShape } from './check-run';
 import type { Dependencies, PolicyProvider } from './send-request';
 import { whileHeartbeating } from './heartbeat';
 import { bookCall } from './ledger-row';
+import { callTool } from './tools/call-tool';
+import { ToolConnections } from './tools/connections';
+import { listTools } from './tools/list-tools';
 import { writePlan } from './write-plan';
 
 export { checkRun, checkShape } from './check-run';
@@ -49,6 +54,7 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
       return work();
     });
   const digest = solvingDigestOf(dependencies.config);
+  const tools = { store, connections: new ToolConnections(dependencies.config, dependencies.env) };
   return {
     [RESOLVE_RUN]: (input) => asFailure(() => resolveForRun(dependencies, digest, input)),
     [CHECK_RUN]: (run, cards = []) =>
@@ -61,6 +67,10 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
       inStore(request.storeId, () => whileHeartbeating(() => writePlan(dependencies, request))),
     [CALL_WORKER]: (request) =>
       inStore(request.storeId, () => whileHeartbeating(() => callWorker(dependencies, request))),
+    [LIST_TOOLS]: (cards, storeId) =>
+      inStore(storeId, () => whileHeartbeating(() => listTools(tools, cards))),
+    [CALL_TOOL]: (request) =>
+      inStore(request.storeId, () => whileHeartbeating(() => callTool(tools, request))),
     [CHECK_ANSWER]: ({ result, ...request }) =>
       inStore(request.storeId, () => checkAnswer(store, request, result)),
     [BOOK_CALL]: (booked) => inStore(booked.storeId, () => bookCall(store, booked, activityInfo())),

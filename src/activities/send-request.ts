@@ -6,6 +6,7 @@ import type { Allowance } from '../protocol/activity-contract';
 import type { CallPurpose } from '../protocol/solve';
 import { FAILURES } from '../protocol/failures';
 import type { ResolvedRun } from '../protocol/cards';
+import type { ToolTurn } from '../protocol/tool-use';
 import type { LedgerRow } from '../store/ledger';
 import type { Store } from '../store/store';
 import type { LiveLog } from './live-log';
@@ -62,6 +63,8 @@ export interface ModelCall extends Omit<ModelRequest, 'apiKey' | 'callId' | 'sig
   readonly step: number | null;
   readonly worker: string;
   readonly allowance: Allowance;
+  /** Set with `toolUse`, which was read from it. */
+  readonly toolTurn?: ToolTurn;
   /** Sends the text to the stream log as it arrives. */
   readonly live?: true;
   /** Another worker is called if this one fails, so the call does not wait while the circuit is open. */
@@ -78,7 +81,8 @@ export function callIdOf(
   { workflowExecution, activityId }: Pick<Info, 'workflowExecution' | 'activityId'>,
   call: Omit<ModelCall, 'rootId' | 'purpose' | 'timeoutMs' | 'allowance'>,
 ): string {
-  const { card, identity, round, step, worker, messages, toolUse, maxOutputTokens, outputSchema, seed } = call;
+  const { card, identity, round, step, worker, messages, toolUse, maxOutputTokens, outputSchema, seed } =
+    call;
   const { workflowId = '', runId = '' } = workflowExecution ?? {};
   const place = identity === undefined ? [workflowId, runId, activityId] : [identity, round, step, worker];
   const { provider, model, api, temperature, effort, topP, topK, presencePenalty, thinking, extraBody } =

@@ -117,7 +117,10 @@ function planBytes(plan: Plan): number {
 
 /** Returns an upper bound of the UTF-8 bytes sent to a step's worker, including the answer schema. */
 export function workerPromptBytes(
-  request: Pick<WorkerRequest, keyof RunTask | 'subtask' | 'sees' | 'background' | 'worker' | 'failed'>,
+  request: Pick<
+    WorkerRequest,
+    keyof RunTask | 'subtask' | 'sees' | 'background' | 'worker' | 'failed' | 'toolTurn'
+  >,
 ): number {
   const { subtask, sees, background = [], worker, answerSchema, failed } = request;
   const instructions = worker.kind === 'model' ? utf8Bytes(worker.instructions ?? '') : 0;
@@ -127,6 +130,7 @@ export function workerPromptBytes(
     isHeld ? BYTES.schemaCopies * textBytes(answerSchema) : 0,
     failed === undefined ? 0 : textBytes(failed.reply) + utf8Bytes(failed.problem.message) + 2 * BYTES.part,
     backgroundBytes(sees) + sees.length * BYTES.seen + backgroundBytes(background),
+    request.toolTurn?.bytes ?? 0,
   ]);
 }
 

@@ -27,7 +27,7 @@ import {
 } from '../protocol/names';
 import type { SolveInput } from '../protocol/input';
 import { questionOf } from '../protocol/planning';
-import type { SolveResult, SolveTrace } from '../protocol/solve';
+import type { SolveResult, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf, type Text } from '../protocol/text';
 import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
@@ -340,11 +340,22 @@ function reading(store: Store): ReadWhole {
 
 async function resolveTrace(trace: SolveTrace, read: ReadWhole): Promise<SolveResult> {
   const whole = async (text: Text | null): Promise<string | null> => (text === null ? null : read(text));
+  const wholeTurn = async ({ calls, ...turn }: NonNullable<StepTrace['turns']>[number]) => ({
+    ...turn,
+    calls: await Promise.all(
+      calls.map(async (call) => ({
+        ...call,
+        arguments: await read(call.arguments),
+        output: await whole(call.output),
+      })),
+    ),
+  });
   const rounds = trace.rounds.map(async (round) => {
-    const steps = round.steps.map(async ({ thoughts, ...step }) => ({
+    const steps = round.steps.map(async ({ thoughts, turns, ...step }) => ({
       ...step,
       output: await whole(step.output),
       ...(thoughts !== undefined && { thoughts: await read(thoughts) }),
+      ...(turns !== undefined && { turns: await Promise.all(turns.map(wholeTurn)) }),
     }));
     return { ...round, steps: await Promise.all(steps), answer: await whole(round.answer) };
   });

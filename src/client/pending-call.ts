@@ -12,9 +12,10 @@ import {
 import type { ExternalCard } from '../protocol/cards';
 import { isSolveInput, type Parent } from '../protocol/input';
 import { FAILURES } from '../protocol/failures';
-import { CHECK_ANSWER, SOLVE_PART_WORKFLOW, WRITE_PLAN } from '../protocol/names';
+import { CALL_TOOL, CHECK_ANSWER, SOLVE_PART_WORKFLOW, WRITE_PLAN } from '../protocol/names';
 import { readExternalResult, takesConfigured } from '../protocol/planning';
 import type { SolveTrace } from '../protocol/solve';
+import type { ToolAnswer, ToolRequest } from '../protocol/tool-use';
 import {
   type ChildOutcome,
   conductorCalled,
@@ -29,6 +30,7 @@ import {
   stepFailed,
   stepStarted,
 } from '../trace/events';
+import { toolCalled, toolEnded, unknownAnswer } from '../trace/tool-events';
 import { HistoryDecoder, isoTime, readHistory } from './history';
 import { unlessNotFound } from './steer';
 
@@ -50,6 +52,7 @@ export function readPendingCall(
   if (type === WRITE_PLAN) return planCall(input as WritePlanRequest, at);
   const parent = type === SOLVE_PART_WORKFLOW && isSolveInput(input) ? input.parent : undefined;
   if (childId && parent !== undefined) return childCall(childId, parent, at);
+  if (isToolRequest(input)) return toolCall(input, at, type === CALL_TOOL);
   return isWorkerRequest(input) ? stepCall(input, at, type === CHECK_ANSWER) : null;
 }
 
@@ -97,6 +100,27 @@ function externalResultOf(
   at: string,
 ): WorkerResult {
   return externalAnswered(request, readExternalResult(result, worker), { startedAt: at, endedAt: at });
+}
+
+/** @param isOurs whether an activity of ours gives the result */
+function toolCall(request: ToolRequest, { now }: RunPosition, isOurs: boolean): PendingCall {
+  const unknown = (error: unknown, at: string): RunEvent[] => {
+    const { problem } = readFailure(error, request.tool.name);
+    return [toolEnded(request, unknownAnswer(problem), at)];
+  };
+  return {
+    started: [toolCalled(request, now)],
+    succeed: (result, at) => {
+      const text = typeof result === 'string' ? result : JSON.stringify(result ?? null);
+      const answer = isOurs ? (result as ToolAnswer) : ({ outcome: 'ok', output: text } as const);
+      return [toolEnded(request, answer, at)];
+    },
+    fail: unknown,
+  };
+}
+
+function isToolRequest(input: unknown): input is ToolRequest {
+  return isRecord(input) && 'tool' in input && 'turn' in input && 'ordinal' in input;
 }
 
 function isWorkerRequest(input: unknown): input is WorkerRequest {

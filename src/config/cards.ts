@@ -70,6 +70,7 @@ export function resolveWorker(config: WorkerConfig, day: Date): ModelCard | Exte
     fallback,
     layout: config.layout,
     instructions: config.instructions,
+    ...('tools' in config && config.tools !== undefined && { tools: config.tools }),
     ...(config.maxWait !== undefined && { maxWaitMs: durationMs(config.maxWait) }),
   };
 }

@@ -8,6 +8,7 @@ import { validatePlan } from '../plan/validate';
 import { ConfigError, someOf } from './errors';
 import type { Config, ConductorConfig } from './schema';
 import { durationMs, isDuration } from './duration';
+import { resolveToolset } from './tools';
 
 /**
  * Returns the cards and limits that a run keeps from start to end, every default filled in; prices are those of `day`.
@@ -20,10 +21,13 @@ export function resolveRun(
 ): ResolvedRun {
   const [place, section] = findConductor(config, name);
   const conductor = resolveConductor(section, day);
+  const workers = config.workers.map((worker) => resolveWorker(worker, day));
+  const toolset = resolveToolset(config, workers);
   const run = narrowRun(
     {
       conductor,
-      workers: config.workers.map((worker) => resolveWorker(worker, day)),
+      workers,
+      ...(toolset && { toolset }),
       limits: configuredLimits(config.limits),
       recursion: config.recursion,
       heartbeatMs: durationMs(config.temporal.heartbeat),
@@ -85,9 +89,17 @@ function checkPlan(place: string, plan: Plan, { workers, limits }: ResolvedRun):
   }
 }
 
-function configuredLimits({ costUsd, wallClock, approval, ...counts }: Config['limits']): RunLimits {
+function configuredLimits({
+  steps,
+  depth,
+  calls,
+  tokens,
+  costUsd,
+  wallClock,
+  approval,
+}: Config['limits']): RunLimits {
   const [wallClockMs, approvalMs] = [durationMs(wallClock), durationMs(approval)];
-  return { ...counts, nanoUsd: nanoUsd(costUsd), wallClockMs, approvalMs };
+  return { steps, depth, calls, tokens, nanoUsd: nanoUsd(costUsd), wallClockMs, approvalMs };
 }
 
 /** Returns limits with some of them replaced. @throws ConfigError for an invalid duration */

@@ -28,6 +28,7 @@ import {
   WORKER_TOKENS,
 } from './model-settings';
 import { DEFAULT_STORE, readStoreUrl, STORE_URL_FORMS } from './store-url';
+import { cardToolsSchema, checkTools, toolsSchema } from './tools';
 
 /** Non-empty name; Temporal refuses longer names of queues and activities. */
 const name = z.string().min(1).max(1000);
@@ -130,6 +131,8 @@ const worker = {
   /** Longest wait that its provider may ask for; for a longer one, a fallback is asked now. Absent: two minutes. */
   maxWait: durationSchema.exactOptional(),
 };
+/** A model behind an API may call tools. */
+const caller = { ...worker, tools: cardToolsSchema.exactOptional() };
 const external = {
   ...member,
   type: name,
@@ -147,9 +150,9 @@ const conductorSchema = z.discriminatedUnion('provider', [
 ]);
 
 const workerSchema = z.discriminatedUnion('provider', [
-  z.strictObject({ ...openai, ...worker }).superRefine(checkBackground),
-  z.strictObject({ ...anthropic, ...worker }).superRefine(checkThinking('anthropic', WORKER_TOKENS)),
-  z.strictObject({ ...google, ...worker }).superRefine(checkThinking('google', WORKER_TOKENS)),
+  z.strictObject({ ...openai, ...caller }).superRefine(checkBackground),
+  z.strictObject({ ...anthropic, ...caller }).superRefine(checkThinking('anthropic', WORKER_TOKENS)),
+  z.strictObject({ ...google, ...caller }).superRefine(checkThinking('google', WORKER_TOKENS)),
   z.strictObject({ ...local, ...worker }),
   z.strictObject({ ...external, provider: z.literal('activity') }),
   z.strictObject({ ...external, provider: z.literal('workflow') }),
@@ -172,6 +175,14 @@ const limitsSchema = z.strictObject({
   tokens: z.int().min(1).nullable().default(null),
   /** How long a plan waits for approval if a run asks for it. */
   approval: durationSchema.default('1h'),
+  /** Turns of a step in which its worker may call tools. */
+  toolTurns: z.int().min(1).max(50).default(10),
+  toolCalls: z.int().min(1).max(MAX_CALLS).default(50),
+  toolResultBytes: z
+    .int()
+    .min(1024)
+    .max(1024 * 1024)
+    .default(64 * 1024),
 });
 
 const temporalSchema = z
@@ -207,6 +218,8 @@ const sections = z.strictObject({
     .superRefine(checkWorkers('workers')),
   /** Workers that no plan may name: evaluations compare the Conductor with them. */
   baselines: z.array(workerSchema).default([]).superRefine(checkWorkers('baselines')),
+  /** Tools that workers may call, by name: none unless a card lists them. */
+  tools: toolsSchema.default({}),
   limits: limitsSchema.prefault({}),
   recursion: z.enum(['review', 'worker', 'both', 'never']).default('both'),
   temporal: temporalSchema.prefault({}),
@@ -233,6 +246,7 @@ const sections = z.strictObject({
 /** Content of a `conductor.yaml`. Unsupported settings are refused or reported as a notice, never ignored. */
 export const configSchema = sections.superRefine((config, context) => {
   const { workers, baselines } = config;
+  checkTools(config, context);
   for (const [path, card] of cardsIn(config)) {
     if (!('proxy' in card) || card.baseUrl === undefined || !isLoopback(new URL(card.baseUrl))) continue;
     const message = 'its baseUrl is an address of this machine, which no proxy leads to; remove it';

@@ -2,17 +2,20 @@ import type { Plan } from '../plan/plan';
 import type { Call, Problem } from './solve';
 import type {
   BOOK_CALL,
+  CALL_TOOL,
   CALL_WORKER,
   CHECK_ANSWER,
   CHECK_RUN,
   KEEP_TEXT,
+  LIST_TOOLS,
   READ_TEXT,
   RESOLVE_RUN,
   WRITE_PLAN,
 } from './names';
 import type { Background, Conversation, ReviewedRound, SolveInput } from './input';
-import type { ConductorCard, ResolvedRun, RunLimits, RunWorker } from './cards';
+import type { ConductorCard, ResolvedRun, RunLimits, RunWorker, ToolCard } from './cards';
 import type { Text } from './text';
+import type { ListedTools, TakenTurn, ToolAnswer, ToolRequest, ToolTurn } from './tool-use';
 
 /** Number of requests that one model call may make; the workflow has reserved their worst-case cost. */
 export interface Allowance {
@@ -115,6 +118,8 @@ export interface WorkerRequest extends RunTask, OfStore {
   readonly maxAnswerTokens?: number;
   /** Number of the call of a user's own activity or workflow for this step; absent for the first. */
   readonly attempt?: number;
+  /** Set if the worker may call tools. */
+  readonly toolTurn?: ToolTurn;
   readonly seed?: number;
   readonly background?: readonly Background[];
   /** Set if the worker's last answer did not fit `answerSchema`. */
@@ -141,6 +146,8 @@ export interface WorkerResult {
   readonly thoughts?: Text;
   /** Cut off at `maxAnswerTokens`. */
   readonly cut?: true;
+  /** Set if the model asks for tools: its step goes on with their results. */
+  readonly turn?: TakenTurn;
   readonly calls: readonly Call[];
   readonly dropped: readonly string[];
   readonly startedAt: string;
@@ -155,6 +162,8 @@ export interface ConductorActivities {
   [CHECK_RUN](run: ResolvedRun, cards?: readonly RunWorker[]): Promise<void>;
   [WRITE_PLAN](request: Reserved<WritePlanRequest>): Promise<WritePlanResult>;
   [CALL_WORKER](request: Reserved<WorkerRequest>): Promise<WorkerResult>;
+  [LIST_TOOLS](cards: readonly ToolCard[], storeId?: string): Promise<ListedTools>;
+  [CALL_TOOL](request: ToolRequest): Promise<ToolAnswer>;
   [BOOK_CALL](booked: BookedCall): Promise<void>;
   /** Returns the result of a user's activity or workflow if it fits `answerSchema`, else throws `Answer.Invalid`. */
   [CHECK_ANSWER](checked: WorkerRequest & { readonly result: WorkerResult }): Promise<WorkerResult>;

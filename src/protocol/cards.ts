@@ -92,6 +92,8 @@ export const modelSchema = z.object({
   ...settings,
   layout: z.enum(LAYOUTS),
   instructions: z.string().optional(),
+  /** Names in the configuration's `tools` that it may call; absent if none. */
+  tools: z.array(z.string()).readonly().optional(),
   /** Longest wait asked for by the provider after which it is asked again, if a fallback could be. @default 2 minutes */
   maxWaitMs: milliseconds.optional(),
 });
@@ -162,12 +164,49 @@ export type RunLimits = z.infer<typeof runLimitsSchema>;
 /** Limits of a run or a child of it on what it spends. */
 export type SpendingLimits = Pick<RunLimits, 'calls' | 'tokens' | 'nanoUsd'>;
 
+const toolCardSchema = z.discriminatedUnion('kind', [
+  /** Server of the Model Context Protocol; only the worker process that calls it knows where it is. */
+  z.object({
+    kind: z.literal('mcp'),
+    name: z.string(),
+    /** Its tools that this run may call. */
+    allow: z.array(z.string()).readonly(),
+    repeatable: z.array(z.string()).readonly(),
+    timeoutMs: milliseconds,
+  }),
+  /** A Temporal activity or workflow of the user's: takes a `ToolRequest` with its arguments, returns JSON or a text. */
+  z.object({
+    kind: z.enum(['activity', 'workflow']),
+    name: z.string(),
+    type: z.string(),
+    taskQueue: z.string(),
+    description: z.string(),
+    input: z.record(z.string(), z.unknown()).readonly(),
+    repeatable: z.boolean(),
+    timeoutMs: milliseconds,
+  }),
+]);
+export type ToolCard = z.infer<typeof toolCardSchema>;
+
+const toolsetSchema = z.object({
+  cards: z.array(toolCardSchema).readonly(),
+  /** Turns of one step in which a model may call tools; one more, without them, ends it. */
+  turns: count,
+  /** Calls of the run. */
+  calls: z.int().min(0),
+  /** Longest result that a model is shown; a longer one is cut. */
+  resultBytes: count,
+});
+export type Toolset = z.infer<typeof toolsetSchema>;
+
 /** Settings that a run keeps to its end, whatever changes on disk. Holds names of environment variables, never keys. */
 export const runSchema = z.object({
   conductor: conductorSchema,
   /** Workers that this run may use, in the order of the configuration: the index is the plan's ordinal. */
   workers: z.array(workerSchema).min(1).readonly(),
   limits: runLimitsSchema,
+  /** Tools that its workers list; absent if none. */
+  toolset: toolsetSchema.exactOptional(),
   /** How the Conductor may call itself while depth remains: to review an answer, as a worker of its plan, or both. */
   recursion: z.enum(['review', 'worker', 'both', 'never']),
   heartbeatMs: milliseconds,

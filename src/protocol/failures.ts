@@ -62,6 +62,8 @@ export const FAILURES = {
   throttled: 'Worker.Throttled',
   /** The worker has failed too often lately and is paused. Workflow, by a fallback; if there is none, Temporal. */
   circuitOpen: 'Worker.CircuitOpen',
+  /** A tool's server took no call: nothing was sent. Temporal, with back-off, a few times. */
+  toolUnsent: 'Tool.Unsent',
   /** Processes were lost mid-call as often as the reservation allows. Workflow. */
   workerLost: 'Worker.Lost',
   /** A message that does not fit the state of a run, e.g. an approval when no plan waits. No one. */

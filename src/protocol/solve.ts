@@ -82,6 +82,17 @@ export type Steered = z.infer<typeof steeredSchema>;
 const amountSchema = z.object({ calls: z.int(), tokens: z.int(), nanoUsd: z.int() });
 
 function traceSchema<T extends z.ZodType>(text: T) {
+  const toolCall = z.object({
+    name: z.string(),
+    /** JSON of the arguments, as the model wrote it. */
+    arguments: text,
+    /** What the model was told; null while the call runs, or if it was never made. */
+    output: text.nullable(),
+    outcome: z.enum(['ok', 'error', 'unknown']).nullable(),
+    startedAt: z.string().nullable(),
+    endedAt: z.string().nullable(),
+  });
+  const turn = z.object({ worker: z.string(), turn: z.int(), calls: z.array(toolCall) });
   const step = z.object({
     index: z.int(),
     wave: z.int(),
@@ -100,6 +111,8 @@ function traceSchema<T extends z.ZodType>(text: T) {
     dropped: z.array(z.string()).readonly(),
     /** Workers tried before this one, in order, and why each gave no answer; absent if there were none. */
     skipped: z.array(z.object({ worker: z.string(), error: problemSchema })).exactOptional(),
+    /** Turns of its models that asked for tools, in order, those of workers that failed included; absent if none did. */
+    turns: z.array(turn).exactOptional(),
     startedAt: z.string().nullable(),
     endedAt: z.string().nullable(),
   });

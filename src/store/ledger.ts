@@ -1,5 +1,6 @@
 import type { Call } from '../protocol/solve';
 import type { Text } from '../protocol/text';
+import type { TakenTurn } from '../protocol/tool-use';
 import { readStoredJson, type Store } from './store';
 import { holdsText } from './texts';
 
@@ -84,6 +85,7 @@ export interface KeptAnswer {
   readonly output: Text;
   readonly thoughts?: Text;
   readonly cut?: true;
+  readonly turn?: TakenTurn;
   readonly dropped: readonly string[];
   readonly row: LedgerRow & { readonly endedAt: string };
 }
@@ -105,7 +107,10 @@ export async function keepAnswer(store: Store, answer: KeptAnswer): Promise<Kept
 /** Returns the answer that an earlier attempt of this call received, if its text still exists. */
 export async function findAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
   const answer = await readKeptAnswer(store, callId);
-  return answer !== null && (await holdsText(store, answer.output)) ? answer : null;
+  if (answer === null) return null;
+  const texts = [answer.output, ...(answer.turn ? [answer.turn.ref] : [])];
+  const held = await Promise.all(texts.map((text) => holdsText(store, text)));
+  return held.every(Boolean) ? answer : null;
 }
 
 export async function readKeptAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {

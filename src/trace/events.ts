@@ -18,12 +18,20 @@ import type { Call, Problem, RoundTrace, SolveTrace, Steered, StepTrace, Usage }
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';
 import { nanoUsdOfCall, purposeOf } from '../protocol/planning';
 import type { Text } from '../protocol/text';
+import type { AskedCall, ToolAnswer } from '../protocol/tool-use';
 import { reasonOf } from '../errors';
 import { ownRound } from './run-tree';
 
 export interface StepAddress {
   readonly round: number;
   readonly step: number;
+}
+
+/** The place of a call of a tool. */
+export interface ToolAddress extends StepAddress {
+  readonly worker: string;
+  readonly turn: number;
+  readonly ordinal: number;
 }
 
 /** Events of a run, recorded by the workflow as it goes and read back from a history. */
@@ -49,6 +57,16 @@ interface EventFields {
     Pick<StepTrace, 'worker' | 'model' | 'fallbackFor'> & { childId?: string; at: string };
   'step-kept': StepAddress & { output: Text };
   'step-answered': StepAddress & WorkerResult;
+  /** A model asks for tools: its step goes on. */
+  'turn-taken': StepAddress &
+    Pick<WorkerResult, 'calls' | 'dropped'> & {
+      worker: string;
+      turn: number;
+      asked: readonly AskedCall[];
+      at: string;
+    };
+  'tool-called': ToolAddress & { at: string };
+  'tool-ended': ToolAddress & ToolAnswer & { at: string };
   /** `output` is what arrived before the failure; it stays unless another attempt does better. */
   'step-failed': StepAddress & Omit<WorkerResult, 'startedAt'> & { problem: Problem };
   answered: { round: number; answer: Text };
@@ -110,8 +128,21 @@ export function stepStarted(request: WorkerRequest, at: string): RunEvent {
   return { kind: 'step-started', round, step, worker: worker.id, model: modelOf(worker), fallbackFor, at };
 }
 
-export function stepAnswered({ round, step }: WorkerRequest, result: WorkerResult): RunEvent {
+/** The end of a model call: an answer, or a turn that asks for tools. */
+export function stepAnswered(request: WorkerRequest, result: WorkerResult): RunEvent {
+  const { round, step } = request;
+  if (result.turn !== undefined) return turnTaken(request, result);
   return { kind: 'step-answered', round, step, ...result };
+}
+
+/** A model turn that asks for tools. */
+function turnTaken({ round, step, worker, toolTurn }: WorkerRequest, result: WorkerResult): RunEvent {
+  const { turn, calls, dropped, endedAt: at } = result;
+  const asked = turn?.calls ?? [];
+  return {
+    kind: 'turn-taken',
+    ...{ round, step, worker: worker.id, turn: toolTurn?.index ?? 0, asked, calls, dropped, at },
+  };
 }
 
 export function stepFailed(

@@ -1,7 +1,8 @@
 import { type Plan, planWaves } from '../plan/plan';
 import type { Call, Problem, RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
+import type { AskedCall } from '../protocol/tool-use';
 import { totalOf } from './cost';
-import type { EventOf, RunEvent, StepAddress } from './events';
+import type { EventOf, RunEvent, StepAddress, ToolAddress } from './events';
 import { answeringStep, isWithin } from './run-tree';
 
 export function emptyTrace(run: Pick<SolveTrace, 'id' | 'runId' | 'question' | 'startedAt'>): SolveTrace {
@@ -76,6 +77,14 @@ const CHANGES: {
     const answered = { ...told, startedAt, endedAt, dropped, error: null };
     return changeStep(withCalls(trace, calls), at, () => answered);
   },
+  'turn-taken': (trace, { worker, turn, asked, dropped, calls, ...at }) =>
+    changeStep(withCalls(trace, calls), at, ({ turns = [] }) => ({
+      dropped,
+      turns: [...turns, { worker, turn, calls: asked.map(asToolCall) }],
+    })),
+  'tool-called': (trace, { at: startedAt, ...place }) => changeToolCall(trace, place, { startedAt }),
+  'tool-ended': (trace, { at: endedAt, outcome, output, ...place }) =>
+    changeToolCall(trace, place, { outcome, output, endedAt }),
   'step-failed': (trace, { output, thoughts, problem: error, endedAt, dropped, calls, ...at }) => {
     const told = { output, ...(thoughts !== undefined && { thoughts }) };
     return changeStep(withCalls(trace, calls), at, () => ({ ...told, endedAt, dropped, error }));
@@ -147,6 +156,30 @@ function changeStep(trace: SolveTrace, at: StepAddress, change: Change<StepTrace
   return changeRound(trace, at.round, ({ steps }) => ({
     steps: steps.map((step) => (step.index === at.step ? { ...step, ...change(step) } : step)),
   }));
+}
+
+type ToolCallTrace = NonNullable<StepTrace['turns']>[number]['calls'][number];
+
+/** A call that cannot be made has its answer at once. */
+function asToolCall({ name, input, problem }: AskedCall): ToolCallTrace {
+  const outcome = problem === undefined ? null : 'error';
+  return { name, arguments: input, output: problem ?? null, outcome, startedAt: null, endedAt: null };
+}
+
+function changeToolCall(
+  trace: SolveTrace,
+  { worker, turn, ordinal, ...at }: Omit<ToolAddress, never>,
+  change: Partial<ToolCallTrace>,
+): SolveTrace {
+  return changeStep(trace, at, ({ turns = [] }) => {
+    const place = turns.findLastIndex((each) => each.worker === worker && each.turn === turn);
+    const changed = turns.map((each, index) =>
+      index === place
+        ? { ...each, calls: each.calls.map((call, at) => (at === ordinal ? { ...call, ...change } : call)) }
+        : each,
+    );
+    return { turns: changed };
+  });
 }
 
 function passedOver({ worker, error, skipped = [] }: Omit<StepTrace, 'startedAt'>): Partial<StepTrace> {

@@ -134,7 +134,7 @@ async function runChild(context: RunContext, share: Share, options: ChildOptions
 const MAX_ID_BYTES = 1000;
 
 async function startSolve(
-  { input: { approval, seed, live }, run, limits, payloads, depth, rootId, steering }: RunContext,
+  { input: { approval, seed, live }, run, limits, payloads, toolBox, depth, rootId, steering }: RunContext,
   { childId, summary, question, maxAnswerTokens, background, ...options }: ChildOptions,
   share: SpendingLimits,
   { depth: maxDepth, hints }: SteeringState,
@@ -144,11 +144,12 @@ async function startSolve(
     throw ApplicationFailure.nonRetryable(`no child was started: ${reason}`, FAILURES.badInput);
   }
   const wallClockMs = Math.max(1, limits.remainingMs());
+  const toolset = toolBox.share();
   const childLimits = { ...limits.current, ...share, depth: maxDepth, wallClockMs };
   const parent: Parent = {
     rootId,
     depth: depth + 1,
-    run: { ...run, limits: childLimits },
+    run: { ...run, limits: childLimits, ...(toolset && { toolset }) },
     hints,
     background: payloads.takesInline(background) ? background : await payloads.byReference(background),
     ...options,

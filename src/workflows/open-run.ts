@@ -11,6 +11,7 @@ import { PayloadBudget } from './payload-budget';
 import { Recorder, type RunContext, type RunStart } from './run-context';
 import { runPlan } from './run-plan';
 import { Approval, Steering } from './steering';
+import { ToolBox } from './tool-box';
 
 /** Begins the run of a solve, which takes messages before its configuration is known. */
 export function beginRun(input: SolveInput): RunStart {
@@ -66,6 +67,10 @@ function startWith(recorder: Recorder, rights: KeyRights): RunStart {
   return { recorder, steering: new Steering(rights), approval: new Approval() };
 }
 
-function contextOf(start: RunStart, opened: Omit<RunContext, keyof RunStart | 'payloads'>): RunContext {
-  return { ...start, ...opened, payloads: new PayloadBudget(opened.run.storeId) };
+function contextOf(
+  start: RunStart,
+  opened: Omit<RunContext, keyof RunStart | 'payloads' | 'toolBox'>,
+): RunContext {
+  const { run } = opened;
+  return { ...start, ...opened, payloads: new PayloadBudget(run.storeId), toolBox: new ToolBox(run) };
 }

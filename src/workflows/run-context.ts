@@ -9,6 +9,7 @@ import { applyEvent } from '../trace/reduce';
 import type { Limits } from './limits';
 import type { PayloadBudget } from './payload-budget';
 import type { Approval, Steering } from './steering';
+import type { ToolBox } from './tool-box';
 import type { RunEvent } from '../trace/events';
 
 export interface RunContext extends RunTask {
@@ -26,6 +27,7 @@ export interface RunContext extends RunTask {
   readonly background: readonly Background[];
   readonly approval: Approval;
   readonly payloads: PayloadBudget;
+  readonly toolBox: ToolBox;
   /** Prefix of each call's identity, if calls have one: see `WorkerRequest`. */
   readonly identity?: string;
 }

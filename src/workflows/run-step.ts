@@ -18,6 +18,7 @@ import { readExternalResult } from '../protocol/planning';
 import { FAILURES } from '../protocol/failures';
 import { BOOK_CALL, CALL_WORKER, CHECK_ANSWER, CONDUCTOR_ID, KEEP_TEXT } from '../protocol/names';
 import { INLINE_BYTES, type Text } from '../protocol/text';
+import type { TakenTurn } from '../protocol/tool-use';
 import {
   type CallFailure,
   externalAnswered,
@@ -31,6 +32,8 @@ import { modelActivities, stepSummary, storeActivities } from './activities';
 import { callItself } from './child';
 import { isOwnCancellation, mayRetryBilled, now } from './failures';
 import { mayRecurse, type RunContext } from './run-context';
+import { hasTools } from './tool-box';
+import { ToolLoop } from './tool-loop';
 
 /** How often one worker is asked again after a call that may have been billed without an answer. */
 const MAX_PAID_RETRIES = 1;
@@ -66,11 +69,16 @@ export async function runStep(whole: RunContext, step: ReadyStep): Promise<void>
   for (const [index, worker] of workers.entries()) {
     const hasFallback = index < workers.length - 1;
     let request: WorkerRequest | null = requestFor(context, ready, worker, hasFallback);
+    const loop = hasTools(worker, context.run) ? await ToolLoop.open(context, worker) : null;
+    if (loop !== null) request = { ...request, toolTurn: loop.first };
     // Not a function of its own: the SDK takes a stack trace of each promise that a workflow makes.
     for (let paidRetries = 0; request !== null; paidRetries += 1) {
-      const failure = await makeCall(context, callOf(context, request, paidRetries));
-      if (failure === null) return;
-      request = paidRetries < MAX_PAID_RETRIES ? retryOf(request, failure) : null;
+      const ended = await makeCall(context, callOf(context, request, paidRetries));
+      if (ended === null) return;
+      if ('ref' in ended) {
+        request = loop && { ...request, toolTurn: await loop.goOn(request, ended) };
+        paidRetries = -1;
+      } else request = paidRetries < MAX_PAID_RETRIES ? retryOf(request, ended) : null;
     }
   }
 }
@@ -88,7 +96,9 @@ function callOf({ identity }: RunContext, request: WorkerRequest, paidRetries: n
 /** Returns the request to repeat after one that may have been billed, or null if it would only fail again. */
 function retryOf(request: WorkerRequest, { problem, details }: CallFailure): WorkerRequest | null {
   if (problem.type === FAILURES.answerInvalid) {
-    return { ...request, failed: { reply: details?.partial ?? '', problem } };
+    const { toolTurn } = request;
+    const failed = { reply: details?.partial ?? '', problem };
+    return { ...request, failed, ...(toolTurn && { toolTurn: { ...toolTurn, mayCall: false } }) };
   }
   if (problem.type !== FAILURES.truncated) return mayRetryBilled(problem) ? request : null;
   return request.worker.kind === 'model' ? withMoreRoom(request, request.worker) : null;
@@ -135,8 +145,11 @@ function requestFor(
   };
 }
 
-/** Makes one call and records its outcome. Returns null if it was answered. */
-async function makeCall(context: RunContext, request: WorkerRequest): Promise<CallFailure | null> {
+/** Makes one call and records its outcome. Returns null if it was answered, or the turn that asks for tools. */
+async function makeCall(
+  context: RunContext,
+  request: WorkerRequest,
+): Promise<CallFailure | TakenTurn | null> {
   const { recorder, limits } = context;
   const worst = worstCaseOf(request.worker, workerPromptBytes(request), request.maxOutputTokens);
   recorder.record(stepStarted(request, now()));
@@ -146,7 +159,7 @@ async function makeCall(context: RunContext, request: WorkerRequest): Promise<Ca
     const result = await callWorker(context, { ...request, allowance: reservation.allowance });
     reservation.settle(result.calls);
     recorder.record(stepAnswered(request, result));
-    return null;
+    return result.turn ?? null;
   } catch (error) {
     const failure = readFailure(error, request.worker.id);
     const isCancelled = isOwnCancellation(error);

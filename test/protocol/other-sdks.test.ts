@@ -167,7 +167,7 @@ test('the page documents every field of the result, and no other', () => {
 
 test('the page documents every field that a worker in another language gets or may return, and no other', () => {
   // Leaves out the fields that only models get.
-  const request = fields<Omit<WorkerRequest, 'sharesPrompt' | 'maxAnswerTokens'>>('', {
+  const request = fields<Omit<WorkerRequest, 'sharesPrompt' | 'maxAnswerTokens' | 'toolTurn'>>('', {
     rootId: true,
     identity: true,
     question: true,

@@ -1,3 +1,4 @@
+import { refuseUnrepeatable } from '../../config/tools';
 import { UsageError } from '../../errors';
 import type { Session } from '../kit/session';
 import { checkCostLimit } from '../kit/load-settings';
@@ -89,6 +90,7 @@ async function plan(
 ): Promise<Keep> {
   const { judge: compares, seed, learnFrom, repeats } = options;
   const run = resolveRun(config, { pool: options });
+  refuseUnrepeatable(run, 'an evaluation');
   const verifier = verifierFor(questions, compares, config);
   const workers = run.workers.map(({ id }) => id);
   const cast = { workers, baselines: config.baselines, conductors: config.conductors };

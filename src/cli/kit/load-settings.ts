@@ -12,6 +12,7 @@ import type { ResolvedRun } from '../../protocol/cards';
 import type { TrainableConfig } from '../../training/config';
 import { UsageError } from '../../errors';
 import { say } from './terminal';
+import { errandsOfTools } from '../../config/tools';
 import { foreignKeys, foreignStore, requireTrust, untrusted } from './trust';
 
 export interface WorkOptions {
@@ -61,7 +62,8 @@ export function untrustedOf(config: TrainableConfig, options: WorkOptions): Prom
 }
 
 function foreignPairs(config: TrainableConfig): string[] {
-  return [...foreignKeys(configuredCards(config), process.env), ...foreignPlaces(config)];
+  const keys = foreignKeys(configuredCards(config), process.env);
+  return [...keys, ...errandsOfTools(config), ...foreignPlaces(config)];
 }
 
 /** Returns the credentials that open the store and the artifacts of training. */

@@ -95,6 +95,8 @@ export function errandOf(pair: string, verb: string): string {
 const CREDENTIALS: Readonly<Record<string, string>> = {
   PGPASSWORD: 'PGPASSWORD, or what ~/.pgpass has,',
   AWS: 'your AWS credentials',
+  PROGRAM: 'your rights on this machine',
+  TOOLS: 'what your runs ask of tools',
 };
 
 function grant(pairs: readonly string[]): void {

@@ -24,7 +24,7 @@ export interface WorkerPrompt extends AskedTexts {
   /** The owner's instructions to this worker, sent before anything else. */
   readonly instructions?: string | undefined;
   /** Earlier answer of this worker that did not fit the schema, and why. */
-  readonly failed?: { readonly reply: string; readonly problem: string };
+  readonly failed?: { readonly reply: string; readonly problem: string } | undefined;
 }
 
 /** Returns a worker's messages. For prompt caches, parts that more calls of a run share come earlier. */
@@ -86,7 +86,7 @@ const ANSWER_RULE =
   'Your reply is the answer to the question. It must be JSON that fits this schema: write that JSON and nothing else, no ' +
   'code fence around it.';
 
-function repairOf(failed: WorkerPrompt['failed']): Message[] {
+export function repairOf(failed: WorkerPrompt['failed']): Message[] {
   if (failed === undefined) return [];
   const { reply, problem } = failed;
   const asked = `This reply cannot be used: ${problem}.\n\nCorrect it, and write all of the JSON again and nothing else.`;

@@ -1,3 +1,4 @@
+import { refuseUnrepeatable } from '../../config/tools';
 import { ConfigError } from '../../config/errors';
 import { isPriced, resolveRun } from '../../config/resolve-run';
 import { examplesOf } from './few-shot';
@@ -24,6 +25,7 @@ export function resolveTraining(
   const training = trainingOf(config);
   const run = resolveRun(config);
   checkPool(training, run);
+  refuseUnrepeatable(run, 'a night');
   const verifier = resolveVerifier(config, new Date());
   const { questions, slots, temperature, budget } = training;
   const { unparseable, parseable, correct, costWeight, lengthWeight } = training.reward;

@@ -1,0 +1,70 @@
+import { argumentsIn, type OfferedTool, type Part, type ToolUse, type Turn } from '../protocol/parts';
+import type { TextRef } from '../protocol/text';
+import type { AskedCall, Exchange, TakenTurn, ToolResult, ToolTurn } from '../protocol/tool-use';
+import type { Store } from '../store/store';
+import { keepText, readText } from '../store/texts';
+
+/** A model turn as it is kept: what came before it, by reference, and what it added. */
+interface KeptTurn {
+  readonly parent: TextRef | null;
+  /** Results of the parent's calls. */
+  readonly results: readonly ToolResult[];
+  readonly parts: readonly Part[];
+}
+
+/** Keeps a turn that asks for tools, and says of each call whether it can be made. */
+export async function keepTurn(
+  store: Store,
+  { after, names }: ToolTurn,
+  parts: readonly Part[],
+): Promise<TakenTurn> {
+  const kept: KeptTurn = { parent: after?.turn ?? null, results: after?.results ?? [], parts };
+  const ref = await keepByReference(store, JSON.stringify(kept));
+  const calls = parts.filter((part) => part.kind === 'call');
+  return {
+    ref,
+    calls: await Promise.all(
+      calls.map(async ({ id, name, input }): Promise<AskedCall> => {
+        const problem = problemOf(name, input, names);
+        const call = { id, name, input: await keepText(store, input) };
+        return problem === null ? call : { ...call, problem };
+      }),
+    ),
+  };
+}
+
+function problemOf(name: string, input: string, names: readonly string[]): string | null {
+  if (!names.includes(name)) return `There is no tool ${name}. You can call: ${names.join(', ')}.`;
+  if (argumentsIn(input) !== null) return null;
+  return `The arguments are not a JSON object; they begin ${JSON.stringify(input.slice(0, 200))}. Write all of them again.`;
+}
+
+/** Keeps a text in the store, however short it is: its reference is of one length in every history. */
+export async function keepByReference(store: Store, text: string): Promise<TextRef> {
+  const kept = await keepText(store, text, 0);
+  if (typeof kept === 'string') throw new Error('an empty text has no reference');
+  return kept;
+}
+
+/** Reads the tools and the exchange of a model call. */
+export async function readToolUse(store: Store, { list, names, mayCall, after }: ToolTurn): Promise<ToolUse> {
+  const offered = JSON.parse(await readText(store, list)) as OfferedTool[];
+  const tools = offered.filter(({ name }) => names.includes(name));
+  return { tools, mayCall, turns: await readTurns(store, after) };
+}
+
+async function readTurns(store: Store, after: Exchange | null): Promise<Turn[]> {
+  if (after === null) return [];
+  const { parent, results, parts } = JSON.parse(await readText(store, after.turn)) as KeptTurn;
+  const before = await readTurns(store, parent && { turn: parent, results });
+  const told = await Promise.all(
+    after.results.map(async ({ id, name, output, outcome }): Promise<Part> => ({
+      kind: 'result',
+      id,
+      name,
+      text: await readText(store, output),
+      ...(outcome !== 'ok' && { isError: true }),
+    })),
+  );
+  return [...before, { role: 'assistant', parts }, { role: 'user', parts: told }];
+}

@@ -1,0 +1,162 @@
+import { hash } from 'node:crypto';
+import { ApplicationFailure, type Info } from '@temporalio/activity';
+import { activityInfo, Context } from '@temporalio/activity';
+import { ConfigError } from '../../config/errors';
+import { durationMs } from '../../config/duration';
+import { codeOf, reasonOf } from '../../errors';
+import { FAILURES } from '../../protocol/failures';
+import { argumentsIn } from '../../protocol/parts';
+import type { ToolAnswer, ToolOutcome, ToolRequest } from '../../protocol/tool-use';
+import type { Store } from '../../store/store';
+import { keepText, readText } from '../../store/texts';
+import { ToolCallRecord } from '../../store/tool-calls';
+import { untilWritten } from '../heartbeat';
+import { causesOf } from '../models/diagnose';
+import { redact } from '../models/redact';
+import type { ToolConnections } from './connections';
+import { cutTo, textOfResult } from './result-text';
+
+/** Attempts of a call that surely sent nothing, before the model is told so. */
+const MAX_UNSENT = 5;
+
+export interface ToolDependencies {
+  readonly store: Store;
+  readonly connections: ToolConnections;
+}
+
+/**
+ * Makes one call of a tool durable.
+ *
+ * 1. If an earlier attempt kept an answer, it is returned and nothing is sent.
+ * 2. That the call begins is kept before anything is sent. An attempt that finds a beginning without an answer may find
+ *    a call that was carried out: it sends again only if the operator called the tool repeatable. Otherwise the model
+ *    is told that the outcome is unknown.
+ * 3. What surely was not sent is tried again by Temporal, a few times. Every other failure is told to the model.
+ * 4. The answer is kept before it is reported.
+ *
+ * @throws ApplicationFailure of type `Tool.Unsent`, which Temporal retries; CancelledFailure
+ */
+export async function callTool(dependencies: ToolDependencies, request: ToolRequest): Promise<ToolAnswer> {
+  const info = activityInfo();
+  const record = new ToolCallRecord(dependencies.store, callIdOf(request, info));
+  const state = await record.read();
+  if (state?.state === 'answered') return state.answer;
+  const answer = (outcome: ToolOutcome, text: string): Promise<ToolAnswer> =>
+    keepAnswer(dependencies.store, record, request, { outcome, text });
+  if (state?.state === 'begun' && !request.tool.repeatable) return answer('unknown', LOST);
+  try {
+    return await answer(...(await send(dependencies, request, record)));
+  } catch (error) {
+    const { cancellationSignal } = Context.current();
+    if (cancellationSignal.aborted || isOfTemporal(error)) throw error;
+    const reason = redactAll(reasonOf(error), dependencies.connections.secretsOf(request.tool.card));
+    if (!(error instanceof UnsentError)) return answer('unknown', `${UNCLEAR} ${reason}.`);
+    if (info.attempt >= MAX_UNSENT || error.isFinal)
+      return answer('error', `The tool was not called: ${reason}.`);
+    throw ApplicationFailure.create({ type: FAILURES.toolUnsent, message: `nothing was sent: ${reason}` });
+  }
+}
+
+const LOST =
+  'The outcome of this call is unknown: it was sent, and the process that waited for it was lost. It may have taken effect. ' +
+  'Do not simply repeat it.';
+const UNCLEAR = 'The outcome of this call is unknown, and it may have taken effect:';
+
+/** Returns the id of a call: its place in its run, or in every run alike. */
+function callIdOf(
+  { identity, round, step, worker, turn, ordinal }: ToolRequest,
+  { workflowExecution }: Pick<Info, 'workflowExecution'>,
+): string {
+  const { workflowId = '', runId = '' } = workflowExecution ?? {};
+  const run = identity === undefined ? [workflowId, runId] : [identity];
+  return hash('sha256', JSON.stringify([...run, round, step, worker, turn, ordinal]));
+}
+
+/** Error of a call that surely was not carried out. */
+class UnsentError extends Error {
+  override readonly name = 'UnsentError';
+  /** @param isFinal whether trying again would not help */
+  constructor(
+    cause: unknown,
+    readonly isFinal = false,
+  ) {
+    super(reasonOf(cause), { cause });
+  }
+}
+
+async function send(
+  { store, connections }: ToolDependencies,
+  request: ToolRequest,
+  record: ToolCallRecord,
+): Promise<[ToolOutcome, string]> {
+  const { card, tool } = request.tool;
+  const { cancellationSignal: signal } = Context.current();
+  const server = connections.serverOf(card);
+  if (!server.allow.includes(tool)) {
+    const problem = new ConfigError(`"tools.${card}.allow" of this worker process does not name ${tool}`);
+    throw new UnsentError(problem, true);
+  }
+  const args = argumentsIn(await readText(store, request.input)) ?? {};
+  const timeout = durationMs(server.timeout);
+  let isConnected = false;
+  let isSent = false;
+  try {
+    return await connections.use(card, async (client) => {
+      isConnected = true;
+      await untilWritten(() => record.begin());
+      isSent = true;
+      const options = { signal, timeout, maxTotalTimeout: timeout };
+      const result = await client.callTool({ name: tool, arguments: args }, options);
+      const { text, isError } = textOfResult(result);
+      return [isError ? 'error' : 'ok', text];
+    });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (!isConnected) throw new UnsentError(error, error instanceof ConfigError);
+    if (isSent && !isRefused(error)) throw withTimeout(error, timeout);
+    await untilWritten(() => record.takeBack());
+    throw new UnsentError(error);
+  }
+}
+
+const REFUSED_CODES: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'NOT_CONNECTED',
+]);
+
+/** Whether an error says that the server never took the call. */
+function isRefused(error: unknown): boolean {
+  return causesOf(error).some((cause) => {
+    const { status } = Object(Reflect.get(cause, 'data')) as { readonly status?: unknown };
+    return REFUSED_CODES.has(codeOf(cause)) || status === 429;
+  });
+}
+
+/** The client's own words for a timeout name no time. */
+function withTimeout(error: unknown, timeoutMs: number): Error {
+  if (codeOf(error) !== 'REQUEST_TIMEOUT') return error instanceof Error ? error : new Error(String(error));
+  return new Error(`it gave no result within ${timeoutMs / 1000} s`, { cause: error });
+}
+
+function isOfTemporal(error: unknown): boolean {
+  return error instanceof ApplicationFailure;
+}
+
+function redactAll(text: string, secrets: readonly string[]): string {
+  return redact(
+    secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text),
+    null,
+  );
+}
+
+async function keepAnswer(
+  store: Store,
+  record: ToolCallRecord,
+  { resultBytes }: ToolRequest,
+  { outcome, text }: { readonly outcome: ToolOutcome; readonly text: string },
+): Promise<ToolAnswer> {
+  const output = await untilWritten(() => keepText(store, cutTo(text, resultBytes)));
+  return untilWritten(() => record.answer({ outcome, output }));
+}

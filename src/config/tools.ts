@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { isLoopback } from '../network/proxy';
+import type { ResolvedRun, RunWorker, ToolCard, Toolset } from '../protocol/cards';
+import { durationMs } from './duration';
+import { ConfigError, someOf } from './errors';
+import { baseUrlSchema, durationSchema, keyNameSchema } from './field-schemas';
+import type { Config } from './schema';
+
+const name = z.string().min(1).max(128);
+
+/** Name of an entry in `tools:`, with room for a tool's own name beside it in the 64 characters that vendors take. */
+const entryName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/);
+const ENTRY_NAME = 'expected up to 32 lowercase letters, digits and dashes, beginning with a letter';
+
+const urlSchema = baseUrlSchema.refine((text) => !/^http:/.test(text) || isLoopback(new URL(text)), {
+  error: 'expected https; http is for servers of this machine, such as http://127.0.0.1:3000/mcp',
+});
+
+/** Server that speaks the Model Context Protocol: at an address, or a program that each worker process starts. */
+const serverSchema = z.union(
+  [
+    z.strictObject({
+      url: urlSchema,
+      /** Headers, each with the variable that holds its value. */
+      headersEnv: z.record(z.string().regex(/^[A-Za-z0-9-]{1,64}$/), keyNameSchema).default({}),
+    }),
+    z.strictObject({
+      command: z.array(z.string().min(1)).min(1),
+      /** Variables that the program is given, besides HOME, PATH and the like. */
+      env: z.array(keyNameSchema).default([]),
+    }),
+  ],
+  { error: 'expected { url: https://… } or { command: [program, argument, …] }' },
+);
+
+const mcpSchema = z.strictObject({
+  mcp: serverSchema,
+  /** Exact names of the tools that cards may list. */
+  allow: z.array(name).min(1, { error: 'expected the names of the tools that may be called' }),
+  /** Tools that may be called twice in place of once, since that changes nothing. */
+  repeatable: z.array(name).default([]),
+  timeout: durationSchema.default('60s'),
+});
+
+const ownTool = {
+  description: z.string().trim().min(1).max(1000),
+  /** JSON schema of the arguments. */
+  input: z.looseObject({ type: z.literal('object') }, { error: 'expected a JSON schema of type: object' }),
+  repeatable: z.boolean().default(false),
+  timeout: durationSchema.default('60s'),
+};
+const called = z.strictObject({ type: name, taskQueue: name });
+
+const toolSchema = z.union(
+  [
+    mcpSchema,
+    z.strictObject({ activity: called, ...ownTool }),
+    z.strictObject({ workflow: called, ...ownTool }),
+  ],
+  {
+    error:
+      'expected a tool: { mcp, allow }, { activity, description, input } or { workflow, description, input }',
+  },
+);
+
+export const toolsSchema = z.record(entryName, toolSchema, {
+  error: ({ code }) => (code === 'invalid_key' ? ENTRY_NAME : undefined),
+});
+
+type ToolConfig = z.output<typeof toolSchema>;
+export type ServerConfig = Extract<ToolConfig, { readonly mcp: unknown }>;
+
+/** Names in a card's `tools`: `github` for all that the entry allows, `github.search_issues` for one of them. */
+export const cardToolsSchema = z.array(z.string().min(1)).min(1);
+
+/** Checks the entries against themselves, and the cards against the entries. */
+export function checkTools(
+  { tools, workers, baselines }: Pick<Config, 'tools' | 'workers' | 'baselines'>,
+  context: z.RefinementCtx,
+): void {
+  const report = (path: PropertyKey[], message: string): void => {
+    context.addIssue({ code: 'custom', path, message });
+  };
+  for (const [entry, tool] of Object.entries(tools)) {
+    if (!('mcp' in tool)) continue;
+    for (const [index, each] of tool.repeatable.entries()) {
+      if (tool.allow.includes(each)) continue;
+      report(['tools', entry, 'repeatable', index], `expected one of ${someOf(tool.allow)}, which it allows`);
+    }
+  }
+  const known = Object.entries(tools).flatMap(([entry, tool]) => [entry, ...namesIn(entry, tool)]);
+  for (const [list, cards] of Object.entries({ workers, baselines })) {
+    for (const [index, card] of cards.entries()) {
+      const listed = 'tools' in card ? (card.tools ?? []) : [];
+      for (const [place, each] of listed.entries()) {
+        if (known.includes(each)) continue;
+        const remedy = known.length === 0 ? 'add it to "tools:"' : `expected one of ${someOf(known)}`;
+        report([list, index, 'tools', place], remedy);
+      }
+    }
+  }
+}
+
+function namesIn(entry: string, tool: ToolConfig): string[] {
+  return 'mcp' in tool ? tool.allow.map((each) => `${entry}.${each}`) : [];
+}
+
+/**
+ * Returns the tools of a run: those that its workers list. It names servers and no addresses, programs or variables:
+ * what is called is decided by the configuration of the worker process that calls.
+ */
+export function resolveToolset(
+  { tools, limits }: Pick<Config, 'tools' | 'limits'>,
+  workers: readonly RunWorker[],
+): Toolset | undefined {
+  const listed = new Set(workers.flatMap((worker) => (worker.kind === 'model' ? (worker.tools ?? []) : [])));
+  const cards = Object.entries(tools).flatMap(([entry, tool]): ToolCard[] => {
+    const timeoutMs = durationMs(tool.timeout);
+    if ('mcp' in tool) {
+      const allow = tool.allow.filter((each) => listed.has(entry) || listed.has(`${entry}.${each}`));
+      const { repeatable } = tool;
+      return allow.length === 0 ? [] : [{ kind: 'mcp', name: entry, allow, repeatable, timeoutMs }];
+    }
+    if (!listed.has(entry)) return [];
+    const { description, input, repeatable } = tool;
+    const [kind, where] =
+      'activity' in tool ? (['activity', tool.activity] as const) : (['workflow', tool.workflow] as const);
+    return [{ kind, name: entry, ...where, description, input, repeatable, timeoutMs }];
+  });
+  if (cards.length === 0) return undefined;
+  return { cards, turns: limits.toolTurns, calls: limits.toolCalls, resultBytes: limits.toolResultBytes };
+}
+
+/**
+ * Refuses a run that may carry out a call many times for its questions, if it could change something by that.
+ * @param what what is started, e.g. `a night`
+ * @throws ConfigError that names the tools
+ */
+export function refuseUnrepeatable(
+  { toolset, workers }: Pick<ResolvedRun, 'toolset' | 'workers'>,
+  what: string,
+): void {
+  const listed = new Set(workers.flatMap((worker) => (worker.kind === 'model' ? (worker.tools ?? []) : [])));
+  const once = (toolset?.cards ?? []).flatMap((card) => {
+    if (card.kind !== 'mcp') return card.repeatable || !listed.has(card.name) ? [] : [card.name];
+    const { name: entry, allow, repeatable } = card;
+    const used = allow.filter((tool) => listed.has(entry) || listed.has(`${entry}.${tool}`));
+    return used.filter((tool) => !repeatable.includes(tool)).map((tool) => `${entry}.${tool}`);
+  });
+  if (once.length === 0) return;
+  throw new ConfigError(
+    `${what} asks the same workers again and again, and they may call ${someOf(once)}, which is not repeatable: add it ` +
+      'to "repeatable" under "tools:" if a second call changes nothing, or take it off the cards',
+  );
+}
+
+/**
+ * Returns what `tools:` would do with this user's rights, as `NAME=place`: programs that are started, servers that are
+ * told what runs ask, and variables that they are sent.
+ */
+export function errandsOfTools({ tools }: Pick<Config, 'tools'>): string[] {
+  return Object.values(tools).flatMap((tool) => {
+    if (!('mcp' in tool)) return [];
+    const { mcp } = tool;
+    // The list of what is trusted is separated by commas.
+    if ('command' in mcp) return [`PROGRAM=${mcp.command.join(' ').replaceAll(',', '%2C')}`];
+    const { origin } = new URL(mcp.url);
+    return [`TOOLS=${origin}`, ...Object.values(mcp.headersEnv).map((name) => `${name}=${origin}`)];
+  });
+}

@@ -1,0 +1,96 @@
+import type { Text, TextRef } from './text';
+
+// Tools in a run, as they travel through Temporal: texts by reference, so that a history stays flat in their length.
+
+/** A tool that a model may be offered, as the run knows it; `ListedTools.list` has its description and schema. */
+export interface ListedTool {
+  /** Entry of `tools:` that it belongs to. */
+  readonly card: string;
+  /** Its own name there; the entry's, for an activity or workflow. */
+  readonly tool: string;
+  /** Name under which models are offered it. */
+  readonly name: string;
+  readonly repeatable: boolean;
+  /** Bytes of all that a request says about it. */
+  readonly bytes: number;
+}
+
+/** Result of `conductor.listTools`: fixed for the run, whatever the servers say later. */
+export interface ListedTools {
+  /** JSON of the list of `OfferedTool`. */
+  readonly list: TextRef;
+  readonly tools: readonly ListedTool[];
+  /** Why tools of the run are missing, a sentence each. */
+  readonly problems: readonly string[];
+}
+
+/** A call that a model asks for. */
+export interface AskedCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON of the arguments. */
+  readonly input: Text;
+  /** Why it cannot be made, in words for the model. */
+  readonly problem?: string;
+}
+
+/** A model turn that asks for tools, kept in the store with a reference to the one before. */
+export interface TakenTurn {
+  readonly ref: TextRef;
+  readonly calls: readonly AskedCall[];
+}
+
+/** `unknown`: it was sent, and nobody knows what came of it. */
+export type ToolOutcome = 'ok' | 'error' | 'unknown';
+
+export interface ToolAnswer {
+  readonly outcome: ToolOutcome;
+  /** What the model is told. */
+  readonly output: Text;
+}
+
+export interface ToolResult extends ToolAnswer {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** What was said since the prompt: the last turn, which leads to those before it, and the results of its calls. */
+export interface Exchange {
+  readonly turn: TextRef;
+  readonly results: readonly ToolResult[];
+}
+
+/** The place of a model call in its step's exchange with tools. */
+export interface ToolTurn {
+  /** From 0. */
+  readonly index: number;
+  readonly list: TextRef;
+  /** Names of the tools that the model is offered. */
+  readonly names: readonly string[];
+  /** false: it must answer now. */
+  readonly mayCall: boolean;
+  /** null for the first turn. */
+  readonly after: Exchange | null;
+  /** Most bytes that tools and exchange add to the prompt. */
+  readonly bytes: number;
+}
+
+/** One call of a tool: input of `conductor.callTool`, and of the user's own activities and workflows. */
+export interface ToolRequest {
+  readonly rootId: string;
+  readonly storeId?: string | undefined;
+  /** In place of Temporal's ids, for a call that is the same in every run. */
+  readonly identity?: string | undefined;
+  readonly round: number;
+  readonly step: number;
+  readonly worker: string;
+  readonly turn: number;
+  /** Number of the call in its turn. */
+  readonly ordinal: number;
+  readonly tool: ListedTool;
+  /** JSON of the arguments. */
+  readonly input: Text;
+  /** The arguments themselves, for the user's own activities and workflows. */
+  readonly arguments?: unknown;
+  readonly resultBytes: number;
+}

@@ -1,0 +1,57 @@
+import type { ToolAnswer } from '../protocol/tool-use';
+import { readStoredJson, type Store } from './store';
+
+/** What is known of one call of a tool. `unsent`: an attempt began, and surely sent nothing. */
+type CallState =
+  { readonly state: 'begun' | 'unsent' } | { readonly state: 'answered'; readonly answer: ToolAnswer };
+
+/**
+ * The state of one call of a tool, in one entry of the store: an attempt that finds a beginning without an answer knows
+ * that the call may have been carried out. The first answer that is kept is the call's.
+ */
+export class ToolCallRecord {
+  private readonly key: string;
+  private was: Buffer | null = null;
+
+  /** @param callId SHA-256 of the call's place */
+  constructor(
+    private readonly store: Store,
+    callId: string,
+  ) {
+    this.key = `tools/${callId.slice(0, 2)}/${callId}.json`;
+  }
+
+  async read(): Promise<CallState | null> {
+    this.was = await this.store.read(this.key);
+    return (await readStoredJson(this.store, this.key)) as CallState | null;
+  }
+
+  /** Keeps that the call is about to be sent. Returns false if another attempt has changed its state. */
+  begin(): Promise<boolean> {
+    return this.change({ state: 'begun' });
+  }
+
+  /** Takes back a beginning: nothing was sent. */
+  async takeBack(): Promise<void> {
+    await this.change({ state: 'unsent' });
+  }
+
+  /** Keeps the answer, and returns the one that counts. */
+  async answer(answer: ToolAnswer): Promise<ToolAnswer> {
+    if (await this.change({ state: 'answered', answer })) return answer;
+    const state = await this.read();
+    if (state?.state === 'answered') return state.answer;
+    return this.answer(answer);
+  }
+
+  private async change(state: CallState): Promise<boolean> {
+    const bytes = Buffer.from(JSON.stringify(state));
+    const { was } = this;
+    const isChanged =
+      was === null
+        ? await this.store.create(this.key, bytes)
+        : await this.store.replace(this.key, bytes, was);
+    if (isChanged) this.was = bytes;
+    return isChanged;
+  }
+}

@@ -1,0 +1,226 @@
+import {
+  ActivityCancellationType,
+  ChildWorkflowCancellationType,
+  executeChild,
+  ParentClosePolicy,
+  proxyActivities,
+} from '@temporalio/workflow';
+import { jsonBytes, utf8Bytes } from '../plan/plan';
+import type { ConductorActivities, WorkerRequest } from '../protocol/activity-contract';
+import type { ToolCard, Toolset } from '../protocol/cards';
+import { CALL_TOOL, KEEP_TEXT, READ_TEXT } from '../protocol/names';
+import { argumentsIn } from '../protocol/parts';
+import type { Text } from '../protocol/text';
+import type {
+  AskedCall,
+  ListedTool,
+  ListedTools,
+  TakenTurn,
+  ToolAnswer,
+  ToolRequest,
+  ToolResult,
+  ToolTurn,
+} from '../protocol/tool-use';
+import { toolCalled, toolEnded, unknownAnswer } from '../trace/tool-events';
+import { storeActivities } from './activities';
+import { isOwnCancellation, now, readCallFailure } from './failures';
+import type { RunContext } from './run-context';
+import { toolsOf } from './tool-box';
+
+/** Bytes of what vendors write around a call and its result. */
+const CALL_BYTES = 512;
+/** Times that a model may get one result for one call. */
+const MOST_ALIKE = 3;
+
+/**
+ * The exchange of one step's worker with its tools: each turn of the model that asks for tools leads to the results of its
+ * calls, and to the next turn.
+ *
+ * Laws: a turn and its calls are known to the run by reference, so that its history grows by the turn and not by what was
+ * said; a call that may not be repeated runs alone; after the last turn that the limits allow, or three times the same
+ * call with the same result, the model is asked once more, without tools.
+ */
+export class ToolLoop {
+  private index = 0;
+  private bytes: number;
+  private isStuck = false;
+  private readonly seen = new Map<string, number>();
+
+  private constructor(
+    private readonly context: RunContext,
+    private readonly toolset: Toolset,
+    private readonly listed: ListedTools,
+    private readonly tools: readonly ListedTool[],
+  ) {
+    this.bytes = tools.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** Begins the exchange of a worker. Returns null if none of its tools is there. */
+  static async open(context: RunContext, worker: WorkerRequest['worker']): Promise<ToolLoop | null> {
+    const { toolset } = context.run;
+    if (toolset === undefined) return null;
+    const listed = await context.toolBox.list(context.limits.remainingMs());
+    const tools = toolsOf(worker, listed);
+    return tools.length === 0 ? null : new ToolLoop(context, toolset, listed, tools);
+  }
+
+  get first(): ToolTurn {
+    return this.turn(null);
+  }
+
+  /** Carries out the calls of a turn, and returns the next one. Throws only the run's own cancellation. */
+  async goOn(request: WorkerRequest, taken: TakenTurn): Promise<ToolTurn> {
+    const results = await this.carryOut(request, taken.calls);
+    this.index += 1;
+    const said = results.map(({ output, name }) => textBytes(output) + utf8Bytes(name) + CALL_BYTES);
+    this.bytes += taken.ref.bytes + said.reduce((sum, bytes) => sum + bytes, 0);
+    return this.turn({ turn: taken.ref, results });
+  }
+
+  private turn(after: ToolTurn['after']): ToolTurn {
+    const { index, bytes, tools, listed, toolset } = this;
+    const mayCall = index < toolset.turns && !this.isStuck && this.context.toolBox.callsLeft > 0;
+    return { index, list: listed.list, names: tools.map(({ name }) => name), mayCall, after, bytes };
+  }
+
+  private async carryOut(request: WorkerRequest, calls: readonly AskedCall[]): Promise<ToolResult[]> {
+    const make = (call: AskedCall, ordinal: number): Promise<ToolResult> => this.make(request, call, ordinal);
+    const mayRunTogether = calls.every(({ name }) => this.toolOf(name)?.repeatable !== false);
+    if (mayRunTogether) return Promise.all(calls.map(make));
+    const results: ToolResult[] = [];
+    for (const [ordinal, call] of calls.entries()) results.push(await make(call, ordinal));
+    return results;
+  }
+
+  private async make(request: WorkerRequest, call: AskedCall, ordinal: number): Promise<ToolResult> {
+    const { id, name, problem } = call;
+    const { toolBox } = this.context;
+    const tool = this.toolOf(name);
+    if (problem !== undefined || tool === undefined) {
+      return { id, name, outcome: 'error', output: problem ?? `There is no tool ${name}.` };
+    }
+    if (toolBox.callsLeft === 0) {
+      const output = `The tool was not called: this run may make ${this.toolset.calls} calls of tools, and has made them.`;
+      return { id, name, outcome: 'error', output };
+    }
+    toolBox.countCall();
+    const answer = await this.answerOf(this.requestOf(request, call, tool, ordinal), tool);
+    return { id, name, ...this.unlessAlike(call, answer) };
+  }
+
+  private requestOf(
+    { rootId, storeId, identity, round, step, worker }: WorkerRequest,
+    { input }: AskedCall,
+    tool: ListedTool,
+    ordinal: number,
+  ): ToolRequest {
+    const { resultBytes } = this.toolset;
+    const place = { rootId, storeId, identity, round, step, worker: worker.id };
+    return { ...place, turn: this.index, ordinal, tool, input, resultBytes };
+  }
+
+  /** Makes a call and records it. Whatever fails is told to the model. */
+  private async answerOf(request: ToolRequest, tool: ListedTool): Promise<ToolAnswer> {
+    const { recorder } = this.context;
+    recorder.record(toolCalled(request, now()));
+    let answer: ToolAnswer;
+    try {
+      answer = await this.send(request, tool);
+    } catch (error) {
+      const { problem } = readCallFailure(error, tool.name);
+      answer = unknownAnswer(problem);
+      recorder.record(toolEnded(request, answer, now()));
+      if (isOwnCancellation(error)) throw error;
+      return answer;
+    }
+    recorder.record(toolEnded(request, answer, now()));
+    return answer;
+  }
+
+  private async send(request: ToolRequest, tool: ListedTool): Promise<ToolAnswer> {
+    const { run, limits, toolBox } = this.context;
+    const card = toolBox.cardOf(tool);
+    if (card !== undefined && card.kind !== 'mcp') return this.sendToOwn(request, card);
+    const activities = proxyActivities<ConductorActivities>({
+      // The activity itself ends a call at its tool's timeout; this bounds waiting and attempts.
+      scheduleToCloseTimeout: limits.remainingMs(),
+      heartbeatTimeout: run.heartbeatMs,
+      cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+      retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
+      summary: tool.name,
+    });
+    return activities[CALL_TOOL](request);
+  }
+
+  /** Temporal itself keeps that a call of the user's activity or workflow began, and what it returned. */
+  private async sendToOwn(
+    request: ToolRequest,
+    { kind, type, taskQueue, timeoutMs, repeatable }: Exclude<ToolCard, { readonly kind: 'mcp' }>,
+  ): Promise<ToolAnswer> {
+    const timeout = Math.min(timeoutMs, this.context.limits.remainingMs());
+    const { storeId } = request;
+    const written =
+      typeof request.input === 'string'
+        ? request.input
+        : await storeActivities('read the arguments')[READ_TEXT](request.input, storeId);
+    const whole: ToolRequest = { ...request, arguments: argumentsIn(written) ?? {} };
+    const summary = request.tool.name;
+    const returned: unknown =
+      kind === 'workflow'
+        ? await executeChild(type, {
+            args: [whole],
+            taskQueue,
+            workflowExecutionTimeout: timeout,
+            cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+            parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+            staticSummary: summary,
+          })
+        : await proxyActivities<Record<string, (request: ToolRequest) => Promise<unknown>>>({
+            taskQueue,
+            scheduleToCloseTimeout: timeout,
+            cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+            // Only the operator knows whether a call may happen twice.
+            retry: { maximumAttempts: repeatable ? 3 : 1 },
+            summary,
+          })[type]?.(whole);
+    const text = cutTo(typeof returned === 'string' ? returned : jsonOf(returned), request.resultBytes);
+    const isShort = text.length * 3 <= 4096;
+    const output = isShort
+      ? text
+      : await storeActivities('keep a result')[KEEP_TEXT](text, undefined, storeId);
+    return { outcome: 'ok', output };
+  }
+
+  /** Ends a loop in which a model asks the same again and again. */
+  private unlessAlike({ name, input }: AskedCall, answer: ToolAnswer): ToolAnswer {
+    const key = JSON.stringify([name, input, answer.output]);
+    const times = (this.seen.get(key) ?? 0) + 1;
+    this.seen.set(key, times);
+    if (times < MOST_ALIKE) return answer;
+    this.isStuck = true;
+    const output = `This call has brought the same result ${times} times. Answer now with what you know.`;
+    return { outcome: 'error', output };
+  }
+
+  private toolOf(name: string): ListedTool | undefined {
+    return this.tools.find((tool) => tool.name === name);
+  }
+}
+
+function textBytes(text: Text): number {
+  return typeof text === 'string' ? jsonBytes(text) : text.bytes;
+}
+
+function jsonOf(value: unknown): string {
+  return value === undefined ? '(the result is empty)' : JSON.stringify(value);
+}
+
+/** Cuts a text that takes more bytes than a model is shown. */
+function cutTo(text: string, most: number): string {
+  const bytes = utf8Bytes(text);
+  if (bytes <= most) return text;
+  const note = `\n[cut: the result has ${bytes} bytes, and at most ${most} are shown]`;
+  // A UTF-16 unit takes at most three bytes of UTF-8. Half of a pair could not be stored.
+  const start = text.slice(0, Math.floor((most - utf8Bytes(note)) / 3)).replace(/[\uD800-\uDBFF]$/, '');
+  return start + note;
+}

@@ -1,0 +1,275 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ConfigInput } from '../../src';
+import type { Reply, SimulatedRequest } from '../../src/testing';
+import { Worker } from '@temporalio/worker';
+import type { ToolRequest } from '../../src/protocol/tool-use';
+import { startWorkerProcess } from '../durability/worker-process';
+import { openStage, type Stage, step } from '../support/stage';
+import { testTaskQueue } from '../support/temporal';
+import { endOf, until } from '../support/until';
+
+const question = 'Where does the Danube rise?';
+const SERVER = join(__dirname, '../support/tools-server.cjs');
+const SECRET = 'tool-secret-9f86d081884c7d65';
+
+const TOOLS = [
+  'look_up',
+  'order',
+  'secret',
+  'huge',
+  'broken',
+  'picture',
+  'never',
+  'die',
+  'pay',
+  'read_slowly',
+];
+
+/** A stage whose worker `a` has the tools of a real server. */
+function openTooled(changes: Partial<ConfigInput> = {}): Promise<Stage> {
+  return openStage({
+    simulation: { fallback: { price: { input: 2, output: 10 } } },
+    config: {
+      ...changes,
+      tools: {
+        shelf: {
+          mcp: { command: [process.execPath, SERVER], env: ['TOOLS_LOG', 'TOOLS_SECRET'] },
+          allow: TOOLS,
+          repeatable: ['look_up', 'read_slowly'],
+          timeout: '30s',
+        },
+        hasty: { mcp: { command: [process.execPath, SERVER] }, allow: ['never'], timeout: '1s' },
+        ...changes.tools,
+      },
+    },
+    configure: (config) => ({
+      ...config,
+      workers: config.workers.map((worker, index) =>
+        index === 0 ? { ...worker, tools: ['shelf', 'hasty', ...Object.keys(changes.tools ?? {})] } : worker,
+      ) as ConfigInput['workers'],
+    }),
+  });
+}
+
+let stage: Stage;
+const opened: Stage[] = [];
+const seen: SimulatedRequest[] = [];
+
+async function open(changes?: Partial<ConfigInput>): Promise<void> {
+  stage = await openTooled(changes);
+  opened.push(stage);
+  process.env.TOOLS_LOG = join(stage.folder, 'calls.log');
+  process.env.TOOLS_SECRET = SECRET;
+  stage.plan([step('a', 'Look it up.')]);
+  seen.length = 0;
+}
+afterEach(() => Promise.all(opened.splice(0).map((each) => each.close())));
+
+/** Makes the worker answer with these replies, one a turn, and notes what it was sent. */
+function play(...replies: readonly (Reply | string)[]): void {
+  stage.providers.answer('a', (request) => {
+    seen.push(request);
+    return replies[Math.min(seen.length, replies.length) - 1] ?? '';
+  });
+}
+
+function called(): string[] {
+  try {
+    return readFileSync(process.env.TOOLS_LOG ?? '', 'utf8')
+      .trim()
+      .split('\n');
+  } catch {
+    return [];
+  }
+}
+
+const call = (name: string, input: object | string = {}): Reply => ({
+  text: '',
+  calls: [{ name: `shelf__${name}`, input }],
+});
+/** What the model was told of its last calls. */
+const told = (turn = seen.length - 1): string[] =>
+  (seen[turn]?.exchanged ?? []).flatMap(({ kind, text }) => (kind === 'result' ? [text] : []));
+
+test('a worker looks something up, and its answer is the run’s; the trace and the history tell it alike', async () => {
+  await open();
+  play(call('look_up', { word: 'The Danube' }), 'At Donaueschingen.');
+  const result = await stage.solve({ question }, 'tools-looked-up');
+  expect(result).toMatchObject({ status: 'completed', answer: 'At Donaueschingen.', degraded: false });
+  expect(called()).toEqual(['look_up {"word":"The Danube"}']);
+  expect(told()).toEqual(['The Danube rises at Donaueschingen.']);
+  expect(seen.map(({ tools }) => tools?.length)).toEqual([TOOLS.length + 1, TOOLS.length + 1]);
+  const turns = [
+    {
+      worker: 'a',
+      turn: 0,
+      calls: [
+        {
+          name: 'shelf__look_up',
+          arguments: '{"word":"The Danube"}',
+          output: 'The Danube rises at Donaueschingen.',
+          outcome: 'ok',
+        },
+      ],
+    },
+  ];
+  expect(result.rounds[0]?.steps[0]?.turns).toMatchObject(turns);
+  expect(result.calls.map(({ purpose }) => purpose)).toEqual(['plan', 'step', 'step']);
+  const rows = await stage.rows('tools-looked-up');
+  expect(rows.map(({ nanoUsd }) => nanoUsd).sort()).toEqual(
+    stage.providers.log.map(({ nanoUsd }) => nanoUsd).sort(),
+  );
+});
+
+test('results of every kind reach the model: too long, an error, no text, none in time, none at all', async () => {
+  await open();
+  const names = ['huge', 'broken', 'picture', 'never', 'secret'];
+  play(
+    ...names.map((name) =>
+      name === 'never' ? { text: '', calls: [{ name: 'hasty__never', input: {} }] } : call(name),
+    ),
+    call('die'),
+    call('look_up', { word: 'It' }),
+    'So be it.',
+  );
+  const { answer, status } = await stage.solve({ question });
+  expect({ answer, status }).toEqual({ answer: 'So be it.', status: 'completed' });
+  const [huge = '', broken, picture, never, secret, die, after] = told();
+  expect(Buffer.byteLength(huge)).toBeLessThanOrEqual(64 * 1024);
+  expect(huge).toMatch(/^é+\n\[cut: the result has 6000000 bytes, and at most 65536 are shown\]$/);
+  expect(broken).toContain('the shelf is empty');
+  expect(picture).toBe('(image/png of 10 bytes, which cannot be shown)');
+  expect(never).toContain('it gave no result within 1 s');
+  expect(secret).toBe('The secret begins with to.');
+  expect(die).toContain('outcome of this call is unknown');
+  // The server is started anew.
+  expect(after).toBe('It rises at Donaueschingen.');
+});
+
+test('what cannot be called is told to the model, and costs no call', async () => {
+  await open();
+  play(
+    {
+      text: '',
+      calls: [
+        { name: 'format_disk', input: {} },
+        { name: 'shelf__look_up', input: '{"word": ' },
+      ],
+    },
+    'Never mind.',
+  );
+  const result = await stage.solve({ question });
+  expect(result.answer).toBe('Never mind.');
+  expect(told()[0]).toContain('There is no tool format_disk. You can call: shelf__look_up');
+  expect(told()[1]).toContain('not a JSON object');
+  expect(called()).toEqual([]);
+  expect(result.rounds[0]?.steps[0]?.turns?.[0]?.calls.map(({ outcome }) => outcome)).toEqual([
+    'error',
+    'error',
+  ]);
+});
+
+test('the last turn that the limits allow is asked without tools', async () => {
+  await open({ limits: { toolTurns: 2 } });
+  let word = 0;
+  stage.providers.answer('a', (request) => {
+    seen.push(request);
+    return request.tools === undefined ? 'At last.' : call('look_up', { word: `w${(word += 1)}` });
+  });
+  expect((await stage.solve({ question })).answer).toBe('At last.');
+  expect(seen.map(({ tools }) => tools !== undefined)).toEqual([true, true, false]);
+  expect(called()).toHaveLength(2);
+});
+
+test('calls of a run are counted, and those above its limit are not made', async () => {
+  await open({ limits: { toolCalls: 2 } });
+  const calls = ['a', 'b', 'c'].map((word) => ({ name: 'shelf__look_up', input: { word } }));
+  play({ text: '', calls }, 'Enough.');
+  expect((await stage.solve({ question })).answer).toBe('Enough.');
+  expect(called()).toHaveLength(2);
+  expect(told()[2]).toContain('this run may make 2 calls of tools');
+  expect(seen[1]?.tools).toBeUndefined();
+});
+
+test('a model that gets the same result for the same call three times must answer', async () => {
+  await open();
+  stage.providers.answer('a', (request) => {
+    seen.push(request);
+    return request.tools === undefined ? 'Very well.' : call('look_up', { word: 'again' });
+  });
+  expect((await stage.solve({ question })).answer).toBe('Very well.');
+  expect(called()).toHaveLength(3);
+  expect(told().at(-1)).toContain('the same result 3 times');
+});
+
+test('secrets of tools are in no history and no store', async () => {
+  await open();
+  play(call('secret'), 'Told.');
+  await stage.solve({ question }, 'tools-secret');
+  const history = await stage.temporal.client.workflow.getHandle('tools-secret').fetchHistory();
+  const payloads = (history.events ?? []).map((event) =>
+    JSON.stringify(event, (_, value: unknown) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
+    ),
+  );
+  expect(payloads.join('')).not.toContain(SECRET);
+  expect(payloads.join('')).not.toContain(SERVER);
+  expect(readFileSync(join(stage.folder, 'store.db')).includes(SECRET)).toBe(false);
+});
+
+test.each([
+  ['pay', 1, /outcome of this call is unknown.*process that waited for it was lost/s],
+  ['read_slowly', 2, /^Done: it\.$/],
+] as const)('kill -9 of the worker while it waits for the tool %s', async (name, times, expected) => {
+  await open();
+  play(call(name, { item: 'it' }), 'Told.');
+  const { id } = await stage.client.start({ question });
+  const worker = await startWorkerProcess(stage);
+  await until(called, (lines) => lines.some((line) => line.startsWith(name)));
+  await worker.kill();
+  writeFileSync(`${process.env.TOOLS_LOG ?? ''}.open`, '');
+  const result = await stage.whileWorking(() => endOf(stage, id));
+  expect(result).toMatchObject({ status: 'completed', answer: 'Told.' });
+  expect(called()).toHaveLength(times);
+  expect(told()[0]).toMatch(expected);
+  // No model turn is bought twice.
+  expect(stage.requestsTo('a')).toHaveLength(2);
+  expect(await stage.client.trace(id)).toMatchObject({ rounds: result.rounds });
+});
+
+test('an activity and a workflow of the user’s are tools, too: what they get, what they return, how they fail', async () => {
+  const input = { type: 'object' as const, properties: { item: { type: 'string' } } };
+  const place = { taskQueue: testTaskQueue() };
+  await open({
+    tools: {
+      stock: { activity: { type: 'countStock', ...place }, description: 'Counts the stock.', input },
+      failing: { activity: { type: 'failAlways', ...place }, description: 'Fails.', input },
+    },
+  });
+  const taken: unknown[] = [];
+  const own = await Worker.create({
+    connection: stage.temporal.nativeConnection,
+    ...place,
+    activities: {
+      countStock: (request: ToolRequest) => {
+        taken.push([request.tool.name, request.arguments, request.step, request.turn, request.ordinal]);
+        return Promise.resolve({ pieces: 7 });
+      },
+      failAlways: () => {
+        taken.push('failed');
+        return Promise.reject(new Error('no such shelf'));
+      },
+    },
+  });
+  play(
+    { text: '', calls: [{ name: 'stock', input: { item: 'nails' } }] },
+    { text: '', calls: [{ name: 'failing', input: {} }] },
+    'Seven.',
+  );
+  const result = await own.runUntil(() => stage.solve({ question }));
+  expect(result.answer).toBe('Seven.');
+  expect(taken).toEqual([['stock', { item: 'nails' }, 0, 0, 0], 'failed']);
+  expect(told()[0]).toBe('{"pieces":7}');
+  expect(told()[1]).toContain('no such shelf');
+});
