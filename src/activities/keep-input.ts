@@ -7,6 +7,7 @@ import type { ModelCard } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
 import type { Background, ConversationTurn, SolveInput } from '../protocol/input';
 import { questionOf } from '../protocol/planning';
+import type { EarlierCall } from '../protocol/tool-use';
 import type { Store } from '../store/store';
 import { keepConversation, readConversationTurns } from '../store/conversations';
 import { keepText, readText } from '../store/texts';
@@ -65,7 +66,7 @@ type Prompted = Omit<WorkerRequest, 'worker'> & {
 
 /** Reads the parts of a worker's prompt, with every text loaded from the store. */
 export async function readPrompt(store: Store, request: Prompted): Promise<WorkerPrompt> {
-  const { subtask, sees, background = [], failed, worker } = request;
+  const { subtask, sees, background = [], failed, worker, earlierCalls } = request;
   const [asked, given, reply, ...visible] = await Promise.all([
     readRunTask(store, request),
     readBackground(store, background),
@@ -83,8 +84,22 @@ export async function readPrompt(store: Store, request: Prompted): Promise<Worke
     subtask,
     background: given,
     sees: visible,
+    ...(earlierCalls && { earlierCalls: await readCalls(store, earlierCalls) }),
     ...(failed && { failed: { reply, problem: failed.problem.message } }),
   };
+}
+
+function readCalls(
+  store: Store,
+  calls: readonly EarlierCall[],
+): Promise<NonNullable<WorkerPrompt['earlierCalls']>> {
+  return Promise.all(
+    calls.map(async ({ name, input, output }) => ({
+      name,
+      input: await readText(store, input),
+      output: await readText(store, output),
+    })),
+  );
 }
 
 export function readBackground(store: Store, background: readonly Background[]): Promise<GivenText[]> {

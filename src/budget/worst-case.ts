@@ -119,7 +119,7 @@ function planBytes(plan: Plan): number {
 export function workerPromptBytes(
   request: Pick<
     WorkerRequest,
-    keyof RunTask | 'subtask' | 'sees' | 'background' | 'worker' | 'failed' | 'toolTurn'
+    keyof RunTask | 'subtask' | 'sees' | 'background' | 'worker' | 'failed' | 'toolTurn' | 'earlierCalls'
   >,
 ): number {
   const { subtask, sees, background = [], worker, answerSchema, failed } = request;
@@ -131,6 +131,9 @@ export function workerPromptBytes(
     failed === undefined ? 0 : textBytes(failed.reply) + utf8Bytes(failed.problem.message) + 2 * BYTES.part,
     backgroundBytes(sees) + sees.length * BYTES.seen + backgroundBytes(background),
     request.toolTurn?.bytes ?? 0,
+    ...(request.earlierCalls ?? []).map(
+      ({ name, input, output }) => utf8Bytes(name) + textBytes(input) + textBytes(output) + 2 * BYTES.part,
+    ),
   ]);
 }
 
@@ -164,6 +167,7 @@ interface PlanTexts extends RunTask, Pick<SolveInput, 'maxAnswerTokens'> {
 /**
  * Estimates the most that a plan may cost if its planned workers answer each step at the first request. An answer not
  * written yet counts as the most tokens its worker may write: no strict bound, since models tokenize differently. Steps
+ * of a worker with tools takes all turns that it may, each with a result of the longest kind. Steps
  * of the Conductor itself count only as a call; the user's own activities and workflows add their price per call.
  */
 export function estimatePlan(
@@ -173,11 +177,11 @@ export function estimatePlan(
 ): NonNullable<SolveTrace['estimate']> {
   const workers = new Map(run.workers.map((worker) => [worker.id, worker]));
   const last = plan.steps.at(-1);
-  const worstCaseOfStep = (step: Step): WorstCase => {
+  const worstCasesOfStep = (step: Step): WorstCase[] => {
     const { worker: id, subtask, sees } = step;
-    if (id === CONDUCTOR_ID) return { tokens: 0, nanoUsd: 0 };
+    if (id === CONDUCTOR_ID) return [{ tokens: 0, nanoUsd: 0 }];
     const worker = workers.get(id);
-    if (worker === undefined) return { tokens: 0, nanoUsd: null };
+    if (worker === undefined) return [{ tokens: 0, nanoUsd: null }];
     const seen = sees.flatMap((index) => {
       const earlier = plan.steps[index];
       const output = kept[index] ?? outputToCome(workers.get(earlier?.worker ?? ''));
@@ -186,10 +190,15 @@ export function estimatePlan(
     const asked = { question, conversation, answerSchema: step === last ? answerSchema : undefined };
     const bytes = workerPromptBytes({ ...asked, subtask, sees: seen, background, worker });
     const { maxOutputTokens } = step === last ? answerRoom(worker, maxAnswerTokens) : {};
-    return worstCaseOf(worker, bytes, maxOutputTokens);
+    return turnsOf(worker, run).map((before) => {
+      // What an earlier turn and its result add; a token of an answer counts as a byte.
+      const { resultBytes = 0 } = run.toolset ?? {};
+      const added = before * ((worker.kind === 'model' ? worker.maxOutputTokens : 0) + resultBytes);
+      return worstCaseOf(worker, bytes + added, maxOutputTokens);
+    });
   };
   const left = plan.steps.filter((_, index) => (kept[index] ?? null) === null);
-  const cases = left.map(worstCaseOfStep);
+  const cases = left.flatMap(worstCasesOfStep);
   const costs = cases.map(({ nanoUsd }) => nanoUsd);
   const ownSteps = left.filter(({ worker }) => worker === CONDUCTOR_ID).length;
   return {
@@ -198,6 +207,12 @@ export function estimatePlan(
     nanoUsd: costs.every((nanoUsd) => nanoUsd !== null) ? sum(costs) : null,
     ...(ownSteps > 0 && { ownSteps }),
   };
+}
+
+/** Returns the turns that a step may take, each by the number of turns before it: one, unless its worker has tools. */
+function turnsOf(worker: RunWorker, { toolset }: Pick<ResolvedRun, 'toolset'>): number[] {
+  const hasTools = toolset !== undefined && worker.kind === 'model' && (worker.tools ?? []).length > 0;
+  return Array.from({ length: hasTools ? toolset.turns + 1 : 1 }, (_, before) => before);
 }
 
 /** Returns the output limits for a model's answer, if the run limits them. */

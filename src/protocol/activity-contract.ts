@@ -15,7 +15,7 @@ import type {
 import type { Background, Conversation, ReviewedRound, SolveInput } from './input';
 import type { ConductorCard, ResolvedRun, RunLimits, RunWorker, ToolCard } from './cards';
 import type { Text } from './text';
-import type { ListedTools, TakenTurn, ToolAnswer, ToolRequest, ToolTurn } from './tool-use';
+import type { EarlierCall, ListedTools, TakenTurn, ToolAnswer, ToolRequest, ToolTurn } from './tool-use';
 
 /** Number of requests that one model call may make; the workflow has reserved their worst-case cost. */
 export interface Allowance {
@@ -120,6 +120,8 @@ export interface WorkerRequest extends RunTask, OfStore {
   readonly attempt?: number;
   /** Set if the worker may call tools. */
   readonly toolTurn?: ToolTurn;
+  /** Set if workers before this one called tools for the step: it is told, and begins anew. */
+  readonly earlierCalls?: readonly EarlierCall[];
   readonly seed?: number;
   readonly background?: readonly Background[];
   /** Set if the worker's last answer did not fit `answerSchema`. */

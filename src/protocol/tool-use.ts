@@ -54,6 +54,12 @@ export interface ToolResult extends ToolAnswer {
   readonly name: string;
 }
 
+/** A call that another worker made for the same step, before it failed. */
+export interface EarlierCall extends ToolAnswer {
+  readonly name: string;
+  readonly input: Text;
+}
+
 /** What was said since the prompt: the last turn, which leads to those before it, and the results of its calls. */
 export interface Exchange {
   readonly turn: TextRef;

@@ -18,7 +18,7 @@ import { readExternalResult } from '../protocol/planning';
 import { FAILURES } from '../protocol/failures';
 import { BOOK_CALL, CALL_WORKER, CHECK_ANSWER, CONDUCTOR_ID, KEEP_TEXT } from '../protocol/names';
 import { INLINE_BYTES, type Text } from '../protocol/text';
-import type { TakenTurn } from '../protocol/tool-use';
+import type { EarlierCall, TakenTurn } from '../protocol/tool-use';
 import {
   type CallFailure,
   externalAnswered,
@@ -66,9 +66,11 @@ export async function runStep(whole: RunContext, step: ReadyStep): Promise<void>
   const context = isInline ? whole : { ...whole, background: await payloads.byReference(whole.background) };
   const ready = isInline ? step : { ...step, sees: await payloads.byReference(step.sees) };
   const workers = candidates(context, planned.worker);
+  const earlierCalls: EarlierCall[] = [];
   for (const [index, worker] of workers.entries()) {
     const hasFallback = index < workers.length - 1;
-    let request: WorkerRequest | null = requestFor(context, ready, worker, hasFallback);
+    const told = earlierCalls.length > 0 && { earlierCalls: [...earlierCalls] };
+    let request: WorkerRequest | null = { ...requestFor(context, ready, worker, hasFallback), ...told };
     const loop = hasTools(worker, context.run) ? await ToolLoop.open(context, worker) : null;
     if (loop !== null) request = { ...request, toolTurn: loop.first };
     // Not a function of its own: the SDK takes a stack trace of each promise that a workflow makes.
@@ -80,6 +82,7 @@ export async function runStep(whole: RunContext, step: ReadyStep): Promise<void>
         paidRetries = -1;
       } else request = paidRetries < MAX_PAID_RETRIES ? retryOf(request, ended) : null;
     }
+    earlierCalls.push(...(loop?.made ?? []));
   }
 }
 

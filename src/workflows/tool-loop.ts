@@ -13,6 +13,7 @@ import { argumentsIn } from '../protocol/parts';
 import type { Text } from '../protocol/text';
 import type {
   AskedCall,
+  EarlierCall,
   ListedTool,
   ListedTools,
   TakenTurn,
@@ -45,6 +46,8 @@ export class ToolLoop {
   private bytes: number;
   private isStuck = false;
   private readonly seen = new Map<string, number>();
+  /** Calls that were made, for a worker that takes over. */
+  readonly made: EarlierCall[] = [];
 
   private constructor(
     private readonly context: RunContext,
@@ -105,6 +108,7 @@ export class ToolLoop {
     }
     toolBox.countCall();
     const answer = await this.answerOf(this.requestOf(request, call, tool, ordinal), tool);
+    this.made.push({ name, input: call.input, ...answer });
     return { id, name, ...this.unlessAlike(call, answer) };
   }
 

@@ -186,6 +186,7 @@ test('the page documents every field that a worker in another language gets or m
     conversation: true,
     answerSchema: true,
     failed: true,
+    earlierCalls: true,
     storeId: true,
   });
   const parts = [

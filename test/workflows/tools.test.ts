@@ -46,7 +46,9 @@ function openTooled(changes: Partial<ConfigInput> = {}): Promise<Stage> {
     configure: (config) => ({
       ...config,
       workers: config.workers.map((worker, index) =>
-        index === 0 ? { ...worker, tools: ['shelf', 'hasty', ...Object.keys(changes.tools ?? {})] } : worker,
+        index === 0
+          ? { ...worker, tools: ['shelf', 'hasty', ...Object.keys(changes.tools ?? {})], fallback: ['b'] }
+          : worker,
       ) as ConfigInput['workers'],
     }),
   });
@@ -236,6 +238,19 @@ test.each([
   // No model turn is bought twice.
   expect(stage.requestsTo('a')).toHaveLength(2);
   expect(await stage.client.trace(id)).toMatchObject({ rounds: result.rounds });
+});
+
+test('a worker that takes over begins anew, and is told what was called before it', async () => {
+  await open();
+  stage.providers.script('a', [call('order', { item: 'a map' }), { fault: 'refusal' }]);
+  stage.providers.answer('b', 'The map is ordered.');
+  const result = await stage.solve({ question });
+  expect(result).toMatchObject({ status: 'completed', answer: 'The map is ordered.', degraded: true });
+  expect(called()).toEqual(['order {"item":"a map"}']);
+  const [asked] = stage.requestsTo('b');
+  expect(asked?.body).toContain('Before you, another member called shelf__order');
+  expect(asked?.body).toContain('Ordered: a map.');
+  expect(result.rounds[0]?.steps[0]).toMatchObject({ worker: 'b', turns: [{ worker: 'a', turn: 0 }] });
 });
 
 test('an activity and a workflow of the user’s are tools, too: what they get, what they return, how they fail', async () => {

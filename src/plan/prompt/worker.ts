@@ -20,6 +20,12 @@ export interface WorkerPrompt extends AskedTexts {
   readonly background?: readonly GivenText[];
   /** Steps that the worker may see, with their numbers in the plan, from 0. */
   readonly sees: readonly { readonly step: number; readonly subtask: string; readonly output: string }[];
+  /** Tools that another worker called for this subtask, before it failed. */
+  readonly earlierCalls?: readonly {
+    readonly name: string;
+    readonly input: string;
+    readonly output: string;
+  }[];
   readonly layout: Layout;
   /** The owner's instructions to this worker, sent before anything else. */
   readonly instructions?: string | undefined;
@@ -51,7 +57,11 @@ function teamTurns(prompt: WorkerPrompt): Message[] {
       parts = [];
     }
   }
-  parts.push(fence('your_subtask', prompt.subtask), ...showAnswerSchema(prompt, ANSWER_RULE, fence));
+  parts.push(
+    ...showCalls(prompt, fence),
+    fence('your_subtask', prompt.subtask),
+    ...showAnswerSchema(prompt, ANSWER_RULE, fence),
+  );
   return [...turns, { role: 'user', text: parts.join('\n\n') }];
 }
 
@@ -71,8 +81,21 @@ function plainTurns(prompt: WorkerPrompt): Message[] {
     );
     parts = [];
   }
-  parts.push(subtask, bare === -1 ? question : '', ...showAnswerSchema(prompt, ANSWER_RULE, fence));
+  parts.push(
+    ...showCalls(prompt, fence),
+    subtask,
+    bare === -1 ? question : '',
+    ...showAnswerSchema(prompt, ANSWER_RULE, fence),
+  );
   return [...turns, { role: 'user', text: parts.filter((part) => part !== '').join('\n\n') || AGAIN }];
+}
+
+/** A call may have had an effect, so whoever takes over is told of each. */
+function showCalls({ earlierCalls = [] }: WorkerPrompt, fence: Fence): string[] {
+  return earlierCalls.map(
+    ({ name, input, output }) =>
+      `Before you, another member called ${name} for this:\n${fence('subtask', input)}\nIts result:\n${fence('answer', output)}`,
+  );
 }
 
 function visibleIn({ sees }: WorkerPrompt): WorkerPrompt['sees'] {
@@ -116,10 +139,11 @@ function beginningOf(prompt: WorkerPrompt, fence: Fence): string[] {
 }
 
 function fenceOf(prompt: WorkerPrompt): Fence {
-  const { question, subtask, background = [], sees } = prompt;
+  const { question, subtask, background = [], sees, earlierCalls = [] } = prompt;
+  const called = earlierCalls.flatMap(({ input, output }) => [input, output]);
   const shown = [...background, ...sees].filter(({ output }) => output.trim() !== '');
   const texts = shown.flatMap((text) => [text.subtask ?? '', text.output]);
-  return fenceAround([question, subtask, ...textsOfAsked(prompt), ...texts]);
+  return fenceAround([question, subtask, ...textsOfAsked(prompt), ...texts, ...called]);
 }
 
 const PREAMBLE =
