@@ -113,11 +113,12 @@ module.exports = {
         pathNot: [
           '^src/activities/models/(openai|anthropic|google|local)\\.ts$',
           '^src/store/(s3-store|sqlite-store|postgres-store)\\.ts$',
+          '^src/activities/tools/connections\\.ts$',
         ],
       },
       to: {
         dependencyTypesNot: ['type-only'],
-        path: '(^|/)node_modules/(openai|@anthropic-ai/sdk|@google/genai|node-llama-cpp|@aws-sdk/client-s3|libsql|pg)/',
+        path: '(^|/)node_modules/(openai|@anthropic-ai/sdk|@google/genai|@modelcontextprotocol/client|node-llama-cpp|@aws-sdk/client-s3|libsql|pg)/',
       },
     },
     {

@@ -32,9 +32,7 @@ import { checkRun, checkShape } from './check-run';
 import type { Dependencies, PolicyProvider } from './send-request';
 import { whileHeartbeating } from './heartbeat';
 import { bookCall } from './ledger-row';
-import { callTool } from './tools/call-tool';
-import { ToolConnections } from './tools/connections';
-import { listTools } from './tools/list-tools';
+import { openTools } from './tools';
 import { writePlan } from './write-plan';
 
 export { checkRun, checkShape } from './check-run';
@@ -54,7 +52,7 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
       return work();
     });
   const digest = solvingDigestOf(dependencies.config);
-  const tools = { store, connections: new ToolConnections(dependencies.config, dependencies.env) };
+  const tools = openTools(dependencies.config, store, dependencies.env);
   return {
     [RESOLVE_RUN]: (input) => asFailure(() => resolveForRun(dependencies, digest, input)),
     [CHECK_RUN]: (run, cards = []) =>
@@ -67,10 +65,8 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
       inStore(request.storeId, () => whileHeartbeating(() => writePlan(dependencies, request))),
     [CALL_WORKER]: (request) =>
       inStore(request.storeId, () => whileHeartbeating(() => callWorker(dependencies, request))),
-    [LIST_TOOLS]: (cards, storeId) =>
-      inStore(storeId, () => whileHeartbeating(() => listTools(tools, cards))),
-    [CALL_TOOL]: (request) =>
-      inStore(request.storeId, () => whileHeartbeating(() => callTool(tools, request))),
+    [LIST_TOOLS]: (cards, storeId) => inStore(storeId, () => whileHeartbeating(() => tools.list(cards))),
+    [CALL_TOOL]: (request) => inStore(request.storeId, () => whileHeartbeating(() => tools.call(request))),
     [CHECK_ANSWER]: ({ result, ...request }) =>
       inStore(request.storeId, () => checkAnswer(store, request, result)),
     [BOOK_CALL]: (booked) => inStore(booked.storeId, () => bookCall(store, booked, activityInfo())),

@@ -4,7 +4,7 @@ import type { ConductorCard, ResolvedRun, RunWorker } from '../protocol/cards';
 import type { Background, SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
-import { nanoUsdOfCall } from '../protocol/planning';
+import { nanoUsdOfCall, toolsToldOf } from '../protocol/planning';
 import { nanoUsdOf } from './nano-usd';
 
 /** Largest possible bill of ONE request. */
@@ -73,15 +73,18 @@ export function conductorPromptBytes(
     WritePlanRequest,
     keyof RunTask | 'repairs' | 'mayCallItself' | 'background' | 'review' | 'hints'
   >,
-  { conductor, workers }: Pick<ResolvedRun, 'conductor' | 'workers'>,
+  { conductor, workers, toolset }: Pick<ResolvedRun, 'conductor' | 'workers' | 'toolset'>,
 ): number {
   const { repairs, mayCallItself = false, background = [], review, hints = [] } = request;
   const { style, self, member, price, schema, schemaCopies, ordinal, part, shownReply } = BYTES;
   const told = conductor.describe;
-  const team = workers.map(({ id, notes }) => {
+  const team = workers.map((worker) => {
+    const { id, notes } = worker;
     const noted = `${id}${notes ?? ''}`;
     const remark = { ordinals: '', names: id, notes: noted, 'notes+price': noted }[told];
-    return member + utf8Bytes(remark) + (told === 'notes+price' ? price : 0);
+    const tools = toolsToldOf(worker, { toolset });
+    const canCall = tools === undefined ? 0 : member + utf8Bytes(tools);
+    return canCall + member + utf8Bytes(remark) + (told === 'notes+price' ? price : 0);
   });
   const members = workers.length + (mayCallItself ? 1 : 0);
   return sum([
@@ -130,11 +133,19 @@ export function workerPromptBytes(
     isHeld ? BYTES.schemaCopies * textBytes(answerSchema) : 0,
     failed === undefined ? 0 : textBytes(failed.reply) + utf8Bytes(failed.problem.message) + 2 * BYTES.part,
     backgroundBytes(sees) + sees.length * BYTES.seen + backgroundBytes(background),
-    request.toolTurn?.bytes ?? 0,
-    ...(request.earlierCalls ?? []).map(
-      ({ name, input, output }) => utf8Bytes(name) + textBytes(input) + textBytes(output) + 2 * BYTES.part,
-    ),
+    toolBytes(request),
   ]);
+}
+
+/** Returns the bytes of what was said with tools, by this worker and by those before it. */
+function toolBytes({
+  toolTurn,
+  earlierCalls = [],
+}: Pick<WorkerRequest, 'toolTurn' | 'earlierCalls'>): number {
+  const told = earlierCalls.map(
+    ({ name, input, output }) => utf8Bytes(name) + textBytes(input) + textBytes(output) + 2 * BYTES.part,
+  );
+  return (toolTurn?.bytes ?? 0) + sum(told);
 }
 
 /** Returns the bytes of what was asked; the JSON of a conversation is longer than the texts in it. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isLoopback } from '../network/proxy';
-import type { ResolvedRun, RunWorker, ToolCard, Toolset } from '../protocol/cards';
+import type { ResolvedRun, RunWorker } from '../protocol/cards';
+import type { ToolCard, Toolset } from '../protocol/tool-cards';
 import { durationMs } from './duration';
 import { ConfigError, someOf } from './errors';
 import { baseUrlSchema, durationSchema, keyNameSchema } from './field-schemas';
-import type { Config } from './schema';
 
 const name = z.string().min(1).max(128);
 
@@ -12,7 +12,7 @@ const name = z.string().min(1).max(128);
 const entryName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/);
 const ENTRY_NAME = 'expected up to 32 lowercase letters, digits and dashes, beginning with a letter';
 
-const urlSchema = baseUrlSchema.refine((text) => !/^http:/.test(text) || isLoopback(new URL(text)), {
+const urlSchema = baseUrlSchema.refine((text) => !text.startsWith('http:') || isLoopback(new URL(text)), {
   error: 'expected https; http is for servers of this machine, such as http://127.0.0.1:3000/mcp',
 });
 
@@ -68,6 +68,19 @@ export const toolsSchema = z.record(entryName, toolSchema, {
 });
 
 type ToolConfig = z.output<typeof toolSchema>;
+
+/** A configuration, as far as it is about tools. */
+interface WithTools {
+  readonly tools: Readonly<Record<string, ToolConfig>>;
+}
+
+interface ListedCards {
+  readonly workers: readonly object[];
+  readonly baselines: readonly object[];
+}
+
+type ToolLimits = Readonly<Record<'toolTurns' | 'toolCalls' | 'toolResultBytes', number>>;
+
 export type ServerConfig = Extract<ToolConfig, { readonly mcp: unknown }>;
 
 /** Names in a card's `tools`: `github` for all that the entry allows, `github.search_issues` for one of them. */
@@ -75,30 +88,32 @@ export const cardToolsSchema = z.array(z.string().min(1)).min(1);
 
 /** Checks the entries against themselves, and the cards against the entries. */
 export function checkTools(
-  { tools, workers, baselines }: Pick<Config, 'tools' | 'workers' | 'baselines'>,
+  { tools, workers, baselines }: WithTools & ListedCards,
   context: z.RefinementCtx,
 ): void {
   const report = (path: PropertyKey[], message: string): void => {
     context.addIssue({ code: 'custom', path, message });
   };
   for (const [entry, tool] of Object.entries(tools)) {
-    if (!('mcp' in tool)) continue;
-    for (const [index, each] of tool.repeatable.entries()) {
-      if (tool.allow.includes(each)) continue;
-      report(['tools', entry, 'repeatable', index], `expected one of ${someOf(tool.allow)}, which it allows`);
+    const { allow = [], repeatable = [] } = 'mcp' in tool ? tool : {};
+    for (const [index, each] of repeatable.entries()) {
+      if (allow.includes(each)) continue;
+      report(['tools', entry, 'repeatable', index], `expected one of ${someOf(allow)}, which it allows`);
     }
   }
   const known = Object.entries(tools).flatMap(([entry, tool]) => [entry, ...namesIn(entry, tool)]);
-  for (const [list, cards] of Object.entries({ workers, baselines })) {
-    for (const [index, card] of cards.entries()) {
-      const listed = 'tools' in card ? (card.tools ?? []) : [];
-      for (const [place, each] of listed.entries()) {
-        if (known.includes(each)) continue;
-        const remedy = known.length === 0 ? 'add it to "tools:"' : `expected one of ${someOf(known)}`;
-        report([list, index, 'tools', place], remedy);
-      }
-    }
+  const remedy = known.length === 0 ? 'add it to "tools:"' : `expected one of ${someOf(known)}`;
+  for (const [place, listed] of Object.entries({ workers, baselines }).flatMap(listsIn)) {
+    if (!known.includes(listed)) report(place, remedy);
   }
+}
+
+/** Returns each name in the cards of a list, with its place. */
+function listsIn([list, cards]: [string, readonly object[]]): [PropertyKey[], string][] {
+  return cards.flatMap((card, index) => {
+    const { tools = [] } = card as { readonly tools?: readonly string[] };
+    return tools.map((each, place): [PropertyKey[], string] => [[list, index, 'tools', place], each]);
+  });
 }
 
 function namesIn(entry: string, tool: ToolConfig): string[] {
@@ -110,7 +125,7 @@ function namesIn(entry: string, tool: ToolConfig): string[] {
  * what is called is decided by the configuration of the worker process that calls.
  */
 export function resolveToolset(
-  { tools, limits }: Pick<Config, 'tools' | 'limits'>,
+  { tools, limits }: WithTools & { readonly limits: ToolLimits },
   workers: readonly RunWorker[],
 ): Toolset | undefined {
   const listed = new Set(workers.flatMap((worker) => (worker.kind === 'model' ? (worker.tools ?? []) : [])));
@@ -158,7 +173,7 @@ export function refuseUnrepeatable(
  * Returns what `tools:` would do with this user's rights, as `NAME=place`: programs that are started, servers that are
  * told what runs ask, and variables that they are sent.
  */
-export function errandsOfTools({ tools }: Pick<Config, 'tools'>): string[] {
+export function errandsOfTools({ tools }: WithTools): string[] {
   return Object.values(tools).flatMap((tool) => {
     if (!('mcp' in tool)) return [];
     const { mcp } = tool;

@@ -13,7 +13,8 @@ import type {
   WRITE_PLAN,
 } from './names';
 import type { Background, Conversation, ReviewedRound, SolveInput } from './input';
-import type { ConductorCard, ResolvedRun, RunLimits, RunWorker, ToolCard } from './cards';
+import type { ConductorCard, ResolvedRun, RunLimits, RunWorker } from './cards';
+import type { ToolCard } from './tool-cards';
 import type { Text } from './text';
 import type { EarlierCall, ListedTools, TakenTurn, ToolAnswer, ToolRequest, ToolTurn } from './tool-use';
 
@@ -56,7 +57,11 @@ export interface FailedReply {
 export interface PlanningRun {
   readonly conductor: ConductorCard;
   /** Includes prices if the Conductor is told them. */
-  readonly workers: readonly (Pick<RunWorker, 'id' | 'notes'> & Partial<Pick<RunWorker, 'price'>>)[];
+  readonly workers: readonly (Pick<RunWorker, 'id' | 'notes'> &
+    Partial<Pick<RunWorker, 'price'>> & {
+      /** Tools that it may call, in the operator's words; absent if none. */
+      readonly canCall?: string;
+    })[];
   readonly limits: Pick<RunLimits, 'steps'>;
 }
 

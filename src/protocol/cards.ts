@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ACCESS_MODES, DESCRIBE_MODES, EXAMPLE_SET_NAMES, LAYOUTS, MAX_EXAMPLES } from '../plan/plan';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS, MAX_WALL_CLOCK_MS } from './messages';
 import { planSchema } from './solve';
+import { toolsetSchema } from './tool-cards';
 
 // Models and workers as a run knows them. Workflows import only the types: their sandbox must not load zod.
 
@@ -163,41 +164,6 @@ export const runLimitsSchema = z.object({
 export type RunLimits = z.infer<typeof runLimitsSchema>;
 /** Limits of a run or a child of it on what it spends. */
 export type SpendingLimits = Pick<RunLimits, 'calls' | 'tokens' | 'nanoUsd'>;
-
-const toolCardSchema = z.discriminatedUnion('kind', [
-  /** Server of the Model Context Protocol; only the worker process that calls it knows where it is. */
-  z.object({
-    kind: z.literal('mcp'),
-    name: z.string(),
-    /** Its tools that this run may call. */
-    allow: z.array(z.string()).readonly(),
-    repeatable: z.array(z.string()).readonly(),
-    timeoutMs: milliseconds,
-  }),
-  /** A Temporal activity or workflow of the user's: takes a `ToolRequest` with its arguments, returns JSON or a text. */
-  z.object({
-    kind: z.enum(['activity', 'workflow']),
-    name: z.string(),
-    type: z.string(),
-    taskQueue: z.string(),
-    description: z.string(),
-    input: z.record(z.string(), z.unknown()).readonly(),
-    repeatable: z.boolean(),
-    timeoutMs: milliseconds,
-  }),
-]);
-export type ToolCard = z.infer<typeof toolCardSchema>;
-
-const toolsetSchema = z.object({
-  cards: z.array(toolCardSchema).readonly(),
-  /** Turns of one step in which a model may call tools; one more, without them, ends it. */
-  turns: count,
-  /** Calls of the run. */
-  calls: z.int().min(0),
-  /** Longest result that a model is shown; a longer one is cut. */
-  resultBytes: count,
-});
-export type Toolset = z.infer<typeof toolsetSchema>;
 
 /** Settings that a run keeps to its end, whatever changes on disk. Holds names of environment variables, never keys. */
 export const runSchema = z.object({

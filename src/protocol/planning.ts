@@ -135,3 +135,17 @@ export function readExternalResult(
 export function nanoUsdOfCall({ price }: Pick<ExternalCard, 'price'>): number | null {
   return price === undefined ? null : Math.round(price.perCall * 1e9);
 }
+
+/** Returns what the Conductor is told of a worker's tools, in the operator's words alone; undefined if it has none. */
+export function toolsToldOf(
+  worker: RunWorker,
+  { toolset }: Pick<ResolvedRun, 'toolset'>,
+): string | undefined {
+  const listed = worker.kind === 'model' ? (worker.tools ?? []) : [];
+  const told = (toolset?.cards ?? []).flatMap((card) => {
+    if (card.kind !== 'mcp') return listed.includes(card.name) ? [`${card.name} (${card.description})`] : [];
+    const { name: entry, allow } = card;
+    return allow.filter((tool) => listed.includes(entry) || listed.includes(`${entry}.${tool}`));
+  });
+  return told.length === 0 ? undefined : told.join(', ').replace(/\s+/g, ' ');
+}

@@ -2,10 +2,23 @@ import { ApplicationFailure } from '@temporalio/workflow';
 import type { CallReservation } from '../budget/account';
 import { conductorPromptBytes, worstCaseOf, estimatePlan } from '../budget/worst-case';
 import type { Plan, PlanContext } from '../plan/plan';
-import type { FailedReply, WritePlanRequest, WritePlanResult } from '../protocol/activity-contract';
+import type {
+  FailedReply,
+  PlanningRun,
+  WritePlanRequest,
+  WritePlanResult,
+} from '../protocol/activity-contract';
+import type { ResolvedRun, RunWorker } from '../protocol/cards';
 import { FAILURES, isMisconfigured } from '../protocol/failures';
 import { CONDUCTOR_ID, WRITE_PLAN } from '../protocol/names';
-import { asksApproval, keptOutputs, planContextOf, standInPlan, takesConfigured } from '../protocol/planning';
+import {
+  asksApproval,
+  keptOutputs,
+  planContextOf,
+  standInPlan,
+  takesConfigured,
+  toolsToldOf,
+} from '../protocol/planning';
 import type { Text } from '../protocol/text';
 import { describeUsd } from '../trace/describe';
 import { modelActivities } from './activities';
@@ -168,9 +181,7 @@ function requestFor(context: RunContext, repairs: readonly FailedReply[]): Write
     repairs: [...repairs],
     run: {
       conductor: run.conductor,
-      workers: run.workers.map(({ id, notes, price }) =>
-        run.conductor.describe === 'notes+price' ? { id, notes, price } : { id, notes },
-      ),
+      workers: run.workers.map((worker) => describedTo(worker, run)),
       limits: { steps: limits.current.steps },
     },
     mayCallItself: mayRecurse('worker', context) || undefined,
@@ -212,4 +223,12 @@ async function askConductor(context: RunContext, request: WritePlanRequest): Pro
     if (isOwnCancellation(error)) throw error;
     return failed;
   }
+}
+
+/** Returns what the Conductor's prompt may tell of a worker. */
+function describedTo(worker: RunWorker, run: ResolvedRun): PlanningRun['workers'][number] {
+  const { id, notes, price } = worker;
+  const canCall = toolsToldOf(worker, run);
+  const told = run.conductor.describe === 'notes+price' ? { id, notes, price } : { id, notes };
+  return canCall === undefined ? told : { ...told, canCall };
 }

@@ -11,7 +11,7 @@ import { PayloadBudget } from './payload-budget';
 import { Recorder, type RunContext, type RunStart } from './run-context';
 import { runPlan } from './run-plan';
 import { Approval, Steering } from './steering';
-import { ToolBox } from './tool-box';
+import { ToolBox } from './tools/tool-box';
 
 /** Begins the run of a solve, which takes messages before its configuration is known. */
 export function beginRun(input: SolveInput): RunStart {

@@ -9,7 +9,7 @@ import { applyEvent } from '../trace/reduce';
 import type { Limits } from './limits';
 import type { PayloadBudget } from './payload-budget';
 import type { Approval, Steering } from './steering';
-import type { ToolBox } from './tool-box';
+import type { ToolBox } from './tools/tool-box';
 import type { RunEvent } from '../trace/events';
 
 export interface RunContext extends RunTask {

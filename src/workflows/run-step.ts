@@ -32,8 +32,8 @@ import { modelActivities, stepSummary, storeActivities } from './activities';
 import { callItself } from './child';
 import { isOwnCancellation, mayRetryBilled, now } from './failures';
 import { mayRecurse, type RunContext } from './run-context';
-import { hasTools } from './tool-box';
-import { ToolLoop } from './tool-loop';
+import { hasTools } from './tools/tool-box';
+import { ToolLoop } from './tools/tool-loop';
 
 /** How often one worker is asked again after a call that may have been billed without an answer. */
 const MAX_PAID_RETRIES = 1;
@@ -65,25 +65,46 @@ export async function runStep(whole: RunContext, step: ReadyStep): Promise<void>
   const isInline = payloads.takesInline([...whole.background, ...step.sees]);
   const context = isInline ? whole : { ...whole, background: await payloads.byReference(whole.background) };
   const ready = isInline ? step : { ...step, sees: await payloads.byReference(step.sees) };
-  const workers = candidates(context, planned.worker);
+  return runWorkers(context, ready);
+}
+
+/** Runs a step's worker, then each of its fallbacks until one answers. */
+async function runWorkers(context: RunContext, ready: ReadyStep): Promise<void> {
+  const workers = candidates(context, ready.planned.worker);
   const earlierCalls: EarlierCall[] = [];
   for (const [index, worker] of workers.entries()) {
-    const hasFallback = index < workers.length - 1;
-    const told = earlierCalls.length > 0 && { earlierCalls: [...earlierCalls] };
-    let request: WorkerRequest | null = { ...requestFor(context, ready, worker, hasFallback), ...told };
     const loop = hasTools(worker, context.run) ? await ToolLoop.open(context, worker) : null;
-    if (loop !== null) request = { ...request, toolTurn: loop.first };
+    const asked = requestFor(context, ready, worker, index < workers.length - 1);
+    let request: WorkerRequest | null = withTools(asked, loop, earlierCalls);
     // Not a function of its own: the SDK takes a stack trace of each promise that a workflow makes.
     for (let paidRetries = 0; request !== null; paidRetries += 1) {
       const ended = await makeCall(context, callOf(context, request, paidRetries));
       if (ended === null) return;
-      if ('ref' in ended) {
-        request = loop && { ...request, toolTurn: await loop.goOn(request, ended) };
+      if (loop !== null && 'ref' in ended) {
+        request = { ...request, toolTurn: await loop.goOn(request, ended) };
         paidRetries = -1;
-      } else request = paidRetries < MAX_PAID_RETRIES ? retryOf(request, ended) : null;
+      } else request = afterFailure(request, ended, paidRetries);
     }
     earlierCalls.push(...(loop?.made ?? []));
   }
+}
+
+function withTools(
+  request: WorkerRequest,
+  loop: ToolLoop | null,
+  earlierCalls: readonly EarlierCall[],
+): WorkerRequest {
+  const told = earlierCalls.length > 0 && { earlierCalls: [...earlierCalls] };
+  return { ...request, ...(loop !== null && { toolTurn: loop.first }), ...told };
+}
+
+/** Returns the request to make after a failure, or null if the worker is not asked again. */
+function afterFailure(
+  request: WorkerRequest,
+  ended: CallFailure | TakenTurn,
+  paidRetries: number,
+): WorkerRequest | null {
+  return 'ref' in ended || paidRetries >= MAX_PAID_RETRIES ? null : retryOf(request, ended);
 }
 
 /** Makes each paid retry a call of its own. */

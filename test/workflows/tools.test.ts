@@ -101,6 +101,10 @@ test('a worker looks something up, and its answer is the run’s; the trace and 
   expect(result).toMatchObject({ status: 'completed', answer: 'At Donaueschingen.', degraded: false });
   expect(called()).toEqual(['look_up {"word":"The Danube"}']);
   expect(told()).toEqual(['The Danube rises at Donaueschingen.']);
+  // The Conductor is told in the operator's words, and each worker of its own tools alone.
+  const [planned] = stage.requestsTo('conductor');
+  expect(planned?.body).toContain('0: a; can call: look_up, order, ');
+  expect(planned?.body).not.toContain('of a test');
   expect(seen.map(({ tools }) => tools?.length)).toEqual([TOOLS.length + 1, TOOLS.length + 1]);
   const turns = [
     {

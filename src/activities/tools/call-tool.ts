@@ -47,14 +47,16 @@ export async function callTool(dependencies: ToolDependencies, request: ToolRequ
   try {
     return await answer(...(await send(dependencies, request, record)));
   } catch (error) {
-    const { cancellationSignal } = Context.current();
-    if (cancellationSignal.aborted || isOfTemporal(error)) throw error;
+    if (Context.current().cancellationSignal.aborted || error instanceof ApplicationFailure) throw error;
     const reason = redactAll(reasonOf(error), dependencies.connections.secretsOf(request.tool.card));
     if (!(error instanceof UnsentError)) return answer('unknown', `${UNCLEAR} ${reason}.`);
-    if (info.attempt >= MAX_UNSENT || error.isFinal)
-      return answer('error', `The tool was not called: ${reason}.`);
-    throw ApplicationFailure.create({ type: FAILURES.toolUnsent, message: `nothing was sent: ${reason}` });
+    if (info.attempt < MAX_UNSENT && !error.isFinal) throw unsent(reason);
+    return answer('error', `The tool was not called: ${reason}.`);
   }
+}
+
+function unsent(reason: string): ApplicationFailure {
+  return ApplicationFailure.create({ type: FAILURES.toolUnsent, message: `nothing was sent: ${reason}` });
 }
 
 const LOST =
@@ -98,22 +100,22 @@ async function send(
   }
   const args = argumentsIn(await readText(store, request.input)) ?? {};
   const timeout = durationMs(server.timeout);
-  let isConnected = false;
-  let isSent = false;
+  const progress = { isConnected: false, isSent: false };
   try {
     return await connections.use(card, async (client) => {
-      isConnected = true;
-      await untilWritten(() => record.begin());
-      isSent = true;
+      progress.isConnected = true;
+      // Another attempt that is alive has begun: the next one finds out what came of it.
+      if (!(await untilWritten(() => record.begin()))) throw unsent('another attempt is at it');
+      progress.isSent = true;
       const options = { signal, timeout, maxTotalTimeout: timeout };
       const result = await client.callTool({ name: tool, arguments: args }, options);
       const { text, isError } = textOfResult(result);
       return [isError ? 'error' : 'ok', text];
     });
   } catch (error) {
-    if (signal.aborted) throw error;
-    if (!isConnected) throw new UnsentError(error, error instanceof ConfigError);
-    if (isSent && !isRefused(error)) throw withTimeout(error, timeout);
+    if (signal.aborted || error instanceof ApplicationFailure) throw error;
+    if (!progress.isConnected) throw new UnsentError(error, error instanceof ConfigError);
+    if (progress.isSent && !isRefused(error)) throw withTimeout(error, timeout);
     await untilWritten(() => record.takeBack());
     throw new UnsentError(error);
   }
@@ -138,10 +140,6 @@ function isRefused(error: unknown): boolean {
 function withTimeout(error: unknown, timeoutMs: number): Error {
   if (codeOf(error) !== 'REQUEST_TIMEOUT') return error instanceof Error ? error : new Error(String(error));
   return new Error(`it gave no result within ${timeoutMs / 1000} s`, { cause: error });
-}
-
-function isOfTemporal(error: unknown): boolean {
-  return error instanceof ApplicationFailure;
 }
 
 function redactAll(text: string, secrets: readonly string[]): string {

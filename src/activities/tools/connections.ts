@@ -60,7 +60,7 @@ export class ToolConnections {
   secretsOf(entry: string): string[] {
     const { mcp } = this.serverOf(entry);
     const names = 'url' in mcp ? Object.values(mcp.headersEnv) : mcp.env;
-    return names.flatMap((name) => this.env[name] || []);
+    return names.flatMap((name) => this.env[name] ?? []).filter((value) => value !== '');
   }
 
   private connect(entry: string): Connection {

@@ -1,5 +1,5 @@
 import { reasonOf } from '../../errors';
-import type { ToolCard } from '../../protocol/cards';
+import type { ToolCard } from '../../protocol/tool-cards';
 import type { OfferedTool } from '../../protocol/parts';
 import type { ListedTool, ListedTools } from '../../protocol/tool-use';
 import { jsonBytes } from '../../plan/plan';

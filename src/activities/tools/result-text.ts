@@ -27,19 +27,17 @@ export function textOfResult(result: unknown): { readonly text: string; readonly
   return { text: text === '' ? '(the result is empty)' : text, isError };
 }
 
-function textOfContent({
-  type,
-  text,
-  mimeType,
-  data = '',
-  uri,
-  resource,
-}: z.output<typeof contentSchema>): string {
-  if (type === 'text') return text ?? '';
+function textOfContent(content: z.output<typeof contentSchema>): string {
+  const { type, text = '', uri = 'a resource', resource } = content;
+  if (type === 'text') return text;
   if (resource?.text !== undefined) return `${resource.uri}:\n${resource.text}`;
+  if (type === 'resource_link') return `(a link to ${uri}, which was not followed)`;
+  return `(${nameOf(content)}, which cannot be shown)`;
+}
+
+function nameOf({ type, mimeType, data, resource }: z.output<typeof contentSchema>): string {
   const kind = mimeType ?? resource?.mimeType ?? type;
-  if (type === 'resource_link') return `(a link to ${uri ?? 'a resource'}, which was not followed)`;
-  return `(${kind}${data === '' ? '' : ` of ${Buffer.byteLength(data, 'base64')} bytes`}, which cannot be shown)`;
+  return data === undefined ? kind : `${kind} of ${Buffer.byteLength(data, 'base64')} bytes`;
 }
 
 /** Cuts a text to so many bytes of UTF-8, between two characters, and says so. */

@@ -16,6 +16,8 @@ import { type GivenText, showGiven } from './worker';
 interface DescribedWorker {
   readonly id: string;
   readonly notes: string | null;
+  /** Tools that it may call, in the operator's words; absent if none. */
+  readonly canCall?: string | undefined;
   /** USD per million tokens, or per call; null or absent if unknown. */
   readonly price?:
     { readonly input: number; readonly output: number } | { readonly perCall: number } | null | undefined;
@@ -232,10 +234,11 @@ function describeTeam(
   prefix: string,
   itself: string,
 ): string[] {
-  const remarks = workers.map(({ id, notes, price }) => {
+  const remarks = workers.map(({ id, notes, price, canCall }) => {
     const told = notes?.replace(/\s+/g, ' ').trim() ?? null;
     const priced = [told, priceRemark(price)].filter(Boolean).join('; ');
-    return { ordinals: null, names: id, notes: told, 'notes+price': priced }[describe];
+    const remark = { ordinals: null, names: id, notes: told, 'notes+price': priced }[describe];
+    return canCall === undefined ? remark : [remark, `can call: ${canCall}`].filter(Boolean).join('; ');
   });
   return [...remarks, ...(mayCallItself ? [itself] : [])].map(
     (remark, ordinal) => `${prefix}${ordinal}${remark === null ? '' : `: ${remark}`}`,

@@ -1,8 +1,9 @@
 import { ActivityCancellationType, log, proxyActivities } from '@temporalio/workflow';
-import type { ConductorActivities } from '../protocol/activity-contract';
-import type { ResolvedRun, RunWorker, ToolCard } from '../protocol/cards';
-import { LIST_TOOLS } from '../protocol/names';
-import type { ListedTool, ListedTools } from '../protocol/tool-use';
+import type { ConductorActivities } from '../../protocol/activity-contract';
+import type { ResolvedRun, RunWorker } from '../../protocol/cards';
+import type { ToolCard } from '../../protocol/tool-cards';
+import { LIST_TOOLS } from '../../protocol/names';
+import type { ListedTool, ListedTools } from '../../protocol/tool-use';
 
 /** Tools of one run: listed once, when the first of its steps needs them, and counted over all of its steps. */
 export class ToolBox {

@@ -5,12 +5,12 @@ import {
   ParentClosePolicy,
   proxyActivities,
 } from '@temporalio/workflow';
-import { jsonBytes, utf8Bytes } from '../plan/plan';
-import type { ConductorActivities, WorkerRequest } from '../protocol/activity-contract';
-import type { ToolCard, Toolset } from '../protocol/cards';
-import { CALL_TOOL, KEEP_TEXT, READ_TEXT } from '../protocol/names';
-import { argumentsIn } from '../protocol/parts';
-import type { Text } from '../protocol/text';
+import { jsonBytes, utf8Bytes } from '../../plan/plan';
+import type { ConductorActivities, WorkerRequest } from '../../protocol/activity-contract';
+import type { ToolCard, Toolset } from '../../protocol/tool-cards';
+import { CALL_TOOL, KEEP_TEXT, READ_TEXT } from '../../protocol/names';
+import { argumentsIn } from '../../protocol/parts';
+import type { Text } from '../../protocol/text';
 import type {
   AskedCall,
   EarlierCall,
@@ -21,11 +21,11 @@ import type {
   ToolRequest,
   ToolResult,
   ToolTurn,
-} from '../protocol/tool-use';
-import { toolCalled, toolEnded, unknownAnswer } from '../trace/tool-events';
-import { storeActivities } from './activities';
-import { isOwnCancellation, now, readCallFailure } from './failures';
-import type { RunContext } from './run-context';
+} from '../../protocol/tool-use';
+import { toolCalled, toolEnded, unknownAnswer } from '../../trace/tool-events';
+import { storeActivities } from '../activities';
+import { isOwnCancellation, now, readCallFailure } from '../failures';
+import type { RunContext } from '../run-context';
 import { toolsOf } from './tool-box';
 
 /** Bytes of what vendors write around a call and its result. */

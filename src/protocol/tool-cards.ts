@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { MAX_WALL_CLOCK_MS } from './messages';
+
+// Tools as a run knows them. Workflows import only the types: their sandbox must not load zod.
+
+const milliseconds = z.int().min(1).max(MAX_WALL_CLOCK_MS);
+const count = z.int().min(1);
+
+const toolCardSchema = z.discriminatedUnion('kind', [
+  /** Server of the Model Context Protocol; only the worker process that calls it knows where it is. */
+  z.object({
+    kind: z.literal('mcp'),
+    name: z.string(),
+    /** Its tools that this run may call. */
+    allow: z.array(z.string()).readonly(),
+    repeatable: z.array(z.string()).readonly(),
+    timeoutMs: milliseconds,
+  }),
+  /** A Temporal activity or workflow of the user's: takes a `ToolRequest` with its arguments, returns JSON or a text. */
+  z.object({
+    kind: z.enum(['activity', 'workflow']),
+    name: z.string(),
+    type: z.string(),
+    taskQueue: z.string(),
+    description: z.string(),
+    input: z.record(z.string(), z.unknown()).readonly(),
+    repeatable: z.boolean(),
+    timeoutMs: milliseconds,
+  }),
+]);
+export type ToolCard = z.infer<typeof toolCardSchema>;
+
+export const toolsetSchema = z.object({
+  cards: z.array(toolCardSchema).readonly(),
+  /** Turns of one step in which a model may call tools; one more, without them, ends it. */
+  turns: count,
+  /** Calls of the run. */
+  calls: z.int().min(0),
+  /** Longest result that a model is shown; a longer one is cut. */
+  resultBytes: count,
+});
+export type Toolset = z.infer<typeof toolsetSchema>;
