@@ -233,6 +233,10 @@ test.each([
   const { id } = await stage.client.start({ question });
   const worker = await startWorkerProcess(stage);
   await until(called, (lines) => lines.some((line) => line.startsWith(name)));
+  // The history tells the call while it runs.
+  const [running] = (await stage.client.trace(id)).rounds[0]?.steps[0]?.turns ?? [];
+  expect(running).toMatchObject({ worker: 'a', turn: 0, calls: [{ outcome: null, output: null }] });
+  expect(running?.calls[0]?.startedAt).toEqual(expect.any(String));
   await worker.kill();
   writeFileSync(`${process.env.TOOLS_LOG ?? ''}.open`, '');
   const result = await stage.whileWorking(() => endOf(stage, id));
