@@ -49,7 +49,7 @@ function openTooled(changes: Partial<ConfigInput> = {}): Promise<Stage> {
         index === 0
           ? { ...worker, tools: ['shelf', 'hasty', ...Object.keys(changes.tools ?? {})], fallback: ['b'] }
           : worker,
-      ) as ConfigInput['workers'],
+      ),
     }),
   });
 }

@@ -49,10 +49,15 @@ export async function callTool(dependencies: ToolDependencies, request: ToolRequ
   } catch (error) {
     if (Context.current().cancellationSignal.aborted || error instanceof ApplicationFailure) throw error;
     const reason = redactAll(reasonOf(error), dependencies.connections.secretsOf(request.tool.card));
-    if (!(error instanceof UnsentError)) return answer('unknown', `${UNCLEAR} ${reason}.`);
-    if (info.attempt < MAX_UNSENT && !error.isFinal) throw unsent(reason);
-    return answer('error', `The tool was not called: ${reason}.`);
+    return answer(...whatToTell(error, reason, info.attempt));
   }
+}
+
+/** @throws ApplicationFailure if another attempt may succeed */
+function whatToTell(error: unknown, reason: string, attempt: number): [ToolOutcome, string] {
+  if (!(error instanceof UnsentError)) return ['unknown', `${UNCLEAR} ${reason}.`];
+  if (attempt < MAX_UNSENT && !error.isFinal) throw unsent(reason);
+  return ['error', `The tool was not called: ${reason}.`];
 }
 
 function unsent(reason: string): ApplicationFailure {

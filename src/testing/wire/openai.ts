@@ -19,7 +19,7 @@ import {
   type Wire,
 } from './wire';
 
-const NOTHING: readonly Exchanged[] = [];
+const NOTHING: Exchanged[] = [];
 
 const chatCall = z.object({
   id: z.string(),
@@ -56,7 +56,7 @@ const chatMessage = z.union([
       const result: Exchanged = { kind: 'result', id, name: null, text };
       return { message: null, exchanged: [result] };
     }),
-  openAiMessages.element.transform((message) => ({ message, exchanged: [] as Exchanged[] })),
+  openAiMessages.element.transform((message) => ({ message, exchanged: NOTHING })),
 ]);
 
 const chatSchema = z.object({
