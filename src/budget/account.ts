@@ -112,6 +112,12 @@ export class Account {
     return { allowance: { requests, billable }, settle };
   }
 
+  /** Whether all of these calls, each made once, fit beside what is spent and reserved. */
+  fits(expected: readonly WorstCase[]): boolean {
+    const amounts = expected.map((worst) => timesWorst(this.withOverrun(worst), 1));
+    return this.findRefusal(sumOf(amounts)) === null;
+  }
+
   /** Reserves a share of what is left for a child workflow: 1/`parts` of it, but at least one call and one token. */
   share(parts: number): Share | LimitRefusal {
     const least = { calls: 1, tokens: 1, nanoUsd: 0 };

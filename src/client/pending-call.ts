@@ -30,7 +30,7 @@ import {
   stepFailed,
   stepStarted,
 } from '../trace/events';
-import { toolCalled, toolEnded, unknownAnswer } from '../trace/tool-events';
+import { failedAnswer, toolCalled, toolEnded } from '../trace/tool-events';
 import { HistoryDecoder, isoTime, readHistory } from './history';
 import { unlessNotFound } from './steer';
 
@@ -104,10 +104,6 @@ function externalResultOf(
 
 /** @param isOurs whether an activity of ours gives the result */
 function toolCall(request: ToolRequest, { now }: RunPosition, isOurs: boolean): PendingCall {
-  const unknown = (error: unknown, at: string): RunEvent[] => {
-    const { problem } = readFailure(error, request.tool.name);
-    return [toolEnded(request, unknownAnswer(problem), at)];
-  };
   return {
     started: [toolCalled(request, now)],
     succeed: (result, at) => {
@@ -115,7 +111,7 @@ function toolCall(request: ToolRequest, { now }: RunPosition, isOurs: boolean): 
       const answer = isOurs ? (result as ToolAnswer) : ({ outcome: 'ok', output: text } as const);
       return [toolEnded(request, answer, at)];
     },
-    fail: unknown,
+    fail: (error, at) => [toolEnded(request, failedAnswer(error, request, isOurs), at)],
   };
 }
 

@@ -4,7 +4,7 @@ import { callOf, readRow, rowKeys, rowPlace } from '../store/ledger';
 import type { Store } from '../store/store';
 import { isPresumed } from '../trace/events';
 import { totalOf } from '../trace/cost';
-import { withChild } from '../trace/reduce';
+import { withChild } from '../trace/with-child';
 import { isReview } from '../trace/run-tree';
 import { isNotFound, unlessNotFound } from './steer';
 

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { estimatePlan } from '../budget/worst-case';
+import { estimatePlan } from '../budget/estimate-plan';
 import type { Plan } from '../plan/plan';
 import { inNormalForm } from '../plan/validate';
 import type { RunTask, ConfigDigest, ResolveRunResult } from '../protocol/activity-contract';

@@ -1,9 +1,11 @@
 import { type Plan, planWaves } from '../plan/plan';
 import type { Call, Problem, RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
-import type { AskedCall } from '../protocol/tool-use';
 import { totalOf } from './cost';
-import type { EventOf, RunEvent, StepAddress, ToolAddress } from './events';
-import { answeringStep, isWithin } from './run-tree';
+import type { EventOf, RunEvent, StepAddress } from './events';
+import { failRounds, isOwn, withError } from './rounds';
+import { answeringStep } from './run-tree';
+import { addTurn, endCall, startCall } from './tool-events';
+import { withChild } from './with-child';
 
 export function emptyTrace(run: Pick<SolveTrace, 'id' | 'runId' | 'question' | 'startedAt'>): SolveTrace {
   return {
@@ -77,14 +79,10 @@ const CHANGES: {
     const answered = { ...told, startedAt, endedAt, dropped, error: null };
     return changeStep(withCalls(trace, calls), at, () => answered);
   },
-  'turn-taken': (trace, { worker, turn, asked, dropped, calls, ...at }) =>
-    changeStep(withCalls(trace, calls), at, ({ turns = [] }) => ({
-      dropped,
-      turns: [...turns, { worker, turn, calls: asked.map(asToolCall) }],
-    })),
-  'tool-called': (trace, { at: startedAt, ...place }) => changeToolCall(trace, place, { startedAt }),
-  'tool-ended': (trace, { at: endedAt, outcome, output, ...place }) =>
-    changeToolCall(trace, place, { outcome, output, endedAt }),
+  'turn-taken': (trace, { calls, dropped, ...taken }) =>
+    changeStep(withCalls(trace, calls), taken, ({ turns }) => ({ dropped, turns: addTurn(turns, taken) })),
+  'tool-called': (trace, call) => changeStep(trace, call, ({ turns }) => ({ turns: startCall(turns, call) })),
+  'tool-ended': (trace, call) => changeStep(trace, call, ({ turns }) => ({ turns: endCall(turns, call) })),
   'step-failed': (trace, { output, thoughts, problem: error, endedAt, dropped, calls, ...at }) => {
     const told = { output, ...(thoughts !== undefined && { thoughts }) };
     return changeStep(withCalls(trace, calls), at, () => ({ ...told, endedAt, dropped, error }));
@@ -158,45 +156,8 @@ function changeStep(trace: SolveTrace, at: StepAddress, change: Change<StepTrace
   }));
 }
 
-type ToolCallTrace = NonNullable<StepTrace['turns']>[number]['calls'][number];
-
-/** A call that cannot be made has its answer at once. */
-function asToolCall({ name, input, problem }: AskedCall): ToolCallTrace {
-  const outcome = problem === undefined ? null : 'error';
-  return { name, arguments: input, output: problem ?? null, outcome, startedAt: null, endedAt: null };
-}
-
-function changeToolCall(
-  trace: SolveTrace,
-  { worker, turn, ordinal, ...at }: Omit<ToolAddress, never>,
-  change: Partial<ToolCallTrace>,
-): SolveTrace {
-  return changeStep(trace, at, ({ turns = [] }) => {
-    const place = turns.findLastIndex((each) => each.worker === worker && each.turn === turn);
-    const changed = turns.map((each, index) =>
-      index === place
-        ? { ...each, calls: each.calls.map((call, at) => (at === ordinal ? { ...call, ...change } : call)) }
-        : each,
-    );
-    return { turns: changed };
-  });
-}
-
 function passedOver({ worker, error, skipped = [] }: Omit<StepTrace, 'startedAt'>): Partial<StepTrace> {
   return error === null ? {} : { skipped: [...skipped, { worker, error }] };
-}
-
-/** @param problem reason for rounds that have no error of their own */
-function failRounds(
-  trace: SolveTrace,
-  fails: (round: RoundTrace) => boolean,
-  problem: Problem | null = null,
-): SolveTrace {
-  const decision = 'failed' as const;
-  const rounds = trace.rounds.map((round) =>
-    fails(round) ? { ...withError(round, round.error ?? problem), decision } : round,
-  );
-  return { ...trace, rounds };
 }
 
 function withCalls(trace: SolveTrace, added: readonly Call[]): SolveTrace {
@@ -239,54 +200,4 @@ function endWait(trace: SolveTrace): SolveTrace {
 function asGiven({ ...round }: RoundTrace, isGiven: boolean): RoundTrace {
   delete round.isGiven;
   return isGiven ? { ...round, isGiven } : round;
-}
-
-function withError({ ...round }: RoundTrace, error: Problem | null): RoundTrace {
-  delete round.error;
-  return error === null ? round : { ...round, error };
-}
-
-function isOwn({ childId }: RoundTrace): boolean {
-  return childId === null;
-}
-
-/**
- * Merges what is now known of a child into the trace of its run, under the child's id. The run's own rounds come first,
- * then children in the order of their steps, and the review last.
- */
-export function withChild(trace: SolveTrace, childId: string, child: SolveTrace): SolveTrace {
-  const order = trace.rounds
-    .filter(isOwn)
-    .flatMap(({ steps }) => steps.flatMap((step) => step.childId ?? []));
-  const isForeign = (of: OfChild): boolean => !isWithin(of.childId, childId);
-  const inOrder = <Of extends OfChild>(all: readonly Of[]): Of[] =>
-    [...all].sort((one, other) => rank(one.childId, order) - rank(other.childId, order));
-
-  const isFailed = (round: RoundTrace): boolean => isOwn(round) && round.decision === 'failed';
-  const explained = failRounds(child, isFailed, child.error).rounds;
-  const known = explained.map((round) => ({ ...round, childId: round.childId ?? childId }));
-  // If the child has no round yet, the run's own record of it stands.
-  const rounds = known.length === 0 ? trace.rounds : [...trace.rounds.filter(isForeign), ...known];
-  const made = child.calls.map((call) => ({ ...call, childId: call.childId ?? childId }));
-  const calls = inOrder([...trace.calls.filter(isForeign), ...made]);
-  return {
-    ...trace,
-    rounds: inOrder(rounds),
-    calls,
-    ...totalOf(calls),
-    degraded: trace.degraded || child.degraded,
-    stoppedBy: trace.stoppedBy ?? child.stoppedBy,
-    ...(child.waitsFor && { waitsFor: child.waitsFor }),
-  };
-}
-
-interface OfChild {
-  readonly childId?: string | null;
-}
-
-/** Returns 0 for the run's own entries; a child without a step is a review, and comes last. */
-function rank(id: string | null | undefined, order: readonly string[]): number {
-  if (id === null || id === undefined) return 0;
-  const position = order.findIndex((childId) => isWithin(id, childId));
-  return position === -1 ? order.length + 1 : position + 1;
 }

@@ -65,6 +65,11 @@ export class Limits {
     return this.grant(() => this.account.reserve(worst));
   }
 
+  /** Whether all of these calls fit now. */
+  fits(calls: readonly WorstCase[]): boolean {
+    return this.account.fits(calls);
+  }
+
   /** Sets aside a part of what is left for a child. Returns null and throws as `reserve` does. */
   share(parts: number): Share | null {
     return this.grant(() => this.account.share(parts));

@@ -1,6 +1,8 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { CallReservation } from '../budget/account';
-import { conductorPromptBytes, worstCaseOf, estimatePlan } from '../budget/worst-case';
+import { estimatePlan } from '../budget/estimate-plan';
+import { conductorPromptBytes } from '../budget/prompt-bytes';
+import { worstCaseOf } from '../budget/worst-case';
 import type { Plan, PlanContext } from '../plan/plan';
 import type {
   FailedReply,

@@ -1,35 +1,16 @@
-import {
-  ActivityCancellationType,
-  CancellationScope,
-  ChildWorkflowCancellationType,
-  executeChild,
-  ParentClosePolicy,
-  patched,
-  proxyActivities,
-} from '@temporalio/workflow';
 import type { CallReservation } from '../budget/account';
-import { answerRoom, workerPromptBytes, worstCaseOf } from '../budget/worst-case';
+import { workerPromptBytes } from '../budget/prompt-bytes';
+import { answerRoom, worstCaseOf } from '../budget/worst-case';
 import type { Step } from '../plan/plan';
-import { readThoughts } from '../plan/thoughts/read-thoughts';
 import type { Reserved, VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activity-contract';
-import type { Call, Usage } from '../protocol/solve';
-import type { ExternalCard, ModelCard, RunWorker } from '../protocol/cards';
-import { readExternalResult } from '../protocol/planning';
+import type { ModelCard, RunWorker } from '../protocol/cards';
 import { FAILURES } from '../protocol/failures';
-import { BOOK_CALL, CALL_WORKER, CHECK_ANSWER, CONDUCTOR_ID, KEEP_TEXT } from '../protocol/names';
-import { INLINE_BYTES, type Text } from '../protocol/text';
+import { CALL_WORKER, CONDUCTOR_ID } from '../protocol/names';
 import type { EarlierCall, TakenTurn } from '../protocol/tool-use';
-import {
-  type CallFailure,
-  externalAnswered,
-  readFailure,
-  stepAnswered,
-  stepFailed,
-  stepStarted,
-  unaccountedCall,
-} from '../trace/events';
-import { modelActivities, stepSummary, storeActivities } from './activities';
+import { type CallFailure, readFailure, stepAnswered, stepFailed, stepStarted } from '../trace/events';
+import { modelActivities, stepSummary } from './activities';
 import { callItself } from './child';
+import { callExternalWorker } from './external-worker';
 import { isOwnCancellation, mayRetryBilled, now } from './failures';
 import { mayRecurse, type RunContext } from './run-context';
 import { hasTools } from './tools/tool-box';
@@ -95,7 +76,8 @@ function withTools(
   earlierCalls: readonly EarlierCall[],
 ): WorkerRequest {
   const told = earlierCalls.length > 0 && { earlierCalls: [...earlierCalls] };
-  return { ...request, ...(loop !== null && { toolTurn: loop.first }), ...told };
+  const whole = { ...request, ...told };
+  return loop === null ? whole : { ...whole, toolTurn: loop.first(whole) };
 }
 
 /** Returns the request to make after a failure, or null if the worker is not asked again. */
@@ -198,107 +180,10 @@ async function makeCall(
   }
 }
 
-/** How often Temporal attempts an external activity that fails; the activity can mark a failure as non-retryable. */
-const EXTERNAL_ATTEMPTS = 3;
-
 function callWorker(context: RunContext, request: Reserved<WorkerRequest>): Promise<WorkerResult> {
   const { worker } = request;
   if (worker.kind !== 'model') return callExternalWorker(context, request, worker);
   const summary = stepSummary(request.step, request.subtask, `${worker.id} (${worker.model})`);
   // The history reader takes every call with a `WorkerRequest` for a step (rule 3 of `client/trace-reader.ts`).
   return modelActivities(context, worker, summary)[CALL_WORKER](request);
-}
-
-async function callExternalWorker(
-  context: RunContext,
-  request: WorkerRequest,
-  worker: ExternalCard,
-): Promise<WorkerResult> {
-  const startedAt = now();
-  const { text, usage } = await booked(request, worker, async () =>
-    readExternalResult(await runExternal(context, request, worker), worker),
-  );
-  // A run that began before thoughts were taken out goes on without that.
-  const mayTakeOut = readThoughts(text).answer === text || patched(APART);
-  const whole = externalAnswered(request, { text, usage }, { startedAt, endedAt: now() }, mayTakeOut);
-  const keep = (kept: Text): Promise<Text> => keepIfLong(kept, request.storeId);
-  const result = {
-    ...whole,
-    output: await keep(whole.output),
-    ...(whole.thoughts !== undefined && { thoughts: await keep(whole.thoughts) }),
-    endedAt: now(),
-  };
-  if (request.answerSchema === undefined) return result;
-  // The history reader takes this result for that of the call before (rule 3 of `client/trace-reader.ts`).
-  return storeActivities('check the answer')[CHECK_ANSWER]({ ...request, result });
-}
-
-/** Makes a priced call, with a ledger row opened before it. The row stays open if it cannot be completed. */
-async function booked<Result extends { readonly usage: Usage | null }>(
-  request: WorkerRequest,
-  worker: ExternalCard,
-  make: () => Promise<Result>,
-): Promise<Result> {
-  if (worker.price === undefined) return make();
-  const startedAt = now();
-  const { rootId, storeId } = request;
-  const book = (call: Call, endedAt: string | null): Promise<void> =>
-    storeActivities(`book the call of ${worker.id}`)[BOOK_CALL]({
-      rootId,
-      call,
-      startedAt,
-      endedAt,
-      storeId,
-    });
-  const complete = (call: Call): Promise<void> =>
-    CancellationScope.nonCancellable(() => book(call, now()).catch(() => undefined));
-  await book(unaccountedCall(request, null, null), null);
-  try {
-    const result = await make();
-    await complete(unaccountedCall(request, null, result.usage));
-    return result;
-  } catch (error) {
-    const failure = readFailure(error, worker.id);
-    const [call] = stepFailed(request, failure, now()).calls;
-    await complete(call ?? { ...unaccountedCall(request, failure.problem, null), nanoUsd: 0 });
-    throw error;
-  }
-}
-
-async function runExternal(
-  context: RunContext,
-  request: WorkerRequest,
-  worker: ExternalCard,
-): Promise<unknown> {
-  const { type, taskQueue } = worker;
-  const timeout = Math.min(worker.timeoutMs, context.limits.remainingMs());
-  const summary = stepSummary(request.step, request.subtask, `${worker.id} (${type})`);
-  if (worker.kind === 'workflow') {
-    return executeChild(type, {
-      args: [request],
-      taskQueue,
-      workflowExecutionTimeout: timeout,
-      cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-      // An agent may have to clean up: it is asked to stop, never terminated.
-      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-      staticSummary: summary,
-    });
-  }
-  const activities = proxyActivities<Record<string, (request: WorkerRequest) => Promise<unknown>>>({
-    taskQueue,
-    scheduleToCloseTimeout: timeout,
-    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    retry: { maximumAttempts: EXTERNAL_ATTEMPTS },
-    summary,
-  });
-  return activities[type]?.(request);
-}
-
-/** Change: thoughts are taken out of what the user's own activities and workflows return. */
-const APART = 'thoughts-apart';
-
-async function keepIfLong(text: Text, storeId: string | undefined): Promise<Text> {
-  // UTF-16 units take at most three UTF-8 bytes each: short enough without counting.
-  if (typeof text !== 'string' || text.length * 3 <= INLINE_BYTES) return text;
-  return storeActivities('keep a long output')[KEEP_TEXT](text, undefined, storeId);
 }

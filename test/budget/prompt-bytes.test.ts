@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { conductorPromptBytes, workerPromptBytes } from '../../src/budget/worst-case';
+import { conductorPromptBytes, workerPromptBytes } from '../../src/budget/prompt-bytes';
 import {
   ACCESS_MODES,
   DESCRIBE_MODES,

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { nanoUsdOf } from '../../src/budget/nano-usd';
-import { estimatePlan, workerPromptBytes, worstCaseOf } from '../../src/budget/worst-case';
+import { estimatePlan } from '../../src/budget/estimate-plan';
+import { workerPromptBytes } from '../../src/budget/prompt-bytes';
+import { worstCaseOf } from '../../src/budget/worst-case';
 import type { Price } from '../../src/protocol/cards';
 import { externalCard, modelCard, runOf } from './cards';
 

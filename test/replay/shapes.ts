@@ -5,7 +5,9 @@ import {
   type SolveHandle,
   type SolveInput,
 } from '../../src';
-import { estimatePlan, workerPromptBytes, type WorstCase } from '../../src/budget/worst-case';
+import { estimatePlan } from '../../src/budget/estimate-plan';
+import { workerPromptBytes } from '../../src/budget/prompt-bytes';
+import type { WorstCase } from '../../src/budget/worst-case';
 import type { LimitsInput } from '../../src/protocol/input';
 import { modelCard, runOf } from '../budget/cards';
 import { ACCEPT, type Stage, step } from '../support/stage';

@@ -1,5 +1,5 @@
 import type { SolveTrace } from '../../src';
-import { withChild } from '../../src/trace/reduce';
+import { withChild } from '../../src/trace/with-child';
 import { sampleCall, sampleRound, sampleStep, sampleTrace } from './sample-trace';
 
 const PARENT = sampleTrace({

@@ -198,6 +198,18 @@ test('calls of a run are counted, and those above its limit are not made', async
   expect(seen[1]?.tools).toBeUndefined();
 });
 
+test('a turn after which no other could be paid for is asked without tools', async () => {
+  await open({ limits: { calls: 3 } });
+  let word = 0;
+  stage.providers.answer('a', (request) => {
+    seen.push(request);
+    return request.tools === undefined ? 'In time.' : call('look_up', { word: `w${(word += 1)}` });
+  });
+  const result = await stage.solve({ question });
+  expect(result).toMatchObject({ status: 'completed', answer: 'In time.', stoppedBy: null });
+  expect(seen.map(({ tools }) => tools !== undefined)).toEqual([true, false]);
+});
+
 test('a model that gets the same result for the same call three times must answer', async () => {
   await open();
   stage.providers.answer('a', (request) => {
@@ -294,5 +306,6 @@ test('an activity and a workflow of the user’s are tools, too: what they get, 
   expect(result.answer).toBe('Seven.');
   expect(taken).toEqual([['stock', { item: 'nails' }, 0, 0, 0], 'failed']);
   expect(told()[0]).toBe('{"pieces":7}');
-  expect(told()[1]).toContain('no such shelf');
+  expect(told()[1]).toBe('The tool failed: no such shelf');
+  expect(result.rounds[0]?.steps[0]?.turns?.[1]?.calls[0]).toMatchObject({ outcome: 'error' });
 });

@@ -23,6 +23,7 @@ export const CORE = [
   'protocol/activity-contract.ts',
   // The trace, which is all that is known of a run.
   'trace/events.ts',
+  'trace/rounds.ts',
   'trace/reduce.ts',
   'trace/run-tree.ts',
   // Limits.

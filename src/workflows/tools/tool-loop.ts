@@ -5,6 +5,8 @@ import {
   ParentClosePolicy,
   proxyActivities,
 } from '@temporalio/workflow';
+import { workerPromptBytes } from '../../budget/prompt-bytes';
+import { worstCaseOf } from '../../budget/worst-case';
 import { jsonBytes, utf8Bytes } from '../../plan/plan';
 import type { ConductorActivities, WorkerRequest } from '../../protocol/activity-contract';
 import type { ToolCard, Toolset } from '../../protocol/tool-cards';
@@ -22,9 +24,9 @@ import type {
   ToolResult,
   ToolTurn,
 } from '../../protocol/tool-use';
-import { toolCalled, toolEnded, unknownAnswer } from '../../trace/tool-events';
+import { failedAnswer, toolCalled, toolEnded } from '../../trace/tool-events';
 import { storeActivities } from '../activities';
-import { isOwnCancellation, now, readCallFailure } from '../failures';
+import { isOwnCancellation, now } from '../failures';
 import type { RunContext } from '../run-context';
 import { toolsOf } from './tool-box';
 
@@ -38,8 +40,8 @@ const MOST_ALIKE = 3;
  * calls, and to the next turn.
  *
  * Laws: a turn and its calls are known to the run by reference, so that its history grows by the turn and not by what was
- * said; a call that may not be repeated runs alone; after the last turn that the limits allow, or three times the same
- * call with the same result, the model is asked once more, without tools.
+ * said; a call that may not be repeated runs alone; after the last turn that the limits of turns, calls and
+ * money allow, or three times the same call with the same result, the model is asked once more, without tools.
  */
 export class ToolLoop {
   private index = 0;
@@ -67,8 +69,8 @@ export class ToolLoop {
     return tools.length === 0 ? null : new ToolLoop(context, toolset, listed, tools);
   }
 
-  get first(): ToolTurn {
-    return this.turn(null);
+  first(request: WorkerRequest): ToolTurn {
+    return this.turn(request, null);
   }
 
   /** Carries out the calls of a turn, and returns the next one. Throws only the run's own cancellation. */
@@ -77,13 +79,25 @@ export class ToolLoop {
     this.index += 1;
     const said = results.map(({ output, name }) => textBytes(output) + utf8Bytes(name) + CALL_BYTES);
     this.bytes += taken.ref.bytes + said.reduce((sum, bytes) => sum + bytes, 0);
-    return this.turn({ turn: taken.ref, results });
+    return this.turn(request, { turn: taken.ref, results });
   }
 
-  private turn(after: ToolTurn['after']): ToolTurn {
-    const { index, bytes, tools, listed, toolset } = this;
-    const mayCall = index < toolset.turns && !this.isStuck && this.context.toolBox.callsLeft > 0;
-    return { index, list: listed.list, names: tools.map(({ name }) => name), mayCall, after, bytes };
+  private turn(request: WorkerRequest, after: ToolTurn['after']): ToolTurn {
+    const { index, bytes, tools, listed } = this;
+    const turn = { index, list: listed.list, names: tools.map(({ name }) => name), after, bytes };
+    return { ...turn, mayCall: this.mayCall({ ...request, toolTurn: { ...turn, mayCall: true } }) };
+  }
+
+  /** Whether a turn may call tools: only if the limits allow that it does, and that another turn answers after it. */
+  private mayCall(request: WorkerRequest): boolean {
+    const { limits, toolBox } = this.context;
+    const { turns, resultBytes } = this.toolset;
+    if (this.index >= turns || this.isStuck || toolBox.callsLeft === 0) return false;
+    const { worker, maxOutputTokens } = request;
+    const bytes = workerPromptBytes(request);
+    const now = worstCaseOf(worker, bytes, maxOutputTokens);
+    const added = now.tokens - bytes + resultBytes + CALL_BYTES;
+    return limits.fits([now, worstCaseOf(worker, bytes + added, maxOutputTokens)]);
   }
 
   private async carryOut(request: WorkerRequest, calls: readonly AskedCall[]): Promise<ToolResult[]> {
@@ -131,8 +145,7 @@ export class ToolLoop {
     try {
       answer = await this.send(request, tool);
     } catch (error) {
-      const { problem } = readCallFailure(error, tool.name);
-      answer = unknownAnswer(problem);
+      answer = failedAnswer(error, request, this.context.toolBox.cardOf(tool)?.kind === 'mcp');
       recorder.record(toolEnded(request, answer, now()));
       if (isOwnCancellation(error)) throw error;
       return answer;

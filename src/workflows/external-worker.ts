@@ -1,0 +1,118 @@
+import {
+  ActivityCancellationType,
+  CancellationScope,
+  ChildWorkflowCancellationType,
+  executeChild,
+  ParentClosePolicy,
+  patched,
+  proxyActivities,
+} from '@temporalio/workflow';
+import { readThoughts } from '../plan/thoughts/read-thoughts';
+import type { WorkerRequest, WorkerResult } from '../protocol/activity-contract';
+import type { ExternalCard } from '../protocol/cards';
+import { BOOK_CALL, CHECK_ANSWER, KEEP_TEXT } from '../protocol/names';
+import { readExternalResult } from '../protocol/planning';
+import type { Call, Usage } from '../protocol/solve';
+import { INLINE_BYTES, type Text } from '../protocol/text';
+import { externalAnswered, readFailure, stepFailed, unaccountedCall } from '../trace/events';
+import { stepSummary, storeActivities } from './activities';
+import { now } from './failures';
+import type { RunContext } from './run-context';
+
+/** How often Temporal attempts an external activity that fails; the activity can mark a failure as non-retryable. */
+const EXTERNAL_ATTEMPTS = 3;
+
+/** Calls a worker that is an activity or a workflow of the user's. */
+export async function callExternalWorker(
+  context: RunContext,
+  request: WorkerRequest,
+  worker: ExternalCard,
+): Promise<WorkerResult> {
+  const startedAt = now();
+  const { text, usage } = await booked(request, worker, async () =>
+    readExternalResult(await runExternal(context, request, worker), worker),
+  );
+  // A run that began before thoughts were taken out goes on without that.
+  const mayTakeOut = readThoughts(text).answer === text || patched(APART);
+  const whole = externalAnswered(request, { text, usage }, { startedAt, endedAt: now() }, mayTakeOut);
+  const keep = (kept: Text): Promise<Text> => keepIfLong(kept, request.storeId);
+  const result = {
+    ...whole,
+    output: await keep(whole.output),
+    ...(whole.thoughts !== undefined && { thoughts: await keep(whole.thoughts) }),
+    endedAt: now(),
+  };
+  if (request.answerSchema === undefined) return result;
+  // The history reader takes this result for that of the call before (rule 3 of `client/trace-reader.ts`).
+  return storeActivities('check the answer')[CHECK_ANSWER]({ ...request, result });
+}
+
+/** Makes a priced call, with a ledger row opened before it. The row stays open if it cannot be completed. */
+async function booked<Result extends { readonly usage: Usage | null }>(
+  request: WorkerRequest,
+  worker: ExternalCard,
+  make: () => Promise<Result>,
+): Promise<Result> {
+  if (worker.price === undefined) return make();
+  const startedAt = now();
+  const { rootId, storeId } = request;
+  const book = (call: Call, endedAt: string | null): Promise<void> =>
+    storeActivities(`book the call of ${worker.id}`)[BOOK_CALL]({
+      rootId,
+      call,
+      startedAt,
+      endedAt,
+      storeId,
+    });
+  const complete = (call: Call): Promise<void> =>
+    CancellationScope.nonCancellable(() => book(call, now()).catch(() => undefined));
+  await book(unaccountedCall(request, null, null), null);
+  try {
+    const result = await make();
+    await complete(unaccountedCall(request, null, result.usage));
+    return result;
+  } catch (error) {
+    const failure = readFailure(error, worker.id);
+    const [call] = stepFailed(request, failure, now()).calls;
+    await complete(call ?? { ...unaccountedCall(request, failure.problem, null), nanoUsd: 0 });
+    throw error;
+  }
+}
+
+async function runExternal(
+  context: RunContext,
+  request: WorkerRequest,
+  worker: ExternalCard,
+): Promise<unknown> {
+  const { type, taskQueue } = worker;
+  const timeout = Math.min(worker.timeoutMs, context.limits.remainingMs());
+  const summary = stepSummary(request.step, request.subtask, `${worker.id} (${type})`);
+  if (worker.kind === 'workflow') {
+    return executeChild(type, {
+      args: [request],
+      taskQueue,
+      workflowExecutionTimeout: timeout,
+      cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+      // An agent may have to clean up: it is asked to stop, never terminated.
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      staticSummary: summary,
+    });
+  }
+  const activities = proxyActivities<Record<string, (request: WorkerRequest) => Promise<unknown>>>({
+    taskQueue,
+    scheduleToCloseTimeout: timeout,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { maximumAttempts: EXTERNAL_ATTEMPTS },
+    summary,
+  });
+  return activities[type]?.(request);
+}
+
+/** Change: thoughts are taken out of what the user's own activities and workflows return. */
+const APART = 'thoughts-apart';
+
+async function keepIfLong(text: Text, storeId: string | undefined): Promise<Text> {
+  // UTF-16 units take at most three UTF-8 bytes each: short enough without counting.
+  if (typeof text !== 'string' || text.length * 3 <= INLINE_BYTES) return text;
+  return storeActivities('keep a long output')[KEEP_TEXT](text, undefined, storeId);
+}
