@@ -32,7 +32,6 @@ import { checkRun, checkShape } from './check-run';
 import type { Dependencies, PolicyProvider } from './send-request';
 import { whileHeartbeating } from './heartbeat';
 import { bookCall } from './ledger-row';
-import { openTools } from './tools';
 import { writePlan } from './write-plan';
 
 export { checkRun, checkShape } from './check-run';
@@ -40,11 +39,12 @@ export { whileHeartbeating, withinLimit } from './heartbeat';
 export { LiveLog } from './live-log';
 export type { Dependencies, PolicyProvider } from './send-request';
 export { createPacing } from './rate-limits/pacing';
+export { createTools } from './tools';
 export { withThoughtsApart } from './thoughts-apart';
 
 /** Creates the activities of a solve, ready to be registered on a worker. */
 export function createActivities(dependencies: Dependencies): ConductorActivities {
-  const { store } = dependencies;
+  const { store, tools } = dependencies;
   /** Carries out work with the store in which its run began, or leaves it to a worker that has that one. */
   const inStore = <T>(storeId: string | undefined, work: () => T | Promise<T>): Promise<T> =>
     asFailure(async () => {
@@ -52,7 +52,6 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
       return work();
     });
   const digest = solvingDigestOf(dependencies.config);
-  const tools = openTools(dependencies.config, store, dependencies.env);
   return {
     [RESOLVE_RUN]: (input) => asFailure(() => resolveForRun(dependencies, digest, input)),
     [CHECK_RUN]: (run, cards = []) =>

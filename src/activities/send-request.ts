@@ -22,6 +22,7 @@ import {
 } from './models/failure';
 import type { BackgroundCalls, Complete, ModelReply, ModelRequest } from './models/model';
 import type { Permit } from './rate-limits/limiter';
+import type { Tools } from './tools';
 
 export interface Dependencies {
   readonly config: Config;
@@ -33,6 +34,8 @@ export interface Dependencies {
   readonly pacing: Pacing;
   /** One per process, since it batches the texts of all calls. */
   readonly liveLog: LiveLog;
+  /** One per process, since calls share its connections. */
+  readonly tools: Tools;
   readonly policy?: PolicyProvider;
   /** Environment variables, the only source of API keys. */
   readonly env: NodeJS.ProcessEnv;

@@ -1,5 +1,5 @@
 import { argumentsIn, type OfferedTool, type Part, type ToolUse, type Turn } from '../protocol/parts';
-import type { TextRef } from '../protocol/text';
+import type { Text, TextRef } from '../protocol/text';
 import type { AskedCall, Exchange, TakenTurn, ToolResult, ToolTurn } from '../protocol/tool-use';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
@@ -15,7 +15,7 @@ interface KeptTurn {
 /** Keeps a turn that asks for tools, and says of each call whether it can be made. */
 export async function keepTurn(
   store: Store,
-  { after, names }: ToolTurn,
+  { after, names, asks }: ToolTurn,
   parts: readonly Part[],
 ): Promise<TakenTurn> {
   const kept: KeptTurn = { parent: after?.turn ?? null, results: after?.results ?? [], parts };
@@ -27,7 +27,8 @@ export async function keepTurn(
       calls.map(async ({ id, name, input }): Promise<AskedCall> => {
         const problem = problemOf(name, input, names);
         const call = { id, name, input: await keepText(store, input) };
-        return problem === null ? call : { ...call, problem };
+        if (problem !== null) return { ...call, problem };
+        return asks.includes(name) ? { ...call, asks: true } : call;
       }),
     ),
   };
@@ -58,13 +59,18 @@ async function readTurns(store: Store, after: Exchange | null): Promise<Turn[]> 
   const { parent, results, parts } = JSON.parse(await readText(store, after.turn)) as KeptTurn;
   const before = await readTurns(store, parent && { turn: parent, results });
   const told = await Promise.all(
-    after.results.map(async ({ id, name, output, outcome }): Promise<Part> => ({
+    after.results.map(async ({ id, name, output, changedTo, outcome }): Promise<Part> => ({
       kind: 'result',
       id,
       name,
-      text: await readText(store, output),
+      text: (await changeTold(store, changedTo)) + (await readText(store, output)),
       ...(outcome !== 'ok' && { isError: true }),
     })),
   );
   return [...before, { role: 'assistant', parts }, { role: 'user', parts: told }];
+}
+
+async function changeTold(store: Store, changedTo: Text | undefined): Promise<string> {
+  if (changedTo === undefined) return '';
+  return `A person changed the arguments of this call to ${await readText(store, changedTo)}\n\n`;
 }

@@ -6,6 +6,7 @@ import { checkEncrypted } from '../encryption/codec';
 import type { Plan, PlanContext } from '../plan/plan';
 import {
   type HeldLimits,
+  type CallDecision,
   HINT,
   isDepth,
   type LimitsChange,
@@ -16,6 +17,7 @@ import {
 import {
   ADD_HINT_SIGNAL,
   APPROVE_PLAN_UPDATE,
+  DECIDE_CALL_UPDATE,
   DEFAULT_TASK_QUEUE,
   EDIT_PLAN_UPDATE,
   REJECT_PLAN_UPDATE,
@@ -237,6 +239,11 @@ export class ConductorClient {
   /** Rejects the waiting plan: the Conductor is given the reason, and writes another one. */
   async rejectPlan(id: string, reason: string, sender?: Sender): Promise<void> {
     await updateRun(this.client, id, REJECT_PLAN_UPDATE, { reason }, ...argsOf(sender));
+  }
+
+  /** Decides on a call of a tool that waits. One that repeats a decision changes nothing. */
+  async decideCall(id: string, decision: CallDecision, sender?: Sender): Promise<void> {
+    await updateRun(this.client, id, DECIDE_CALL_UPDATE, decision, ...argsOf(sender));
   }
 
   /** Returns the context in which `parsePlan` reads a plan for this run, and in which the run would validate it now. */

@@ -21,6 +21,7 @@ const MOST_SIGNALS: Readonly<Record<string, number>> = {
 export class HeardMessages {
   private waiting: SentMessage[] = [];
   private readonly heard = new Map<string, number>();
+  private readonly decided = new Set<string>();
   private readonly rights: KeyRights;
 
   /** @param input unchecked input of the run, with the rights of the key that started it */
@@ -44,8 +45,16 @@ export class HeardMessages {
   take({ name, args }: SentMessage, now: string): Steered[] {
     const message = readMessage(name, args, now);
     if (message === null) return [];
+    if (message.call !== undefined && this.isRepeated(message.call)) return [];
     if (message.limits !== undefined) this.rights.note(runLimitsOf(message.limits as LimitsChange), args[1]);
     return [message];
+  }
+
+  /** A decision on a call is accepted again and changes nothing. */
+  private isRepeated(call: string): boolean {
+    const isRepeated = this.decided.has(call);
+    this.decided.add(call);
+    return isRepeated;
   }
 
   private isHeeded({ name, args: [value, sender] }: SentMessage): boolean {

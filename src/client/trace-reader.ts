@@ -20,6 +20,7 @@ import {
   type TemporalEvent,
   timeOf,
 } from './history';
+import { AskedTurns } from './asked-turns';
 import { HeardMessages } from './heard-messages';
 import { type PendingCall, readPendingCall } from './pending-call';
 
@@ -77,8 +78,9 @@ type Take<Attributes> = (attributes: NonNullable<Attributes>, event: TemporalEve
  * 1. The resolved run is the parent's, from the input, or the result of the one local activity that has one, before all
  *    else. A plan is in the input too (`given`), or is requested by the activity `WRITE_PLAN`, with its round in the
  *    request; the plan in its result runs unless a later result or an accepted `EDIT_PLAN_UPDATE` replaces it.
- * 2. A plan waits for a person exactly as long as its deadline runs, the only timer of a run. If the Conductor's last
- *    call brought no plan, the workflow continued without the Conductor: the stand-in plan waits.
+ * 2. A plan waits for a person exactly as long as its deadline runs, the only timer of a run before its first step. If
+ *    the Conductor's last call brought no plan, the workflow continued without the Conductor: the stand-in plan waits.
+ *    Later timers are the deadlines of turns with calls on which a person decides, in the order of these turns.
  * 3. A step is an activity or a child workflow with one `WorkerRequest` as its input, scheduled after its plan is
  *    known. A fallback is one more call for the same step, and so is `CHECK_ANSWER`, whose result replaces that of the
  *    call before. A step without a plan means that the workflow continued without the Conductor: its plan is that step.
@@ -97,6 +99,7 @@ export class TraceReader implements KnownRun {
   private asked: RunTask = { question: '' };
   private now = '';
   private messages = new HeardMessages(null);
+  private readonly askedTurns = new AskedTurns();
   trace: SolveTrace;
 
   constructor(
@@ -147,14 +150,19 @@ export class TraceReader implements KnownRun {
       this.record({ kind: 'plan-asked', round: this.round, depth: this.depth, isGiven: true });
       this.plan(given.plan);
     },
-    timerStartedEventAttributes: () => {
+    timerStartedEventAttributes: ({ timerId }) => {
       const { run } = this;
+      if (this.hasBegun) return this.askedTurns.begin(timerId ?? '');
       const isWithout = ownRound(this.trace, this.round)?.error !== undefined;
       if (run !== null && isWithout) this.plan(standInPlan(run), 'stand-in');
       this.record({ kind: 'approval-asked', round: this.round, at: this.now });
     },
+    timerFiredEventAttributes: ({ timerId }, event) => {
+      const { approvalMs = 0 } = this.run?.limits ?? {};
+      this.record(...this.askedTurns.expire(timerId ?? '', this.trace, approvalMs, timeOf(event)));
+    },
     timerCanceledEventAttributes: () => {
-      this.record({ kind: 'approval-ended', round: this.round, at: this.now });
+      if (!this.hasBegun) this.record({ kind: 'approval-ended', round: this.round, at: this.now });
     },
     workflowExecutionSignaledEventAttributes: async ({ signalName, input }) => {
       this.messages.send({ name: signalName ?? '', args: await this.decoder.all(input) });
@@ -224,6 +232,7 @@ export class TraceReader implements KnownRun {
     for (const news of this.callOf(end)?.succeed(result, timeOf(event)) ?? []) {
       if (news.kind === 'planned') this.plan(news.plan);
       else this.record(news);
+      if (news.kind === 'turn-taken') this.askedTurns.add(news);
     }
   }
 
@@ -271,6 +280,12 @@ export class TraceReader implements KnownRun {
     for (const [step, output] of kept.entries()) {
       if (output !== null) this.record({ kind: 'step-kept', round, step, output });
     }
+  }
+
+  /** Whether a step of the run's own plan has started. */
+  private get hasBegun(): boolean {
+    const steps = ownRound(this.trace, this.round)?.steps ?? [];
+    return steps.some(({ startedAt }) => startedAt !== null);
   }
 
   private get depth(): number {

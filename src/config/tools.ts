@@ -39,6 +39,8 @@ const mcpSchema = z.strictObject({
   allow: z.array(name).min(1, { error: 'expected the names of the tools that may be called' }),
   /** Tools that may be called twice in place of once, since that changes nothing. */
   repeatable: z.array(name).default([]),
+  /** Tools of which a person decides on each call. */
+  approve: z.array(name).default([]),
   timeout: durationSchema.default('60s'),
 });
 
@@ -47,6 +49,7 @@ const ownTool = {
   /** JSON schema of the arguments. */
   input: z.looseObject({ type: z.literal('object') }, { error: 'expected a JSON schema of type: object' }),
   repeatable: z.boolean().default(false),
+  approve: z.boolean().default(false),
   timeout: durationSchema.default('60s'),
 };
 const called = z.strictObject({ type: name, taskQueue: name });
@@ -95,10 +98,12 @@ export function checkTools(
     context.addIssue({ code: 'custom', path, message });
   };
   for (const [entry, tool] of Object.entries(tools)) {
-    const { allow = [], repeatable = [] } = 'mcp' in tool ? tool : {};
-    for (const [index, each] of repeatable.entries()) {
-      if (allow.includes(each)) continue;
-      report(['tools', entry, 'repeatable', index], `expected one of ${someOf(allow)}, which it allows`);
+    if (!('mcp' in tool)) continue;
+    for (const list of ['repeatable', 'approve'] as const) {
+      for (const [index, each] of tool[list].entries()) {
+        if (tool.allow.includes(each)) continue;
+        report(['tools', entry, list, index], `expected one of ${someOf(tool.allow)}, which it allows`);
+      }
     }
   }
   const known = Object.entries(tools).flatMap(([entry, tool]) => [entry, ...namesIn(entry, tool)]);
@@ -133,14 +138,14 @@ export function resolveToolset(
     const timeoutMs = durationMs(tool.timeout);
     if ('mcp' in tool) {
       const allow = tool.allow.filter((each) => listed.has(entry) || listed.has(`${entry}.${each}`));
-      const { repeatable } = tool;
-      return allow.length === 0 ? [] : [{ kind: 'mcp', name: entry, allow, repeatable, timeoutMs }];
+      const { repeatable, approve } = tool;
+      return allow.length === 0 ? [] : [{ kind: 'mcp', name: entry, allow, repeatable, approve, timeoutMs }];
     }
     if (!listed.has(entry)) return [];
-    const { description, input, repeatable } = tool;
+    const { description, input, repeatable, approve } = tool;
     const [kind, where] =
       'activity' in tool ? (['activity', tool.activity] as const) : (['workflow', tool.workflow] as const);
-    return [{ kind, name: entry, ...where, description, input, repeatable, timeoutMs }];
+    return [{ kind, name: entry, ...where, description, input, repeatable, approve, timeoutMs }];
   });
   if (cards.length === 0) return undefined;
   return { cards, turns: limits.toolTurns, calls: limits.toolCalls, resultBytes: limits.toolResultBytes };
@@ -156,16 +161,30 @@ export function refuseUnrepeatable(
   what: string,
 ): void {
   const listed = new Set(workers.flatMap((worker) => (worker.kind === 'model' ? (worker.tools ?? []) : [])));
-  const once = (toolset?.cards ?? []).flatMap((card) => {
-    if (card.kind !== 'mcp') return card.repeatable || !listed.has(card.name) ? [] : [card.name];
-    const { name: entry, allow, repeatable } = card;
-    const used = allow.filter((tool) => listed.has(entry) || listed.has(`${entry}.${tool}`));
-    return used.filter((tool) => !repeatable.includes(tool)).map((tool) => `${entry}.${tool}`);
+  const used = (toolset?.cards ?? []).flatMap((card) => {
+    if (card.kind !== 'mcp') return listed.has(card.name) ? [card] : [];
+    const { name: entry, allow, repeatable, approve } = card;
+    return allow
+      .filter((tool) => listed.has(entry) || listed.has(`${entry}.${tool}`))
+      .map((tool) => ({
+        name: `${entry}.${tool}`,
+        repeatable: repeatable.includes(tool),
+        approve: approve.includes(tool),
+      }));
   });
-  if (once.length === 0) return;
+  const namesOf = (some: typeof used): string => someOf(some.map(({ name }) => name));
+  const once = used.filter(({ repeatable }) => !repeatable);
+  if (once.length > 0) {
+    throw new ConfigError(
+      `${what} asks the same workers again and again, and they may call ${namesOf(once)}, which is not repeatable: add it ` +
+        'to "repeatable" under "tools:" if a second call changes nothing, or take it off the cards',
+    );
+  }
+  const asked = used.filter(({ approve }) => approve);
+  if (asked.length === 0) return;
   throw new ConfigError(
-    `${what} asks the same workers again and again, and they may call ${someOf(once)}, which is not repeatable: add it ` +
-      'to "repeatable" under "tools:" if a second call changes nothing, or take it off the cards',
+    `${what} has nobody to ask, and its workers may call ${namesOf(asked)}, of which a person decides: take it off ` +
+      '"approve" under "tools:", or off the cards',
   );
 }
 

@@ -18,6 +18,7 @@ export const SET_LIMITS_UPDATE = 'setLimits';
 export const APPROVE_PLAN_UPDATE = 'approvePlan';
 export const EDIT_PLAN_UPDATE = 'editPlan';
 export const REJECT_PLAN_UPDATE = 'rejectPlan';
+export const DECIDE_CALL_UPDATE = 'decideCall';
 
 export { CONDUCTOR_ID } from '../plan/plan';
 

@@ -72,6 +72,8 @@ const steeredSchema = z.object({
   at: z.string(),
   /** Name of the key that sent it; absent if no key did. */
   by: z.string().exactOptional(),
+  /** `approval.id` of the call of a tool that was decided on; absent if it was the plan. */
+  call: z.string().exactOptional(),
   /** The hint, or the reason for a rejection. */
   text: z.string().exactOptional(),
   /** The limits that were changed; null: lifted. */
@@ -84,11 +86,20 @@ const amountSchema = z.object({ calls: z.int(), tokens: z.int(), nanoUsd: z.int(
 function traceSchema<T extends z.ZodType>(text: T) {
   const toolCall = z.object({
     name: z.string(),
-    /** JSON of the arguments, as the model wrote it. */
+    /** JSON of the arguments, as the model wrote it, or a person in its place. */
     arguments: text,
     /** What the model was told; null while the call runs, or if it was never made. */
     output: text.nullable(),
-    outcome: z.enum(['ok', 'error', 'unknown']).nullable(),
+    outcome: z.enum(['ok', 'error', 'unknown', 'denied', 'expired']).nullable(),
+    /** Set if a person decides on it; the decision is null while nobody has. */
+    approval: z
+      .object({
+        id: z.string(),
+        decision: z.enum(['approved', 'edited', 'rejected']).nullable(),
+        at: z.string().nullable(),
+        by: z.string().exactOptional(),
+      })
+      .exactOptional(),
     startedAt: z.string().nullable(),
     endedAt: z.string().nullable(),
   });

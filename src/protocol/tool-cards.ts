@@ -14,6 +14,8 @@ const toolCardSchema = z.discriminatedUnion('kind', [
     /** Its tools that this run may call. */
     allow: z.array(z.string()).readonly(),
     repeatable: z.array(z.string()).readonly(),
+    /** Those of which a person decides on each call. */
+    approve: z.array(z.string()).readonly(),
     timeoutMs: milliseconds,
   }),
   /** A Temporal activity or workflow of the user's: takes a `ToolRequest` with its arguments, returns JSON or a text. */
@@ -25,6 +27,7 @@ const toolCardSchema = z.discriminatedUnion('kind', [
     description: z.string(),
     input: z.record(z.string(), z.unknown()).readonly(),
     repeatable: z.boolean(),
+    approve: z.boolean(),
     timeoutMs: milliseconds,
   }),
 ]);

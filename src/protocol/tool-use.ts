@@ -11,6 +11,8 @@ export interface ListedTool {
   /** Name under which models are offered it. */
   readonly name: string;
   readonly repeatable: boolean;
+  /** A person decides on each call. */
+  readonly approve: boolean;
   /** Bytes of all that a request says about it. */
   readonly bytes: number;
 }
@@ -32,6 +34,8 @@ export interface AskedCall {
   readonly input: Text;
   /** Why it cannot be made, in words for the model. */
   readonly problem?: string;
+  /** A person decides whether it is made. */
+  readonly asks?: true;
 }
 
 /** A model turn that asks for tools, kept in the store with a reference to the one before. */
@@ -40,8 +44,11 @@ export interface TakenTurn {
   readonly calls: readonly AskedCall[];
 }
 
-/** `unknown`: it was sent, and nobody knows what came of it. */
-export type ToolOutcome = 'ok' | 'error' | 'unknown';
+/**
+ * `unknown`: it was sent, and nobody knows what came of it. `denied`: a person rejected it. `expired`: nobody decided on
+ * it in time. Neither was sent.
+ */
+export type ToolOutcome = 'ok' | 'error' | 'unknown' | 'denied' | 'expired';
 
 export interface ToolAnswer {
   readonly outcome: ToolOutcome;
@@ -52,6 +59,8 @@ export interface ToolAnswer {
 export interface ToolResult extends ToolAnswer {
   readonly id: string;
   readonly name: string;
+  /** JSON of the arguments that a person put in place of the model's. */
+  readonly changedTo?: Text;
 }
 
 /** A call that another worker made for the same step, before it failed. */
@@ -73,6 +82,8 @@ export interface ToolTurn {
   readonly list: TextRef;
   /** Names of the tools that the model is offered. */
   readonly names: readonly string[];
+  /** Those of which a person decides on each call. */
+  readonly asks: readonly string[];
   /** false: it must answer now. */
   readonly mayCall: boolean;
   /** null for the first turn. */

@@ -65,7 +65,7 @@ interface EventFields {
       asked: readonly AskedCall[];
       at: string;
     };
-  'tool-called': ToolAddress & { at: string };
+  'tool-called': ToolAddress & { input: Text; at: string };
   'tool-ended': ToolAddress & ToolAnswer & { at: string };
   /** `output` is what arrived before the failure; it stays unless another attempt does better. */
   'step-failed': StepAddress & Omit<WorkerResult, 'startedAt'> & { problem: Problem };

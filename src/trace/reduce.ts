@@ -3,8 +3,8 @@ import type { Call, Problem, RoundTrace, SolveTrace, StepTrace } from '../protoc
 import { totalOf } from './cost';
 import type { EventOf, RunEvent, StepAddress } from './events';
 import { failRounds, isOwn, withError } from './rounds';
-import { answeringStep } from './run-tree';
-import { addTurn, endCall, startCall } from './tool-events';
+import { answeringStep, waitingCalls } from './run-tree';
+import { addTurn, decideOnCall, endCall, startCall } from './tool-events';
 import { withChild } from './with-child';
 
 export function emptyTrace(run: Pick<SolveTrace, 'id' | 'runId' | 'question' | 'startedAt'>): SolveTrace {
@@ -71,7 +71,7 @@ const CHANGES: {
       ...(before.worker !== worker && passedOver(before)),
       startedAt: startedAt ?? at,
     }));
-    const running = endWait(started);
+    const running = settleWait(started);
     return fallbackFor === null ? running : { ...running, degraded: true };
   },
   'step-answered': (trace, { output, thoughts, cut, startedAt, endedAt, dropped, calls, ...at }) => {
@@ -80,9 +80,12 @@ const CHANGES: {
     return changeStep(withCalls(trace, calls), at, () => answered);
   },
   'turn-taken': (trace, { calls, dropped, ...taken }) =>
-    changeStep(withCalls(trace, calls), taken, ({ turns }) => ({ dropped, turns: addTurn(turns, taken) })),
+    settleWait(
+      changeStep(withCalls(trace, calls), taken, ({ turns }) => ({ dropped, turns: addTurn(turns, taken) })),
+    ),
   'tool-called': (trace, call) => changeStep(trace, call, ({ turns }) => ({ turns: startCall(turns, call) })),
-  'tool-ended': (trace, call) => changeStep(trace, call, ({ turns }) => ({ turns: endCall(turns, call) })),
+  'tool-ended': (trace, call) =>
+    settleWait(changeStep(trace, call, ({ turns }) => ({ turns: endCall(turns, call) }))),
   'step-failed': (trace, { output, thoughts, problem: error, endedAt, dropped, calls, ...at }) => {
     const told = { output, ...(thoughts !== undefined && { thoughts }) };
     return changeStep(withCalls(trace, calls), at, () => ({ ...told, endedAt, dropped, error }));
@@ -106,7 +109,10 @@ const CHANGES: {
     return { ...failRounds(trace, (round) => round.childId === childId, problem), degraded: true };
   },
   decided: (trace, { round, decision }) => changeRound(trace, round, () => ({ decision })),
-  steered: (trace, { message }) => ({ ...trace, steered: [...(trace.steered ?? []), message] }),
+  steered: (trace, { message }) => {
+    const told = { ...trace, steered: [...(trace.steered ?? []), message] };
+    return message.call === undefined ? told : settleWait(decideOnCall(told, message));
+  },
   ended: (trace, { status, answer, error, stoppedBy, spentAtMost, at }) => {
     const isUndecided = (round: RoundTrace): boolean => isOwn(round) && round.decision === null;
     const settled = status === 'failed' ? failRounds(trace, isUndecided) : trace;
@@ -189,6 +195,11 @@ function endSpans(trace: SolveTrace, at: string): SolveTrace {
     return { ...ended, ...endedApprovals(ended, at) };
   });
   return { ...trace, rounds };
+}
+
+/** Ends the wait of the run, unless a call of a tool waits for a person. */
+function settleWait(trace: SolveTrace): SolveTrace {
+  return waitingCalls(trace).length > 0 ? { ...trace, waitsFor: 'approval' } : endWait(trace);
 }
 
 function endWait(trace: SolveTrace): SolveTrace {

@@ -1,9 +1,10 @@
 import { utf8Bytes } from '../plan/plan';
 import { isRecord } from '../plan/validate';
-import { HINT, isDepth, type LimitsChange, type PlanRejection } from '../protocol/messages';
+import { type CallDecision, HINT, isDepth, type LimitsChange, type PlanRejection } from '../protocol/messages';
 import {
   ADD_HINT_SIGNAL,
   APPROVE_PLAN_UPDATE,
+  DECIDE_CALL_UPDATE,
   EDIT_PLAN_UPDATE,
   REJECT_PLAN_UPDATE,
   SET_LIMITS_UPDATE,
@@ -25,7 +26,13 @@ const READERS: Readonly<Record<string, (said: unknown) => Told | null>> = {
   [APPROVE_PLAN_UPDATE]: () => ({ kind: 'approved' }),
   [EDIT_PLAN_UPDATE]: () => ({ kind: 'edited' }),
   [REJECT_PLAN_UPDATE]: (rejection) => ({ kind: 'rejected', text: (rejection as PlanRejection).reason }),
+  [DECIDE_CALL_UPDATE]: (decision) => readDecision(decision as CallDecision),
 };
+
+function readDecision({ call, approve, reason, arguments: changed }: CallDecision): Told {
+  if (!approve) return { kind: 'rejected', call, ...(reason !== undefined && { text: reason }) };
+  return { kind: changed === undefined ? 'approved' : 'edited', call };
+}
 
 /**
  * Reads a message to a run for its trace; null for one that changes nothing. The workflow reads what it hears here, and
@@ -47,13 +54,17 @@ function nameIn(sender: unknown): string | undefined {
   return typeof name === 'string' && name !== '' && utf8Bytes(name) <= MAX_NAME_BYTES ? name : undefined;
 }
 
-/** `hint from ada: Use metric units.`, `limits set: depth 2, cost none`, `plan rejected by ada: too dear`. */
-export function describeSteered({ kind, by, text, limits = {} }: Steered): string {
+/**
+ * `hint from ada: Use metric units.`, `limits set: depth 2, cost none`, `plan rejected by ada: too dear`,
+ * `call 2.coder.1.1 approved by ada`.
+ */
+export function describeSteered({ kind, by, call, text, limits = {} }: Steered): string {
   if (kind === 'limits') {
     const set = Object.entries(limits).map(([name, limit]) => LIMITS[name as keyof LimitsChange](limit));
     return `limits set${whose('by', by)}: ${set.join(', ')}`;
   }
-  const what = kind === 'hint' ? `hint${whose('from', by)}` : `plan ${kind}${whose('by', by)}`;
+  const decided = call === undefined ? 'plan' : `call ${call}`;
+  const what = kind === 'hint' ? `hint${whose('from', by)}` : `${decided} ${kind}${whose('by', by)}`;
   return text === undefined ? what : `${what}: ${text}`;
 }
 

@@ -1,12 +1,30 @@
 import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure } from '@temporalio/common';
-import type { StepTrace } from '../protocol/solve';
+import type { SolveTrace, Steered, StepTrace } from '../protocol/solve';
 import type { AskedCall, ToolAnswer, ToolRequest } from '../protocol/tool-use';
 import { type EventOf, readFailure, type RunEvent, type ToolAddress } from './events';
+import { isOwn } from './rounds';
 
 // Events of a step whose worker calls tools, as the workflow records them and a history tells them, and what they change.
 
-export function toolCalled({ round, step, worker, turn, ordinal }: ToolRequest, at: string): RunEvent {
-  return { kind: 'tool-called', round, step, worker, turn, ordinal, at };
+/** Returns the id under which a person decides on a call: `2.coder.1.1` is the first call of a worker's first turn. */
+export function callIdOf({ step, worker, turn, ordinal }: Omit<ToolAddress, 'round'>): string {
+  return [step + 1, worker, turn + 1, ordinal + 1].join('.');
+}
+
+export function toolCalled(request: ToolRequest, at: string): RunEvent {
+  const { round, step, worker, turn, ordinal, input } = request;
+  return { kind: 'tool-called', round, step, worker, turn, ordinal, input, at };
+}
+
+/** What a model is told of a call that a person rejected. */
+export function deniedAnswer(reason: string): ToolAnswer {
+  return { outcome: 'denied', output: `A person rejected this call, and it was not made: ${reason}` };
+}
+
+/** What a model is told of a call on which nobody decided in time. */
+export function expiredAnswer(approvalMs: number): ToolAnswer {
+  const output = `Nobody decided on this call within ${approvalMs / 1000} s, and it was not made.`;
+  return { outcome: 'expired', output };
 }
 
 /** Longest message of a failure that a model is shown, in characters. */
@@ -27,7 +45,7 @@ export function failedAnswer(error: unknown, { tool }: ToolRequest, isOurs: bool
 }
 
 export function toolEnded(
-  { round, step, worker, turn, ordinal }: ToolRequest,
+  { round, step, worker, turn, ordinal }: ToolAddress,
   { outcome, output }: ToolAnswer,
   at: string,
 ): RunEvent {
@@ -39,13 +57,41 @@ type ToolCallTrace = Turns[number]['calls'][number];
 
 export function addTurn(
   turns: Turns = [],
-  { worker, turn, asked }: Omit<EventOf<'turn-taken'>, 'calls' | 'dropped'>,
+  { step, worker, turn, asked }: Omit<EventOf<'turn-taken'>, 'calls' | 'dropped'>,
 ): Turns {
-  return [...turns, { worker, turn, calls: asked.map(asToolCall) }];
+  const calls = asked.map((call, ordinal) => asToolCall(call, callIdOf({ step, worker, turn, ordinal })));
+  return [...turns, { worker, turn, calls }];
 }
 
-export function startCall(turns: Turns = [], { at: startedAt, ...place }: EventOf<'tool-called'>): Turns {
-  return changeCall(turns, place, { startedAt });
+export function startCall(
+  turns: Turns = [],
+  { at: startedAt, input, ...place }: EventOf<'tool-called'>,
+): Turns {
+  return changeCall(turns, place, { arguments: input, startedAt });
+}
+
+/** Notes what a person decided on a call of the run. One that is rejected has its answer by that. */
+export function decideOnCall(trace: SolveTrace, message: Steered): SolveTrace {
+  const rounds = trace.rounds.map((round) => {
+    if (!isOwn(round)) return round;
+    const steps = round.steps.map((step) =>
+      step.turns === undefined ? step : { ...step, turns: decideIn(step.turns, message) },
+    );
+    return { ...round, steps };
+  });
+  return { ...trace, rounds };
+}
+
+function decideIn(turns: Turns, { call: id = '', kind, text = '', at, by }: Steered): Turns {
+  const decision = kind === 'hint' || kind === 'limits' ? null : kind;
+  const answered = kind === 'rejected' && { ...deniedAnswer(text), endedAt: at };
+  return turns.map((turn) => ({
+    ...turn,
+    calls: turn.calls.map((call) => {
+      if (call.approval?.id !== id) return call;
+      return { ...call, approval: { id, decision, at, ...(by !== undefined && { by }) }, ...answered };
+    }),
+  }));
 }
 
 export function endCall(
@@ -56,9 +102,11 @@ export function endCall(
 }
 
 /** A call that cannot be made has its answer at once. */
-function asToolCall({ name, input, problem }: AskedCall): ToolCallTrace {
+function asToolCall({ name, input, problem, asks }: AskedCall, id: string): ToolCallTrace {
   const outcome = problem === undefined ? null : 'error';
-  return { name, arguments: input, output: problem ?? null, outcome, startedAt: null, endedAt: null };
+  const call = { name, arguments: input, output: problem ?? null, outcome } as const;
+  const approval = asks && { approval: { id, decision: null, at: null } };
+  return { ...call, ...approval, startedAt: null, endedAt: null };
 }
 
 function changeCall(

@@ -3,6 +3,7 @@ import { Worker, type WorkerOptions, type WorkerPlugin as AnyPlugin } from '@tem
 import {
   createActivities,
   createPacing,
+  createTools,
   type Dependencies,
   LiveLog,
   type PolicyProvider,
@@ -40,6 +41,7 @@ interface SideQueue {
 export abstract class WorkerPlugin extends SimplePlugin {
   private readonly config: Config;
   private readonly solving: ConductorActivities;
+  private readonly tools: Dependencies['tools'];
   /**
    * Options of workers by namespace and task queue, after the plugins before ours have changed them, and before those
    * after ours do. They are without Temporal's defaults, which it would not accept a second time.
@@ -60,6 +62,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
           'temporal-conductor/training instead',
       );
     }
+    const tools = createTools(config, store, process.env);
     const solving = createActivities({
       config,
       store,
@@ -70,12 +73,14 @@ export abstract class WorkerPlugin extends SimplePlugin {
       background: backgroundOpenAI,
       pacing: createPacing(config, store),
       liveLog: new LiveLog(store),
+      tools,
       policy: addOn?.policy,
       env: process.env,
     });
     super({ name, activities: { ...solving, ...addOn?.activities } });
     this.config = config;
     this.solving = solving;
+    this.tools = tools;
   }
 
   /** @throws ConfigError if another plugin of ours is mounted on the worker: each would partly replace the other */
@@ -110,7 +115,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
       main,
       runMain,
       queues.map((queue) => this.createBeside(main, options, queue)),
-    );
+    ).finally(() => this.tools.closeIdle());
   }
 
   private queuesBeside(taskQueue: string): SideQueue[] {

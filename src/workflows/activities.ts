@@ -7,8 +7,8 @@ import {
 } from '@temporalio/workflow';
 import type { ConductorActivities } from '../protocol/activity-contract';
 import type { CalledCard, ResolvedRun, RunWorker } from '../protocol/cards';
-import { CHECK_RUN, providerQueue, READ_TEXT, type RESOLVE_RUN } from '../protocol/names';
-import type { Text } from '../protocol/text';
+import { CHECK_RUN, KEEP_TEXT, providerQueue, READ_TEXT, type RESOLVE_RUN } from '../protocol/names';
+import { INLINE_BYTES, type Text } from '../protocol/text';
 import { orFail } from './failures';
 import type { Limits } from './limits';
 
@@ -75,6 +75,13 @@ export function storeActivities<Activities = ConductorActivities>(
 export async function textOf(text: Text | null, taskQueue?: string): Promise<string> {
   if (text === null) return '';
   return typeof text === 'string' ? text : storeActivities('read a text', taskQueue)[READ_TEXT](text);
+}
+
+/** Keeps a text that is long for a history, and returns its reference. */
+export async function keepIfLong(text: Text, storeId: string | undefined): Promise<Text> {
+  // UTF-16 units take at most three UTF-8 bytes each: short enough without counting.
+  if (typeof text !== 'string' || text.length * 3 <= INLINE_BYTES) return text;
+  return storeActivities('keep a long output')[KEEP_TEXT](text, undefined, storeId);
 }
 
 /** Returns one line about a step for Temporal's UI. */

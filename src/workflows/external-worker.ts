@@ -10,12 +10,12 @@ import {
 import { readThoughts } from '../plan/thoughts/read-thoughts';
 import type { WorkerRequest, WorkerResult } from '../protocol/activity-contract';
 import type { ExternalCard } from '../protocol/cards';
-import { BOOK_CALL, CHECK_ANSWER, KEEP_TEXT } from '../protocol/names';
+import { BOOK_CALL, CHECK_ANSWER } from '../protocol/names';
 import { readExternalResult } from '../protocol/planning';
 import type { Call, Usage } from '../protocol/solve';
-import { INLINE_BYTES, type Text } from '../protocol/text';
+import type { Text } from '../protocol/text';
 import { externalAnswered, readFailure, stepFailed, unaccountedCall } from '../trace/events';
-import { stepSummary, storeActivities } from './activities';
+import { keepIfLong, stepSummary, storeActivities } from './activities';
 import { now } from './failures';
 import type { RunContext } from './run-context';
 
@@ -110,9 +110,3 @@ async function runExternal(
 
 /** Change: thoughts are taken out of what the user's own activities and workflows return. */
 const APART = 'thoughts-apart';
-
-async function keepIfLong(text: Text, storeId: string | undefined): Promise<Text> {
-  // UTF-16 units take at most three UTF-8 bytes each: short enough without counting.
-  if (typeof text !== 'string' || text.length * 3 <= INLINE_BYTES) return text;
-  return storeActivities('keep a long output')[KEEP_TEXT](text, undefined, storeId);
-}

@@ -13,9 +13,11 @@ import { limitFailure, type StoppedBy } from './failures';
  */
 export class Limits {
   private readonly account: Account;
+  /** Time for which the run has waited for a person, without the present waits. */
   private waitedMs = 0;
-  /** Deadline of the present wait for a person, in milliseconds since 1970; null if there is none. */
-  personEndsAt: number | null = null;
+  private waitsSince = 0;
+  /** Deadlines of the present waits for a person, in milliseconds since 1970. */
+  private readonly deadlines: number[] = [];
   /** Number of calls and children that wait until they fit. */
   private waiting = 0;
   private stop: { readonly by: StoppedBy; readonly failure: ApplicationFailure } | null = null;
@@ -44,17 +46,25 @@ export class Limits {
   /** Returns the time until the wall clock ends the run; time spent waiting for a person does not count. */
   remainingMs(): number {
     const end = workflowInfo().runStartTime.getTime() + this.asked.wallClockMs + this.waitedMs;
-    return Math.max(0, end - Date.now());
+    const present = this.deadlines.length === 0 ? Date.now() : this.waitsSince;
+    return Math.max(0, end - present);
+  }
+
+  /** Earliest deadline of a present wait for a person, in milliseconds since 1970; null if there is none. */
+  get personEndsAt(): number | null {
+    return this.deadlines[0] ?? null;
   }
 
   /** Waits for a person, at most the time for approvals. The wait does not count towards the wall clock. */
   async waitForPerson(isAnswered: () => boolean): Promise<void> {
     const start = Date.now();
-    this.personEndsAt = start + this.asked.approvalMs;
-    // The only timer of a run: the history reader reads from it that a plan waits (rule 2 of `client/trace-reader.ts`).
+    const deadline = start + this.asked.approvalMs;
+    if (this.deadlines.length === 0) this.waitsSince = start;
+    this.deadlines.push(deadline);
+    // The only timers of a run: the history reader reads from them what waits (rule 2 of `client/trace-reader.ts`).
     await condition(isAnswered, this.asked.approvalMs);
-    this.personEndsAt = null;
-    this.waitedMs += Date.now() - start;
+    this.deadlines.splice(this.deadlines.indexOf(deadline), 1);
+    if (this.deadlines.length === 0) this.waitedMs += Date.now() - this.waitsSince;
   }
 
   /**

@@ -1,6 +1,5 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import {
-  ApplicationFailure,
   CancellationScope,
   condition,
   defineQuery,
@@ -23,7 +22,6 @@ import {
 } from '../protocol/messages';
 import type { Plan } from '../plan/plan';
 import { findShapeProblem } from '../plan/validate';
-import { FAILURES } from '../protocol/failures';
 import {
   ADD_HINT_SIGNAL,
   APPROVE_PLAN_UPDATE,
@@ -36,12 +34,13 @@ import {
 } from '../protocol/names';
 import { runLimitsOf } from '../protocol/rights';
 import type { SolveTrace } from '../protocol/solve';
-import { readMessage } from '../trace/steered';
-import { checkPlan, now } from './failures';
+import { checkPlan } from './failures';
+import { badMessage, forbidFor, noteMessage, refuseFor } from './heed-message';
 import { hearSignal } from './hear-signal';
 import type { Limits } from './limits';
 import type { RunStart } from './run-context';
 import type { PlanVerdict, WaitingPlan } from './steering';
+import { listenForDecisions } from './tools/hear-decisions';
 
 /** Query: the live trace, long texts by reference, and whether a limit holds a step back. Finished runs answer, too. */
 export const stateQuery = defineQuery<SolveTrace>(STATE_QUERY);
@@ -77,6 +76,7 @@ export function handleRunMessages(start: RunStart): void {
   listenForSignals(start);
   listenForLimits(start);
   listenForVerdicts(start);
+  listenForDecisions(start);
 }
 
 /** Sets the signal handlers. Signals cannot be refused, so an invalid one is ignored and logged. */
@@ -87,23 +87,17 @@ function listenForSignals(start: RunStart): void {
       ? steering.rights.findExcess({ depth }, sender)
       : `expected ${LIMIT_RULES.depth.expected}`;
     if (problem !== null) return problem;
-    note(start, SET_MAX_DEPTH_SIGNAL, depth, sender);
+    noteMessage(start, SET_MAX_DEPTH_SIGNAL, depth, sender);
     void steering.changeLimits({ depth }, sender);
     return null;
   });
   hearSignal(addHintSignal, MAX_HINTS, (hint: string, sender?: Sender) => {
     if (!HINT.isMet(hint)) return `expected ${HINT.expected}`;
-    note(start, ADD_HINT_SIGNAL, hint, sender);
+    noteMessage(start, ADD_HINT_SIGNAL, hint, sender);
     if (steering.hints.length === MAX_HINTS) return `expected at most ${MAX_HINTS} hints a run`;
     steering.addHint(hint);
     return null;
   });
-}
-
-/** Writes a message that the run heeds into its trace (rule 7 of `client/trace-reader.ts`). */
-function note({ recorder }: RunStart, name: string, ...args: readonly unknown[]): void {
-  const message = readMessage(name, args, now());
-  if (message !== null) recorder.record({ kind: 'steered', message });
 }
 
 /** Sets the handler of the only update that is of use again and again, and leaves the rest of them for verdicts. */
@@ -129,21 +123,13 @@ const TOO_MANY_CHANGES =
 /** Applies a change at once. Replies when the run has limits: the first call resolves them soon. */
 async function setLimits(start: RunStart, change: LimitsChange, sender: unknown): Promise<HeldLimits> {
   const { steering } = start;
-  note(start, SET_LIMITS_UPDATE, change, sender);
+  noteMessage(start, SET_LIMITS_UPDATE, change, sender);
   await Promise.all(steering.changeLimits(runLimitsOf(change), sender));
   // A cancellation does not reject the update: the reply comes once limits are known or the run is over.
   await CancellationScope.nonCancellable(() => condition(() => steering.limits !== null || steering.isOver));
   const { limits } = steering;
   if (limits === null) throw badMessage('the run ended before it had any limits to change');
   return heldLimits(limits);
-}
-
-function refuseFor(problem: string | null): void {
-  if (problem !== null) throw badMessage(problem);
-}
-
-function forbidFor(problem: string | null): void {
-  if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FAILURES.notAllowed);
 }
 
 function listenForVerdicts(start: RunStart): void {
@@ -165,7 +151,7 @@ function listenForVerdicts(start: RunStart): void {
     };
     const decide = (said: Said, sender?: Sender): Answer => {
       const { verdict, answer } = judged(said, sender);
-      note(start, update.name, said, sender);
+      noteMessage(start, update.name, said, sender);
       approval.decide(verdict);
       return answer;
     };
@@ -196,10 +182,6 @@ function checkSeen(seen: unknown, { steps }: Plan): void {
 
 function comparableSteps({ steps }: Plan): unknown {
   return steps.map(({ worker, subtask, sees }) => [worker, subtask, sees]);
-}
-
-function badMessage(problem: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(problem, FAILURES.badMessage);
 }
 
 function heldLimits(limits: Limits): HeldLimits {

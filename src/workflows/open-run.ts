@@ -11,6 +11,7 @@ import { PayloadBudget } from './payload-budget';
 import { Recorder, type RunContext, type RunStart } from './run-context';
 import { runPlan } from './run-plan';
 import { Approval, Steering } from './steering';
+import { CallApproval } from './tools/call-approval';
 import { ToolBox } from './tools/tool-box';
 
 /** Begins the run of a solve, which takes messages before its configuration is known. */
@@ -64,7 +65,7 @@ export async function runGiven(context: RunContext, plan: Plan): Promise<void> {
 }
 
 function startWith(recorder: Recorder, rights: KeyRights): RunStart {
-  return { recorder, steering: new Steering(rights), approval: new Approval() };
+  return { recorder, steering: new Steering(rights), approval: new Approval(), callApproval: new CallApproval() };
 }
 
 function contextOf(

@@ -9,6 +9,7 @@ import { applyEvent } from '../trace/reduce';
 import type { Limits } from './limits';
 import type { PayloadBudget } from './payload-budget';
 import type { Approval, Steering } from './steering';
+import type { CallApproval } from './tools/call-approval';
 import type { ToolBox } from './tools/tool-box';
 import type { RunEvent } from '../trace/events';
 
@@ -26,13 +27,14 @@ export interface RunContext extends RunTask {
   readonly round: number;
   readonly background: readonly Background[];
   readonly approval: Approval;
+  readonly callApproval: CallApproval;
   readonly payloads: PayloadBudget;
   readonly toolBox: ToolBox;
   /** Prefix of each call's identity, if calls have one: see `WorkerRequest`. */
   readonly identity?: string;
 }
 
-export type RunStart = Pick<RunContext, 'recorder' | 'steering' | 'approval'>;
+export type RunStart = Pick<RunContext, 'recorder' | 'steering' | 'approval' | 'callApproval'>;
 
 /** Whether the present limits let the Conductor be given steps of this solve's plan, or review its answer. */
 export function mayRecurse(

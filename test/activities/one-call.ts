@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { createActivities, createPacing, LiveLog } from '../../src/activities';
+import { createActivities, createPacing, createTools, LiveLog } from '../../src/activities';
 import type { Pacing } from '../../src/activities/send-request';
 import { backgroundOpenAI, type Complete } from '../../src/activities/models';
 import { parseConfig } from '../../src/config/load';
@@ -47,6 +47,7 @@ export function attempt(
     background: backgroundOpenAI,
     pacing,
     liveLog: new LiveLog(store),
+    tools: createTools(config, store, {}),
     env: { SIM_KEY: 'sk-sim' },
   });
   const place = { rootId: 'w', question: 'Why?', subtask: 'Answer.', sees: [], round: 0, step: 0 };

@@ -60,7 +60,7 @@ beforeAll(async () => {
   connections = new ToolConnections(config, { REMOTE_TOKEN: 'Bearer tool-key' });
 });
 afterAll(async () => {
-  await connections.close();
+  await connections.closeIdle();
   await Promise.all([server.close(), elsewhere.close()]);
 });
 

@@ -7,6 +7,9 @@ const { z } = require('zod');
 const note = (line) => {
   if (process.env.TOOLS_LOG) appendFileSync(process.env.TOOLS_LOG, `${line}\n`);
 };
+process.on('exit', () => {
+  if (process.env.TOOLS_LOG) appendFileSync(`${process.env.TOOLS_LOG}.ended`, 'ended\n');
+});
 const text = (said) => ({ content: [{ type: 'text', text: said }] });
 
 const server = new McpServer({ name: 'tools-of-a-test', version: '1.0.0' });

@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigInput } from '../../src';
 import type { Reply, SimulatedRequest } from '../../src/testing';
 import { Worker } from '@temporalio/worker';
 import type { ToolRequest } from '../../src/protocol/tool-use';
+import { waitingCalls } from '../../src/trace/run-tree';
 import { startWorkerProcess } from '../durability/worker-process';
 import { openStage, type Stage, step } from '../support/stage';
 import { testTaskQueue } from '../support/temporal';
@@ -221,6 +222,17 @@ test('a model that gets the same result for the same call three times must answe
   expect(told().at(-1)).toContain('the same result 3 times');
 });
 
+test('a program that was started for its tools ends with the worker', async () => {
+  await open();
+  play(call('look_up', { word: 'It' }), 'Well.');
+  await stage.solve({ question });
+  const ended = `${process.env.TOOLS_LOG ?? ''}.ended`;
+  await until(
+    () => existsSync(ended),
+    (isThere) => isThere,
+  );
+});
+
 test('secrets of tools are in no history and no store', async () => {
   await open();
   play(call('secret'), 'Told.');
@@ -308,4 +320,107 @@ test('an activity and a workflow of the user’s are tools, too: what they get, 
   expect(told()[0]).toBe('{"pieces":7}');
   expect(told()[1]).toBe('The tool failed: no such shelf');
   expect(result.rounds[0]?.steps[0]?.turns?.[1]?.calls[0]).toMatchObject({ outcome: 'error' });
+});
+
+describe('a tool of which a person decides on each call', () => {
+  const asking = {
+    shelf: {
+      mcp: { command: [process.execPath, SERVER], env: ['TOOLS_LOG', 'TOOLS_SECRET'] },
+      allow: TOOLS,
+      repeatable: ['look_up'],
+      approve: ['order', 'look_up'],
+    },
+  };
+  const order = call('order', { item: 'a map' });
+
+  /** Waits until calls wait for a person, and returns their ids. */
+  async function waiting(id: string): Promise<string[]> {
+    const trace = await until(
+      () => stage.client.trace(id),
+      ({ waitsFor }) => waitsFor === 'approval',
+    );
+    return waitingCalls(trace).map((each) => each.id);
+  }
+
+  test('waits, tells what waits, and goes on with what was decided; deciding twice alike changes nothing', async () => {
+    await open({ tools: asking });
+    play(order, 'It is ordered.');
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question });
+      expect(await waiting(id)).toEqual(['1.a.1.1']);
+      expect(called()).toEqual([]);
+      const { rounds } = await stage.client.trace(id);
+      expect(waitingCalls({ id, rounds })).toEqual([
+        { run: id, id: '1.a.1.1', name: 'shelf__order', arguments: '{"item":"a map"}' },
+      ]);
+      const decision = { call: '1.a.1.1', approve: true };
+      await stage.client.decideCall(id, decision, { name: 'ada' });
+      await stage.client.decideCall(id, decision, { name: 'ada' });
+      await expect(
+        stage.client.decideCall(id, { ...decision, approve: false, reason: 'No.' }),
+      ).rejects.toThrow('call 1.a.1.1 was approved already');
+      const result = await endOf(stage, id);
+      expect(result).toMatchObject({ status: 'completed', answer: 'It is ordered.' });
+      expect(result.steered).toMatchObject([{ kind: 'approved', call: '1.a.1.1', by: 'ada' }]);
+      expect(result.rounds[0]?.steps[0]?.turns?.[0]?.calls[0]).toMatchObject({
+        outcome: 'ok',
+        approval: { id: '1.a.1.1', decision: 'approved', by: 'ada' },
+      });
+    });
+    expect(called()).toEqual(['order {"item":"a map"}']);
+  });
+
+  test('can be rejected for a reason that the model is told, or called with other arguments', async () => {
+    await open({ tools: asking });
+    const calls = ['a map', 'a globe'].map((item) => ({ name: 'shelf__order', input: { item } }));
+    play({ text: '', calls }, 'One is ordered.');
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question });
+      expect(await waiting(id)).toEqual(['1.a.1.1', '1.a.1.2']);
+      await stage.client.decideCall(id, { call: '1.a.1.1', approve: false, reason: 'We have one.' });
+      expect(await waiting(id)).toEqual(['1.a.1.2']);
+      await stage.client.decideCall(id, {
+        call: '1.a.1.2',
+        approve: true,
+        arguments: { item: 'a small globe' },
+      });
+      const result = await endOf(stage, id);
+      expect(result.rounds[0]?.steps[0]?.turns?.[0]?.calls).toMatchObject([
+        { outcome: 'denied', approval: { decision: 'rejected' } },
+        { outcome: 'ok', approval: { decision: 'edited' }, arguments: '{"item":"a small globe"}' },
+      ]);
+    });
+    expect(called()).toEqual(['order {"item":"a small globe"}']);
+    expect(told()).toEqual([
+      'A person rejected this call, and it was not made: We have one.',
+      'A person changed the arguments of this call to {"item":"a small globe"}\n\nOrdered: a small globe.',
+    ]);
+  });
+
+  test('is not called if nobody decides in time, and the run goes on', async () => {
+    await open({ tools: asking, limits: { approval: '1s' } });
+    play(order, 'Nothing is ordered.');
+    const result = await stage.solve({ question }, 'tools-expired');
+    expect(result).toMatchObject({ status: 'completed', answer: 'Nothing is ordered.', stoppedBy: null });
+    expect(told()).toEqual(['Nobody decided on this call within 1 s, and it was not made.']);
+    expect(called()).toEqual([]);
+    expect(result.rounds[0]?.steps[0]?.turns?.[0]?.calls[0]).toMatchObject({ outcome: 'expired' });
+  });
+
+  test.each([
+    [{ call: '1.a.1.1' }, /approve .* is missing/],
+    [{ call: '1.a.1.1', approve: false }, /rejected with a reason/],
+    [{ call: '1.a.9.9', approve: true }, /no call 1\.a\.9\.9 waits in this run/],
+    [{ call: '1.a.1.1', approve: true, arguments: [] }, /arguments .* it must be an object/],
+  ])('refuses the decision %j', async (decision, refusal) => {
+    await open({ tools: asking });
+    play(order, 'Done.');
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question });
+      await waiting(id);
+      await expect(stage.client.decideCall(id, decision as never)).rejects.toThrow(refusal);
+      await stage.client.cancel(id);
+      await expect(endOf(stage, id)).resolves.toMatchObject({ status: 'cancelled' });
+    });
+  });
 });

@@ -52,8 +52,9 @@ export class ToolConnections {
     }
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.open].map(([entry, connection]) => this.drop(entry, connection)));
+  async closeIdle(): Promise<void> {
+    const idle = [...this.open].filter(([, { users }]) => users === 0);
+    await Promise.all(idle.map(([entry, connection]) => this.drop(entry, connection)));
   }
 
   /** Returns the secrets of an entry, which no message may repeat. */

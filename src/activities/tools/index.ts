@@ -6,18 +6,20 @@ import { callTool } from './call-tool';
 import { ToolConnections } from './connections';
 import { listTools } from './list-tools';
 
-/** Returns what a worker process does with tools. Its connections are opened on first use. */
-export function openTools(
-  config: Pick<Config, 'tools'>,
-  store: Store,
-  env: NodeJS.ProcessEnv,
-): {
+/** What a worker process does with tools. */
+export interface Tools {
   readonly list: (cards: readonly ToolCard[]) => Promise<ListedTools>;
   readonly call: (request: ToolRequest) => Promise<ToolAnswer>;
-} {
-  const dependencies = { store, connections: new ToolConnections(config, env) };
+  /** Closes connections that no call uses: programs that were started for them end. */
+  readonly closeIdle: () => Promise<void>;
+}
+
+/** Connections are opened on first use. */
+export function createTools(config: Pick<Config, 'tools'>, store: Store, env: NodeJS.ProcessEnv): Tools {
+  const connections = new ToolConnections(config, env);
   return {
-    list: (cards) => listTools(dependencies, cards),
-    call: (request) => callTool(dependencies, request),
+    list: (cards) => listTools({ store, connections }, cards),
+    call: (request) => callTool({ store, connections }, request),
+    closeIdle: () => connections.closeIdle(),
   };
 }

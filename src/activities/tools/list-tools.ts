@@ -56,8 +56,8 @@ function secretsOf(connections: ToolDependencies['connections'], entry: string):
 }
 
 function ownTool(card: Exclude<ToolCard, { readonly kind: 'mcp' }>): Found {
-  const { name, description, input, repeatable } = card;
-  return foundAs({ card: name, tool: name, name, repeatable }, { name, description, input });
+  const { name, description, input, repeatable, approve } = card;
+  return foundAs({ card: name, tool: name, name, repeatable, approve }, { name, description, input });
 }
 
 function foundAs(listed: Omit<ListedTool, 'bytes'>, offered: OfferedTool): Found {
@@ -68,7 +68,7 @@ function foundAs(listed: Omit<ListedTool, 'bytes'>, offered: OfferedTool): Found
 const OVERHEAD = 256;
 
 async function toolsOfServer(
-  { name: entry, allow, repeatable }: Extract<ToolCard, { readonly kind: 'mcp' }>,
+  { name: entry, allow, repeatable, approve }: Extract<ToolCard, { readonly kind: 'mcp' }>,
   connections: ToolDependencies['connections'],
   problems: string[],
 ): Promise<Found[]> {
@@ -84,7 +84,7 @@ async function toolsOfServer(
     const { description = '', inputSchema: input } = sent;
     const name = offeredName(entry, tool);
     const found = foundAs(
-      { card: entry, tool, name, repeatable: repeatable.includes(tool) },
+      { card: entry, tool, name, repeatable: repeatable.includes(tool), approve: approve.includes(tool) },
       { name, description, input },
     );
     if (found.listed.bytes <= MAX_TOOL_BYTES) return [found];

@@ -10,7 +10,7 @@ import { worstCaseOf } from '../../budget/worst-case';
 import { jsonBytes, utf8Bytes } from '../../plan/plan';
 import type { ConductorActivities, WorkerRequest } from '../../protocol/activity-contract';
 import type { ToolCard, Toolset } from '../../protocol/tool-cards';
-import { CALL_TOOL, KEEP_TEXT, READ_TEXT } from '../../protocol/names';
+import { CALL_TOOL, READ_TEXT } from '../../protocol/names';
 import { argumentsIn } from '../../protocol/parts';
 import type { Text } from '../../protocol/text';
 import type {
@@ -24,10 +24,18 @@ import type {
   ToolResult,
   ToolTurn,
 } from '../../protocol/tool-use';
-import { failedAnswer, toolCalled, toolEnded } from '../../trace/tool-events';
-import { storeActivities } from '../activities';
+import {
+  callIdOf,
+  deniedAnswer,
+  expiredAnswer,
+  failedAnswer,
+  toolCalled,
+  toolEnded,
+} from '../../trace/tool-events';
+import { keepIfLong, storeActivities } from '../activities';
 import { isOwnCancellation, now } from '../failures';
 import type { RunContext } from '../run-context';
+import type { CallVerdict } from './call-approval';
 import { toolsOf } from './tool-box';
 
 /** Bytes of what vendors write around a call and its result. */
@@ -77,14 +85,19 @@ export class ToolLoop {
   async goOn(request: WorkerRequest, taken: TakenTurn): Promise<ToolTurn> {
     const results = await this.carryOut(request, taken.calls);
     this.index += 1;
-    const said = results.map(({ output, name }) => textBytes(output) + utf8Bytes(name) + CALL_BYTES);
+    const said = results.map(
+      ({ output, changedTo = '', name }) =>
+        textBytes(output) + textBytes(changedTo) + utf8Bytes(name) + CALL_BYTES,
+    );
     this.bytes += taken.ref.bytes + said.reduce((sum, bytes) => sum + bytes, 0);
     return this.turn(request, { turn: taken.ref, results });
   }
 
   private turn(request: WorkerRequest, after: ToolTurn['after']): ToolTurn {
     const { index, bytes, tools, listed } = this;
-    const turn = { index, list: listed.list, names: tools.map(({ name }) => name), after, bytes };
+    const namesOf = (some: readonly ListedTool[]): string[] => some.map(({ name }) => name);
+    const asks = namesOf(tools.filter(({ approve }) => approve));
+    const turn = { index, list: listed.list, names: namesOf(tools), asks, after, bytes };
     return { ...turn, mayCall: this.mayCall({ ...request, toolTurn: { ...turn, mayCall: true } }) };
   }
 
@@ -101,7 +114,9 @@ export class ToolLoop {
   }
 
   private async carryOut(request: WorkerRequest, calls: readonly AskedCall[]): Promise<ToolResult[]> {
-    const make = (call: AskedCall, ordinal: number): Promise<ToolResult> => this.make(request, call, ordinal);
+    const verdicts = await this.askPerson(request, calls);
+    const make = (call: AskedCall, ordinal: number): Promise<ToolResult> =>
+      this.make(request, call, ordinal, verdicts.get(ordinal));
     const mayRunTogether = calls.every(({ name }) => this.toolOf(name)?.repeatable !== false);
     if (mayRunTogether) return Promise.all(calls.map(make));
     const results: ToolResult[] = [];
@@ -109,7 +124,26 @@ export class ToolLoop {
     return results;
   }
 
-  private async make(request: WorkerRequest, call: AskedCall, ordinal: number): Promise<ToolResult> {
+  /** Asks about all calls of a turn that need a person, before any of them is made. */
+  private async askPerson(
+    { step, worker: { id: worker } }: WorkerRequest,
+    calls: readonly AskedCall[],
+  ): Promise<ReadonlyMap<number, CallVerdict | null>> {
+    const asked = calls.flatMap(({ asks }, ordinal) => (asks ? [ordinal] : []));
+    if (asked.length === 0) return new Map();
+    const { callApproval, limits } = this.context;
+    const ids = asked.map((ordinal) => callIdOf({ step, worker, turn: this.index, ordinal }));
+    const verdicts = await callApproval.ask(ids, limits);
+    return new Map(asked.map((ordinal, place) => [ordinal, verdicts[place] ?? null]));
+  }
+
+  /** @param verdict null: nobody decided in time; undefined: nobody was asked */
+  private async make(
+    request: WorkerRequest,
+    call: AskedCall,
+    ordinal: number,
+    verdict: CallVerdict | null | undefined,
+  ): Promise<ToolResult> {
     const { id, name, problem } = call;
     const { toolBox } = this.context;
     const tool = this.toolOf(name);
@@ -120,10 +154,21 @@ export class ToolLoop {
       const output = `The tool was not called: this run may make ${this.toolset.calls} calls of tools, and has made them.`;
       return { id, name, outcome: 'error', output };
     }
+    const asked = this.requestOf(request, call, tool, ordinal);
+    if (verdict === null) return { id, name, ...this.expire(asked) };
+    if (verdict?.isApproved === false) return { id, name, ...deniedAnswer(verdict.reason) };
     toolBox.countCall();
-    const answer = await this.answerOf(this.requestOf(request, call, tool, ordinal), tool);
-    this.made.push({ name, input: call.input, ...answer });
-    return { id, name, ...this.unlessAlike(call, answer) };
+    const changedTo = verdict?.input === undefined ? undefined : await this.keep(verdict.input);
+    const input = changedTo ?? call.input;
+    const answer = await this.answerOf({ ...asked, input }, tool);
+    this.made.push({ name, input, ...answer });
+    return { id, name, ...this.unlessAlike({ name, input }, answer), ...(changedTo && { changedTo }) };
+  }
+
+  private expire(asked: ToolRequest): ToolAnswer {
+    const answer = expiredAnswer(this.context.limits.current.approvalMs);
+    this.context.recorder.record(toolEnded(asked, answer, now()));
+    return answer;
   }
 
   private requestOf(
@@ -201,15 +246,15 @@ export class ToolLoop {
             summary,
           })[type]?.(whole);
     const text = cutTo(typeof returned === 'string' ? returned : jsonOf(returned), request.resultBytes);
-    const isShort = text.length * 3 <= 4096;
-    const output = isShort
-      ? text
-      : await storeActivities('keep a result')[KEEP_TEXT](text, undefined, storeId);
-    return { outcome: 'ok', output };
+    return { outcome: 'ok', output: await this.keep(text) };
+  }
+
+  private async keep(text: string): Promise<Text> {
+    return keepIfLong(text, this.context.run.storeId);
   }
 
   /** Ends a loop in which a model asks the same again and again. */
-  private unlessAlike({ name, input }: AskedCall, answer: ToolAnswer): ToolAnswer {
+  private unlessAlike({ name, input }: Pick<AskedCall, 'name' | 'input'>, answer: ToolAnswer): ToolAnswer {
     const key = JSON.stringify([name, input, answer.output]);
     const times = (this.seen.get(key) ?? 0) + 1;
     this.seen.set(key, times);

@@ -1,0 +1,33 @@
+import type { SolveTrace } from '../protocol/solve';
+import type { EventOf, RunEvent } from '../trace/events';
+import { waitingCalls } from '../trace/run-tree';
+import { callIdOf, expiredAnswer, toolEnded } from '../trace/tool-events';
+
+type TakenTurn = EventOf<'turn-taken'>;
+
+/** Turns of a run with calls on which a person decides, and the deadline of each, as its history tells them. */
+export class AskedTurns {
+  private readonly undated: TakenTurn[] = [];
+  private readonly byTimer = new Map<string, TakenTurn>();
+
+  add(turn: TakenTurn): void {
+    if (turn.asked.some(({ asks }) => asks)) this.undated.push(turn);
+  }
+
+  /** Takes the start of a timer: it is the deadline of the first turn that has none. */
+  begin(timerId: string): void {
+    const turn = this.undated.shift();
+    if (turn !== undefined) this.byTimer.set(timerId, turn);
+  }
+
+  /** Returns the ends of the calls on which nobody decided before this timer fired. */
+  expire(timerId: string, trace: SolveTrace, approvalMs: number, at: string): RunEvent[] {
+    const turn = this.byTimer.get(timerId);
+    if (turn === undefined) return [];
+    const waiting = new Set(waitingCalls(trace).map(({ id }) => id));
+    const places = turn.asked.map((_, ordinal) => ({ ...turn, ordinal }));
+    return places
+      .filter((place) => waiting.has(callIdOf(place)))
+      .map((place) => toolEnded(place, expiredAnswer(approvalMs), at));
+  }
+}
