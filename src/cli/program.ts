@@ -119,9 +119,16 @@ export function buildProgram(): Command {
     .option('--steps <number>', 'most steps of one plan', read.count)
     .action(run(steering, 'changeLimits'));
 
-  const rejection = new Option('--reject <reason>', 'have the Conductor write another one, for this reason');
-  add('approve <id>', 'approve, replace or reject a plan that is waiting')
-    .option('--edit <file>', 'run this plan instead: YAML (steps from 1), JSON (from 0) or the three lists')
+  const rejection = new Option(
+    '--reject <reason>',
+    'say no: the Conductor, or the model that asks, is told why',
+  );
+  add('approve <id>', 'approve, change or reject a plan or a call of a tool that is waiting')
+    .option('--call <call>', 'which call, if several wait, e.g. 2.coder.1.1')
+    .option(
+      '--edit <file>',
+      'run this plan instead: YAML (steps from 1), JSON (from 0) or the three lists; or call with these arguments',
+    )
     .addOption(rejection.conflicts('edit'))
     .action(run(steering, 'approve'));
 

@@ -1,7 +1,7 @@
 import type { SolveTrace } from '../protocol/solve';
 import type { EventOf, RunEvent } from '../trace/events';
-import { waitingCalls } from '../trace/run-tree';
-import { callIdOf, expiredAnswer, toolEnded } from '../trace/tool-events';
+import { expiredAnswer, toolCallId, toolEnded } from '../trace/tool-events';
+import { waitingCalls } from '../trace/waiting-calls';
 
 type TakenTurn = EventOf<'turn-taken'>;
 
@@ -27,7 +27,7 @@ export class AskedTurns {
     const waiting = new Set(waitingCalls(trace).map(({ id }) => id));
     const places = turn.asked.map((_, ordinal) => ({ ...turn, ordinal }));
     return places
-      .filter((place) => waiting.has(callIdOf(place)))
+      .filter((place) => waiting.has(toolCallId(place)))
       .map((place) => toolEnded(place, expiredAnswer(approvalMs), at));
   }
 }

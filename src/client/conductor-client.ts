@@ -4,9 +4,9 @@ import { readGivenConfig } from '../config/load';
 import type { ConfigInput } from '../config/schema';
 import { checkEncrypted } from '../encryption/codec';
 import type { Plan, PlanContext } from '../plan/plan';
+import type { CallDecision } from '../protocol/call-decision';
 import {
   type HeldLimits,
-  type CallDecision,
   HINT,
   isDepth,
   type LimitsChange,
@@ -28,14 +28,14 @@ import {
   SOLVE_WORKFLOWS,
 } from '../protocol/names';
 import type { SolveInput } from '../protocol/input';
+import { waitingCalls } from '../trace/waiting-calls';
 import { questionOf } from '../protocol/planning';
-import type { SolveResult, SolveTrace, StepTrace } from '../protocol/solve';
-import { previewOf, type Text } from '../protocol/text';
+import type { SolveResult, SolveTrace } from '../protocol/solve';
+import { previewOf } from '../protocol/text';
 import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { checkStoreId } from '../store/store-id';
-import { readText } from '../store/texts';
-import { openOnce, Shared } from '../runtime/turns';
+import { Shared } from '../runtime/turns';
 import { type AskedRequest, checkAsked, keepAsked } from './check-question';
 import { FollowedRun } from './followed-run';
 import { addChildren, addLedger, followTree, type ReadRun, readTree } from './run-tree';
@@ -46,6 +46,7 @@ import { newRetryId, newRunId } from './run-id';
 import type { LiveEvent } from './live-events';
 import { type StreamOptions, tellRun } from './stream';
 import { RefusedError, signalRun, updateRun } from './steer';
+import { reading, resolveTrace } from './whole-trace';
 import { readRunHistory, readRunNow, readTraceLeft, type ResolvedKnownRun } from './trace-reader';
 
 export interface ConductorClientOptions {
@@ -243,6 +244,7 @@ export class ConductorClient {
 
   /** Decides on a call of a tool that waits. One that repeats a decision changes nothing. */
   async decideCall(id: string, decision: CallDecision, sender?: Sender): Promise<void> {
+    if (decision.arguments !== undefined) await this.checkArguments(id, decision.call, decision.arguments);
     await updateRun(this.client, id, DECIDE_CALL_UPDATE, decision, ...argsOf(sender));
   }
 
@@ -319,6 +321,15 @@ export class ConductorClient {
     }
   }
 
+  private async checkArguments(id: string, call: string, given: object): Promise<void> {
+    const { trace } = await readRunNow(this.client, id);
+    const waiting = waitingCalls(trace).find((each) => each.id === call);
+    if (waiting === undefined) return;
+    // Loads what checks schemas only for whom it may concern.
+    const { checkArguments } = await import('./check-arguments.js');
+    await checkArguments(this.client, this.store, id, waiting.name, given);
+  }
+
   private async planOf(id: string): Promise<Plan | null | undefined> {
     const { trace } = await readRunNow(this.client, id);
     return trace.rounds.findLast(({ childId }) => childId === null)?.plan;
@@ -334,38 +345,4 @@ export class ConductorClient {
 
 function argsOf(sender: Sender | undefined): readonly Sender[] {
   return sender === undefined ? [] : [sender];
-}
-
-type ReadWhole = (text: Text) => Promise<string>;
-
-/** Returns a function that reads each text once, however many traces refer to it. */
-function reading(store: Store): ReadWhole {
-  const known = new Map<string, Promise<string>>();
-  return (text) =>
-    typeof text === 'string' ? Promise.resolve(text) : openOnce(known, text.ref, () => readText(store, text));
-}
-
-async function resolveTrace(trace: SolveTrace, read: ReadWhole): Promise<SolveResult> {
-  const whole = async (text: Text | null): Promise<string | null> => (text === null ? null : read(text));
-  const wholeTurn = async ({ calls, ...turn }: NonNullable<StepTrace['turns']>[number]) => ({
-    ...turn,
-    calls: await Promise.all(
-      calls.map(async (call) => ({
-        ...call,
-        arguments: await read(call.arguments),
-        output: await whole(call.output),
-      })),
-    ),
-  });
-  const rounds = trace.rounds.map(async (round) => {
-    const steps = round.steps.map(async ({ thoughts, turns, ...step }) => ({
-      ...step,
-      output: await whole(step.output),
-      ...(thoughts !== undefined && { thoughts: await read(thoughts) }),
-      ...(turns !== undefined && { turns: await Promise.all(turns.map(wholeTurn)) }),
-    }));
-    return { ...round, steps: await Promise.all(steps), answer: await whole(round.answer) };
-  });
-  const question = await read(trace.question);
-  return { ...trace, question, answer: await whole(trace.answer), rounds: await Promise.all(rounds) };
 }

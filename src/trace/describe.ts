@@ -78,8 +78,8 @@ export function explainStop(stoppedBy: Limit, { id, rounds }: RunTree): readonly
   return [`The run was stopped by its ${what}.`, why, remedy];
 }
 
-export function howToApprove(id: string): string {
-  return `temporal-conductor approve ${id} [--edit FILE | --reject REASON]`;
+export function howToApprove(id: string, ...words: readonly string[]): string {
+  return ['temporal-conductor approve', id, ...words, '[--edit FILE | --reject REASON]'].join(' ');
 }
 
 /** State of a step; a failed one may still be retried, by its worker or by another. */

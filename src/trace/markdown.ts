@@ -9,13 +9,12 @@ import {
   describeRunTime,
   describeTokens,
   explainStop,
-  howToApprove,
   isKept,
   joinFacts,
   stepStateOf,
   whoStandsIn,
 } from './describe';
-import { waitingRuns } from './run-tree';
+import { waitsOf } from './waits';
 import { describeSteered } from './steered';
 
 /** Renders the trace as Markdown, for Temporal's UI and `trace --format markdown`. */
@@ -43,7 +42,7 @@ export function renderTraceMarkdown(trace: SolveTrace): string {
     ...whoStandsIn(trace).map((line) => `**Degraded**: ${line}`),
     // Quotes it, as the question is, so that what a person wrote adds no part of its own.
     ...steered.map((message) => `Told: ${describeSteered(message)}`.replace(/^/gm, '> ')),
-    ...waitingRuns(trace).map((run) => `**Waits for approval**: \`${howToApprove(run)}\``),
+    ...waitsOf(trace).map(({ what, how }) => `**Waits for approval**: \`${how}\`\n\n> ${what}`),
     ...rounds.flatMap((round) => [
       `### ${describeRound(round)}`,
       ...(round.childId === null ? [] : [`Child workflow \`${round.childId}\``]),

@@ -3,8 +3,9 @@ import type { Call, Problem, RoundTrace, SolveTrace, StepTrace } from '../protoc
 import { totalOf } from './cost';
 import type { EventOf, RunEvent, StepAddress } from './events';
 import { failRounds, isOwn, withError } from './rounds';
-import { answeringStep, waitingCalls } from './run-tree';
+import { answeringStep } from './run-tree';
 import { addTurn, decideOnCall, endCall, startCall } from './tool-events';
+import { waitingCalls } from './waiting-calls';
 import { withChild } from './with-child';
 
 export function emptyTrace(run: Pick<SolveTrace, 'id' | 'runId' | 'question' | 'startedAt'>): SolveTrace {

@@ -1,5 +1,4 @@
 import type { Call, RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
-import type { Text } from '../protocol/text';
 
 /**
  * Trace whose flat list of rounds is assigned to runs by workflow ids: `<parent>-r0s2` was started for the second step
@@ -76,40 +75,6 @@ export function waitingRuns(tree: RunTree & Pick<SolveTrace, 'waitsFor'>): strin
 
 export function waitingRounds(trace: Pick<SolveTrace, 'rounds' | 'waitsFor'>): RoundTrace[] {
   return trace.waitsFor === 'approval' ? trace.rounds.filter(isUnbegun) : [];
-}
-
-/** A call of a tool on which a person decides. */
-export interface WaitingCall<Whole = Text> {
-  /** Run that takes the decision: the trace's own, or one below it. */
-  readonly run: string;
-  readonly id: string;
-  readonly name: string;
-  readonly arguments: Whole;
-}
-
-interface WithTurns<Whole> {
-  readonly id: string;
-  readonly rounds: readonly (Pick<RoundTrace, 'childId'> & {
-    readonly steps: readonly {
-      readonly endedAt: string | null;
-      readonly turns?: readonly {
-        readonly calls: readonly (Pick<WaitingCall<Whole>, 'name' | 'arguments'> &
-          Pick<NonNullable<StepTrace['turns']>[number]['calls'][number], 'approval' | 'outcome'>)[];
-      }[];
-    }[];
-  })[];
-}
-
-export function waitingCalls<Whole>({ id: root, rounds }: WithTurns<Whole>): WaitingCall<Whole>[] {
-  return rounds.flatMap(({ childId, steps }) =>
-    steps
-      .flatMap(({ turns = [] }) => turns.flatMap(({ calls }) => calls))
-      .flatMap(({ name, arguments: args, approval, outcome }) =>
-        approval?.decision === null && outcome === null
-          ? [{ run: childId ?? root, id: approval.id, name, arguments: args }]
-          : [],
-      ),
-  );
 }
 
 /** Returns the runs with a step that could start: something holds it back, or it is about to start. */

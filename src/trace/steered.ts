@@ -1,6 +1,7 @@
 import { utf8Bytes } from '../plan/plan';
 import { isRecord } from '../plan/validate';
-import { type CallDecision, HINT, isDepth, type LimitsChange, type PlanRejection } from '../protocol/messages';
+import type { CallDecision } from '../protocol/call-decision';
+import { HINT, isDepth, type LimitsChange, type PlanRejection } from '../protocol/messages';
 import {
   ADD_HINT_SIGNAL,
   APPROVE_PLAN_UPDATE,

@@ -7,7 +7,7 @@ import { isOwn } from './rounds';
 // Events of a step whose worker calls tools, as the workflow records them and a history tells them, and what they change.
 
 /** Returns the id under which a person decides on a call: `2.coder.1.1` is the first call of a worker's first turn. */
-export function callIdOf({ step, worker, turn, ordinal }: Omit<ToolAddress, 'round'>): string {
+export function toolCallId({ step, worker, turn, ordinal }: Omit<ToolAddress, 'round'>): string {
   return [step + 1, worker, turn + 1, ordinal + 1].join('.');
 }
 
@@ -59,7 +59,7 @@ export function addTurn(
   turns: Turns = [],
   { step, worker, turn, asked }: Omit<EventOf<'turn-taken'>, 'calls' | 'dropped'>,
 ): Turns {
-  const calls = asked.map((call, ordinal) => asToolCall(call, callIdOf({ step, worker, turn, ordinal })));
+  const calls = asked.map((call, ordinal) => asToolCall(call, toolCallId({ step, worker, turn, ordinal })));
   return [...turns, { worker, turn, calls }];
 }
 

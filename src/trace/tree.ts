@@ -15,7 +15,6 @@ import {
   describeUsd,
   describeWorker,
   explainStop,
-  howToApprove,
   isKept,
   joinFacts,
   MARKS,
@@ -37,7 +36,8 @@ import {
 } from './lines';
 import { totalOf } from './cost';
 import { describeSteered } from './steered';
-import { callsOfPlan, callsOfStep, roundsOf, waitingRuns } from './run-tree';
+import { callsOfPlan, callsOfStep, roundsOf } from './run-tree';
+import { waitsOf } from './waits';
 
 /** Renders a run as a tree for a terminal, a child's rounds below its step. Whole texts are in the JSON format. */
 export function renderTree(
@@ -84,7 +84,10 @@ class TreeText {
         ...this.fact('because', waitReason),
         ...steered.flatMap((message) => this.fact('told', describeSteered(message))),
         ...whoStandsIn(this.trace).flatMap((line) => this.fact('degraded', line)),
-        ...waitingRuns(this.trace).flatMap((run) => this.fact('to let it run:', howToApprove(run))),
+        ...waitsOf(this.trace).flatMap(({ what, how }) => [
+          ...this.fact('asks about', what),
+          ...this.fact('to decide:', how),
+        ]),
       ],
       branches: [...this.rounds(id), ...this.end()],
     };

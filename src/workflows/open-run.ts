@@ -65,7 +65,12 @@ export async function runGiven(context: RunContext, plan: Plan): Promise<void> {
 }
 
 function startWith(recorder: Recorder, rights: KeyRights): RunStart {
-  return { recorder, steering: new Steering(rights), approval: new Approval(), callApproval: new CallApproval() };
+  return {
+    recorder,
+    steering: new Steering(rights),
+    approval: new Approval(),
+    callApproval: new CallApproval(),
+  };
 }
 
 function contextOf(

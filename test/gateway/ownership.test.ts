@@ -23,6 +23,7 @@ const BODIES: Readonly<Record<string, object>> = {
   approve: {},
   edit: { plan: { steps: [step('a', 'Something else.')] } },
   reject: { reason: 'It is not mine.' },
+  'decide-call': { call: '1.a.1.1', approve: true },
   cancel: {},
   retry: { from: 0 },
 };

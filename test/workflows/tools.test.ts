@@ -1,10 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConfigInput } from '../../src';
+import type { ConfigInput, SolveTrace } from '../../src';
+import { STATE_QUERY } from '../../src/protocol/names';
 import type { Reply, SimulatedRequest } from '../../src/testing';
 import { Worker } from '@temporalio/worker';
 import type { ToolRequest } from '../../src/protocol/tool-use';
-import { waitingCalls } from '../../src/trace/run-tree';
+import { waitingCalls } from '../../src/trace/waiting-calls';
 import { startWorkerProcess } from '../durability/worker-process';
 import { openStage, type Stage, step } from '../support/stage';
 import { testTaskQueue } from '../support/temporal';
@@ -333,6 +334,13 @@ describe('a tool of which a person decides on each call', () => {
   };
   const order = call('order', { item: 'a map' });
 
+  const callsIn = ({ rounds }: Pick<SolveTrace, 'rounds'>): unknown =>
+    rounds[0]?.steps[0]?.turns?.flatMap(({ calls }) =>
+      calls.map(({ name, arguments: args, outcome, output, approval }) => ({
+        ...{ name, args, outcome, output, decision: approval?.decision },
+      })),
+    );
+
   /** Waits until calls wait for a person, and returns their ids. */
   async function waiting(id: string): Promise<string[]> {
     const trace = await until(
@@ -379,6 +387,9 @@ describe('a tool of which a person decides on each call', () => {
       expect(await waiting(id)).toEqual(['1.a.1.1', '1.a.1.2']);
       await stage.client.decideCall(id, { call: '1.a.1.1', approve: false, reason: 'We have one.' });
       expect(await waiting(id)).toEqual(['1.a.1.2']);
+      // The history tells what the run itself tells.
+      const state = await stage.temporal.client.workflow.getHandle(id).query<SolveTrace>(STATE_QUERY);
+      expect(callsIn(await stage.client.trace(id))).toEqual(callsIn(state));
       await stage.client.decideCall(id, {
         call: '1.a.1.2',
         approve: true,
@@ -411,7 +422,10 @@ describe('a tool of which a person decides on each call', () => {
     [{ call: '1.a.1.1' }, /approve .* is missing/],
     [{ call: '1.a.1.1', approve: false }, /rejected with a reason/],
     [{ call: '1.a.9.9', approve: true }, /no call 1\.a\.9\.9 waits in this run/],
-    [{ call: '1.a.1.1', approve: true, arguments: [] }, /arguments .* it must be an object/],
+    [
+      { call: '1.a.1.1', approve: true, arguments: { item: 7 } },
+      /arguments do not fit the tool shelf__order: \/item must be string/,
+    ],
   ])('refuses the decision %j', async (decision, refusal) => {
     await open({ tools: asking });
     play(order, 'Done.');

@@ -136,7 +136,8 @@ function explain({ runs, unlisted }: RunList): string[] {
   const states = runs.map(stateOf);
   const lines = [
     unlisted > 0 && `${counted(unlisted, 'older run')} more have not ended.`,
-    states.includes('waits for approval') && 'To let a plan run: temporal-conductor approve ID',
+    states.includes('waits for approval') &&
+      'To let a plan run, or a tool be called: temporal-conductor approve ID',
     states.includes('unfinished') &&
       'Unfinished: no worker is running it. To finish it: temporal-conductor watch ID; to end it: temporal-conductor cancel ID',
   ].filter((line) => line !== false);

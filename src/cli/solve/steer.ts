@@ -1,7 +1,9 @@
 import { type ConductorClient, isPolled } from '../../client';
+import { UsageError } from '../../errors';
 import type { HeldLimits, LimitsChange } from '../../protocol/messages';
 import { counted, describeMs, describeUsd } from '../../trace/describe';
-import { readPlan } from '../kit/view/approval';
+import { waitingCalls } from '../../trace/waiting-calls';
+import { readArguments, readPlan } from '../kit/view/questions';
 import { readAll } from './asked-files';
 import { EXIT, type ExitCode, listenForInterruption } from '../kit/ending';
 import { withRun } from '../kit/find-run';
@@ -76,14 +78,22 @@ function showLimits(held: HeldLimits): readonly (readonly [keyof LimitsChange, s
   ];
 }
 
-/** `approve`: approves the waiting plan, replaces it, or rejects it with a reason. */
-export async function approve(
-  given: string,
-  options: WorkOptions & { readonly edit?: string; readonly reject?: string },
-): Promise<ExitCode> {
+interface Verdict {
+  /** Id of a call of a tool. */
+  readonly call?: string;
+  /** File with another plan, or with arguments. */
+  readonly edit?: string;
+  /** Reason. */
+  readonly reject?: string;
+}
+
+/** `approve`: approves the plan or the call that waits, replaces it, or rejects it with a reason. */
+export async function approve(given: string, options: WorkOptions & Verdict): Promise<ExitCode> {
   const { edit, reject } = options;
   const written = edit === undefined ? '' : await readAll(edit);
   return steerRun(given, options, async (conductor, id) => {
+    const call = options.call ?? (await findCall(conductor, id));
+    if (call !== null) return decideCall(conductor, id, call, options, written);
     if (edit !== undefined) {
       const plan = readPlan(written, edit, await conductor.planContext(id));
       const { steps } = await conductor.editPlan(id, plan);
@@ -96,6 +106,32 @@ export async function approve(
       say(`Approved. Run ${id} goes on.`);
     }
   });
+}
+
+/** Returns the call that waits for a decision in this very run; null if none does. */
+async function findCall(conductor: ConductorClient, id: string): Promise<string | null> {
+  const calls = waitingCalls(await conductor.trace(id)).filter(({ run }) => run === id);
+  if (calls.length <= 1) return calls[0]?.id ?? null;
+  const each = calls.map((call) => `${call.id} (${call.name})`).join(', ');
+  throw new UsageError(`${calls.length} calls of run ${id} wait: name one with --call: ${each}`);
+}
+
+async function decideCall(
+  conductor: ConductorClient,
+  id: string,
+  call: string,
+  { edit, reject: reason }: Verdict,
+  written: string,
+): Promise<void> {
+  const sender = { asOperator: true };
+  if (reason !== undefined) {
+    await conductor.decideCall(id, { call, approve: false, reason }, sender);
+    say(`Rejected. The model that asked for call ${call} of run ${id} is told why.`);
+    return;
+  }
+  const changed = edit === undefined ? undefined : readArguments(written, edit);
+  await conductor.decideCall(id, { call, approve: true, ...(changed && { arguments: changed }) }, sender);
+  say(`Approved. Call ${call} of run ${id} is made${changed ? ` with the arguments of ${edit ?? ''}` : ''}.`);
 }
 
 /** Sends a message to a run; if no worker is there to continue the run, says what to do. */

@@ -94,6 +94,19 @@ export function addSteering(app: App, gateway: Gateway): void {
     needsWorker: true,
     work: (id, { reason }, key) => conductor.rejectPlan(id, reason, senderOf(key)),
   });
+  addSteer(app, gateway, 'decide-call', {
+    summary: 'Decide on a call of a tool that waits: approve it, perhaps with other arguments, or reject it',
+    body: z.strictObject({
+      /** `approval.id` of the call. */
+      call: z.string(),
+      approve: z.boolean(),
+      /** Why it is rejected: its model is told. */
+      reason: z.string().exactOptional(),
+      arguments: z.record(z.string(), z.unknown()).exactOptional(),
+    }),
+    needsWorker: true,
+    work: (id, decision, key) => conductor.decideCall(id, decision, senderOf(key)),
+  });
   addSteer(app, gateway, 'cancel', {
     summary: 'Cancel a solve: its calls are stopped, and it ends as cancelled',
     body: nothing,

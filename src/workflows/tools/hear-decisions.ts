@@ -1,5 +1,6 @@
 import { defineUpdate, setHandler } from '@temporalio/workflow';
-import { type CallDecision, findDecisionProblem, type Sender } from '../../protocol/messages';
+import { type CallDecision, findDecisionProblem } from '../../protocol/call-decision';
+import type { Sender } from '../../protocol/messages';
 import { DECIDE_CALL_UPDATE } from '../../protocol/names';
 import { badMessage, noteMessage, refuseFor } from '../heed-message';
 import type { RunStart } from '../run-context';

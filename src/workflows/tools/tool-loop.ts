@@ -25,10 +25,10 @@ import type {
   ToolTurn,
 } from '../../protocol/tool-use';
 import {
-  callIdOf,
   deniedAnswer,
   expiredAnswer,
   failedAnswer,
+  toolCallId,
   toolCalled,
   toolEnded,
 } from '../../trace/tool-events';
@@ -132,7 +132,7 @@ export class ToolLoop {
     const asked = calls.flatMap(({ asks }, ordinal) => (asks ? [ordinal] : []));
     if (asked.length === 0) return new Map();
     const { callApproval, limits } = this.context;
-    const ids = asked.map((ordinal) => callIdOf({ step, worker, turn: this.index, ordinal }));
+    const ids = asked.map((ordinal) => toolCallId({ step, worker, turn: this.index, ordinal }));
     const verdicts = await callApproval.ask(ids, limits);
     return new Map(asked.map((ordinal, place) => [ordinal, verdicts[place] ?? null]));
   }

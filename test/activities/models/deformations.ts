@@ -316,7 +316,12 @@ export const DEFORMATIONS: readonly Deformation[] = [
   }),
   ofField('a field is missing', mayBeMissing, () => undefined),
   ofField('a field is null', mayBeMissing, () => null),
-  ofField('a field is of another type', ({ key }) => !OPTIONAL_COUNT.test(key), otherType),
+  // What is null is left out: a finish reason in its place makes a cut answer whole.
+  ofField(
+    'a field is of another type',
+    ({ key, value }) => value !== null && !OPTIONAL_COUNT.test(key),
+    otherType,
+  ),
   ofField(
     'a count is none',
     ({ path, value }) => typeof value === 'number' && path.some((key) => USAGE.test(String(key))),

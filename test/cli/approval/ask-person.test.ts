@@ -1,4 +1,5 @@
-import { type Asking, askVerdict, type Person, PlanQuestions } from '../../../src/cli/kit/view/approval';
+import { type Asking, askVerdict, type Person, Questions } from '../../../src/cli/kit/view/approval';
+import { planChoices } from '../../../src/cli/kit/view/questions';
 import { UsageError } from '../../../src/errors';
 import { RefusedError } from '../../../src/client';
 import type { SolveResult } from '../../../src';
@@ -22,11 +23,12 @@ function runThat(...refusals: Error[]) {
       return plan;
     },
     rejectPlan: (id, reason) => take('reject', id, reason),
+    decideCall: (id, decision) => take('decide', id, decision),
   };
   return { decider, sent };
 }
 
-describe('PlanQuestions', () => {
+describe('questions', () => {
   /** Returns questions to a person whose answers the test gives one by one. */
   function openQuestions(...refusals: Error[]) {
     const { decider, sent } = runThat(...refusals);
@@ -43,7 +45,7 @@ describe('PlanQuestions', () => {
       tell: (text) => told.push(text),
       edit: (text) => Promise.resolve(text),
     };
-    const asked = new PlanQuestions({ decider, whilePaused: (work) => work(), person });
+    const asked = new Questions({ decider, whilePaused: (work) => work(), person });
     /** Shows a trace, and lets all pending work run as far as it can. */
     const consider = async (trace: SolveResult): Promise<void> => {
       asked.consider(trace);
@@ -95,6 +97,29 @@ describe('PlanQuestions', () => {
     await expect(Promise.race([asked.left, Promise.resolve('well')])).resolves.toBe('well');
   });
 
+  test('asks about a call of a tool with all of its arguments, and sends the decision', async () => {
+    const { consider, answer, told, sent } = openQuestions();
+    const approval = { id: '1.gpt.1.1', decision: null, at: null };
+    const call = { name: 'shop__order', arguments: '{"item":"a map"}', output: null, outcome: null };
+    const turns = [
+      { worker: 'gpt', turn: 0, calls: [{ ...call, approval, startedAt: null, endedAt: null }] },
+    ];
+    const family = sampleFamily();
+    const [round, ...rounds] = family.rounds;
+    const [step, ...steps] = round?.steps ?? [];
+    if (round === undefined || step === undefined) throw new Error('the sample has no step');
+    const waiting = { ...round, steps: [{ ...step, turns }, ...steps] };
+    await consider({ ...family, waitsFor: 'approval', rounds: [waiting, ...rounds] });
+    expect(told).toEqual([
+      'Run solve-1 asks whether shop__order may be called (1.gpt.1.1), with these arguments:\n  {\n    "item": "a map"\n  }',
+    ]);
+    await answer('r');
+    await answer('We have one.');
+    expect(sent).toEqual([
+      ['decide', 'solve-1', { call: '1.gpt.1.1', approve: false, reason: 'We have one.' }],
+    ]);
+  });
+
   test('ends if the decision fails, or if the plan is left for later', async () => {
     const failing = openQuestions(new Error('the server is gone'));
     await failing.consider(sampleWaiting());
@@ -129,7 +154,7 @@ describe('a person who is asked about a plan', () => {
   }
 
   const verdictOf = (person: Person, decider: Asking['decider']): Promise<boolean> =>
-    askVerdict('run', PLAN, { person, decider }, new AbortController().signal);
+    askVerdict(planChoices('run', PLAN, decider), person, new AbortController().signal);
 
   test.each([
     [['a'], true, [['approve', 'run', PLAN]]],

@@ -1,4 +1,4 @@
-import { readPlan, writePlanFile } from '../../../src/cli/kit/view/approval';
+import { readPlan, writePlanFile } from '../../../src/cli/kit/view/questions';
 import { renderPlan } from '../../../src/plan/render';
 
 const CONTEXT = { workers: ['alpha', 'beta', 'conductor'], maxSteps: 5, round: 0 };

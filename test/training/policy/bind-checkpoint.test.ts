@@ -85,7 +85,14 @@ test('a further Conductor that is a checkpoint is bound to that one, whatever se
   const conductors = { second: { provider: 'policy', checkpoint: 'nightly/000002' } } as const;
   const config = parseTrainable({ conductor: { provider: 'policy' }, conductors, workers });
   const policy = createPolicyProvider(store);
-  const own = { config, store, complete: policy.complete, background: backgroundOpenAI, env: {}, tools: createTools(config, store, {}) };
+  const own = {
+    config,
+    store,
+    complete: policy.complete,
+    background: backgroundOpenAI,
+    env: {},
+    tools: createTools(config, store, {}),
+  };
   const dependencies = { ...own, pacing: createPacing(config, {}), liveLog: new LiveLog(store) };
   const activities = createActivities({ ...dependencies, policy });
   const resolve = async (name?: string, run?: ResolvedRun): Promise<unknown> =>
@@ -118,7 +125,14 @@ test('a run bound to a checkpoint may be given to another solve, even with a que
   const config = parseTrainable({ conductor: LOCAL, workers, temporal: { queuePerProvider: true } });
   const policy = createPolicyProvider(store);
   const run = await policy.bind(resolveRun(config), 'nightly/000002');
-  const own = { config, store, complete: policy.complete, background: backgroundOpenAI, env: {}, tools: createTools(config, store, {}) };
+  const own = {
+    config,
+    store,
+    complete: policy.complete,
+    background: backgroundOpenAI,
+    env: {},
+    tools: createTools(config, store, {}),
+  };
   const dependencies = { ...own, pacing: createPacing(config, {}), liveLog: new LiveLog(store) };
   const serving = createActivities({ ...dependencies, policy });
   await serving[CHECK_RUN](run);

@@ -1464,6 +1464,73 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/solves/{id}/decide-call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Decide on a call of a tool that waits: approve it, perhaps with other arguments, or reject it */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        call: string;
+                        approve: boolean;
+                        reason: string;
+                        arguments: {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Done"];
+                    };
+                };
+                /** @description What is wrong with the request, and what to do */
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description What failed */
+                "5XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/solves/{id}/cancel": {
         parameters: {
             query?: never;
@@ -2645,6 +2712,24 @@ export interface components {
                             message: string;
                         };
                     }[];
+                    turns?: {
+                        worker: string;
+                        turn: number;
+                        calls: {
+                            name: string;
+                            arguments: string;
+                            output: string | null;
+                            outcome: ("ok" | "error" | "unknown" | "denied" | "expired") | null;
+                            approval?: {
+                                id: string;
+                                decision: ("approved" | "edited" | "rejected") | null;
+                                at: string | null;
+                                by?: string;
+                            };
+                            startedAt: string | null;
+                            endedAt: string | null;
+                        }[];
+                    }[];
                     startedAt: string | null;
                     endedAt: string | null;
                 }[];
@@ -2682,6 +2767,7 @@ export interface components {
                 kind: "hint" | "limits" | "approved" | "edited" | "rejected";
                 at: string;
                 by?: string;
+                call?: string;
                 text?: string;
                 limits?: {
                     [key: string]: number | null;

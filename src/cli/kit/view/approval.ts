@@ -2,22 +2,12 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
-import { parseJson } from '../../../activities/models';
-import { type ConductorClient, RefusedError } from '../../../client';
-import { ConfigError } from '../../../config/errors';
-import { readYaml } from '../../../config/load';
+import { RefusedError } from '../../../client';
 import { UsageError } from '../../../errors';
-import { parsePlan } from '../../../plan/parse';
-import type { Plan, PlanContext } from '../../../plan/plan';
-import { PlanError } from '../../../plan/plan-error';
-import { validatePlan } from '../../../plan/validate';
-import type { RoundTrace, SolveResult } from '../../../protocol/solve';
+import type { SolveResult } from '../../../protocol/solve';
 import { startProgram } from '../../../runtime/start-program';
-import { describeEstimate, describeSteps } from '../../../trace/describe';
-import { oneLine } from '../../../trace/lines';
-import { callsOfPlan, waitingRounds } from '../../../trace/run-tree';
-import { ask, harmless, say } from '../terminal';
+import { ask, say } from '../terminal';
+import { type Choices, type Decider, type WaitingQuestion, questionsIn } from './questions';
 
 export interface Person {
   /** Returns null once input is closed; rejects if the signal withdraws the question. */
@@ -29,14 +19,14 @@ export interface Person {
 export const PERSON_AT_TERMINAL: Person = { ask, tell: say, edit: editText };
 
 export interface Asking {
-  readonly decider: Pick<ConductorClient, 'planContext' | 'approvePlan' | 'editPlan' | 'rejectPlan'>;
+  readonly decider: Decider;
   readonly person: Person;
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
 }
 
-/** Asks a person about the waiting plans of a run: about each once, one at a time. */
-export class PlanQuestions {
-  /** Resolves with the id of a run whose plan is left for later; rejects with the first failure to ask or decide. */
+/** Asks a person about the plans and calls of tools that wait in a run: about each once, one at a time. */
+export class Questions {
+  /** Resolves with the id of a run of which a decision is left for later; rejects with the first failure to ask or decide. */
   readonly left: Promise<{ readonly left: string }>;
   private readonly asked = new Set<string>();
   private isClosed = false;
@@ -53,16 +43,16 @@ export class PlanQuestions {
     this.left.catch(() => undefined);
   }
 
-  /** Takes the newest trace: asks about a waiting plan, and withdraws a question that was decided elsewhere. */
+  /** Takes the newest trace: asks about what waits, and withdraws a question that was decided elsewhere. */
   consider(trace: SolveResult): void {
     this.latest = trace;
-    const waiting = waitingRounds(trace).map((round) => ({ round, about: planKey(trace, round) }));
+    const waiting = questionsIn(trace, this.asking.decider);
     if (this.current !== null) {
       if (!waiting.some(({ about }) => about === this.current?.about)) this.current.stop.abort();
       return;
     }
     const next = waiting.find(({ about }) => !this.asked.has(about));
-    if (next !== undefined) void this.ask(trace, next.round, next.about);
+    if (next !== undefined) void this.ask(trace, next);
   }
 
   close(): void {
@@ -70,16 +60,15 @@ export class PlanQuestions {
     this.current?.stop.abort();
   }
 
-  private async ask(trace: SolveResult, { childId, plan }: RoundTrace, about: string): Promise<void> {
+  private async ask(trace: SolveResult, { about, run, text, choices }: WaitingQuestion): Promise<void> {
+    const { person, whilePaused } = this.asking;
     const stop = new AbortController();
     this.current = { about, stop };
     this.asked.add(about);
-    const id = childId ?? trace.id;
     try {
-      await this.asking.whilePaused(async () => {
-        if (plan === null) return;
-        this.asking.person.tell(describePlan(id, plan, trace));
-        if (!(await askVerdict(id, plan, this.asking, stop.signal))) this.leave({ left: id });
+      await whilePaused(async () => {
+        person.tell(text);
+        if (!(await askVerdict(choices, person, stop.signal))) this.leave({ left: run });
       });
     } catch (error) {
       if (!stop.signal.aborted) this.fail(error);
@@ -89,43 +78,21 @@ export class PlanQuestions {
   }
 }
 
-/** Identifies a waiting plan: a later plan of its run has another key, even if it is equal. */
-function planKey(trace: SolveResult, round: RoundTrace): string {
-  return JSON.stringify([round.childId, round.plan, callsOfPlan(trace.calls, round).length]);
-}
-
-const PREVIEW_COLUMNS = 200;
-
-/** Describes the whole plan, so that nobody approves what they have not seen. */
-function describePlan(id: string, plan: Plan, { id: root, estimate, question }: SolveResult): string {
-  const cost = estimate === undefined || id !== root ? '' : `, ${describeEstimate(estimate)}`;
-  const title = `Run ${id} waits for approval of its plan${cost}:`;
-  // A line of a subtask is indented below its step, so that it cannot pass for another step.
-  const steps = describeSteps(plan, (subtask) => harmless(subtask).replaceAll('\n', '\n      '));
-  return [oneLine(question, PREVIEW_COLUMNS), title, ...steps].join('\n');
-}
-
-/** Asks about a plan until the run accepts a decision; false if it is left for later. Keeps an edited text. */
-export async function askVerdict(
-  id: string,
-  plan: Plan,
-  { person, decider }: Pick<Asking, 'person' | 'decider'>,
-  signal: AbortSignal,
-): Promise<boolean> {
+/** Asks until the run accepts a decision; false if it is left for later. Keeps an edited text. */
+export async function askVerdict(choices: Choices, person: Person, signal: AbortSignal): Promise<boolean> {
   let draft: string | null = null;
-  /** Returns whether a decision was sent; an unchanged plan or an empty reason means a second thought. */
+  /** Returns whether a decision was sent; an unchanged text or an empty reason means a second thought. */
   const decide = async (letter: string): Promise<boolean> => {
-    if (letter === 'a') await decider.approvePlan(id, plan);
+    if (letter === 'a') await choices.approve();
     else if (letter === 'e') {
-      const context = await decider.planContext(id);
-      const shown: string = draft ?? writePlanFile(plan, context);
+      const shown: string = draft ?? (await choices.write());
       draft = await person.edit(shown);
       if (draft === shown) return false;
-      await decider.editPlan(id, readPlan(draft, 'what you wrote', context));
+      await choices.replace(draft);
     } else if (letter === 'r') {
-      const reason = (await person.ask('What should the Conductor do differently? ', signal))?.trim();
+      const reason = (await person.ask(choices.askWhy, signal))?.trim();
       if (!reason) return false;
-      await decider.rejectPlan(id, reason, { asOperator: true });
+      await choices.reject(reason);
     } else return false;
     return true;
   };
@@ -148,7 +115,7 @@ async function editText(text: string): Promise<string> {
   const editor = [VISUAL, EDITOR].find(Boolean) ?? 'vi';
   const folder = await mkdtemp(join(tmpdir(), 'temporal-conductor-'));
   try {
-    const file = join(folder, 'plan.yaml');
+    const file = join(folder, 'edited.yaml');
     await writeFile(file, text);
     // Uses the shell, as git does: the variable may contain arguments, e.g. "code --wait".
     const setting = { cwd: folder, passes: 'all', shell: true, stdio: 'inherit' } as const;
@@ -158,36 +125,5 @@ async function editText(text: string): Promise<string> {
     throw new UsageError(`the editor "${editor}" ended with ${end}: set EDITOR to another one`);
   } finally {
     await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** Writes a plan as a person edits it, steps counted from 1; `readPlan` reads it back. */
-export function writePlanFile({ steps }: Plan, { workers }: Pick<PlanContext, 'workers'>): string {
-  const notes = [
-    '# Save and close to run this plan; leave it as it is to go back.',
-    `# Workers: ${workers.join(', ')}.`,
-    '# sees: the earlier steps, counted from 1, whose outputs a step is shown.',
-  ];
-  const shown = steps.map((step) => ({ ...step, sees: step.sees.map((seen) => seen + 1) }));
-  return `${notes.join('\n')}\n${stringify({ steps: shown }, { lineWidth: 100, flowCollectionPadding: false })}`;
-}
-
-/**
- * Reads a plan in YAML (steps from 1), JSON (from 0, as in all our JSON) or the Conductor's three lists.
- * @throws UsageError with what is wrong, where, and what to write instead
- */
-export function readPlan(text: string, name: string, context: PlanContext): Plan {
-  // A subtask may mention "model_id", too.
-  const isLists = /\bmodel_ids?\b/.test(text) && !/^steps:/m.test(text);
-  try {
-    if (isLists) return parsePlan(text, context);
-    return validatePlan(readYaml(text, name).content, context, {
-      firstStep: parseJson(text) === null ? 1 : 0,
-    });
-  } catch (error) {
-    if (!(error instanceof PlanError) && !(error instanceof ConfigError)) throw error;
-    const ordinals = context.workers.map((id, ordinal) => `${ordinal} ${id}`).join(', ');
-    const workers = isLists ? `\nWorkers: ${ordinals}.` : '';
-    throw new UsageError(`${name} cannot be used as a plan. ${error.message}${workers}`, { cause: error });
   }
 }

@@ -9,7 +9,7 @@ import type { Say } from '../../../local/configured-server';
 import type { SolveResult } from '../../../protocol/solve';
 import { counted, explainStop, howToApprove } from '../../../trace/describe';
 import { TRAIN_WORKFLOW } from '../../../training/names';
-import { PERSON_AT_TERMINAL, PlanQuestions } from './approval';
+import { PERSON_AT_TERMINAL, Questions } from './approval';
 import { EXIT, type ExitCode, exitCodeOf } from '../ending';
 import { startedRuns } from '../find-run';
 import { LiveAnswer } from './live-answer';
@@ -89,7 +89,7 @@ async function followRun(
     return live?.whilePaused(inView) ?? inView();
   };
   const asking = { decider: conductor, whilePaused, person: PERSON_AT_TERMINAL };
-  const questions = isAsked ? new PlanQuestions(asking) : null;
+  const questions = isAsked ? new Questions(asking) : null;
   const texts = new TextsUnderWay();
   let trace: SolveResult | undefined;
   let retries: readonly Retry[] = [];

@@ -15,7 +15,6 @@ import {
   describeSteps,
   describeTokens,
   describeWorker,
-  howToApprove,
   isKept,
   joinFacts,
   MARKS,
@@ -24,7 +23,8 @@ import {
   whoStandsIn,
 } from '../../../trace/describe';
 import { oneLine, strokeOf, widthOf, wrap, wrapFacts } from '../../../trace/lines';
-import { isReview, isUnbegun, pathOf, roundsOf, waitingRuns } from '../../../trace/run-tree';
+import { isReview, isUnbegun, pathOf, roundsOf } from '../../../trace/run-tree';
+import { waitsOf } from '../../../trace/waits';
 import type { ViewFrame, Look } from './follow';
 
 /** Current state of a run. */
@@ -120,7 +120,7 @@ function describeRun(trace: SolveTrace): string[] {
     `${id}: ${clip(previewOf(question))}`,
     ...rounds.flatMap((round) => describeRound(trace, round).map((line) => pathOf(trace, round) + line)),
     ...whoStandsIn(trace).map((line) => `degraded: ${line}`),
-    ...waitingRuns(trace).map((run) => `${run} waits for approval of its plan: ${howToApprove(run)}`),
+    ...waitsOf(trace).map(({ run, what, how }) => `${run} waits for approval of ${what}: ${how}`),
     ...(status === 'running' ? [] : [describeEnd(trace)]),
   ];
 }
@@ -181,7 +181,9 @@ export function drawFrame(trace: SolveTrace, retries: readonly Retry[], frame: R
     ...(ahead === undefined ? [] : whole(`the plan comes to ${describeEstimate(ahead)}`).map(paint.faint)),
     ...roundsOf(trace).flatMap((round) => drawRound(trace, round, frame)),
     ...whoStandsIn(trace).flatMap((line) => whole(`degraded: ${line}`).map(paint.bad)),
-    ...waitingRuns(trace).flatMap((id) => whole(`waits for approval: ${howToApprove(id)}`).map(paint.busy)),
+    ...waitsOf(trace).flatMap(({ what, how }) =>
+      whole(`waits for approval of ${what}: ${how}`).map(paint.busy),
+    ),
     ...retries.flatMap((retry) => whole(`↻ ${describeRetry(retry)}`).map(paint.busy)),
     ...wrapFacts([state, took, describeTokens(trace), describeCost(trace), trace.id], columns).map(
       paint.faint,
