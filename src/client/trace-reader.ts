@@ -152,7 +152,10 @@ export class TraceReader implements KnownRun {
     },
     timerStartedEventAttributes: ({ timerId }) => {
       const { run } = this;
-      if (this.hasBegun) return this.askedTurns.begin(timerId ?? '');
+      if (this.hasBegun) {
+        this.askedTurns.begin(timerId ?? '');
+        return;
+      }
       const isWithout = ownRound(this.trace, this.round)?.error !== undefined;
       if (run !== null && isWithout) this.plan(standInPlan(run), 'stand-in');
       this.record({ kind: 'approval-asked', round: this.round, at: this.now });

@@ -1,5 +1,5 @@
 import { type Plan, planWaves } from '../plan/plan';
-import type { Call, Problem, RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
+import type { Call, RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { totalOf } from './cost';
 import type { EventOf, RunEvent, StepAddress } from './events';
 import { failRounds, isOwn, withError } from './rounds';

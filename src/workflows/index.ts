@@ -16,3 +16,4 @@ export {
   setMaxDepthSignal,
   stateQuery,
 } from './listen';
+export { decideCallUpdate } from './tools/hear-decisions';

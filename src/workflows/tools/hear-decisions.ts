@@ -20,7 +20,7 @@ export function listenForDecisions(start: RunStart): void {
     return null;
   };
   setHandler(decideCallUpdate, decide, {
-    validator: (decision: CallDecision, _sender?: Sender) => {
+    validator: (...[decision]: [CallDecision, Sender?]) => {
       refuseFor(findDecisionProblem(decision));
       const { call } = decision;
       const before = callApproval.verdictOn(call);

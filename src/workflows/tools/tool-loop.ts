@@ -1,17 +1,8 @@
-import {
-  ActivityCancellationType,
-  ChildWorkflowCancellationType,
-  executeChild,
-  ParentClosePolicy,
-  proxyActivities,
-} from '@temporalio/workflow';
 import { workerPromptBytes } from '../../budget/prompt-bytes';
 import { worstCaseOf } from '../../budget/worst-case';
 import { jsonBytes, utf8Bytes } from '../../plan/plan';
-import type { ConductorActivities, WorkerRequest } from '../../protocol/activity-contract';
-import type { ToolCard, Toolset } from '../../protocol/tool-cards';
-import { CALL_TOOL, READ_TEXT } from '../../protocol/names';
-import { argumentsIn } from '../../protocol/parts';
+import type { WorkerRequest } from '../../protocol/activity-contract';
+import type { Toolset } from '../../protocol/tool-cards';
 import type { Text } from '../../protocol/text';
 import type {
   AskedCall,
@@ -32,10 +23,11 @@ import {
   toolCalled,
   toolEnded,
 } from '../../trace/tool-events';
-import { keepIfLong, storeActivities } from '../activities';
+import { keepIfLong } from '../activities';
 import { isOwnCancellation, now } from '../failures';
 import type { RunContext } from '../run-context';
 import type { CallVerdict } from './call-approval';
+import { sendCall } from './send-call';
 import { toolsOf } from './tool-box';
 
 /** Bytes of what vendors write around a call and its result. */
@@ -144,25 +136,32 @@ export class ToolLoop {
     ordinal: number,
     verdict: CallVerdict | null | undefined,
   ): Promise<ToolResult> {
-    const { id, name, problem } = call;
-    const { toolBox } = this.context;
+    const { id, name, problem = `There is no tool ${name}.` } = call;
     const tool = this.toolOf(name);
-    if (problem !== undefined || tool === undefined) {
-      return { id, name, outcome: 'error', output: problem ?? `There is no tool ${name}.` };
-    }
-    if (toolBox.callsLeft === 0) {
-      const output = `The tool was not called: this run may make ${this.toolset.calls} calls of tools, and has made them.`;
-      return { id, name, outcome: 'error', output };
-    }
+    if (tool === undefined) return { id, name, outcome: 'error', output: problem };
     const asked = this.requestOf(request, call, tool, ordinal);
-    if (verdict === null) return { id, name, ...this.expire(asked) };
-    if (verdict?.isApproved === false) return { id, name, ...deniedAnswer(verdict.reason) };
-    toolBox.countCall();
-    const changedTo = verdict?.input === undefined ? undefined : await this.keep(verdict.input);
+    const refusal = this.refuse(call, asked, verdict);
+    if (refusal !== null) return { id, name, ...refusal };
+    this.context.toolBox.countCall();
+    const changedTo = await this.changed(verdict);
     const input = changedTo ?? call.input;
     const answer = await this.answerOf({ ...asked, input }, tool);
     this.made.push({ name, input, ...answer });
     return { id, name, ...this.unlessAlike({ name, input }, answer), ...(changedTo && { changedTo }) };
+  }
+
+  /** Returns what the model is told of a call that is not made; null if it is. */
+  private refuse(
+    { problem }: AskedCall,
+    asked: ToolRequest,
+    verdict: CallVerdict | null | undefined,
+  ): ToolAnswer | null {
+    if (problem !== undefined) return { outcome: 'error', output: problem };
+    if (verdict === null) return this.expire(asked);
+    if (verdict?.isApproved === false) return deniedAnswer(verdict.reason);
+    if (this.context.toolBox.callsLeft > 0) return null;
+    const output = `The tool was not called: this run may make ${this.toolset.calls} calls of tools, and has made them.`;
+    return { outcome: 'error', output };
   }
 
   private expire(asked: ToolRequest): ToolAnswer {
@@ -188,7 +187,7 @@ export class ToolLoop {
     recorder.record(toolCalled(request, now()));
     let answer: ToolAnswer;
     try {
-      answer = await this.send(request, tool);
+      answer = await sendCall(this.context, request);
     } catch (error) {
       answer = failedAnswer(error, request, this.context.toolBox.cardOf(tool)?.kind === 'mcp');
       recorder.record(toolEnded(request, answer, now()));
@@ -199,58 +198,10 @@ export class ToolLoop {
     return answer;
   }
 
-  private async send(request: ToolRequest, tool: ListedTool): Promise<ToolAnswer> {
-    const { run, limits, toolBox } = this.context;
-    const card = toolBox.cardOf(tool);
-    if (card !== undefined && card.kind !== 'mcp') return this.sendToOwn(request, card);
-    const activities = proxyActivities<ConductorActivities>({
-      // The activity itself ends a call at its tool's timeout; this bounds waiting and attempts.
-      scheduleToCloseTimeout: limits.remainingMs(),
-      heartbeatTimeout: run.heartbeatMs,
-      cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-      retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
-      summary: tool.name,
-    });
-    return activities[CALL_TOOL](request);
-  }
-
-  /** Temporal itself keeps that a call of the user's activity or workflow began, and what it returned. */
-  private async sendToOwn(
-    request: ToolRequest,
-    { kind, type, taskQueue, timeoutMs, repeatable }: Exclude<ToolCard, { readonly kind: 'mcp' }>,
-  ): Promise<ToolAnswer> {
-    const timeout = Math.min(timeoutMs, this.context.limits.remainingMs());
-    const { storeId } = request;
-    const written =
-      typeof request.input === 'string'
-        ? request.input
-        : await storeActivities('read the arguments')[READ_TEXT](request.input, storeId);
-    const whole: ToolRequest = { ...request, arguments: argumentsIn(written) ?? {} };
-    const summary = request.tool.name;
-    const returned: unknown =
-      kind === 'workflow'
-        ? await executeChild(type, {
-            args: [whole],
-            taskQueue,
-            workflowExecutionTimeout: timeout,
-            cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-            parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-            staticSummary: summary,
-          })
-        : await proxyActivities<Record<string, (request: ToolRequest) => Promise<unknown>>>({
-            taskQueue,
-            scheduleToCloseTimeout: timeout,
-            cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-            // Only the operator knows whether a call may happen twice.
-            retry: { maximumAttempts: repeatable ? 3 : 1 },
-            summary,
-          })[type]?.(whole);
-    const text = cutTo(typeof returned === 'string' ? returned : jsonOf(returned), request.resultBytes);
-    return { outcome: 'ok', output: await this.keep(text) };
-  }
-
-  private async keep(text: string): Promise<Text> {
-    return keepIfLong(text, this.context.run.storeId);
+  /** Returns the arguments that a person put in place of the model's. */
+  private async changed(verdict: CallVerdict | null | undefined): Promise<Text | undefined> {
+    if (verdict?.isApproved !== true || verdict.input === undefined) return undefined;
+    return keepIfLong(verdict.input, this.context.run.storeId);
   }
 
   /** Ends a loop in which a model asks the same again and again. */
@@ -271,18 +222,4 @@ export class ToolLoop {
 
 function textBytes(text: Text): number {
   return typeof text === 'string' ? jsonBytes(text) : text.bytes;
-}
-
-function jsonOf(value: unknown): string {
-  return value === undefined ? '(the result is empty)' : JSON.stringify(value);
-}
-
-/** Cuts a text that takes more bytes than a model is shown. */
-function cutTo(text: string, most: number): string {
-  const bytes = utf8Bytes(text);
-  if (bytes <= most) return text;
-  const note = `\n[cut: the result has ${bytes} bytes, and at most ${most} are shown]`;
-  // A UTF-16 unit takes at most three bytes of UTF-8. Half of a pair could not be stored.
-  const start = text.slice(0, Math.floor((most - utf8Bytes(note)) / 3)).replace(/[\uD800-\uDBFF]$/, '');
-  return start + note;
 }

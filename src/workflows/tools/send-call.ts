@@ -1,0 +1,81 @@
+import {
+  ActivityCancellationType,
+  ChildWorkflowCancellationType,
+  executeChild,
+  ParentClosePolicy,
+  proxyActivities,
+} from '@temporalio/workflow';
+import { utf8Bytes } from '../../plan/plan';
+import type { ConductorActivities } from '../../protocol/activity-contract';
+import { CALL_TOOL, READ_TEXT } from '../../protocol/names';
+import { argumentsIn } from '../../protocol/parts';
+import type { ToolCard } from '../../protocol/tool-cards';
+import type { ToolAnswer, ToolRequest } from '../../protocol/tool-use';
+import { keepIfLong, storeActivities } from '../activities';
+import type { RunContext } from '../run-context';
+
+/** Makes a call of a tool. @throws ActivityFailure, ChildWorkflowFailure */
+export async function sendCall(context: RunContext, request: ToolRequest): Promise<ToolAnswer> {
+  const { run, limits, toolBox } = context;
+  const { tool } = request;
+  const card = toolBox.cardOf(tool);
+  if (card !== undefined && card.kind !== 'mcp') return sendToOwn(context, request, card);
+  const activities = proxyActivities<ConductorActivities>({
+    // The activity itself ends a call at its tool's timeout; this bounds waiting and attempts.
+    scheduleToCloseTimeout: limits.remainingMs(),
+    heartbeatTimeout: run.heartbeatMs,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
+    summary: tool.name,
+  });
+  return activities[CALL_TOOL](request);
+}
+
+/** Temporal itself keeps that a call of the user's activity or workflow began, and what it returned. */
+async function sendToOwn(
+  { run, limits }: RunContext,
+  request: ToolRequest,
+  { kind, type, taskQueue, timeoutMs, repeatable }: Exclude<ToolCard, { readonly kind: 'mcp' }>,
+): Promise<ToolAnswer> {
+  const timeout = Math.min(timeoutMs, limits.remainingMs());
+  const written =
+    typeof request.input === 'string'
+      ? request.input
+      : await storeActivities('read the arguments')[READ_TEXT](request.input, run.storeId);
+  const whole: ToolRequest = { ...request, arguments: argumentsIn(written) ?? {} };
+  const summary = request.tool.name;
+  const returned: unknown =
+    kind === 'workflow'
+      ? await executeChild(type, {
+          args: [whole],
+          taskQueue,
+          workflowExecutionTimeout: timeout,
+          cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+          parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+          staticSummary: summary,
+        })
+      : await proxyActivities<Record<string, (request: ToolRequest) => Promise<unknown>>>({
+          taskQueue,
+          scheduleToCloseTimeout: timeout,
+          cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+          // Only the operator knows whether a call may happen twice.
+          retry: { maximumAttempts: repeatable ? 3 : 1 },
+          summary,
+        })[type]?.(whole);
+  const text = cutTo(typeof returned === 'string' ? returned : jsonOf(returned), request.resultBytes);
+  return { outcome: 'ok', output: await keepIfLong(text, run.storeId) };
+}
+
+function jsonOf(value: unknown): string {
+  return value === undefined ? '(the result is empty)' : JSON.stringify(value);
+}
+
+/** Cuts a text that takes more bytes than a model is shown. */
+function cutTo(text: string, most: number): string {
+  const bytes = utf8Bytes(text);
+  if (bytes <= most) return text;
+  const note = `\n[cut: the result has ${bytes} bytes, and at most ${most} are shown]`;
+  // A UTF-16 unit takes at most three bytes of UTF-8. Half of a pair could not be stored.
+  const start = text.slice(0, Math.floor((most - utf8Bytes(note)) / 3)).replace(/[\uD800-\uDBFF]$/, '');
+  return start + note;
+}
