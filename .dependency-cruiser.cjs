@@ -41,7 +41,7 @@ const doors = {
     'workflows/index',
     'workflows/parts',
   ],
-  gateway: ['server', 'codec-server', 'access/index'],
+  gateway: ['server', 'codec-server', 'access/index', 'mcp/team-server'],
   grading: ['grade', 'question', 'readers', 'verdict'],
   training: ['definitions', 'names', 'plugin', 'client/index', 'config/index'],
   worker: ['worker-plugin'],
@@ -114,11 +114,12 @@ module.exports = {
           '^src/activities/models/(openai|anthropic|google|local)\\.ts$',
           '^src/store/(s3-store|sqlite-store|postgres-store)\\.ts$',
           '^src/activities/tools/connections\\.ts$',
+          '^src/gateway/mcp/team-server\\.ts$',
         ],
       },
       to: {
         dependencyTypesNot: ['type-only'],
-        path: '(^|/)node_modules/(openai|@anthropic-ai/sdk|@google/genai|@modelcontextprotocol/client|node-llama-cpp|@aws-sdk/client-s3|libsql|pg)/',
+        path: '(^|/)node_modules/(openai|@anthropic-ai/sdk|@google/genai|@modelcontextprotocol/(?:client|server)|node-llama-cpp|@aws-sdk/client-s3|libsql|pg)/',
       },
     },
     {

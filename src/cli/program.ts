@@ -169,6 +169,11 @@ export function buildProgram(): Command {
     .option('--temporal-ui <url>', "address of Temporal's own page, for links to it", read.page)
     .action(run(gateways, 'gateway'));
 
+  add(
+    'mcp',
+    'let a client of the Model Context Protocol ask the team, over standard input and output',
+  ).action(run(() => import('./serve/mcp.js'), 'mcp'));
+
   add('codec-server', "let Temporal's page and command line show what is encrypted, until Ctrl-C")
     .requiredOption('--origin <url...>', 'pages that may ask, e.g. http://127.0.0.1:8233', read.origins)
     .option('--port <number>', 'port to listen on', read.port, 8081)

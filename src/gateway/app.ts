@@ -10,6 +10,7 @@ import { stopping } from './closing';
 import type { App, Env, Gateway } from './gateway';
 import { asRefusal, badRequest, Refusal, toAnthropicError, toOpenAiError } from './refusal';
 import { addChat } from './surfaces/chat';
+import { addMcp } from './surfaces/mcp';
 import { addMessages } from './surfaces/messages';
 import { addModels } from './surfaces/models';
 import { addResponses } from './surfaces/responses';
@@ -26,6 +27,7 @@ import { openPage, PAGE_FOLDER } from './page';
 /** Paths that need a key. A browser session opens only those that the page uses. */
 const KEYED = [
   ['/v1/*', 'key'],
+  ['/mcp', 'key'],
   ['/metrics', 'key'],
   ['/api/*', 'key or session'],
 ] as const;
@@ -63,6 +65,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
   addChat(app, gateway);
   addMessages(app, gateway);
   addModels(app, gateway);
+  addMcp(app, gateway);
   addResponses(app, gateway);
   addSolves(app, gateway);
   addSteering(app, gateway);
@@ -82,7 +85,7 @@ const MOST_UNKEYED_BYTES = 4096;
 /** Returns the body limit of a path. What changes a solve becomes one message. */
 function mostBytesOf(path: string): number {
   if (/^\/api\/solves\/[^/]+\//.test(path)) return MOST_MESSAGE_BYTES;
-  return /^\/(?:api|v1)\//.test(path) ? MOST_BYTES : MOST_UNKEYED_BYTES;
+  return /^\/(?:mcp$|(?:api|v1)\/)/.test(path) ? MOST_BYTES : MOST_UNKEYED_BYTES;
 }
 
 /** Counts responses, and event streams while they are open. */

@@ -46,5 +46,5 @@ export function openPage(folder: string): (c: Context<Env>) => Promise<Response 
 }
 
 function isForPrograms(path: string): boolean {
-  return /^\/(v1|api|assets|session|health|metrics|openapi\.json)(\/|$)/.test(path);
+  return /^\/(v1|mcp|api|assets|session|health|metrics|openapi\.json)(\/|$)/.test(path);
 }

@@ -1,5 +1,12 @@
 import { type Client, ServiceError } from '@temporalio/client';
-import { checkAsked, newRunId, readRunHistory, type RetryRequest, type SolveRequest } from '../../client';
+import {
+  checkAsked,
+  newRunId,
+  readRunHistory,
+  type RetryRequest,
+  type SolveHandle,
+  type SolveRequest,
+} from '../../client';
 import { differencesOf, solvingDigestOf } from '../../config/digest';
 import { resolveRun } from '../../config/resolve-run';
 import { reasonOf } from '../../errors';
@@ -36,7 +43,7 @@ export async function solve(argument: string | undefined, options: SolveOptions)
   const conductor = name === undefined ? undefined : { name };
   // A mistake in the question is found before a model is downloaded.
   const asked = await readAskedFiles(argument, options);
-  const question = checkAsked(asked);
+  checkAsked(asked);
   const loaded = await (detach ? loadSettings(options) : loadServable(options, { pool, conductor }));
   const run = resolveRun(loaded, { pool, conductor });
   if (typeof maxCost === 'number') checkCostLimit(run);
@@ -58,19 +65,13 @@ export async function solve(argument: string | undefined, options: SolveOptions)
 
   const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
   return withSession(loaded, options, place, async (session) => {
-    const { server, temporal, file } = session;
+    const { file } = session;
     if (!detach) await sayResumed(session);
     if (interruption.aborted) {
       say('Interrupted before the run was started.');
       return EXIT.interrupted;
     }
-    const id = newRunId(question, temporal);
-    await noteRun(server, id);
-    await session.conductor.start(request, id).catch((cause: unknown) => {
-      if (!(cause instanceof ServiceError)) throw cause;
-      const reason = `Temporal did not confirm the start of run ${id} (${reasonOf(cause.cause)})`;
-      throw new Error(`${reason}. If it is running, follow it with: ${watchOf(id, file)}`, { cause });
-    });
+    const { id } = await startNoted(session, request);
     if (!detach) {
       await sayOtherVersion(session, id);
       return showRun(session, id, interruption, options);
@@ -80,6 +81,20 @@ export async function solve(argument: string | undefined, options: SolveOptions)
     say(`Follow it with: ${watchOf(id, file)}`);
     if (await checkServed(session)) await sayOtherVersion(session, id);
     return EXIT.answered;
+  });
+}
+
+/** Starts a solve whose id this folder keeps. @throws Error with the id if it may have been started nevertheless */
+export async function startNoted(
+  { server, temporal, conductor, file }: Session,
+  request: SolveRequest,
+): Promise<SolveHandle> {
+  const id = newRunId(checkAsked(request), temporal);
+  await noteRun(server, id);
+  return conductor.start(request, id).catch((cause: unknown) => {
+    if (!(cause instanceof ServiceError)) throw cause;
+    const reason = `Temporal did not confirm the start of run ${id} (${reasonOf(cause.cause)})`;
+    throw new Error(`${reason}. If it is running, follow it with: ${watchOf(id, file)}`, { cause });
   });
 }
 

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { Client, type CallToolResult } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { testServerAddress } from '../support/test-server';
+import { planOf, useStage } from './stage';
+
+// The official client starts the built command, and asks it.
+
+const MAIN = join(__dirname, '..', '..', 'lib', 'cli', 'main.js');
+const ANSWER = 'It rises at Donaueschingen.';
+
+const stage = useStage(
+  { boss: { answer: planOf('Look it up') }, alpha: { answer: ANSWER } },
+  { server: 'shared' },
+);
+
+const question = 'Where does the Danube rise?';
+
+/** Starts the command as a client does, and returns what it wrote to stderr until it ended. */
+async function whileServed(work: (client: Client) => Promise<void>): Promise<string> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [MAIN, 'mcp'],
+    cwd: stage.folder.path,
+    env: { TEMPORAL_ADDRESS: testServerAddress() },
+    stderr: 'pipe',
+  });
+  let said = '';
+  transport.stderr?.on('data', (text: Buffer) => (said += text.toString()));
+  const client = new Client({ name: 'a-test', version: '1.0.0' });
+  // What is no message on stdout is an error here.
+  const strays: Error[] = [];
+  client.onerror = (error) => strays.push(error);
+  try {
+    await client.connect(transport);
+    await work(client);
+  } finally {
+    await client.close();
+  }
+  expect(strays).toEqual([]);
+  return said;
+}
+
+const solve = (client: Client, limits?: object, tell: (line: string) => void = () => undefined) =>
+  client.callTool(
+    { name: 'solve', arguments: { question, limits } },
+    { onprogress: ({ message = '' }) => tell(message) },
+  );
+
+const read = (client: Client, id: string): Promise<CallToolResult> =>
+  client.callTool({ name: 'get_solve', arguments: { id } });
+
+test('a client asks over stdio, is told of the plan, and reads the solve again, by its id or as the last one', async () => {
+  const told: string[] = [];
+  const said = await whileServed(async (client) => {
+    const result = await solve(client, { calls: 5 }, (line) => told.push(line));
+    const { id } = result.structuredContent as { readonly id: string };
+    expect(result.structuredContent).toMatchObject({ status: 'completed', answer: ANSWER, error: null });
+    expect(result.content[0]).toEqual({ type: 'text', text: ANSWER });
+    expect(told).toEqual([`Solve ${id}`, 'Plan of 1 step: alpha', 'Step 1, alpha: Look it up']);
+    for (const known of [id, 'last']) {
+      expect((await read(client, known)).structuredContent).toEqual(result.structuredContent);
+    }
+  });
+  expect(said).toMatch(/^Ready: /m);
+});
+
+test('what fails is told to the client, and the command goes on', async () => {
+  await whileServed(async (client) => {
+    const refused = await solve(client, { costUsd: 1 });
+    expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('price') as string }] });
+    expect(await read(client, 'nothing')).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('there is no run "nothing"') as string }],
+    });
+    stage.providers.fail('alpha', { status: 400 });
+    const failed = await solve(client);
+    expect(failed).toMatchObject({ isError: true, structuredContent: { status: 'failed', answer: null } });
+    expect(failed.content[0]).toMatchObject({ text: expect.stringMatching(/^solve \S+ gave no answer: /) as string });
+  });
+});
