@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, type CallToolResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -19,8 +20,8 @@ const question = 'Where does the Danube rise?';
 /** Starts the command as a client does, and returns what it wrote to stderr until it ended. */
 async function whileServed(work: (client: Client) => Promise<void>): Promise<string> {
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [MAIN, 'mcp'],
+    command: 'sh',
+    args: ['-c', '"$0" "$1" mcp | tee stdout', process.execPath, MAIN],
     cwd: stage.folder.path,
     env: { TEMPORAL_ADDRESS: testServerAddress() },
     stderr: 'pipe',
@@ -28,16 +29,15 @@ async function whileServed(work: (client: Client) => Promise<void>): Promise<str
   let said = '';
   transport.stderr?.on('data', (text: Buffer) => (said += text.toString()));
   const client = new Client({ name: 'a-test', version: '1.0.0' });
-  // What is no message on stdout is an error here.
-  const strays: Error[] = [];
-  client.onerror = (error) => strays.push(error);
   try {
     await client.connect(transport);
     await work(client);
   } finally {
     await client.close();
   }
-  expect(strays).toEqual([]);
+  // The client skips lines that are no messages.
+  const stdout = await readFile(join(stage.folder.path, 'stdout'), 'utf8');
+  for (const line of stdout.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
   return said;
 }
 
@@ -68,14 +68,23 @@ test('a client asks over stdio, is told of the plan, and reads the solve again, 
 test('what fails is told to the client, and the command goes on', async () => {
   await whileServed(async (client) => {
     const refused = await solve(client, { costUsd: 1 });
-    expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('price') as string }] });
+    expect(refused).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('price') as string }],
+    });
     expect(await read(client, 'nothing')).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('there is no run "nothing"') as string }],
     });
-    stage.providers.fail('alpha', { status: 400 });
+    for (const model of ['alpha', 'beta']) stage.providers.answer(model, { fault: 'invalid-key' });
     const failed = await solve(client);
     expect(failed).toMatchObject({ isError: true, structuredContent: { status: 'failed', answer: null } });
-    expect(failed.content[0]).toMatchObject({ text: expect.stringMatching(/^solve \S+ gave no answer: /) as string });
+    expect(failed.content[0]).toMatchObject({
+      text: expect.stringMatching(/^solve \S+ gave no answer: /) as string,
+    });
   });
+});
+
+test('a client that leaves ends the command', async () => {
+  expect(await stage.run('mcp')).toMatchObject({ code: 0, stdout: '' });
 });

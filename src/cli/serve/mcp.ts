@@ -19,27 +19,56 @@ export async function mcp(options: WorkOptions): Promise<ExitCode> {
   const sdk = await importMcp();
   const loaded = await loadServable(options);
   await checkStore(loaded.store);
-  return withSession(loaded, options, { role: 'work' }, async (session) => {
-    await sayResumed(session);
-    const left = once(process.stdin, 'end');
-    const serving = sdk.serveStdio(() => serverOfTeam(sdk, teamOf(session)));
-    say('Ready: a client of the Model Context Protocol may write to standard input.');
-    await unlessInterrupted(interruption, Promise.race([left, session.worker?.ended ?? left]));
-    await serving.close();
-    return EXIT.answered;
+  const opening = new Opening();
+  const left = once(process.stdin, 'end');
+  // Clients wait seconds at most for a first answer, and a Temporal server may have to be downloaded.
+  const serving = sdk.serveStdio(() => serverOfTeam(sdk, teamOf(opening.session)));
+  try {
+    return await withSession(loaded, options, { role: 'work' }, async (session) => {
+      await sayResumed(session);
+      opening.succeed(session);
+      say('Ready: a client of the Model Context Protocol may write to standard input.');
+      await unlessInterrupted(interruption, Promise.race([left, session.worker?.ended ?? left]));
+      await serving.close();
+      return EXIT.answered;
+    });
+  } catch (error) {
+    opening.fail(error);
+    // The client shows its user what a call is told, and hardly ever what stands on stderr.
+    const told = opening.session.then(
+      () => null,
+      () => left,
+    );
+    await unlessInterrupted(interruption, told);
+    throw error;
+  }
+}
+
+/** A session to be, for which calls wait. */
+class Opening {
+  succeed: (session: Session) => void = () => undefined;
+  fail: (error: unknown) => void = () => undefined;
+  readonly session = new Promise<Session>((resolve, reject) => {
+    this.succeed = resolve;
+    this.fail = reject;
   });
 }
 
-function teamOf(session: Session): Team {
-  const { conductor, config } = session;
+function teamOf(opening: Promise<Session>): Team {
   return {
     start: async ({ question, limits }) => {
-      const run = resolveRun(config, { limits });
+      const session = await opening;
+      const run = resolveRun(session.config, { limits });
       if (typeof limits?.costUsd === 'number') checkCostLimit(run);
       return startNoted(session, { question, limits });
     },
-    follow: (id, signal) => conductor.stream(id, { signal }),
-    read: async (id) => conductor.trace(await findRun(session, id)),
+    follow: async function* (id, signal) {
+      yield* (await opening).conductor.stream(id, { signal });
+    },
+    read: async (id) => {
+      const session = await opening;
+      return session.conductor.trace(await findRun(session, id));
+    },
     explain: reasonOf,
   };
 }
