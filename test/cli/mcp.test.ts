@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, type CallToolResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { closedPort } from '../support/closed-port';
 import { testServerAddress } from '../support/test-server';
 import { planOf, useStage } from './stage';
 
@@ -18,12 +19,15 @@ const stage = useStage(
 const question = 'Where does the Danube rise?';
 
 /** Starts the command as a client does, and returns what it wrote to stderr until it ended. */
-async function whileServed(work: (client: Client) => Promise<void>): Promise<string> {
+async function whileServed(
+  work: (client: Client) => Promise<void>,
+  address = testServerAddress(),
+): Promise<string> {
   const transport = new StdioClientTransport({
     command: 'sh',
     args: ['-c', '"$0" "$1" mcp | tee stdout', process.execPath, MAIN],
     cwd: stage.folder.path,
-    env: { TEMPORAL_ADDRESS: testServerAddress() },
+    env: { TEMPORAL_ADDRESS: address },
     stderr: 'pipe',
   });
   let said = '';
@@ -83,6 +87,17 @@ test('what fails is told to the client, and the command goes on', async () => {
       text: expect.stringMatching(/^solve \S+ gave no answer: /) as string,
     });
   });
+});
+
+test('a client is told why there is no server to ask', async () => {
+  await whileServed(
+    async (client) => {
+      const text = expect.stringMatching(/^nothing answers at 127\.0\.0\.1:\d+ /) as string;
+      expect(await solve(client)).toMatchObject({ isError: true, content: [{ text }] });
+      expect(await read(client, 'last')).toMatchObject({ isError: true, content: [{ text }] });
+    },
+    `127.0.0.1:${await closedPort()}`,
+  );
 });
 
 test('a client that leaves ends the command', async () => {

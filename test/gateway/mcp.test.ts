@@ -1,6 +1,7 @@
-import { Client, type CallToolResult, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { readAudit } from '../../src/gateway/access';
 import { useGateway } from '../support/gateway';
+import { useMcpClients } from '../support/mcp-clients';
 import { step, useStage } from '../support/stage';
 import { endOf, until } from '../support/until';
 
@@ -15,19 +16,7 @@ const gateway = useGateway(stage);
 
 const question = 'How many legs has a spider?';
 
-const clients: Client[] = [];
-afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.close()));
-});
-
-/** Connects as a client of 2025 does, or by the version that client and server have in common. */
-async function connect(key = gateway.secret, mode: 'legacy' | 'auto' = 'auto'): Promise<Client> {
-  const client = new Client({ name: 'a-test', version: '1.0.0' }, { versionNegotiation: { mode } });
-  const requestInit = { headers: { authorization: `Bearer ${key}` } };
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`), { requestInit }));
-  clients.push(client);
-  return client;
-}
+const { connect } = useMcpClients(gateway);
 
 interface Asking {
   readonly limits?: object;

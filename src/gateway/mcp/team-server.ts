@@ -6,6 +6,7 @@ import { ConfigError } from '../../config/errors';
 import { reasonOf } from '../../errors';
 import { limitsInputSchema } from '../../protocol/input';
 import { type SolveResult, solveResultSchema } from '../../protocol/solve';
+import { within } from '../../runtime/turns';
 import { readVersion } from '../../runtime/version';
 import { describeUsd } from '../../trace/describe';
 import { refusalOfRun } from '../refusal';
@@ -108,6 +109,9 @@ async function solveFor(team: Team, asked: TeamQuestion, call: Call): Promise<Sd
   }
 }
 
+/** Longest silence: clients give up on a call whose progress stops, the official one after a minute unless told. */
+const SILENCE_MS = 10_000;
+
 /** Sends a line for each plan, step and wait of a solve, if the client wants to be told. */
 async function tellProgress(team: Team, id: string, { _meta, signal, notify }: Call): Promise<void> {
   const progressToken = _meta?.progressToken;
@@ -119,8 +123,19 @@ async function tellProgress(team: Team, id: string, { _meta, signal, notify }: C
   };
   await send(`Solve ${id}`);
   const teller = new AnswerTeller();
-  for await (const event of team.follow(id, signal)) {
-    for (const told of teller.tell(event)) if (told.kind === 'progress') await send(told.line);
+  const events = team.follow(id, signal)[Symbol.asyncIterator]();
+  try {
+    for (let next = events.next(); ;) {
+      const news = await within(SILENCE_MS, next);
+      if (news?.done === true) return;
+      if (news === null) await send(`Solve ${id} is still running`);
+      else {
+        for (const told of teller.tell(news.value)) if (told.kind === 'progress') await send(told.line);
+        next = events.next();
+      }
+    }
+  } finally {
+    void events.return?.().catch(() => undefined);
   }
 }
 
