@@ -4,6 +4,7 @@ import { Client, type CallToolResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { closedPort } from '../support/closed-port';
 import { testServerAddress } from '../support/test-server';
+import { endedWith } from './command';
 import { planOf, useStage } from './stage';
 
 // The official client starts the built command, and asks it.
@@ -102,4 +103,17 @@ test('a client is told why there is no server to ask', async () => {
 
 test('a client that leaves ends the command', async () => {
   expect(await stage.run('mcp')).toMatchObject({ code: 0, stdout: '' });
+});
+
+test('without the package, the command says what to install', async () => {
+  const refuse = `export function resolve(name, context, next) {
+    if (name.startsWith('@modelcontextprotocol/')) throw new Error('it is not here');
+    return next(name, context);
+  }`;
+  await stage.folder.write('refuse.mjs', refuse);
+  const begin = "import { register } from 'node:module'; register('./refuse.mjs', import.meta.url);";
+  await stage.folder.write('begin.mjs', begin);
+  const { ended } = stage.start(['mcp'], { env: { NODE_OPTIONS: '--import ./begin.mjs' } });
+  const sentence = 'needs a package: run "npm install @modelcontextprotocol/server@2" (it is not here)';
+  expect(await ended).toMatchObject({ ...endedWith(2, sentence), stdout: '' });
 });

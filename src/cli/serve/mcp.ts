@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { resolveRun } from '../../config/resolve-run';
 import { reasonOf } from '../../errors';
-import { importMcp, serverOfTeam, type Team } from '../../gateway/mcp/team-server';
+import { type ConsultedTeam, importMcp, serverOfTeam } from '../../gateway/mcp/team-server';
 import { checkStore } from '../../store/open-store';
 import { EXIT, type ExitCode, listenForInterruption, unlessInterrupted } from '../kit/ending';
 import { findRun } from '../kit/find-run';
@@ -54,7 +54,7 @@ class Opening {
   });
 }
 
-function teamOf(opening: Promise<Session>): Team {
+function teamOf(opening: Promise<Session>): ConsultedTeam {
   return {
     start: async ({ question, limits }) => {
       const session = await opening;

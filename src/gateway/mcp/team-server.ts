@@ -3,7 +3,7 @@ import type * as Stdio from '@modelcontextprotocol/server/stdio' with { 'resolut
 import { z } from 'zod';
 import type { LiveEvent, SolveHandle } from '../../client';
 import { ConfigError } from '../../config/errors';
-import { reasonOf } from '../../errors';
+import { needsPackages, reasonOf } from '../../errors';
 import { limitsInputSchema } from '../../protocol/input';
 import { type SolveResult, solveResultSchema } from '../../protocol/solve';
 import { within } from '../../runtime/turns';
@@ -26,15 +26,13 @@ const questionSchema = z.strictObject({
 export type TeamQuestion = z.infer<typeof questionSchema>;
 
 /** Starts, follows and reads solves in the name of a client. */
-export interface Team {
+export interface ConsultedTeam {
   start(asked: TeamQuestion): Promise<SolveHandle>;
   follow(id: string, signal: AbortSignal): AsyncIterable<LiveEvent>;
   read(id: string): Promise<SolveResult>;
   /** Returns what a client is told of an error. */
   explain(error: unknown): string;
 }
-
-const PACKAGE = '@modelcontextprotocol/server';
 
 /** Loads the protocol's package. @throws ConfigError if it is not installed */
 export async function importMcp(): Promise<typeof Sdk & typeof Stdio> {
@@ -45,8 +43,10 @@ export async function importMcp(): Promise<typeof Sdk & typeof Stdio> {
     ]);
     return { ...sdk, ...stdio };
   } catch (error) {
-    const reason = `the server for clients of the Model Context Protocol, ${PACKAGE}, cannot be loaded (${reasonOf(error)})`;
-    throw new ConfigError(`${reason}: "npm install ${PACKAGE}@2" installs it`, { cause: error });
+    const what = 'serving clients of the Model Context Protocol';
+    throw new ConfigError(needsPackages(what, ['@modelcontextprotocol/server@2'], reasonOf(error)), {
+      cause: error,
+    });
   }
 }
 
@@ -67,7 +67,10 @@ const SOLVE =
   'Has a team of language models answer a question: a plan is written, workers carry it out. It costs money, and takes seconds to many minutes. Returns the answer, and the id and cost of the solve. A solve goes on if this call is cancelled or times out: get_solve reads it.';
 
 /** Returns a server with the tools `solve` and `get_solve`. */
-export function serverOfTeam({ McpServer }: Pick<typeof Sdk, 'McpServer'>, team: Team): Sdk.McpServer {
+export function serverOfTeam(
+  { McpServer }: Pick<typeof Sdk, 'McpServer'>,
+  team: ConsultedTeam,
+): Sdk.McpServer {
   const server = new McpServer({ name: 'temporal-conductor', version: readVersion() });
   server.registerTool(
     'solve',
@@ -94,7 +97,7 @@ export function serverOfTeam({ McpServer }: Pick<typeof Sdk, 'McpServer'>, team:
 
 type Call = Pick<Sdk.ServerContext['mcpReq'], '_meta' | 'signal' | 'notify'>;
 
-async function solveFor(team: Team, asked: TeamQuestion, call: Call): Promise<Sdk.CallToolResult> {
+async function solveFor(team: ConsultedTeam, asked: TeamQuestion, call: Call): Promise<Sdk.CallToolResult> {
   let id: string | null = null;
   try {
     const started = await team.start(asked);
@@ -113,7 +116,7 @@ async function solveFor(team: Team, asked: TeamQuestion, call: Call): Promise<Sd
 const SILENCE_MS = 10_000;
 
 /** Sends a line for each plan, step and wait of a solve, if the client wants to be told. */
-async function tellProgress(team: Team, id: string, { _meta, signal, notify }: Call): Promise<void> {
+async function tellProgress(team: ConsultedTeam, id: string, { _meta, signal, notify }: Call): Promise<void> {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return;
   let progress = 0;

@@ -1,11 +1,12 @@
 import type { Context } from 'hono';
+import { reasonOf } from '../../errors';
 import { isRecord } from '../../plan/validate';
 import { CONDUCTOR_MODEL } from '../../protocol/rights';
 import { unlessAborted } from '../../runtime/turns';
 import { requireSolve } from '../api/solves';
 import type { App, Env, Gateway } from '../gateway';
-import { importMcp, serverOfTeam, type Team } from '../mcp/team-server';
-import { asRefusal, badRequest } from '../refusal';
+import { type ConsultedTeam, importMcp, serverOfTeam } from '../mcp/team-server';
+import { asRefusal, badRequest, Refusal } from '../refusal';
 import { sourceOf } from '../solve/answer';
 import { readModel, withModel } from '../solve/request-of';
 import { startSolve } from '../solve/start-solve';
@@ -14,7 +15,11 @@ import { startSolve } from '../solve/start-solve';
 export function addMcp(app: App, gateway: Gateway): void {
   app.all('/mcp', async (c) => {
     const parsedBody = c.req.method === 'POST' ? await readMessage(c) : undefined;
-    const sdk = await importMcp();
+    const sdk = await importMcp().catch((error: unknown) => {
+      throw new Refusal(501, `this gateway does not speak it: ${reasonOf(error)}`, {
+        reason: 'not_installed',
+      });
+    });
     const handler = sdk.createMcpHandler(() => serverOfTeam(sdk, teamOf(c, gateway)), {
       // A stream begins at once, and is kept alive while a solve runs.
       responseMode: 'sse',
@@ -32,7 +37,7 @@ async function readMessage(c: Context<Env>): Promise<unknown> {
   throw badRequest('the request is no message of JSON-RPC: send one JSON object', '');
 }
 
-function teamOf(c: Context<Env>, gateway: Gateway): Team {
+function teamOf(c: Context<Env>, gateway: Gateway): ConsultedTeam {
   const { config, conductor, streams, closing, say } = gateway;
   const key = c.get('key');
   return {
