@@ -33,6 +33,11 @@ export const UNPLAYED: readonly Unplayed[] = [
       'stands beside workers elsewhere; README.md plays it beside a server here, and test/cli/key the keys',
     commands: ['temporal-conductor key create ', 'temporal-conductor gateway --port'],
   },
+  {
+    page: 'docs/mcp.md',
+    because: "needs Claude Code: test/cli/mcp and test/gateway/mcp play the protocol's own client",
+    commands: ['npm install @modelcontextprotocol/server@2', 'claude mcp '],
+  },
   { page: 'docs/versioning.md', because: REPOSITORY, commands: ['npm run histories'] },
   {
     page: 'docs/deployment.md',
