@@ -90,7 +90,7 @@ test('what fails is told to the client, and the command goes on', async () => {
   });
 });
 
-test('a client is told why there is no server to ask', async () => {
+test('a client is told why there is no server to ask, and what is wrong with the configuration', async () => {
   await whileServed(
     async (client) => {
       const text = expect.stringMatching(/^nothing answers at 127\.0\.0\.1:\d+ /) as string;
@@ -99,6 +99,12 @@ test('a client is told why there is no server to ask', async () => {
     },
     `127.0.0.1:${await closedPort()}`,
   );
+  await stage.folder.write('conductor.yaml', 'workers: 3');
+  await whileServed(async (client) => {
+    const text = expect.stringContaining('conductor.yaml') as string;
+    expect(await solve(client)).toMatchObject({ isError: true, content: [{ text }] });
+  });
+  expect(await stage.run('mcp')).toMatchObject(endedWith(2, 'conductor.yaml'));
 });
 
 test('a client that leaves ends the command', async () => {

@@ -3,7 +3,13 @@ import { resolveRun } from '../../config/resolve-run';
 import { reasonOf } from '../../errors';
 import { type ConsultedTeam, importMcp, serverOfTeam } from '../../gateway/mcp/team-server';
 import { checkStore } from '../../store/open-store';
-import { EXIT, type ExitCode, listenForInterruption, unlessInterrupted } from '../kit/ending';
+import {
+  EXIT,
+  type ExitCode,
+  exitCodeOfError,
+  listenForInterruption,
+  unlessInterrupted,
+} from '../kit/ending';
 import { findRun } from '../kit/find-run';
 import { checkCostLimit, loadServable, type WorkOptions } from '../kit/load-settings';
 import { type Session, withSession } from '../kit/session';
@@ -17,13 +23,13 @@ export async function mcp(options: WorkOptions): Promise<ExitCode> {
   // A client that is gone must not keep the session from being closed.
   outliveReader();
   const sdk = await importMcp();
-  const loaded = await loadServable(options);
-  await checkStore(loaded.store);
   const opening = new Opening();
   const left = once(process.stdin, 'end');
-  // Clients wait seconds at most for a first answer, and a Temporal server may have to be downloaded.
+  // Clients wait seconds at most for a first answer, and a server or a model may have to be downloaded.
   const serving = sdk.serveStdio(() => serverOfTeam(sdk, teamOf(opening.session)));
   try {
+    const loaded = await loadServable(options);
+    await checkStore(loaded.store);
     return await withSession(loaded, options, { role: 'work' }, async (session) => {
       await sayResumed(session);
       opening.succeed(session);
@@ -34,13 +40,14 @@ export async function mcp(options: WorkOptions): Promise<ExitCode> {
     });
   } catch (error) {
     opening.fail(error);
+    say(`temporal-conductor: ${reasonOf(error)}`);
     // The client shows its user what a call is told, and hardly ever what stands on stderr.
     const told = opening.session.then(
       () => null,
       () => left,
     );
     await unlessInterrupted(interruption, told);
-    throw error;
+    return exitCodeOfError(error);
   }
 }
 
