@@ -5,7 +5,7 @@ import { until } from '../support/until';
 
 const stage = useStage({ workers: ['a'], simulation: { models: { a: { answer: 'Eight.' } } } });
 const gateway = useGateway(stage);
-const { connect } = useMcpClients(gateway);
+const connect = useMcpClients();
 
 test('a client is told that a solve is still running while nothing else happens', async () => {
   const letGo = stage.providers.hold('conductor');
@@ -14,7 +14,7 @@ test('a client is told that a solve is still running while nothing else happens'
       () => gateway.ask('GET', '/health'),
       ({ status }) => status === 200,
     );
-    const client = await connect();
+    const client = await connect(gateway);
     const call = { name: 'solve', arguments: { question: 'How many legs has a spider?' } };
     const result = await client.callTool(call, {
       onprogress: ({ message = '' }) => {

@@ -1,6 +1,6 @@
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { readAudit } from '../../src/gateway/access';
-import { useGateway } from '../support/gateway';
+import { openGateway, useGateway } from '../support/gateway';
 import { useMcpClients } from '../support/mcp-clients';
 import { step, useStage } from '../support/stage';
 import { endOf, until } from '../support/until';
@@ -16,7 +16,7 @@ const gateway = useGateway(stage);
 
 const question = 'How many legs has a spider?';
 
-const { connect } = useMcpClients(gateway);
+const connect = useMcpClients();
 
 interface Asking {
   readonly limits?: object;
@@ -56,7 +56,7 @@ test.each(['legacy', 'auto'] as const)(
     stage.plan([step('a', 'Find a spider.'), step('a', 'Count its legs.', [0])]);
     await stage.whileWorking(async () => {
       await untilServed();
-      const client = await connect(gateway.secret, mode);
+      const client = await connect(gateway, { mode });
       expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['solve', 'get_solve']);
       const told: string[] = [];
       const result = await solve(client, { tell: (line) => told.push(line) });
@@ -87,12 +87,12 @@ test.each(['legacy', 'auto'] as const)(
 test('keys, their models, budgets and rates hold as at the other doors, and nothing is asked', async () => {
   await stage.whileWorking(async () => {
     await untilServed();
-    await expect(connect('sk-tc-none')).rejects.toThrow(/401/);
-    const other = await connect(await gateway.key({ models: ['worker/a'] }));
+    await expect(connect(gateway, { key: 'sk-tc-none' })).rejects.toThrow(/401/);
+    const other = await connect(gateway, { key: await gateway.key({ models: ['worker/a'] }) });
     expect(await solve(other)).toMatchObject(refused(/this key has no model "conductor"/));
-    const poor = await connect(await gateway.key({ usdPerDay: 0.5 }));
+    const poor = await connect(gateway, { key: await gateway.key({ usdPerDay: 0.5 }) });
     expect(await solve(poor)).toMatchObject(refused(/may spend \$0\.50.* a day/));
-    const client = await connect();
+    const client = await connect(gateway);
     expect(await solve(client, { limits: { calls: 11 } })).toMatchObject(refused(/calls/));
     expect(await solve(client, { limits: { wallClock: 'soon' } })).toMatchObject(refused(/wallClock/));
     expect(await solve(client, { limits: { hours: 1 } })).toMatchObject(refused(/hours/));
@@ -122,7 +122,7 @@ test('keys, their models, budgets and rates hold as at the other doors, and noth
 test('a solve that fails says why, and only its own key reads it', async () => {
   await stage.whileWorking(async () => {
     await untilServed();
-    const client = await connect();
+    const client = await connect(gateway);
     const failed = await solve(client, { limits: { costUsd: 0 } });
     const { id } = failed.structuredContent as { readonly id: string };
     expect(failed).toMatchObject({ isError: true, structuredContent: { answer: null } });
@@ -130,7 +130,7 @@ test('a solve that fails says why, and only its own key reads it', async () => {
       text: expect.stringContaining(`solve ${id} gave no answer: `) as string,
     });
     expect(await read(client, id)).toMatchObject({ structuredContent: { id, answer: null } });
-    const other = await connect(await gateway.key());
+    const other = await connect(gateway, { key: await gateway.key() });
     expect(await read(other, id)).toMatchObject(refused(/there is no solve "gw-.*" for this key/));
   });
 });
@@ -140,7 +140,7 @@ test('a cancelled call leaves its solve, which goes on and is read later', async
   await stage.whileWorking(async () => {
     await untilServed();
     const letGo = stage.providers.hold('a');
-    const client = await connect();
+    const client = await connect(gateway);
     const gone = new AbortController();
     let id = '';
     const call = solve(client, { signal: gone.signal, tell: (line) => (id ||= line.replace('Solve ', '')) });
@@ -153,5 +153,27 @@ test('a cancelled call leaves its solve, which goes on and is read later', async
     expect(await read(client, id)).toMatchObject({
       structuredContent: { status: 'completed', answer: 'Eight.' },
     });
+  });
+});
+
+test('a gateway that stops says that the solve goes on, which another one reads', async () => {
+  stage.plan([step('a', 'Count the legs.')]);
+  await stage.whileWorking(async () => {
+    await untilServed();
+    const letGo = stage.providers.hold('a');
+    const stopping = await openGateway(stage);
+    let id = '';
+    const call = solve(await connect(stopping, { key: gateway.secret }), {
+      tell: (line) => (id ||= line.replace('Solve ', '')),
+    });
+    await stage.providers.waitForRequest(({ model }) => model === 'a');
+    const stopped = stopping.close();
+    expect(await call).toMatchObject(
+      refused(/^this gateway is stopping; solve gw-\S+ goes on: get_solve reads it$/),
+    );
+    await stopped;
+    letGo();
+    await endOf(stage, id);
+    expect(await read(await connect(gateway), id)).toMatchObject({ structuredContent: { answer: 'Eight.' } });
   });
 });

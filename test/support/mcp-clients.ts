@@ -1,25 +1,24 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { TestGateway } from './gateway';
 
-interface McpClients {
-  /** Connects as a client of 2025 does, or by the version that client and server have in common. */
-  readonly connect: (key?: string, mode?: 'legacy' | 'auto') => Promise<Client>;
+interface ClientSetting {
+  /** @default the gateway's `secret` */
+  readonly key?: string;
+  /** `legacy`: as clients of 2025 do; `auto`: by the latest version that both know. @default auto */
+  readonly mode?: 'legacy' | 'auto';
 }
 
-/** Connects the official client to a gateway's /mcp; each connection ends with its test. */
-export function useMcpClients(gateway: TestGateway): McpClients {
+/** Returns a function that connects the official client to a gateway's /mcp; each connection ends with its test. */
+export function useMcpClients(): (gateway: TestGateway, setting?: ClientSetting) => Promise<Client> {
   const clients: Client[] = [];
   afterEach(async () => {
     await Promise.all(clients.splice(0).map((client) => client.close()));
   });
-  return {
-    connect: async (key = gateway.secret, mode = 'auto') => {
-      const client = new Client({ name: 'a-test', version: '1.0.0' }, { versionNegotiation: { mode } });
-      const requestInit = { headers: { authorization: `Bearer ${key}` } };
-      const address = new URL(`${gateway.url}/mcp`);
-      await client.connect(new StreamableHTTPClientTransport(address, { requestInit }));
-      clients.push(client);
-      return client;
-    },
+  return async ({ url, secret }, { key = secret, mode = 'auto' } = {}) => {
+    const client = new Client({ name: 'a-test', version: '1.0.0' }, { versionNegotiation: { mode } });
+    const requestInit = { headers: { authorization: `Bearer ${key}` } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
+    clients.push(client);
+    return client;
   };
 }
