@@ -49,7 +49,11 @@ async function whileServed(
 const solve = (client: Client, limits?: object, tell: (line: string) => void = () => undefined) =>
   client.callTool(
     { name: 'solve', arguments: { question, limits } },
-    { onprogress: ({ message = '' }) => tell(message) },
+    {
+      onprogress: ({ message = '' }) => {
+        tell(message);
+      },
+    },
   );
 
 const read = (client: Client, id: string): Promise<CallToolResult> =>

@@ -26,7 +26,11 @@ interface Asking {
 
 function solve(client: Client, { limits, signal, tell }: Asking = {}): Promise<CallToolResult> {
   const call = { name: 'solve', arguments: { question, limits } };
-  const onprogress = tell && { onprogress: ({ message = '' }) => tell(message) };
+  const onprogress = tell && {
+    onprogress: ({ message = '' }) => {
+      tell(message);
+    },
+  };
   return client.callTool(call, { signal, ...onprogress });
 }
 

@@ -8,7 +8,7 @@ import { limitsInputSchema } from '../../protocol/input';
 import { type SolveResult, solveResultSchema } from '../../protocol/solve';
 import { within } from '../../runtime/turns';
 import { readVersion } from '../../runtime/version';
-import { describeUsd } from '../../trace/describe';
+import { describeCost } from '../../trace/describe';
 import { refusalOfRun } from '../refusal';
 import { AnswerTeller } from '../solve/told';
 
@@ -112,7 +112,7 @@ async function solveFor(team: ConsultedTeam, asked: TeamQuestion, call: Call): P
   }
 }
 
-/** Longest silence: clients give up on a call whose progress stops, the official one after a minute unless told. */
+/** Longest silence: clients that wait while there is progress give up on a silent call, some after a minute. */
 const SILENCE_MS = 10_000;
 
 /** Sends a line for each plan, step and wait of a solve, if the client wants to be told. */
@@ -143,10 +143,9 @@ async function tellProgress(team: ConsultedTeam, id: string, { _meta, signal, no
 }
 
 function described(result: SolveResult): Sdk.CallToolResult {
-  const { id, status, answer, costUsd, costIsLowerBound } = result;
+  const { id, status, answer } = result;
   const none = status === 'running' ? 'It has no answer yet.' : refusalOfRun(result).message;
-  const cost = `${costIsLowerBound ? 'at least ' : ''}${describeUsd(costUsd)}`;
-  const texts = [answer ?? none, `Solve ${id}: ${status}, ${cost}`];
+  const texts = [answer ?? none, `Solve ${id}: ${status}, ${describeCost(result)}`];
   return {
     content: texts.map((text) => ({ type: 'text', text })),
     structuredContent: toldSchema.parse(result),
