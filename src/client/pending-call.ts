@@ -162,6 +162,7 @@ export async function nameCall(
     if (!scheduled) continue;
     if (scheduled.activityType?.name === WRITE_PLAN) return 'the plan';
     const input = await decoder.first(scheduled.input);
+    if (isToolRequest(input)) return `the call of ${input.tool.name} for step ${input.step + 1}`;
     return isWorkerRequest(input) ? `step ${input.step + 1} (${input.worker.id})` : null;
   }
   return null;

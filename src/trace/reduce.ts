@@ -77,8 +77,12 @@ const CHANGES: {
   },
   'step-answered': (trace, { output, thoughts, cut, startedAt, endedAt, dropped, calls, ...at }) => {
     const told = { output, ...(thoughts !== undefined && { thoughts }), ...(cut && { cut }) };
-    const answered = { ...told, startedAt, endedAt, dropped, error: null };
-    return changeStep(withCalls(trace, calls), at, () => answered);
+    const answered = { ...told, endedAt, dropped, error: null };
+    // The last turn with tools has not begun the step.
+    return changeStep(withCalls(trace, calls), at, ({ turns, startedAt: since }) => ({
+      ...answered,
+      startedAt: turns === undefined ? startedAt : since,
+    }));
   },
   'turn-taken': (trace, { calls, dropped, ...taken }) =>
     settleWait(

@@ -9,11 +9,16 @@ const DEMO = join(__dirname, '../../examples/demo/main.mjs');
 const PATIENCE_MS = 120_000;
 
 /** Plays the demo, and checks that it leaves no process and no file behind. */
-async function play<Seen>(watch: (demo: ChildProcessWithoutNullStreams) => Promise<Seen>): Promise<Seen> {
+async function play<Seen>(
+  watch: (demo: ChildProcessWithoutNullStreams) => Promise<Seen>,
+  ...names: readonly string[]
+): Promise<Seen> {
   const temporary = await freshFolder();
   // The demo must not use the user's own server or key.
   const theirs = { TEMPORAL_ADDRESS: '127.0.0.1:1', OPENAI_API_KEY: 'theirs' };
-  const demo = spawn(process.execPath, [DEMO], { env: { ...process.env, ...theirs, TMPDIR: temporary } });
+  const demo = spawn(process.execPath, [DEMO, ...names], {
+    env: { ...process.env, ...theirs, TMPDIR: temporary },
+  });
   const seen = await watch(demo);
   expect(await readdir(temporary)).toEqual([]);
   // The server's arguments name its folder.
@@ -39,6 +44,26 @@ test.concurrent(
     expect(stderr).toMatch(/luna[^]*round 2 › step 1 \(sol\) done/);
     expect(stdout).toContain('\nAbout 75 piano tuners');
     expect(stdout).toMatch(/\d requests: 6 answered, 1 refused with 429,\n\d interrupted by the kill/);
+    expect(stdout).toMatch(
+      /\n(\$0\.\d+) billed, \1 in the ledger\.\nNo answered call was paid for twice\.\n$/,
+    );
+  },
+  PATIENCE_MS,
+);
+
+test.concurrent(
+  'the demo of tools asks a person, is killed while it orders, orders once, and pays for each answer once',
+  async () => {
+    const [stdout, stderr, code] = await play(
+      (demo) => Promise.all([text(demo.stdout), text(demo.stderr), exitOf(demo)]),
+      'tools',
+    );
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(stderr).toContain('waits for approval of the call shop__order {"article":"6204-2RS","pieces":2}');
+    expect(stdout).toMatch(/\nKilled process \d+ \(SIGKILL\) while the order was under way/);
+    expect(stderr).toContain('the call of shop__order for step 1 lost its worker process');
+    expect(stdout).toContain('\nTwo bearings 6204-2RS for pump P-7 were ordered');
+    expect(stdout).toContain('2 × 6204-2RS\nThe order was sent once.\n');
     expect(stdout).toMatch(
       /\n(\$0\.\d+) billed, \1 in the ledger\.\nNo answered call was paid for twice\.\n$/,
     );

@@ -123,6 +123,9 @@ test('a worker looks something up, and its answer is the run’s; the trace and 
     },
   ];
   expect(result.rounds[0]?.steps[0]?.turns).toMatchObject(turns);
+  // The step has lasted since its first turn.
+  const { startedAt, turns: [turn] = [] } = result.rounds[0]?.steps[0] ?? {};
+  expect(Date.parse(startedAt ?? '')).toBeLessThan(Date.parse(turn?.calls[0]?.startedAt ?? ''));
   expect(result.calls.map(({ purpose }) => purpose)).toEqual(['plan', 'step', 'step']);
   const rows = await stage.rows('tools-looked-up');
   expect(rows.map(({ nanoUsd }) => nanoUsd).sort()).toEqual(

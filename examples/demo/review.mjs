@@ -1,12 +1,13 @@
-// Script of the demo: what each model says, how fast, and at what price.
+// A demo: a rate limit, a killed process and a review. What each model says, how fast, and at what price.
 import { renderPlan } from '../../lib/index.js';
+import { compareBills, title } from './stage.mjs';
 
-export const QUESTION = 'How many piano tuners are there in Chicago?';
+const QUESTION = 'How many piano tuners are there in Chicago?';
 
 const WORKERS = ['sol', 'sonnet', 'luna'];
 
 /** The model whose first answer the kill cuts off. */
-export const DOOMED = 'luna';
+const DOOMED = 'luna';
 
 /** USD per million tokens, for the simulated providers' bills and for the ledger. */
 const PRICES = {
@@ -37,7 +38,7 @@ const WEIGHED = 'About 55 piano tuners: 55,000 tunings a year, at 1,000 for each
 const CORRECTED =
   'About 75 piano tuners: 55,000 tunings in homes and 20,000 in schools and halls, at 1,000 for each tuner.';
 
-export const MODELS = {
+const MODELS = {
   planner: {
     price: PRICES.planner,
     delayMs: 1000,
@@ -59,7 +60,7 @@ export const MODELS = {
 };
 
 /** Returns the demo's `conductor.yaml`. */
-export function configuration(url) {
+function configuration(url) {
   const model = (name) =>
     `provider: openai, baseUrl: ${url}/v1, model: ${name}, price: ${JSON.stringify(PRICES[name])}`;
   return [
@@ -70,3 +71,44 @@ export function configuration(url) {
     '',
   ].join('\n');
 }
+
+async function play(stage) {
+  const { providers, start, readJson, wait, kill } = stage;
+  title('Three models and a review. One model will answer 429.');
+  const solving = start(['solve', QUESTION, '--max-depth', '1']);
+  const doomed = providers.waitForRequest(({ model }) => model === DOOMED);
+  const early = await Promise.race([solving.ended, doomed.then(() => null)]);
+  if (early !== null) return early;
+  // Lets the live view show the call before the kill.
+  await wait(1500);
+  await kill(solving);
+
+  title(
+    `Killed process ${solving.child.pid} (SIGKILL) while ${DOOMED} was writing.`,
+    'Another takes over as soon as Temporal notices.',
+  );
+  const run = (await readJson('cost', '--by', 'workflow')).lines[0].name;
+  const code = await start(['watch', run]).ended;
+  if (code !== 0) return code;
+
+  title('Cost according to the ledger:');
+  await start(['cost', '--by', 'worker']).ended;
+  const count = (outcome) => providers.log.filter((record) => record.outcome === outcome).length;
+  const isRight = await compareBills(
+    stage,
+    `${count('fault:rate-limited')} refused with 429`,
+    `${count('closed-by-client')} interrupted by the kill and retried`,
+  );
+  return isRight ? 0 : 1;
+}
+
+export const REVIEW = {
+  intro: [
+    'A demo. The models are simulated and play a script: no key,',
+    'no network, no real money. Temporal, the processes, the',
+    'store and the kill are real.',
+  ],
+  models: MODELS,
+  configuration,
+  play,
+};
