@@ -7,6 +7,7 @@ import { readKeptAnswer, rowKeys } from '../store/ledger';
 import { eachInParallel, type Store, sweep, type Swept, timeAgo } from '../store/store';
 import { isLogOf, LIVE_FOLDER } from '../store/stream-log';
 import { refAt, refsIn } from '../store/texts';
+import { runOfToolCall, TOOL_CALLS } from '../store/tool-calls';
 import { HistoryDecoder, payloadsIn, readHistory } from './history';
 import { withoutMemos } from './list-runs';
 import { isNotFound } from './steer';
@@ -21,7 +22,7 @@ export interface CollectOptions {
 
 export interface Collected {
   readonly texts: Swept;
-  /** Kept answers, and answers that a vendor was still writing. */
+  /** Kept answers of models and of tools, and answers that a vendor was still writing. */
   readonly answers: Swept;
   readonly runs: number;
 }
@@ -49,6 +50,14 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   await eachInParallel(calls, async (callId) => {
     for (const ref of refsIn(await readKeptAnswer(store, callId))) refs.add(ref);
   });
+  const isToolCallLive = (key: string): boolean => {
+    const runId = runOfToolCall(key);
+    return runId === null || runIds.has(runId);
+  };
+  await eachInParallel(store.entries(TOOL_CALLS), async ({ key }) => {
+    const bytes = isToolCallLive(key) ? await store.read(key) : null;
+    for (const ref of refsIn(bytes?.toString('utf8'))) refs.add(ref);
+  });
   for (const folder of RECORDS) {
     await eachInParallel(store.entries(folder), async ({ key }) => {
       const bytes = /\.jsonl?$/.test(key) ? await store.read(key) : null;
@@ -65,7 +74,11 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
     return ref === null || refs.has(ref);
   };
   const isLogLive = isLogOf(workflowIds);
-  const answers = await sweep(store, ['answers/', 'background/'], { than, dryRun, isLive: isCallLive });
+  const answers = await sweep(store, ['answers/', 'background/', TOOL_CALLS], {
+    than,
+    dryRun,
+    isLive: (key) => (key.startsWith(TOOL_CALLS) ? isToolCallLive(key) : isCallLive(key)),
+  });
   const isLive = (key: string): boolean => isTextLive(key) && isLogLive(key);
   const texts = await sweep(store, ['texts/', LIVE_FOLDER], { than, dryRun, isLive });
   return { texts, answers, runs: runIds.size };

@@ -1,6 +1,16 @@
 import type { ToolAnswer } from '../protocol/tool-use';
 import { readStoredJson, type Store } from './store';
 
+/** Folder of all calls of tools, with a folder for each run. */
+export const TOOL_CALLS = 'tools/';
+const SHARED = 'shared';
+
+/** Returns the run whose call is kept under a key; null for a call of every run, and for objects of others. */
+export function runOfToolCall(key: string): string | null {
+  const [, runId] = /^tools\/([\da-f-]{36})\/[\da-f]{64}\.json$/.exec(key) ?? [];
+  return runId ?? null;
+}
+
 /** What is known of one call of a tool. `unsent`: an attempt began, and surely sent nothing. */
 type CallState =
   { readonly state: 'begun' | 'unsent' } | { readonly state: 'answered'; readonly answer: ToolAnswer };
@@ -13,12 +23,16 @@ export class ToolCallRecord {
   private readonly key: string;
   private was: Buffer | null = null;
 
-  /** @param callId SHA-256 of the call's place */
+  /**
+   * @param runId run that makes the call; null for one that is the same in every run
+   * @param callId SHA-256 of the call's place
+   */
   constructor(
     private readonly store: Store,
+    runId: string | null,
     callId: string,
   ) {
-    this.key = `tools/${callId.slice(0, 2)}/${callId}.json`;
+    this.key = `${TOOL_CALLS}${runId ?? SHARED}/${callId}.json`;
   }
 
   async read(): Promise<CallState | null> {

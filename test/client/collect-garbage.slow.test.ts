@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import {
   type Collected,
@@ -12,6 +12,7 @@ import type { TemporalServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
 import { keepAnswer, keepBegun, rowKeys, writeRow } from '../../src/store/ledger';
 import { LiveReader, LiveWriter } from '../../src/store/stream-log';
+import { ToolCallRecord } from '../../src/store/tool-calls';
 import { keepText } from '../../src/store/texts';
 import { type Folder, makeFolder } from '../cli/folder';
 import { veil } from '../plugin/veil';
@@ -80,16 +81,19 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     await elsewhere.close();
     const held = await solveAbout('bees');
     await untilListed(stage, held.id);
-    for (const { runId } of [held, gone]) await keepBegunFor(stage.store, runId);
+    for (const { runId } of [held, gone]) {
+      await keepBegunFor(stage.store, runId);
+      await keepToolCall(stage.store, runId);
+    }
     expect(removedOf(await collect())).toEqual([0, 0]);
     await stores.age(48);
 
     const foretold = await collect({ dryRun: true });
     const collected = await collect();
     expect(foretold).toEqual(collected);
-    // Texts per run: question and output. Answers per run: one for each of three calls, and one begun.
-    expect(removedOf(collected)).toEqual([2, 4]);
-    expect(liveOf(collected)).toEqual([2, 4]);
+    // Texts per run: question, output and a tool's result. Answers per run: three of models, one begun, one of a tool.
+    expect(removedOf(collected)).toEqual([3, 5]);
+    expect(liveOf(collected)).toEqual([3, 5]);
     expect(collected.texts.removed.bytes).toBeGreaterThanOrEqual(38_000);
     expect(await stage.client.trace(held.id)).toEqual(held);
     expect(await rowKeys(stage.store, gone.runId)).toHaveLength(3);
@@ -213,6 +217,13 @@ describe('nothing is removed', () => {
 async function keepBegunFor(store: Store, runId: string): Promise<void> {
   const [key = ''] = await rowKeys(store, runId);
   await keepBegun(store, { callId: key.split('/')[2] ?? '', attempt: 1, id: 'resp_1', begunAt: 0 });
+}
+
+/** Keeps the result of a tool that was called in a run, as it is kept before the run hears of it. */
+async function keepToolCall(store: Store, runId: string): Promise<void> {
+  const record = new ToolCallRecord(store, runId, hash('sha256', runId));
+  await record.begin();
+  await record.answer({ outcome: 'ok', output: await keepText(store, longText(`result for ${runId}`)) });
 }
 
 /** Wraps a store so that something happens right after a collection has found what is old. */

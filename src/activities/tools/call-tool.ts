@@ -38,7 +38,7 @@ export interface ToolDependencies {
  */
 export async function callTool(dependencies: ToolDependencies, request: ToolRequest): Promise<ToolAnswer> {
   const info = activityInfo();
-  const record = new ToolCallRecord(dependencies.store, callIdOf(request, info));
+  const record = recordOf(dependencies.store, request, info);
   const state = await record.read();
   if (state?.state === 'answered') return state.answer;
   const answer = (outcome: ToolOutcome, text: string): Promise<ToolAnswer> =>
@@ -69,14 +69,16 @@ const LOST =
   'Do not simply repeat it.';
 const UNCLEAR = 'The outcome of this call is unknown, and it may have taken effect:';
 
-/** Returns the id of a call: its place in its run, or in every run alike. */
-function callIdOf(
+/** Returns the record of a call, which is named by its place in its run, or in every run alike. */
+function recordOf(
+  store: Store,
   { identity, round, step, worker, turn, ordinal }: ToolRequest,
   { workflowExecution }: Pick<Info, 'workflowExecution'>,
-): string {
+): ToolCallRecord {
   const { workflowId = '', runId = '' } = workflowExecution ?? {};
   const run = identity === undefined ? [workflowId, runId] : [identity];
-  return hash('sha256', JSON.stringify([...run, round, step, worker, turn, ordinal]));
+  const callId = hash('sha256', JSON.stringify([...run, round, step, worker, turn, ordinal]));
+  return new ToolCallRecord(store, identity === undefined ? runId : null, callId);
 }
 
 /** Error of a call that surely was not carried out. */
