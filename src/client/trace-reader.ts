@@ -20,7 +20,7 @@ import {
   type TemporalEvent,
   timeOf,
 } from './history';
-import { AskedTurns } from './asked-turns';
+import { AskedTurns } from './tools/asked-turns';
 import { HeardMessages } from './heard-messages';
 import { type PendingCall, readPendingCall } from './pending-call';
 

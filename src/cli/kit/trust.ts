@@ -58,7 +58,7 @@ export async function requireTrust(
     if (!isTrusted) {
       const errands = open.map((pair) => `  ${errandOf(pair, 'to')}`).join('\n');
       await askPerson(
-        `${file} would send your credentials to these servers:\n${errands}`,
+        `${file} would give what is yours to these servers and programs:\n${errands}`,
         'Do you trust this folder with them, from now on?',
         'change the configuration, or its key variables',
         open,

@@ -1,12 +1,12 @@
 import type { Client } from '@temporalio/client';
-import { describeMisfit, fitSchema } from '../activities/fit-schema';
-import { LIST_TOOLS } from '../protocol/names';
-import type { OfferedTool } from '../protocol/parts';
-import type { ListedTools } from '../protocol/tool-use';
-import type { Store } from '../store/store';
-import { readText } from '../store/texts';
-import { HistoryDecoder, readHistory } from './history';
-import { RefusedError } from './steer';
+import { describeMisfit, fitSchema } from '../../activities/fit-schema';
+import { LIST_TOOLS } from '../../protocol/names';
+import type { OfferedTool } from '../../protocol/parts';
+import type { ListedTools } from '../../protocol/tool-use';
+import type { Store } from '../../store/store';
+import { readText } from '../../store/texts';
+import { HistoryDecoder, readHistory } from '../history';
+import { RefusedError } from '../steer';
 
 /**
  * Checks the arguments that a person gives for a call against the schema of its tool, as the run lists it. A schema that

@@ -1,7 +1,7 @@
-import type { SolveTrace } from '../protocol/solve';
-import type { EventOf, RunEvent } from '../trace/events';
-import { expiredAnswer, toolCallId, toolEnded } from '../trace/tool-events';
-import { waitingCalls } from '../trace/waiting-calls';
+import type { SolveTrace } from '../../protocol/solve';
+import type { EventOf, RunEvent } from '../../trace/events';
+import { expiredAnswer, toolCallId, toolEnded } from '../../trace/tool-events';
+import { waitingCalls } from '../../trace/waiting-calls';
 
 type TakenTurn = EventOf<'turn-taken'>;
 
