@@ -1,12 +1,11 @@
-import { type ReactElement, type SubmitEvent, useId, useState } from 'react';
+import { type ReactElement, useState } from 'react';
 import type { Plan } from '../../../src/plan/plan';
-import { describeAge, describeEstimate } from '../../../src/trace/describe';
-import { useApprovalEnd } from '../api/queries';
+import { describeEstimate } from '../../../src/trace/describe';
 import type { Round } from '../api/types';
 import { Problem } from '../parts/notice';
-import { useNow } from '../parts/now';
 import { StateMark } from '../parts/state-mark';
 import { useShown } from './context';
+import { Deadline, Reason } from './decision';
 import { useSteer } from './steer';
 
 interface ApprovalProps {
@@ -26,7 +25,7 @@ export function Approval({ round, plan, onEdit }: ApprovalProps): ReactElement {
       <p>
         <StateMark state="asks" /> <strong>This plan waits for you.</strong>{' '}
         {solve.estimate !== undefined && <>It takes {describeEstimate(solve.estimate)}.</>}{' '}
-        <Deadline id={round.childId ?? solve.id} />
+        <Deadline id={round.childId ?? solve.id} then="the run ends" />
       </p>
       <div className="tools">
         <button
@@ -54,7 +53,9 @@ export function Approval({ round, plan, onEdit }: ApprovalProps): ReactElement {
         </button>
       </div>
       {isRejecting && (
-        <Rejection
+        <Reason
+          label="What should the next plan do differently?"
+          action="Request another plan"
           onSend={(reason) => {
             mutate({ verb: 'reject', body: { reason } });
           }}
@@ -62,43 +63,5 @@ export function Approval({ round, plan, onEdit }: ApprovalProps): ReactElement {
       )}
       {error !== null && <Problem>{error.message}</Problem>}
     </div>
-  );
-}
-
-/** Time left until the run ends without a decision. */
-function Deadline({ id }: { readonly id: string }): ReactElement | null {
-  const { data: endsAt } = useApprovalEnd(id);
-  const now = useNow(1000);
-  if (endsAt == null) return null;
-  const left = Date.parse(endsAt) - now;
-  return (
-    <span title={new Date(endsAt).toLocaleString()}>
-      {left > 0 ? `Without a decision the run ends in ${describeAge(left)}.` : 'The deadline has passed.'}
-    </span>
-  );
-}
-
-function Rejection({ onSend }: { readonly onSend: (reason: string) => void }): ReactElement {
-  const id = useId();
-  const [reason, setReason] = useState('');
-  const send = (event: SubmitEvent): void => {
-    event.preventDefault();
-    onSend(reason);
-  };
-  return (
-    <form className="line" onSubmit={send}>
-      <label htmlFor={id}>What should the next plan do differently?</label>
-      <input
-        id={id}
-        value={reason}
-        onChange={(event) => {
-          setReason(event.target.value);
-        }}
-        autoFocus
-      />
-      <button type="submit" disabled={reason.trim() === ''}>
-        Request another plan
-      </button>
-    </form>
   );
 }

@@ -6,6 +6,7 @@ import type { Round, Solve } from '../api/types';
 import { Choice } from '../parts/choice';
 import { Problem } from '../parts/notice';
 import { Approval } from './approval';
+import { CallApprovals } from './call-approval';
 import { ConductorReplies } from './conductor-replies';
 import { useShown } from './context';
 import { EditPlan } from './edit-plan';
@@ -84,6 +85,7 @@ function PlanOrDraft({ round, plan, waits }: PlanProps): ReactElement {
           }}
         />
       )}
+      <CallApprovals round={round} />
       <PlanView plan={plan} round={round} />
     </>
   );

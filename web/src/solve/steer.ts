@@ -3,7 +3,8 @@ import { KEYS, solvePath } from '../api/queries';
 import { request } from '../api/request';
 
 export interface Order {
-  readonly verb: 'approve' | 'edit' | 'reject' | 'hint' | 'depth' | 'limits' | 'cancel' | 'retry';
+  readonly verb:
+    'approve' | 'edit' | 'reject' | 'decide-call' | 'hint' | 'depth' | 'limits' | 'cancel' | 'retry';
   readonly body?: object;
 }
 
