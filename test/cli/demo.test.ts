@@ -43,7 +43,7 @@ test.concurrent(
     expect(stdout).toMatch(/\nKilled process \d+ \(SIGKILL\) while luna was writing/);
     expect(stderr).toMatch(/luna[^]*round 2 › step 1 \(sol\) done/);
     expect(stdout).toContain('\nAbout 75 piano tuners');
-    expect(stdout).toMatch(/\d requests: 6 answered, 1 refused with 429,\n\d interrupted by the kill/);
+    expect(stdout).toMatch(/\d requests: 6 answered, 1 refused with 429, \d interrupted by the kill/);
     expect(stdout).toMatch(
       /\n(\$0\.\d+) billed, \1 in the ledger\.\nNo answered call was paid for twice\.\n$/,
     );
@@ -61,7 +61,6 @@ test.concurrent(
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(stderr).toContain('waits for approval of the call shop__order {"article":"6204-2RS","pieces":2}');
     expect(stdout).toMatch(/\nKilled process \d+ \(SIGKILL\) while the order was under way/);
-    expect(stderr).toContain('the call of shop__order for step 1 lost its worker process');
     expect(stdout).toContain('\nTwo bearings 6204-2RS for pump P-7 were ordered');
     expect(stdout).toContain('2 × 6204-2RS\nThe order was sent once.\n');
     expect(stdout).toMatch(
