@@ -3,6 +3,7 @@ import type { Problem, SolveResult } from '../protocol/solve';
 import type { LiveText } from '../store/stream-log';
 import { isCallOf } from '../trace/run-tree';
 import type { Retry } from './pending-call';
+import { type ToolFields, toolNewsOf, withNews } from './tool-news';
 import {
   cursorOf,
   NO_REPLY,
@@ -49,6 +50,10 @@ interface EventFields {
    * turned out to be thoughts, which come again.
    */
   restarted: StepPlace & { readonly attempt: number };
+  /** A call of a tool begins; `arguments` is the beginning of their JSON, `ordinal` counts the calls of a turn. */
+  toolCalled: StepPlace & ToolFields<'toolCalled'>;
+  /** `ms`: null for a call that was never sent, of which no beginning is told. */
+  toolEnded: StepPlace & ToolFields<'toolEnded'>;
   stepEnded: StepPlace & { readonly worker: string; readonly error: Problem | null };
   reviewed: RoundPlace & { readonly decision: NonNullable<Round['decision']> };
   waiting:
@@ -195,8 +200,27 @@ export class LiveTeller {
     const isLast = step.index === round.steps.length - 1;
     const isProvisional = isLast && this.mayBeReviewed(round.depth);
     const at = { ...place, ...(isProvisional && { provisional: true as const }) };
-    for (const text of this.take(place)) yield* this.tellText(at, told, pieceOf(text));
+    for (const text of this.take(place)) {
+      yield* this.tellTools(place, told, step, text.startedAt);
+      yield* this.tellText(at, told, pieceOf(text));
+    }
+    yield* this.tellTools(place, told, step);
     if (told.ended === null) yield* this.tellEnd(at, told, trace, step);
+  }
+
+  /** Emits what became known of a step's calls of tools, up to an instant: a turn's text comes after earlier calls. */
+  private *tellTools(
+    place: StepPlace,
+    told: ToldStep,
+    step: Step,
+    until?: string,
+  ): Generator<LiveEvent> {
+    if (told.ended !== null) return;
+    for (const news of toolNewsOf(step, told.tools)) {
+      if (until !== undefined && news.at > until) return;
+      told.tools = withNews(told.tools, news);
+      yield this.event({ ...place, ...news.event });
+    }
   }
 
   private *tellEnd(at: TextPlace, told: ToldStep, trace: SolveResult, step: Step): Generator<LiveEvent> {

@@ -16,6 +16,8 @@ const stepSchema = z.object({
   tail: z.string().default(''),
   /** Characters of its log that were emitted; absent as long as they are the text alone. */
   logged: z.int().optional(),
+  /** A letter for each call of a tool, in their order: `c` if its beginning was emitted, `e` if its end was. */
+  tools: z.string().optional(),
   ended: z.enum(['answered', 'failed']).nullable(),
 });
 export type ToldStep = z.infer<typeof stepSchema>;

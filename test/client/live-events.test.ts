@@ -182,6 +182,70 @@ test('what the Conductor writes is told until its plan is known, each attempt fr
   expect([...again.tell(planned)]).toEqual([]);
 });
 
+type Turn = NonNullable<SolveResult['rounds'][number]['steps'][number]['turns']>[number];
+type ToolCall = Turn['calls'][number];
+
+/** A call that was asked for; what came of it is in `changes`. */
+const toolCall = (name: string, changes: Partial<ToolCall> = {}): ToolCall => ({
+  ...{ name, arguments: '{}', output: null, outcome: null, startedAt: null, endedAt: null },
+  ...changes,
+});
+
+function withTurns(state: SolveResult | undefined, ...turns: ToolCall[][]): SolveResult {
+  if (state === undefined) throw new Error('there is no such state');
+  const told = turns.map((calls, turn) => ({ worker: 'a', turn, calls }));
+  const rounds = state.rounds.map((round) => ({
+    ...round,
+    steps: round.steps.map((each) => ({ ...each, turns: told })),
+  }));
+  return { ...state, rounds };
+}
+
+test('each call of a tool is told once as it begins and once as it ends, between the texts of its turns', () => {
+  const [running, answered] = statesOf([{ pieces: ['Seven.'], failed: false }]);
+  const write = (call: number, second: number, text: string): LiveText => ({
+    ...{ workflowId: ID, round: 0, step: 0, callId: `call-${call}`, attempt: 1, offset: 0 },
+    ...{ startedAt: timeOf(second), text },
+  });
+  const asked = toolCall('shelf__look_up', { arguments: `{"word":"${'é'.repeat(300)}"}` });
+  const begun = { ...asked, startedAt: timeOf(2) };
+  const unsent = toolCall('format_disk', { outcome: 'error', output: 'There is no such tool.' });
+  const ended = { ...begun, endedAt: timeOf(4), outcome: 'ok' as const, output: 'Found.' };
+  const order = toolCall('shelf__order', { startedAt: timeOf(3), endedAt: timeOf(3.5), outcome: 'unknown' });
+  const place = { childId: null, round: 0, step: 0, worker: 'a', turn: 0 };
+
+  const teller = new LiveTeller(ID);
+  expect([...teller.tell(withTurns(running, [asked, order, asked]))].map(({ kind }) => kind)).toEqual([
+    'planned',
+    'stepStarted',
+    'toolCalled',
+    'toolEnded',
+  ]);
+  const first = [...teller.tell(withTurns(running, [begun, order, unsent]))];
+  expect(first).toMatchObject([
+    { kind: 'toolEnded', ...place, ordinal: 2, name: 'format_disk', outcome: 'error', ms: null },
+    { kind: 'toolCalled', ...place, ordinal: 0, name: 'shelf__look_up' },
+  ]);
+  const shown = first[1]?.kind === 'toolCalled' ? first[1].arguments : '';
+  expect(shown).toMatch(/^{"word":"é+…$/);
+  expect(shown.length).toBeLessThan(250);
+
+  // A reader that comes back reads the log from its beginning, and is told only what is new.
+  const again = new LiveTeller(ID, first.at(-1)?.cursor);
+  again.add([write(-1, 1, 'I look it up.'), write(0, 5, 'Seven.')]);
+  const last = withTurns(answered, [ended, order, unsent], [{ ...order, startedAt: timeOf(6), endedAt: timeOf(6) }]);
+  expect([...again.tell(last)]).toMatchObject([
+    { kind: 'text', delta: 'I look it up.' },
+    { kind: 'toolEnded', ...place, ordinal: 0, outcome: 'ok', ms: 2000 },
+    { kind: 'restarted' },
+    { kind: 'text', delta: 'Seven.' },
+    { kind: 'toolCalled', turn: 1, name: 'shelf__order', arguments: '{}' },
+    { kind: 'toolEnded', turn: 1, outcome: 'unknown', ms: 0 },
+    { kind: 'stepEnded' },
+  ]);
+  expect([...again.tell(last)]).toEqual([]);
+});
+
 test('nothing is reported after the end', () => {
   const [, , ended] = statesOf([{ pieces: ['Eight.'], failed: false }]);
   if (ended === undefined) throw new Error('a run of one attempt ends in its third state');

@@ -51,3 +51,15 @@ test('thoughts of the answer step are told apart from its text, those of other s
     { kind: 'delta', text: 'Eight.' },
   ]);
 });
+
+test('a caller is told which tool a step calls, and what came of it unless all is well', () => {
+  const place = { ...PLACE, worker: 'b', turn: 0, ordinal: 0, name: 'shelf__look_up' };
+  const called = { kind: 'toolCalled', ...place, arguments: '{"word":"a\n\u001b[2Jb"}' };
+  const endedAs = (outcome: string): object => ({ kind: 'toolEnded', ...place, outcome, ms: 41 });
+  const teller = new AnswerTeller();
+  const events = [called, endedAs('ok'), endedAs('denied')] as LiveEvent[];
+  expect(events.flatMap((event) => [...teller.tell(event)])).toEqual([
+    { kind: 'progress', line: 'Step 2 calls shelf__look_up {"word":"a [2Jb"}' },
+    { kind: 'progress', line: 'Step 2, shelf__look_up: denied' },
+  ]);
+});

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConfigInput, SolveTrace } from '../../src';
+import type { ConfigInput, LiveEvent, SolveTrace } from '../../src';
 import { STATE_QUERY } from '../../src/protocol/names';
 import type { Reply, SimulatedRequest } from '../../src/testing';
 import { Worker } from '@temporalio/worker';
@@ -88,6 +88,12 @@ function called(): string[] {
   }
 }
 
+async function toolEventsOf(id: string): Promise<LiveEvent[]> {
+  const events: LiveEvent[] = [];
+  for await (const event of stage.client.stream(id)) if (event.kind.startsWith('tool')) events.push(event);
+  return events;
+}
+
 const call = (name: string, input: object | string = {}): Reply => ({
   text: '',
   calls: [{ name: `shelf__${name}`, input }],
@@ -127,6 +133,11 @@ test('a worker looks something up, and its answer is the run’s; the trace and 
   const { startedAt, turns: [turn] = [] } = result.rounds[0]?.steps[0] ?? {};
   expect(Date.parse(startedAt ?? '')).toBeLessThan(Date.parse(turn?.calls[0]?.startedAt ?? ''));
   expect(result.calls.map(({ purpose }) => purpose)).toEqual(['plan', 'step', 'step']);
+  const place = { step: 0, worker: 'a', turn: 0, ordinal: 0, name: 'shelf__look_up' };
+  expect(await toolEventsOf('tools-looked-up')).toMatchObject([
+    { kind: 'toolCalled', ...place, arguments: '{"word":"The Danube"}' },
+    { kind: 'toolEnded', ...place, outcome: 'ok', ms: expect.any(Number) },
+  ]);
   const rows = await stage.rows('tools-looked-up');
   expect(rows.map(({ nanoUsd }) => nanoUsd).sort()).toEqual(
     stage.providers.log.map(({ nanoUsd }) => nanoUsd).sort(),

@@ -95,6 +95,10 @@ function plainLineOf(event: LiveEvent, { steps }: Plan): string | null {
       return `Step ${event.step + 1}, ${event.worker}: ${subtaskOf(event, steps)}`;
     case 'restarted':
       return `Step ${event.step + 1} starts again`;
+    case 'toolCalled':
+      return `Step ${event.step + 1} calls ${event.name} ${event.arguments}`;
+    case 'toolEnded':
+      return event.outcome === 'ok' ? null : `Step ${event.step + 1}, ${event.name}: ${event.outcome}`;
     case 'stepEnded':
       return event.error === null
         ? `Step ${event.step + 1} is done`

@@ -965,7 +965,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Follow a solve: events for its plans, steps and their texts, reviews, waits and end */
+        /** Follow a solve: events for its plans, steps, their texts and calls of tools, reviews, waits and end */
         get: {
             parameters: {
                 query?: {
