@@ -209,12 +209,7 @@ export class LiveTeller {
   }
 
   /** Emits what became known of a step's calls of tools, up to an instant: a turn's text comes after earlier calls. */
-  private *tellTools(
-    place: StepPlace,
-    told: ToldStep,
-    step: Step,
-    until?: string,
-  ): Generator<LiveEvent> {
+  private *tellTools(place: StepPlace, told: ToldStep, step: Step, until?: string): Generator<LiveEvent> {
     if (told.ended !== null) return;
     for (const news of toolNewsOf(step, told.tools)) {
       if (until !== undefined && news.at > until) return;

@@ -16,6 +16,7 @@ import {
 } from './describe';
 import { waitsOf } from './waits';
 import { describeSteered } from './steered';
+import { describeOutcome, type PlacedCall, toolCallsOf } from './tool-calls';
 
 /** Renders the trace as Markdown, for Temporal's UI and `trace --format markdown`. */
 export function renderTraceMarkdown(trace: SolveTrace): string {
@@ -67,7 +68,25 @@ function renderPlan(round: RoundTrace): string {
     return rowOf(cells);
   });
   const header = rowOf(['step', 'wave', 'worker', 'subtask', 'sees', 'state']);
-  return [header, '|---|---|---|---|---|---|', ...rows].join('\n');
+  const table = [header, '|---|---|---|---|---|---|', ...rows].join('\n');
+  const calls = steps.flatMap((step) => toolCallsOf(step).map((call) => renderToolCall(step, call)));
+  return calls.length === 0 ? table : [table, calls.join('\n')].join('\n\n');
+}
+
+/** Renders a call of a tool as an item of a list. What models and servers wrote stands in code, which is not rendered. */
+function renderToolCall({ index }: StepTrace, call: PlacedCall): string {
+  const { worker, name, arguments: given, output } = call;
+  const asked = codeOf(`${name} ${previewOf(given)}`);
+  const told = output === null ? '' : `: ${codeOf(previewOf(output))}`;
+  return `- step ${index + 1}, ${worker}: ${asked} → ${describeOutcome(call)}${told}`;
+}
+
+/** Returns a text as one line of code: its fence is longer than any in the text. */
+function codeOf(text: string): string {
+  const line = clip(text.replace(/[\s\p{Cc}]+/gu, ' ').trim());
+  const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([fence]) => fence.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence} ${line} ${fence}`;
 }
 
 /** Adds a no-break space to each cell: Temporal's UI sets the columns of a table without a gap. */

@@ -1,8 +1,9 @@
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
-import { describePlan, describeWorker, stepStateOf } from './describe';
+import { counted, describePlan, describeWorker, joinFacts, stepStateOf } from './describe';
 import { oneLine } from './lines';
 import { roundsOf } from './run-tree';
+import { toolCallsOf } from './tool-calls';
 
 /** Renders a run as a Mermaid flowchart. A step that sees no other follows the question, or the reviewed answer. */
 export function renderMermaid(trace: SolveTrace): string {
@@ -57,7 +58,9 @@ function drawRound(trace: SolveTrace, round: RoundTrace, from: string | null): D
 
 function drawStep(trace: SolveTrace, round: RoundTrace, step: StepTrace, node: string): string[] {
   const { subtask = '' } = round.plan?.steps[step.index] ?? {};
-  const text = label(`${step.index + 1} ${describeWorker(step)}`, subtask, ...reasonOf(round, step));
+  const tools = toolCallsOf(step).length;
+  const who = joinFacts(describeWorker(step), tools > 0 && counted(tools, 'tool call'));
+  const text = label(`${step.index + 1} ${who}`, subtask, ...reasonOf(round, step));
   const inside = step.childId === null ? [] : drawRounds(trace, step.childId, null).lines;
   if (inside.length === 0) return [`${node}[${text}]:::${stepStateOf(step)}`];
   return [`subgraph ${node}[${text}]`, ...inside.map(indent), 'end', `class ${node} ${stepStateOf(step)}`];

@@ -18,8 +18,11 @@ interface Turn<Call> {
 }
 
 /** Returns the calls of tools that a step's models asked for, in their order. */
-export function toolCallsOf<Call>({ turns = [] }: { readonly turns?: readonly Turn<Call>[] }): (Call &
-  CallPlace)[] {
+export function toolCallsOf<Call>({
+  turns = [],
+}: {
+  readonly turns?: readonly Turn<Call>[];
+}): (Call & CallPlace)[] {
   return turns.flatMap(({ worker, turn, calls }) =>
     calls.map((call, ordinal) => ({ ...call, worker, turn, ordinal })),
   );

@@ -37,6 +37,8 @@ import {
 import { totalOf } from './cost';
 import { describeSteered } from './steered';
 import { callsOfPlan, callsOfStep, roundsOf } from './run-tree';
+import { type PlacedCall, toolCallsOf } from './tool-calls';
+import { describeToolCall } from './tool-lines';
 import { waitsOf } from './waits';
 
 /** Renders a run as a tree for a terminal, a child's rounds below its step. Whole texts are in the JSON format. */
@@ -150,11 +152,24 @@ class TreeText {
       ...unasked.flatMap((reason) => this.fact('passed over', reason)),
       ...this.failures(own, error?.message),
       ...this.doubts(own),
+      ...toolCallsOf(step).map((call) => this.toolCall(step, call)),
       ...this.fact('error', error?.message),
       ...this.note('thoughts', thoughts && previewOf(thoughts)),
       ...this.note('output', output && previewOf(output)),
       ...this.fact('dropped', dropped.join(', ')),
     ];
+  }
+
+  /** Returns a call of a tool in one line, with the reason in full if it failed. */
+  private toolCall(step: StepTrace, call: PlacedCall): Line {
+    const { worker, outcome } = call;
+    const label = worker === step.worker ? 'called' : `${worker} called`;
+    return (room) => {
+      const text = `${label} ${describeToolCall(call, room - label.length - 1)}`;
+      const isGood = outcome === 'ok' || outcome === null;
+      const [first = '', ...rest] = isGood ? [oneLine(text, room)] : wrap([text], room);
+      return [`${this.paint.faint(label)}${first.slice(label.length)}`, ...rest];
+    };
   }
 
   /** Lists failed attempts, consecutive equal reasons once: `attempt 2-5`. */

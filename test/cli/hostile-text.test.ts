@@ -4,7 +4,7 @@ import { openView } from '../../src/cli/kit/view/follow';
 import { lookOfRun, TextsUnderWay } from '../../src/cli/kit/view/run-view';
 import { renderTraceMarkdown } from '../../src/trace/markdown';
 import { renderTree } from '../../src/trace/tree';
-import { sampleTrace, withStep } from '../trace/sample-trace';
+import { sampleToolCall, sampleTrace, sampleTurns, withStep } from '../trace/sample-trace';
 import type { Ended } from './command';
 import { planOf, useStage } from './stage';
 
@@ -114,5 +114,7 @@ describe('at a terminal', () => {
 function hostileTrace(text: string): ReturnType<typeof sampleTrace> {
   const error = { type: 'Provider.BadRequest', message: text };
   const trace = sampleTrace({ question: text, answer: text, error, status: 'failed' });
-  return withStep(withStep(trace, 0, { output: text }), 1, { error });
+  const call = sampleToolCall({ name: text, arguments: text, output: text });
+  const turns = sampleTurns('gpt', [call, { ...call, outcome: 'error' }]);
+  return withStep(withStep(trace, 0, { output: text, turns }), 1, { error });
 }

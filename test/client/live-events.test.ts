@@ -233,7 +233,11 @@ test('each call of a tool is told once as it begins and once as it ends, between
   // A reader that comes back reads the log from its beginning, and is told only what is new.
   const again = new LiveTeller(ID, first.at(-1)?.cursor);
   again.add([write(-1, 1, 'I look it up.'), write(0, 5, 'Seven.')]);
-  const last = withTurns(answered, [ended, order, unsent], [{ ...order, startedAt: timeOf(6), endedAt: timeOf(6) }]);
+  const last = withTurns(
+    answered,
+    [ended, order, unsent],
+    [{ ...order, startedAt: timeOf(6), endedAt: timeOf(6) }],
+  );
   expect([...again.tell(last)]).toMatchObject([
     { kind: 'text', delta: 'I look it up.' },
     { kind: 'toolEnded', ...place, ordinal: 0, outcome: 'ok', ms: 2000 },

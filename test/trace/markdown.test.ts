@@ -1,5 +1,6 @@
 import { renderTraceMarkdown } from '../../src/trace/markdown';
 import { sampleFamily, sampleWaiting } from './sample-family';
+import { sampleToolCall, sampleTrace, sampleTurns, withStep } from './sample-trace';
 
 /** Beginning of a row; each cell ends in a no-break space, which Temporal's page keeps. */
 const rowOf = (...cells: (string | number)[]): string =>
@@ -35,5 +36,20 @@ describe('a run as markdown', () => {
       '**Waits for approval**: `temporal-conductor approve solve-1 [--edit FILE | --reject REASON]`',
     );
     expect(renderTraceMarkdown(sampleFamily({ stoppedBy: 'calls' }))).toContain('Raise limits.calls');
+  });
+
+  test('lists the calls of tools below their plan; what a model or a server wrote adds nothing of its own', () => {
+    const hostile = sampleToolCall({
+      name: 'shelf__order',
+      arguments: '{"item":"`*a*`"}',
+      output: 'No.\n\n# Approved\n\n```\n![](http://x/y.png)\u001b[2J',
+      outcome: 'error',
+    });
+    const turns = sampleTurns('gpt', [sampleToolCall(), hostile]);
+    const [, list = ''] = renderTraceMarkdown(withStep(sampleTrace(), 0, { turns })).split(/\n\n(?=- )/);
+    expect(list.split('\n')).toEqual([
+      '- step 1, gpt: ` shelf__look_up {"word":"The Danube"} ` → ok in 41 ms: ` The Danube rises at Donaueschingen. `',
+      '- step 1, gpt: `` shelf__order {"item":"`*a*`"} `` → error in 41 ms: ```` No. # Approved ``` ![](http://x/y.png) [2J ````',
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 import { renderMermaid } from '../../src/trace/mermaid';
 import { sampleFamily } from './sample-family';
-import { sampleTrace } from './sample-trace';
+import { sampleToolCall, sampleTrace, sampleTurns, withStep } from './sample-trace';
 
 describe('the flowchart of a run', () => {
   test('has a node for each step and an arrow for each output it may see', () => {
@@ -21,6 +21,13 @@ describe('the flowchart of a run', () => {
       '  classDef running stroke:orange',
       '  classDef waiting stroke-dasharray:4',
     ]);
+  });
+
+  test('counts the calls of tools of a step', () => {
+    const turns = sampleTurns('gpt', [sampleToolCall(), sampleToolCall()], [sampleToolCall()]);
+    expect(renderMermaid(withStep(sampleTrace(), 0, { turns }))).toContain(
+      'round1step1["1 gpt #183; 3 tool calls<br/>Find the capital"]:::done',
+    );
   });
 
   test('draws a child as a box around its steps, and reviews one below another', () => {

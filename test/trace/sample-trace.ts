@@ -87,6 +87,26 @@ export function sampleStep(index: number, changes: Partial<Step>): Step {
   return { ...step, fallbackFor: null, dropped: [], startedAt: at(1), endedAt: null, ...changes };
 }
 
+type Turn = NonNullable<Step['turns']>[number];
+
+/** A call of a tool that was answered, with changes. */
+export function sampleToolCall(changes: Partial<Turn['calls'][number]> = {}): Turn['calls'][number] {
+  return {
+    name: 'shelf__look_up',
+    arguments: '{"word":"The Danube"}',
+    output: 'The Danube rises at Donaueschingen.',
+    outcome: 'ok',
+    startedAt: at(1),
+    endedAt: at(1.041),
+    ...changes,
+  };
+}
+
+/** Turns of a worker, each with these calls. */
+export function sampleTurns(worker: string, ...turns: Turn['calls'][]): Turn[] {
+  return turns.map((calls, turn) => ({ worker, turn, calls }));
+}
+
 /** A call that was answered, with changes. */
 export function sampleCall(changes: Partial<Call>): Call {
   return {

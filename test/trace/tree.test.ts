@@ -1,7 +1,7 @@
 import { PLAIN, widthOf } from '../../src/trace/lines';
 import { renderTree } from '../../src/trace/tree';
 import { sampleFamily, sampleWaiting } from './sample-family';
-import { sampleRound, sampleTrace, withStep } from './sample-trace';
+import { sampleRound, sampleToolCall, sampleTrace, sampleTurns, withStep } from './sample-trace';
 
 describe('the tree of a run', () => {
   test('shows who did what in which wave, what they saw, what it cost and what came of it', () => {
@@ -57,6 +57,36 @@ describe('the tree of a run', () => {
   test('marks an output kept from an earlier run', () => {
     const kept = withStep(sampleTrace({ calls: [] }), 0, { startedAt: null, endedAt: null });
     expect(renderTree(kept)).toContain('✓ 1 gpt  gpt-6 · kept\n');
+  });
+
+  test('shows the calls of tools below their step, each in one line, and why one failed in full', () => {
+    const reason = `The outcome of this call is unknown: ${'long '.repeat(20)}reason.`;
+    const lost = sampleToolCall({
+      name: 'shelf__order',
+      arguments: '{}',
+      outcome: 'unknown',
+      output: reason,
+    });
+    const unmade = sampleToolCall({ outcome: null, output: null, startedAt: null, endedAt: null });
+    const turns = sampleTurns(
+      'gpt',
+      [sampleToolCall({ arguments: `{"word":"${'x'.repeat(300)}"}` }), lost],
+      [unmade],
+    );
+    const lines = renderTree(withStep(sampleTrace(), 0, { turns }), { columns: 100 }).split('\n');
+    const from = lines.findIndex((line) => line.includes('called'));
+    expect(lines.slice(from, from + 5)).toEqual([
+      '   │  │     called shelf__look_up {"word":"xxxxxxxxxxxxxxx… → ok in 41 ms: The Danube rises at Dona…',
+      '   │  │     called shelf__order {} → unknown in 41 ms: The outcome of this call is unknown: long',
+      '   │  │     long long long long long long long long long long long long long long long long long',
+      '   │  │     long long reason.',
+      '   │  │     called shelf__look_up {"word":"The Danube"} → not called',
+    ]);
+    // A fallback's step has the calls of the worker before it, too.
+    const before = sampleTurns('sonnet', [sampleToolCall()]);
+    expect(renderTree(withStep(sampleTrace(), 1, { turns: before }))).toContain(
+      'sonnet called shelf__look_up',
+    );
   });
 
   test('paints symbols by their meaning', () => {

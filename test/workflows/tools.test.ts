@@ -136,7 +136,7 @@ test('a worker looks something up, and its answer is the run’s; the trace and 
   const place = { step: 0, worker: 'a', turn: 0, ordinal: 0, name: 'shelf__look_up' };
   expect(await toolEventsOf('tools-looked-up')).toMatchObject([
     { kind: 'toolCalled', ...place, arguments: '{"word":"The Danube"}' },
-    { kind: 'toolEnded', ...place, outcome: 'ok', ms: expect.any(Number) },
+    { kind: 'toolEnded', ...place, outcome: 'ok', ms: expect.any(Number) as number },
   ]);
   const rows = await stage.rows('tools-looked-up');
   expect(rows.map(({ nanoUsd }) => nanoUsd).sort()).toEqual(

@@ -91,22 +91,31 @@ function plainLineOf(event: LiveEvent, { steps }: Plan): string | null {
   switch (event.kind) {
     case 'planned':
       return `Plan of ${counted(event.plan.steps.length, 'step')}: ${event.plan.steps.map(({ worker }) => worker).join(', ')}`;
-    case 'stepStarted':
-      return `Step ${event.step + 1}, ${event.worker}: ${subtaskOf(event, steps)}`;
-    case 'restarted':
-      return `Step ${event.step + 1} starts again`;
-    case 'toolCalled':
-      return `Step ${event.step + 1} calls ${event.name} ${event.arguments}`;
-    case 'toolEnded':
-      return event.outcome === 'ok' ? null : `Step ${event.step + 1}, ${event.name}: ${event.outcome}`;
-    case 'stepEnded':
-      return event.error === null
-        ? `Step ${event.step + 1} is done`
-        : `Step ${event.step + 1} failed: ${event.error.message}`;
     case 'reviewed':
       return `Review of the answer: ${event.decision}`;
     case 'waiting':
       return `Waiting: ${event.for === 'rate' ? event.reason : event.for}`;
+    default:
+      return 'step' in event ? lineOfStep(event, steps) : null;
+  }
+}
+
+function lineOfStep(
+  event: Extract<LiveEvent, { readonly step: number }>,
+  steps: Plan['steps'],
+): string | null {
+  const step = `Step ${event.step + 1}`;
+  switch (event.kind) {
+    case 'stepStarted':
+      return `${step}, ${event.worker}: ${subtaskOf(event, steps)}`;
+    case 'restarted':
+      return `${step} starts again`;
+    case 'toolCalled':
+      return `${step} calls ${event.name} ${event.arguments}`;
+    case 'toolEnded':
+      return event.outcome === 'ok' ? null : `${step}, ${event.name}: ${event.outcome}`;
+    case 'stepEnded':
+      return event.error === null ? `${step} is done` : `${step} failed: ${event.error.message}`;
     default:
       return null;
   }

@@ -1,6 +1,6 @@
 import { describeChanges } from '../../../src/cli/kit/view/run-view';
 import { sampleFamily, sampleFamilyAtWork, sampleWaiting } from '../../trace/sample-family';
-import { at, sampleTrace, withStep } from '../../trace/sample-trace';
+import { at, sampleToolCall, sampleTrace, sampleTurns, withStep } from '../../trace/sample-trace';
 
 describe('a run in plain lines', () => {
   test('the first look reports everything so far', () => {
@@ -36,6 +36,30 @@ describe('a run in plain lines', () => {
     expect(describeChanges(started, after)).toEqual([
       'step 3 (gpt) done in 1.0 s: Paris',
       'completed · 5 calls, 30 tokens · at least $0.0025',
+    ]);
+  });
+
+  test('each call of a tool is reported as it begins and as it ends, also one that is like another', () => {
+    const begun = sampleToolCall({ output: null, outcome: null, endedAt: null });
+    const waiting = { ...begun, startedAt: null };
+    const running = { startedAt: at(1), output: null, endedAt: null };
+    const states = [
+      [begun, waiting],
+      [sampleToolCall(), waiting],
+      [sampleToolCall(), sampleToolCall()],
+    ].map((calls) => withStep(sampleTrace(), 0, { ...running, turns: sampleTurns('gpt', calls) }));
+    const [first = sampleTrace(), second = first, third = second] = states;
+    const asked = (call: number): string =>
+      `step 1 (gpt), call ${call} of a tool: shelf__look_up {"word":"The Danube"}`;
+    expect(describeChanges(null, first).slice(-4, -2)).toEqual([
+      'step 1 (gpt) started',
+      `${asked(1)} → under way`,
+    ]);
+    expect(describeChanges(first, second)).toEqual([
+      `${asked(1)} → ok in 41 ms: The Danube rises at Donaueschingen.`,
+    ]);
+    expect(describeChanges(second, third)).toEqual([
+      `${asked(2)} → ok in 41 ms: The Danube rises at Donaueschingen.`,
     ]);
   });
 

@@ -2,7 +2,7 @@ import type { ViewFrame } from '../../../src/cli/kit/view/follow';
 import { drawFrame, TextsUnderWay } from '../../../src/cli/kit/view/run-view';
 import { PLAIN, widthOf } from '../../../src/trace/lines';
 import { sampleFamily, sampleFamilyAtWork, sampleWaiting } from '../../trace/sample-family';
-import { at, sampleTrace, withStep } from '../../trace/sample-trace';
+import { at, sampleToolCall, sampleTrace, sampleTurns, withStep } from '../../trace/sample-trace';
 
 const OPTIONS: ViewFrame = { paint: PLAIN, columns: 80, now: Date.parse(at(6)), spinner: '*' };
 
@@ -16,6 +16,17 @@ describe('a frame of the live view', () => {
       'wave 2  · 3 gpt                        Combine (sees 1, 2)',
       'degraded: step 2: haiku stands in for sonnet',
       'running, degraded · 5 calls, 30 tokens · at least $0.0025 · solve-1',
+    ]);
+  });
+
+  test('shows the calls of tools that a step waits for', () => {
+    const open = sampleToolCall({ output: null, outcome: null, endedAt: null });
+    const turns = sampleTurns('gpt', [sampleToolCall(), open]);
+    const lines = drawFrame(withStep(sampleTrace(), 0, { output: null, endedAt: null, turns }), [], OPTIONS);
+    expect(lines.slice(1, 4)).toEqual([
+      'wave 1  * 1 gpt                  5.0 s Find the capital',
+      '          calls shelf__look_up {"word":"The Danube"}',
+      '        ✗ 2 haiku for sonnet     2.0 s worker haiku declined.',
     ]);
   });
 

@@ -24,6 +24,8 @@ import {
 } from '../../../trace/describe';
 import { oneLine, strokeOf, widthOf, wrap, wrapFacts } from '../../../trace/lines';
 import { isReview, isUnbegun, pathOf, roundsOf } from '../../../trace/run-tree';
+import { isUnderWay, toolCallsOf } from '../../../trace/tool-calls';
+import { describeToolCall } from '../../../trace/tool-lines';
 import { waitsOf } from '../../../trace/waits';
 import type { ViewFrame, Look } from './follow';
 
@@ -142,6 +144,21 @@ function describeRound({ estimate }: SolveTrace, round: RoundTrace): string[] {
 }
 
 function describeStep(step: StepTrace): string[] {
+  const [calls, progress] = [describeToolCalls(step), describeProgress(step)];
+  return stepStateOf(step) === 'running' ? [...progress, ...calls] : [...calls, ...progress];
+}
+
+/** Numbers the calls of tools, so that one like another is told as well. */
+function describeToolCalls(step: StepTrace): string[] {
+  return toolCallsOf(step).flatMap((call, index) => {
+    const { worker, outcome, startedAt } = call;
+    if (outcome === null && startedAt === null) return [];
+    const who = `step ${step.index + 1} (${worker}), call ${index + 1} of a tool`;
+    return [`${who}: ${clip(describeToolCall(call, PREVIEW_COLUMNS))}`];
+  });
+}
+
+function describeProgress(step: StepTrace): string[] {
   const { index, startedAt, endedAt, output, error } = step;
   const state = stepStateOf(step);
   const who = `step ${index + 1} (${describeWorker(step)})`;
@@ -257,9 +274,16 @@ function drawStep(round: RoundTrace, step: StepTrace, nameColumns: number, frame
 
 const TEXT_LINES = 2;
 
-/** Draws the last lines that a running step has written. */
+/** Draws the calls of tools that a running step waits for or, if there are none, the last lines that it has written. */
 function drawText({ childId, round }: RoundTrace, step: StepTrace, frame: RunFrame): string[] {
-  return stepStateOf(step) === 'running' ? drawEnd({ childId, round, step: step.index }, frame) : [];
+  if (stepStateOf(step) !== 'running') return [];
+  const { paint, columns } = frame;
+  const calls = toolCallsOf(step).filter(isUnderWay);
+  if (calls.length === 0) return drawEnd({ childId, round, step: step.index }, frame);
+  const drawn = calls.map(({ name, arguments: given }) =>
+    oneLine(`calls ${name} ${previewOf(given)}`, columns - WAVE_COLUMNS - 2),
+  );
+  return drawn.slice(-TEXT_LINES).map(paint.faint);
 }
 
 /** Draws the last lines that the Conductor has written for a plan. */
