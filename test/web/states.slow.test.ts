@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { renderPlan } from '../../src/plan/render';
@@ -12,6 +13,8 @@ const { PICTURES } = process.env;
 
 const WORKERS = ['top-down', 'bottom-up', 'judge'];
 const QUESTION = 'How many piano tuners are there in Chicago, and how sure can one be of that?';
+
+const TOOLS_SERVER = join(__dirname, '../support/tools-server.cjs');
 
 /** An answer of two hundred lines with code, a table, a list and a line that cannot be broken. */
 const LONG_ANSWER = [
@@ -40,24 +43,24 @@ async function shoot(page: Page, path: string): Promise<void> {
   }
 }
 
+/** Checks what is shown at three widths in two colours: nothing is cut, and axe finds nothing. */
+async function look(page: Page, name: string): Promise<void> {
+  for (const [width, height] of SIZES) {
+    await page.setViewportSize({ width, height });
+    await page.evaluate('window.scrollTo(0, 0)');
+    const widest = await page.evaluate<number>('document.documentElement.scrollWidth');
+    expect({ name, widest }).toEqual({ name, widest: Math.min(widest, width) });
+    if (PICTURES !== undefined) await shoot(page, join(PICTURES, `${name}-${width}`));
+    expect({ name, width, flaws: await flawsOf(page) }).toEqual({ name, width, flaws: [] });
+  }
+}
+
 describeInChromium('each state of a solve, in Chromium, wide and narrow, light and dark', () => {
   const stage = useStage({
     workers: WORKERS,
     config: { recursion: 'review', limits: { depth: 0 } },
   });
   const site = usePage(stage);
-
-  /** Checks what is shown at three widths in two colours: nothing is cut, and axe finds nothing. */
-  async function look(page: Page, name: string): Promise<void> {
-    for (const [width, height] of SIZES) {
-      await page.setViewportSize({ width, height });
-      await page.evaluate('window.scrollTo(0, 0)');
-      const widest = await page.evaluate<number>('document.documentElement.scrollWidth');
-      expect({ name, widest }).toEqual({ name, widest: Math.min(widest, width) });
-      if (PICTURES !== undefined) await shoot(page, join(PICTURES, `${name}-${width}`));
-      expect({ name, width, flaws: await flawsOf(page) }).toEqual({ name, width, flaws: [] });
-    }
-  }
 
   function planOfThree(): void {
     stage.plan([
@@ -174,6 +177,73 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
       await page.locator('.state-done').waitFor();
       await page.getByRole('region', { name: 'Round 3, a review' }).waitFor();
       await look(page, 'three-rounds');
+    });
+  });
+});
+
+describeInChromium('a team whose worker calls tools, in Chromium', () => {
+  const stage = useStage({
+    workers: WORKERS,
+    config: {
+      tools: {
+        shelf: {
+          mcp: { command: [process.execPath, TOOLS_SERVER], env: ['TOOLS_LOG'] },
+          allow: ['look_up', 'broken', 'huge', 'read_slowly'],
+          repeatable: ['look_up', 'huge'],
+        },
+      },
+    },
+    configure: ({ workers: [first, ...others], ...config }) => ({
+      ...config,
+      workers: first === undefined ? [] : [{ ...first, tools: ['shelf'] }, ...others],
+    }),
+  });
+  const site = usePage(stage);
+
+  test('its step shows each call and what came of it, as it happens', async () => {
+    process.env.TOOLS_LOG = join(stage.folder, 'calls.log');
+    await stage.whileWorking(async () => {
+      const call = (name: string, input: object = {}) => ({ name: `shelf__${name}`, input });
+      stage.plan([
+        step('top-down', 'Look up where it rises.'),
+        step('judge', 'Say it in one sentence.', [0]),
+      ]);
+      stage.providers.script('top-down', [
+        {
+          text: '',
+          calls: [
+            call('look_up', { word: 'The Danube' }),
+            call('huge'),
+            call('look_up', { word: '# Not a heading' }),
+          ],
+        },
+        { text: '', calls: [call('broken'), call('read_slowly', { item: 'it' })] },
+        'It rises at Donaueschingen.',
+      ]);
+      const page = await site.enter();
+      await ask(page, QUESTION);
+      const node = page.getByRole('button', { name: /1\s*top-down/ }).first();
+      await node.getByText('calls shelf__read_slowly').waitFor();
+      await node.getByRole('img', { name: '5 tool calls' }).waitFor();
+      await node.click();
+      const panel = page.getByRole('region', { name: 'Step 1' });
+      await panel.getByRole('tab', { name: 'Tools 5' }).click();
+      await panel.getByText('under way').waitFor();
+      await look(page, 'tools-running');
+      writeFileSync(`${process.env.TOOLS_LOG ?? ''}.open`, '');
+      await page.locator('.state-done').waitFor();
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await panel.getByText('Turn 2').waitFor();
+      expect(await panel.getByRole('article').allInnerTexts()).toEqual([
+        expect.stringMatching(/shelf__look_up ok in .*"The Danube".*The Danube rises at Donaueschingen\./s),
+        expect.stringMatching(/shelf__huge ok in .*Result, [\d,]+ characters/s),
+        expect.stringMatching(/shelf__look_up ok in .*# Not a heading rises at/s),
+        expect.stringMatching(/shelf__broken error in .*the shelf is empty/s),
+        expect.stringMatching(/shelf__read_slowly ok in .*Done: it\./s),
+      ]);
+      await panel.getByText(/Result, [\d,]+ characters/).click();
+      await panel.getByText(/é{100}/).waitFor();
+      await look(page, 'tools');
     });
   });
 });

@@ -1,11 +1,13 @@
 import type { ReactElement } from 'react';
 import type { Plan, Step } from '../../../src/plan/plan';
 import { describeSees } from '../../../src/trace/describe';
+import { toolCallsOf } from '../../../src/trace/tool-calls';
 import type { Round } from '../api/types';
 import { StateMark } from '../parts/state-mark';
 import { isSamePlace, useShown } from './context';
 import { showText } from './show-text';
 import { markOf } from './step-node';
+import { ToolMark } from './tool-calls';
 
 interface PlanListProps {
   readonly plan: Plan;
@@ -51,7 +53,9 @@ function StepRow({ step, index, round }: StepRowProps): ReactElement {
       <span className="task" dir="auto">
         {showText(step.subtask)}
       </span>
-      <span className="faint">{describeSees(step.sees)}</span>
+      <span className="faint">
+        {describeSees(step.sees)} <ToolMark count={toolCallsOf(round.steps[index] ?? {}).length} />
+      </span>
     </button>
   );
 }

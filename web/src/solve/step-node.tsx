@@ -3,6 +3,7 @@ import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import type { Step } from '../../../src/plan/plan';
 import { describeDuration, describeUsd, joinFacts, stepStateOf } from '../../../src/trace/describe';
 import { callsOfStep } from '../../../src/trace/run-tree';
+import { isUnderWay, toolCallsOf } from '../../../src/trace/tool-calls';
 import { type StepPlace, useLiveText } from '../api/live-texts';
 import type { Round, Solve, StepResult } from '../api/types';
 import { useNow } from '../parts/now';
@@ -10,6 +11,7 @@ import { type MarkedState, StateMark } from '../parts/state-mark';
 import { isSamePlace, useShown } from './context';
 import type { Direction } from './layout';
 import { showText } from './show-text';
+import { ToolMark } from './tool-calls';
 
 export interface StepData extends Record<string, unknown> {
   readonly step: Step;
@@ -24,7 +26,10 @@ export function StepNode({ data }: NodeProps<Node<StepData>>): ReactElement {
   const { step, index, round, direction, isDraft } = data;
   const { solve, selected, select } = useShown();
   const place = { childId: round.childId, round: round.round, step: index };
-  const text = useLastWords(place);
+  const calls = isDraft ? [] : toolCallsOf(round.steps[index] ?? {});
+  const called = calls.find(isUnderWay);
+  const words = useLastWords(place);
+  const text = called === undefined ? words : `calls ${called.name}`;
   const state = isDraft ? 'waiting' : markOf(solve, round, index);
   const isSelected = !isDraft && isSamePlace(selected, place);
   const worker = isDraft ? step.worker : (round.steps[index]?.worker ?? step.worker);
@@ -46,6 +51,7 @@ export function StepNode({ data }: NodeProps<Node<StepData>>): ReactElement {
           <StateMark state={state} />
           <span className="number">{index + 1}</span>
           <span className="worker">{worker}</span>
+          <ToolMark count={calls.length} />
         </span>
         <span className="subtask" dir="auto">
           {showText(step.subtask)}

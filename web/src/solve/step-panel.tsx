@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 import { describeDuration, describeUsd, isKept, joinFacts } from '../../../src/trace/describe';
 import { callsOfStep } from '../../../src/trace/run-tree';
+import { toolCallsOf } from '../../../src/trace/tool-calls';
 import { type StepPlace, useLiveText } from '../api/live-texts';
 import type { Step } from '../../../src/plan/plan';
 import type { Round, Solve, StepResult } from '../api/types';
@@ -14,15 +15,17 @@ import { Retry } from './retry';
 import { SentPrompt } from './sent-prompt';
 import { showText } from './show-text';
 import { markOf } from './step-node';
+import { ToolCalls } from './tool-calls';
 import { WholeText } from './whole-text';
 
-/** Panel of one step: its output, its prompt, and its calls. */
+/** Panel of one step: its output, its prompt, its calls, and those of tools. */
 export function StepPanel({ place }: { readonly place: StepPlace }): ReactElement | null {
   const { solve, select } = useShown();
   const round = solve.rounds.find((each) => each.childId === place.childId && each.round === place.round);
   const [step, result] = [round?.plan?.steps[place.step], round?.steps[place.step]];
   if (round === undefined || step === undefined || result === undefined) return null;
   const calls = callsOfStep(solve.calls, round, result);
+  const tools = toolCallsOf(result).length;
   const canRetry = solve.status !== 'running' && round.childId === null;
   return (
     <section className="step-panel" aria-label={`Step ${place.step + 1}`}>
@@ -51,6 +54,7 @@ export function StepPanel({ place }: { readonly place: StepPlace }): ReactElemen
           ['Output', <Answered key="output" result={result} place={place} />],
           ['Prompt', <Asked key="prompt" step={step} place={place} />],
           [`Calls ${calls.length}`, <Calls key="calls" calls={calls} />],
+          ...(tools === 0 ? [] : [[`Tools ${tools}`, <ToolCalls key="tools" result={result} />] as const]),
         ]}
       />
       {canRetry && <Retry key={place.step} step={place.step} worker={step.worker} />}
