@@ -1,13 +1,18 @@
-import { type InjectedSinks, bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { join } from 'node:path';
+import { type InjectedSinks, bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { type ConductorClient, type Plan, type SolveInput, type SolveTrace, renderPlan } from '../../src';
 import { HistoryDecoder, type TemporalEvent } from '../../src/client/history';
 import { TraceReader } from '../../src/client/trace-reader';
 import { isRecord } from '../../src/plan/validate';
+import type { ToolRequest } from '../../src/protocol/tool-use';
 import { Turns } from '../../src/runtime/turns';
+import type { Reply } from '../../src/testing';
 import { ACCEPT, type Stage, step, useStage } from '../support/stage';
+import { testTaskQueue } from '../support/temporal';
 import { until } from '../support/until';
 import type { StateSinks } from './report-state';
 
+const TOOLS_QUEUE = testTaskQueue();
 const WORKERS = ['a', 'b', 'c', 'conductor'];
 /** Runs at once. */
 const AT_ONCE = 8;
@@ -37,10 +42,40 @@ const CASES: Case[] = SOURCES.flatMap((source) =>
   ),
 );
 
-const stage = useStage({ config: { recursion: 'both' } });
+/** The question of a run whose worker `c` calls tools; in the other runs, it only answers. */
+const TOOLED = '[tools]';
+
+const stage = useStage({
+  config: {
+    recursion: 'both',
+    tools: {
+      shelf: {
+        mcp: { command: [process.execPath, join(__dirname, '../support/tools-server.cjs')] },
+        allow: ['look_up', 'order', 'broken', 'die'],
+        repeatable: ['look_up'],
+      },
+      stock: {
+        activity: { type: 'countStock', taskQueue: TOOLS_QUEUE },
+        description: 'Counts the stock.',
+        input: { type: 'object', properties: { item: { type: 'string' } } },
+      },
+    },
+  },
+  configure: (config) => ({
+    ...config,
+    workers: config.workers.map((worker) =>
+      worker.id === 'c' ? { ...worker, tools: ['shelf', 'stock'], fallback: ['b'] } : worker,
+    ),
+  }),
+});
 
 test('the trace read from a history equals what the run itself tells, after each workflow task', async () => {
   const replies = new Map(CASES.map((each) => [each.tag, repliesFor(each)]));
+  replies.set(TOOLED, [renderPlan({ steps: [step('c', `Look it up. ${TOOLED}`)] }, WORKERS.slice(0, 3))]);
+  const turns = turnsWithTools();
+  stage.providers.answer('c', ({ text }) =>
+    text.includes(TOOLED) ? (turns.shift() ?? { fault: 'refusal' }) : 'Said.',
+  );
   stage.providers.answer('conductor', ({ text }) => {
     const tag = [...replies.keys()].find((each) => text.includes(each)) ?? '';
     return replies.get(tag)?.shift() ?? ACCEPT;
@@ -59,13 +94,23 @@ test('the trace read from a history equals what the run itself tells, after each
     workflowInterceptorModules: [require.resolve('./report-state')],
     logger: new DefaultLogger('ERROR'),
   });
-  const turns = new Turns(AT_ONCE);
-  await stage.whileWorking(() => Promise.all(CASES.map((each) => turns.take(() => play(stage, each)))), {
-    workflowBundle,
-    sinks: { states: { report } },
+  const places = new Turns(AT_ONCE);
+  const playAll = (): Promise<unknown> =>
+    Promise.all([
+      stage.client.solve({ question: `Who knows? ${TOOLED}`, limits: { depth: 0 } }),
+      ...CASES.map((each) => places.take(() => play(stage, each))),
+    ]);
+  const own = await Worker.create({
+    connection: stage.temporal.nativeConnection,
+    taskQueue: TOOLS_QUEUE,
+    activities: {
+      countStock: ({ turn }: ToolRequest) =>
+        turn === 2 ? Promise.reject(new Error('no such shelf')) : Promise.resolve({ pieces: 7 }),
+    },
   });
+  await own.runUntil(() => stage.whileWorking(playAll, { workflowBundle, sinks: { states: { report } } }));
 
-  let compared = 0;
+  let [compared, called] = [0, 0];
   for await (const { workflowId, runId } of stage.temporal.client.workflow.list({
     query: `TaskQueue = '${stage.taskQueue}'`,
   })) {
@@ -77,10 +122,23 @@ test('the trace read from a history equals what the run itself tells, after each
         state: withoutTimes(state),
       });
       compared += 1;
+      called += told.rounds.filter(({ steps }) => steps.some((each) => each.turns !== undefined)).length;
     }
   }
   expect(compared).toBeGreaterThan(CASES.length * 3);
+  expect(called).toBeGreaterThan(turnsWithTools().length);
 }, 300_000);
+
+/** Turns of a worker that then fails, so that another begins its step anew: calls side by side, in order, and in vain. */
+function turnsWithTools(): Reply[] {
+  const call = (name: string, input: object | string = {}) => ({ name, input });
+  return [
+    [call('shelf__look_up', { word: 'a' }), call('shelf__look_up', { word: 'b' })],
+    [call('shelf__order', { item: 'a map' }), call('shelf__broken'), call('stock', { item: 'nails' })],
+    [call('stock'), call('shelf__look_up', '{"word": '), call('format_disk')],
+    [call('shelf__die')],
+  ].map((calls) => ({ text: '', calls }));
+}
 
 function planOf({ tag }: Case, subtask: string): Plan {
   return { steps: [step('a', `${subtask} ${tag}`), step('conductor', `Go deeper. ${tag}`, [0])] };

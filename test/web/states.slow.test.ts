@@ -235,11 +235,13 @@ describeInChromium('a team whose worker calls tools, in Chromium', () => {
       await page.setViewportSize({ width: 1440, height: 900 });
       await panel.getByText('Turn 2').waitFor();
       expect(await panel.getByRole('article').allInnerTexts()).toEqual([
-        expect.stringMatching(/shelf__look_up ok in .*"The Danube".*The Danube rises at Donaueschingen\./s),
-        expect.stringMatching(/shelf__huge ok in .*Result, [\d,]+ characters/s),
-        expect.stringMatching(/shelf__look_up ok in .*# Not a heading rises at/s),
-        expect.stringMatching(/shelf__broken error in .*the shelf is empty/s),
-        expect.stringMatching(/shelf__read_slowly ok in .*Done: it\./s),
+        expect.stringMatching(
+          /shelf__look_up {"word":"The Danube"} ok in .*The Danube rises at Donaueschingen\./s,
+        ),
+        expect.stringMatching(/shelf__huge {} ok in .*Result, [\d,]+ characters/s),
+        expect.stringMatching(/shelf__look_up .* ok in .*# Not a heading rises at/s),
+        expect.stringMatching(/shelf__broken {} error in .*the shelf is empty/s),
+        expect.stringMatching(/shelf__read_slowly .* ok in .*Done: it\./s),
       ]);
       await panel.getByText(/Result, [\d,]+ characters/).click();
       await panel.getByText(/é{100}/).waitFor();

@@ -34,13 +34,15 @@ export function ToolCalls({ result }: { readonly result: StepResult }): ReactEle
 function ToolCallCard({ call }: { readonly call: ToolCall }): ReactElement {
   const { solve } = useShown();
   const { name, arguments: given, output } = call;
+  const isShort = given.length <= SHORT;
   return (
     <article className="tool-call">
       <p>
-        <StateMark state={markOfCall(call, solve.status === 'running')} /> <code>{showText(name)}</code>{' '}
+        <StateMark state={markOfCall(call, solve.status === 'running')} />{' '}
+        <code dir="auto">{showText(isShort ? `${name} ${given}` : name)}</code>{' '}
         <span className="faint">{describeOutcome(call)}</span>
       </p>
-      {given !== '{}' && <Written what="Arguments" text={given} />}
+      {!isShort && <Written what="Arguments" text={given} />}
       {output !== null && <Written what="Result" text={output} />}
     </article>
   );
