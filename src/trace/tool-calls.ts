@@ -28,16 +28,30 @@ export function toolCallsOf<Call>({
   );
 }
 
-type Progress = Pick<ToolCall, 'outcome' | 'startedAt' | 'endedAt'>;
+type Progress = Pick<ToolCall, 'outcome' | 'startedAt' | 'endedAt' | 'approval'>;
 
-export function isUnderWay({ outcome, startedAt }: Progress): boolean {
+export function isUnderWay({ outcome, startedAt }: Pick<Progress, 'outcome' | 'startedAt'>): boolean {
   return outcome === null && startedAt !== null;
 }
 
-/** `ok in 41 ms`, `denied`, `under way` or `not called`: what came of a call. */
-export function describeOutcome({ outcome, startedAt, endedAt }: Progress): string {
-  if (outcome === null) return startedAt === null ? 'not called' : 'under way';
-  return startedAt === null || endedAt === null
-    ? outcome
-    : `${outcome} in ${describeDuration(startedAt, endedAt)}`;
+/** Whether a person has yet to decide on a call. */
+export function asksPerson({ outcome, approval }: Pick<Progress, 'outcome' | 'approval'>): boolean {
+  return outcome === null && approval?.decision === null;
+}
+
+/** `ok in 41 ms, approved by ada`, `denied`, `under way`, `not called`: what came of a call, and who decided on it. */
+export function describeOutcome(call: Progress): string {
+  const { approval } = call;
+  const progress = describeProgress(call);
+  if (approval === undefined || approval.decision === null) return progress;
+  const by = approval.by === undefined ? '' : ` by ${approval.by}`;
+  return `${progress}, ${approval.decision}${by}`;
+}
+
+function describeProgress(call: Progress): string {
+  const { outcome, startedAt, endedAt } = call;
+  if (isUnderWay(call)) return 'under way';
+  if (outcome === null) return asksPerson(call) ? 'waits for approval' : 'not called';
+  const isTimed = startedAt !== null && endedAt !== null;
+  return isTimed ? `${outcome} in ${describeDuration(startedAt, endedAt)}` : outcome;
 }

@@ -1,7 +1,7 @@
 import { PLAIN, widthOf } from '../../src/trace/lines';
 import { renderTree } from '../../src/trace/tree';
 import { sampleFamily, sampleWaiting } from './sample-family';
-import { sampleRound, sampleToolCall, sampleTrace, sampleTurns, withStep } from './sample-trace';
+import { at, sampleRound, sampleToolCall, sampleTrace, sampleTurns, withStep } from './sample-trace';
 
 describe('the tree of a run', () => {
   test('shows who did what in which wave, what they saw, what it cost and what came of it', () => {
@@ -82,6 +82,11 @@ describe('the tree of a run', () => {
       '   │  │     long long reason.',
       '   │  │     called shelf__look_up {"word":"The Danube"} → not called',
     ]);
+    const approval = { id: '1.gpt.1.1', decision: 'approved' as const, at: at(1), by: 'ada' };
+    const decided = [sampleToolCall({ approval }), { ...unmade, approval: { ...approval, decision: null } }];
+    const asked = renderTree(withStep(sampleTrace(), 0, { turns: sampleTurns('gpt', decided) }));
+    expect(asked).toContain('→ ok in 41 ms, approved by ada: The Danube rises');
+    expect(asked).toContain('→ waits for approval\n');
     // A fallback's step has the calls of the worker before it, too.
     const before = sampleTurns('sonnet', [sampleToolCall()]);
     expect(renderTree(withStep(sampleTrace(), 1, { turns: before }))).toContain(

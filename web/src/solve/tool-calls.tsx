@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { counted } from '../../../src/trace/describe';
-import { describeOutcome, isUnderWay } from '../../../src/trace/tool-calls';
+import { asksPerson, describeOutcome, isUnderWay } from '../../../src/trace/tool-calls';
 import type { StepResult } from '../api/types';
 import { Fold } from '../parts/fold';
 import { type MarkedState, StateMark } from '../parts/state-mark';
@@ -59,7 +59,7 @@ function Written({ what, text }: { readonly what: string; readonly text: string 
 
 function markOfCall(call: ToolCall, isRunning: boolean): MarkedState {
   if (isUnderWay(call)) return isRunning ? 'running' : 'cancelled';
-  if (call.outcome === null) return 'waiting';
+  if (call.outcome === null) return isRunning && asksPerson(call) ? 'asks' : 'waiting';
   return call.outcome === 'ok' ? 'done' : 'failed';
 }
 
