@@ -19,12 +19,12 @@ export {
   type RunList,
   unfinishedOf,
 } from './list-runs';
-export type { LiveEvent } from './live-events';
-export { BadCursorError, readCursor } from './told-state';
+export type { LiveEvent } from './live/live-events';
+export { BadCursorError, readCursor } from './live/told-state';
 export type { Retry } from './pending-call';
 export { isPolled } from './pollers';
 export { BadRetryError, type RetryRequest } from './retry';
 export { newEvaluationId, newRunId, randomPart } from './run-id';
 export { isNotFound, NotAllowedError, RefusedError, signalRun, unlessNotFound, updateRun } from './steer';
-export { type StreamOptions, streamRun } from './stream';
+export { type StreamOptions, streamRun } from './live/stream';
 export { readRunHistory, readRunNow } from './trace-reader';

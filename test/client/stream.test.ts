@@ -1,5 +1,5 @@
 import { ConductorClient, type LiveEvent, renderPlan, type Retry, type SolveResult } from '../../src';
-import { FollowedRun } from '../../src/client/followed-run';
+import { FollowedRun } from '../../src/client/live/followed-run';
 import { keptAnswers } from '../durability/kept-answers';
 import { countPolls } from '../support/count-polls';
 import { openStage, type Stage, step, useStage } from '../support/stage';

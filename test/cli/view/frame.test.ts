@@ -62,7 +62,7 @@ describe('a frame of the live view', () => {
 
   test('shows how to approve a waiting plan', () => {
     expect(drawFrame(sampleWaiting(), [], { ...OPTIONS, columns: 100 })).toContain(
-      'waits for approval: temporal-conductor approve solve-1 [--edit FILE | --reject REASON]',
+      'waits for approval of its plan: temporal-conductor approve solve-1 [--edit FILE | --reject REASON]',
     );
   });
 

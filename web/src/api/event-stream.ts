@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../../src/client/live-events';
+import type { LiveEvent } from '../../../src/client/live/live-events';
 import { connection } from './connection';
 import { reach, Refused } from './request';
 import { solvePath } from './queries';

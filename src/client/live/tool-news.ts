@@ -1,5 +1,5 @@
-import type { SolveResult } from '../protocol/solve';
-import { type PlacedCall, toolCallsOf } from '../trace/tool-calls';
+import type { SolveResult } from '../../protocol/solve';
+import { type PlacedCall, toolCallsOf } from '../../trace/tool-calls';
 
 type Step = SolveResult['rounds'][number]['steps'][number];
 

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { isRecursionAllowed } from '../protocol/planning';
-import { STATE_QUERY } from '../protocol/names';
-import type { SolveResult, SolveTrace } from '../protocol/solve';
-import type { Store } from '../store/store';
-import { LiveReader, type LiveText } from '../store/stream-log';
-import { stalledRuns } from '../trace/run-tree';
-import { Bell } from '../runtime/turns';
-import type { Retry } from './pending-call';
-import { readRunNow } from './trace-reader';
+import { isRecursionAllowed } from '../../protocol/planning';
+import { STATE_QUERY } from '../../protocol/names';
+import type { SolveResult, SolveTrace } from '../../protocol/solve';
+import type { Store } from '../../store/store';
+import { LiveReader, type LiveText } from '../../store/stream-log';
+import { stalledRuns } from '../../trace/run-tree';
+import { Bell } from '../../runtime/turns';
+import type { Retry } from '../pending-call';
+import { readRunNow } from '../trace-reader';
 
 /** Polling interval of the stream log. */
 const LOOK_MS = 50;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConductorError } from '../errors';
+import { ConductorError } from '../../errors';
 
 // What a stream of events has emitted so far, which its cursor holds.
 

@@ -1,8 +1,8 @@
-import type { Plan } from '../plan/plan';
-import type { Problem, SolveResult } from '../protocol/solve';
-import type { LiveText } from '../store/stream-log';
-import { isCallOf } from '../trace/run-tree';
-import type { Retry } from './pending-call';
+import type { Plan } from '../../plan/plan';
+import type { Problem, SolveResult } from '../../protocol/solve';
+import type { LiveText } from '../../store/stream-log';
+import { isCallOf } from '../../trace/run-tree';
+import type { Retry } from '../pending-call';
 import { type ToolFields, toolNewsOf, withNews } from './tool-news';
 import {
   cursorOf,
