@@ -88,6 +88,8 @@ function called(): string[] {
   }
 }
 
+const timeOf = (time: string | null | undefined): number => Date.parse(time ?? '');
+
 async function toolEventsOf(id: string): Promise<LiveEvent[]> {
   const events: LiveEvent[] = [];
   for await (const event of stage.client.stream(id)) if (event.kind.startsWith('tool')) events.push(event);
@@ -131,7 +133,7 @@ test('a worker looks something up, and its answer is the run’s; the trace and 
   expect(result.rounds[0]?.steps[0]?.turns).toMatchObject(turns);
   // The step has lasted since its first turn.
   const { startedAt, turns: [turn] = [] } = result.rounds[0]?.steps[0] ?? {};
-  expect(Date.parse(startedAt ?? '')).toBeLessThan(Date.parse(turn?.calls[0]?.startedAt ?? ''));
+  expect(timeOf(startedAt)).toBeLessThan(timeOf(turn?.calls[0]?.startedAt));
   expect(result.calls.map(({ purpose }) => purpose)).toEqual(['plan', 'step', 'step']);
   const place = { step: 0, worker: 'a', turn: 0, ordinal: 0, name: 'shelf__look_up' };
   expect(await toolEventsOf('tools-looked-up')).toMatchObject([

@@ -134,7 +134,8 @@ const repliesRoute = createRoute({
 const eventsRoute = createRoute({
   method: 'get',
   path: '/api/solves/{id}/events',
-  summary: 'Follow a solve: events for its plans, steps, their texts and calls of tools, reviews, waits and end',
+  summary:
+    'Follow a solve: events for its plans, steps, their texts and calls of tools, reviews, waits and end',
   request: {
     params: idSchema,
     query: z.object({ after: z.string().optional() }),

@@ -3,7 +3,7 @@ import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import type { Step } from '../../../src/plan/plan';
 import { describeDuration, describeUsd, joinFacts, stepStateOf } from '../../../src/trace/describe';
 import { callsOfStep } from '../../../src/trace/run-tree';
-import { isUnderWay, toolCallsOf } from '../../../src/trace/tool-calls';
+import { isUnderWay, type PlacedCall, toolCallsOf } from '../../../src/trace/tool-calls';
 import { type StepPlace, useLiveText } from '../api/live-texts';
 import type { Round, Solve, StepResult } from '../api/types';
 import { useNow } from '../parts/now';
@@ -26,10 +26,8 @@ export function StepNode({ data }: NodeProps<Node<StepData>>): ReactElement {
   const { step, index, round, direction, isDraft } = data;
   const { solve, selected, select } = useShown();
   const place = { childId: round.childId, round: round.round, step: index };
-  const calls = isDraft ? [] : toolCallsOf(round.steps[index] ?? {});
-  const called = calls.find(isUnderWay);
-  const words = useLastWords(place);
-  const text = called === undefined ? words : `calls ${called.name}`;
+  const calls = toolCallsIn(data);
+  const text = useLastWords(place, calls);
   const state = isDraft ? 'waiting' : markOf(solve, round, index);
   const isSelected = !isDraft && isSamePlace(selected, place);
   const worker = isDraft ? step.worker : (round.steps[index]?.worker ?? step.worker);
@@ -69,11 +67,17 @@ export function StepNode({ data }: NodeProps<Node<StepData>>): ReactElement {
   );
 }
 
-/** Returns the last words of a step: of its text or, before that, of its thoughts. */
-function useLastWords(place: StepPlace): string {
+function toolCallsIn({ round, index, isDraft }: StepData): readonly PlacedCall[] {
+  return isDraft ? [] : toolCallsOf(round.steps[index] ?? {});
+}
+
+/** Returns what a step does: the tool that it calls, or the last words of its text or, before that, of its thoughts. */
+function useLastWords(place: StepPlace, calls: readonly PlacedCall[]): string {
   const { texts, thoughts } = useShown();
   const written = useLiveText(texts, place).slice(-60);
   const thought = useLiveText(thoughts, place).slice(-60);
+  const called = calls.find(isUnderWay);
+  if (called !== undefined) return `calls ${called.name}`;
   return written === '' && thought !== '' ? `thinks: ${thought}` : written;
 }
 

@@ -25,7 +25,6 @@ export function StepPanel({ place }: { readonly place: StepPlace }): ReactElemen
   const [step, result] = [round?.plan?.steps[place.step], round?.steps[place.step]];
   if (round === undefined || step === undefined || result === undefined) return null;
   const calls = callsOfStep(solve.calls, round, result);
-  const tools = toolCallsOf(result).length;
   const canRetry = solve.status !== 'running' && round.childId === null;
   return (
     <section className="step-panel" aria-label={`Step ${place.step + 1}`}>
@@ -54,12 +53,18 @@ export function StepPanel({ place }: { readonly place: StepPlace }): ReactElemen
           ['Output', <Answered key="output" result={result} place={place} />],
           ['Prompt', <Asked key="prompt" step={step} place={place} />],
           [`Calls ${calls.length}`, <Calls key="calls" calls={calls} />],
-          ...(tools === 0 ? [] : [[`Tools ${tools}`, <ToolCalls key="tools" result={result} />] as const]),
+          ...toolsOf(result),
         ]}
       />
       {canRetry && <Retry key={place.step} step={place.step} worker={step.worker} />}
     </section>
   );
+}
+
+/** The tab of a step that called tools; another has none. */
+function toolsOf(result: StepResult): (readonly [name: string, content: ReactElement])[] {
+  const count = toolCallsOf(result).length;
+  return count === 0 ? [] : [[`Tools ${count}`, <ToolCalls key="tools" result={result} />]];
 }
 
 function describeStep(solve: Solve, round: Round, result: StepResult): string {
