@@ -9,12 +9,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { configuration, DOOMED, MODELS, QUESTION } from '../examples/demo/script.mjs';
+import { REVIEW } from '../examples/demo/review.mjs';
 import { startSimulatedProviders } from '../lib/testing/index.js';
 import { withPalette } from './pictures/small-png.mjs';
 import { photographPage } from './pictures/page.mjs';
 import { drawScreens } from './pictures/screens.mjs';
 
+const { configuration, doomed: DOOMED, models: MODELS, question: QUESTION } = REVIEW;
 const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
 const COMMAND = fileURLToPath(new URL('../lib/cli/main.js', import.meta.url));
 const COLUMNS = 106;

@@ -108,6 +108,8 @@ export const REVIEW = {
     'no network, no real money. Temporal, the processes, the',
     'store and the kill are real.',
   ],
+  question: QUESTION,
+  doomed: DOOMED,
   models: MODELS,
   configuration,
   play,

@@ -62,6 +62,7 @@ test.concurrent(
     expect(stderr).toContain('waits for approval of the call shop__order {"article":"6204-2RS","pieces":2}');
     expect(stdout).toMatch(/\nKilled process \d+ \(SIGKILL\) while the order was under way/);
     expect(stdout).toContain('\nTwo bearings 6204-2RS for pump P-7 were ordered');
+    expect(stdout).toMatch(/shop__order .*unknown/);
     expect(stdout).toContain('2 × 6204-2RS\nThe order was sent once.\n');
     expect(stdout).toMatch(
       /\n(\$0\.\d+) billed, \1 in the ledger\.\nNo answered call was paid for twice\.\n$/,
