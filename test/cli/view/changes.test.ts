@@ -56,10 +56,10 @@ describe('a run in plain lines', () => {
       `${asked(1)} → under way`,
     ]);
     expect(describeChanges(first, second)).toEqual([
-      `${asked(1)} → ok in 41 ms: The Danube rises at Donaueschingen.`,
+      `${asked(1)} → ok: The Danube rises at Donaueschingen.`,
     ]);
     expect(describeChanges(second, third)).toEqual([
-      `${asked(2)} → ok in 41 ms: The Danube rises at Donaueschingen.`,
+      `${asked(2)} → ok: The Danube rises at Donaueschingen.`,
     ]);
   });
 

@@ -154,7 +154,8 @@ function describeToolCalls(step: StepTrace): string[] {
     const { worker, outcome, startedAt } = call;
     if (outcome === null && startedAt === null) return [];
     const who = `step ${step.index + 1} (${worker}), call ${index + 1} of a tool`;
-    return [`${who}: ${clip(describeToolCall(call, PREVIEW_COLUMNS))}`];
+    // Says no time: the history's differs from the run's own, and the line would be told twice.
+    return [`${who}: ${clip(describeToolCall({ ...call, endedAt: null }, PREVIEW_COLUMNS))}`];
   });
 }
 
