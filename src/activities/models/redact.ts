@@ -10,13 +10,16 @@ const CREDENTIALS = [
   /(?<![\w-])eyJ[\w-]{1,4096}\.[\w-]{1,4096}\.[\w-]{0,4096}/g,
 ];
 
+/** White space, control characters, which steer terminals, and overrides of the writing direction. */
+const UNSEEN = /[\s\p{Cc}\u200E\u200F\u202A-\u202E\u2066-\u2069]{1,4096}/gu;
+
 /**
  * Makes a provider's message safe for a history that many may read: one line of at most 300 characters, without the
  * key or anything that looks like one, and without a full stop at its end.
  */
 export function redact(text: string, secret: string | null): string {
   const hidden = secret === null || secret === '' ? text : text.replaceAll(secret, '[key]');
-  const line = hideStarts(hidden.trimStart().slice(0, MOST_READ), secret ?? '').replace(/\s{1,4096}/g, ' ');
+  const line = hideStarts(hidden.trimStart().slice(0, MOST_READ), secret ?? '').replace(UNSEEN, ' ');
   const clean = CREDENTIALS.reduce((rest, credential) => rest.replace(credential, '[key]'), line).replace(
     /(?<![\s.])[\s.]{1,300}$/,
     '',

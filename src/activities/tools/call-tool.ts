@@ -12,9 +12,8 @@ import { keepText, readText } from '../../store/texts';
 import { ToolCallRecord } from '../../store/tool-calls';
 import { untilWritten } from '../heartbeat';
 import { causesOf } from '../models/diagnose';
-import { redact } from '../models/redact';
 import type { ToolConnections } from './connections';
-import { cutTo, textOfResult } from './result-text';
+import { cutTo, resultSchema, textOfResult } from './result-text';
 
 /** Attempts of a call that surely sent nothing, before the model is told so. */
 const MAX_UNSENT = 5;
@@ -48,7 +47,7 @@ export async function callTool(dependencies: ToolDependencies, request: ToolRequ
     return await answer(...(await send(dependencies, request, record)));
   } catch (error) {
     if (Context.current().cancellationSignal.aborted || error instanceof ApplicationFailure) throw error;
-    const reason = redactAll(reasonOf(error), dependencies.connections.secretsOf(request.tool.card));
+    const reason = dependencies.connections.reasonFrom(request.tool.card, error);
     return answer(...whatToTell(error, reason, info.attempt));
   }
 }
@@ -115,7 +114,9 @@ async function send(
       if (!(await untilWritten(() => record.begin()))) throw unsent('another attempt is at it');
       progress.isSent = true;
       const options = { signal, timeout, maxTotalTimeout: timeout };
-      const result = await client.callTool({ name: tool, arguments: args }, options);
+      const params = { name: tool, arguments: args };
+      // The client's own `callTool` would compile and apply a schema that the server sent, and that may never end.
+      const result = await client.request({ method: 'tools/call', params }, resultSchema, options);
       const { text, isError } = textOfResult(result);
       return [isError ? 'error' : 'ok', text];
     });
@@ -147,13 +148,6 @@ function isRefused(error: unknown): boolean {
 function withTimeout(error: unknown, timeoutMs: number): Error {
   if (codeOf(error) !== 'REQUEST_TIMEOUT') return error instanceof Error ? error : new Error(String(error));
   return new Error(`it gave no result within ${timeoutMs / 1000} s`, { cause: error });
-}
-
-function redactAll(text: string, secrets: readonly string[]): string {
-  return redact(
-    secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text),
-    null,
-  );
 }
 
 async function keepAnswer(

@@ -2,12 +2,12 @@ import type * as Sdk from '@modelcontextprotocol/client' with { 'resolution-mode
 import { ConfigError, MissingKeyError } from '../../config/errors';
 import type { Config } from '../../config/schema';
 import type { ServerConfig } from '../../config/tools';
-import { reasonOf } from '../../errors';
-import { openFetch } from '../../network/fetch';
+import { codeOf, reasonOf } from '../../errors';
 import { readVersion } from '../../runtime/version';
+import { redact } from '../models/redact';
+import { boundedFetch, resumeLater } from './bounded-fetch';
+import { ProgramTransport } from './program-transport';
 
-/** Bytes of one HTTP response, streams included. Results are cut far below that. */
-const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 /** Time after its last call for which a connection stays open. */
 const IDLE_MS = 5 * 60 * 1000;
 const CONNECT_MS = 30_000;
@@ -15,6 +15,8 @@ const CONNECT_MS = 30_000;
 /** Connection to a server, shared by the calls of this process. */
 interface Connection {
   readonly client: Promise<Sdk.Client>;
+  /** Why it ended, if its server is the reason. The client knows only that it did. */
+  readonly end: { why?: string };
   users: number;
   idle?: NodeJS.Timeout;
 }
@@ -37,18 +39,23 @@ export class ToolConnections {
     );
   }
 
-  /** Lends a connection. One that fails, or is closed by the server, is not lent again. */
+  /**
+   * Lends a connection. One over which a request had no answer, or that its server ended, is not lent again: it closes,
+   * with whatever still arrives over it, once its last user is gone.
+   */
   async use<T>(entry: string, work: (client: Sdk.Client) => Promise<T>): Promise<T> {
     const connection = this.open.get(entry) ?? this.connect(entry);
     clearTimeout(connection.idle);
     connection.users += 1;
     try {
       return await work(await connection.client);
+    } catch (error) {
+      if (!isAnswer(error)) this.forget(entry, connection);
+      const { why } = connection.end;
+      throw why === undefined || isAnswer(error) ? error : new Error(why, { cause: error });
     } finally {
       connection.users -= 1;
-      if (connection.users === 0 && this.open.get(entry) === connection) {
-        connection.idle = setTimeout(() => void this.drop(entry, connection), IDLE_MS).unref();
-      }
+      if (connection.users === 0) this.leave(entry, connection);
     }
   }
 
@@ -57,18 +64,29 @@ export class ToolConnections {
     await Promise.all(idle.map(([entry, connection]) => this.drop(entry, connection)));
   }
 
-  /** Returns the secrets of an entry, which no message may repeat. */
-  secretsOf(entry: string): string[] {
-    const { mcp } = this.serverOf(entry);
+  /** Returns what an error of a server says: one line that may be told and kept, without the entry's secrets. */
+  reasonFrom(entry: string, error: unknown): string {
+    const secrets = this.secretsOf(entry);
+    return redact(
+      secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), reasonOf(error)),
+      null,
+    );
+  }
+
+  private secretsOf(entry: string): string[] {
+    const server = this.config.tools[entry];
+    if (server === undefined || !('mcp' in server)) return [];
+    const { mcp } = server;
     const names = 'url' in mcp ? Object.values(mcp.headersEnv) : mcp.env;
     return names.flatMap((name) => this.env[name] ?? []).filter((value) => value !== '');
   }
 
   private connect(entry: string): Connection {
-    const connection: Connection = { client: this.dial(entry), users: 0 };
+    const end: Connection['end'] = {};
+    const connection: Connection = { client: this.dial(entry, end), end, users: 0 };
     this.open.set(entry, connection);
     const forget = (): void => {
-      if (this.open.get(entry) === connection) this.open.delete(entry);
+      this.forget(entry, connection);
     };
     connection.client.then((client) => {
       client.onclose = forget;
@@ -76,34 +94,53 @@ export class ToolConnections {
     return connection;
   }
 
+  private forget(entry: string, connection: Connection): void {
+    if (this.open.get(entry) === connection) this.open.delete(entry);
+  }
+
+  private leave(entry: string, connection: Connection): void {
+    const drop = (): void => void this.drop(entry, connection);
+    if (this.open.get(entry) === connection) connection.idle = setTimeout(drop, IDLE_MS).unref();
+    else drop();
+  }
+
   private async drop(entry: string, connection: Connection): Promise<void> {
     clearTimeout(connection.idle);
-    if (this.open.get(entry) === connection) this.open.delete(entry);
+    this.forget(entry, connection);
     await connection.client.then((client) => client.close()).catch(() => undefined);
   }
 
-  private async dial(entry: string): Promise<Sdk.Client> {
-    const { mcp } = this.serverOf(entry);
+  private async dial(entry: string, end: Connection['end']): Promise<Sdk.Client> {
     const { Client, StreamableHTTPClientTransport } = await importSdk();
     const client = new Client({ name: 'temporal-conductor', version: readVersion() });
+    const onEnd = (why: string): void => {
+      end.why ??= why;
+      void client.close();
+    };
+    const { mcp } = this.serverOf(entry);
+    let transport: Sdk.Transport;
     if ('url' in mcp) {
       const headers = Object.entries(mcp.headersEnv).map(([header, name]) => [
         header,
         this.read(entry, name),
       ]);
       const url = new URL(mcp.url);
-      const transport = new StreamableHTTPClientTransport(url, {
+      transport = new StreamableHTTPClientTransport(url, {
         requestInit: { headers: Object.fromEntries(headers) as Record<string, string> },
-        fetch: boundedFetch(url.origin),
+        fetch: boundedFetch(url.origin, onEnd),
+        reconnectionScheduler: resumeLater,
       });
-      await client.connect(transport, { timeout: CONNECT_MS });
-      return client;
+    } else {
+      const env = Object.fromEntries(mcp.env.map((name) => [name, this.read(entry, name)]));
+      transport = new ProgramTransport(mcp.command, env, onEnd);
     }
-    const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
-    const [command = '', ...args] = mcp.command;
-    const env = Object.fromEntries(mcp.env.map((name) => [name, this.read(entry, name)]));
-    const transport = new StdioClientTransport({ command, args, env, stderr: 'ignore' });
-    await client.connect(transport, { timeout: CONNECT_MS });
+    try {
+      await client.connect(transport, { timeout: CONNECT_MS });
+    } catch (error) {
+      await transport.close();
+      if (codeOf(error) !== 'REQUEST_TIMEOUT') throw error;
+      throw new Error(`it did not answer within ${CONNECT_MS / 1000} s`, { cause: error });
+    }
     return client;
   }
 
@@ -127,34 +164,7 @@ async function importSdk(): Promise<typeof Sdk> {
   }
 }
 
-/**
- * Returns a `fetch` for one server: to its own origin alone, without following redirects, through the proxies of the
- * environment. A response that is longer than any result breaks off.
- */
-function boundedFetch(origin: string) {
-  return async (input: string | URL, init?: RequestInit): Promise<Response> => {
-    if (new URL(input).origin !== origin)
-      throw new Error(`a request to another address than ${origin} was refused`);
-    const send = await openFetch();
-    const response = await send(input, { ...init, redirect: 'manual' });
-    if (response.status >= 300 && response.status < 400) {
-      await response.body?.cancel();
-      throw new Error(
-        `${origin} redirects, and redirects are not followed: put the final address into "url"`,
-      );
-    }
-    const { body, status, statusText, headers } = response;
-    if (body === null) return response;
-    let bytes = 0;
-    const count = new TransformStream<Uint8Array, Uint8Array>({
-      transform: (chunk, controller) => {
-        bytes += chunk.byteLength;
-        if (bytes > MAX_RESPONSE_BYTES) controller.error(new Error(TOO_LONG));
-        else controller.enqueue(chunk);
-      },
-    });
-    return new Response(body.pipeThrough(count), { status, statusText, headers });
-  };
+/** Whether a server answered a request with an error: its codes are numbers, the client's own are words. */
+function isAnswer(error: unknown): boolean {
+  return typeof codeOf(error) === 'number';
 }
-
-const TOO_LONG = `the server sent more than ${MAX_RESPONSE_BYTES / 1024 / 1024} MiB in one response`;

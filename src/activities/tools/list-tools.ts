@@ -1,9 +1,11 @@
-import { reasonOf } from '../../errors';
+import type { Client } from '@modelcontextprotocol/client' with { 'resolution-mode': 'import' };
+import { z } from 'zod';
+import { findJsonExcess } from '../../network/json-bounds';
 import type { ToolCard } from '../../protocol/tool-cards';
 import type { OfferedTool } from '../../protocol/parts';
 import type { ListedTool, ListedTools } from '../../protocol/tool-use';
 import { jsonBytes } from '../../plan/plan';
-import { redact } from '../models/redact';
+import { timeLimit } from '../heartbeat';
 import { keepByReference } from '../tool-turns';
 import type { ToolDependencies } from './call-tool';
 import { offeredName } from './offered-name';
@@ -11,8 +13,9 @@ import { offeredName } from './offered-name';
 /** Longest description and schema of one tool, and most tools of one run: vendors take no more than 128. */
 const MAX_TOOL_BYTES = 32 * 1024;
 const MAX_TOOLS = 128;
-/** Time that a server has to list its tools. */
+/** Time that a server has to list its tools, and pages of its list that are read. */
 const LIST_MS = 30_000;
+const MAX_PAGES = 64;
 
 interface Found {
   readonly listed: ListedTool;
@@ -35,24 +38,28 @@ export async function listTools(
       try {
         found.push(...(await toolsOfServer(card, connections, problems)));
       } catch (error) {
-        const secrets = secretsOf(connections, card.name);
-        const reason = secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), reasonOf(error));
-        problems.push(`the tools of ${card.name} cannot be listed: ${redact(reason, null)}`);
+        problems.push(
+          `the tools of ${card.name} cannot be listed: ${connections.reasonFrom(card.name, error)}`,
+        );
       }
     }
   }
-  const kept = found.slice(0, MAX_TOOLS);
-  if (found.length > MAX_TOOLS) problems.push(`of ${found.length} tools, the first ${MAX_TOOLS} are offered`);
+  const named = withNamesOfTheirOwn(found, problems);
+  const kept = named.slice(0, MAX_TOOLS);
+  if (named.length > MAX_TOOLS) problems.push(`of ${named.length} tools, the first ${MAX_TOOLS} are offered`);
   const list = await keepByReference(store, JSON.stringify(kept.map(({ offered }) => offered)));
   return { list, tools: kept.map(({ listed }) => listed), problems };
 }
 
-function secretsOf(connections: ToolDependencies['connections'], entry: string): string[] {
-  try {
-    return connections.secretsOf(entry);
-  } catch {
-    return [];
-  }
+/** Leaves out tools whose name a model could not tell from that of an earlier one. */
+function withNamesOfTheirOwn(found: readonly Found[], problems: string[]): Found[] {
+  const names = new Set<string>();
+  return found.filter(({ listed: { card, tool, name } }) => {
+    const isNew = !names.has(name);
+    if (!isNew) problems.push(`${card}.${tool} is withheld: another tool is offered as ${name}`);
+    names.add(name);
+    return isNew;
+  });
 }
 
 function ownTool(card: Exclude<ToolCard, { readonly kind: 'mcp' }>): Found {
@@ -72,25 +79,65 @@ async function toolsOfServer(
   connections: ToolDependencies['connections'],
   problems: string[],
 ): Promise<Found[]> {
-  const { tools } = await connections.use(entry, (client) =>
-    client.listTools(undefined, { timeout: LIST_MS, maxTotalTimeout: LIST_MS }),
-  );
+  const sent = await connections.use(entry, (client) => findSent(client, allow));
   return allow.flatMap((tool): Found[] => {
-    const sent = tools.find(({ name }) => name === tool);
-    if (sent === undefined) {
+    const here = sent.get(tool);
+    if (here === undefined) {
       problems.push(`${entry} has no tool ${tool}`);
       return [];
     }
-    const { description = '', inputSchema: input } = sent;
+    const excess = excessIn(here);
+    if (excess !== null) {
+      problems.push(`${entry}.${tool} is withheld: ${excess}`);
+      return [];
+    }
+    const { description, inputSchema: input } = sentSchema.parse(here);
     const name = offeredName(entry, tool);
-    const found = foundAs(
-      { card: entry, tool, name, repeatable: repeatable.includes(tool), approve: approve.includes(tool) },
-      { name, description, input },
-    );
-    if (found.listed.bytes <= MAX_TOOL_BYTES) return [found];
-    problems.push(
-      `${entry}.${tool} is withheld: its description and schema take ${found.listed.bytes} bytes, over ${MAX_TOOL_BYTES}`,
-    );
-    return [];
+    const place = { card: entry, tool, name };
+    const rights = { repeatable: repeatable.includes(tool), approve: approve.includes(tool) };
+    return [foundAs({ ...place, ...rights }, { name, description, input })];
   });
+}
+
+const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+
+/** Tool as a server sends it. */
+const sentSchema = z.looseObject({
+  description: z.string().catch(''),
+  inputSchema: z.looseObject({ type: z.literal('object') }),
+});
+
+/** Returns what a server sends of the tools that are asked for, by name; each page is asked for until all are there. */
+async function findSent(client: Client, names: readonly string[]): Promise<Map<string, unknown>> {
+  const sent = new Map<string, unknown>();
+  const options = { timeout: LIST_MS, signal: timeLimit(LIST_MS) };
+  let params = {};
+  for (let page = 0; page < MAX_PAGES && sent.size < names.length; page += 1) {
+    const { tools, nextCursor } = await client.request({ method: 'tools/list', params }, pageSchema, options);
+    for (const tool of tools) {
+      const { name } = Object(tool) as { readonly name?: unknown };
+      // A second tool of a name does not replace the first.
+      if (typeof name === 'string' && names.includes(name) && !sent.has(name)) sent.set(name, tool);
+    }
+    if (nextCursor === undefined) break;
+    params = { cursor: nextCursor };
+  }
+  return sent;
+}
+
+/** Returns why a tool cannot be offered: what is in the way of all who read, write or walk it. */
+function excessIn(sent: unknown): string | null {
+  const { description, inputSchema } = Object(sent) as Readonly<Record<string, unknown>>;
+  let json: string;
+  try {
+    json = JSON.stringify({ description, inputSchema });
+  } catch {
+    return 'its schema is nested too deep';
+  }
+  const bytes = Buffer.byteLength(json);
+  if (bytes > MAX_TOOL_BYTES)
+    return `its description and schema take ${bytes} bytes, over ${MAX_TOOL_BYTES}`;
+  const excess = findJsonExcess(json);
+  if (excess !== null) return `its schema has ${excess}`;
+  return sentSchema.safeParse(sent).success ? null : 'its schema is not a JSON schema of type: object';
 }
