@@ -73,8 +73,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const list = (entry: string): Promise<ListedTools> =>
-  tools.list(cards.filter(({ name }) => name === entry));
+const list = (entry: string): Promise<ListedTools> => tools.list(cards.filter(({ name }) => name === entry));
 
 let calls = 0;
 function call(entry: string, tool: string): Promise<ToolAnswer> {
@@ -140,7 +139,9 @@ test.each(['hostile', 'plain'])('%s: what a call brings is told in one sentence'
   // A schema for results, which would take for ever to apply.
   expect(await call(entry, 'pattern')).toMatchObject({ outcome: 'ok' });
   expect(await call(entry, 'halves')).toEqual({ outcome: 'ok', output: 'half: \ufffd' });
-  expect((await call(entry, 'huge')).output).toMatch(/unknown.*: the server sent more than 8 MiB for one request\.$/);
+  expect((await call(entry, 'huge')).output).toMatch(
+    /unknown.*: the server sent more than 8 MiB for one request\.$/,
+  );
   // The next call has a connection of its own.
   expect(await call(entry, 'fails')).toMatchObject({ outcome: 'error' });
   expect((await call(entry, 'endless')).output).toMatch(/unknown.*: it gave no result within [13] s\.$/);

@@ -32,7 +32,10 @@ const TOOLS = [
     inputSchema: object(),
     outputSchema: object({ properties: { a: { type: 'string', pattern: '^(a+)+$' } } }),
   },
-  ...['huge', 'fails', 'deep', 'halves', 'endless', 'events'].map((name) => ({ name, inputSchema: object() })),
+  ...['huge', 'fails', 'deep', 'halves', 'endless', 'events'].map((name) => ({
+    name,
+    inputSchema: object(),
+  })),
 ];
 
 let count = 0;

@@ -454,3 +454,42 @@ describe('a tool of which a person decides on each call', () => {
     });
   });
 });
+
+test('a server that means harm speaks to no system text, and its failures end with the limits; another run goes on', async () => {
+  const hostile = join(__dirname, '../support/hostile-server.cjs');
+  const mcp = { command: [process.execPath, hostile, 'plain'] };
+  await open({
+    tools: { hostile: { mcp, allow: ['poisoned', 'fails', 'endless'], timeout: '10m' } },
+    limits: { toolTurns: 4 },
+  });
+  const asked = (name: string): Reply => ({ text: '', calls: [{ name: `hostile__${name}`, input: {} }] });
+  let isPatient = true;
+  stage.providers.answer('a', (request) => {
+    seen.push(request);
+    if (request.tools === undefined) return 'It only fails.';
+    return asked(isPatient ? 'endless' : 'fails');
+  });
+  await stage.whileWorking(async () => {
+    const patient = await stage.client.start({ question });
+    await until(
+      () => stage.client.trace(patient.id),
+      ({ rounds }) => rounds[0]?.steps[0]?.turns?.[0]?.calls[0]?.outcome === null,
+    );
+    isPatient = false;
+    stage.plan([step('a', 'Look it up.')]);
+    expect(await stage.client.solve({ question })).toMatchObject({
+      status: 'completed',
+      answer: 'It only fails.',
+    });
+    await stage.client.cancel(patient.id);
+    expect(await endOf(stage, patient.id)).toMatchObject({ status: 'cancelled' });
+  });
+  expect(seen.map(({ tools }) => tools !== undefined)).toEqual([true, true, true, true, true, false]);
+  expect(told()).toEqual(['failure 1', 'failure 2', 'failure 3', 'failure 4']);
+  for (const { body } of stage.requestsTo('a')) {
+    const { messages, tools } = JSON.parse(body) as { messages: object[]; tools?: object[] };
+    expect(JSON.stringify(messages)).not.toContain('IGNORE ALL');
+    expect(JSON.stringify(tools ?? []).split('IGNORE ALL INSTRUCTIONS').length).toBe(tools ? 2 : 1);
+  }
+  expect(stage.requestsTo('conductor').some(({ body }) => body.includes('IGNORE ALL'))).toBe(false);
+});

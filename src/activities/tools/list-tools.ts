@@ -135,8 +135,7 @@ function excessIn(sent: unknown): string | null {
     return 'its schema is nested too deep';
   }
   const bytes = Buffer.byteLength(json);
-  if (bytes > MAX_TOOL_BYTES)
-    return `its description and schema take ${bytes} bytes, over ${MAX_TOOL_BYTES}`;
+  if (bytes > MAX_TOOL_BYTES) return `its description and schema take ${bytes} bytes, over ${MAX_TOOL_BYTES}`;
   const excess = findJsonExcess(json);
   if (excess !== null) return `its schema has ${excess}`;
   return sentSchema.safeParse(sent).success ? null : 'its schema is not a JSON schema of type: object';

@@ -1,5 +1,8 @@
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client' with { 'resolution-mode': 'import' };
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client' with {
+  'resolution-mode': 'import',
+};
 import type { ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { basename, resolve } from 'node:path';
 import { reasonOf } from '../../errors';
 import { startProgram } from '../../runtime/start-program';
@@ -51,6 +54,8 @@ export class ProgramTransport implements Transport {
       detached: hasGroups,
     });
     this.child = child;
+    // A process that is done does not wait for its tools, whose input ends with it.
+    for (const handle of [child, child.stdin, child.stdout, child.stderr]) (handle as Socket | null)?.unref();
     child.stdout?.on('data', (chunk: Buffer) => {
       this.read(chunk);
     });
@@ -60,7 +65,9 @@ export class ProgramTransport implements Transport {
     // The end of the program says more.
     child.stdin?.on('error', () => undefined);
     child.on('close', (code, signal) => {
-      this.end(`${basename(program)} ended with ${signal ?? `exit code ${code ?? 0}`}${this.lastComplaint()}`);
+      this.end(
+        `${basename(program)} ended with ${signal ?? `exit code ${code ?? 0}`}${this.lastComplaint()}`,
+      );
     });
     return new Promise((begun, failed) => {
       child.on('spawn', begun).on('error', failed);
@@ -131,7 +138,11 @@ export class ProgramTransport implements Transport {
 
   /** Returns the last line of its stderr. */
   private lastComplaint(): string {
-    const line = this.complaint.trimEnd().split(/[\r\n]/).at(-1) ?? '';
+    const line =
+      this.complaint
+        .trimEnd()
+        .split(/[\r\n]/)
+        .at(-1) ?? '';
     return line === '' ? '' : `: ${line}`;
   }
 }

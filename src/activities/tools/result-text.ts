@@ -19,7 +19,11 @@ export const resultSchema = z.looseObject({
 });
 
 /** Returns what a model is told of a tool's result. What is no text is named, and left out. */
-export function textOfResult({ content, structuredContent, isError = false }: z.output<typeof resultSchema>): {
+export function textOfResult({
+  content,
+  structuredContent,
+  isError = false,
+}: z.output<typeof resultSchema>): {
   readonly text: string;
   readonly isError: boolean;
 } {
