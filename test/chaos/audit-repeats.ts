@@ -2,7 +2,7 @@ import { STALL_MS } from '../../research/support/troubles';
 import type { Keeping } from '../../research/support/worker';
 import { groupBy } from '../../src/statistics/tally';
 import type { LedgerRow } from '../../src/store/ledger';
-import { type Evidence, type Finding, finding } from './evidence';
+import { type Evidence, type Finding, finding, type Kill } from './evidence';
 import { FROZEN_MS } from './worker-fleet';
 
 /** Longest time from a lookup that found nothing to the row that follows it; both rates and row may stall. */
@@ -28,6 +28,9 @@ export function auditRepeats({ rows, keepings, kills }: Evidence): Finding[] {
   return [...repeats, ...overlaps];
 }
 
+/** Victims whose end never makes a model call begin again. */
+const HARMLESS: ReadonlySet<Kill['victim']> = new Set(['providers', 'tools over stdio', 'tools over HTTP']);
+
 /** Finds overlapping attempts of a call that no kill explains: a slow store alone must not cause any. */
 function overlapsIn(attempts: readonly LedgerRow[], kills: Evidence['kills']): Finding[] {
   const rows = attempts.toSorted((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt));
@@ -36,7 +39,7 @@ function overlapsIn(attempts: readonly LedgerRow[], kills: Evidence['kills']): F
     if (row === undefined) return [];
     const [from, to] = [Date.parse(row.startedAt) - FROZEN_MS - STALL_MS, Date.parse(next.startedAt)];
     const isOver = row.endedAt !== null && Date.parse(row.endedAt) <= to;
-    const isExplained = kills.some(({ victim, at }) => victim !== 'providers' && from <= at && at <= to);
+    const isExplained = kills.some(({ victim, at }) => !HARMLESS.has(victim) && from <= at && at <= to);
     if (isOver || isExplained) return [];
     const difference = `call ${row.callId.slice(0, 8)} of ${row.worker}: attempt ${next.attempt} began at ${next.startedAt}, before attempt ${row.attempt} was over`;
     return [

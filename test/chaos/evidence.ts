@@ -6,9 +6,12 @@ import type { SharedLimit } from './audit-rates';
 import type { Victim } from './kill-script';
 import type { Heard } from './read-streams';
 
+/** Server of tools: a program of a worker process, or one for all. */
+export type ToolServer = 'tools over stdio' | 'tools over HTTP';
+
 /** A process that was killed, and when (epoch milliseconds). */
 export interface Kill {
-  readonly victim: Victim;
+  readonly victim: Victim | ToolServer;
   readonly at: number;
 }
 

@@ -1,4 +1,4 @@
-/** `npm run chaos -- --seed 1 --solves 200 --kills 50 --store sqlite|s3|postgres [--live]`: exits 1 on findings. */
+/** `npm run chaos -- --seed 1 --solves 200 --kills 50 --store sqlite|s3|postgres [--live | --tools]`: exits 1 on findings. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,18 +6,21 @@ import { parseArgs } from 'node:util';
 import { bundleWorkflows } from '../../research/support/bundle-workflows';
 import { reportOf } from './report';
 import { runChaos, type ChaosOptions } from './run-chaos';
+import { runToolChaos } from './tools/run-tool-chaos';
 import { isStoreKind } from './world';
 
 async function main(): Promise<void> {
-  const { seed, solves, kills, store, live } = parseArgs({
+  const { seed, solves, kills, store, live, tools } = parseArgs({
     options: {
       seed: { type: 'string', default: '1' },
       solves: { type: 'string', default: '200' },
       kills: { type: 'string', default: '50' },
       store: { type: 'string', default: 'sqlite' },
       live: { type: 'boolean', default: false },
+      tools: { type: 'boolean', default: false },
     },
   }).values;
+  if (tools && (store !== 'sqlite' || live)) throw new Error('--tools takes neither --store nor --live.');
   if (!isStoreKind(store)) throw new Error(`--store takes sqlite, s3 or postgres, not "${store}".`);
   const folder = await mkdtemp(join(tmpdir(), 'chaos-bundle-'));
   try {
@@ -29,7 +32,7 @@ async function main(): Promise<void> {
       live,
       bundle: await bundleWorkflows(folder),
     };
-    const result = await runChaos(options);
+    const result = await (tools ? runToolChaos(options) : runChaos(options));
     console.log(reportOf(options, result));
     process.exitCode = result.findings.length === 0 ? 0 : 1;
   } finally {

@@ -3,10 +3,14 @@ import { megabytes } from './audit';
 import { peaksOf } from './audit-rates';
 import { stateOf } from './audit-runs';
 import type { Evidence } from './evidence';
+import { callsOfTools } from './tools/audit-tools';
 import type { ChaosOptions, ChaosResult } from './run-chaos';
 
 /** Returns a readable report of a chaos run: what happened, what it cost, and what did not hold. */
-export function reportOf({ seed, solves, kills, store }: ChaosOptions, result: ChaosResult): string {
+export function reportOf(
+  { seed, solves, kills, store }: Pick<ChaosOptions, 'seed' | 'solves' | 'kills' | 'store'>,
+  result: ChaosResult,
+): string {
   const { evidence, findings, folder, tookMs } = result;
   const { requests, rows, memory } = evidence;
   const completed = rows.filter(({ nanoUsd }) => nanoUsd !== null);
@@ -24,6 +28,7 @@ export function reportOf({ seed, solves, kills, store }: ChaosOptions, result: C
       `${requests.length}: ${describeCounts(requests.map(({ outcome }) => kindOf(outcome)))}`,
     ],
     ...describeStreams(evidence),
+    ...describeTools(evidence),
     [
       'rows in the ledger',
       `${rows.length}: ${completed.length} with an amount, ${rows.length - completed.length} without`,
@@ -54,6 +59,14 @@ export function reportOf({ seed, solves, kills, store }: ChaosOptions, result: C
 function describeStreams({ heard = [] }: Evidence): [string, string][] {
   if (heard.length === 0) return [];
   return [['events that clients were told', describeCounts(heard.map(({ event }) => event.kind))]];
+}
+
+function describeTools({ runs }: Evidence): [string, string][] {
+  const outcomes = [...runs.values()].flatMap((run) =>
+    callsOfTools(run).map(({ outcome }) => outcome ?? 'cut off'),
+  );
+  if (outcomes.length === 0) return [];
+  return [['calls of tools', `${outcomes.length}: ${describeCounts(outcomes)}`]];
 }
 
 /** `3 worker, 1 server`, the most frequent first. */
