@@ -73,7 +73,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const list = (entry: string): Promise<ListedTools> => tools.list(cards.filter(({ name }) => name === entry));
+const list = (entry: string, attempt = 3): Promise<ListedTools> =>
+  new MockActivityEnvironment({ attempt }).run(() =>
+    tools.list(cards.filter(({ name }) => name === entry)),
+  ) as Promise<ListedTools>;
 
 let calls = 0;
 function call(entry: string, tool: string): Promise<ToolAnswer> {
@@ -120,6 +123,11 @@ test.each([
   const { outcome, output } = await call(entry, 'fails');
   expect(outcome).toBe('error');
   expect(String(output).replace(/^The tool was not called: |\.$/g, '')).toMatch(expected);
+});
+
+test('a server that may be starting is asked for its tools again', async () => {
+  await expect(list('dies', 2)).rejects.toMatchObject({ type: 'Tool.Unsent', nonRetryable: false });
+  expect((await list('absent', 1)).problems).toHaveLength(1);
 });
 
 test('a program that floods is killed', async () => {

@@ -12,7 +12,7 @@ import { keepText, readText } from '../../store/texts';
 import { ToolCallRecord } from '../../store/tool-calls';
 import { untilWritten } from '../heartbeat';
 import { causesOf } from '../models/diagnose';
-import type { ToolConnections } from './connections';
+import { isLasting, type ToolConnections } from './connections';
 import { cutTo, resultSchema, textOfResult } from './result-text';
 
 /** Attempts of a call that surely sent nothing, before the model is told so. */
@@ -59,7 +59,7 @@ function whatToTell(error: unknown, reason: string, attempt: number): [ToolOutco
   return ['error', `The tool was not called: ${reason}.`];
 }
 
-function unsent(reason: string): ApplicationFailure {
+export function unsent(reason: string): ApplicationFailure {
   return ApplicationFailure.create({ type: FAILURES.toolUnsent, message: `nothing was sent: ${reason}` });
 }
 
@@ -122,7 +122,7 @@ async function send(
     });
   } catch (error) {
     if (signal.aborted || error instanceof ApplicationFailure) throw error;
-    if (!progress.isConnected) throw new UnsentError(error, error instanceof ConfigError);
+    if (!progress.isConnected) throw new UnsentError(error, isLasting(error));
     if (progress.isSent && !isRefused(error)) throw withTimeout(error, timeout);
     await untilWritten(() => record.takeBack());
     throw new UnsentError(error);

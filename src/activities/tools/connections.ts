@@ -4,6 +4,7 @@ import type { Config } from '../../config/schema';
 import type { ServerConfig } from '../../config/tools';
 import { codeOf, reasonOf } from '../../errors';
 import { readVersion } from '../../runtime/version';
+import { causesOf } from '../models/diagnose';
 import { redact } from '../models/redact';
 import { boundedFetch, resumeLater } from './bounded-fetch';
 import { ProgramTransport } from './program-transport';
@@ -163,6 +164,14 @@ async function importSdk(): Promise<typeof Sdk> {
     });
   }
 }
+
+/** Whether a connection that failed would fail again: the configuration is wrong, or the server answers, or not in time. */
+export function isLasting(error: unknown): boolean {
+  const codes = causesOf(error).map(codeOf);
+  return error instanceof ConfigError || isAnswer(error) || codes.some((code) => LASTING.has(code));
+}
+
+const LASTING: ReadonlySet<unknown> = new Set(['ENOENT', 'REQUEST_TIMEOUT']);
 
 /** Whether a server answered a request with an error: its codes are numbers, the client's own are words. */
 function isAnswer(error: unknown): boolean {

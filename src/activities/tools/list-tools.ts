@@ -1,4 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client' with { 'resolution-mode': 'import' };
+import { activityInfo } from '@temporalio/activity';
 import { z } from 'zod';
 import { findJsonExcess } from '../../network/json-bounds';
 import type { ToolCard } from '../../protocol/tool-cards';
@@ -7,12 +8,15 @@ import type { ListedTool, ListedTools } from '../../protocol/tool-use';
 import { jsonBytes } from '../../plan/plan';
 import { timeLimit } from '../heartbeat';
 import { keepByReference } from '../tool-turns';
-import type { ToolDependencies } from './call-tool';
+import { type ToolDependencies, unsent } from './call-tool';
+import { isLasting } from './connections';
 import { offeredName } from './offered-name';
 
 /** Longest description and schema of one tool, and most tools of one run: vendors take no more than 128. */
 const MAX_TOOL_BYTES = 32 * 1024;
 const MAX_TOOLS = 128;
+/** Attempts to list the tools of a server that may be starting; then the run goes on without them. */
+const MAX_ATTEMPTS = 3;
 /** Time that a server has to list its tools, and pages of its list that are read. */
 const LIST_MS = 30_000;
 const MAX_PAGES = 64;
@@ -30,6 +34,7 @@ export async function listTools(
   { store, connections }: ToolDependencies,
   cards: readonly ToolCard[],
 ): Promise<ListedTools> {
+  const { attempt } = activityInfo();
   const problems: string[] = [];
   const found: Found[] = [];
   for (const card of cards) {
@@ -38,9 +43,9 @@ export async function listTools(
       try {
         found.push(...(await toolsOfServer(card, connections, problems)));
       } catch (error) {
-        problems.push(
-          `the tools of ${card.name} cannot be listed: ${connections.reasonFrom(card.name, error)}`,
-        );
+        const reason = `the tools of ${card.name} cannot be listed: ${connections.reasonFrom(card.name, error)}`;
+        if (attempt < MAX_ATTEMPTS && !isLasting(error)) throw unsent(reason);
+        problems.push(reason);
       }
     }
   }

@@ -37,7 +37,9 @@ function complaintsAbout({ isRepeatable, outcome, output, begun, ended }: Told):
   return [
     ...(!isRepeatable && begun > 1 ? ['a call that may not be repeated is sent at most once'] : []),
     ...(outcome === 'ok' && ended === 0 ? ['a result is one that the tool gave'] : []),
-    ...(outcome === 'error' && begun > 0 ? ['a call that was begun is not told as one that was not made'] : []),
+    ...(outcome === 'error' && begun > 0
+      ? ['a call that was begun is not told as one that was not made']
+      : []),
     ...(begun > 0 && ended === 0 && isKnown ? ['a call without an end has no known outcome'] : []),
     ...(outcome === 'unknown' && !UNKNOWN.test(output) ? ['an unknown outcome is told'] : []),
   ];

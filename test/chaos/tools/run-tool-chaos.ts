@@ -20,9 +20,9 @@ export interface ToolChaosOptions {
 
 const CYCLE: readonly ToolVictim[] = ['worker', 'tools over stdio', 'tools over HTTP'];
 /** Lower estimate of what a solve adds to the progress: model calls, and notes of its six calls of tools. */
-const PROGRESS_PER_SOLVE = 14;
+const PROGRESS_PER_SOLVE = 12;
 /** Share of the progress in which kills come due. */
-const DISTURBED = 0.8;
+const DISTURBED = 0.7;
 /** Longest time from the progress that makes a kill due to the kill: a call takes 60 ms. */
 const LATE_MS = 70;
 const LOOK_MS = 5;

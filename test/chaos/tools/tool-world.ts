@@ -123,7 +123,9 @@ async function openWorld(
     notes,
     leavings: async (runs) => {
       await fleet.stop();
-      const reread = [...runs.keys()].map(async (id) => [id, await persist(() => conductor.trace(id))] as const);
+      const reread = [...runs.keys()].map(
+        async (id) => [id, await persist(() => conductor.trace(id))] as const,
+      );
       const seen = linesOf(await readFile(witness, 'utf8')) as Keeping[];
       return {
         runs: new Map(await Promise.all(reread)),
