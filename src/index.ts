@@ -5,6 +5,8 @@ export { ConductorError } from './errors';
 
 // Worker plugin and client.
 export { ConductorPlugin, type ConductorPluginOptions } from './plugin';
+export { type CodeTool, type CodeTools, defineTool, type ToolContext } from './activities';
+export type { ToolRequest } from './protocol/tool-use';
 export {
   type AttachedSolve,
   ConductorClient,

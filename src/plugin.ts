@@ -1,5 +1,7 @@
-import { readGivenConfig } from './config/load';
-import type { ConfigInput } from './config/schema';
+import { activitiesOf, type CodeTools, withCodeTools } from './activities';
+import { createConfigReader } from './config/load';
+import { noticesOf } from './config/resolve-run';
+import { type Config, type ConfigInput, configSchema } from './config/schema';
 import { configuredStore } from './store/open-store';
 import type { Store } from './store/store';
 import { WorkerPlugin } from './worker/worker-plugin';
@@ -15,6 +17,8 @@ export interface ConductorPluginOptions {
    * @default the configured store, encrypted if `encryption` is set
    */
   readonly store?: Store;
+  /** Functions of yours that models may call, by the names under which cards list them in `tools`. */
+  readonly tools?: CodeTools;
 }
 
 /**
@@ -31,8 +35,12 @@ export interface ConductorPluginOptions {
  * await Worker.create({ ...options, plugins: [new ConductorPlugin()] });
  */
 export class ConductorPlugin extends WorkerPlugin {
-  constructor({ config: given, store }: ConductorPluginOptions = {}) {
-    const config = readGivenConfig(given);
-    super('temporal-conductor.ConductorPlugin', { config, store: store ?? configuredStore(config) });
+  constructor({ config: given, store, tools = {} }: ConductorPluginOptions = {}) {
+    const withTools = (written: unknown): unknown => withCodeTools(written, tools);
+    const config = createConfigReader<ConfigInput, Config>(configSchema, withTools, noticesOf).readGiven(
+      given,
+    );
+    const dependencies = { config, store: store ?? configuredStore(config) };
+    super('temporal-conductor.ConductorPlugin', dependencies, { activities: activitiesOf(tools) });
   }
 }

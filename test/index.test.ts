@@ -19,6 +19,7 @@ test('each entry point exports what the manual documents, and nothing else', () 
     'TextNotFoundError',
     'UnknownKeyError',
     'collectGarbage',
+    'defineTool',
     'encryptionCodec',
     'encryptionConverter',
     'failureConverterPath',

@@ -41,6 +41,14 @@ export type { Dependencies, PolicyProvider } from './send-request';
 export { createPacing } from './rate-limits/pacing';
 export { createTools } from './tools';
 export { withThoughtsApart } from './thoughts-apart';
+export {
+  activitiesOf,
+  type CodeTool,
+  type CodeTools,
+  defineTool,
+  type ToolContext,
+  withCodeTools,
+} from './tools/code-tools';
 
 /** Creates the activities of a solve, ready to be registered on a worker. */
 export function createActivities(dependencies: Dependencies): ConductorActivities {

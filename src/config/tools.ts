@@ -52,7 +52,8 @@ const ownTool = {
   approve: z.boolean().default(false),
   timeout: durationSchema.default('60s'),
 };
-const called = z.strictObject({ type: name, taskQueue: name });
+/** Without a queue, it is registered on the workers of the run itself. */
+const called = z.strictObject({ type: name, taskQueue: name.optional() });
 
 const toolSchema = z.union(
   [

@@ -64,6 +64,8 @@ export const FAILURES = {
   circuitOpen: 'Worker.CircuitOpen',
   /** A tool's server took no call: nothing was sent. Temporal, with back-off, a few times. */
   toolUnsent: 'Tool.Unsent',
+  /** A model's arguments do not fit the schema of a tool in code, which was not called. No one: the model is told. */
+  toolArguments: 'Tool.Arguments',
   /** Processes were lost mid-call as often as the reservation allows. Workflow. */
   workerLost: 'Worker.Lost',
   /** A message that does not fit the state of a run, e.g. an approval when no plan waits. No one. */

@@ -23,7 +23,8 @@ const toolCardSchema = z.discriminatedUnion('kind', [
     kind: z.enum(['activity', 'workflow']),
     name: z.string(),
     type: z.string(),
-    taskQueue: z.string(),
+    /** @default the run's own */
+    taskQueue: z.string().optional(),
     description: z.string(),
     input: z.record(z.string(), z.unknown()).readonly(),
     repeatable: z.boolean(),

@@ -4,6 +4,7 @@ import {
   executeChild,
   ParentClosePolicy,
   proxyActivities,
+  workflowInfo,
 } from '@temporalio/workflow';
 import { utf8Bytes } from '../../plan/plan';
 import type { ConductorActivities } from '../../protocol/activity-contract';
@@ -35,7 +36,7 @@ export async function sendCall(context: RunContext, request: ToolRequest): Promi
 async function sendToOwn(
   { run, limits }: RunContext,
   request: ToolRequest,
-  { kind, type, taskQueue, timeoutMs, repeatable }: Exclude<ToolCard, { readonly kind: 'mcp' }>,
+  { kind, type, taskQueue: named, timeoutMs, repeatable }: Exclude<ToolCard, { readonly kind: 'mcp' }>,
 ): Promise<ToolAnswer> {
   const timeout = Math.min(timeoutMs, limits.remainingMs());
   const written =
@@ -44,6 +45,7 @@ async function sendToOwn(
       : await storeActivities('read the arguments')[READ_TEXT](request.input, run.storeId);
   const whole: ToolRequest = { ...request, arguments: argumentsIn(written) ?? {} };
   const summary = request.tool.name;
+  const taskQueue = named ?? workflowInfo().taskQueue;
   const returned: unknown =
     kind === 'workflow'
       ? await executeChild(type, {

@@ -1,0 +1,94 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { z } from 'zod';
+import { ConfigError } from '../../config/errors';
+import { reasonOf } from '../../errors';
+import { FAILURES } from '../../protocol/failures';
+import { toolActivity } from '../../protocol/names';
+import type { ToolRequest } from '../../protocol/tool-use';
+import { cutTo } from './result-text';
+
+/** What a tool in code is told besides its arguments. */
+export interface ToolContext {
+  /** The call: its run, its step, and the place that is the same at each attempt. */
+  readonly request: ToolRequest;
+  /** Aborted when the worker stops. */
+  readonly signal: AbortSignal;
+}
+
+/** A tool that is a function of yours: an activity of the worker that the plugin is mounted on. */
+export interface CodeTool<Input extends z.ZodObject = z.ZodObject> {
+  /** What it does, for models. */
+  readonly description: string;
+  /** Schema of the arguments. Models are offered it as JSON schema; arguments that do not fit are an error to them. */
+  readonly input: Input;
+  /** Returns JSON or a text. What it throws is told to the model. */
+  run(this: void, input: z.output<Input>, context: ToolContext): unknown;
+  /** Whether a call may be made twice in place of once, since that changes nothing. @default false */
+  readonly repeatable?: boolean;
+  /** @default '60s' */
+  readonly timeout?: string;
+}
+
+/** Tools in code by the name under which cards list them. */
+export type CodeTools = Readonly<Record<string, CodeTool>>;
+
+/** Returns a tool as it is, and gives the arguments of its `run` the type of its `input`. */
+export function defineTool<Input extends z.ZodObject>(tool: CodeTool<Input>): CodeTool {
+  return tool as CodeTool;
+}
+
+/**
+ * Adds tools in code to the content of a configuration, where they are activities on the queue of the run.
+ * @throws ConfigError if a tool is in both, or if its input cannot be told to a model
+ */
+export function withCodeTools(written: unknown, tools: CodeTools): unknown {
+  const content = Object(written) as Readonly<Record<string, unknown>>;
+  const there = Object(content.tools) as object;
+  const entries = Object.entries(tools).map(([name, { description, input, repeatable, timeout }]) => {
+    if (Object.hasOwn(there, name)) {
+      throw new ConfigError(`the tool ${name} is in "tools:" and in the plugin's code: rename one of them`);
+    }
+    const activity = { type: toolActivity(name) };
+    const settings = {
+      ...(repeatable !== undefined && { repeatable }),
+      ...(timeout !== undefined && { timeout }),
+    };
+    return [name, { activity, description, input: jsonSchemaOf(name, input), ...settings }] as const;
+  });
+  return entries.length === 0 ? written : { ...content, tools: { ...there, ...Object.fromEntries(entries) } };
+}
+
+function jsonSchemaOf(name: string, input: z.ZodObject): object {
+  try {
+    const { $schema, ...schema } = z.toJSONSchema(input, { io: 'input' });
+    return schema;
+  } catch (error) {
+    throw new ConfigError(`the input of the tool ${name} has no JSON schema: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Returns the activities that run tools in code. */
+export function activitiesOf(
+  tools: CodeTools,
+): Readonly<Record<string, (request: ToolRequest) => Promise<string>>> {
+  return Object.fromEntries(
+    Object.entries(tools).map(([name, tool]) => [
+      toolActivity(name),
+      (request: ToolRequest) => runTool(tool, request),
+    ]),
+  );
+}
+
+async function runTool({ input, run }: CodeTool, request: ToolRequest): Promise<string> {
+  const { success, data, error } = await input.safeParseAsync(request.arguments);
+  if (!success) {
+    const misfit = `the arguments do not fit: ${z.prettifyError(error)}`;
+    throw ApplicationFailure.nonRetryable(misfit, FAILURES.toolArguments);
+  }
+  const result = await run(data, { request, signal: Context.current().cancellationSignal });
+  const text = typeof result === 'string' ? result : JSON.stringify(result ?? null);
+  // A long result would not fit into the history.
+  return cutTo(text, request.resultBytes);
+}
