@@ -5,10 +5,10 @@ import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 const WORKFLOW = fileURLToPath(new URL('programs/bare-workflow.cjs', import.meta.url));
 
 /**
- * Runs the four calls as activities of a minimal workflow: a fixed plan, without store, ledger, limits or trace. This
+ * Runs calls as activities of a minimal workflow: a fixed plan, without store, ledger, limits or trace. This
  * is Temporal's own minimum cost, measured with the settings of a solve's worker.
  */
-export async function openBare({ connection, client }, name, ask) {
+export async function openBare({ connection, client }, name, activities, workflow = 'fourCalls') {
   const taskQueue = `bench-${name}`;
   const logger = new DefaultLogger('ERROR');
   const worker = await Worker.create({
@@ -16,11 +16,11 @@ export async function openBare({ connection, client }, name, ask) {
     taskQueue,
     workflowBundle: await bundleWorkflowCode({ workflowsPath: WORKFLOW, logger }),
     stickyQueueScheduleToStartTimeout: '2s',
-    activities: { ask },
+    activities,
   });
   const running = worker.run();
   return {
-    run: () => client.workflow.execute('fourCalls', { taskQueue, workflowId: `bare-${randomUUID()}` }),
+    run: () => client.workflow.execute(workflow, { taskQueue, workflowId: `bare-${randomUUID()}` }),
     close: async () => {
       worker.shutdown();
       await running;

@@ -13,7 +13,7 @@ export async function withContenders(server, delayMs, measure) {
   const name = `contenders-${delayMs}`;
   const providers = await spawnProviders({ delayMs, answerBytes: 1000, plan: FOUR_CALLS });
   const solver = await openSolver(server, providers.url, name);
-  const bare = await openBare(server, `${name}-bare`, callsTo(providers.url));
+  const bare = await openBare(server, `${name}-bare`, { ask: callsTo(providers.url) });
   const langGraph = await langGraphOn(providers.url, join(server.folder, `${name}.db`));
   const programs = {
     plain: plainProgram(providers.url),

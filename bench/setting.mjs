@@ -67,7 +67,7 @@ export const openClient = ({ client }, { store, temporal: { taskQueue } }) =>
   new ConductorClient({ client, store, taskQueue });
 
 /** Starts a worker in this process, with the embedded worker's settings, and a client that shares its connection. */
-export async function openSolver(server, url, name, changes = {}) {
+export async function openSolver(server, url, name, changes = {}, options = {}) {
   const taskQueue = `bench-${name}`;
   const store = databaseIn(join(server.folder, 'stores', name));
   const config = { ...configFor(url, store, taskQueue), ...changes };
@@ -76,7 +76,7 @@ export async function openSolver(server, url, name, changes = {}) {
     taskQueue,
     workflowBundle: { codePath: BUNDLE },
     stickyQueueScheduleToStartTimeout: '2s',
-    plugins: [new ConductorPlugin({ config })],
+    plugins: [new ConductorPlugin({ config, ...options })],
   });
   const running = worker.run();
   return {
@@ -140,10 +140,10 @@ async function startProgram(name, server, config, env = {}) {
 }
 
 /** Starts simulated providers in their own process, so that they use no processor time of the measured program. */
-export async function spawnProviders({ delayMs, answerBytes, plan }) {
+export async function spawnProviders({ delayMs, answerBytes, plan, models: others = {} }) {
   const folder = await mkdtemp(join(tmpdir(), 'bench-providers-'));
   const script = join(folder, 'script.json');
-  const models = { conductor: { delayMs, answer: planText(plan) } };
+  const models = { conductor: { delayMs, answer: planText(plan) }, ...others };
   await writeFile(script, JSON.stringify({ models, fallback: { delayMs, answer: 'x'.repeat(answerBytes) } }));
   const program = [
     '--require',

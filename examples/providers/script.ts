@@ -30,10 +30,17 @@ const faultSchema = z.discriminatedUnion(
 
 const tokens = z.int().nonnegative().exactOptional();
 
+/** Tool that a model calls. */
+const callSchema = z.strictObject({
+  name: z.string(),
+  input: z.union([z.string(), z.looseObject({})]),
+});
+
 const replySchema = z.strictObject({
   text: z.string(),
   finish: z.enum(['stop', 'length', 'refusal', 'filtered']).exactOptional(),
   refusal: z.string().exactOptional(),
+  calls: z.array(callSchema).exactOptional(),
   usage: z
     .strictObject({
       inputTokens: tokens,
