@@ -18,9 +18,9 @@ import { configFor, openServer, openSolver, spawnProviders } from './setting.mjs
 const { defineTool } = createRequire(import.meta.url)('../lib/index.js');
 
 const TURNS = 5;
-const ROUNDS = 9;
+const ROUNDS = 5;
 /** Runs of each program in a round. */
-const RUNS = 20;
+const RUNS = 10;
 /** Highest multiple of bare Temporal's processor time. */
 const AIM = 1.6;
 const PROGRAM = [process.execPath, fileURLToPath(new URL('programs/tools.mjs', import.meta.url))];
