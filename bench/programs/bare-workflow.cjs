@@ -1,6 +1,9 @@
 const { proxyActivities } = require('@temporalio/workflow');
 
-const { ask, converse, lookUp } = proxyActivities({ startToCloseTimeout: '1 minute', heartbeatTimeout: '5s' });
+const { ask, converse, lookUp } = proxyActivities({
+  startToCloseTimeout: '1 minute',
+  heartbeatTimeout: '5s',
+});
 
 /** Makes the calls of FOUR_CALLS in the same order, with the plan fixed in code. */
 exports.fourCalls = async function fourCalls() {

@@ -22,9 +22,11 @@ export interface CodeTool<Input extends z.ZodObject = z.ZodObject> {
   /** Schema of the arguments. Models are offered it as JSON schema; arguments that do not fit are an error to them. */
   readonly input: Input;
   /** Returns JSON or a text. What it throws is told to the model. */
-  run(this: void, input: z.output<Input>, context: ToolContext): unknown;
+  run(input: z.output<Input>, context: ToolContext): unknown;
   /** Whether a call may be made twice in place of once, since that changes nothing. @default false */
   readonly repeatable?: boolean;
+  /** Whether a person decides on each call. @default false */
+  readonly approve?: boolean;
   /** @default '60s' */
   readonly timeout?: string;
 }
@@ -34,7 +36,7 @@ export type CodeTools = Readonly<Record<string, CodeTool>>;
 
 /** Returns a tool as it is, and gives the arguments of its `run` the type of its `input`. */
 export function defineTool<Input extends z.ZodObject>(tool: CodeTool<Input>): CodeTool {
-  return tool as CodeTool;
+  return tool;
 }
 
 /**
@@ -44,23 +46,22 @@ export function defineTool<Input extends z.ZodObject>(tool: CodeTool<Input>): Co
 export function withCodeTools(written: unknown, tools: CodeTools): unknown {
   const content = Object(written) as Readonly<Record<string, unknown>>;
   const there = Object(content.tools) as object;
-  const entries = Object.entries(tools).map(([name, { description, input, repeatable, timeout }]) => {
+  const entries = Object.entries(tools).map(([name, tool]) => {
     if (Object.hasOwn(there, name)) {
       throw new ConfigError(`the tool ${name} is in "tools:" and in the plugin's code: rename one of them`);
     }
-    const activity = { type: toolActivity(name) };
-    const settings = {
-      ...(repeatable !== undefined && { repeatable }),
-      ...(timeout !== undefined && { timeout }),
-    };
-    return [name, { activity, description, input: jsonSchemaOf(name, input), ...settings }] as const;
+    const { description, repeatable, approve, timeout } = tool;
+    const settings = { description, repeatable, approve, timeout };
+    const input = jsonSchemaOf(name, tool.input);
+    return [name, { activity: { type: toolActivity(name) }, input, ...settings }] as const;
   });
   return entries.length === 0 ? written : { ...content, tools: { ...there, ...Object.fromEntries(entries) } };
 }
 
 function jsonSchemaOf(name: string, input: z.ZodObject): object {
   try {
-    const { $schema, ...schema } = z.toJSONSchema(input, { io: 'input' });
+    const schema = z.toJSONSchema(input, { io: 'input' });
+    delete schema.$schema;
     return schema;
   } catch (error) {
     throw new ConfigError(`the input of the tool ${name} has no JSON schema: ${reasonOf(error)}`, {
@@ -81,13 +82,13 @@ export function activitiesOf(
   );
 }
 
-async function runTool({ input, run }: CodeTool, request: ToolRequest): Promise<string> {
-  const { success, data, error } = await input.safeParseAsync(request.arguments);
+async function runTool(tool: CodeTool, request: ToolRequest): Promise<string> {
+  const { success, data, error } = await tool.input.safeParseAsync(request.arguments);
   if (!success) {
     const misfit = `the arguments do not fit: ${z.prettifyError(error)}`;
     throw ApplicationFailure.nonRetryable(misfit, FAILURES.toolArguments);
   }
-  const result = await run(data, { request, signal: Context.current().cancellationSignal });
+  const result = await tool.run(data, { request, signal: Context.current().cancellationSignal });
   const text = typeof result === 'string' ? result : JSON.stringify(result ?? null);
   // A long result would not fit into the history.
   return cutTo(text, request.resultBytes);

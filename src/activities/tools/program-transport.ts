@@ -13,8 +13,11 @@ const END_MS = 2000;
 /** Characters of stderr that are kept. */
 const MOST_KEPT = 4096;
 
-/** Variables that every program gets, besides those of `startProgram`. */
-const USUAL = ['LOGNAME', 'SHELL', 'TERM', 'USER'];
+/** Variables that every program gets, on Unix and Windows. */
+const USUAL = [
+  ...['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'],
+  ...['APPDATA', 'COMSPEC', 'LOCALAPPDATA', 'PATHEXT', 'Path', 'SYSTEMROOT', 'TEMP', 'TMP', 'USERPROFILE'],
+];
 
 /**
  * Connection to a program that speaks the protocol on its stdin and stdout, a message a line. Lines that are no JSON are
@@ -44,11 +47,10 @@ export class ProgramTransport implements Transport {
     const [given = '', ...args] = this.command;
     // A path is the operator's own choice, in the folder where the worker was started.
     const program = given === basename(given) ? given : resolve(given);
-    const env = { ...pick(process.env, USUAL), ...this.env };
     const child = startProgram(program, args, {
       cwd: process.cwd(),
-      env: { ...process.env, ...env },
-      passes: new RegExp(`^(?:${Object.keys(env).join('|')})$`),
+      env: { ...pick(process.env, USUAL), ...this.env },
+      passes: 'all',
       stdio: ['pipe', 'pipe', 'pipe'],
       // A group of its own is killed with all that the program started.
       detached: hasGroups,

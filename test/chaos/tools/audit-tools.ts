@@ -14,7 +14,21 @@ interface Told {
   readonly ended: number;
 }
 
-const UNKNOWN = /outcome of this call is unknown/;
+const UNKNOWN = 'outcome of this call is unknown';
+
+/** Laws, each with what breaks it. */
+const LAWS: readonly (readonly [law: string, isBroken: (call: Told) => boolean])[] = [
+  [
+    'a call that may not be repeated is sent at most once',
+    ({ isRepeatable, begun }) => !isRepeatable && begun > 1,
+  ],
+  ['a result is one that the tool gave', ({ outcome, ended }) => outcome === 'ok' && ended === 0],
+  [
+    'a call that was begun is not told as one that was not made',
+    ({ outcome, begun }) => outcome === 'error' && begun > 0,
+  ],
+  ['an unknown outcome is told', ({ outcome, output }) => outcome === 'unknown' && !output.includes(UNKNOWN)],
+];
 
 /** Checks what the model was told of its calls against what the servers noted. */
 export function auditTools({ runs }: Evidence, notes: readonly Note[]): Finding[] {
@@ -28,24 +42,18 @@ export function auditTools({ runs }: Evidence, notes: readonly Note[]): Finding[
     }),
   );
   return calls.flatMap((call) =>
-    complaintsAbout(call).map((law) => finding(law, JSON.stringify(call), call.run)),
+    LAWS.filter(([, isBroken]) => isBroken(call)).map(([law]) =>
+      finding(law, JSON.stringify(call), call.run),
+    ),
   );
 }
 
-function complaintsAbout({ isRepeatable, outcome, output, begun, ended }: Told): string[] {
-  const isKnown = outcome === 'ok' || outcome === 'error';
-  return [
-    ...(!isRepeatable && begun > 1 ? ['a call that may not be repeated is sent at most once'] : []),
-    ...(outcome === 'ok' && ended === 0 ? ['a result is one that the tool gave'] : []),
-    ...(outcome === 'error' && begun > 0
-      ? ['a call that was begun is not told as one that was not made']
-      : []),
-    ...(begun > 0 && ended === 0 && isKnown ? ['a call without an end has no known outcome'] : []),
-    ...(outcome === 'unknown' && !UNKNOWN.test(output) ? ['an unknown outcome is told'] : []),
-  ];
-}
+type TracedCall = NonNullable<
+  SolveResult['rounds'][number]['steps'][number]['turns']
+>[number]['calls'][number];
 
-export function callsOfTools(trace: SolveResult | null) {
+/** Returns the calls of tools in a trace. */
+export function callsOfTools(trace: SolveResult | null): TracedCall[] {
   const steps = (trace?.rounds ?? []).flatMap((round) => round.steps);
   return steps.flatMap(({ turns = [] }) => turns.flatMap(({ calls }) => calls));
 }
