@@ -34,11 +34,6 @@ export const CHECK_ANSWER = 'conductor.checkAnswer';
 export const KEEP_TEXT = 'conductor.keepText';
 export const READ_TEXT = 'conductor.readText';
 
-/** Returns the activity type of a tool in code. Never change the format. */
-export function toolActivity(name: string): string {
-  return `conductor.tool.${name}`;
-}
-
 /** Global variable of the sandbox, set by a worker without keys: see `workflows/encoded-failures.ts`. */
 export const PLAIN_FAILURES = 'conductorPlainFailures';
 

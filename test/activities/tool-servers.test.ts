@@ -4,7 +4,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { ToolConnections } from '../../src/activities/tools/connections';
 import { offeredName } from '../../src/activities/tools/offered-name';
-import { cutTo, resultSchema, textOfResult } from '../../src/activities/tools/result-text';
+import { cutTo, toolResultSchema, textOfResult } from '../../src/activities/tools/result-text';
 import { parseConfig } from '../../src/config/load';
 import { listen, type Listening } from '../../src/network/listen';
 
@@ -70,7 +70,7 @@ test('a server over HTTP is listed and called with its own header, over one conn
   const result = await connections.use('remote', (client) =>
     client.callTool({ name: 'look', arguments: { at: 'the source' } }),
   );
-  expect(textOfResult(resultSchema.parse(result))).toEqual({ text: 'seen: the source', isError: false });
+  expect(textOfResult(toolResultSchema.parse(result))).toEqual({ text: 'seen: the source', isError: false });
   expect(new Set(headers)).toEqual(new Set(['Bearer tool-key']));
 });
 
@@ -108,7 +108,7 @@ test('a result is cut between two characters, and what is no text is named', () 
     structuredContent: { n: 1 },
     isError: true,
   };
-  expect(textOfResult(resultSchema.parse(result))).toEqual({
+  expect(textOfResult(toolResultSchema.parse(result))).toEqual({
     text: 'file:///a:\nA\n(a link to https://b, which was not followed)\n(audio/wav of 3 bytes, which cannot be shown)\n(unreadable, which cannot be shown)\n{"n":1}',
     isError: true,
   });

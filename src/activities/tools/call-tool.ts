@@ -13,7 +13,7 @@ import { ToolCallRecord } from '../../store/tool-calls';
 import { untilWritten } from '../heartbeat';
 import { causesOf } from '../models/diagnose';
 import { isLasting, type ToolConnections } from './connections';
-import { cutTo, resultSchema, textOfResult } from './result-text';
+import { cutTo, toolResultSchema, textOfResult } from './result-text';
 
 /** Attempts of a call that surely sent nothing, before the model is told so. */
 const MAX_UNSENT = 5;
@@ -116,7 +116,7 @@ async function send(
       const options = { signal, timeout, maxTotalTimeout: timeout };
       const params = { name: tool, arguments: args };
       // The client's own `callTool` would compile and apply a schema that the server sent, and that may never end.
-      const result = await client.request({ method: 'tools/call', params }, resultSchema, options);
+      const result = await client.request({ method: 'tools/call', params }, toolResultSchema, options);
       const { text, isError } = textOfResult(result);
       return [isError ? 'error' : 'ok', text];
     });

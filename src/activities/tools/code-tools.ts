@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { ConfigError } from '../../config/errors';
 import { reasonOf } from '../../errors';
 import { FAILURES } from '../../protocol/failures';
-import { toolActivity } from '../../protocol/names';
 import type { ToolRequest } from '../../protocol/tool-use';
 import { cutTo } from './result-text';
 
@@ -56,6 +55,11 @@ export function withCodeTools(written: unknown, tools: CodeTools): unknown {
     return [name, { activity: { type: toolActivity(name) }, input, ...settings }] as const;
   });
   return entries.length === 0 ? written : { ...content, tools: { ...there, ...Object.fromEntries(entries) } };
+}
+
+/** Returns the activity type of a tool in code, which is written into histories: never change the format. */
+function toolActivity(name: string): string {
+  return `conductor.tool.${name}`;
 }
 
 function jsonSchemaOf(name: string, input: z.ZodObject): object {

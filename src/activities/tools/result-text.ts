@@ -12,7 +12,7 @@ const contentSchema = z.looseObject({
 });
 
 /** Result of a call, as far as it is read: the rest is the server's own business. */
-export const resultSchema = z.looseObject({
+export const toolResultSchema = z.looseObject({
   content: z.array(contentSchema.catch({ type: 'unreadable' })).default([]),
   structuredContent: z.unknown().optional(),
   isError: z.boolean().optional(),
@@ -23,7 +23,7 @@ export function textOfResult({
   content,
   structuredContent,
   isError = false,
-}: z.output<typeof resultSchema>): {
+}: z.output<typeof toolResultSchema>): {
   readonly text: string;
   readonly isError: boolean;
 } {
