@@ -55,12 +55,8 @@ describe('a run in plain lines', () => {
       'step 1 (gpt) started',
       `${asked(1)} → under way`,
     ]);
-    expect(describeChanges(first, second)).toEqual([
-      `${asked(1)} → ok: The Danube rises at Donaueschingen.`,
-    ]);
-    expect(describeChanges(second, third)).toEqual([
-      `${asked(2)} → ok: The Danube rises at Donaueschingen.`,
-    ]);
+    expect(describeChanges(first, second)).toEqual([`${asked(1)} → ok: The Danube rises at Donaueschingen.`]);
+    expect(describeChanges(second, third)).toEqual([`${asked(2)} → ok: The Danube rises at Donaueschingen.`]);
   });
 
   test('a fallback that takes over is reported, even if nobody saw the failure before it', () => {
