@@ -39,7 +39,7 @@ export { whileHeartbeating, withinLimit } from './heartbeat';
 export { LiveLog } from './live-log';
 export type { Dependencies, PolicyProvider } from './send-request';
 export { createPacing } from './rate-limits/pacing';
-export { createTools } from './tools';
+export { createTools, type LookedTool, type Tools } from './tools';
 export { withThoughtsApart } from './thoughts-apart';
 export {
   activitiesOf,

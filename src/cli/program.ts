@@ -214,6 +214,13 @@ export function buildProgram(): Command {
     run(() => import('./setup/doctor.js'), 'doctor'),
   );
 
+  add('tools', 'show what the servers of tools offer, and whether it has changed since it was first used')
+    .option(
+      '--accept <name>',
+      'use what has changed: an entry, or one of its tools, e.g. github.search_issues',
+    )
+    .action(run(() => import('./setup/tools.js'), 'showTools'));
+
   const pool = addersTo(program.command('pool').description('look after the pool'));
   pool.add('check', 'make one tiny call to the Conductor and to each worker').action(run(pools, 'checkPool'));
 

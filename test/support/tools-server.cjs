@@ -14,7 +14,7 @@ const text = (said) => ({ content: [{ type: 'text', text: said }] });
 
 const server = new McpServer({ name: 'tools-of-a-test', version: '1.0.0' });
 const tool = (name, inputSchema, answer) =>
-  server.registerTool(name, { description: `${name} of a test`, inputSchema }, async (args, extra) => {
+  server.registerTool(name, { description: `${name} of ${process.argv[2] ?? 'a test'}`, inputSchema }, async (args, extra) => {
     note(`${name} ${JSON.stringify(args)}`);
     return answer(args, extra);
   });

@@ -1,25 +1,18 @@
-import type { Client } from '@modelcontextprotocol/client' with { 'resolution-mode': 'import' };
 import { activityInfo } from '@temporalio/activity';
-import { z } from 'zod';
-import { findJsonExcess } from '../../network/json-bounds';
 import type { ToolCard } from '../../protocol/tool-cards';
 import type { OfferedTool } from '../../protocol/parts';
 import type { ListedTool, ListedTools } from '../../protocol/tool-use';
 import { jsonBytes } from '../../plan/plan';
-import { timeLimit } from '../heartbeat';
 import { keepByReference } from '../tool-turns';
 import { type ToolDependencies, unsent } from './call-tool';
 import { isLasting } from './connections';
-import { offeredName } from './offered-name';
+import { checkPin } from './pins';
+import { readServerTools } from './server-tools';
 
-/** Longest description and schema of one tool, and most tools of one run: vendors take no more than 128. */
-const MAX_TOOL_BYTES = 32 * 1024;
+/** Most tools of one run: vendors take no more. */
 const MAX_TOOLS = 128;
 /** Attempts to list the tools of a server that may be starting; then the run goes on without them. */
 const MAX_ATTEMPTS = 3;
-/** Time that a server has to list its tools, and pages of its list that are read. */
-const LIST_MS = 30_000;
-const MAX_PAGES = 64;
 
 interface Found {
   readonly listed: ListedTool;
@@ -31,9 +24,10 @@ interface Found {
  * offered, is missing with a reason; the run goes on without it.
  */
 export async function listTools(
-  { store, connections }: ToolDependencies,
+  dependencies: ToolDependencies,
   cards: readonly ToolCard[],
 ): Promise<ListedTools> {
+  const { store, connections } = dependencies;
   const { attempt } = activityInfo();
   const problems: string[] = [];
   const found: Found[] = [];
@@ -41,7 +35,7 @@ export async function listTools(
     if (card.kind !== 'mcp') found.push(ownTool(card));
     else {
       try {
-        found.push(...(await toolsOfServer(card, connections, problems)));
+        found.push(...(await toolsOfServer(card, dependencies, problems)));
       } catch (error) {
         const reason = `the tools of ${card.name} cannot be listed: ${connections.reasonFrom(card.name, error)}`;
         if (attempt < MAX_ATTEMPTS && !isLasting(error)) throw unsent(reason);
@@ -81,67 +75,24 @@ const OVERHEAD = 256;
 
 async function toolsOfServer(
   { name: entry, allow, repeatable, approve }: Extract<ToolCard, { readonly kind: 'mcp' }>,
-  connections: ToolDependencies['connections'],
+  { store, connections }: ToolDependencies,
   problems: string[],
 ): Promise<Found[]> {
-  const sent = await connections.use(entry, (client) => findSent(client, allow));
-  return allow.flatMap((tool): Found[] => {
-    const here = sent.get(tool);
-    if (here === undefined) {
-      problems.push(`${entry} has no tool ${tool}`);
-      return [];
+  const found: Found[] = [];
+  for (const here of await readServerTools(connections, entry, allow)) {
+    const { tool } = here;
+    const pin = 'offered' in here ? await checkPin(store, entry, here) : 'same';
+    if (!('offered' in here)) problems.push(here.problem);
+    else if (pin === 'changed') problems.push(`${entry}.${tool} is withheld: ${CHANGED}`);
+    else {
+      const place = { card: entry, tool, name: here.offered.name };
+      const rights = { repeatable: repeatable.includes(tool), approve: approve.includes(tool) };
+      found.push(foundAs({ ...place, ...rights }, here.offered));
     }
-    const excess = excessIn(here);
-    if (excess !== null) {
-      problems.push(`${entry}.${tool} is withheld: ${excess}`);
-      return [];
-    }
-    const { description, inputSchema: input } = sentSchema.parse(here);
-    const name = offeredName(entry, tool);
-    const place = { card: entry, tool, name };
-    const rights = { repeatable: repeatable.includes(tool), approve: approve.includes(tool) };
-    return [foundAs({ ...place, ...rights }, { name, description, input })];
-  });
-}
-
-const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
-
-/** Tool as a server sends it. */
-const sentSchema = z.looseObject({
-  description: z.string().catch(''),
-  inputSchema: z.looseObject({ type: z.literal('object') }),
-});
-
-/** Returns what a server sends of the tools that are asked for, by name; each page is asked for until all are there. */
-async function findSent(client: Client, names: readonly string[]): Promise<Map<string, unknown>> {
-  const sent = new Map<string, unknown>();
-  const options = { timeout: LIST_MS, signal: timeLimit(LIST_MS) };
-  let params = {};
-  for (let page = 0; page < MAX_PAGES && sent.size < names.length; page += 1) {
-    const { tools, nextCursor } = await client.request({ method: 'tools/list', params }, pageSchema, options);
-    for (const tool of tools) {
-      const { name } = Object(tool) as { readonly name?: unknown };
-      // A second tool of a name does not replace the first.
-      if (typeof name === 'string' && names.includes(name) && !sent.has(name)) sent.set(name, tool);
-    }
-    if (nextCursor === undefined) break;
-    params = { cursor: nextCursor };
   }
-  return sent;
+  return found;
 }
 
-/** Returns why a tool cannot be offered: what is in the way of all who read, write or walk it. */
-function excessIn(sent: unknown): string | null {
-  const { description, inputSchema } = Object(sent) as Readonly<Record<string, unknown>>;
-  let json: string;
-  try {
-    json = JSON.stringify({ description, inputSchema });
-  } catch {
-    return 'its schema is nested too deep';
-  }
-  const bytes = Buffer.byteLength(json);
-  if (bytes > MAX_TOOL_BYTES) return `its description and schema take ${bytes} bytes, over ${MAX_TOOL_BYTES}`;
-  const excess = findJsonExcess(json);
-  if (excess !== null) return `its schema has ${excess}`;
-  return sentSchema.safeParse(sent).success ? null : 'its schema is not a JSON schema of type: object';
-}
+const CHANGED =
+  'its server describes it in another way than when it was first used; "temporal-conductor tools" shows how, and ' +
+  'accepts it';

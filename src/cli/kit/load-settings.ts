@@ -27,6 +27,13 @@ export async function loadSettings(options: WorkOptions): Promise<TrainableConfi
   return config;
 }
 
+/** Loads the configuration for a command that starts or asks what it names, without calls of models. */
+export async function loadTrusted(options: WorkOptions): Promise<TrainableConfig> {
+  const { config } = await loadChecked(options.config);
+  await checkTrust(config, options);
+  return config;
+}
+
 /** Loads the configuration for a command with calls. @throws ConfigError if this process cannot make all of them */
 export async function loadServable(
   options: WorkOptions,

@@ -18,6 +18,7 @@ import { readRefused } from '../../store/refusals';
 import { idOfStore } from '../../store/store-id';
 import { checkModels } from './check-models';
 import { checkProxies } from './check-proxies';
+import { checkServers } from './tools';
 import { EXIT, type ExitCode } from '../kit/ending';
 import {
   broken,
@@ -49,6 +50,7 @@ const CONFIG_CHECKS: Readonly<Record<string, (place: ConfigCheck) => Looked[] | 
   Proxy: checkProxies,
   Models: ({ cards, untrusted }) =>
     checkModels(cards, (card) => !foreignKeys([card], process.env).some((pair) => untrusted.includes(pair))),
+  Tools: ({ config, untrusted, isStoreTrusted }) => (isStoreTrusted ? checkServers(config, untrusted) : []),
   Encryption: checkEncryption,
   Store: findStore,
   Streams: findRefused,

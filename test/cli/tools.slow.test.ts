@@ -7,13 +7,15 @@ import { PLAN, useStage } from './stage';
 const stage = useStage({ boss: { answer: PLAN }, alpha: {} }, { configOf: withShop, server: 'shared' });
 const { start, run } = stage;
 
-/** Returns a pool whose worker may order things, if a person lets it. */
-function withShop(url: string): ConfigInput {
+/** Returns a pool whose worker may order things, if a person lets it. @param words what its server says of them */
+function withShop(url: string, ...words: readonly string[]): ConfigInput {
   const { workers, ...rest } = poolAt(url);
   const server = join(__dirname, '../support/tools-server.cjs');
   return {
     ...rest,
-    tools: { shop: { mcp: { command: [process.execPath, server] }, allow: ['order'], approve: ['order'] } },
+    tools: {
+      shop: { mcp: { command: [process.execPath, server, ...words] }, allow: ['order'], approve: ['order'] },
+    },
     workers: workers.map((worker) => (worker.id === 'alpha' ? { ...worker, tools: ['shop'] } : worker)),
   };
 }
@@ -50,4 +52,34 @@ test('a call that waits is shown with its arguments, and approved, changed or re
   const [, told] = stage.providers.log.filter(({ model }) => model === 'alpha');
   expect(told?.body).toContain('We have one.');
   expect(told?.body).toContain('Ordered: a small globe.');
+});
+
+test('a tool that its server describes in another way is withheld until it is accepted', async () => {
+  const offered = async (): Promise<boolean> => {
+    const before = stage.callsOf('alpha');
+    stage.providers.script('alpha', ['Well.']);
+    expect(await run('solve', 'Order nothing.', '--trust')).toMatchObject({ code: 0 });
+    const asked = stage.providers.log.filter(({ model }) => model === 'alpha').slice(before);
+    return asked.every(({ body }) => body.includes('shop__order'));
+  };
+  const first = await run('tools', '--trust');
+  expect(first.code).toBe(0);
+  expect(first.stdout).toContain('not used yet');
+  expect(await offered()).toBe(true);
+
+  await stage.folder.write('conductor.yaml', {
+    ...stage.pool(),
+    ...withShop(stage.providers.url, 'another'),
+  });
+  expect(await offered()).toBe(false);
+  const [seen, checked] = await Promise.all([run('tools'), run('doctor')]);
+  expect(seen.code).toBe(1);
+  for (const { stdout } of [seen, checked])
+    expect(stdout).toContain('shop.order has changed since it was first used');
+  expect(await run('tools', '--accept', 'shop.nothing')).toMatchObject(
+    endedWith(2, 'no change of shop.nothing'),
+  );
+  const accepted = await run('tools', '--accept', 'shop.order');
+  expect(accepted).toMatchObject(endedWith(0, 'Accepted: shop.order.'));
+  expect(await offered()).toBe(true);
 });
