@@ -16,6 +16,16 @@ const spentSchema = z.object({
 });
 export type Spent = z.infer<typeof spentSchema>;
 
+const toolCallSchema = z.object({
+  step: z.int(),
+  worker: z.string(),
+  name: z.string(),
+  /** JSON. */
+  arguments: textSchema,
+  output: textSchema.nullable(),
+  outcome: z.string().nullable(),
+});
+
 /** One plan for a question that was carried out and judged. */
 export const attemptSchema = z.object({
   plan,
@@ -31,6 +41,8 @@ export const attemptSchema = z.object({
   usage: z.object({ calls: z.number(), inputTokens: z.number(), outputTokens: z.number() }),
   /** 10⁻⁹ USD; null if a price is unknown. */
   nanoUsd: z.number().nullable(),
+  /** Calls of tools that its steps made, in order; absent if they made none. */
+  toolCalls: z.array(toolCallSchema).exactOptional(),
   /** Why an attempt is `ungraded` and does not count: provider or grader failure, or a limit was reached; else null. */
   invalidBecause: z.string().nullable(),
 });

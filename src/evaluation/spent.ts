@@ -1,7 +1,8 @@
 import type { Call, SolveTrace } from '../protocol/solve';
 import { ownRound } from '../trace/run-tree';
 import type { LoggedSolve } from './contract';
-import type { Spent } from './results';
+import { toolCallsOf } from '../trace/tool-calls';
+import type { Attempt, Spent } from './results';
 import { sumOfAll } from '../statistics/statistics';
 import { tally } from '../statistics/tally';
 
@@ -30,6 +31,18 @@ export function addSpent(one: Spent, other: Spent): Spent {
     outputTokens: one.outputTokens + other.outputTokens,
     nanoUsd: sumOfAll([one.nanoUsd, other.nanoUsd]),
   };
+}
+
+/** Returns the calls of tools that the steps of a solve made, in order. */
+export function toolCallsIn({ rounds }: Pick<SolveTrace, 'rounds'>): NonNullable<Attempt['toolCalls']> {
+  return rounds.flatMap(({ steps }) =>
+    steps.flatMap((step) =>
+      toolCallsOf(step).map(({ worker, name, arguments: args, output, outcome }) => ({
+        step: step.index,
+        ...{ worker, name, arguments: args, output, outcome },
+      })),
+    ),
+  );
 }
 
 /** Chooses the unit for equal cost: money, or tokens if nothing was paid or a price is unknown. */

@@ -1,6 +1,6 @@
-import { loggedFactsOf, spentOn, unitOf } from '../../src/evaluation/spent';
+import { loggedFactsOf, spentOn, toolCallsIn, unitOf } from '../../src/evaluation/spent';
 import type { Call } from '../../src';
-import { sampleCall, sampleTrace } from '../trace/sample-trace';
+import { sampleCall, sampleToolCall, sampleTrace, sampleTurns, withStep } from '../trace/sample-trace';
 
 const call = (tokens: number | null, nanoUsd: number | null): Call => {
   const usage = { inputTokens: 0, outputTokens: tokens ?? 0, cachedInputTokens: 0, reasoningTokens: 0 };
@@ -24,4 +24,15 @@ test('facts name the checkpoint that wrote plans, and none for a prompted Conduc
   const traces = [sampleTrace(), sampleTrace({ checkpoint: 'nightly/000001' })];
   expect(loggedFactsOf(traces)).toMatchObject({ checkpoint: 'nightly/000001' });
   expect(loggedFactsOf([sampleTrace()])).not.toHaveProperty('checkpoint');
+});
+
+test('a record holds the calls of tools of all steps, in order', () => {
+  const [first, second] = ['look_up', 'order'].map((name) => sampleToolCall({ name }));
+  if (first === undefined || second === undefined) throw new Error('two calls were made');
+  const turns = sampleTurns('gpt', [first], [second]);
+  expect(toolCallsIn(withStep(sampleTrace(), 0, { turns }))).toMatchObject([
+    { step: 0, worker: 'gpt', name: 'look_up', outcome: first.outcome },
+    { step: 0, worker: 'gpt', name: 'order', arguments: second.arguments },
+  ]);
+  expect(toolCallsIn(sampleTrace())).toEqual([]);
 });

@@ -17,6 +17,7 @@ import {
 import { reasonOf } from '../../errors';
 import type { AskedQuestion, QuestionRef } from '../contract';
 import type { Attempt } from '../results';
+import { toolCallsIn } from '../spent';
 import { sumOfAll } from '../../statistics/statistics';
 
 /** A question, and the settings that its attempts share. */
@@ -64,7 +65,7 @@ export async function playPromptedPlan(
     // Our own limits, and a Conductor that cannot be called as configured, say nothing about a plan.
     const type = error instanceof ApplicationFailure ? (error.type ?? '') : '';
     if (limitIn(type) === null && type !== FAILURES.configuration) throw error;
-    return { ...NOT_PLAYED, invalidBecause: reasonOf(error), ...costOf(recorder.trace) };
+    return { ...NOT_PLAYED, invalidBecause: reasonOf(error), ...usedIn(recorder.trace) };
   }
 }
 
@@ -96,7 +97,7 @@ function contextOf(
 function ungradedAttempt(context: RunContext, plan: Plan): Ungraded {
   const { trace } = context.recorder;
   const answer = lastOutputOf(context);
-  return { plan, problem: null, answer, invalidBecause: foreignFailureIn(trace), ...costOf(trace) };
+  return { plan, problem: null, answer, invalidBecause: foreignFailureIn(trace), ...usedIn(trace) };
 }
 
 /** Describes an attempt without a plan. An invalid reply counts against the Conductor, but no provider's failure. */
@@ -104,7 +105,7 @@ function withoutPlan(trace: SolveTrace): Ungraded {
   const error = trace.calls.at(-1)?.error;
   const reason = error?.message ?? 'the Conductor wrote no plan';
   const isOwn = error?.type === FAILURES.planInvalid;
-  return { ...NOT_PLAYED, ...(isOwn ? { problem: reason } : { invalidBecause: reason }), ...costOf(trace) };
+  return { ...NOT_PLAYED, ...(isOwn ? { problem: reason } : { invalidBecause: reason }), ...usedIn(trace) };
 }
 
 /** Failures that count against a plan or a method, since its models caused them. */
@@ -117,6 +118,12 @@ export function foreignFailureIn({ rounds }: SolveTrace): string | null {
   return failed?.error?.message ?? null;
 }
 
-function costOf({ usage, calls }: SolveTrace): Pick<Attempt, 'usage' | 'nanoUsd'> {
-  return { usage, nanoUsd: sumOfAll(calls.map(({ nanoUsd }) => nanoUsd)) };
+function usedIn(trace: SolveTrace): Pick<Attempt, 'usage' | 'nanoUsd' | 'toolCalls'> {
+  const { usage, calls } = trace;
+  const toolCalls = toolCallsIn(trace);
+  return {
+    usage,
+    nanoUsd: sumOfAll(calls.map(({ nanoUsd }) => nanoUsd)),
+    ...(toolCalls.length > 0 && { toolCalls }),
+  };
 }
