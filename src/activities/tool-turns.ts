@@ -1,6 +1,13 @@
 import { argumentsIn, type OfferedTool, type Part, type ToolUse, type Turn } from '../protocol/parts';
 import type { Text, TextRef } from '../protocol/text';
-import type { AskedCall, Exchange, TakenTurn, ToolResult, ToolTurn } from '../protocol/tool-use';
+import {
+  type AskedCall,
+  type Exchange,
+  INLINE_CALL_BYTES,
+  type TakenTurn,
+  type ToolResult,
+  type ToolTurn,
+} from '../protocol/tool-use';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 
@@ -26,7 +33,7 @@ export async function keepTurn(
     calls: await Promise.all(
       calls.map(async ({ id, name, input }): Promise<AskedCall> => {
         const problem = problemOf(name, input, names);
-        const call = { id, name, input: await keepText(store, input) };
+        const call = { id, name, input: await keepText(store, input, INLINE_CALL_BYTES) };
         if (problem !== null) return { ...call, problem };
         return asks.includes(name) ? { ...call, asks: true } : call;
       }),

@@ -325,7 +325,6 @@ export class ConductorClient {
     const { trace } = await readRunNow(this.client, id);
     const waiting = waitingCalls(trace).find((each) => each.id === call);
     if (waiting === undefined) return;
-    // Loads what checks schemas only for whom it may concern.
     const { checkArguments } = await import('./tools/check-arguments.js');
     await checkArguments(this.client, this.store, id, waiting.name, given);
   }

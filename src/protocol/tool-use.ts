@@ -26,6 +26,9 @@ export interface ListedTools {
   readonly problems: readonly string[];
 }
 
+/** Bytes of arguments and results that travel inline: a step's requests, and the run's result, hold many of them. */
+export const INLINE_CALL_BYTES = 1024;
+
 /** A call that a model asks for. */
 export interface AskedCall {
   readonly id: string;

@@ -78,10 +78,10 @@ export async function textOf(text: Text | null, taskQueue?: string): Promise<str
 }
 
 /** Keeps a text that is long for a history, and returns its reference. */
-export async function keepIfLong(text: Text, storeId: string | undefined): Promise<Text> {
+export async function keepIfLong(text: Text, storeId?: string, inlineBytes = INLINE_BYTES): Promise<Text> {
   // UTF-16 units take at most three UTF-8 bytes each: short enough without counting.
-  if (typeof text !== 'string' || text.length * 3 <= INLINE_BYTES) return text;
-  return storeActivities('keep a long output')[KEEP_TEXT](text, undefined, storeId);
+  if (typeof text !== 'string' || text.length * 3 <= inlineBytes) return text;
+  return storeActivities('keep a long output')[KEEP_TEXT](text, inlineBytes, storeId);
 }
 
 /** Returns one line about a step for Temporal's UI. */

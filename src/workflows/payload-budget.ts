@@ -2,7 +2,7 @@ import { condition } from '@temporalio/workflow';
 import { jsonBytes } from '../plan/plan';
 import type { Background } from '../protocol/input';
 import { KEEP_TEXT } from '../protocol/names';
-import type { RoundTrace, SolveTrace } from '../protocol/solve';
+import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { storeActivities } from './activities';
 import { isOwnCancellation } from './failures';
@@ -80,6 +80,8 @@ async function keepOrShow(text: string, storeId: string | undefined): Promise<Te
 /** Temporal takes payloads up to 2 MB: with a longer result, a run would never end. */
 const MAX_RESULT_BYTES = 1_900_000;
 const CLIPPED_CHARACTERS = 200;
+/** There may be more calls of tools than of models. */
+const CLIPPED_CALL_CHARACTERS = 100;
 
 /** Shortens a trace that is too long for a result: first children's texts, then all. Histories keep them whole. */
 export function fitResult(trace: SolveTrace): SolveTrace {
@@ -88,15 +90,27 @@ export function fitResult(trace: SolveTrace): SolveTrace {
   return jsonBytes(fitted) <= MAX_RESULT_BYTES ? fitted : clipRounds(trace, () => true);
 }
 
+type Turn = NonNullable<StepTrace['turns']>[number];
+
 function clipRounds(trace: SolveTrace, isClipped: (round: RoundTrace) => boolean): SolveTrace {
-  const clip = (text: string): string =>
-    text.length <= CLIPPED_CHARACTERS ? text : `${text.slice(0, CLIPPED_CHARACTERS)}…`;
-  const clipText = (text: Text | null): Text | null => (typeof text === 'string' ? clip(text) : text);
+  const clip = (text: string, most = CLIPPED_CHARACTERS): string =>
+    text.length <= most ? text : `${text.slice(0, most)}…`;
+  const clipText = <Of extends Text | null>(text: Of, most?: number): Of | string =>
+    typeof text === 'string' ? clip(text, most) : text;
+  const clipTurn = ({ calls, ...turn }: Turn): Turn => ({
+    ...turn,
+    calls: calls.map((call) => ({
+      ...call,
+      arguments: clipText(call.arguments, CLIPPED_CALL_CHARACTERS),
+      output: clipText(call.output, CLIPPED_CALL_CHARACTERS),
+    })),
+  });
   const rounds = trace.rounds.map((round) => {
     if (!isClipped(round)) return round;
-    const steps = round.steps.map(({ thoughts, ...step }) => ({
+    const steps = round.steps.map(({ thoughts, turns, ...step }) => ({
       ...step,
       output: clipText(step.output),
+      ...(turns !== undefined && { turns: turns.map(clipTurn) }),
       ...(thoughts !== undefined && { thoughts: typeof thoughts === 'string' ? clip(thoughts) : thoughts }),
     }));
     const planned = round.plan?.steps.map((step) => ({ ...step, subtask: clip(step.subtask) }));

@@ -14,10 +14,14 @@ const text = (said) => ({ content: [{ type: 'text', text: said }] });
 
 const server = new McpServer({ name: 'tools-of-a-test', version: '1.0.0' });
 const tool = (name, inputSchema, answer) =>
-  server.registerTool(name, { description: `${name} of ${process.argv[2] ?? 'a test'}`, inputSchema }, async (args, extra) => {
-    note(`${name} ${JSON.stringify(args)}`);
-    return answer(args, extra);
-  });
+  server.registerTool(
+    name,
+    { description: `${name} of ${process.argv[2] ?? 'a test'}`, inputSchema },
+    async (args, extra) => {
+      note(`${name} ${JSON.stringify(args)}`);
+      return answer(args, extra);
+    },
+  );
 
 tool('look_up', z.object({ word: z.string() }), ({ word }) => text(`${word} rises at Donaueschingen.`));
 tool('order', z.object({ item: z.string() }), ({ item }) => text(`Ordered: ${item}.`));

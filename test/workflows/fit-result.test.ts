@@ -2,12 +2,18 @@ import { jsonBytes, MAX_SUBTASK_BYTES } from '../../src/plan/plan';
 import { MAX_CALLS, MAX_STEPS } from '../../src/protocol/messages';
 import type { SolveTrace, Step } from '../../src';
 import type { RoundTrace } from '../../src/protocol/solve';
+import { INLINE_CALL_BYTES } from '../../src/protocol/tool-use';
 import { fitResult } from '../../src/workflows/payload-budget';
-import { sampleTrace } from '../trace/sample-trace';
+import { sampleToolCall, sampleTrace, sampleTurns } from '../trace/sample-trace';
 
 const MAX_PAYLOAD_BYTES = 2 * 1024 * 1024;
 const REFUSED = { type: 'Provider.Refused', message: 'm'.repeat(1000) };
 const CHILD = 'r'.repeat(1000);
+
+const LONG = 'c'.repeat(INLINE_CALL_BYTES);
+const CALLS_OF_TOOLS = Array.from({ length: MAX_CALLS }, () =>
+  sampleToolCall({ arguments: LONG, output: LONG }),
+);
 
 /** Returns the largest trace that limits and bounds allow. */
 function largest(ownSteps: number): SolveTrace {
@@ -28,6 +34,8 @@ function largest(ownSteps: number): SolveTrace {
       output: 'o'.repeat(4000),
       childId: CHILD,
       error: REFUSED,
+      // A run and its children make so many calls of tools, wherever they are.
+      ...(childId === null && index === 0 && { turns: sampleTurns('gpt', CALLS_OF_TOOLS) }),
     })),
     answer: 'o'.repeat(4000),
   });

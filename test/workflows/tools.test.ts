@@ -171,7 +171,7 @@ test('results of every kind reach the model: too long, an error, no text, none i
   expect(after).toBe('It rises at Donaueschingen.');
 });
 
-test('what cannot be called is told to the model, and costs no call', async () => {
+test('what cannot be called is told to the model, and is not called', async () => {
   await open();
   play(
     {
@@ -214,6 +214,14 @@ test('calls of a run are counted, and those above its limit are not made', async
   expect(called()).toHaveLength(2);
   expect(told()[2]).toContain('this run may make 2 calls of tools');
   expect(seen[1]?.tools).toBeUndefined();
+});
+
+test('calls that cannot be made count as well, so that a run ends', async () => {
+  await open({ limits: { toolCalls: 2 } });
+  const calls = ['a', 'b', 'c'].map((name) => ({ name, input: {} }));
+  play({ text: '', calls }, 'Enough.');
+  expect((await stage.solve({ question })).answer).toBe('Enough.');
+  expect(seen.map(({ tools }) => tools !== undefined)).toEqual([true, false]);
 });
 
 test('a turn after which no other could be paid for is asked without tools', async () => {

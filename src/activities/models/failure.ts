@@ -9,9 +9,8 @@ import {
   type ProviderFailureType,
 } from './diagnose';
 import type { ModelReply, ModelRequest } from './model';
-import type { Part } from '../../protocol/parts';
 import { redact } from './redact';
-import { hasWholeCalls } from './tool-calls';
+import { excessOfCalls, isWholeTurn } from './tool-calls';
 
 /** A failed call in our own words, as plain data and free of secrets. */
 export interface ProviderFailure extends Omit<Consequence, 'remedy'> {
@@ -68,25 +67,33 @@ export function failedWith(failure: ProviderFailure, reply: ModelReply | null): 
   return { kind: 'failed', failure: reply?.usage ? { ...failure, billed: 'yes' } : failure, reply };
 }
 
+type Fail = (type: ProviderFailureType, happened: string, more?: Partial<Diagnosis>) => Failed;
+
 /**
  * Decides whether a reply is an answer. A refusal, an empty reply or one that was cut off is not, unless it was cut
  * off at `maxAnswerTokens`. All of them were billed.
  */
 export function judgeReply(reply: ModelReply, asked: SentRequest): Ended {
-  const { text, turn, finish, refusal } = reply;
+  const { text, turn, finish } = reply;
   const { maxAnswerTokens } = asked;
-  const isBlank = text.trim() === '';
-  // Some servers tell a call by no other sign than the call itself.
-  if (turn !== undefined && isTurnWhole(turn, finish)) return { kind: 'answered', reply };
   const isWhole = finish === 'stop' || (finish === 'length' && maxAnswerTokens !== undefined);
-  if (isWhole && !isBlank) return { kind: 'answered', reply };
-  const fail = (type: ProviderFailureType, happened: string, more: Partial<Diagnosis> = {}): Failed => {
+  const fail: Fail = (type, happened, more = {}) => {
     const failure = describeFailure({ type, happened, reason: '', billed: 'yes', ...more }, asked);
     return { kind: 'failed', failure, reply };
   };
-  if (finish === 'refusal') return fail(FAILURES.refused, 'declined', { reason: refusal ?? '' });
-  if (finish === 'stop') return fail(FAILURES.badResponse, ...emptinessOf(reply));
-  return fail(FAILURES.truncated, ...cutOf(isBlank, maxAnswerTokens));
+  if (turn !== undefined && isWholeTurn(turn, finish)) {
+    const excess = excessOfCalls(turn);
+    return excess === null ? { kind: 'answered', reply } : fail(FAILURES.badResponse, excess);
+  }
+  if (isWhole && text.trim() !== '') return { kind: 'answered', reply };
+  return fail(...whyNoAnswer(reply, maxAnswerTokens));
+}
+
+function whyNoAnswer(reply: ModelReply, maxAnswerTokens?: number): Parameters<Fail> {
+  const { text, finish, refusal } = reply;
+  if (finish === 'refusal') return [FAILURES.refused, 'declined', { reason: refusal ?? '' }];
+  if (finish === 'stop') return [FAILURES.badResponse, ...emptinessOf(reply)];
+  return [FAILURES.truncated, ...cutOf(text.trim() === '', maxAnswerTokens)];
 }
 
 function cutOf(isBlank: boolean, maxAnswerTokens?: number): [happened: string, Partial<Diagnosis>?] {
@@ -96,10 +103,6 @@ function cutOf(isBlank: boolean, maxAnswerTokens?: number): [happened: string, P
   }
   if (isBlank) return ['used up its output tokens before the first word'];
   return ['reached its output limit before the answer was whole'];
-}
-
-function isTurnWhole(turn: readonly Part[], finish: ModelReply['finish']): boolean {
-  return finish === 'stop' || (finish === 'length' && hasWholeCalls(turn));
 }
 
 /** Says of an empty reply whether the model thought at least: it then needs more room, or less effort. */

@@ -77,9 +77,24 @@ export function turnOf(
   return { turn: named };
 }
 
-/** Whether every call of a turn came whole, so that a length stop cut none of them. */
-export function hasWholeCalls(turn: readonly Part[]): boolean {
-  return turn.every((part) => part.kind !== 'call' || argumentsIn(part.input) !== null);
+/** Most calls of one turn, and characters of a name or id: a run's history and result hold all of them. */
+const MOST_CALLS = 64;
+const MOST_CHARACTERS = 256;
+
+/** Returns what is too much in the calls of a turn, as what its model did; null if nothing is. */
+export function excessOfCalls(turn: readonly Part[]): string | null {
+  const calls = turn.filter((part) => part.kind === 'call');
+  if (calls.length > MOST_CALLS) {
+    return `asked for ${calls.length} calls of tools at once (at most ${MOST_CALLS} are made)`;
+  }
+  const isLong = calls.some(({ id, name }) => Math.max(id.length, name.length) > MOST_CHARACTERS);
+  return isLong ? `asked for a tool by a name or id of over ${MOST_CHARACTERS} characters` : null;
+}
+
+/** Whether every call of a turn came whole: a length stop may have cut one. Some servers give no other sign of a call. */
+export function isWholeTurn(turn: readonly Part[], finish: ModelReply['finish']): boolean {
+  const isWhole = (part: Part): boolean => part.kind !== 'call' || argumentsIn(part.input) !== null;
+  return finish === 'stop' || (finish === 'length' && turn.every(isWhole));
 }
 
 /** Returns the arguments to send back: vendors refuse a call whose arguments are no object. */

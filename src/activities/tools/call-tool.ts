@@ -6,7 +6,12 @@ import { durationMs } from '../../config/duration';
 import { codeOf, reasonOf } from '../../errors';
 import { FAILURES } from '../../protocol/failures';
 import { argumentsIn } from '../../protocol/parts';
-import type { ToolAnswer, ToolOutcome, ToolRequest } from '../../protocol/tool-use';
+import {
+  INLINE_CALL_BYTES,
+  type ToolAnswer,
+  type ToolOutcome,
+  type ToolRequest,
+} from '../../protocol/tool-use';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
 import { ToolCallRecord } from '../../store/tool-calls';
@@ -156,6 +161,6 @@ async function keepAnswer(
   { resultBytes }: ToolRequest,
   { outcome, text }: { readonly outcome: ToolOutcome; readonly text: string },
 ): Promise<ToolAnswer> {
-  const output = await untilWritten(() => keepText(store, cutTo(text, resultBytes)));
+  const output = await untilWritten(() => keepText(store, cutTo(text, resultBytes), INLINE_CALL_BYTES));
   return untilWritten(() => record.answer({ outcome, output }));
 }

@@ -11,7 +11,7 @@ import type { ConductorActivities } from '../../protocol/activity-contract';
 import { CALL_TOOL, READ_TEXT } from '../../protocol/names';
 import { argumentsIn } from '../../protocol/parts';
 import type { ToolCard } from '../../protocol/tool-cards';
-import type { ToolAnswer, ToolRequest } from '../../protocol/tool-use';
+import { INLINE_CALL_BYTES, type ToolAnswer, type ToolRequest } from '../../protocol/tool-use';
 import { keepIfLong, storeActivities } from '../activities';
 import type { RunContext } from '../run-context';
 
@@ -65,7 +65,7 @@ async function sendToOwn(
           summary,
         })[type]?.(whole);
   const text = cutTo(typeof returned === 'string' ? returned : jsonOf(returned), request.resultBytes);
-  return { outcome: 'ok', output: await keepIfLong(text, run.storeId) };
+  return { outcome: 'ok', output: await keepIfLong(text, run.storeId, INLINE_CALL_BYTES) };
 }
 
 function jsonOf(value: unknown): string {

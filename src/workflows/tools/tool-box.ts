@@ -17,8 +17,11 @@ export class ToolBox {
     return Math.max(0, (this.run.toolset?.calls ?? 0) - this.made);
   }
 
-  countCall(): void {
+  /** Counts a call that was asked for, made or not: the run's result holds all of them. Returns whether it may be made. */
+  take(): boolean {
+    const isAllowed = this.callsLeft > 0;
     this.made += 1;
+    return isAllowed;
   }
 
   /**

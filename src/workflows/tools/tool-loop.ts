@@ -4,16 +4,17 @@ import { jsonBytes, utf8Bytes } from '../../plan/plan';
 import type { WorkerRequest } from '../../protocol/activity-contract';
 import type { Toolset } from '../../protocol/tool-cards';
 import type { Text } from '../../protocol/text';
-import type {
-  AskedCall,
-  EarlierCall,
-  ListedTool,
-  ListedTools,
-  TakenTurn,
-  ToolAnswer,
-  ToolRequest,
-  ToolResult,
-  ToolTurn,
+import {
+  type AskedCall,
+  type EarlierCall,
+  INLINE_CALL_BYTES,
+  type ListedTool,
+  type ListedTools,
+  type TakenTurn,
+  type ToolAnswer,
+  type ToolRequest,
+  type ToolResult,
+  type ToolTurn,
 } from '../../protocol/tool-use';
 import {
   deniedAnswer,
@@ -137,12 +138,12 @@ export class ToolLoop {
     verdict: CallVerdict | null | undefined,
   ): Promise<ToolResult> {
     const { id, name, problem = `There is no tool ${name}.` } = call;
+    const isAllowed = this.context.toolBox.take();
     const tool = this.toolOf(name);
     if (tool === undefined) return { id, name, outcome: 'error', output: problem };
     const asked = this.requestOf(request, call, tool, ordinal);
-    const refusal = this.refuse(call, asked, verdict);
+    const refusal = this.refuse(call, asked, verdict) ?? (isAllowed ? null : this.refuseOver());
     if (refusal !== null) return { id, name, ...refusal };
-    this.context.toolBox.countCall();
     const changedTo = await this.changed(verdict);
     const input = changedTo ?? call.input;
     const answer = await this.answerOf({ ...asked, input }, tool);
@@ -159,7 +160,10 @@ export class ToolLoop {
     if (problem !== undefined) return { outcome: 'error', output: problem };
     if (verdict === null) return this.expire(asked);
     if (verdict?.isApproved === false) return deniedAnswer(verdict.reason);
-    if (this.context.toolBox.callsLeft > 0) return null;
+    return null;
+  }
+
+  private refuseOver(): ToolAnswer {
     const output = `The tool was not called: this run may make ${this.toolset.calls} calls of tools, and has made them.`;
     return { outcome: 'error', output };
   }
@@ -201,7 +205,7 @@ export class ToolLoop {
   /** Returns the arguments that a person put in place of the model's. */
   private async changed(verdict: CallVerdict | null | undefined): Promise<Text | undefined> {
     if (verdict?.isApproved !== true || verdict.input === undefined) return undefined;
-    return keepIfLong(verdict.input, this.context.run.storeId);
+    return keepIfLong(verdict.input, this.context.run.storeId, INLINE_CALL_BYTES);
   }
 
   /** Ends a loop in which a model asks the same again and again. */

@@ -250,4 +250,23 @@ describe('a compatible server', () => {
     expect(await judged('{"n": 1')).toBe('failed');
     expect(await judged('{"n": 1}')).toBe('answered');
   });
+
+  test.each([
+    ['more calls than a run could hold', 65, 'a', /asked for 65 calls of tools at once/],
+    ['an endless name', 1, 'a'.repeat(300), /a tool by a name or id of over 256 characters/],
+  ])('a turn with %s is no answer', async (_, count, name, problem) => {
+    type = 'application/json';
+    const calls = Array.from({ length: count }, (__, index) => ({
+      id: `c${index}`,
+      function: { name, arguments: '{}' },
+    }));
+    const usage = { prompt_tokens: 10, completion_tokens: 5 };
+    body = JSON.stringify({
+      choices: [{ message: { content: null, tool_calls: calls }, finish_reason: 'tool_calls' }],
+      usage,
+    });
+    const judged = judgeReply(await send(), aRequest(aCard({})));
+    expect(judged).toMatchObject({ kind: 'failed', failure: { type: 'Provider.BadResponse' } });
+    expect(JSON.stringify(judged)).toMatch(problem);
+  });
 });

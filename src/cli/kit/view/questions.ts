@@ -51,7 +51,8 @@ export function questionsIn(trace: SolveResult, decider: Decider): WaitingQuesti
     const text = describePlan(run, plan, trace);
     return [{ about: planKey(trace, round), run, text, choices: planChoices(run, plan, decider) }];
   });
-  const calls = waitingCalls(trace).map((call): WaitingQuestion => {
+  const asked = trace.waitsFor === 'approval' ? waitingCalls(trace) : [];
+  const calls = asked.map((call): WaitingQuestion => {
     const { run, id } = call;
     return { about: `${run} ${id}`, run, text: describeCall(call), choices: callChoices(call, decider) };
   });
