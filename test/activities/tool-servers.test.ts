@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { ToolConnections } from '../../src/activities/tools/connections';
+import { type ToolClient, ToolConnections } from '../../src/activities/tools/connections';
 import { offeredName } from '../../src/activities/tools/offered-name';
 import { cutTo, toolResultSchema, textOfResult } from '../../src/activities/tools/result-text';
 import { parseConfig } from '../../src/config/load';
@@ -59,27 +59,35 @@ beforeAll(async () => {
   });
   connections = new ToolConnections(config, { REMOTE_TOKEN: 'Bearer tool-key' });
 });
+const listSchema = z.looseObject({ tools: z.array(z.looseObject({ name: z.string() })) });
+const list = (client: ToolClient) => client.request({ method: 'tools/list' }, listSchema);
+
 afterAll(async () => {
   await connections.closeIdle();
   await Promise.all([server.close(), elsewhere.close()]);
 });
 
 test('a server over HTTP is listed and called with its own header, over one connection', async () => {
-  const listed = await connections.use('remote', (client) => client.listTools());
+  const listed = await connections.use('remote', list);
   expect(listed.tools.map(({ name }) => name)).toEqual(['look', 'flood']);
   const result = await connections.use('remote', (client) =>
-    client.callTool({ name: 'look', arguments: { at: 'the source' } }),
+    client.request(
+      { method: 'tools/call', params: { name: 'look', arguments: { at: 'the source' } } },
+      toolResultSchema,
+    ),
   );
-  expect(textOfResult(toolResultSchema.parse(result))).toEqual({ text: 'seen: the source', isError: false });
+  expect(textOfResult(result)).toEqual({ text: 'seen: the source', isError: false });
   expect(new Set(headers)).toEqual(new Set(['Bearer tool-key']));
 });
 
 test('20 MB break off, redirects are not followed, and a variable that is not set is named', async () => {
   const flood = connections.use('remote', (client) =>
-    client.callTool({ name: 'flood', arguments: {} }, { timeout: 20_000 }),
+    client.request({ method: 'tools/call', params: { name: 'flood', arguments: {} } }, toolResultSchema, {
+      timeout: 20_000,
+    }),
   );
   await expect(flood).rejects.toThrow();
-  const use = (entry: string) => connections.use(entry, (client) => client.listTools());
+  const use = (entry: string) => connections.use(entry, list);
   await expect(use('moved')).rejects.toThrow(/redirects are not followed/);
   await expect(use('unset')).rejects.toThrow(/NOT_SET is not set, and the tools of unset need it/);
   await expect(connections.use('gone', () => Promise.resolve())).rejects.toThrow(/has no server gone/);

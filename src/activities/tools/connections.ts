@@ -1,4 +1,5 @@
 import type * as Sdk from '@modelcontextprotocol/client' with { 'resolution-mode': 'import' };
+import type { z } from 'zod';
 import { ConfigError, MissingKeyError } from '../../config/errors';
 import type { Config } from '../../config/schema';
 import type { ServerConfig } from '../../config/tools';
@@ -12,6 +13,15 @@ import { ProgramTransport } from './program-transport';
 /** Time after its last call for which a connection stays open. */
 const IDLE_MS = 5 * 60 * 1000;
 const CONNECT_MS = 30_000;
+
+/** What calls use of a connection. The protocol's package is optional, so its types must not stand in our declarations. */
+export interface ToolClient {
+  request<Schema extends z.ZodType>(
+    asked: { readonly method: string; readonly params?: Record<string, unknown> },
+    schema: Schema,
+    options?: { readonly signal?: AbortSignal; readonly timeout?: number; readonly maxTotalTimeout?: number },
+  ): Promise<z.output<Schema>>;
+}
 
 /** Connection to a server, shared by the calls of this process. */
 interface Connection {
@@ -44,7 +54,7 @@ export class ToolConnections {
    * Lends a connection. One over which a request had no answer, or that its server ended, is not lent again: it closes,
    * with whatever still arrives over it, once its last user is gone.
    */
-  async use<T>(entry: string, work: (client: Sdk.Client) => Promise<T>): Promise<T> {
+  async use<T>(entry: string, work: (client: ToolClient) => Promise<T>): Promise<T> {
     const connection = this.open.get(entry) ?? this.connect(entry);
     clearTimeout(connection.idle);
     connection.users += 1;

@@ -1,9 +1,8 @@
-import type { Client } from '@modelcontextprotocol/client' with { 'resolution-mode': 'import' };
 import { z } from 'zod';
 import { findJsonExcess } from '../../network/json-bounds';
 import type { OfferedTool } from '../../protocol/parts';
 import { timeLimit } from '../heartbeat';
-import type { ToolConnections } from './connections';
+import type { ToolClient, ToolConnections } from './connections';
 import { offeredName } from './offered-name';
 
 /** Longest description and schema of one tool. */
@@ -51,7 +50,7 @@ const sentSchema = z.looseObject({
 });
 
 /** Returns what a server sends of the tools that are asked for, by name; each page is asked for until all are there. */
-async function findSent(client: Client, names: readonly string[]): Promise<Map<string, unknown>> {
+async function findSent(client: ToolClient, names: readonly string[]): Promise<Map<string, unknown>> {
   const sent = new Map<string, unknown>();
   const options = { timeout: LIST_MS, signal: timeLimit(LIST_MS) };
   let params = {};
