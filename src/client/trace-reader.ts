@@ -153,7 +153,7 @@ export class TraceReader implements KnownRun {
     timerStartedEventAttributes: ({ timerId }) => {
       const { run } = this;
       if (this.hasBegun) {
-        this.askedTurns.begin(timerId ?? '');
+        this.record(...this.askedTurns.begin(timerId ?? ''));
         return;
       }
       const isWithout = ownRound(this.trace, this.round)?.error !== undefined;

@@ -59,12 +59,9 @@ interface EventFields {
   'step-answered': StepAddress & WorkerResult;
   /** A model asks for tools: its step goes on. */
   'turn-taken': StepAddress &
-    Pick<WorkerResult, 'calls' | 'dropped'> & {
-      worker: string;
-      turn: number;
-      asked: readonly AskedCall[];
-      at: string;
-    };
+    Pick<WorkerResult, 'calls' | 'dropped'> & { worker: string; turn: number; asked: readonly AskedCall[] };
+  /** A person is asked about these calls of a turn. */
+  'calls-asked': StepAddress & { worker: string; turn: number; ordinals: readonly number[] };
   'tool-called': ToolAddress & { input: Text; at: string };
   'tool-ended': ToolAddress & ToolAnswer & { at: string };
   /** `output` is what arrived before the failure; it stays unless another attempt does better. */
@@ -137,11 +134,11 @@ export function stepAnswered(request: WorkerRequest, result: WorkerResult): RunE
 
 /** A model turn that asks for tools. */
 function turnTaken({ round, step, worker, toolTurn }: WorkerRequest, result: WorkerResult): RunEvent {
-  const { turn, calls, dropped, endedAt: at } = result;
+  const { turn, calls, dropped } = result;
   const asked = turn?.calls ?? [];
   return {
     kind: 'turn-taken',
-    ...{ round, step, worker: worker.id, turn: toolTurn?.index ?? 0, asked, calls, dropped, at },
+    ...{ round, step, worker: worker.id, turn: toolTurn?.index ?? 0, asked, calls, dropped },
   };
 }
 

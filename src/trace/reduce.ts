@@ -4,7 +4,7 @@ import { totalOf } from './cost';
 import type { EventOf, RunEvent, StepAddress } from './events';
 import { failRounds, isOwn, withError } from './rounds';
 import { answeringStep } from './run-tree';
-import { addTurn, decideOnCall, endCall, startCall } from './tool-events';
+import { addTurn, askAbout, decideOnCall, endCall, startCall } from './tool-events';
 import { waitingCalls } from './waiting-calls';
 import { withChild } from './with-child';
 
@@ -85,9 +85,9 @@ const CHANGES: {
     }));
   },
   'turn-taken': (trace, { calls, dropped, ...taken }) =>
-    settleWait(
-      changeStep(withCalls(trace, calls), taken, ({ turns }) => ({ dropped, turns: addTurn(turns, taken) })),
-    ),
+    changeStep(withCalls(trace, calls), taken, ({ turns }) => ({ dropped, turns: addTurn(turns, taken) })),
+  'calls-asked': (trace, asked) =>
+    settleWait(changeStep(trace, asked, ({ turns }) => ({ turns: askAbout(turns, asked) }))),
   'tool-called': (trace, call) => changeStep(trace, call, ({ turns }) => ({ turns: startCall(turns, call) })),
   'tool-ended': (trace, call) =>
     settleWait(changeStep(trace, call, ({ turns }) => ({ turns: endCall(turns, call) }))),

@@ -11,6 +11,11 @@ export function toolCallId({ step, worker, turn, ordinal }: Omit<ToolAddress, 'r
   return [step + 1, worker, turn + 1, ordinal + 1].join('.');
 }
 
+/** Returns which calls of a turn a person is asked about. */
+export function ordinalsOf(asked: readonly AskedCall[]): number[] {
+  return asked.flatMap(({ asks }, ordinal) => (asks ? [ordinal] : []));
+}
+
 export function toolCalled(request: ToolRequest, at: string): RunEvent {
   const { round, step, worker, turn, ordinal, input } = request;
   return { kind: 'tool-called', round, step, worker, turn, ordinal, input, at };
@@ -57,10 +62,16 @@ type ToolCallTrace = Turns[number]['calls'][number];
 
 export function addTurn(
   turns: Turns = [],
-  { step, worker, turn, asked }: Omit<EventOf<'turn-taken'>, 'calls' | 'dropped'>,
+  { worker, turn, asked }: Omit<EventOf<'turn-taken'>, 'calls' | 'dropped'>,
 ): Turns {
-  const calls = asked.map((call, ordinal) => asToolCall(call, toolCallId({ step, worker, turn, ordinal })));
-  return [...turns, { worker, turn, calls }];
+  return [...turns, { worker, turn, calls: asked.map(asToolCall) }];
+}
+
+export function askAbout(turns: Turns = [], { ordinals, ...place }: EventOf<'calls-asked'>): Turns {
+  return ordinals.reduce((all, ordinal) => {
+    const id = toolCallId({ ...place, ordinal });
+    return changeCall(all, { ...place, ordinal }, { approval: { id, decision: null, at: null } });
+  }, turns);
 }
 
 export function startCall(
@@ -102,11 +113,9 @@ export function endCall(
 }
 
 /** A call that cannot be made has its answer at once. */
-function asToolCall({ name, input, problem, asks }: AskedCall, id: string): ToolCallTrace {
+function asToolCall({ name, input, problem }: AskedCall): ToolCallTrace {
   const outcome = problem === undefined ? null : 'error';
-  const call = { name, arguments: input, output: problem ?? null, outcome } as const;
-  const approval = asks && { approval: { id, decision: null, at: null } };
-  return { ...call, ...approval, startedAt: null, endedAt: null };
+  return { name, arguments: input, output: problem ?? null, outcome, startedAt: null, endedAt: null };
 }
 
 function changeCall(

@@ -95,7 +95,7 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
       await page.getByText(/The Conductor is writing a plan/).waitFor();
       await look(page, 'planning');
       letPlan();
-      await page.getByRole('button', { name: /3\s*judge/ }).waitFor();
+      await page.getByRole('button', { name: /3\s*judge\s*Compare/ }).waitFor();
       await look(page, 'running');
       await page.getByLabel('Hint for the Conductor').fill('Mind the suburbs.');
       await page.getByRole('button', { name: 'Hint' }).click();

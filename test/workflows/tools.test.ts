@@ -435,7 +435,7 @@ describe('a tool of which a person decides on each call', () => {
   test('is not called if nobody decides in time, and the run goes on', async () => {
     await open({ tools: asking, limits: { approval: '1s' } });
     play(order, 'Nothing is ordered.');
-    const result = await stage.solve({ question }, 'tools-expired');
+    const result = await stage.solve({ question });
     expect(result).toMatchObject({ status: 'completed', answer: 'Nothing is ordered.', stoppedBy: null });
     expect(told()).toEqual(['Nobody decided on this call within 1 s, and it was not made.']);
     expect(called()).toEqual([]);

@@ -1,6 +1,6 @@
 import type { SolveTrace } from '../../protocol/solve';
 import type { EventOf, RunEvent } from '../../trace/events';
-import { expiredAnswer, toolCallId, toolEnded } from '../../trace/tool-events';
+import { expiredAnswer, ordinalsOf, toolCallId, toolEnded } from '../../trace/tool-events';
 import { waitingCalls } from '../../trace/waiting-calls';
 
 type TakenTurn = EventOf<'turn-taken'>;
@@ -14,10 +14,13 @@ export class AskedTurns {
     if (turn.asked.some(({ asks }) => asks)) this.undated.push(turn);
   }
 
-  /** Takes the start of a timer: it is the deadline of the first turn that has none. */
-  begin(timerId: string): void {
-    const turn = this.undated.shift();
-    if (turn !== undefined) this.byTimer.set(timerId, turn);
+  /** Takes the start of a timer, the deadline of the first turn that has none, and returns that its calls wait. */
+  begin(timerId: string): RunEvent[] {
+    const taken = this.undated.shift();
+    if (taken === undefined) return [];
+    this.byTimer.set(timerId, taken);
+    const { round, step, worker, turn } = taken;
+    return [{ kind: 'calls-asked', round, step, worker, turn, ordinals: ordinalsOf(taken.asked) }];
   }
 
   /** Returns the ends of the calls on which nobody decided before this timer fired. */
@@ -25,7 +28,7 @@ export class AskedTurns {
     const turn = this.byTimer.get(timerId);
     if (turn === undefined) return [];
     const waiting = new Set(waitingCalls(trace).map(({ id }) => id));
-    const places = turn.asked.map((_, ordinal) => ({ ...turn, ordinal }));
+    const places = ordinalsOf(turn.asked).map((ordinal) => ({ ...turn, ordinal }));
     return places
       .filter((place) => waiting.has(toolCallId(place)))
       .map((place) => toolEnded(place, expiredAnswer(approvalMs), at));

@@ -20,6 +20,7 @@ import {
   deniedAnswer,
   expiredAnswer,
   failedAnswer,
+  ordinalsOf,
   toolCallId,
   toolCalled,
   toolEnded,
@@ -119,15 +120,17 @@ export class ToolLoop {
 
   /** Asks about all calls of a turn that need a person, before any of them is made. */
   private async askPerson(
-    { step, worker: { id: worker } }: WorkerRequest,
+    { round, step, worker: { id: worker } }: WorkerRequest,
     calls: readonly AskedCall[],
   ): Promise<ReadonlyMap<number, CallVerdict | null>> {
-    const asked = calls.flatMap(({ asks }, ordinal) => (asks ? [ordinal] : []));
-    if (asked.length === 0) return new Map();
-    const { callApproval, limits } = this.context;
-    const ids = asked.map((ordinal) => toolCallId({ step, worker, turn: this.index, ordinal }));
+    const ordinals = ordinalsOf(calls);
+    if (ordinals.length === 0) return new Map();
+    const { callApproval, limits, recorder } = this.context;
+    const place = { round, step, worker, turn: this.index };
+    recorder.record({ kind: 'calls-asked', ...place, ordinals });
+    const ids = ordinals.map((ordinal) => toolCallId({ ...place, ordinal }));
     const verdicts = await callApproval.ask(ids, limits);
-    return new Map(asked.map((ordinal, place) => [ordinal, verdicts[place] ?? null]));
+    return new Map(ordinals.map((ordinal, index) => [ordinal, verdicts[index] ?? null]));
   }
 
   /** @param verdict null: nobody decided in time; undefined: nobody was asked */
