@@ -24,7 +24,7 @@ test('a waiting plan can be rejected, rewritten, edited and run from another ter
   const id = stdout.trim();
   const watching = start(['watch', id]);
   await watching.hear(new RegExp(`${id} waits for approval of its plan: temporal-conductor approve ${id}`));
-  expect((await run('trace', id)).stdout).toContain(`to let it run: temporal-conductor approve ${id}`);
+  expect((await run('trace', id)).stdout).toContain(`to decide: temporal-conductor approve ${id}`);
 
   stage.providers.script('boss', [planOf('Look it up')]);
   const rejected = await run('approve', id, '--reject', 'Do not guess.');
