@@ -3556,6 +3556,22 @@ export interface components {
                         outputTokens: number;
                     };
                     nanoUsd: number | null;
+                    toolCalls?: {
+                        step: number;
+                        worker: string;
+                        name: string;
+                        arguments: string | {
+                            ref: string;
+                            bytes: number;
+                            preview: string;
+                        };
+                        output: (string | {
+                            ref: string;
+                            bytes: number;
+                            preview: string;
+                        }) | null;
+                        outcome: string | null;
+                    }[];
                     invalidBecause: string | null;
                     index: number;
                     root: number;
