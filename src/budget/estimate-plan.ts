@@ -57,7 +57,7 @@ export function estimatePlan(
   };
 }
 
-/** What is unknown makes the sum unknown. */
+/** Adds a cost to a sum; one unknown cost leaves the sum unknown. */
 function addCost(sum: number | null, { nanoUsd }: WorstCase): number | null {
   return sum === null || nanoUsd === null ? null : sum + nanoUsd;
 }

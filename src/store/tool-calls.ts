@@ -11,7 +11,7 @@ export function runOfToolCall(key: string): string | null {
   return runId ?? null;
 }
 
-/** What is known of one call of a tool. `unsent`: an attempt began, and surely sent nothing. */
+/** State of a tool call. `unsent`: an attempt began but certainly sent nothing. */
 type CallState =
   { readonly state: 'begun' | 'unsent' } | { readonly state: 'answered'; readonly answer: ToolAnswer };
 

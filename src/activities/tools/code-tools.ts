@@ -16,7 +16,7 @@ export interface ToolContext {
 
 /** A tool that is a function of yours: an activity of the worker that the plugin is mounted on. */
 export interface CodeTool<Input extends z.ZodObject = z.ZodObject> {
-  /** What it does, for models. */
+  /** Tells models what the tool does. */
   readonly description: string;
   /** Schema of the arguments. Models are offered it as JSON schema; arguments that do not fit are an error to them. */
   readonly input: Input;

@@ -316,7 +316,7 @@ export const DEFORMATIONS: readonly Deformation[] = [
   }),
   ofField('a field is missing', mayBeMissing, () => undefined),
   ofField('a field is null', mayBeMissing, () => null),
-  // What is null is left out: a finish reason in its place makes a cut answer whole.
+  // Skips null fields: replacing a null finish reason would turn a cut-off answer into a complete one.
   ofField(
     'a field is of another type',
     ({ key, value }) => value !== null && !OPTIONAL_COUNT.test(key),

@@ -3,7 +3,7 @@ import { tally } from '../../../src/statistics/tally';
 import { type Evidence, type Finding, finding } from '../evidence';
 import type { Note } from './tool-world';
 
-/** What is known of one call of a tool: from the trace, and from the server that was called. */
+/** Evidence about one tool call, from the trace and from the server. */
 interface Told {
   readonly run: string;
   readonly key: string;
