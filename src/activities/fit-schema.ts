@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { briefly } from '../plan/plan-error';
-import type { AnswerSchema } from '../protocol/input';
+import type { AnswerSchema } from '../protocol/answer-schema';
 import { HelperError, Killable, NotStartedError, startThread } from '../runtime/killable';
 
 /** What a thread found; without a value, about the schema alone. */

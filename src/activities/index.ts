@@ -1,5 +1,6 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import { ConfigError } from '../config/errors';
+import { withCallerTools } from '../config/caller-tools';
 import { solvingDigestOf } from '../config/digest';
 import { holdToRights, narrowRun, resolveRun } from '../config/resolve-run';
 import type { Config } from '../config/schema';
@@ -89,13 +90,14 @@ async function resolveForRun(
   input: SolveInput,
 ): Promise<ResolveRunResult> {
   checkShape(solveInputSchema, input);
-  const { pool, limits, run: given, conductor = {} } = input;
+  const { pool, limits, run: given, conductor = {}, callerTools } = input;
   const { config, store, policy } = dependencies;
   if (given !== undefined) checkRun(dependencies, given);
-  const run =
+  const known =
     given === undefined
       ? resolveRun(config, { pool, limits, conductor })
       : withNamed(narrowRun(given, { pool, limits }), config, conductor);
+  const run = withCallerTools(known, config, callerTools);
   await checkStoreId(store, given?.storeId, 'worker');
   // A store that is away names no id now, and needs none: nothing is written to it either.
   const storeId = await idOfStore(store, 'make').catch(() => null);

@@ -1,5 +1,7 @@
+import { expectationIn } from '../config/expectation';
 import { ConductorError } from '../errors';
 import { jsonBytes } from '../plan/plan';
+import { type CallerTool, callerToolsSchema } from '../protocol/caller-tools';
 import { type ConversationTurn, MAX_TURNS, type SolveInput } from '../protocol/input';
 import { MAX_QUESTION_BYTES } from '../protocol/solve';
 import { INLINE_BYTES } from '../protocol/text';
@@ -12,17 +14,23 @@ export class BadQuestionError extends ConductorError {
   readonly code = 'BadQuestion';
 }
 
-/** A question, or a conversation whose last turn is one. */
-export type AskedRequest =
+/** A question, or a conversation whose last turn is one; and functions of the caller that models may ask for. */
+export type AskedRequest = (
   | { readonly question: string; readonly messages?: undefined }
-  | { readonly messages: readonly ConversationTurn[]; readonly question?: undefined };
+  | { readonly messages: readonly ConversationTurn[]; readonly question?: undefined }
+) & {
+  readonly tools?: readonly CallerTool[] | undefined;
+  /** `last`: only the step that writes the answer may ask for them. @default every step */
+  readonly toolSteps?: 'last' | undefined;
+};
 
 /**
  * Returns the question of a request; called before anything is started.
  * @throws BadQuestionError for an empty question or turn, a conversation that does not end with one or has too many
  *   turns, or over 1 MiB
  */
-export function checkAsked({ question, messages }: AskedRequest): string {
+export function checkAsked({ question, messages, tools }: AskedRequest): string {
+  if (tools !== undefined) checkTools(tools);
   if (messages === undefined) return checkText('the question', question, question);
   const last = messages.at(-1);
   if (last?.role !== 'user') {
@@ -40,6 +48,14 @@ export function checkAsked({ question, messages }: AskedRequest): string {
   return checkText('the conversation', last.content, JSON.stringify(messages));
 }
 
+function checkTools(tools: readonly CallerTool[]): void {
+  const { error } = callerToolsSchema.safeParse(tools);
+  const [issue] = error?.issues ?? [];
+  if (issue === undefined) return;
+  const place = ['tools', ...issue.path].join('.');
+  throw new BadQuestionError(`${place}: ${expectationIn(issue)}`);
+}
+
 function checkText(what: string, question: string, all: string): string {
   if (question.trim() === '') {
     throw new BadQuestionError(`${what} is empty: give one with at least a word`);
@@ -50,16 +66,24 @@ function checkText(what: string, question: string, all: string): string {
   throw new BadQuestionError(`${what} has ${bytes} bytes; ${rule}`);
 }
 
-/** Moves a long question or conversation to the store, as one text, so that the input is short whatever was asked. */
+/** Moves what is long of a request to the store, each as one text, so that the input is short whatever was asked. */
 export async function keepAsked(
   store: Store,
-  { question, messages }: AskedRequest,
-): Promise<Pick<SolveInput, 'question' | 'messages' | 'conversation'>> {
-  if (messages === undefined) return { question: await keepText(store, question) };
-  if (jsonBytes(messages) <= INLINE_BYTES) return { messages };
+  request: AskedRequest,
+): Promise<Pick<SolveInput, 'question' | 'messages' | 'conversation' | 'callerTools'>> {
+  const { question, messages, tools, toolSteps } = request;
+  const callerTools = tools && {
+    list: await keepText(store, JSON.stringify(tools)),
+    names: tools.map(({ name }) => name),
+    ...(toolSteps === 'last' && { lastStep: true as const }),
+  };
+  const brought = callerTools && { callerTools };
+  if (messages === undefined) return { question: await keepText(store, question), ...brought };
+  if (jsonBytes(messages) <= INLINE_BYTES) return { messages, ...brought };
   const before = messages.slice(0, -1);
   return {
     question: await keepText(store, messages.at(-1)?.content ?? ''),
     ...(before.length > 0 && { conversation: await keepConversation(store, before) }),
+    ...brought,
   };
 }

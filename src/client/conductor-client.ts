@@ -28,7 +28,6 @@ import {
   SOLVE_WORKFLOWS,
 } from '../protocol/names';
 import type { SolveInput } from '../protocol/input';
-import { waitingCalls } from '../trace/waiting-calls';
 import { questionOf } from '../protocol/planning';
 import type { SolveResult, SolveTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
@@ -46,6 +45,7 @@ import { newRetryId, newRunId } from './run-id';
 import type { LiveEvent } from './live/live-events';
 import { type StreamOptions, tellRun } from './live/stream';
 import { RefusedError, signalRun, updateRun } from './steer';
+import { type CallerResult, findCall, giveResults, type ToldCall } from './tools/caller-calls';
 import { reading, resolveTrace } from './whole-trace';
 import { readRunHistory, readRunNow, readTraceLeft, type ResolvedKnownRun } from './trace-reader';
 
@@ -66,7 +66,7 @@ export interface ConductorClientOptions {
   readonly taskQueue?: string;
 }
 
-export type SolveRequest = Omit<SolveInput, 'question' | 'messages'> & AskedRequest;
+export type SolveRequest = Omit<SolveInput, 'question' | 'messages' | 'callerTools'> & AskedRequest;
 
 export interface SolveHandle {
   readonly id: string;
@@ -118,7 +118,8 @@ export class ConductorClient {
   async start(request: SolveRequest, id?: string, options: StartOptions = {}): Promise<SolveHandle> {
     const question = checkAsked(request);
     const asked = await keepAsked(this.store, request);
-    const input = { ...request, question: undefined, messages: undefined, ...asked };
+    const blank = { question: undefined, messages: undefined, tools: undefined, toolSteps: undefined };
+    const input = { ...request, ...blank, ...asked };
     return this.launch(input, id ?? newRunId(question, this.client), options);
   }
 
@@ -244,8 +245,19 @@ export class ConductorClient {
 
   /** Decides on a call of a tool that waits. One that repeats a decision changes nothing. */
   async decideCall(id: string, decision: CallDecision, sender?: Sender): Promise<void> {
-    if (decision.arguments !== undefined) await this.checkArguments(id, decision.call, decision.arguments);
+    const { checkArguments } = await import('./tools/check-arguments.js');
+    await checkArguments(this.client, this.store, id, decision);
     await updateRun(this.client, id, DECIDE_CALL_UPDATE, decision, ...argsOf(sender));
+  }
+
+  /** Returns what is known of a call that `stream` told; null: it told none of this id. */
+  async findCall(id: string): Promise<ToldCall | null> {
+    return findCall(this.store, id);
+  }
+
+  /** Gives results of the caller's functions to the runs that wait for them. @throws as `giveResults` */
+  async submit(results: readonly CallerResult[]): Promise<void> {
+    await giveResults(this.client, this.store, results);
   }
 
   /** Returns the context in which `parsePlan` reads a plan for this run, and in which the run would validate it now. */
@@ -319,14 +331,6 @@ export class ConductorClient {
       await checkStoreId(this.store, run?.storeId, 'client');
       yield trace.status === 'running' ? trace : await addLedger(trace, this.store);
     }
-  }
-
-  private async checkArguments(id: string, call: string, given: object): Promise<void> {
-    const { trace } = await readRunNow(this.client, id);
-    const waiting = waitingCalls(trace).find((each) => each.id === call);
-    if (waiting === undefined) return;
-    const { checkArguments } = await import('./tools/check-arguments.js');
-    await checkArguments(this.client, this.store, id, waiting.name, given);
   }
 
   private async planOf(id: string): Promise<Plan | null | undefined> {

@@ -27,4 +27,11 @@ export { BadRetryError, type RetryRequest } from './retry';
 export { newEvaluationId, newRunId, randomPart } from './run-id';
 export { isNotFound, NotAllowedError, RefusedError, signalRun, unlessNotFound, updateRun } from './steer';
 export { type StreamOptions, streamRun } from './live/stream';
+export {
+  type CallerCall,
+  type CallerResult,
+  CallOverError,
+  ResultDiffersError,
+  type ToldCall,
+} from './tools/caller-calls';
 export { readRunHistory, readRunNow } from './trace-reader';

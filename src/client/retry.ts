@@ -54,6 +54,8 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
   );
   return {
     ...input,
+    // Whoever starts it again is not the caller that brought functions.
+    callerTools: undefined,
     ...(limits && { limits: { ...input.limits, ...limits } }),
     ...rightsAfter(input, request),
     given: { plan: { steps }, outputs },

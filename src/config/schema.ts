@@ -183,6 +183,8 @@ const limitsSchema = z.strictObject({
     .min(1024)
     .max(1024 * 1024)
     .default(64 * 1024),
+  /** How long a run waits for the result of a function of its caller. */
+  callerWait: durationSchema.default('30m'),
 });
 
 const temporalSchema = z

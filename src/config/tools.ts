@@ -163,6 +163,7 @@ export function refuseUnrepeatable(
 ): void {
   const listed = new Set(workers.flatMap((worker) => (worker.kind === 'model' ? (worker.tools ?? []) : [])));
   const used = (toolset?.cards ?? []).flatMap((card) => {
+    if (card.kind === 'caller') return [];
     if (card.kind !== 'mcp') return listed.has(card.name) ? [card] : [];
     const { name: entry, allow, repeatable, approve } = card;
     return allow

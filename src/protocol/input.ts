@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { ACCESS_MODES, EXAMPLE_SET_NAMES, jsonBytes } from '../plan/plan';
-import { isRecord } from '../plan/validate';
+import { ACCESS_MODES, EXAMPLE_SET_NAMES } from '../plan/plan';
+import { answerSchemaSchema } from './answer-schema';
+import { MAX_CALLER_TOOLS } from './caller-tools';
 import { planSchema } from './solve';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from './messages';
 import { runLimitsSchema, runSchema, solveRunSchema } from './cards';
@@ -115,14 +116,13 @@ const questionSchema = z.custom<Text>(isQuestion, {
 
 const turnSchema = conversationTurnSchema.extend({ content: questionSchema });
 
-export type AnswerSchema = Readonly<Record<string, unknown>>;
-
-const MAX_SCHEMA_BYTES = 64 * 1024;
-/** Nesting of objects and lists alike. */
-const MAX_SCHEMA_DEPTH = 64;
-
-export const answerSchemaSchema = z.custom<AnswerSchema>(isAnswerSchema, {
-  error: `expected a JSON Schema of at most ${MAX_SCHEMA_BYTES} bytes, nested at most ${MAX_SCHEMA_DEPTH} deep`,
+/** Functions of the caller that models may ask for. */
+const keptCallerToolsSchema = z.strictObject({
+  /** JSON of a list of `CallerTool`. */
+  list: text,
+  names: z.array(z.string()).max(MAX_CALLER_TOOLS).readonly(),
+  /** Only the step that writes the answer may ask for them. */
+  lastStep: z.literal(true).optional(),
 });
 
 const solveFields = z.strictObject({
@@ -140,6 +140,7 @@ const solveFields = z.strictObject({
   conversation: conversationSchema.optional(),
   /** JSON Schema (2020-12, or draft 7 by its `$schema`) that the answer must fit. */
   answerSchema: answerSchemaSchema.optional(),
+  callerTools: keptCallerToolsSchema.optional(),
   /** Most output tokens of the call that writes the answer. An answer cut off there still counts as the answer. */
   maxAnswerTokens: z.int().min(1).optional(),
   pool: poolSchema.optional(),
@@ -181,15 +182,6 @@ export const solveInputSchema = solveFields
     path: ['conversation'],
   });
 export type SolveInput = z.infer<typeof solveInputSchema>;
-
-function isAnswerSchema(value: unknown): value is AnswerSchema {
-  return isRecord(value) && !isDeeper(value, MAX_SCHEMA_DEPTH) && jsonBytes(value) <= MAX_SCHEMA_BYTES;
-}
-
-function isDeeper(value: unknown, most: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return most === 0 || Object.values(value).some((part) => isDeeper(part, most - 1));
-}
 
 function isQuestion(value: unknown): boolean {
   return isText(value, MAX_INLINE_QUESTION_BYTES) && !(typeof value === 'string' && value.trim() === '');

@@ -100,6 +100,8 @@ function traceSchema<T extends z.ZodType>(text: T) {
         by: z.string().exactOptional(),
       })
       .exactOptional(),
+    /** Id under which the caller gives its result; absent if it is not one of the caller's functions. */
+    callerId: z.string().exactOptional(),
     startedAt: z.string().nullable(),
     endedAt: z.string().nullable(),
   });

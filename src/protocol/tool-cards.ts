@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MAX_WALL_CLOCK_MS } from './messages';
+import { textSchema } from './solve';
 
 // Tools as a run knows them. Workflows import only the types: their sandbox must not load zod.
 
@@ -29,6 +30,17 @@ const toolCardSchema = z.discriminatedUnion('kind', [
     input: z.record(z.string(), z.unknown()).readonly(),
     repeatable: z.boolean(),
     approve: z.boolean(),
+    timeoutMs: milliseconds,
+  }),
+  /** The caller's own functions: whoever started the run carries them out, and the run waits for their results. */
+  z.object({
+    kind: z.literal('caller'),
+    name: z.string(),
+    description: z.string(),
+    /** JSON of a list of `CallerTool`. */
+    list: textSchema,
+    /** Only the step that writes the answer may ask for them. */
+    lastStep: z.literal(true).optional(),
     timeoutMs: milliseconds,
   }),
 ]);

@@ -2,6 +2,9 @@ import type { Text, TextRef } from './text';
 
 // Tools in a run, as they travel through Temporal: texts by reference, so that a history stays flat in their length.
 
+/** Name of the caller's functions among a run's tools, which no entry of `tools:` can have. */
+export const CALLER_TOOLS = '@caller';
+
 /** A tool that a model may be offered, as the run knows it; `ListedTools.list` has its description and schema. */
 export interface ListedTool {
   /** Entry of `tools:` that it belongs to. */
@@ -112,5 +115,7 @@ export interface ToolRequest {
   readonly input: Text;
   /** The arguments themselves, for the user's own activities and workflows. */
   readonly arguments?: unknown;
+  /** Id under which the caller gives the result; set for the caller's functions alone. */
+  readonly callerId?: string;
   readonly resultBytes: number;
 }

@@ -62,7 +62,7 @@ interface EventFields {
     Pick<WorkerResult, 'calls' | 'dropped'> & { worker: string; turn: number; asked: readonly AskedCall[] };
   /** A person is asked about these calls of a turn. */
   'calls-asked': StepAddress & { worker: string; turn: number; ordinals: readonly number[] };
-  'tool-called': ToolAddress & { input: Text; at: string };
+  'tool-called': ToolAddress & { input: Text; callerId?: string; name?: string; at: string };
   'tool-ended': ToolAddress & ToolAnswer & { at: string };
   /** `output` is what arrived before the failure; it stays unless another attempt does better. */
   'step-failed': StepAddress & Omit<WorkerResult, 'startedAt'> & { problem: Problem };

@@ -1,4 +1,9 @@
-import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure } from '@temporalio/common';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  TimeoutFailure,
+} from '@temporalio/common';
 import type { SolveTrace, Steered, StepTrace } from '../protocol/solve';
 import type { AskedCall, ToolAnswer, ToolRequest } from '../protocol/tool-use';
 import { type EventOf, readFailure, type RunEvent, type ToolAddress } from './events';
@@ -17,8 +22,10 @@ export function ordinalsOf(asked: readonly AskedCall[]): number[] {
 }
 
 export function toolCalled(request: ToolRequest, at: string): RunEvent {
-  const { round, step, worker, turn, ordinal, input } = request;
-  return { kind: 'tool-called', round, step, worker, turn, ordinal, input, at };
+  const { round, step, worker, turn, ordinal, input, callerId, tool } = request;
+  const called = { round, step, worker, turn, ordinal, input, at };
+  // The caller's function keeps the name that the caller gave it, whatever its model was offered.
+  return { kind: 'tool-called', ...called, ...(callerId !== undefined && { callerId, name: tool.tool }) };
 }
 
 /** What a model is told of a call that a person rejected. */
@@ -32,6 +39,9 @@ export function expiredAnswer(approvalMs: number): ToolAnswer {
   return { outcome: 'expired', output };
 }
 
+const UNANSWERED =
+  'The one who asked gave no result of this call in time. Whether it was carried out is unknown.';
+
 /** Longest message of a failure that a model is shown, in characters. */
 const MAX_REASON = 2000;
 
@@ -40,9 +50,11 @@ const MAX_REASON = 2000;
  * failed; a call that timed out or was lost may have taken effect.
  * @param isOurs whether `conductor.callTool` made it
  */
-export function failedAnswer(error: unknown, { tool }: ToolRequest, isOurs: boolean): ToolAnswer {
+export function failedAnswer(error: unknown, { tool, callerId }: ToolRequest, isOurs: boolean): ToolAnswer {
   const cause =
     error instanceof ActivityFailure || error instanceof ChildWorkflowFailure ? error.cause : error;
+  if (callerId !== undefined && cause instanceof TimeoutFailure)
+    return { outcome: 'expired', output: UNANSWERED };
   const reason = readFailure(error, tool.name).problem.message.slice(0, MAX_REASON);
   if (!isOurs && cause instanceof ApplicationFailure)
     return { outcome: 'error', output: `The tool failed: ${reason}` };
@@ -76,9 +88,10 @@ export function askAbout(turns: Turns = [], { ordinals, ...place }: EventOf<'cal
 
 export function startCall(
   turns: Turns = [],
-  { at: startedAt, input, ...place }: EventOf<'tool-called'>,
+  { at: startedAt, input, callerId, name, ...place }: EventOf<'tool-called'>,
 ): Turns {
-  return changeCall(turns, place, { arguments: input, startedAt });
+  const ofCaller = callerId !== undefined && name !== undefined && { callerId, name };
+  return changeCall(turns, place, { arguments: input, startedAt, ...ofCaller });
 }
 
 /** Notes what a person decided on a call of the run. One that is rejected has its answer by that. */

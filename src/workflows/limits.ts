@@ -13,9 +13,10 @@ import { limitFailure, type StoppedBy } from './failures';
  */
 export class Limits {
   private readonly account: Account;
-  /** Time for which the run has waited for a person, without the present waits. */
+  /** Time for which the clock was stopped, without the present stops. */
   private waitedMs = 0;
-  private waitsSince = 0;
+  private stops = 0;
+  private stoppedAt = 0;
   /** Deadlines of the present waits for a person, in milliseconds since 1970. */
   private readonly deadlines: number[] = [];
   /** Number of calls and children that wait until they fit. */
@@ -43,10 +44,10 @@ export class Limits {
     return { ...this.asked, ...this.account.limits };
   }
 
-  /** Returns the time until the wall clock ends the run; time spent waiting for a person does not count. */
+  /** Returns the time until the wall clock ends the run; time spent waiting for somebody does not count. */
   remainingMs(): number {
     const end = workflowInfo().runStartTime.getTime() + this.asked.wallClockMs + this.waitedMs;
-    const present = this.deadlines.length === 0 ? Date.now() : this.waitsSince;
+    const present = this.stops === 0 ? Date.now() : this.stoppedAt;
     return Math.max(0, end - present);
   }
 
@@ -55,16 +56,26 @@ export class Limits {
     return this.deadlines[0] ?? null;
   }
 
-  /** Waits for a person, at most the time for approvals. The wait does not count towards the wall clock. */
+  /** Waits for a person, at most the time for approvals. */
   async waitForPerson(isAnswered: () => boolean): Promise<void> {
-    const start = Date.now();
-    const deadline = start + this.asked.approvalMs;
-    if (this.deadlines.length === 0) this.waitsSince = start;
+    const { approvalMs } = this.asked;
+    const deadline = Date.now() + approvalMs;
     this.deadlines.push(deadline);
     // The only timers of a run: the history reader reads from them what waits (rule 2 of `client/trace-reader.ts`).
-    await condition(isAnswered, this.asked.approvalMs);
+    await this.stopClock(() => condition(isAnswered, approvalMs));
     this.deadlines.splice(this.deadlines.indexOf(deadline), 1);
-    if (this.deadlines.length === 0) this.waitedMs += Date.now() - this.waitsSince;
+  }
+
+  /** Waits for somebody outside. The wait does not count towards the wall clock. */
+  async stopClock<Answer>(wait: () => Promise<Answer>): Promise<Answer> {
+    if (this.stops === 0) this.stoppedAt = Date.now();
+    this.stops += 1;
+    try {
+      return await wait();
+    } finally {
+      this.stops -= 1;
+      if (this.stops === 0) this.waitedMs += Date.now() - this.stoppedAt;
+    }
   }
 
   /**

@@ -54,7 +54,7 @@ async function runWorkers(context: RunContext, ready: ReadyStep): Promise<void> 
   const workers = candidates(context, ready.planned.worker);
   const earlierCalls: EarlierCall[] = [];
   for (const [index, worker] of workers.entries()) {
-    const loop = hasTools(worker, context.run) ? await ToolLoop.open(context, worker) : null;
+    const loop = hasTools(worker, context.run) ? await ToolLoop.open(context, worker, ready.answers) : null;
     const asked = requestFor(context, ready, worker, index < workers.length - 1);
     let request: WorkerRequest | null = withTools(asked, loop, earlierCalls);
     // Not a function of its own: the SDK takes a stack trace of each promise that a workflow makes.

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import fc from 'fast-check';
 import { checkAnswer, refuseBadSchema } from '../../src/activities/check-answer';
 import type { WorkerResult } from '../../src/protocol/activity-contract';
-import { answerSchemaSchema } from '../../src/protocol/input';
+import { answerSchemaSchema } from '../../src/protocol/answer-schema';
 import { openStore } from '../../src';
 
 /** Never read or written: the texts of these tests are short enough to stay inline. */

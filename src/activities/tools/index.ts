@@ -3,6 +3,7 @@ import type { ToolCard } from '../../protocol/tool-cards';
 import type { ListedTools, ToolAnswer, ToolRequest } from '../../protocol/tool-use';
 import type { Store } from '../../store/store';
 import { callTool, type ToolDependencies } from './call-tool';
+import { waitForCaller } from './wait-for-caller';
 import { ToolConnections } from './connections';
 import { listTools } from './list-tools';
 import { acceptTool, type PinState, readPin } from './pins';
@@ -28,7 +29,10 @@ export function createTools(config: Pick<Config, 'tools'>, store: Store, env: No
   const connections = new ToolConnections(config, env);
   return {
     list: (cards) => listTools({ store, connections }, cards),
-    call: (request) => callTool({ store, connections }, request),
+    call: (request) =>
+      request.callerId === undefined
+        ? callTool({ store, connections }, request)
+        : waitForCaller(store, request.callerId),
     look: (entry) => lookAt({ store, connections }, entry),
     accept: (entry, tool) => acceptTool(store, entry, tool),
     closeIdle: () => connections.closeIdle(),

@@ -2,10 +2,14 @@ import { activityInfo } from '@temporalio/activity';
 import type { ToolCard } from '../../protocol/tool-cards';
 import type { OfferedTool } from '../../protocol/parts';
 import type { ListedTool, ListedTools } from '../../protocol/tool-use';
+import { callerToolsSchema } from '../../protocol/caller-tools';
 import { jsonBytes } from '../../plan/plan';
+import type { Store } from '../../store/store';
+import { readText } from '../../store/texts';
 import { keepByReference } from '../tool-turns';
 import { type ToolDependencies, unsent } from './call-tool';
 import { isLasting } from './connections';
+import { safeName } from './offered-name';
 import { checkPin } from './pins';
 import { readServerTools } from './server-tools';
 
@@ -32,7 +36,8 @@ export async function listTools(
   const problems: string[] = [];
   const found: Found[] = [];
   for (const card of cards) {
-    if (card.kind !== 'mcp') found.push(ownTool(card));
+    if (card.kind === 'caller') found.push(...(await toolsOfCaller(store, card)));
+    else if (card.kind !== 'mcp') found.push(ownTool(card));
     else {
       try {
         found.push(...(await toolsOfServer(card, dependencies, problems)));
@@ -61,7 +66,18 @@ function withNamesOfTheirOwn(found: readonly Found[], problems: string[]): Found
   });
 }
 
-function ownTool(card: Exclude<ToolCard, { readonly kind: 'mcp' }>): Found {
+/** A caller may carry out any number of its functions at once, and is asked by its own names. */
+async function toolsOfCaller(store: Store, { name: card, list }: CardOf<'caller'>): Promise<Found[]> {
+  const tools = callerToolsSchema.parse(JSON.parse(await readText(store, list)));
+  return tools.map(({ name: tool, description = '', parameters: input }) => {
+    const name = safeName(tool);
+    return foundAs({ card, tool, name, repeatable: true, approve: false }, { name, description, input });
+  });
+}
+
+type CardOf<Kind extends ToolCard['kind']> = Extract<ToolCard, { readonly kind: Kind }>;
+
+function ownTool(card: CardOf<'activity' | 'workflow'>): Found {
   const { name, description, input, repeatable, approve } = card;
   return foundAs({ card: name, tool: name, name, repeatable, approve }, { name, description, input });
 }
@@ -74,7 +90,7 @@ function foundAs(listed: Omit<ListedTool, 'bytes'>, offered: OfferedTool): Found
 const OVERHEAD = 256;
 
 async function toolsOfServer(
-  { name: entry, allow, repeatable, approve }: Extract<ToolCard, { readonly kind: 'mcp' }>,
+  { name: entry, allow, repeatable, approve }: CardOf<'mcp'>,
   { store, connections }: ToolDependencies,
   problems: string[],
 ): Promise<Found[]> {

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { AskedRequest, SolveRequest } from '../../client';
 import { explainFirst } from '../../config/errors';
 import { reasonOf, UsageError } from '../../errors';
-import { answerSchemaSchema, conversationTurnSchema } from '../../protocol/input';
+import { answerSchemaSchema } from '../../protocol/answer-schema';
+import { conversationTurnSchema } from '../../protocol/input';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';
 import { whyUnreadable } from '../../runtime/unreadable-file';
 

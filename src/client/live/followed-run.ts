@@ -8,6 +8,7 @@ import { LiveReader, type LiveText } from '../../store/stream-log';
 import { stalledRuns } from '../../trace/run-tree';
 import { Bell } from '../../runtime/turns';
 import type { Retry } from '../pending-call';
+import { keepTold } from '../tools/caller-calls';
 import { readRunNow } from '../trace-reader';
 
 /** Polling interval of the stream log. */
@@ -64,6 +65,12 @@ export class FollowedRun {
   /** Length of the texts that are kept for the streams, in characters. */
   get length(): number {
     return this.textLength + (this.trace === null ? 0 : lengthOf(this.trace));
+  }
+
+  /** Keeps where calls of the caller's functions wait. */
+  async keepTold(event: Parameters<typeof keepTold>[2]): Promise<void> {
+    const { id, store } = this.sources;
+    if (store !== null) await keepTold(store, id, event);
   }
 
   private async follow(closing: AbortSignal): Promise<void> {

@@ -3,6 +3,7 @@ import type { Problem, SolveResult } from '../../protocol/solve';
 import type { LiveText } from '../../store/stream-log';
 import { isCallOf } from '../../trace/run-tree';
 import type { Retry } from '../pending-call';
+import { type CallerCall, callsOfCaller } from '../tools/caller-calls';
 import { type ToolFields, toolNewsOf, withNews } from './tool-news';
 import {
   cursorOf,
@@ -66,6 +67,8 @@ interface EventFields {
         readonly reason: string;
         readonly until: string;
       };
+  /** The run waits for results of these calls, which `submit` gives it. Each call is told once. */
+  callsWaiting: { readonly calls: readonly CallerCall[] };
   ended: Pick<SolveResult, 'status' | 'answer' | 'answerCut' | 'degraded' | 'stoppedBy' | 'error'>;
 }
 
@@ -135,6 +138,7 @@ export class LiveTeller {
   *tell(trace: SolveResult): Generator<LiveEvent> {
     for (const round of trace.rounds) yield* this.tellRound(trace, round);
     yield* this.tellWaits(trace);
+    yield* this.tellCallerCalls(trace);
     const { status, answer, answerCut, degraded, stoppedBy, error } = trace;
     if (status === 'running' || this.told.isOver) return;
     this.told.isOver = true;
@@ -161,6 +165,13 @@ export class LiveTeller {
       this.told.waits.push(name);
       yield this.event(event);
     }
+  }
+
+  private *tellCallerCalls(trace: SolveResult): Generator<LiveEvent> {
+    const open = trace.status === 'running' ? callsOfCaller(trace) : [];
+    const calls = open.filter(({ id }) => !this.told.callerCalls.includes(id));
+    this.told.callerCalls = open.map(({ id }) => id);
+    if (calls.length > 0) yield this.event({ kind: 'callsWaiting', calls });
   }
 
   private *tellRound(trace: SolveResult, round: Round): Generator<LiveEvent> {

@@ -37,6 +37,10 @@ export async function* tellRun(
     teller.expectWaits(run.retries, run.held);
     teller.add(run.texts.slice(read));
     read = run.texts.length;
-    if (run.trace !== null) yield* teller.tell(run.trace);
+    if (run.trace === null) continue;
+    for (const event of teller.tell(run.trace)) {
+      if (event.kind === 'callsWaiting') await run.keepTold(event);
+      yield event;
+    }
   }
 }

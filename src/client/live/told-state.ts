@@ -43,6 +43,8 @@ const toldSchema = z.object({
   steps: z.record(z.string(), stepSchema),
   /** Waits in progress. */
   waits: z.array(z.string()),
+  /** Calls of the caller's functions that were told and wait for their results. */
+  callerCalls: z.array(z.string()).default([]),
   isOver: z.boolean(),
 });
 export type ToldState = z.infer<typeof toldSchema>;
@@ -53,6 +55,7 @@ export const NOTHING_TOLD: ToldState = {
   reviewed: [],
   steps: {},
   waits: [],
+  callerCalls: [],
   isOver: false,
 };
 

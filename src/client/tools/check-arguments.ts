@@ -1,12 +1,15 @@
 import type { Client } from '@temporalio/client';
 import { describeMisfit, fitSchema } from '../../activities/fit-schema';
+import type { CallDecision } from '../../protocol/call-decision';
 import { LIST_TOOLS } from '../../protocol/names';
 import type { OfferedTool } from '../../protocol/parts';
 import type { ListedTools } from '../../protocol/tool-use';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
+import { waitingCalls } from '../../trace/waiting-calls';
 import { HistoryDecoder, readHistory } from '../history';
 import { RefusedError } from '../steer';
+import { readRunNow } from '../trace-reader';
 
 /**
  * Checks the arguments that a person gives for a call against the schema of its tool, as the run lists it. A schema that
@@ -17,9 +20,13 @@ export async function checkArguments(
   client: Client,
   store: Store,
   run: string,
-  name: string,
-  given: object,
+  { call, arguments: given }: Pick<CallDecision, 'call' | 'arguments'>,
 ): Promise<void> {
+  if (given === undefined) return;
+  const { trace } = await readRunNow(client, run);
+  const waiting = waitingCalls(trace).find(({ id }) => id === call);
+  if (waiting === undefined) return;
+  const { name } = waiting;
   const listed = await readListed(client, run);
   if (listed === null) return;
   const offered = JSON.parse(await readText(store, listed.list)) as OfferedTool[];

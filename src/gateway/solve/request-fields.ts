@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { type AnswerSchema, type ConversationTurn, MAX_TURNS, MOST_POOL } from '../../protocol/input';
+import type { AnswerSchema } from '../../protocol/answer-schema';
+import { type ConversationTurn, MAX_TURNS, MOST_POOL } from '../../protocol/input';
 import { MAX_COST_USD, MAX_STEPS } from '../../protocol/messages';
 import { isRecord } from '../../plan/validate';
 import { planSchema } from '../../protocol/solve';

@@ -1,6 +1,6 @@
 import { expectationIn } from '../../config/expectation';
 import { isRecord } from '../../plan/validate';
-import { type AnswerSchema, answerSchemaSchema } from '../../protocol/input';
+import { type AnswerSchema, answerSchemaSchema } from '../../protocol/answer-schema';
 import { badRequest } from '../refusal';
 
 // The ways in which clients ask for an answer of a certain form. They are read alike on every surface.

@@ -14,12 +14,14 @@ import type { ToolCard } from '../../protocol/tool-cards';
 import { INLINE_CALL_BYTES, type ToolAnswer, type ToolRequest } from '../../protocol/tool-use';
 import { keepIfLong, storeActivities } from '../activities';
 import type { RunContext } from '../run-context';
+import { askCaller } from './ask-caller';
 
 /** Makes a call of a tool. @throws ActivityFailure, ChildWorkflowFailure */
 export async function sendCall(context: RunContext, request: ToolRequest): Promise<ToolAnswer> {
   const { run, limits, toolBox } = context;
   const { tool } = request;
   const card = toolBox.cardOf(tool);
+  if (card?.kind === 'caller') return askCaller(context, request, card);
   if (card !== undefined && card.kind !== 'mcp') return sendToOwn(context, request, card);
   const activities = proxyActivities<ConductorActivities>({
     // The activity itself ends a call at its tool's timeout; this bounds waiting and attempts.
@@ -36,7 +38,13 @@ export async function sendCall(context: RunContext, request: ToolRequest): Promi
 async function sendToOwn(
   { run, limits }: RunContext,
   request: ToolRequest,
-  { kind, type, taskQueue: named, timeoutMs, repeatable }: Exclude<ToolCard, { readonly kind: 'mcp' }>,
+  {
+    kind,
+    type,
+    taskQueue: named,
+    timeoutMs,
+    repeatable,
+  }: Extract<ToolCard, { readonly kind: 'activity' | 'workflow' }>,
 ): Promise<ToolAnswer> {
   const timeout = Math.min(timeoutMs, limits.remainingMs());
   const written =

@@ -6,6 +6,7 @@ import type { Toolset } from '../../protocol/tool-cards';
 import type { Text } from '../../protocol/text';
 import {
   type AskedCall,
+  CALLER_TOOLS,
   type EarlierCall,
   INLINE_CALL_BYTES,
   type ListedTool,
@@ -28,6 +29,7 @@ import {
 import { keepIfLong } from '../activities';
 import { isOwnCancellation, now } from '../failures';
 import type { RunContext } from '../run-context';
+import { newCallerId } from './ask-caller';
 import type { CallVerdict } from './call-approval';
 import { sendCall } from './send-call';
 import { toolsOf } from './tool-box';
@@ -63,11 +65,16 @@ export class ToolLoop {
   }
 
   /** Begins the exchange of a worker. Returns null if none of its tools is there. */
-  static async open(context: RunContext, worker: WorkerRequest['worker']): Promise<ToolLoop | null> {
+  static async open(
+    context: RunContext,
+    worker: WorkerRequest['worker'],
+    answers: boolean,
+  ): Promise<ToolLoop | null> {
     const { toolset } = context.run;
     if (toolset === undefined) return null;
     const listed = await context.toolBox.list(context.limits.remainingMs());
-    const tools = toolsOf(worker, listed);
+    const isForLast = toolset.cards.some((card) => card.kind === 'caller' && card.lastStep === true);
+    const tools = toolsOf(worker, listed).filter((tool) => answers || !isForLast || !isOfCaller(tool));
     return tools.length === 0 ? null : new ToolLoop(context, toolset, listed, tools);
   }
 
@@ -99,7 +106,9 @@ export class ToolLoop {
   private mayCall(request: WorkerRequest): boolean {
     const { limits, toolBox } = this.context;
     const { turns, resultBytes } = this.toolset;
-    if (this.index >= turns || this.isStuck || toolBox.callsLeft === 0) return false;
+    const isOver = this.index >= turns || toolBox.callsLeft === 0;
+    // The caller decides how long its own loop goes on, and money how long it can.
+    if (this.isStuck || (isOver && !this.tools.some(isOfCaller))) return false;
     const { worker, maxOutputTokens } = request;
     const bytes = workerPromptBytes(request);
     const now = worstCaseOf(worker, bytes, maxOutputTokens);
@@ -141,8 +150,8 @@ export class ToolLoop {
     verdict: CallVerdict | null | undefined,
   ): Promise<ToolResult> {
     const { id, name, problem = `There is no tool ${name}.` } = call;
-    const isAllowed = this.context.toolBox.take();
     const tool = this.toolOf(name);
+    const isAllowed = (tool !== undefined && isOfCaller(tool)) || this.mayMakeOne();
     if (tool === undefined) return { id, name, outcome: 'error', output: problem };
     const asked = this.requestOf(request, call, tool, ordinal);
     const refusal = this.refuse(call, asked, verdict) ?? (isAllowed ? null : this.refuseOver());
@@ -151,7 +160,8 @@ export class ToolLoop {
     const input = changedTo ?? call.input;
     const answer = await this.answerOf({ ...asked, input }, tool);
     this.made.push({ name, input, ...answer });
-    return { id, name, ...this.unlessAlike({ name, input }, answer), ...(changedTo && { changedTo }) };
+    const told = isOfCaller(tool) ? answer : this.unlessAlike({ name, input }, answer);
+    return { id, name, ...told, ...(changedTo && { changedTo }) };
   }
 
   /** Returns what the model is told of a call that is not made; null if it is. */
@@ -164,6 +174,11 @@ export class ToolLoop {
     if (verdict === null) return this.expire(asked);
     if (verdict?.isApproved === false) return deniedAnswer(verdict.reason);
     return null;
+  }
+
+  /** Counts a call of the operator's tools. Returns whether it may be made. */
+  private mayMakeOne(): boolean {
+    return this.context.toolBox.take() && this.index < this.toolset.turns;
   }
 
   private refuseOver(): ToolAnswer {
@@ -185,7 +200,8 @@ export class ToolLoop {
   ): ToolRequest {
     const { resultBytes } = this.toolset;
     const place = { rootId, storeId, identity, round, step, worker: worker.id };
-    return { ...place, turn: this.index, ordinal, tool, input, resultBytes };
+    const called = { ...place, turn: this.index, ordinal, tool, input, resultBytes };
+    return isOfCaller(tool) ? { ...called, callerId: newCallerId() } : called;
   }
 
   /** Makes a call and records it. Whatever fails is told to the model. */
@@ -225,6 +241,10 @@ export class ToolLoop {
   private toolOf(name: string): ListedTool | undefined {
     return this.tools.find((tool) => tool.name === name);
   }
+}
+
+function isOfCaller({ card }: ListedTool): boolean {
+  return card === CALLER_TOOLS;
 }
 
 function textBytes(text: Text): number {
