@@ -4,6 +4,7 @@ import type { ResolvedRun, RunWorker } from '../protocol/cards';
 import type { Background, SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
+import { CALLER_TOOLS } from '../protocol/tool-use';
 import { workerPromptBytes } from './prompt-bytes';
 import { answerRoom, type WorstCase, worstCaseOf } from './worst-case';
 
@@ -16,7 +17,8 @@ interface PlanTexts extends RunTask, Pick<SolveInput, 'maxAnswerTokens'> {
 /**
  * Estimates the most that a plan may cost if its planned workers answer each step at the first request. An answer not
  * written yet counts as the most tokens its worker may write: no strict bound, since models tokenize differently. A step
- * of a worker with tools takes all turns that it may, each with a result of the longest kind. Steps of the Conductor
+ * of a worker with tools takes all turns that it may, each with a result of the longest kind; with functions of the
+ * caller, who decides how long it goes on, its cost is unknown. Steps of the Conductor
  * itself count only as a call; the user's own activities and workflows add their price per call.
  */
 export function estimatePlan(
@@ -43,7 +45,8 @@ export function estimatePlan(
       // What an earlier turn and its result add; a token of an answer counts as a byte.
       const { resultBytes = 0 } = run.toolset ?? {};
       const added = before * ((worker.kind === 'model' ? worker.maxOutputTokens : 0) + resultBytes);
-      return worstCaseOf(worker, bytes + added, maxOutputTokens);
+      const worst = worstCaseOf(worker, bytes + added, maxOutputTokens);
+      return isEndless(worker) ? { ...worst, nanoUsd: null } : worst;
     });
   };
   const left = plan.steps.filter((_, index) => (kept[index] ?? null) === null);
@@ -66,6 +69,11 @@ function addCost(sum: number | null, { nanoUsd }: WorstCase): number | null {
 function turnsOf(worker: RunWorker, { toolset }: Pick<ResolvedRun, 'toolset'>): number[] {
   const hasTools = toolset !== undefined && worker.kind === 'model' && (worker.tools ?? []).length > 0;
   return Array.from({ length: hasTools ? toolset.turns + 1 : 1 }, (_, before) => before);
+}
+
+/** Whether the caller decides how many turns a step of a worker takes. */
+function isEndless(worker: RunWorker): boolean {
+  return worker.kind === 'model' && (worker.tools ?? []).includes(CALLER_TOOLS);
 }
 
 /** Returns a placeholder for an answer not written yet, with one byte for each token that it may have. */

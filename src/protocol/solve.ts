@@ -178,10 +178,10 @@ function traceSchema<T extends z.ZodType>(text: T) {
       .extend({ nanoUsd: z.int().nullable(), ownSteps: z.int().exactOptional() })
       .exactOptional(),
     /**
-     * `approval`: a plan waits for a person; `limit`, only told by the run itself: a step waits until it fits the limits;
+     * `approval`: a plan or a call waits for a person; `caller`: a call waits for the caller's result; `limit`, only told by the run itself: a step waits until it fits the limits;
      * `store`, only told by clients: a call waits until the store can be used.
      */
-    waitsFor: z.enum(['approval', 'limit', 'store', 'pause']).exactOptional(),
+    waitsFor: z.enum(['approval', 'caller', 'limit', 'store', 'pause']).exactOptional(),
     /** Why the run waits, if that is not plain from `waitsFor`. */
     waitReason: z.string().exactOptional(),
   });

@@ -5,7 +5,7 @@ import type { EventOf, RunEvent, StepAddress } from './events';
 import { failRounds, isOwn, withError } from './rounds';
 import { answeringStep } from './run-tree';
 import { addTurn, askAbout, decideOnCall, endCall, startCall } from './tool-events';
-import { waitingCalls } from './waiting-calls';
+import { waitOfCalls } from './waiting-calls';
 import { withChild } from './with-child';
 
 export function emptyTrace(run: Pick<SolveTrace, 'id' | 'runId' | 'question' | 'startedAt'>): SolveTrace {
@@ -88,7 +88,8 @@ const CHANGES: {
     changeStep(withCalls(trace, calls), taken, ({ turns }) => ({ dropped, turns: addTurn(turns, taken) })),
   'calls-asked': (trace, asked) =>
     settleWait(changeStep(trace, asked, ({ turns }) => ({ turns: askAbout(turns, asked) }))),
-  'tool-called': (trace, call) => changeStep(trace, call, ({ turns }) => ({ turns: startCall(turns, call) })),
+  'tool-called': (trace, call) =>
+    settleWait(changeStep(trace, call, ({ turns }) => ({ turns: startCall(turns, call) }))),
   'tool-ended': (trace, call) =>
     settleWait(changeStep(trace, call, ({ turns }) => ({ turns: endCall(turns, call) }))),
   'step-failed': (trace, { output, thoughts, problem: error, endedAt, dropped, calls, ...at }) => {
@@ -202,9 +203,10 @@ function endSpans(trace: SolveTrace, at: string): SolveTrace {
   return { ...trace, rounds };
 }
 
-/** Ends the wait of the run, unless a call of a tool waits for a person. */
+/** Ends the wait of the run, unless a call of a tool waits. */
 function settleWait(trace: SolveTrace): SolveTrace {
-  return waitingCalls(trace).length > 0 ? { ...trace, waitsFor: 'approval' } : endWait(trace);
+  const waitsFor = waitOfCalls(trace);
+  return waitsFor === undefined ? endWait(trace) : { ...trace, waitsFor };
 }
 
 function endWait(trace: SolveTrace): SolveTrace {

@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { undoAll } from '../support/at-the-end';
 import globalSetup from '../support/global-setup';
 import globalTeardown from '../support/global-teardown';
 import { EVALUATION_SHAPES } from './evaluations/shapes';
@@ -47,6 +48,7 @@ async function recordAll(): Promise<void> {
       console.log(name);
     }
   } finally {
+    await undoAll();
     await globalTeardown();
   }
 }

@@ -3,7 +3,7 @@ import {
   type ConversationTurn,
   renderPlan,
   type SolveHandle,
-  type SolveInput,
+  type SolveRequest,
 } from '../../src';
 import { estimatePlan } from '../../src/budget/estimate-plan';
 import { workerPromptBytes } from '../../src/budget/prompt-bytes';
@@ -15,7 +15,7 @@ import { ACCEPT, type Stage, step } from '../support/stage';
 /** One way a run can go, from its plan to its end. */
 export interface Shape {
   /** Options of the run besides its question. */
-  readonly request?: Omit<SolveInput, 'question' | 'messages'>;
+  readonly request?: Omit<SolveRequest, 'question' | 'messages'>;
   /** Turns before the question. */
   readonly turns?: readonly ConversationTurn[];
   prepare(stage: Stage): void;
@@ -103,6 +103,27 @@ function atTheLimit(name: string, limitsOf: (needed: WorstCase) => LimitsInput):
   };
 }
 
+/** A run whose model asks for functions of the caller: two at once, then one with a long result. */
+const ASKS_CALLER: Shape = {
+  request: { live: true, tools: [{ name: 'look', parameters: { type: 'object' } }] },
+  prepare: (stage) => {
+    stage.plan([step('a', 'Look.'), step('b', 'Say it.', [0])]);
+    const look = { name: 'look', input: {} };
+    stage.providers.script('a', [{ text: 'Let me look.', calls: [look, look] }, { text: '', calls: [look] }]);
+  },
+  meanwhile: async ({ client }, { id }) => {
+    let isFirst = true;
+    for await (const event of client.stream(id)) {
+      if (event.kind !== 'callsWaiting') continue;
+      const [one, ...others] = event.calls.map(({ id: call }) => ({ call, output: 'a spider' }));
+      if (one === undefined) continue;
+      if (isFirst) await client.submit([...others, { ...one, isError: true }]);
+      else await client.submit([{ ...one, output: 'word '.repeat(1000) }]);
+      isFirst = false;
+    }
+  },
+};
+
 /** Returns the question of a shape: the same text, and so the same length, each time. */
 export function questionOf(name: string): string {
   return `How does a run go that is ${name}?`;
@@ -111,6 +132,7 @@ export function questionOf(name: string): string {
 /** Shapes recorded in `histories/`, by file name. */
 export const SHAPES: Readonly<Record<string, Shape>> = {
   structured: STRUCTURED,
+  'asks-its-caller': ASKS_CALLER,
   'structured-review': { ...STRUCTURED, child: '-review' },
   'cut-short': {
     request: { limits: { depth: 1 }, maxAnswerTokens: 20 },

@@ -2,8 +2,9 @@ import type { Plan } from '../../plan/plan';
 import type { Problem, SolveResult } from '../../protocol/solve';
 import type { LiveText } from '../../store/stream-log';
 import { isCallOf } from '../../trace/run-tree';
+import { callsOfCaller } from '../../trace/waiting-calls';
 import type { Retry } from '../pending-call';
-import { type CallerCall, callsOfCaller } from '../tools/caller-calls';
+import type { CallerCall } from '../tools/caller-calls';
 import { type ToolFields, toolNewsOf, withNews } from './tool-news';
 import {
   cursorOf,
@@ -170,7 +171,8 @@ export class LiveTeller {
 
   private *tellCallerCalls(trace: SolveResult): Generator<LiveEvent> {
     const open = trace.status === 'running' ? callsOfCaller(trace) : [];
-    const calls = open.filter(({ id }) => !this.told.callerCalls.includes(id));
+    // The texts of a result are whole.
+    const calls = open.filter(({ id }) => !this.told.callerCalls.includes(id)) as CallerCall[];
     this.told.callerCalls = open.map(({ id }) => id);
     if (calls.length > 0) yield this.event({ kind: 'callsWaiting', calls });
   }

@@ -1,5 +1,4 @@
 import { ActivityNotFoundError, type Client } from '@temporalio/client';
-import type { SolveResult } from '../../protocol/solve';
 import { INLINE_CALL_BYTES, type ToolAnswer } from '../../protocol/tool-use';
 import {
   CALLER_CALLS,
@@ -11,18 +10,14 @@ import {
 } from '../../store/caller-calls';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
+import type { WaitingCall } from '../../trace/waiting-calls';
 import { RefusedError } from '../steer';
 
-/** A call of one of the caller's functions, which waits for its result. */
-export interface CallerCall {
-  /** `cdr_` and 20 letters and digits. */
-  readonly id: string;
-  /** The run that waits: the solve, or one below it. */
-  readonly run: string;
-  readonly name: string;
+/** A call of one of the caller's functions, which waits for its result. `id` is `cdr_` and 20 letters and digits. */
+export type CallerCall = Omit<WaitingCall, 'arguments'> & {
   /** JSON, as the model wrote it. */
   readonly arguments: string;
-}
+};
 
 /** What the caller's function returned; `isError`: the model is told that it failed. */
 export interface CallerResult {
@@ -53,19 +48,6 @@ export class ResultDiffersError extends RefusedError {
 export class CallOverError extends RefusedError {
   override readonly name = 'CallOverError';
   override readonly code = 'CallOver';
-}
-
-/** Returns the calls of a trace, runs below included, of which the caller has given no result yet. */
-export function callsOfCaller({ id: root, rounds }: Pick<SolveResult, 'id' | 'rounds'>): CallerCall[] {
-  return rounds.flatMap(({ childId, steps }) =>
-    steps
-      .flatMap(({ turns = [] }) => turns.flatMap(({ calls }) => calls))
-      .flatMap(({ callerId, name, arguments: args, outcome }) =>
-        callerId === undefined || outcome !== null
-          ? []
-          : [{ id: callerId, run: childId ?? root, name, arguments: args }],
-      ),
-  );
 }
 
 /** Keeps where calls wait, so that their results find them; before anybody is told of the calls. */

@@ -41,7 +41,7 @@ const listedSchema = z
     id: z.string(),
     runId: z.string(),
     status: z.enum(['running', 'completed', 'failed', 'cancelled']),
-    waitsFor: z.enum(['approval', 'limit', 'store', 'pause']).nullable(),
+    waitsFor: z.enum(['approval', 'caller', 'limit', 'store', 'pause']).nullable(),
     hasWorker: z.boolean().nullable(),
     question: z.string().nullable(),
     problems: z.array(z.string()).readonly(),

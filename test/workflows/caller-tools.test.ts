@@ -1,0 +1,162 @@
+import type { LiveEvent, SolveRequest } from '../../src';
+import { CallOverError, type CallerResult, ResultDiffersError } from '../../src/client';
+import type { Reply, SimulatedRequest } from '../../src/testing';
+import { openStage, type Stage, step } from '../support/stage';
+
+const question = 'Which test fails?';
+const tools: SolveRequest['tools'] = [
+  {
+    name: 'run_command',
+    description: 'Runs a command.',
+    parameters: { type: 'object', properties: { cmd: { type: 'string' } }, required: ['cmd'] },
+  },
+  { name: 'mcp__files.of a very long name that no vendor takes__read', parameters: { type: 'object' } },
+];
+
+let stage: Stage;
+const seen: SimulatedRequest[] = [];
+
+beforeEach(async () => {
+  stage = await openStage();
+  seen.length = 0;
+});
+afterEach(() => stage.close());
+
+const FIND = [step('a', 'Find it.')];
+
+/** Has the worker `a` answer with these replies, one a turn, in a plan. */
+function play(replies: readonly (Reply | string)[], plan = FIND): void {
+  stage.plan(plan);
+  stage.providers.answer('a', (request) => {
+    seen.push(request);
+    return replies[Math.min(seen.length, replies.length) - 1] ?? '';
+  });
+}
+
+const run = (cmd: string): NonNullable<Reply['calls']>[number] => ({ name: 'run_command', input: { cmd } });
+
+type Waiting = Extract<LiveEvent, { kind: 'callsWaiting' }>;
+
+async function waitingOf(id: string, after?: string): Promise<Waiting> {
+  for await (const event of stage.client.stream(id, after === undefined ? {} : { after })) {
+    if (event.kind === 'callsWaiting') return event;
+  }
+  throw new Error(`run ${id} ended without a call`);
+}
+
+const resultsOf = ({ calls }: Waiting, ...outputs: readonly string[]): CallerResult[] =>
+  calls.map(({ id: call }, index) => ({ call, output: outputs[index] ?? '' }));
+
+test('a model asks for functions of the caller, and goes on with the results', async () => {
+  play([
+    { text: 'Let me look.', calls: [run('ls'), run('pwd')] },
+    { text: '', calls: [run('cat a')] },
+    'Line 3.',
+  ]);
+  await stage.whileWorking(async () => {
+    const { id, result } = await stage.client.start({ question, tools, live: true }, 'asks-its-caller');
+    const first = await waitingOf(id);
+    expect(first.calls.map(({ name, arguments: args }) => [name, args])).toEqual([
+      ['run_command', '{"cmd":"ls"}'],
+      ['run_command', '{"cmd":"pwd"}'],
+    ]);
+    const [ls = '', pwd = ''] = first.calls.map((each) => each.id);
+    expect(ls).toMatch(/^cdr_[A-Za-z0-9]{20}$/);
+    expect(await stage.client.trace(id)).toMatchObject({ status: 'running', waitsFor: 'caller' });
+    await stage.client.submit([
+      { call: ls, output: 'a.ts' },
+      { call: pwd, output: 'no such command', isError: true },
+    ]);
+    const second = await waitingOf(id, first.cursor);
+    expect(second.calls.map((each) => each.arguments)).toEqual(['{"cmd":"cat a"}']);
+    await stage.client.submit(resultsOf(second, 'x'.repeat(200_000)));
+    expect(await result()).toMatchObject({ status: 'completed', answer: 'Line 3.', degraded: false });
+  });
+  const told = (seen.at(-1)?.exchanged ?? []).flatMap(({ kind, text }) => (kind === 'result' ? [text] : []));
+  expect(told).toEqual(['a.ts', 'no such command', 'x'.repeat(200_000)]);
+  // The name that no vendor takes is made shorter, and the Conductor is told the caller's own.
+  expect(seen[0]?.tools).toHaveLength(2);
+  expect(seen[0]?.tools?.every((name) => /^[\w-]{1,64}$/.test(String(name)))).toBe(true);
+  expect(stage.requestsTo('conductor')[0]?.body).toContain(
+    'functions of the one who asks: run_command, mcp__',
+  );
+});
+
+test('a result is given once: the same again changes nothing, another is refused, and so is one that comes too late', async () => {
+  play([{ text: '', calls: [run('ls')] }, 'Done.']);
+  await stage.whileWorking(async () => {
+    const { id, result } = await stage.client.start({ question, tools, live: true }, 'given-once');
+    const waiting = await waitingOf(id);
+    const results = resultsOf(waiting, 'a.ts');
+    const unknown = { call: `cdr_${'x'.repeat(20)}`, output: '' };
+    await expect(stage.client.submit([...results, unknown])).rejects.toThrow('there is no call "cdr_xxx');
+    // Nothing of a refused request was given.
+    expect(await stage.client.findCall(results[0]?.call ?? '')).toMatchObject({ root: id, result: null });
+    await Promise.all([stage.client.submit(results), stage.client.submit(results)]);
+    await expect(stage.client.submit(resultsOf(waiting, 'b.ts'))).rejects.toThrow(ResultDiffersError);
+    expect(await result()).toMatchObject({ answer: 'Done.' });
+    await stage.client.submit(results);
+    expect(await stage.client.findCall(results[0]?.call ?? '')).toMatchObject({ result: { output: 'a.ts' } });
+  });
+  expect(seen).toHaveLength(2);
+});
+
+test('the run waits for as long as its limit says, with its clock stopped, and tells its model that nothing came', async () => {
+  await stage.close();
+  stage = await openStage({ config: { limits: { callerWait: '3s', wallClock: '4s' } } });
+  play([{ text: '', calls: [run('ls')] }, { text: '', calls: [run('pwd')] }, 'Nobody answers.']);
+  await stage.whileWorking(async () => {
+    const { id, result } = await stage.client.start({ question, tools, live: true }, 'nobody-answers');
+    const { calls } = await waitingOf(id);
+    const ended = await result();
+    expect(ended).toMatchObject({ status: 'completed', answer: 'Nobody answers.', stoppedBy: null });
+    const outcomes = ended.rounds[0]?.steps[0]?.turns?.map((turn) => turn.calls[0]?.outcome);
+    expect(outcomes).toEqual(['expired', 'expired']);
+    const late = [{ call: calls[0]?.id ?? '', output: 'late' }];
+    await expect(stage.client.submit(late)).rejects.toThrow(CallOverError);
+  });
+});
+
+test('the wait outlives its worker process: a result that comes meanwhile is there when the next one starts', async () => {
+  play([{ text: '', calls: [run('ls')] }, 'Done.']);
+  let waiting: Waiting | undefined;
+  await stage.whileWorking(async () => {
+    await stage.client.start({ question, tools, live: true }, 'outlives');
+    waiting = await waitingOf('outlives');
+  });
+  await stage.client.submit(resultsOf(waiting ?? { kind: 'callsWaiting', calls: [], cursor: '' }, 'a.ts'));
+  const { result } = await stage.client.attach('outlives');
+  expect(await stage.whileWorking(result)).toMatchObject({ answer: 'Done.' });
+});
+
+test('only the last step may be given the functions; a run that is started again has none', async () => {
+  const offered: (number | undefined)[] = [];
+  stage.providers.answer('b', (request) => {
+    offered.push(request.tools?.length);
+    return 'A thought.';
+  });
+  const plan = [step('b', 'Think.'), step('a', 'Find it.', [0])];
+  play([{ text: '', calls: [run('ls')] }, 'Done.', 'Without.'], plan);
+  await stage.whileWorking(async () => {
+    const { id, result } = await stage.client.start(
+      { question, tools, toolSteps: 'last', live: true },
+      'last',
+    );
+    await stage.client.submit(resultsOf(await waitingOf(id), 'a.ts'));
+    await result();
+    expect(offered).toEqual([undefined]);
+    const again = await stage.client.retry(id, { from: 1 }, 'last-again');
+    expect(await again.result()).toMatchObject({ answer: 'Without.' });
+    expect(seen.at(-1)?.tools).toBeUndefined();
+  });
+});
+
+test('a run that is cancelled while it waits ends at once', async () => {
+  play([{ text: '', calls: [run('ls')] }, 'Done.']);
+  await stage.whileWorking(async () => {
+    const { id, result } = await stage.client.start({ question, tools, live: true }, 'cancelled-waiting');
+    await waitingOf(id);
+    await stage.client.cancel(id);
+    expect(await result()).toMatchObject({ status: 'cancelled', answer: null });
+  });
+});
