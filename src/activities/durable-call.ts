@@ -233,9 +233,9 @@ async function sendUnlessOver(
     return { kind: 'failed', failure: { ...failure, billed: 'no', health: 'unknown' }, reply: null };
   }
   if (call.card.background === true) return callInBackground(dependencies, call, apiKey, row, null);
-  const { rootId, live } = call;
-  const { workflowId, round, callId, attempt, startedAt } = row;
-  const place = { rootId, workflowId, round, step: row.step, callId, attempt, startedAt };
+  const { rootId, live, toolTurn } = call;
+  const { workflowId, round, step, callId, attempt, startedAt } = row;
+  const place = { rootId, workflowId, round, step, turn: toolTurn?.index, callId, attempt, startedAt };
   const onText = live === true ? dependencies.liveLog.open(place, modelOf(call)) : undefined;
   return sendRequest(dependencies.complete, call, { apiKey, callId, onText });
 }

@@ -30,6 +30,7 @@ export { type StreamOptions, streamRun } from './live/stream';
 export {
   type CallerCall,
   type CallerResult,
+  callsOfCaller,
   CallOverError,
   ResultDiffersError,
   type ToldCall,

@@ -15,7 +15,9 @@ import { PASSES, Sessions } from './access/passes';
 import { OpenStreams } from './access/streams';
 import { Metrics } from './metrics';
 import { Workers } from './workers';
+import { SPENDINGS } from './solve/answer-end';
 import { ASKED } from './solve/start-solve';
+import { RESPONSE_NOTES } from './surfaces/response-notes';
 import { forgetTranscripts } from './solve/transcript';
 
 export { PAGE_FOLDER } from './page';
@@ -103,7 +105,7 @@ export async function tidy(store: Store): Promise<void> {
     const than = await timeAgo(store, lifeMs);
     await sweep(store, [folder], { than, isLive: () => false, dryRun: false });
   };
-  for (const { folder, lifeMs } of [ASKED, DAYS, ...Object.values(PASSES)])
+  for (const { folder, lifeMs } of [ASKED, DAYS, SPENDINGS, RESPONSE_NOTES, ...Object.values(PASSES)])
     await forget(folder, lifeMs).catch(() => undefined);
   await forgetTranscripts(store).catch(() => undefined);
 }

@@ -7,6 +7,8 @@ export interface LiveText {
   readonly round: number;
   /** null: the Conductor's reply, which is to be a plan. */
   readonly step: number | null;
+  /** Turn of a step with tools, from 0. */
+  readonly turn?: number | undefined;
   /** Attempt of the call that wrote it, as in its ledger row. */
   readonly callId: string;
   readonly attempt: number;

@@ -148,7 +148,8 @@ describe('who is no operator', () => {
   ])('asks for no more than the operator allows by the reasoning effort %s', async (effort, limits) => {
     const key = await new KeyChecker(stage.store).check(gateway.secret);
     if (key === null) throw new Error('no key');
-    const asked = { model: 'conductor', messages: [], effort, extension: {}, warnings: [] };
+    const functions = { tools: [], forms: [], isSerial: false };
+    const asked = { model: 'conductor', messages: [], functions, effort, extension: {}, warnings: [] };
     expect(requestOf(parseConfig(stage.config), key, asked).limits).toEqual(limits);
     const narrow = parseConfig({ ...stage.config, limits: { steps: 1 } });
     expect(requestOf(narrow, key, asked).limits?.steps ?? 1).toBe(1);

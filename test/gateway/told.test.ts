@@ -22,7 +22,7 @@ function told(...events: object[]): unknown[] {
     .filter(({ kind }) => kind !== 'progress');
 }
 
-const text = (delta: string): object => ({ kind: 'text', ...PLACE, delta });
+const text = (delta: string, offset = 0): object => ({ kind: 'text', ...PLACE, offset, delta });
 const ended = (answer: string): object => ({ kind: 'ended', answer, cursor: '' });
 
 test("an answer step's white space is told only with text after it", () => {
@@ -30,7 +30,7 @@ test("an answer step's white space is told only with text after it", () => {
     { kind: 'delta', text: ' \n Ei' },
     { kind: 'delta', text: 'ght.' },
   ];
-  expect(told(text(' '), text('\n Ei'), text('ght.'), ended(' \n Eight.'))).toEqual(whole);
+  expect(told(text(' '), text('\n Ei', 1), text('ght.', 5), ended(' \n Eight.'))).toEqual(whole);
 });
 
 test('if the answer step wrote only white space, the answer is an earlier output, whole', () => {
@@ -62,4 +62,17 @@ test('a caller is told which tool a step calls, and what came of it unless all i
     { kind: 'progress', line: 'Step 2 calls shelf__look_up {"word":"a [2Jb"}' },
     { kind: 'progress', line: 'Step 2, shelf__look_up: denied' },
   ]);
+});
+
+test('what was said before calls of tools stands, and the answer begins after it', () => {
+  const restarted = { kind: 'restarted', ...PLACE, attempt: 2, isCommentary: true };
+  expect(told(text('Let me look.'), restarted, text('Eight.'), ended('Eight.'))).toEqual([
+    { kind: 'delta', text: 'Let me look.' },
+    { kind: 'commented' },
+    { kind: 'delta', text: 'Eight.' },
+  ]);
+});
+
+test('an answer whose beginning was told before comes whole, at the end', () => {
+  expect(told(text('ght.', 2), ended('Eight.'))).toEqual([{ kind: 'delta', text: 'Eight.' }]);
 });

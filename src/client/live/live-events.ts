@@ -49,9 +49,9 @@ interface EventFields {
   thoughts: StepPlace & { readonly attempt: number; readonly offset: number; readonly delta: string };
   /**
    * Discard the text and thoughts received so far: a new attempt begins, which does not continue them, or the text
-   * turned out to be thoughts, which come again.
+   * turned out to be thoughts, which come again. `isCommentary`: it was complete, and said before calls of tools.
    */
-  restarted: StepPlace & { readonly attempt: number };
+  restarted: StepPlace & { readonly attempt: number; readonly isCommentary?: true };
   /** A call of a tool begins; `arguments` is the beginning of their JSON, `ordinal` counts the calls of a turn. */
   toolCalled: StepPlace & ToolFields<'toolCalled'>;
   /** `ms`: null for a call that was never sent, of which no beginning is told. */
@@ -86,6 +86,7 @@ interface TextPiece {
   /** `<call id>/<attempt>`. */
   readonly call: string;
   readonly since: string;
+  readonly turn?: number | undefined;
   /** Position in the log of this attempt. */
   readonly offset: number;
   readonly text: string;
@@ -269,11 +270,11 @@ export class LiveTeller {
   }
 
   private *tellText(place: TextPlace, told: ToldStep, piece: TextPiece): Generator<LiveEvent> {
-    const { call, text, since } = piece;
+    const { call, text, since, turn } = piece;
     if (isTooLate(piece, told)) return;
     const logged = call === told.call ? loggedOf(told) : 0;
-    if (isVoidBy(piece, told)) yield this.restart(place, told);
-    Object.assign(told, { call, since, logged });
+    if (isVoidBy(piece, told)) yield this.restart(place, told, isLaterTurn(piece, told));
+    Object.assign(told, { call, since, logged, turn });
     // A piece is missing, or was emitted before: the end of the step brings the rest.
     if (piece.offset !== logged || text === '') return;
     told.logged = logged + text.length;
@@ -302,7 +303,7 @@ export class LiveTeller {
     return this.event({ kind: 'thoughts', childId, round, step, attempt, offset, delta });
   }
 
-  private restart({ childId, round, step }: StepPlace, told: ToldStep): LiveEvent {
+  private restart({ childId, round, step }: StepPlace, told: ToldStep, isCommentary = false): LiveEvent {
     const attempt = told.attempt + 1;
     Object.assign(told, {
       call: null,
@@ -313,7 +314,8 @@ export class LiveTeller {
       logged: 0,
       ended: null,
     });
-    return this.event({ kind: 'restarted', childId, round, step, attempt });
+    const said = isCommentary && { isCommentary };
+    return this.event({ kind: 'restarted', childId, round, step, attempt, ...said });
   }
 
   /** Removes and returns the new texts of a step, or of the plan of a round. */
@@ -333,8 +335,8 @@ export class LiveTeller {
 }
 
 function pieceOf({ callId, attempt, startedAt: since, ...piece }: LiveText): TextPiece {
-  const { offset, text, isThoughts } = piece;
-  return { call: `${callId}/${attempt}`, since, offset, text, ...(isThoughts && { isThoughts }) };
+  const { turn, offset, text, isThoughts } = piece;
+  return { call: `${callId}/${attempt}`, since, turn, offset, text, ...(isThoughts && { isThoughts }) };
 }
 
 /** Whether a piece is of an earlier attempt, or of a step whose end brought the rest. */
@@ -371,16 +373,21 @@ function isVoidBy({ call, offset, isThoughts }: TextPiece, told: ToldStep): bool
   return isThoughts === true && told.characters > 0 && offset >= loggedOf(told);
 }
 
+/** Whether the model went on after calls of tools, before which it said what was emitted. */
+function isLaterTurn({ turn = 0 }: TextPiece, told: ToldStep): boolean {
+  return turn > (told.turn ?? 0);
+}
+
 function loggedOf({ logged, characters }: ToldStep): number {
   return logged ?? characters;
 }
 
 /** Returns what was not emitted of a step's thoughts and output: all of it if another call wrote them. */
-function restOf({ output, thoughts = '' }: Step, told: ToldStep, call: string): TextPiece[] {
+function restOf({ output, thoughts = '', turns = [] }: Step, told: ToldStep, call: string): TextPiece[] {
   const isOther = told.call !== call;
   const known = isOther ? { thoughts: 0, characters: 0, tail: '' } : told;
   // Another call counts as later than everything emitted, whenever it began.
-  const at = { call, since: isOther ? `${told.since}~` : told.since };
+  const at = { call, since: isOther ? `${told.since}~` : told.since, turn: turns.length };
   const offset = isOther ? 0 : loggedOf(told);
   const isContinued = known.characters === 0 && isEndOf(thoughts.slice(0, known.thoughts), known.tail);
   const more = isContinued ? thoughts.slice(known.thoughts) : '';

@@ -9,6 +9,8 @@ const stepSchema = z.object({
   /** Start of that attempt; texts of earlier attempts come too late. */
   since: z.string(),
   attempt: z.int(),
+  /** Its turn, in a step with tools. */
+  turn: z.int().optional(),
   /** Characters that were emitted of its text; `thoughts` counts those of its thoughts. */
   characters: z.int(),
   thoughts: z.int().default(0),

@@ -1,22 +1,25 @@
 import type { Context } from 'hono';
-import type { LiveEvent } from '../../client';
-import type { SolveResult } from '../../protocol/solve';
+import type { CallerCall, StartOptions } from '../../client';
+import type { Config } from '../../config/schema';
 import type { Source } from '../access/streams';
 import { stopping } from '../closing';
 import { type EventFrame, streamEvents } from '../event-stream';
 import type { Env, Gateway } from '../gateway';
 import { asRefusal, givenUp, type Refusal, refusalOfRun } from '../refusal';
-import type { SurfaceQuestion } from './request-fields';
-import { headersOf, solveHeader } from './facts';
+import { type AnswerPlace, type EndFacts, endWithCalls, endWithSolve, toldBefore } from './answer-end';
+import { headersOf, noteOf, solveHeader, type SolveNote } from './facts';
+import type { Extension } from './request-fields';
 import { requestOf } from './request-of';
-import { type Started, startSolve } from './start-solve';
+import { type Resumed, resumeSolve } from './resume';
+import { bookLater, type Started, startSolve } from './start-solve';
+import type { SurfaceQuestion } from './surface-question';
 import { AnswerTeller, type AnswerEvent } from './told';
 
 /** A vendor's response format. */
 interface EncodedForm {
-  readonly whole: (result: AnsweredResult) => object;
+  readonly whole: (end: AnswerEnd) => object;
   /** Format of a streamed answer; null if the caller does not want a stream. */
-  readonly pieces: ((solveId: string) => Pieces) | null;
+  readonly pieces: ((answerId: string) => Pieces) | null;
 }
 
 /** A stream in a vendor's format. */
@@ -27,7 +30,7 @@ export interface Pieces {
   error(refusal: Refusal): EventFrame;
 }
 
-/** Starts the solve of a conversation, or finds the one of an earlier attempt, and responds with its answer. */
+/** Answers a conversation: starts its solve, finds the one of an earlier attempt, or hands results to the one that waits. */
 export async function answer(
   c: Context<Env>,
   gateway: Gateway,
@@ -36,23 +39,22 @@ export async function answer(
 ): Promise<Response> {
   // Before the start: a refused request must cost nothing.
   const tellSource = form.pieces === null ? null : gateway.streams.open(c.get('key'), c.env.outgoing);
-  const started = await startSolve(c, gateway, requestOf(gateway.config, c.get('key'), asked), asked);
-  const answered = { gateway, started };
-  c.set('solve', started.id);
+  const answered = await beginAnswer(c, gateway, asked);
+  const { id, solve } = answered;
   if (form.pieces === null) {
-    const result = await waitForResult(answered, asked, c.req.raw.signal);
-    return c.json(form.whole(result), 200, headersOf(result));
+    const end = await unlessLeft(answered, c.req.raw.signal, () => wholeOf(answered));
+    return c.json(form.whole(end), 200, headersOf(solve.id, end.spent));
   }
-  tellSource?.(sourceOf(gateway, started.id));
-  const pieces = form.pieces(started.id);
+  tellSource?.(sourceOf(gateway, solve.id));
+  const pieces = form.pieces(id);
   const framed = {
-    open: (gone: AbortSignal) => pieces.frames(followAnswer(answered, gone)),
+    open: (gone: AbortSignal) => pieces.frames(piecemeal(answered, gone)),
     nothing: () => pieces.nothing(),
     failed: (error: unknown) => pieces.error(asRefusal(error, gateway.say)),
-    stop: { signal: gateway.closing.over, frame: () => pieces.error(stopping(started.id)) },
-    onGone: () => void leave(answered, asked),
+    stop: { signal: gateway.closing.over, frame: () => pieces.error(stopping(solve.id)) },
+    onGone: () => void leave(answered),
   };
-  return streamEvents(c, framed, solveHeader(started.id));
+  return streamEvents(c, framed, solveHeader(solve.id));
 }
 
 /** Returns what a stream of a solve's events reads. */
@@ -60,74 +62,160 @@ export function sourceOf({ conductor }: Pick<Gateway, 'conductor'>, id: string):
   return { name: id, length: () => conductor.streamedLength(id) };
 }
 
+/** One answer of a solve, which may have several: each but the last ends with calls of the caller's functions. */
 interface Answered {
+  readonly gateway: Gateway;
+  readonly asked: SurfaceQuestion;
+  readonly solve: Started & Partial<Pick<Resumed, 'after' | 'call' | 'warnings'>>;
+  readonly id: string;
+}
+
+/** @param memo notes to keep with a solve that is started */
+export async function beginAnswer(
+  c: Context<Env>,
+  gateway: Gateway,
+  asked: SurfaceQuestion,
+  memo?: StartOptions['memo'],
+): Promise<Answered> {
+  const key = c.get('key');
+  const { handed } = asked;
+  const solve: Answered['solve'] =
+    handed === undefined
+      ? await startSolve(c, gateway, requestOf(gateway.config, key, asked), { model: asked.model, memo })
+      : await resumeSolve(c, gateway, handed);
+  c.set('solve', solve.id);
+  if (solve.isNew && mayAskBack(asked)) bookLater(key, solve);
+  return { gateway, asked, solve, id: answerIdOf(solve) };
+}
+
+/** Returns the id of an answer: a client takes two answers of one id for one. */
+export function answerIdOf({ id, call }: AnswerPlace): string {
+  return call === undefined ? id : `${id}_${call}`;
+}
+
+/** A client that waits for a solve. */
+interface Waiting {
   readonly gateway: Pick<Gateway, 'conductor' | 'closing'>;
-  readonly started: Pick<Started, 'id' | 'result' | 'isNew'>;
+  readonly asked: { readonly extension: Pick<Extension, 'on_disconnect'> };
+  readonly solve: Pick<Started, 'id'>;
 }
 
 /** Handles a client's disconnect: cancels the solve only if the request said so. */
-export async function leave(
-  { gateway, started }: Answered,
-  { extension }: Pick<SurfaceQuestion, 'extension'>,
-): Promise<void> {
+export async function leave({ gateway, asked: { extension }, solve }: Waiting): Promise<void> {
   // A stopping gateway cuts off its last clients, which have not left.
   if (extension.on_disconnect !== 'cancel' || gateway.closing.over.aborted) return;
   // The solve may have ended meanwhile.
-  await gateway.conductor.cancel(started.id).catch(() => undefined);
+  await gateway.conductor.cancel(solve.id).catch(() => undefined);
 }
 
-/** Result of a solve that ended with an answer. */
-export interface AnsweredResult extends SolveResult {
-  readonly answer: string;
-}
-
-/** Waits for the end of a solve. @throws Refusal if it ends without an answer */
-export async function waitForResult(
-  answered: Answered,
-  asked: Pick<SurfaceQuestion, 'extension'>,
+/** Waits for what a client waits for. @param gone aborted if the client leaves */
+export async function unlessLeft<End>(
+  waiting: Waiting,
   gone: AbortSignal,
-): Promise<AnsweredResult> {
-  const onGone = (): void => void leave(answered, asked);
+  end: () => Promise<End>,
+): Promise<End> {
+  const onGone = (): void => void leave(waiting);
   // The client may have left while the solve was starting.
   if (gone.aborted) onGone();
   gone.addEventListener('abort', onGone);
   try {
-    return answeredOf(await answered.started.result());
+    return await end();
   } finally {
     gone.removeEventListener('abort', onGone);
   }
 }
 
-export type AnswerPart =
-  | Exclude<AnswerEvent, { kind: 'dropped' }>
-  /** Always the last part. */
-  | { readonly kind: 'result'; readonly result: AnsweredResult };
+/** Whether a solve may ask its caller for something, so that its answer may end before the solve does. */
+export function mayAskBack({ functions, handed }: Pick<SurfaceQuestion, 'functions' | 'handed'>): boolean {
+  return functions.tools.length > 0 || handed !== undefined;
+}
 
-/** Yields what happens in a solve until its end, then its result. @throws Refusal without an answer, or if it restarts */
-async function* followAnswer(answered: Answered, signal: AbortSignal): AsyncGenerator<AnswerPart> {
-  const { started } = answered;
-  const teller = new AnswerTeller();
-  for await (const event of eventsOf(answered, signal)) {
-    for (const told of teller.tell(event)) {
-      if (told.kind === 'dropped') throw givenUp(started.id);
-      yield told;
+/** Whether text may stand before an answer that must be JSON alone. */
+export function isToldWhole(
+  asked: Pick<SurfaceQuestion, 'answerSchema' | 'functions' | 'handed'>,
+  config: Config,
+): boolean {
+  return asked.answerSchema !== undefined && (mayAskBack(asked) || Object.keys(config.tools).length > 0);
+}
+
+/** How an answer ends: with all that its solve found, or with calls whose results the solve waits for. */
+export interface AnswerEnd extends EndFacts {
+  readonly id: string;
+  /** The solve's answer, or what was said before the calls. */
+  readonly text: string;
+  readonly note: SolveNote;
+}
+
+/** Waits for the end of an answer. @throws Refusal if the solve ends without one */
+function wholeOf(answered: Answered): Promise<AnswerEnd> {
+  const { asked, gateway, solve } = answered;
+  // Waiting for a result takes one long poll, following a solve one for each of its events.
+  return mayAskBack(asked) ? collect(follow(answered, gateway.closing.over), solve.id) : lastEnd(answered);
+}
+
+async function collect(parts: AsyncIterable<Followed>, solveId: string): Promise<AnswerEnd> {
+  let text = '';
+  for await (const part of parts) {
+    if (part.kind === 'delta') text += part.text;
+    else if (part.kind === 'dropped') text = '';
+    else if (part.kind === 'commented') text += '\n\n';
+    else if (part.kind === 'end') return part.end.calls.length === 0 ? part.end : { ...part.end, text };
+  }
+  throw stopping(solveId);
+}
+
+type Followed = AnswerEvent | { readonly kind: 'end'; readonly end: AnswerEnd };
+
+/** The last part is always the end. */
+export type AnswerPart = Exclude<Followed, { readonly kind: 'dropped' }>;
+
+/** Yields an answer as it comes. @throws Refusal if text that was told is void, or if the solve ends without an answer */
+async function* piecemeal(answered: Answered, signal: AbortSignal): AsyncGenerator<AnswerPart> {
+  for await (const part of follow(answered, signal)) {
+    if (part.kind === 'dropped') throw givenUp(answered.solve.id);
+    yield part;
+  }
+}
+
+/** Yields what happens in a solve until it ends or waits for its caller. */
+async function* follow(answered: Answered, signal: AbortSignal): AsyncGenerator<Followed> {
+  const { solve, asked, gateway } = answered;
+  const { conductor, config } = gateway;
+  const known = solve.isNew ? null : await conductor.trace(solve.id);
+  const waiting = asked.handed === undefined || known === null ? [] : await toldBefore(gateway, known);
+  if (waiting.length > 0) {
+    yield { kind: 'end', end: await endWith(answered, waiting) };
+    return;
+  }
+  const plan = known?.rounds.findLast(({ childId }) => childId === null)?.plan;
+  const teller = new AnswerTeller({ isWhole: isToldWhole(asked, config), ...(plan && { plan }) });
+  // The log may hold texts of attempts that were lost: of a solve that is over, the end alone is told.
+  const isOver = known !== null && known.status !== 'running';
+  const { after } = solve;
+  for await (const event of conductor.stream(solve.id, { signal, ...(after !== undefined && { after }) })) {
+    if (isOver && event.kind !== 'ended') continue;
+    if (event.kind === 'callsWaiting') {
+      yield { kind: 'end', end: await endWith(answered, event.calls) };
+      return;
     }
+    yield* teller.tell(event);
   }
-  if (signal.aborted) return;
-  yield { kind: 'result', result: answeredOf(await started.result()) };
+  if (!signal.aborted) yield { kind: 'end', end: await lastEnd(answered) };
 }
 
-function answeredOf(result: SolveResult): AnsweredResult {
-  const { answer } = result;
-  if (answer === null) throw refusalOfRun(result);
-  return { ...result, answer };
+async function endWith(answered: Answered, waiting: readonly CallerCall[]): Promise<AnswerEnd> {
+  const { gateway, solve, asked } = answered;
+  return ending(answered, await endWithCalls(gateway, solve, waiting, asked.functions.isSerial), '');
 }
 
-/** Yields only the end if a repeated request comes after it: the log may hold texts of attempts that were lost. */
-async function* eventsOf({ gateway, started }: Answered, signal: AbortSignal): AsyncGenerator<LiveEvent> {
-  const { conductor } = gateway;
-  const isOver = !started.isNew && (await conductor.trace(started.id)).status !== 'running';
-  for await (const event of conductor.stream(started.id, { signal })) {
-    if (!isOver || event.kind === 'ended') yield event;
-  }
+async function lastEnd(answered: Answered): Promise<AnswerEnd> {
+  const { gateway, solve } = answered;
+  const result = await solve.result();
+  if (result.answer === null) throw refusalOfRun(result);
+  return ending(answered, await endWithSolve(gateway, solve, result), result.answer);
+}
+
+function ending({ asked, solve, id }: Answered, facts: EndFacts, text: string): AnswerEnd {
+  const warnings = [...asked.warnings, ...(solve.warnings ?? [])];
+  return { ...facts, id, text, note: noteOf(facts.result, { extension: asked.extension, warnings }) };
 }

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { type Call, problemSchema, type SolveResult, type Usage } from '../../protocol/solve';
-import { totalOf } from '../../trace/cost';
+import { knownNanoUsd, totalOf } from '../../trace/cost';
 import { isCallOf } from '../../trace/run-tree';
 import { resultSchema } from '../routes';
-import type { SurfaceQuestion } from './request-fields';
+import type { Extension } from './request-fields';
 
 // What answers in any format state about their solve: a note, the tokens and the cost.
 
@@ -37,11 +37,11 @@ export const solveNoteSchema = z
     trace: resultSchema.optional(),
   })
   .openapi('SolveNote');
-type SolveNote = z.infer<typeof solveNoteSchema>;
+export type SolveNote = z.infer<typeof solveNoteSchema>;
 
 /** The caller's choice of detail, and the warnings to pass on. */
 interface NoteChoice {
-  readonly extension: Pick<SurfaceQuestion['extension'], 'trace'>;
+  readonly extension: Pick<Extension, 'trace'>;
   readonly warnings: readonly string[];
 }
 
@@ -64,8 +64,8 @@ function summarizeSteps({ rounds, calls }: SolveResult): z.infer<typeof stepNote
   );
 }
 
-/** Token counts of a solve over all its calls; the other counts are parts of the first two. */
-export interface Tokens {
+/** What a solve used, over all its calls; the last five counts are parts of the first two. */
+export interface Spent {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
@@ -74,21 +74,25 @@ export interface Tokens {
   /** Input tokens of the Conductor's own calls, which write and review plans. */
   readonly orchestrationInput: number;
   readonly orchestrationOutput: number;
+  /** 10⁻⁹ USD, of which sums are exact. */
+  readonly nanoUsd: number;
+  /** The cost of a call is unknown: it is at least that. */
+  readonly isLowerBound: boolean;
 }
 
-export function tokensOf({
-  calls,
-  usage: { inputTokens: input, outputTokens: output },
-}: SolveResult): Tokens {
+export function spentIn(result: SolveResult): Spent {
+  const { calls, usage } = result;
   const orchestrating = calls.filter(({ purpose }) => purpose !== 'step');
   return {
-    input,
-    output,
-    cached: sumOf(calls, (usage) => usage.cachedInputTokens),
-    cacheWritten: sumOf(calls, (usage) => usage.cacheWriteTokens ?? 0),
-    reasoning: sumOf(calls, (usage) => usage.reasoningTokens),
-    orchestrationInput: sumOf(orchestrating, (usage) => usage.inputTokens),
-    orchestrationOutput: sumOf(orchestrating, (usage) => usage.outputTokens),
+    input: usage.inputTokens,
+    output: usage.outputTokens,
+    cached: sumOf(calls, (used) => used.cachedInputTokens),
+    cacheWritten: sumOf(calls, (used) => used.cacheWriteTokens ?? 0),
+    reasoning: sumOf(calls, (used) => used.reasoningTokens),
+    orchestrationInput: sumOf(orchestrating, (used) => used.inputTokens),
+    orchestrationOutput: sumOf(orchestrating, (used) => used.outputTokens),
+    nanoUsd: knownNanoUsd(result),
+    isLowerBound: result.costIsLowerBound,
   };
 }
 
@@ -97,18 +101,21 @@ function sumOf(calls: readonly Call[], count: (usage: Usage) => number): number 
 }
 
 /** Returns `cost` in USD, as OpenRouter does; it is a lower bound if the cost of a call is unknown. */
-export const costOf = ({ costUsd, costIsLowerBound }: SolveResult) =>
-  ({ cost: costUsd, cost_details: { is_lower_bound: costIsLowerBound } }) as const;
+export const costOf = ({ nanoUsd, isLowerBound }: Spent) =>
+  ({ cost: nanoUsd / 1e9, cost_details: { is_lower_bound: isLowerBound } }) as const;
 
 /**
  * Returns the headers of a complete answer: the solve, and the amounts that LiteLLM books for a pass-through target
  * (https://docs.litellm.ai/docs/proxy/pass_through_cost_tracking).
  */
-export function headersOf(result: SolveResult): Record<string, string> {
+export function headersOf(
+  id: string,
+  { input, output, nanoUsd }: Pick<Spent, 'input' | 'output' | 'nanoUsd'>,
+): Record<string, string> {
   return {
-    ...solveHeader(result.id),
-    'x-litellm-response-cost': String(result.costUsd),
-    'x-litellm-total-tokens': String(result.usage.inputTokens + result.usage.outputTokens),
+    ...solveHeader(id),
+    'x-litellm-response-cost': String(nanoUsd / 1e9),
+    'x-litellm-total-tokens': String(input + output),
   };
 }
 

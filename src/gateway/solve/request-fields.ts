@@ -1,11 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import type { AnswerSchema } from '../../protocol/answer-schema';
-import { type ConversationTurn, MAX_TURNS, MOST_POOL } from '../../protocol/input';
+import { MAX_TURNS, MOST_POOL } from '../../protocol/input';
 import { MAX_COST_USD, MAX_STEPS } from '../../protocol/messages';
 import { isRecord } from '../../plan/validate';
 import { planSchema } from '../../protocol/solve';
 import { badRequest } from '../refusal';
-import { isForm, readForcedTool, valueAt } from './request-form';
+import { isChoice, isForm, readForcedTool, valueAt } from './request-form';
 
 /** Most turns of a conversation, and parts of a turn. */
 export const MOST_ITEMS = MAX_TURNS;
@@ -23,26 +22,13 @@ export const extensionSchema = z
     plan: z.union([z.enum(['auto', 'approve']), planSchema]).optional(),
     /** How much the answer says about how it was found. */
     trace: z.enum(['none', 'summary', 'full']).optional(),
+    /** Which steps may ask for the caller's functions: every one, or the one that writes the answer. */
+    tools: z.enum(['every', 'last']).optional(),
     /** Fate of the solve if the client disconnects before its end. */
     on_disconnect: z.enum(['continue', 'cancel']).optional(),
   })
   .openapi('Conductor');
 export type Extension = z.infer<typeof extensionSchema>;
-
-/** A question as every surface passes it on, in the product's own terms. */
-export interface SurfaceQuestion {
-  readonly model: string;
-  readonly messages: readonly ConversationTurn[];
-  readonly answerSchema?: AnswerSchema | undefined;
-  /** Name of the caller's tool that the answer is the input of. */
-  readonly tool?: string | undefined;
-  readonly maxAnswerTokens?: number | undefined;
-  readonly seed?: number | undefined;
-  readonly effort?: string | undefined;
-  readonly extension: Extension;
-  /** Fields that are ignored, a sentence for each. */
-  readonly warnings: readonly string[];
-}
 
 export const REQUEST_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
@@ -96,28 +82,31 @@ interface RefusedField {
   readonly instead: string;
 }
 
-const TOOLS: RefusedField = {
-  asksNothing: (value, body) =>
-    isEmpty(value) || choosesNone(body.tool_choice ?? body.function_call) || readForcedTool(body) !== null,
-  instead:
-    "workers cannot use the caller's tools, only fill in the one that tool_choice forces; leave it out, and put what they would find into the messages",
+const FUNCTIONS: RefusedField = {
+  asksNothing: (value, body) => isEmpty(value) || isChoice(body.function_call, 'none'),
+  instead: 'send functions as tools',
 };
 
+const isFree = (choice: unknown): boolean => isChoice(choice, 'none') || isChoice(choice, 'auto');
+
 const TOOL_CHOICE: RefusedField = {
-  ...TOOLS,
-  asksNothing: (value, body) => choosesNone(value) || isAuto(value) || readForcedTool(body) !== null,
+  asksNothing: (value, body) => isFree(value) || isEmpty(body.tools ?? []) || readForcedTool(body) !== null,
+  instead:
+    'models decide whether they ask for a function; send auto, or force one function, whose input is then the answer',
 };
+
+/** The fields of all surfaces about the functions of the caller. */
+const ABOUT_TOOLS: readonly string[] = ['tools', 'parallel_tool_calls'];
 
 const LOG_PROBABILITIES = "a team's answer has no log-probabilities; leave it out";
 const GRAMMAR = 'an answer is free text or fits a JSON Schema; send one as response_format, or leave it out';
 
 /** The refused fields of all surfaces, by their paths. Every other field that is not taken is ignored, and listed. */
 const REFUSED: Readonly<Record<string, RefusedField>> = {
-  tools: TOOLS,
-  functions: TOOLS,
-  mcp_servers: TOOLS,
+  functions: FUNCTIONS,
+  function_call: { ...FUNCTIONS, asksNothing: isFree },
+  mcp_servers: { asksNothing: isEmpty, instead: 'have the operator add the server to the configuration' },
   tool_choice: TOOL_CHOICE,
-  function_call: TOOL_CHOICE,
   n: {
     asksNothing: (value) => value === 1,
     instead: 'a request gives one answer; send the request again for another',
@@ -159,18 +148,6 @@ function isEmpty(value: unknown): boolean {
   return value === '' || (Array.isArray(value) && value.length === 0);
 }
 
-/** Whether a choice of tools, in any vendor's format, is this word. */
-const isChoice = (value: unknown, word: string): boolean =>
-  value === word || (isRecord(value) && value.type === word);
-
-function choosesNone(choice: unknown): boolean {
-  return isChoice(choice, 'none');
-}
-
-function isAuto(choice: unknown): boolean {
-  return isChoice(choice, 'auto');
-}
-
 /**
  * Notes the fields that are ignored.
  * @param taken has the supported fields
@@ -189,7 +166,7 @@ export function checkFields(body: Fields, taken: object, allowance: IgnoredField
     }
   };
   const isRead = (name: string): boolean =>
-    isForm(name) || EFFORT_PATHS.some((path) => headOf(path) === name);
+    isForm(name) || ABOUT_TOOLS.includes(name) || EFFORT_PATHS.some((path) => headOf(path) === name);
   check(body, (name) => Object.hasOwn(taken, name) || isRead(name), '');
   for (const [name, inside] of Object.entries(WITHIN)) {
     const value = body[name];

@@ -146,8 +146,13 @@ export function readForcedTool({ tools, tool_choice: choice }: Body): Tool | nul
   return isForced && meant.length === 1 ? (meant[0] ?? null) : null;
 }
 
+/** Whether a choice of tools, in any vendor's format, is this word. */
+export function isChoice(choice: unknown, word: string): boolean {
+  return choice === word || (isRecord(choice) && choice.type === word);
+}
+
 function isAny(choice: unknown): boolean {
-  return ['required', 'any'].some((word) => choice === word || (isRecord(choice) && choice.type === word));
+  return ['required', 'any'].some((word) => isChoice(choice, word));
 }
 
 /** Returns the tool's name in a choice such as OpenAI's for chat and for responses, or Anthropic's. */

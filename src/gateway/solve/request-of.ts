@@ -10,7 +10,7 @@ import { readCheckpointId } from '../../training/names';
 import { MOST_MESSAGE_BYTES } from '../limit-body';
 import type { Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
-import type { SurfaceQuestion } from './request-fields';
+import type { SurfaceQuestion } from './surface-question';
 import { withQuestionLast } from './request-turns';
 
 /** Meaning of a model's name: the Conductor that writes the plan, or a plan of one worker. */
@@ -56,6 +56,7 @@ export function withModel(choice: ModelChoice, request: SolveRequest): SolveRequ
 /** Returns the solve that a vendor's request asks for. @throws Refusal */
 export function requestOf(config: Config, key: Key, asked: SurfaceQuestion): SolveRequest {
   const { model, messages, answerSchema, maxAnswerTokens, seed } = asked;
+  const { tools } = asked.functions;
   const { plan, pool, max_steps: steps, max_depth: depth, max_cost_usd: costUsd } = asked.extension;
   const choice = readModel(model, key, config);
   if (choice.given !== undefined && (plan !== undefined || pool !== undefined)) {
@@ -70,6 +71,8 @@ export function requestOf(config: Config, key: Key, asked: SurfaceQuestion): Sol
   };
   return withModel(choice, {
     messages: withQuestionLast(messages),
+    ...(tools.length > 0 && { tools }),
+    ...(asked.extension.tools === 'last' && { toolSteps: 'last' as const }),
     answerSchema,
     maxAnswerTokens,
     seed,

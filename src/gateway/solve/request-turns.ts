@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ConversationTurn } from '../../protocol/input';
 import { badRequest } from '../refusal';
+import { callsOfMessage, readExchange, resultIn, type Said } from './request-calls';
 import { type IgnoredFields, IGNORE_HEADER, MOST_ITEMS } from './request-fields';
 
 const partSchema = z.looseObject({ type: z.string() });
@@ -42,7 +43,7 @@ const DECLARATION =
   /^(?:additional_tools|tool_search_.+|tool_(?:addition|removal|reference)|mcp_list_tools|mcp_tool_listing|(?:context_)?compaction(?:_summary)?)$/;
 
 /** Fields of a message that say something besides its text. */
-const SPEAKING_FIELDS = ['tool_calls', 'function_call', 'audio'] as const;
+const SPEAKING_FIELDS = ['function_call', 'audio'] as const;
 
 /** A message, and its place in the request. */
 interface Placed {
@@ -55,42 +56,59 @@ export function placed(messages: readonly VendorMessage[], param: string): Place
   return messages.map((message, index) => ({ place: `${param}[${index}]`, message }));
 }
 
-/** Returns the turns of a conversation without blank ones. @throws Refusal for what is no text and cannot be left out */
-export function turnsOf(messages: readonly Placed[], allowance: IgnoredFields): ConversationTurn[] {
-  const turns = messages.map(({ place, message }) => {
-    const role = roleOf(message, place);
-    for (const name of SPEAKING_FIELDS) {
-      const value = message[name];
-      if (value == null || (Array.isArray(value) && value.length === 0)) continue;
-      leaveOut(name, `${place}.${name}`, allowance);
-    }
-    // OpenAI's models put a refusal here, in place of a content.
-    const said = message.content ?? (typeof message.refusal === 'string' ? message.refusal : null);
-    return { role, content: textOfContent(said, `${place}.content`, allowance) };
-  });
-  return turns.filter(({ content }) => content.trim() !== '');
+/** Returns what was said in a conversation, without blank texts. @throws Refusal for what is no text and cannot be left out */
+export function saidIn(messages: readonly Placed[], allowance: IgnoredFields): Said[] {
+  return messages
+    .flatMap(({ place, message }) => saidBy(message, place, allowance))
+    .filter((said) => said.kind !== 'text' || said.content.trim() !== '');
+}
+
+function saidBy(message: VendorMessage, place: string, allowance: IgnoredFields): Said[] {
+  if (message.role === 'tool') return [resultIn(message, place, allowance)];
+  const role = roleOf(message, place);
+  for (const name of SPEAKING_FIELDS) {
+    const value = message[name];
+    if (value == null || (Array.isArray(value) && value.length === 0)) continue;
+    leaveOut(name, `${place}.${name}`, allowance);
+  }
+  // OpenAI's models put a refusal here, in place of a content.
+  const content = message.content ?? (typeof message.refusal === 'string' ? message.refusal : null);
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
+  const exchanged: Said[] = [];
+  const texts: string[] = [];
+  for (const [index, part] of parts.entries()) {
+    const at = `${place}.content[${index}]`;
+    const exchange = readExchange(part, at, allowance);
+    if (exchange !== null) exchanged.push(exchange);
+    else texts.push(...textOfPart(part, at, allowance));
+  }
+  const text = { kind: 'text', role, content: texts.join('\n') } as const;
+  // Vendors put a model's text before its calls, and the user's behind the results.
+  return role === 'assistant'
+    ? [text, ...exchanged, ...callsOfMessage(message, place)]
+    : [...exchanged, text];
 }
 
 function roleOf({ role }: VendorMessage, place: string): ConversationTurn['role'] {
   const ours = Object.hasOwn(ROLES, role) ? ROLES[role] : undefined;
   if (ours !== undefined) return ours;
-  const known = Object.keys(ROLES).join(', ');
+  const known = [...Object.keys(ROLES), 'tool'].join(', ');
   const what = `${place}.role is ${JSON.stringify(role.slice(0, 40))}: expected one of ${known}`;
-  throw badRequest(`${what}; put what a tool found into words`, `${place}.role`);
+  throw badRequest(`${what}; put what a function of no id found into words`, `${place}.role`);
 }
 
 export function textOfContent(content: TurnContent, place: string, allowance: IgnoredFields): string {
   if (typeof content === 'string') return content;
-  const texts = (content ?? []).map((part, index) => textOfPart(part, `${place}[${index}]`, allowance));
-  return texts.filter((text) => text !== null).join('\n');
+  const texts = (content ?? []).flatMap((part, index) => textOfPart(part, `${place}[${index}]`, allowance));
+  return texts.join('\n');
 }
 
-function textOfPart(part: Part, place: string, allowance: IgnoredFields): string | null {
+function textOfPart(part: Part, place: string, allowance: IgnoredFields): string[] {
   const { type } = part;
   const text = Object.hasOwn(TEXT_FIELDS, type) ? part[TEXT_FIELDS[type] ?? ''] : undefined;
-  if (typeof text === 'string') return text;
+  if (typeof text === 'string') return [text];
   leaveOut(type, place, allowance);
-  return null;
+  return [];
 }
 
 /**
@@ -109,7 +127,7 @@ export function leaveOut(type: string, place: string, allowance: IgnoredFields):
   const remedy =
     type === 'item_reference'
       ? 'send the item itself, as clients do with store: false'
-      : 'put what an image, a file or a tool says into words';
+      : 'put what an image or a file says into words';
   const header = `if it can be left out, name ${names.join(' or ').slice(0, 60)} in the header ${IGNORE_HEADER}`;
   throw badRequest(
     `${place} is ${shown}: only text is supported; ${remedy}; ${header}`,

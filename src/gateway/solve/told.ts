@@ -10,18 +10,33 @@ export type AnswerEvent =
   /** Thoughts of the model that writes the answer. */
   | { readonly kind: 'thoughts'; readonly text: string }
   | { readonly kind: 'delta'; readonly text: string }
+  /** The text so far was said before calls of tools: it stands, and the answer begins after it. */
+  | { readonly kind: 'commented' }
   /** The text of the answer so far is void; deltas start again from the beginning. */
   | { readonly kind: 'dropped' };
 
 const LINE_COLUMNS = 200;
 
+interface TellerOptions {
+  /** The plan, if it was made before the events that are told. */
+  readonly plan?: Plan;
+  /** Tells the text of the answer when it is complete: nothing may stand before it. */
+  readonly isWhole?: boolean;
+}
+
 /** Turns a solve's events into the text of the answer as it is written, preceded by progress lines. */
 export class AnswerTeller {
-  private plan: Plan = { steps: [] };
+  private plan: Plan;
+  private readonly isWhole: boolean;
   /** Text of the answer told so far. */
   private shown = '';
   /** White space before it. It is told with the text after it, since alone it is no answer. */
   private blank = '';
+
+  constructor({ plan = { steps: [] }, isWhole = false }: TellerOptions = {}) {
+    this.plan = plan;
+    this.isWhole = isWhole;
+  }
 
   *tell(event: LiveEvent): Generator<AnswerEvent> {
     if (event.kind === 'ended') {
@@ -29,7 +44,8 @@ export class AnswerTeller {
       return;
     }
     if (event.kind === 'text') {
-      if (this.isAnswer(event) && event.provisional !== true) yield* this.tellText(event.delta);
+      const isTold = this.isAnswer(event) && event.provisional !== true && !this.isWhole;
+      if (isTold) yield* this.tellText(event);
       return;
     }
     if (event.kind === 'thoughts') {
@@ -40,7 +56,9 @@ export class AnswerTeller {
     yield* this.tellProgress(event);
   }
 
-  private *tellText(delta: string): Generator<AnswerEvent> {
+  private *tellText({ delta, offset }: Extract<LiveEvent, { kind: 'text' }>): Generator<AnswerEvent> {
+    // What goes on from a text that another reader was told comes whole, at the end.
+    if (offset !== this.blank.length + this.shown.length) return;
     if (this.shown === '' && delta.trim() === '') {
       this.blank += delta;
       return;
@@ -55,7 +73,8 @@ export class AnswerTeller {
     event: Exclude<LiveEvent, { kind: 'thoughts' | 'text' | 'ended' }>,
   ): Generator<AnswerEvent> {
     const isAnswer = 'step' in event && this.isAnswer(event);
-    if (isAnswer && event.kind === 'restarted') yield* this.drop();
+    if (isAnswer && event.kind === 'restarted')
+      yield* this.begin(event.isCommentary ? 'commented' : 'dropped');
     const line = lineOf(event, this.plan);
     // The answer itself shows that its step is done.
     const isShown = isAnswer && event.kind === 'stepEnded' && this.shown !== '';
@@ -63,16 +82,17 @@ export class AnswerTeller {
   }
 
   private *tellEnd(answer: string): Generator<AnswerEvent> {
-    if (!answer.startsWith(this.shown)) yield* this.drop();
+    if (!answer.startsWith(this.shown)) yield* this.begin('dropped');
     const text = answer.slice(this.shown.length);
     if (text !== '') yield { kind: 'delta', text };
   }
 
-  private *drop(): Generator<AnswerEvent> {
+  /** Begins the text anew. @param kind what becomes of the text so far */
+  private *begin(kind: 'commented' | 'dropped'): Generator<AnswerEvent> {
     this.blank = '';
     if (this.shown === '') return;
     this.shown = '';
-    yield { kind: 'dropped' };
+    yield { kind };
   }
 
   /** Whether a step is the last one of the plan, whose output is the answer. */
@@ -109,7 +129,7 @@ function lineOfStep(
     case 'stepStarted':
       return `${step}, ${event.worker}: ${subtaskOf(event, steps)}`;
     case 'restarted':
-      return `${step} starts again`;
+      return event.isCommentary === true ? null : `${step} starts again`;
     case 'toolCalled':
       return `${step} calls ${event.name} ${event.arguments}`;
     case 'toolEnded':

@@ -103,6 +103,14 @@ export class Transcript<Event> {
   }
 }
 
+/** Whether all events of a solve were told to some reader. */
+export async function hasEnded(store: Store, id: string): Promise<boolean> {
+  for (let index = 0; ; index += 1) {
+    const entry = await readEntry({ store, id }, index);
+    if (entry === null || entry.isOver) return entry !== null;
+  }
+}
+
 async function readEntry<Event>(
   { store, id }: Pick<Recorded<Event>, 'store' | 'id'>,
   index: number,

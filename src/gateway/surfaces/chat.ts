@@ -1,24 +1,21 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { SolveResult } from '../../protocol/solve';
+import type { CallerCall } from '../../client';
 import {
-  IgnoredFields,
-  type SurfaceQuestion,
-  checkFields,
-  REQUEST_EFFORTS,
   extensionSchema,
   IGNORE_HEADER,
-  limitOf,
+  IgnoredFields,
   MOST_ITEMS,
-  readEffort,
+  REQUEST_EFFORTS,
 } from '../solve/request-fields';
-import { readForm } from '../solve/request-form';
-import { messageSchema, placed, turnsOf } from '../solve/request-turns';
+import { messageSchema, placed, saidIn } from '../solve/request-turns';
+import { readQuestion, type SurfaceQuestion } from '../solve/surface-question';
 import { type EventFrame, frameOf } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import { toOpenAiError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
-import { costOf, noteOf, solveNoteSchema, tokensOf } from '../solve/facts';
-import { answer, type AnsweredResult, type Pieces } from '../solve/answer';
+import { costOf, solveNoteSchema, type Spent } from '../solve/facts';
+import { answer, type AnswerEnd, type Pieces } from '../solve/answer';
+import { freeTextIn } from '../solve/request-tools';
 
 /** Supported fields of a chat completion request (https://platform.openai.com/docs/api-reference/chat/create). */
 const chatRequestSchema = z
@@ -42,18 +39,12 @@ type ChatRequest = z.infer<typeof chatRequestSchema>;
 /** @throws Refusal for an unsupported request */
 function askedOfChat(body: ChatRequest, ignored?: string): SurfaceQuestion {
   const allowance = new IgnoredFields(ignored);
-  const messages = turnsOf(placed(body.messages, 'messages'), allowance);
-  checkFields(body, chatRequestSchema.shape, allowance);
-  return {
-    model: body.model,
-    messages,
-    ...readForm(body),
-    maxAnswerTokens: limitOf(body.max_completion_tokens ?? body.max_tokens),
-    seed: body.seed ?? undefined,
-    effort: readEffort(body),
-    extension: body.conductor ?? {},
-    warnings: allowance.warnings,
-  };
+  return readQuestion(body, {
+    said: saidIn(placed(body.messages, 'messages'), allowance),
+    taken: chatRequestSchema.shape,
+    maxTokens: body.max_completion_tokens ?? body.max_tokens,
+    allowance,
+  });
 }
 
 const nullable = z.string().nullable();
@@ -71,11 +62,18 @@ const completionUsageSchema = z
   .openapi('CompletionUsage');
 type CompletionUsage = z.infer<typeof completionUsageSchema>;
 
-const toolCallSchema = z.object({
-  id: z.string(),
-  type: z.literal('function'),
-  function: z.object({ name: z.string(), arguments: z.string() }),
-});
+const toolCallSchema = z.discriminatedUnion('type', [
+  z.object({
+    id: z.string(),
+    type: z.literal('function'),
+    function: z.object({ name: z.string(), arguments: z.string() }),
+  }),
+  z.object({
+    id: z.string(),
+    type: z.literal('custom'),
+    custom: z.object({ name: z.string(), input: z.string() }),
+  }),
+]);
 type ToolCall = z.infer<typeof toolCallSchema>;
 
 const chatCompletionSchema = z
@@ -120,16 +118,16 @@ export function addChat(app: App, gateway: Gateway): void {
     const body = c.req.valid('json');
     const asked = askedOfChat(body, c.req.header(IGNORE_HEADER));
     return answer(c, gateway, asked, {
-      whole: (result) => completionOf(result, asked),
+      whole: (end) => completionOf(end, asked),
       pieces: body.stream === true ? (id) => chunksOf(id, asked, body) : null,
     });
   });
 }
 
 /** Returns the chunks of one completion, each with the fields that clients require. */
-function chunksOf(solveId: string, asked: SurfaceQuestion, { stream_options: options }: ChatRequest): Pieces {
+function chunksOf(id: string, asked: SurfaceQuestion, { stream_options: options }: ChatRequest): Pieces {
   const base = {
-    id: `chatcmpl-${solveId}`,
+    id: `chatcmpl-${id}`,
     object: 'chat.completion.chunk',
     created: Math.floor(Date.now() / 1000),
     model: asked.model,
@@ -142,19 +140,23 @@ function chunksOf(solveId: string, asked: SurfaceQuestion, { stream_options: opt
     async *frames(parts) {
       yield chunk({ role: 'assistant', content: asked.tool === undefined ? '' : null });
       let isBegun = false;
+      let gap = '';
       for await (const part of parts) {
         if (part.kind === 'progress') yield chunk({ reasoning_content: `${part.line}\n` });
         else if (part.kind === 'thoughts') yield chunk({ reasoning_content: part.text });
+        else if (part.kind === 'commented') gap = '\n\n';
         else if (part.kind === 'delta') {
-          yield chunk(deltaOf(part.text, isBegun ? null : solveId, asked));
+          yield chunk(deltaOf(gap + part.text, isBegun ? null : id, asked));
           isBegun = true;
+          gap = '';
         } else {
-          const { result } = part;
-          yield chunk({}, finishOf(result, asked));
-          if (options?.include_usage === true) {
-            const conductor = noteOf(result, asked);
-            yield frameOf({ ...base, choices: [], usage: usageOf(result), conductor });
+          const { end } = part;
+          for (const [index, call] of end.calls.entries()) {
+            for (const delta of deltasOfCall(call, asked)) yield chunk({ tool_calls: [{ index, ...delta }] });
           }
+          yield chunk({}, finishOf(end, asked));
+          if (options?.include_usage === true)
+            yield frameOf({ ...base, choices: [], usage: usageOf(end.spent), conductor: end.note });
           yield frameOf('[DONE]');
         }
       }
@@ -162,54 +164,78 @@ function chunksOf(solveId: string, asked: SurfaceQuestion, { stream_options: opt
   };
 }
 
-function completionOf(result: AnsweredResult, asked: SurfaceQuestion): ChatCompletion {
+function completionOf(end: AnswerEnd, asked: SurfaceQuestion): ChatCompletion {
   return {
-    id: `chatcmpl-${result.id}`,
+    id: `chatcmpl-${end.id}`,
     object: 'chat.completion',
     created: Math.floor(Date.now() / 1000),
     model: asked.model,
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', refusal: null, ...saidIn(result, asked) },
-        finish_reason: finishOf(result, asked),
+        message: { role: 'assistant', refusal: null, ...saidBy(end, asked) },
+        finish_reason: finishOf(end, asked),
         logprobs: null,
       },
     ],
-    usage: usageOf(result),
-    conductor: noteOf(result, asked),
+    usage: usageOf(end.spent),
+    conductor: end.note,
   };
 }
 
-function saidIn({ id, answer }: AnsweredResult, { tool }: SurfaceQuestion) {
-  return tool === undefined ? { content: answer } : { content: null, tool_calls: [callOf(id, tool, answer)] };
+function saidBy({ id, text, calls }: AnswerEnd, asked: SurfaceQuestion) {
+  if (calls.length > 0)
+    return { content: text || null, tool_calls: calls.map((call) => toolCallOf(call, asked)) };
+  const { tool } = asked;
+  return tool === undefined
+    ? { content: text }
+    : { content: null, tool_calls: [demandedCall(id, tool, text)] };
 }
 
-/** Returns a piece of an answer. @param begunBy id of the solve with the first piece, else null */
+/** Returns a call of one of the caller's functions, in the form in which the caller declared it. */
+function toolCallOf({ id, name, arguments: input }: CallerCall, { functions }: SurfaceQuestion): ToolCall {
+  const form = functions.forms.find((each) => each.name === name);
+  return form?.isFreeText === true
+    ? { id, type: 'custom', custom: { name, input: freeTextIn(input) } }
+    : { id, type: 'function', function: { name, arguments: input } };
+}
+
+/** Returns a call as clients put it together: first what it is, then what it is given. */
+function deltasOfCall(call: CallerCall, asked: SurfaceQuestion): object[] {
+  const whole = toolCallOf(call, asked);
+  if (whole.type === 'custom') {
+    const { name, input } = whole.custom;
+    return [{ ...whole, custom: { name, input: '' } }, { custom: { input } }];
+  }
+  const { name, arguments: input } = whole.function;
+  return [{ ...whole, function: { name, arguments: '' } }, { function: { arguments: input } }];
+}
+
+/** Returns a piece of an answer. @param begunBy id of the answer with the first piece, else null */
 function deltaOf(text: string, begunBy: string | null, { tool }: SurfaceQuestion): object {
   if (tool === undefined) return { content: text };
-  const call = begunBy === null ? { function: { arguments: text } } : callOf(begunBy, tool, text);
+  const call = begunBy === null ? { function: { arguments: text } } : demandedCall(begunBy, tool, text);
   return { tool_calls: [{ index: 0, ...call }] };
 }
 
 /** Returns a call of the tool that the caller demands, whose input is the answer. */
-function callOf(solveId: string, name: string, input: string): ToolCall {
-  return { id: `call_${solveId}`, type: 'function', function: { name, arguments: input } };
+function demandedCall(id: string, name: string, input: string): ToolCall {
+  return { id: `call_${id}`, type: 'function', function: { name, arguments: input } };
 }
 
-function finishOf(result: SolveResult, { tool }: SurfaceQuestion): 'stop' | 'length' | 'tool_calls' {
+function finishOf({ result, calls }: AnswerEnd, { tool }: SurfaceQuestion): 'stop' | 'length' | 'tool_calls' {
   if (result.answerCut === true) return 'length';
-  return tool === undefined ? 'stop' : 'tool_calls';
+  return tool === undefined && calls.length === 0 ? 'stop' : 'tool_calls';
 }
 
-function usageOf(result: SolveResult): CompletionUsage {
-  const { input, output, cached, reasoning, orchestrationInput, orchestrationOutput } = tokensOf(result);
+function usageOf(spent: Spent): CompletionUsage {
+  const { input, output, cached, reasoning, orchestrationInput, orchestrationOutput } = spent;
   return {
     prompt_tokens: input,
     completion_tokens: output,
     total_tokens: input + output,
     prompt_tokens_details: { cached_tokens: cached, orchestration_tokens: orchestrationInput },
     completion_tokens_details: { reasoning_tokens: reasoning, orchestration_tokens: orchestrationOutput },
-    ...costOf(result),
+    ...costOf(spent),
   };
 }

@@ -1,18 +1,9 @@
 import { z } from '@hono/zod-openapi';
-import type { ConversationTurn } from '../../protocol/input';
 import { badRequest } from '../refusal';
-import {
-  IgnoredFields,
-  type SurfaceQuestion,
-  checkFields,
-  REQUEST_EFFORTS,
-  extensionSchema,
-  limitOf,
-  MOST_ITEMS,
-  readEffort,
-} from '../solve/request-fields';
-import { readForm } from '../solve/request-form';
-import { turnContentSchema, messageSchema, placed, textOfContent, turnsOf } from '../solve/request-turns';
+import { extensionSchema, IgnoredFields, MOST_ITEMS, REQUEST_EFFORTS } from '../solve/request-fields';
+import type { Said } from '../solve/request-calls';
+import { turnContentSchema, messageSchema, placed, saidIn, textOfContent } from '../solve/request-turns';
+import { readQuestion, type SurfaceQuestion } from '../solve/surface-question';
 
 /** Supported fields of a message request (https://docs.anthropic.com/en/api/messages). */
 export const messagesRequestSchema = z
@@ -46,23 +37,18 @@ export function askedOfMessages(body: z.infer<typeof countRequestSchema>, ignore
     throw badRequest(message, 'max_tokens');
   }
   const allowance = new IgnoredFields(ignored);
-  const messages = [...systemOf(body, allowance), ...turnsOf(placed(body.messages, 'messages'), allowance)];
-  checkFields(body, messagesRequestSchema.shape, allowance);
-  return {
-    model: body.model,
-    messages,
-    ...readForm(body),
-    maxAnswerTokens: limitOf(body.max_tokens),
-    effort: readEffort(body),
-    extension: body.conductor ?? {},
-    warnings: allowance.warnings,
-  };
+  return readQuestion(body, {
+    said: [...systemOf(body, allowance), ...saidIn(placed(body.messages, 'messages'), allowance)],
+    taken: messagesRequestSchema.shape,
+    maxTokens: body.max_tokens,
+    allowance,
+  });
 }
 
 function systemOf(
   { system }: Pick<z.infer<typeof messagesRequestSchema>, 'system'>,
   allowance: IgnoredFields,
-): ConversationTurn[] {
+): Said[] {
   const content = textOfContent(system, 'system', allowance);
-  return content.trim() === '' ? [] : [{ role: 'system', content }];
+  return content.trim() === '' ? [] : [{ kind: 'text', role: 'system', content }];
 }

@@ -1,11 +1,14 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { type SurfaceQuestion, IGNORE_HEADER } from '../solve/request-fields';
+import type { CallerCall } from '../../client';
+import { IGNORE_HEADER } from '../solve/request-fields';
+import type { SurfaceQuestion } from '../solve/surface-question';
 import { type EventFrame, frameOf } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import { toAnthropicError } from '../refusal';
 import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
-import { costOf, noteOf, solveNoteSchema, tokensOf } from '../solve/facts';
-import { answer, type AnsweredResult, type Pieces } from '../solve/answer';
+import { argumentsIn } from '../../protocol/parts';
+import { costOf, solveNoteSchema, type Spent } from '../solve/facts';
+import { answer, type AnswerEnd, type Pieces } from '../solve/answer';
 import { checkRequest, requestOf } from '../solve/request-of';
 import { askedOfMessages, countRequestSchema, messagesRequestSchema } from './messages-request';
 
@@ -73,7 +76,7 @@ export function addMessages(app: App, gateway: Gateway): void {
     const body = c.req.valid('json');
     const asked = askedOfMessages(body, c.req.header(IGNORE_HEADER));
     return answer(c, gateway, asked, {
-      whole: (result) => messageOf(result, asked),
+      whole: (end) => messageOf(end, asked),
       pieces: body.stream === true ? (id) => piecesOf(id, asked) : null,
     });
   });
@@ -87,9 +90,10 @@ export function addMessages(app: App, gateway: Gateway): void {
 /** Bytes of text for a token: fewer than in most texts, since too low a count would let a conversation outgrow a model. */
 const BYTES_PER_TOKEN = 3;
 
-/** Estimates the tokens of a conversation and its schema. Each worker has a tokenizer of its own. */
-function tokensAsked({ messages, answerSchema }: SurfaceQuestion): number {
+/** Estimates the tokens of a conversation, its functions and its schema. Each worker has a tokenizer of its own. */
+function tokensAsked({ messages, answerSchema, functions: { tools } }: SurfaceQuestion): number {
   const texts = messages.map(({ content }) => content);
+  if (tools.length > 0) texts.push(JSON.stringify(tools));
   if (answerSchema !== undefined) texts.push(JSON.stringify(answerSchema));
   return Math.ceil(Buffer.byteLength(texts.join('')) / BYTES_PER_TOKEN);
 }
@@ -115,18 +119,15 @@ function piecesOf(id: string, asked: SurfaceQuestion): Pieces {
       const usage = { input_tokens: 0, output_tokens: 0 };
       const begun = { ...message, stop_reason: null, stop_sequence: null, usage };
       yield eventOf({ type: 'message_start', message: begun });
-      yield eventOf({ type: 'content_block_start', index: 0, content_block: blockOf(id, asked, '') });
+      const blocks = new Blocks();
       for await (const part of parts) {
         if (part.kind === 'progress' || part.kind === 'thoughts') yield PING;
-        else if (part.kind === 'delta') {
-          const delta =
-            asked.tool === undefined
-              ? { type: 'text_delta', text: part.text }
-              : { type: 'input_json_delta', partial_json: part.text };
-          yield eventOf({ type: 'content_block_delta', index: 0, delta });
-        } else {
-          const { stop_reason, stop_sequence, usage, conductor } = messageOf(part.result, asked);
-          yield eventOf({ type: 'content_block_stop', index: 0 });
+        else if (part.kind === 'commented') yield* blocks.close();
+        else if (part.kind === 'delta') yield* blocks.write(answerBlock(id, asked, ''), part.text);
+        else {
+          yield* blocks.close();
+          for (const call of part.end.calls) yield* blocks.add(callBlock(call), call.arguments);
+          const { stop_reason, stop_sequence, usage, conductor } = messageOf(part.end, asked);
           yield eventOf({ type: 'message_delta', delta: { stop_reason, stop_sequence }, usage, conductor });
           yield eventOf({ type: 'message_stop' });
         }
@@ -135,39 +136,79 @@ function piecesOf(id: string, asked: SurfaceQuestion): Pieces {
   };
 }
 
+/** Writes the blocks of a message, one after another. */
+class Blocks {
+  private index = 0;
+  private isOpen = false;
+
+  /** Continues the open block, or begins one. */
+  *write(block: Block, text: string): Generator<EventFrame> {
+    const { index } = this;
+    // Clients take the input from the deltas alone.
+    const content_block = block.type === 'text' ? block : { ...block, input: {} };
+    if (!this.isOpen) yield eventOf({ type: 'content_block_start', index, content_block });
+    this.isOpen = true;
+    const delta =
+      block.type === 'text' ? { type: 'text_delta', text } : { type: 'input_json_delta', partial_json: text };
+    yield eventOf({ type: 'content_block_delta', index, delta });
+  }
+
+  *close(): Generator<EventFrame> {
+    if (!this.isOpen) return;
+    yield eventOf({ type: 'content_block_stop', index: this.index });
+    this.isOpen = false;
+    this.index += 1;
+  }
+
+  *add(block: Block, text: string): Generator<EventFrame> {
+    yield* this.write(block, text);
+    yield* this.close();
+  }
+}
+
 /** Returns the block of an answer, or its beginning: a text, or a call of the tool that the caller demands. */
-function blockOf(solveId: string, { tool }: SurfaceQuestion, answer: string): Block {
-  if (tool === undefined) return { type: 'text', text: answer };
-  const input = answer === '' ? {} : inputSchema.parse(JSON.parse(answer));
-  return { type: 'tool_use', id: `toolu_${solveId}`, name: tool, input };
+function answerBlock(answerId: string, { tool }: SurfaceQuestion, text: string): Block {
+  if (tool === undefined) return { type: 'text', text };
+  return { type: 'tool_use', id: `toolu_${answerId}`, name: tool, input: argumentsIn(text) ?? {} };
 }
 
-/** The answer to a demanded tool fits a schema of an object. */
-const inputSchema = z.record(z.string(), z.unknown());
-
-function stopOf({ answerCut }: AnsweredResult, { tool }: SurfaceQuestion): AnthropicMessage['stop_reason'] {
-  if (answerCut === true) return 'max_tokens';
-  return tool === undefined ? 'end_turn' : 'tool_use';
+/** Returns the block of a call of one of the caller's functions. */
+function callBlock({ id, name, arguments: input }: CallerCall): Block {
+  return { type: 'tool_use', id, name, input: argumentsIn(input) ?? {} };
 }
 
-function messageOf(result: AnsweredResult, asked: SurfaceQuestion): AnthropicMessage {
-  const { input, output, cached, cacheWritten } = tokensOf(result);
+function contentOf({ id, text, calls }: AnswerEnd, asked: SurfaceQuestion): Block[] {
+  const said = calls.length > 0 && text.trim() === '' ? [] : [answerBlock(id, asked, text)];
+  return [...said, ...calls.map(callBlock)];
+}
+
+function stopOf({ result, calls }: AnswerEnd, { tool }: SurfaceQuestion): AnthropicMessage['stop_reason'] {
+  if (result.answerCut === true) return 'max_tokens';
+  return tool === undefined && calls.length === 0 ? 'end_turn' : 'tool_use';
+}
+
+function messageOf(end: AnswerEnd, asked: SurfaceQuestion): AnthropicMessage {
   return {
-    id: `msg_${result.id}`,
+    id: `msg_${end.id}`,
     type: 'message',
     role: 'assistant',
     model: asked.model,
-    content: [blockOf(result.id, asked, result.answer)],
-    stop_reason: stopOf(result, asked),
+    content: contentOf(end, asked),
+    stop_reason: stopOf(end, asked),
     stop_sequence: null,
-    usage: {
-      // Anthropic counts tokens read from or written to a cache separately from other input.
-      input_tokens: input - cached - cacheWritten,
-      output_tokens: output,
-      cache_creation_input_tokens: cacheWritten,
-      cache_read_input_tokens: cached,
-      ...costOf(result),
-    },
-    conductor: noteOf(result, asked),
+    usage: usageOf(end.spent),
+    conductor: end.note,
+  };
+}
+
+function usageOf(spent: Spent): AnthropicMessage['usage'] {
+  const { input, output, cached, cacheWritten } = spent;
+  return {
+    // Anthropic counts tokens read from or written to a cache separately from other input.
+    input_tokens: input - cached - cacheWritten,
+    output_tokens: output,
+    cache_creation_input_tokens: cacheWritten,
+    cache_read_input_tokens: cached,
+    ...costOf(spent),
   };
 }

@@ -1,5 +1,13 @@
 import type { AnswerEvent } from '../solve/told';
-import { answerItem, answerIn, type OutputItem, type ResponseBody, textPart } from './response-object';
+import {
+  answerItem,
+  answerIn,
+  type CallItem,
+  inputOf,
+  type OutputItem,
+  type ResponseBody,
+  textPart,
+} from './response-object';
 
 /** An event of OpenAI's response stream; clients throw on types that they do not know. */
 export interface ResponseEvent {
@@ -33,6 +41,13 @@ const FORMS = {
     more: {},
     done: (text: string) => ({ arguments: text }),
   },
+  custom_tool_call: {
+    part: null,
+    text: 'response.custom_tool_call_input',
+    place: {},
+    more: {},
+    done: (text: string) => ({ input: text }),
+  },
 } as const;
 
 interface OpenItem {
@@ -40,6 +55,8 @@ interface OpenItem {
   /** Id of its response and its place in it. */
   readonly id: string;
   text: string;
+  /** The whole item, of a call of one of the caller's functions. */
+  readonly call: CallItem | null;
 }
 
 const END_TYPES: Readonly<Partial<Record<ResponseBody['status'], string>>> = {
@@ -69,12 +86,13 @@ export class ResponseEncoder {
 
   *tell(told: AnswerEvent): Generator<ResponseEvent> {
     if (told.kind === 'dropped') yield* this.close('incomplete', null);
+    else if (told.kind === 'commented') yield* this.closeAsIs();
     else if (told.kind === 'delta') yield* this.write(this.answerType, told.text);
     else if (this.open === null || this.open.type === 'reasoning') yield* this.tellReasoning(told);
   }
 
   private *tellReasoning(
-    told: Exclude<AnswerEvent, { kind: 'dropped' | 'delta' }>,
+    told: Extract<AnswerEvent, { kind: 'progress' | 'thoughts' }>,
   ): Generator<ResponseEvent> {
     const isLine = told.kind === 'progress';
     const isApart = this.open !== null && (isLine || this.isLine);
@@ -84,35 +102,56 @@ export class ResponseEncoder {
 
   /** @param response final state of the response */
   *end(response: ResponseBody): Generator<ResponseEvent> {
-    const [answer] = response.output;
-    const status = answer?.status === 'completed' ? 'completed' : 'incomplete';
-    yield* this.close(status, answer === undefined ? null : answerIn(answer));
+    const calls = this.answerType === 'message' ? response.output.filter(isCall) : [];
+    if (calls.length > 0) {
+      yield* this.closeAsIs();
+      for (const call of calls) yield* this.add(call);
+    } else {
+      const [answer] = response.output;
+      const status = answer?.status === 'completed' ? 'completed' : 'incomplete';
+      yield* this.close(status, answer === undefined ? null : answerIn(answer));
+    }
     const ended = { ...response, output: this.items };
     yield this.event(END_TYPES[response.status] ?? 'response.failed', { response: ended });
   }
 
   private get answerType(): OutputItem['type'] {
-    return this.begun.tool_choice === 'none' ? 'message' : 'function_call';
+    return typeof this.begun.tool_choice === 'string' ? 'message' : 'function_call';
   }
 
-  private *write(type: OutputItem['type'], delta: string): Generator<ResponseEvent> {
+  private *add(call: CallItem): Generator<ResponseEvent> {
+    const input = inputOf(call);
+    yield* this.write(call.type, input, call);
+    yield* this.close('completed', input);
+  }
+
+  private *write(
+    type: OutputItem['type'],
+    delta: string,
+    call: CallItem | null = null,
+  ): Generator<ResponseEvent> {
     const { text, more } = FORMS[type];
     // Only reasoning is followed by an item of another type while it is open.
     if (this.open !== null && this.open.type !== type) yield* this.close('completed', null);
-    this.open ??= yield* this.beginItem(type);
+    this.open ??= yield* this.beginItem(type, call);
     this.open.text += delta;
     yield this.event(`${text}.delta`, { ...this.place(this.open), delta, ...more });
   }
 
-  private *beginItem(type: OutputItem['type']): Generator<ResponseEvent, OpenItem> {
+  private *beginItem(type: OutputItem['type'], call: CallItem | null): Generator<ResponseEvent, OpenItem> {
     const form = FORMS[type];
     const output_index = this.items.length;
-    const open = { type, id: `${this.begun.id}_${output_index}`, text: '' };
+    const open = { type, id: `${this.begun.id}_${output_index}`, text: '', call };
     const item = this.itemOf(open, 'in_progress', null);
     yield this.event('response.output_item.added', { output_index, item });
     if (form.part !== null)
       yield this.event(`${form.part}.added`, { ...this.place(open), part: form.partOf('') });
     return open;
+  }
+
+  /** Ends the open item with the text that was told. */
+  private *closeAsIs(): Generator<ResponseEvent> {
+    yield* this.close('completed', this.open?.text ?? null);
   }
 
   /**
@@ -133,10 +172,11 @@ export class ResponseEncoder {
   }
 
   private itemOf(
-    { type, id, text }: OpenItem,
+    { type, id, text, call }: OpenItem,
     status: 'in_progress' | 'completed' | 'incomplete',
     answer: string | null,
   ): OutputItem {
+    if (call !== null) return { ...call, ...FORMS[call.type].done(answer ?? ''), status };
     if (type !== 'reasoning') return answerItem(this.begun, id, { answer, status });
     const isOpen = status === 'in_progress';
     const summary = isOpen ? [] : [summaryPart(text)];
@@ -153,6 +193,10 @@ export class ResponseEncoder {
     this.count += 1;
     return event;
   }
+}
+
+function isCall(item: OutputItem): item is CallItem {
+  return item.type === 'function_call' || item.type === 'custom_tool_call';
 }
 
 function summaryPart(text: string) {

@@ -1,8 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { FAILURES } from '../../protocol/failures';
+import type { CallerCall } from '../../client';
 import type { SolveResult } from '../../protocol/solve';
 import { refusalOfRun } from '../refusal';
-import { costOf, noteOf, solveNoteSchema, tokensOf } from '../solve/facts';
+import type { EndFacts } from '../solve/answer-end';
+import { costOf, noteOf, solveNoteSchema, type Spent } from '../solve/facts';
+import { freeTextIn } from '../solve/request-tools';
 import type { ResponseNotes } from './responses-schema';
 
 const itemStatusSchema = z.enum(['in_progress', 'completed', 'incomplete']);
@@ -33,7 +36,16 @@ const outputItemSchema = z.discriminatedUnion('type', [
     id: z.string(),
     call_id: z.string(),
     name: z.string(),
+    namespace: z.string().optional(),
     arguments: z.string(),
+    status: itemStatusSchema,
+  }),
+  z.object({
+    type: z.literal('custom_tool_call'),
+    id: z.string(),
+    call_id: z.string(),
+    name: z.string(),
+    input: z.string(),
     status: itemStatusSchema,
   }),
 ]);
@@ -72,7 +84,10 @@ export const responseSchema = z
     reasoning: z.object({ effort: z.string().nullable(), summary: z.null() }),
     store: z.boolean(),
     temperature: z.null(),
-    tool_choice: z.union([z.literal('none'), z.object({ type: z.literal('function'), name: z.string() })]),
+    tool_choice: z.union([
+      z.enum(['none', 'auto']),
+      z.object({ type: z.literal('function'), name: z.string() }),
+    ]),
     tools: z.array(z.unknown()).max(0),
     top_p: z.null(),
     truncation: z.literal('disabled'),
@@ -110,12 +125,13 @@ export function beginningOf({ id, notes }: KnownResponse): ResponseBody {
     metadata,
     model,
     output: [],
-    parallel_tool_calls: false,
+    parallel_tool_calls: notes.asks === 'any',
     previous_response_id,
     reasoning: { effort: notes.effort, summary: null },
     store: true,
     temperature: null,
-    tool_choice: notes.tool === undefined ? 'none' : { type: 'function', name: notes.tool },
+    tool_choice: choiceOf(notes),
+    // Left out, as instructions are.
     tools: [],
     top_p: null,
     truncation: 'disabled',
@@ -124,15 +140,21 @@ export function beginningOf({ id, notes }: KnownResponse): ResponseBody {
   };
 }
 
-/** Returns the response in the current state of its solve, running or ended. */
-export function responseOf(known: KnownResponse, result: SolveResult): ResponseBody {
+function choiceOf({ tool, asks }: ResponseNotes): ResponseBody['tool_choice'] {
+  if (tool !== undefined) return { type: 'function', name: tool };
+  return asks === undefined ? 'none' : 'auto';
+}
+
+/** Returns the response as it is, under way or ended. */
+export function responseOf(known: KnownResponse, { result, calls, spent }: EndFacts): ResponseBody {
   const { notes, id } = known;
-  const status = statusOf(result);
+  const status = calls.length > 0 ? 'completed' : statusOf(result);
   const isUnderWay = status === 'queued' || status === 'in_progress';
   const note = noteOf(result, { extension: { trace: notes.trace }, warnings: notes.warnings });
   const begun = { ...beginningOf(known), status, conductor: note };
   if (isUnderWay) return begun;
-  const ended = { ...begun, usage: usageOf(result) };
+  const ended = { ...begun, usage: usageOf(spent) };
+  if (calls.length > 0) return { ...ended, output: calls.map((call) => callItem(known, call)) };
   if (result.answer === null) return { ...ended, error: errorOf(result) };
   const itemStatus = status === 'completed' ? 'completed' : 'incomplete';
   return {
@@ -154,7 +176,7 @@ export function answerItem(
     status,
   }: { readonly answer: string | null; readonly status: 'in_progress' | 'completed' | 'incomplete' },
 ): OutputItem {
-  if (choice !== 'none') {
+  if (typeof choice !== 'string') {
     const [call, call_id] = [`fc_${id}`, `call_${id}`];
     return { type: 'function_call', id: call, call_id, name: choice.name, arguments: answer ?? '', status };
   }
@@ -162,9 +184,28 @@ export function answerItem(
   return { type: 'message', id: `msg_${id}`, role: 'assistant', status, content };
 }
 
+/** Returns the item of a call of one of the caller's functions, in the form in which the caller declared it. */
+function callItem({ notes: { forms = [] } }: KnownResponse, call: CallerCall): CallItem {
+  const { id: call_id, name, arguments: input } = call;
+  const { isFreeText, namespace } = forms.find((form) => form.name === name) ?? {};
+  const bare = namespace === undefined ? name : name.slice(namespace.length + '__'.length);
+  const common = { call_id, name: bare, status: 'completed' } as const;
+  if (isFreeText === true)
+    return { type: 'custom_tool_call', id: `ctc_${call_id}`, ...common, input: freeTextIn(input) };
+  const within = namespace === undefined ? {} : { namespace };
+  return { type: 'function_call', id: `fc_${call_id}`, ...common, ...within, arguments: input };
+}
+
+export type CallItem = Extract<OutputItem, { type: 'function_call' | 'custom_tool_call' }>;
+
+/** Returns what a call is given. */
+export function inputOf(item: CallItem): string {
+  return item.type === 'function_call' ? item.arguments : item.input;
+}
+
 /** Returns the text of an answer's item. */
 export function answerIn(item: OutputItem): string | null {
-  if (item.type === 'function_call') return item.arguments;
+  if (item.type === 'function_call' || item.type === 'custom_tool_call') return inputOf(item);
   return item.type === 'message' ? (item.content[0]?.text ?? null) : null;
 }
 
@@ -182,14 +223,14 @@ function errorOf(result: SolveResult): ResponseBody['error'] {
   return { code: code === FAILURES.badInput ? 'invalid_prompt' : 'server_error', message };
 }
 
-function usageOf(result: SolveResult): ResponseBody['usage'] {
-  const { input, output, cached, reasoning, orchestrationInput, orchestrationOutput } = tokensOf(result);
+function usageOf(spent: Spent): ResponseBody['usage'] {
+  const { input, output, cached, reasoning, orchestrationInput, orchestrationOutput } = spent;
   return {
     input_tokens: input,
     input_tokens_details: { cached_tokens: cached, orchestration_tokens: orchestrationInput },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: reasoning, orchestration_tokens: orchestrationOutput },
     total_tokens: input + output,
-    ...costOf(result),
+    ...costOf(spent),
   };
 }

@@ -1,5 +1,8 @@
-import type { LiveEvent, SolveHandle } from '../../client';
+import type { CallerCall, LiveEvent, SolveHandle } from '../../client';
+import { type AnswerPlace, type EndFacts, endWithCalls, endWithSolve, toldBefore } from '../solve/answer-end';
+import type { Plan } from '../../plan/plan';
 import { type EventFrame, frameOf } from '../event-stream';
+import { stopping } from '../closing';
 import type { Gateway } from '../gateway';
 import { asRefusal } from '../refusal';
 import { AnswerTeller } from '../solve/told';
@@ -7,37 +10,57 @@ import { type Happening, Transcript } from '../solve/transcript';
 import { type ResponseEvent, ResponseEncoder } from './response-events';
 import { beginningOf, type KnownResponse, type ResponseBody, responseOf } from './response-object';
 
-/** A response, and its solve. */
+/** A response, and its solve, which may have several. */
 export interface FoundResponse extends KnownResponse {
   readonly solve: SolveHandle;
+  readonly place: AnswerPlace;
+  /** Position in the solve's events after which its own begin; absent: it is the first. */
+  readonly after?: string | undefined;
 }
 
 /** An event in a response's transcript, which keeps the cursors itself. */
 type Recorded =
   | { readonly kind: 'live'; readonly event: LiveEvent }
-  | { readonly kind: 'over'; readonly end: EndedEvent; readonly response: ResponseBody };
+  | { readonly kind: 'over'; readonly end: EndedEvent | null; readonly response: ResponseBody };
+/** The end of its solve; null: it ends with calls. */
 type EndedEvent = Extract<LiveEvent, { kind: 'ended' }>;
+
+type Sources = Pick<Gateway, 'conductor' | 'store'>;
 
 /** Yields all events of a response, with the same numbers for each reader. */
 export async function* followResponse(
-  { conductor, store }: Pick<Gateway, 'conductor' | 'store'>,
+  sources: Sources,
   found: FoundResponse,
   signal: AbortSignal,
 ): AsyncGenerator<ResponseEvent> {
   const encoder = new ResponseEncoder(beginningOf(found));
-  const teller = new AnswerTeller();
   yield* encoder.begin();
+  const teller = new AnswerTeller({
+    isWhole: found.notes.isWhole === true,
+    ...(await planBefore(sources, found)),
+  });
   const transcript = new Transcript<Recorded>({
-    store,
+    store: sources.store,
     id: found.id,
-    open: (after, own) =>
-      record(conductor.stream(found.id, { signal: own, ...(after !== undefined && { after }) }), found),
+    open: (after, own) => record(sources, found, after, own),
   });
   for await (const recorded of transcript.follow(signal)) {
     const event = recorded.kind === 'over' ? recorded.end : recorded.event;
-    for (const told of teller.tell(event)) yield* encoder.tell(told);
+    if (event !== null) for (const told of teller.tell(event)) yield* encoder.tell(told);
     if (recorded.kind === 'over') yield* encoder.end(recorded.response);
   }
+}
+
+/** Waits for the end of a response, and returns it without what was told of the way there. */
+export async function endOfResponse(
+  gateway: Pick<Gateway, 'conductor' | 'store' | 'closing'>,
+  found: FoundResponse,
+): Promise<ResponseBody> {
+  let end: ResponseBody | null = null;
+  for await (const event of followResponse(gateway, found, gateway.closing.over))
+    if ('response' in event) end = event.response as ResponseBody;
+  if (end === null || gateway.closing.over.aborted) throw stopping(found.place.id);
+  return { ...end, output: end.output.filter(({ type }) => type !== 'reasoning') };
 }
 
 /** Returns the length of the text that an event adds to those before it. */
@@ -45,16 +68,44 @@ export function lengthOf(event: ResponseEvent): number {
   return 'delta' in event ? String(event.delta).length : 0;
 }
 
-/** Yields what happens in a solve, without texts that cannot be part of its answer. */
+/** Returns the plan of a response that begins with results: it was told before. */
+async function planBefore({ conductor }: Sources, { place, after }: FoundResponse): Promise<{ plan?: Plan }> {
+  if (after === undefined) return {};
+  const { rounds } = await conductor.trace(place.id);
+  const plan = rounds.findLast(({ childId }) => childId === null)?.plan;
+  return plan ? { plan } : {};
+}
+
+/** Yields what happens in a solve until it ends or waits for its caller, without texts that cannot be part of an answer. */
 async function* record(
-  events: AsyncIterable<LiveEvent>,
+  sources: Sources,
   found: FoundResponse,
+  recorded: string | undefined,
+  signal: AbortSignal,
 ): AsyncGenerator<Happening<Recorded>> {
-  for await (const live of events) {
+  const { conductor } = sources;
+  const { place, notes } = found;
+  const after = recorded ?? found.after;
+  const over = (end: EndedEvent | null, facts: EndFacts): Happening<Recorded> => {
+    const event = { kind: 'over', end, response: responseOf(found, facts) } as const;
+    return { cursor: '', event, isLast: true };
+  };
+  const withCalls = (calls: readonly CallerCall[]): Promise<EndFacts> =>
+    endWithCalls(sources, place, calls, notes.asks === 'one');
+  const before = found.after === undefined ? [] : await toldBefore(sources, await conductor.trace(place.id));
+  if (before.length > 0) {
+    yield over(null, await withCalls(before));
+    return;
+  }
+  for await (const live of conductor.stream(place.id, { signal, ...(after !== undefined && { after }) })) {
     const { cursor } = live;
     if (live.kind === 'ended') {
-      const response = responseOf(found, await found.solve.result());
-      yield { cursor, event: { kind: 'over', end: { ...live, cursor: '' }, response }, isLast: true };
+      const facts = await endWithSolve(sources, place, await found.solve.result());
+      yield over({ ...live, cursor: '' }, facts);
+      return;
+    }
+    if (live.kind === 'callsWaiting') {
+      yield over(null, await withCalls(live.calls));
       return;
     }
     if (live.kind === 'planning') continue;

@@ -1,18 +1,13 @@
 import { z } from '@hono/zod-openapi';
+import type { Config } from '../../config/schema';
 import { isRecord } from '../../plan/validate';
 import type { ConversationTurn } from '../../protocol/input';
-import {
-  IgnoredFields,
-  type SurfaceQuestion,
-  checkFields,
-  REQUEST_EFFORTS,
-  extensionSchema,
-  limitOf,
-  MOST_ITEMS,
-  readEffort,
-} from '../solve/request-fields';
-import { readForm } from '../solve/request-form';
-import { turnContentSchema, leaveOut, turnsOf } from '../solve/request-turns';
+import { extensionSchema, IgnoredFields, MOST_ITEMS, REQUEST_EFFORTS } from '../solve/request-fields';
+import { readExchange, type Said } from '../solve/request-calls';
+import { leaveOut, saidIn, turnContentSchema } from '../solve/request-turns';
+import { isToldWhole, mayAskBack } from '../solve/answer';
+import { toolFormSchema } from '../solve/request-tools';
+import { readQuestion, type SurfaceQuestion } from '../solve/surface-question';
 
 const itemSchema = z.looseObject({
   type: z.string().nullish(),
@@ -66,19 +61,15 @@ export function askedOfResponse(
   ignored?: string,
 ): SurfaceQuestion {
   const allowance = new IgnoredFields(ignored);
-  const messages = [...instructionsOf(body), ...before, ...turnsOfInput(body.input, allowance)];
-  checkFields(body, responseRequestSchema.shape, allowance);
+  const said = [...instructionsOf(body), ...before].map((turn) => ({ kind: 'text' as const, ...turn }));
+  const input = saidInInput(body.input, allowance);
   if (body.store === false) allowance.leaveOut('store', ': every solve is kept');
-  return {
-    model: body.model,
-    messages,
-    ...readForm(body),
-    maxAnswerTokens: limitOf(body.max_output_tokens),
-    seed: body.seed ?? undefined,
-    effort: readEffort(body),
-    extension: body.conductor ?? {},
-    warnings: allowance.warnings,
-  };
+  return readQuestion(body, {
+    said: [...said, ...input],
+    taken: responseRequestSchema.shape,
+    maxTokens: body.max_output_tokens,
+    allowance,
+  });
 }
 
 function instructionsOf({ instructions }: ResponseRequest): ConversationTurn[] {
@@ -86,16 +77,19 @@ function instructionsOf({ instructions }: ResponseRequest): ConversationTurn[] {
   return content.trim() === '' ? [] : [{ role: 'system', content }];
 }
 
-function turnsOfInput(input: ResponseRequest['input'], allowance: IgnoredFields): ConversationTurn[] {
-  if (typeof input === 'string') return [{ role: 'user', content: input }];
-  const messages = input.flatMap(({ type, role, ...item }, index) => {
+function saidInInput(input: ResponseRequest['input'], allowance: IgnoredFields): Said[] {
+  if (typeof input === 'string') return [{ kind: 'text', role: 'user', content: input }];
+  return input.flatMap((item, index) => {
     const place = `input[${index}]`;
-    if (type == null || type === 'message') return [{ place, message: { ...item, role: role ?? '' } }];
+    const { type, role, ...message } = item;
+    if (type == null || type === 'message')
+      return saidIn([{ place, message: { ...message, role: role ?? '' } }], allowance);
+    const exchange = readExchange(item, place, allowance);
+    if (exchange !== null) return [exchange];
     // Clients send back all output of a response, including the reasoning items with its progress lines.
     leaveOut(type, place, allowance);
     return [];
   });
-  return turnsOf(messages, allowance);
 }
 
 /** Part of a request that is kept in its run's memo, so that the response can be retrieved later. */
@@ -110,6 +104,12 @@ export const notesSchema = z.object({
   user: z.string().nullable(),
   /** Name of the caller's tool that the answer is the input of. */
   tool: z.string().optional(),
+  /** How many functions of the caller may be asked for in one response; absent: none. */
+  asks: z.enum(['any', 'one']).optional(),
+  /** Those that are called in a form of their own. */
+  forms: z.array(toolFormSchema).optional(),
+  /** The answer is told when it is complete. */
+  isWhole: z.literal(true).optional(),
   /** Whether the first turn is this request's instructions, which do not apply to follow-up responses. */
   isInstructed: z.boolean(),
   trace: extensionSchema.shape.trace,
@@ -117,10 +117,9 @@ export const notesSchema = z.object({
 });
 export type ResponseNotes = Readonly<z.infer<typeof notesSchema>>;
 
-export function notesOf(
-  body: ResponseRequest,
-  { model, warnings, extension, tool, maxAnswerTokens, effort }: SurfaceQuestion,
-): ResponseNotes {
+export function notesOf(body: ResponseRequest, asked: SurfaceQuestion, config: Config): ResponseNotes {
+  const { model, warnings, extension, tool, functions, maxAnswerTokens, effort } = asked;
+  const { forms, isSerial } = functions;
   return {
     model,
     created_at: Math.floor(Date.now() / 1000),
@@ -131,6 +130,8 @@ export function notesOf(
     metadata: body.metadata ?? {},
     user: body.user ?? null,
     ...(tool !== undefined && { tool }),
+    ...(mayAskBack(asked) && { asks: isSerial ? 'one' : 'any', forms: [...forms] }),
+    ...(isToldWhole(asked, config) && { isWhole: true as const }),
     isInstructed: instructionsOf(body).length > 0,
     trace: extension.trace,
     warnings: [...warnings],

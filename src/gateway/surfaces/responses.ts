@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { unlessNotFound } from '../../client';
+import { callsOfCaller, unlessNotFound } from '../../client';
 import type { ConversationTurn } from '../../protocol/input';
 import { Shared, within } from '../../runtime/turns';
 import { noteAudit } from '../access/audit';
@@ -8,20 +8,29 @@ import type { Source } from '../access/streams';
 import { IGNORE_HEADER } from '../solve/request-fields';
 import { stopping } from '../closing';
 import { streamEvents } from '../event-stream';
-import { leave, waitForResult } from '../solve/answer';
+import { beginAnswer, leave, unlessLeft } from '../solve/answer';
+import { endWithSolve } from '../solve/answer-end';
 import type { App, Env, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
-import { Refusal } from '../refusal';
+import { refusalOfRun } from '../refusal';
 import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
 import { readConversation, turnsOfConversation } from '../solve/conversation';
 import { Replay } from '../solve/replay';
-import { requestOf } from '../solve/request-of';
-import { booking, mayTouch, startSolve } from '../solve/start-solve';
-import { headersOf, solveHeader } from '../solve/facts';
-import { responseOf, responseSchema } from './response-object';
+import { booking, mayTouch } from '../solve/start-solve';
+import { headersOf, solveHeader, spentIn } from '../solve/facts';
+import { hasEnded } from '../solve/transcript';
+import type { SurfaceQuestion } from '../solve/surface-question';
+import { type ResponseBody, responseOf, responseSchema } from './response-object';
 import type { ResponseEvent } from './response-events';
-import { followResponse, type FoundResponse, lengthOf, ResponseFrames } from './response-stream';
-import { askedOfResponse, notesOf, notesSchema, responseRequestSchema } from './responses-schema';
+import {
+  endOfResponse,
+  followResponse,
+  type FoundResponse,
+  lengthOf,
+  ResponseFrames,
+} from './response-stream';
+import { findResponse, keepNotes } from './response-notes';
+import { askedOfResponse, notesOf, type ResponseRequest, responseRequestSchema } from './responses-schema';
 
 const askRoute = createRoute({
   method: 'post',
@@ -62,24 +71,18 @@ export function addResponses(app: App, gateway: Gateway): void {
   app.openapi(askRoute, async (c) => {
     const body = c.req.valid('json');
     const key = c.get('key');
-    const before = await turnsBefore(gateway, key, body.previous_response_id);
-    const asked = askedOfResponse(body, before, c.req.header(IGNORE_HEADER));
+    const asked = await readRequest(gateway, key, body, c.req.header(IGNORE_HEADER));
     // Before the start: a refused request must cost nothing.
     const tellSource = body.stream === true ? gateway.streams.open(c.get('key'), c.env.outgoing) : null;
-    const named = { model: body.model, memo: { response: notesOf(body, asked) } };
-    const started = await startSolve(c, gateway, requestOf(gateway.config, key, asked), named);
-    c.set('solve', started.id);
-    const found = await findResponse(gateway, key, `resp_${started.id}`);
-    const answered = { gateway, started };
-    if (tellSource !== null) {
-      return stream(c, found, { tellSource, onGone: () => void leave(answered, asked) });
-    }
-    if (body.background === true) {
-      const result = await gateway.conductor.trace(found.id);
-      return c.json(responseOf(found, result), 200, solveHeader(found.id));
-    }
-    const result = await waitForResult(answered, asked, c.req.raw.signal);
-    return c.json(responseOf(found, result), 200, headersOf(result));
+    const notes = notesOf(body, asked, gateway.config);
+    const answered = await beginAnswer(c, gateway, asked, { response: notes });
+    await keepNotes(gateway, answered, notes);
+    const found = await findResponse(gateway, key, `resp_${answered.id}`);
+    if (tellSource !== null) return stream(c, found, { tellSource, onGone: () => void leave(answered) });
+    if (body.background === true)
+      return c.json(await responseNow(gateway, found), 200, solveHeader(found.place.id));
+    const { response, headers } = await unlessLeft(answered, c.req.raw.signal, () => ended(gateway, found));
+    return c.json(response, 200, headers);
   });
 
   app.openapi(retrieveRoute, async (c) => {
@@ -87,16 +90,53 @@ export function addResponses(app: App, gateway: Gateway): void {
     const { stream: isStream, starting_after: after } = c.req.valid('query');
     if (isStream === 'true')
       return stream(c, found, { tellSource: gateway.streams.open(c.get('key'), c.env.outgoing), after });
-    return c.json(responseOf(found, await gateway.conductor.trace(found.id)), 200, solveHeader(found.id));
+    return c.json(await responseNow(gateway, found), 200, solveHeader(found.place.id));
   });
 
   app.openapi(cancelRoute, async (c) => {
     const key = c.get('key');
     const found = await findResponse(gateway, key, c.req.valid('param').id);
-    const { status } = await gateway.conductor.trace(found.id);
+    const { status } = await gateway.conductor.trace(found.place.id);
     if (status === 'running') await cancel(gateway, key, found);
-    return c.json(responseOf(found, await gateway.conductor.trace(found.id)), 200, solveHeader(found.id));
+    return c.json(await responseNow(gateway, found), 200, solveHeader(found.place.id));
   });
+}
+
+/** Reads a request, with the conversation that it continues unless it brings results that a solve waits for. */
+async function readRequest(
+  gateway: Gateway,
+  key: Key,
+  body: ResponseRequest,
+  ignored: string | undefined,
+): Promise<SurfaceQuestion> {
+  const asked = askedOfResponse(body, [], ignored);
+  if (asked.handed !== undefined || body.previous_response_id == null) return asked;
+  return askedOfResponse(body, await turnsBefore(gateway, key, body.previous_response_id), ignored);
+}
+
+/** Returns a response as it is now. */
+async function responseNow(gateway: Gateway, found: FoundResponse): Promise<ResponseBody> {
+  const result = await gateway.conductor.trace(found.place.id);
+  const isOver = result.status !== 'running';
+  if (found.notes.asks === undefined) return responseOf(found, { result, calls: [], spent: spentIn(result) });
+  const isLeft = isOver || callsOfCaller(result).length > 0 || (await hasEnded(gateway.store, found.id));
+  return isLeft
+    ? endOfResponse(gateway, found)
+    : responseOf(found, { result, calls: [], spent: spentIn(result) });
+}
+
+/** Waits for the end of a response. @throws Refusal as `refusalOfRun`  */
+async function ended(gateway: Gateway, found: FoundResponse) {
+  if (found.notes.asks !== undefined) {
+    const response = await endOfResponse(gateway, found);
+    const { status, usage } = response;
+    if (status !== 'completed' && status !== 'incomplete') throw refusalOfRun(await found.solve.result());
+    const { input_tokens: input = 0, output_tokens: output = 0, cost = 0 } = usage ?? {};
+    return { response, headers: headersOf(found.place.id, { input, output, nanoUsd: cost * 1e9 }) };
+  }
+  const facts = await endWithSolve(gateway, found.place, await found.solve.result());
+  if (facts.result.answer === null) throw refusalOfRun(facts.result);
+  return { response: responseOf(found, facts), headers: headersOf(found.place.id, facts.spent) };
 }
 
 interface StreamOptions {
@@ -134,7 +174,7 @@ function streaming(gateway: Gateway) {
       open: (gone: AbortSignal) => frames.of(events(gone)),
       nothing: () => frames.nothing(),
       failed: (error: unknown) => frames.failed(error),
-      stop: { signal: gateway.closing.over, frame: () => frames.failed(stopping(found.id)) },
+      stop: { signal: gateway.closing.over, frame: () => frames.failed(stopping(found.place.id)) },
       onGone,
     };
     return streamEvents(c, framed, solveHeader(found.id));
@@ -144,38 +184,22 @@ function streaming(gateway: Gateway) {
 /** Timeout for a cancellation, which never completes without a worker. */
 const CANCEL_MS = 10_000;
 
-async function cancel({ conductor, store }: Gateway, key: Key, { id, solve }: FoundResponse): Promise<void> {
+async function cancel(
+  { conductor, store }: Gateway,
+  key: Key,
+  { place: { id }, solve }: FoundResponse,
+): Promise<void> {
   // The solve may have ended meanwhile.
   await unlessNotFound(conductor.cancel(id));
   await noteAudit(store, { keyId: key.id, keyName: key.name, action: 'cancel', target: id });
   await within(CANCEL_MS, solve.result());
 }
 
-/** Id of a response: OpenAI's prefix, then the id of its solve. */
-const RESPONSE_ID = /^resp_([\w-]{1,200})$/;
-
-/** @throws Refusal if the response does not exist or belongs to another key */
-async function findResponse(gateway: Gateway, key: Key, responseId: string): Promise<FoundResponse> {
-  const id = RESPONSE_ID.exec(responseId)?.[1];
-  if (id !== undefined && mayTouch(key, id)) {
-    const solve = await unlessNotFound(gateway.conductor.attach(id));
-    const notes = notesSchema.safeParse(solve?.memo.response).data;
-    if (solve !== null && notes !== undefined) return { id, notes, solve: booking(gateway, key, solve) };
-  }
-  const shown = JSON.stringify(responseId.slice(0, 100));
-  const remedy = 'send the id as it was returned, with the key that asked for it';
-  const message = `this key has no response ${shown}: it may have expired, as Temporal keeps no run for ever; else ${remedy}`;
-  throw new Refusal(404, message, { reason: 'response_not_found' });
-}
-
 /** Returns the conversation up to and including a response, without its instructions. */
-async function turnsBefore(
-  gateway: Gateway,
-  key: Key,
-  responseId: string | null | undefined,
-): Promise<ConversationTurn[]> {
-  if (responseId == null) return [];
-  const { id, notes } = await findResponse(gateway, key, responseId);
+async function turnsBefore(gateway: Gateway, key: Key, responseId: string): Promise<ConversationTurn[]> {
+  const { place, notes } = await findResponse(gateway, key, responseId);
   const name = { param: 'previous_response_id', value: responseId };
-  return turnsOfConversation(await readConversation(gateway, id), name).slice(notes.isInstructed ? 1 : 0);
+  return turnsOfConversation(await readConversation(gateway, place.id), name).slice(
+    notes.isInstructed ? 1 : 0,
+  );
 }
