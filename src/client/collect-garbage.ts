@@ -3,6 +3,7 @@ import type { Payload } from '@temporalio/common';
 import { DAY_MS } from '../config/duration';
 import { SOLVE_WORKFLOWS } from '../protocol/names';
 import { reasonOf } from '../errors';
+import { CALLER_CALLS, callerCallAt, readCallerCall, readCallerResult } from '../store/caller-calls';
 import { readKeptAnswer, rowKeys } from '../store/ledger';
 import { eachInParallel, type Store, sweep, type Swept, timeAgo } from '../store/store';
 import { isLogOf, LIVE_FOLDER } from '../store/stream-log';
@@ -22,7 +23,7 @@ export interface CollectOptions {
 
 export interface Collected {
   readonly texts: Swept;
-  /** Kept answers of models and of tools, and answers that a vendor was still writing. */
+  /** Kept answers of models, of tools and of callers, and answers that a vendor was still writing. */
   readonly answers: Swept;
   readonly runs: number;
 }
@@ -50,6 +51,16 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   await eachInParallel(calls, async (callId) => {
     for (const ref of refsIn(await readKeptAnswer(store, callId))) refs.add(ref);
   });
+  // What a caller was told, and gave, is of use as long as its run is there.
+  const callsOfRuns = new Set<string>();
+  await eachInParallel(store.entries(CALLER_CALLS), async ({ key }) => {
+    const id = callerCallAt(key);
+    const call = id === null ? null : await readCallerCall(store, id);
+    if (id === null || call === null || !workflowIds.has(call.root)) return;
+    callsOfRuns.add(id);
+    const { output } = (await readCallerResult(store, id)) ?? {};
+    for (const ref of refsIn(output)) refs.add(ref);
+  });
   const isToolCallLive = (key: string): boolean => {
     const runId = runOfToolCall(key);
     return runId === null || runIds.has(runId);
@@ -74,10 +85,17 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
     return ref === null || refs.has(ref);
   };
   const isLogLive = isLogOf(workflowIds);
-  const answers = await sweep(store, ['answers/', 'background/', TOOL_CALLS], {
+  const isCallerCallLive = (key: string): boolean => {
+    const id = callerCallAt(key);
+    return id === null || callsOfRuns.has(id);
+  };
+  const answers = await sweep(store, ['answers/', 'background/', TOOL_CALLS, CALLER_CALLS], {
     than,
     dryRun,
-    isLive: (key) => (key.startsWith(TOOL_CALLS) ? isToolCallLive(key) : isCallLive(key)),
+    isLive: (key) => {
+      if (key.startsWith(CALLER_CALLS)) return isCallerCallLive(key);
+      return key.startsWith(TOOL_CALLS) ? isToolCallLive(key) : isCallLive(key);
+    },
   });
   const isLive = (key: string): boolean => isTextLive(key) && isLogLive(key);
   const texts = await sweep(store, ['texts/', LIVE_FOLDER], { than, dryRun, isLive });

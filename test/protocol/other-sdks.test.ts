@@ -61,6 +61,11 @@ test('the page documents every field of the input, and no other', () => {
       access: true,
     }),
     ...fields<Rights>('rights.', { models: true, limits: true }),
+    ...fields<NonNullable<SolveInput['callerTools']>>('callerTools.', {
+      list: true,
+      names: true,
+      lastStep: true,
+    }),
     ...fields<NonNullable<SolveInput['given']>>('given.', { plan: true, outputs: true }),
   ];
   expect(namesIn('## Input')).toEqual([...known, ...parts].sort());

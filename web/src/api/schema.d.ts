@@ -2726,6 +2726,7 @@ export interface components {
                                 at: string | null;
                                 by?: string;
                             };
+                            callerId?: string;
                             startedAt: string | null;
                             endedAt: string | null;
                         }[];
@@ -2792,7 +2793,7 @@ export interface components {
                 ownSteps?: number;
             };
             /** @enum {string} */
-            waitsFor?: "approval" | "limit" | "store" | "pause";
+            waitsFor?: "approval" | "caller" | "limit" | "store" | "pause";
             waitReason?: string;
         };
         ChatCompletionRequest: {
@@ -3153,7 +3154,7 @@ export interface components {
             /** @enum {string} */
             status: "running" | "completed" | "failed" | "cancelled";
             /** @enum {string|null} */
-            waitsFor: "approval" | "limit" | "store" | "pause" | null;
+            waitsFor: "approval" | "caller" | "limit" | "store" | "pause" | null;
             hasWorker: boolean | null;
             question: string | null;
             problems: string[];

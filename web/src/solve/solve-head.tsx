@@ -94,6 +94,7 @@ function describeTime({ startedAt, endedAt, status }: Solve, now: number): strin
 
 function describeWait({ waitsFor, waitReason = '' }: Solve, wait: Wait | null, now: number): string {
   if (waitsFor === 'store') return `Waits until the store can be used: ${waitReason}`;
+  if (waitsFor === 'caller') return 'Waits for the one who asked, whose functions its models call.';
   if (waitsFor === 'pause') return `Waits: ${waitReason}`;
   if (waitsFor === 'limit')
     return 'A step waits until it fits the limits: raise one below, or wait until other steps release what they do not use.';

@@ -74,6 +74,7 @@ function Trouble({
   readonly solve: ListedSolve;
 }): ReactElement | null {
   if (waitsFor === 'approval') return <span className="tag asks">waits for you</span>;
+  if (waitsFor === 'caller') return <span className="tag">waits for its caller</span>;
   if (waitsFor === 'limit') return <span className="tag">waits for a limit</span>;
   if (waitsFor === 'store' || waitsFor === 'pause')
     return (
