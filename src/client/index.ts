@@ -30,7 +30,6 @@ export { type StreamOptions, streamRun } from './live/stream';
 export {
   type CallerCall,
   type CallerResult,
-  callsOfCaller,
   CallOverError,
   ResultDiffersError,
   type ToldCall,

@@ -1,8 +1,11 @@
+import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
+import type { ResponseInputItem, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import type { Reply, SimulatedRequest } from '../../src/testing';
 import { openGateway } from '../support/gateway';
 import { openStage, step } from '../support/stage';
+import { until } from '../support/until';
 import { useOnce } from '../support/use';
 
 /*
@@ -110,6 +113,191 @@ describe('chat', () => {
         const going = await openai.chat.completions.stream({ ...ASKED, messages }).finalChatCompletion();
         expect(going.choices[0]?.message.content).toBe('It says hello and bye.');
       }
+    });
+  });
+});
+
+describe('messages', () => {
+  const TOOL = {
+    name: 'read_file',
+    description: 'Reads a file.',
+    input_schema: { ...PARAMETERS, type: 'object' as const },
+  };
+  const MESSAGE = { model: 'worker/a', max_tokens: 1000, messages: [QUESTION], tools: [TOOL] };
+  const anthropic = (): Anthropic =>
+    new Anthropic({ baseURL: gateway.url, apiKey: gateway.secret, maxRetries: 0 });
+
+  /** Returns the conversation as Claude Code sends it back: a reminder, an error, and text beside the results. */
+  function goingOn({ content }: Anthropic.Message, ...outputs: readonly string[]): Anthropic.MessageParam[] {
+    const calls = content.filter((block) => block.type === 'tool_use');
+    const results = calls.map(({ id: tool_use_id }, index) => ({
+      type: 'tool_result' as const,
+      tool_use_id,
+      content: [{ type: 'text' as const, text: outputs[index] ?? '' }],
+    }));
+    return [QUESTION, { role: 'assistant', content }, { role: 'user', content: results }];
+  }
+
+  test('an answer ends with calls, whole and streamed, and goes on with their results', async () => {
+    first = calling(CALL, { name: 'read_file', input: { path: 'b.txt' } });
+    const client = anthropic();
+    await stage.whileWorking(async () => {
+      const asking = await client.messages.create(MESSAGE);
+      const called = [
+        { type: 'text', text: 'Let me read it.' },
+        { type: 'tool_use', name: 'read_file', input: { path: 'a.txt' } },
+        { type: 'tool_use', name: 'read_file', input: { path: 'b.txt' } },
+      ];
+      expect(asking).toMatchObject({ stop_reason: 'tool_use', content: called });
+      const streaming = client.messages.stream(MESSAGE);
+      const streamed = await streaming.finalMessage();
+      expect(streamed).toMatchObject({ stop_reason: 'tool_use', content: called });
+      const answered = {
+        stop_reason: 'end_turn',
+        content: [{ type: 'text', text: 'It says hello and bye.' }],
+      };
+      const messages = goingOn(asking, 'hello', 'bye');
+      expect(await client.messages.create({ ...MESSAGE, messages })).toMatchObject(answered);
+      const others = goingOn(streamed, 'hello', 'bye');
+      const going = await client.messages.stream({ ...MESSAGE, messages: others }).finalMessage();
+      expect(going).toMatchObject(answered);
+      expect(going.id).not.toBe(streamed.id);
+    });
+  });
+
+  test('a call without text is the first block, and one call at a time is told if the client wants that', async () => {
+    first = { text: '', calls: [CALL, { name: 'read_file', input: { path: 'b.txt' } }] };
+    const client = anthropic();
+    const tool_choice = { type: 'auto' as const, disable_parallel_tool_use: true };
+    await stage.whileWorking(async () => {
+      const asking = await client.messages.stream({ ...MESSAGE, tool_choice }).finalMessage();
+      expect(asking.content).toMatchObject([{ type: 'tool_use', input: { path: 'a.txt' } }]);
+      const messages = goingOn(asking, 'hello');
+      const next = await client.messages.stream({ ...MESSAGE, tool_choice, messages }).finalMessage();
+      expect(next.content).toMatchObject([{ type: 'tool_use', input: { path: 'b.txt' } }]);
+      const more = [...messages, ...goingOn(next, 'bye').slice(1)];
+      const last = await client.messages.create({ ...MESSAGE, tool_choice, messages: more });
+      expect(last.content).toMatchObject([{ type: 'text', text: 'It says hello and bye.' }]);
+    });
+  });
+});
+
+describe('responses', () => {
+  const TOOL = { type: 'function' as const, name: 'read_file', parameters: PARAMETERS, strict: false };
+  const INPUT = { model: 'worker/a', input: 'What does a.txt say?', tools: [TOOL] };
+  const outputsOf = (output: readonly object[], ...texts: readonly string[]): ResponseInputItem[] =>
+    output
+      .filter((item) => 'call_id' in item)
+      .map((item, index) => ({
+        type: 'function_call_output',
+        call_id: (item as { call_id: string }).call_id,
+        output: texts[index] ?? '',
+      }));
+
+  test('a response ends with a call; its output is sent with the whole conversation, or by the response before', async () => {
+    const openai = openAi();
+    await stage.whileWorking(async () => {
+      const asking = await openai.responses.create(INPUT);
+      const call = {
+        type: 'function_call',
+        name: 'read_file',
+        arguments: '{"path":"a.txt"}',
+        status: 'completed',
+      };
+      expect(asking).toMatchObject({
+        status: 'completed',
+        tool_choice: 'auto',
+        output: [{ type: 'message', content: [{ text: 'Let me read it.' }] }, call],
+      });
+      expect(await openai.responses.retrieve(asking.id)).toMatchObject({ output: asking.output });
+      const outputs = outputsOf(asking.output, 'hello');
+      const going = await openai.responses.create({
+        ...INPUT,
+        input: outputs,
+        previous_response_id: asking.id,
+      });
+      expect(going).toMatchObject({ status: 'completed', output_text: 'It says hello.' });
+      expect(going.previous_response_id).toBe(asking.id);
+      expect(going.id).not.toBe(asking.id);
+      const whole = [{ role: 'user' as const, content: INPUT.input }, ...asking.output, ...outputs];
+      const again = await openai.responses.create({ ...INPUT, input: whole as ResponseInputItem[] });
+      expect(again.id).toBe(going.id);
+      expect(await openai.responses.retrieve(going.id)).toMatchObject({ output_text: 'It says hello.' });
+      expect(await openai.responses.retrieve(asking.id)).toMatchObject({ output: asking.output });
+    });
+  });
+
+  test('a stream has all events of a call, and resumes', async () => {
+    const openai = openAi();
+    await stage.whileWorking(async () => {
+      const stream = openai.responses.stream(INPUT);
+      const events: ResponseStreamEvent[] = [];
+      for await (const event of stream) events.push(event);
+      const types = events.map(({ type }) => type.replace('response.', ''));
+      expect(types.slice(-9)).toEqual([
+        ...['output_text.delta', 'output_text.done', 'content_part.done', 'output_item.done'],
+        ...['output_item.added', 'function_call_arguments.delta', 'function_call_arguments.done'],
+        ...['output_item.done', 'completed'],
+      ]);
+      const { id, output } = await stream.finalResponse();
+      expect(output.at(-1)).toMatchObject({ type: 'function_call', arguments: '{"path":"a.txt"}' });
+      const resumed: unknown[] = [];
+      const rest = await openai.responses.retrieve(id, { stream: true, starting_after: events.length - 3 });
+      for await (const event of rest) resumed.push(event);
+      expect(resumed).toMatchObject(events.slice(-2).map(({ type }) => ({ type })));
+      const input = outputsOf(output, 'hello');
+      const going = openai.responses.stream({ ...INPUT, input, previous_response_id: id });
+      expect((await going.finalResponse()).output_text).toBe('It says hello.');
+    });
+  });
+
+  test('functions in namespaces and functions of a text are called in their own forms', async () => {
+    const namespace = { type: 'namespace', name: 'files', tools: [TOOL] };
+    const patch = { type: 'custom', name: 'patch', description: 'Applies a patch.' };
+    first = {
+      text: '',
+      calls: [
+        { ...CALL, name: 'files__read_file' },
+        { name: 'patch', input: { input: '*** Begin' } },
+      ],
+    };
+    const tools = [namespace, patch, { type: 'web_search' }] as unknown as (typeof TOOL)[];
+    await stage.whileWorking(async () => {
+      const asking = await openAi().responses.create({ ...INPUT, tools });
+      expect(asking.output).toMatchObject([
+        { type: 'function_call', namespace: 'files', name: 'read_file' },
+        { type: 'custom_tool_call', name: 'patch', input: '*** Begin' },
+      ]);
+      expect(asking).toMatchObject({
+        conductor: { warnings: ['tools[2] ("web_search") is ignored: only its vendor can carry it out'] },
+      });
+      const [read, patched] = outputsOf(asking.output, 'hello', 'done') as [ResponseInputItem, object];
+      const input = [read, { ...patched, type: 'custom_tool_call_output' }] as ResponseInputItem[];
+      const going = await openAi().responses.create({
+        ...INPUT,
+        tools,
+        input,
+        previous_response_id: asking.id,
+      });
+      expect(going.output_text).toBe('It says hello and done.');
+    });
+  });
+
+  test('a response in the background waits for its caller, and can be cancelled there', async () => {
+    const openai = openAi();
+    await stage.whileWorking(async () => {
+      const { id } = await openai.responses.create({ ...INPUT, background: true });
+      const asking = await until(
+        () => openai.responses.retrieve(id),
+        ({ status }) => status === 'completed',
+      );
+      expect(asking.output.at(-1)).toMatchObject({ type: 'function_call', name: 'read_file' });
+      await openai.responses.cancel(id);
+      const input = outputsOf(asking.output, 'hello');
+      await expect(openai.responses.create({ ...INPUT, input })).rejects.toMatchObject({
+        status: 400,
+        message: expect.stringContaining('no longer waits') as string,
+      });
     });
   });
 });

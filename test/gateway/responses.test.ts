@@ -71,7 +71,7 @@ test('a response states its cost, and what was ignored of the request', async ()
     const trace = await stage.client.trace(id);
     expect(data.usage).toMatchObject({ cost: trace.costUsd, input_tokens: trace.usage.inputTokens });
     expect(response.headers.get('x-litellm-response-cost')).toBe(String(trace.costUsd));
-    const warnings = ['temperature', 'text.verbosity', 'store'].map(
+    const warnings = ['store', 'temperature', 'text.verbosity'].map(
       (name) => expect.stringContaining(name) as string,
     );
     expect(data).toMatchObject({ id: `resp_${id}`, conductor: { id, warnings } });
@@ -203,10 +203,10 @@ test('an earlier response without an answer cannot be continued', async () => {
 
 test('an unsupported request is refused before any model is asked', async () => {
   const openai = await openAi();
-  const tools = [{ type: 'web_search' as const }];
-  await expect(openai.responses.create({ ...ASKED, tools })).rejects.toMatchObject({
+  const conversation = 'conv_1';
+  await expect(openai.responses.create({ ...ASKED, conversation })).rejects.toMatchObject({
     status: 400,
-    param: 'tools',
+    param: 'conversation',
   });
   const image = { type: 'input_image' as const, image_url: 'http://x/y.png', detail: 'low' as const };
   const input = [{ role: 'user' as const, content: [image] }];

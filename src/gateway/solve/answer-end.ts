@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { type CallerCall, callsOfCaller } from '../../client';
+import type { CallerCall } from '../../client';
 import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import type { SolveResult } from '../../protocol/solve';
+import { callsOfCaller } from '../../trace/waiting-calls';
 import { bytesOf, readRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 import type { Gateway } from '../gateway';
-import { type Spent, spentIn } from './facts';
+import { type SpentAmounts, spentIn } from './facts';
 
 // A solve that asks for functions of its caller has several answers. Each states what was spent since the one before.
 
@@ -16,7 +17,7 @@ export interface EndFacts {
   /** Calls whose results the solve waits for; none: it is over. */
   readonly calls: readonly CallerCall[];
   /** What was spent since the answer before. */
-  readonly spent: Spent;
+  readonly spent: SpentAmounts;
 }
 
 /** Which of a solve's answers it is. */
@@ -57,7 +58,8 @@ export async function toldBefore(
   { conductor }: Pick<Sources, 'conductor'>,
   trace: SolveResult,
 ): Promise<CallerCall[]> {
-  const open = callsOfCaller(trace);
+  // The texts of a result are whole.
+  const open = (trace.status === 'running' ? callsOfCaller(trace) : []) as CallerCall[];
   const found = await Promise.all(open.map(({ id }) => conductor.findCall(id)));
   return open.filter((_, index) => found[index]?.result === null);
 }
@@ -67,7 +69,7 @@ export const SPENDINGS = { folder: 'gateway/spendings/', lifeMs: MAX_WALL_CLOCK_
 
 const placeOf = (call: string): string => `${SPENDINGS.folder}${call}.json`;
 
-const spentSchema: z.ZodType<Spent> = z.object({
+const spentSchema: z.ZodType<SpentAmounts> = z.object({
   input: z.number(),
   output: z.number(),
   cached: z.number(),
@@ -79,11 +81,16 @@ const spentSchema: z.ZodType<Spent> = z.object({
   isLowerBound: z.boolean(),
 });
 
-async function spentSince(store: Store, call: string | undefined, result: SolveResult): Promise<Spent> {
+async function spentSince(
+  store: Store,
+  call: string | undefined,
+  result: SolveResult,
+): Promise<SpentAmounts> {
   const all = spentIn(result);
   const before = call === undefined ? null : await readRecord(store, placeOf(call), spentSchema);
   if (before === null) return all;
-  const since = (name: Exclude<keyof Spent, 'isLowerBound'>): number => Math.max(0, all[name] - before[name]);
+  const since = (name: Exclude<keyof SpentAmounts, 'isLowerBound'>): number =>
+    Math.max(0, all[name] - before[name]);
   return {
     input: since('input'),
     output: since('output'),

@@ -65,7 +65,7 @@ function summarizeSteps({ rounds, calls }: SolveResult): z.infer<typeof stepNote
 }
 
 /** What a solve used, over all its calls; the last five counts are parts of the first two. */
-export interface Spent {
+export interface SpentAmounts {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
@@ -80,7 +80,7 @@ export interface Spent {
   readonly isLowerBound: boolean;
 }
 
-export function spentIn(result: SolveResult): Spent {
+export function spentIn(result: SolveResult): SpentAmounts {
   const { calls, usage } = result;
   const orchestrating = calls.filter(({ purpose }) => purpose !== 'step');
   return {
@@ -101,7 +101,7 @@ function sumOf(calls: readonly Call[], count: (usage: Usage) => number): number 
 }
 
 /** Returns `cost` in USD, as OpenRouter does; it is a lower bound if the cost of a call is unknown. */
-export const costOf = ({ nanoUsd, isLowerBound }: Spent) =>
+export const costOf = ({ nanoUsd, isLowerBound }: SpentAmounts) =>
   ({ cost: nanoUsd / 1e9, cost_details: { is_lower_bound: isLowerBound } }) as const;
 
 /**
@@ -110,7 +110,7 @@ export const costOf = ({ nanoUsd, isLowerBound }: Spent) =>
  */
 export function headersOf(
   id: string,
-  { input, output, nanoUsd }: Pick<Spent, 'input' | 'output' | 'nanoUsd'>,
+  { input, output, nanoUsd }: Pick<SpentAmounts, 'input' | 'output' | 'nanoUsd'>,
 ): Record<string, string> {
   return {
     ...solveHeader(id),

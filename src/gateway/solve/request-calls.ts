@@ -6,19 +6,19 @@ import type { IgnoredFields } from './request-fields';
 // Calls of functions and their results, as a conversation brings them back in any vendor's format.
 
 /** Something that was said in a conversation, in its order. */
-export type Said =
+export type Utterance =
   | ({ readonly kind: 'text' } & ConversationTurn)
-  | ({ readonly kind: 'call' } & SaidCall)
-  | ({ readonly kind: 'result' } & SaidResult);
+  | ({ readonly kind: 'call' } & UtteredCall)
+  | ({ readonly kind: 'result' } & UtteredResult);
 
-export interface SaidCall {
+export interface UtteredCall {
   readonly id: string;
   readonly name: string;
   /** JSON of its arguments, or its text. */
   readonly input: string;
 }
 
-export interface SaidResult {
+export interface UtteredResult {
   /** Id of its call. */
   readonly id: string;
   readonly output: string;
@@ -34,18 +34,18 @@ const CALLS: readonly unknown[] = ['function_call', 'custom_tool_call', 'tool_us
 const RESULTS: readonly unknown[] = ['function_call_output', 'custom_tool_call_output', 'tool_result'];
 
 /** Reads an item or a part that is a call or a result; null: it is neither. */
-export function readExchange(fields: Fields, place: string, allowance: IgnoredFields): Said | null {
+export function readExchange(fields: Fields, place: string, allowance: IgnoredFields): Utterance | null {
   if (CALLS.includes(fields.type)) return callIn(fields, place);
   return RESULTS.includes(fields.type) ? resultIn(fields, place, allowance) : null;
 }
 
 /** Reads the calls of a message of OpenAI's chats. */
-export function callsOfMessage({ tool_calls: calls }: Fields, place: string): Said[] {
+export function callsOfMessage({ tool_calls: calls }: Fields, place: string): Utterance[] {
   if (!Array.isArray(calls)) return [];
   return calls.map((call: unknown, index) => callIn(call, `${place}.tool_calls[${index}]`));
 }
 
-function callIn(call: unknown, place: string): Said {
+function callIn(call: unknown, place: string): Utterance {
   const fields = isRecord(call) ? call : {};
   const called = [fields.function, fields.custom].find(isRecord) ?? fields;
   const { arguments: input = called.input ?? {} } = called;
@@ -58,7 +58,7 @@ function callIn(call: unknown, place: string): Said {
 }
 
 /** Reads the result of a call: an item, a part, or a message of role `tool`. */
-export function resultIn(fields: Fields, place: string, allowance: IgnoredFields): Said {
+export function resultIn(fields: Fields, place: string, allowance: IgnoredFields): Utterance {
   const id = fields.tool_call_id ?? fields.call_id ?? fields.tool_use_id;
   if (typeof id !== 'string') throw badRequest(`${place}: expected the id of the call that it is of`, place);
   const output = outputIn(fields.output ?? fields.content, place, allowance);

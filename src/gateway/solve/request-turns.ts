@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ConversationTurn } from '../../protocol/input';
 import { badRequest } from '../refusal';
-import { callsOfMessage, readExchange, resultIn, type Said } from './request-calls';
+import { callsOfMessage, readExchange, resultIn, type Utterance } from './request-calls';
 import { type IgnoredFields, IGNORE_HEADER, MOST_ITEMS } from './request-fields';
 
 const partSchema = z.looseObject({ type: z.string() });
@@ -57,13 +57,13 @@ export function placed(messages: readonly VendorMessage[], param: string): Place
 }
 
 /** Returns what was said in a conversation, without blank texts. @throws Refusal for what is no text and cannot be left out */
-export function saidIn(messages: readonly Placed[], allowance: IgnoredFields): Said[] {
+export function utterancesIn(messages: readonly Placed[], allowance: IgnoredFields): Utterance[] {
   return messages
     .flatMap(({ place, message }) => saidBy(message, place, allowance))
     .filter((said) => said.kind !== 'text' || said.content.trim() !== '');
 }
 
-function saidBy(message: VendorMessage, place: string, allowance: IgnoredFields): Said[] {
+function saidBy(message: VendorMessage, place: string, allowance: IgnoredFields): Utterance[] {
   if (message.role === 'tool') return [resultIn(message, place, allowance)];
   const role = roleOf(message, place);
   for (const name of SPEAKING_FIELDS) {
@@ -74,7 +74,7 @@ function saidBy(message: VendorMessage, place: string, allowance: IgnoredFields)
   // OpenAI's models put a refusal here, in place of a content.
   const content = message.content ?? (typeof message.refusal === 'string' ? message.refusal : null);
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
-  const exchanged: Said[] = [];
+  const exchanged: Utterance[] = [];
   const texts: string[] = [];
   for (const [index, part] of parts.entries()) {
     const at = `${place}.content[${index}]`;

@@ -3,8 +3,8 @@ import { CallOverError, RefusedError, type ToldCall } from '../../client';
 import type { Key } from '../access/keys';
 import type { Env, Gateway } from '../gateway';
 import { badRequest } from '../refusal';
-import type { HandedResults } from './asked-turns';
-import type { SaidResult } from './request-calls';
+import type { HandedResults } from './asked-conversation';
+import type { UtteredResult } from './request-calls';
 import { booking, mayTouch, type Started } from './start-solve';
 
 /** A solve that was given results, and goes on from where it told its calls. */
@@ -38,7 +38,11 @@ export async function resumeSolve(
   return { ...solve, isNew: false, after, call, warnings };
 }
 
-async function findOwnCall({ conductor }: Gateway, key: Key, { id, place }: SaidResult): Promise<ToldCall> {
+async function findOwnCall(
+  { conductor }: Gateway,
+  key: Key,
+  { id, place }: UtteredResult,
+): Promise<ToldCall> {
   const call = await conductor.findCall(id);
   if (call !== null && mayTouch(key, call.root)) return call;
   const shown = JSON.stringify(id.slice(0, 64));
@@ -47,7 +51,7 @@ async function findOwnCall({ conductor }: Gateway, key: Key, { id, place }: Said
 }
 
 /** Returns the call that was told last, of the solve that all belong to. */
-function onlySolve(calls: readonly ToldCall[], results: readonly SaidResult[]): ToldCall {
+function onlySolve(calls: readonly ToldCall[], results: readonly UtteredResult[]): ToldCall {
   const last = calls.at(-1);
   const other = calls.findIndex(({ root }) => root !== last?.root);
   if (last !== undefined && other === -1) return last;

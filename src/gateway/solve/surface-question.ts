@@ -1,7 +1,7 @@
 import type { AnswerSchema } from '../../protocol/answer-schema';
 import type { ConversationTurn } from '../../protocol/input';
-import { type HandedResults, readAsked } from './asked-turns';
-import type { Said } from './request-calls';
+import { type HandedResults, readAsked } from './asked-conversation';
+import type { Utterance } from './request-calls';
 import { checkFields, type Extension, type IgnoredFields, limitOf, readEffort } from './request-fields';
 import { readForm } from './request-form';
 import { type CallerTools, readTools } from './request-tools';
@@ -32,7 +32,7 @@ interface AskedFields {
 }
 
 interface Reading {
-  readonly said: readonly Said[];
+  readonly said: readonly Utterance[];
   /** The supported fields of the surface. */
   readonly taken: object;
   readonly maxTokens: number | null | undefined;

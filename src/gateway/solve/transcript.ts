@@ -104,7 +104,7 @@ export class Transcript<Event> {
 }
 
 /** Whether all events of a solve were told to some reader. */
-export async function hasEnded(store: Store, id: string): Promise<boolean> {
+export async function isRecordedToEnd(store: Store, id: string): Promise<boolean> {
   for (let index = 0; ; index += 1) {
     const entry = await readEntry({ store, id }, index);
     if (entry === null || entry.isOver) return entry !== null;

@@ -7,13 +7,13 @@ import {
   MOST_ITEMS,
   REQUEST_EFFORTS,
 } from '../solve/request-fields';
-import { messageSchema, placed, saidIn } from '../solve/request-turns';
+import { messageSchema, placed, utterancesIn } from '../solve/request-turns';
 import { readQuestion, type SurfaceQuestion } from '../solve/surface-question';
 import { type EventFrame, frameOf } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import { toOpenAiError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
-import { costOf, solveNoteSchema, type Spent } from '../solve/facts';
+import { costOf, solveNoteSchema, type SpentAmounts } from '../solve/facts';
 import { answer, type AnswerEnd, type Pieces } from '../solve/answer';
 import { freeTextIn } from '../solve/request-tools';
 
@@ -40,7 +40,7 @@ type ChatRequest = z.infer<typeof chatRequestSchema>;
 function askedOfChat(body: ChatRequest, ignored?: string): SurfaceQuestion {
   const allowance = new IgnoredFields(ignored);
   return readQuestion(body, {
-    said: saidIn(placed(body.messages, 'messages'), allowance),
+    said: utterancesIn(placed(body.messages, 'messages'), allowance),
     taken: chatRequestSchema.shape,
     maxTokens: body.max_completion_tokens ?? body.max_tokens,
     allowance,
@@ -228,7 +228,7 @@ function finishOf({ result, calls }: AnswerEnd, { tool }: SurfaceQuestion): 'sto
   return tool === undefined && calls.length === 0 ? 'stop' : 'tool_calls';
 }
 
-function usageOf(spent: Spent): CompletionUsage {
+function usageOf(spent: SpentAmounts): CompletionUsage {
   const { input, output, cached, reasoning, orchestrationInput, orchestrationOutput } = spent;
   return {
     prompt_tokens: input,

@@ -1,8 +1,14 @@
 import { z } from '@hono/zod-openapi';
 import { badRequest } from '../refusal';
 import { extensionSchema, IgnoredFields, MOST_ITEMS, REQUEST_EFFORTS } from '../solve/request-fields';
-import type { Said } from '../solve/request-calls';
-import { turnContentSchema, messageSchema, placed, saidIn, textOfContent } from '../solve/request-turns';
+import type { Utterance } from '../solve/request-calls';
+import {
+  turnContentSchema,
+  messageSchema,
+  placed,
+  utterancesIn,
+  textOfContent,
+} from '../solve/request-turns';
 import { readQuestion, type SurfaceQuestion } from '../solve/surface-question';
 
 /** Supported fields of a message request (https://docs.anthropic.com/en/api/messages). */
@@ -38,7 +44,7 @@ export function askedOfMessages(body: z.infer<typeof countRequestSchema>, ignore
   }
   const allowance = new IgnoredFields(ignored);
   return readQuestion(body, {
-    said: [...systemOf(body, allowance), ...saidIn(placed(body.messages, 'messages'), allowance)],
+    said: [...systemOf(body, allowance), ...utterancesIn(placed(body.messages, 'messages'), allowance)],
     taken: messagesRequestSchema.shape,
     maxTokens: body.max_tokens,
     allowance,
@@ -48,7 +54,7 @@ export function askedOfMessages(body: z.infer<typeof countRequestSchema>, ignore
 function systemOf(
   { system }: Pick<z.infer<typeof messagesRequestSchema>, 'system'>,
   allowance: IgnoredFields,
-): Said[] {
+): Utterance[] {
   const content = textOfContent(system, 'system', allowance);
   return content.trim() === '' ? [] : [{ kind: 'text', role: 'system', content }];
 }

@@ -7,7 +7,7 @@ import type { App, Gateway } from '../gateway';
 import { toAnthropicError } from '../refusal';
 import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
 import { argumentsIn } from '../../protocol/parts';
-import { costOf, solveNoteSchema, type Spent } from '../solve/facts';
+import { costOf, solveNoteSchema, type SpentAmounts } from '../solve/facts';
 import { answer, type AnswerEnd, type Pieces } from '../solve/answer';
 import { checkRequest, requestOf } from '../solve/request-of';
 import { askedOfMessages, countRequestSchema, messagesRequestSchema } from './messages-request';
@@ -201,7 +201,7 @@ function messageOf(end: AnswerEnd, asked: SurfaceQuestion): AnthropicMessage {
   };
 }
 
-function usageOf(spent: Spent): AnthropicMessage['usage'] {
+function usageOf(spent: SpentAmounts): AnthropicMessage['usage'] {
   const { input, output, cached, cacheWritten } = spent;
   return {
     // Anthropic counts tokens read from or written to a cache separately from other input.

@@ -4,7 +4,7 @@ import type { CallerCall } from '../../client';
 import type { SolveResult } from '../../protocol/solve';
 import { refusalOfRun } from '../refusal';
 import type { EndFacts } from '../solve/answer-end';
-import { costOf, noteOf, solveNoteSchema, type Spent } from '../solve/facts';
+import { costOf, noteOf, solveNoteSchema, type SpentAmounts } from '../solve/facts';
 import { freeTextIn } from '../solve/request-tools';
 import type { ResponseNotes } from './responses-schema';
 
@@ -223,7 +223,7 @@ function errorOf(result: SolveResult): ResponseBody['error'] {
   return { code: code === FAILURES.badInput ? 'invalid_prompt' : 'server_error', message };
 }
 
-function usageOf(spent: Spent): ResponseBody['usage'] {
+function usageOf(spent: SpentAmounts): ResponseBody['usage'] {
   const { input, output, cached, reasoning, orchestrationInput, orchestrationOutput } = spent;
   return {
     input_tokens: input,

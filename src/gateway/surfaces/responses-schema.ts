@@ -3,8 +3,8 @@ import type { Config } from '../../config/schema';
 import { isRecord } from '../../plan/validate';
 import type { ConversationTurn } from '../../protocol/input';
 import { extensionSchema, IgnoredFields, MOST_ITEMS, REQUEST_EFFORTS } from '../solve/request-fields';
-import { readExchange, type Said } from '../solve/request-calls';
-import { leaveOut, saidIn, turnContentSchema } from '../solve/request-turns';
+import { readExchange, type Utterance } from '../solve/request-calls';
+import { leaveOut, utterancesIn, turnContentSchema } from '../solve/request-turns';
 import { isToldWhole, mayAskBack } from '../solve/answer';
 import { toolFormSchema } from '../solve/request-tools';
 import { readQuestion, type SurfaceQuestion } from '../solve/surface-question';
@@ -62,7 +62,7 @@ export function askedOfResponse(
 ): SurfaceQuestion {
   const allowance = new IgnoredFields(ignored);
   const said = [...instructionsOf(body), ...before].map((turn) => ({ kind: 'text' as const, ...turn }));
-  const input = saidInInput(body.input, allowance);
+  const input = utterancesInInput(body.input, allowance);
   if (body.store === false) allowance.leaveOut('store', ': every solve is kept');
   return readQuestion(body, {
     said: [...said, ...input],
@@ -77,13 +77,13 @@ function instructionsOf({ instructions }: ResponseRequest): ConversationTurn[] {
   return content.trim() === '' ? [] : [{ role: 'system', content }];
 }
 
-function saidInInput(input: ResponseRequest['input'], allowance: IgnoredFields): Said[] {
+function utterancesInInput(input: ResponseRequest['input'], allowance: IgnoredFields): Utterance[] {
   if (typeof input === 'string') return [{ kind: 'text', role: 'user', content: input }];
   return input.flatMap((item, index) => {
     const place = `input[${index}]`;
     const { type, role, ...message } = item;
     if (type == null || type === 'message')
-      return saidIn([{ place, message: { ...message, role: role ?? '' } }], allowance);
+      return utterancesIn([{ place, message: { ...message, role: role ?? '' } }], allowance);
     const exchange = readExchange(item, place, allowance);
     if (exchange !== null) return [exchange];
     // Clients send back all output of a response, including the reasoning items with its progress lines.

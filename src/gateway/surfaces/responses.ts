@@ -1,8 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { callsOfCaller, unlessNotFound } from '../../client';
+import { unlessNotFound } from '../../client';
 import type { ConversationTurn } from '../../protocol/input';
 import { Shared, within } from '../../runtime/turns';
+import { callsOfCaller } from '../../trace/waiting-calls';
 import { noteAudit } from '../access/audit';
 import type { Source } from '../access/streams';
 import { IGNORE_HEADER } from '../solve/request-fields';
@@ -18,7 +19,7 @@ import { readConversation, turnsOfConversation } from '../solve/conversation';
 import { Replay } from '../solve/replay';
 import { booking, mayTouch } from '../solve/start-solve';
 import { headersOf, solveHeader, spentIn } from '../solve/facts';
-import { hasEnded } from '../solve/transcript';
+import { isRecordedToEnd } from '../solve/transcript';
 import type { SurfaceQuestion } from '../solve/surface-question';
 import { type ResponseBody, responseOf, responseSchema } from './response-object';
 import type { ResponseEvent } from './response-events';
@@ -117,15 +118,13 @@ async function readRequest(
 /** Returns a response as it is now. */
 async function responseNow(gateway: Gateway, found: FoundResponse): Promise<ResponseBody> {
   const result = await gateway.conductor.trace(found.place.id);
-  const isOver = result.status !== 'running';
-  if (found.notes.asks === undefined) return responseOf(found, { result, calls: [], spent: spentIn(result) });
-  const isLeft = isOver || callsOfCaller(result).length > 0 || (await hasEnded(gateway.store, found.id));
-  return isLeft
-    ? endOfResponse(gateway, found)
-    : responseOf(found, { result, calls: [], spent: spentIn(result) });
+  const isWaiting = result.status !== 'running' || callsOfCaller(result).length > 0;
+  const hasEnded = isWaiting || (await isRecordedToEnd(gateway.store, found.id));
+  if (hasEnded && found.notes.asks !== undefined) return endOfResponse(gateway, found);
+  return responseOf(found, { result, calls: [], spent: spentIn(result) });
 }
 
-/** Waits for the end of a response. @throws Refusal as `refusalOfRun`  */
+/** Waits for the end of a response. @throws Refusal if its solve ends without an answer */
 async function ended(gateway: Gateway, found: FoundResponse) {
   if (found.notes.asks !== undefined) {
     const response = await endOfResponse(gateway, found);

@@ -1,16 +1,16 @@
 import { type Fence, fenceAround } from '../../plan/prompt/fences';
 import type { ConversationTurn } from '../../protocol/input';
-import type { Said, SaidCall, SaidResult } from './request-calls';
+import type { Utterance, UtteredCall, UtteredResult } from './request-calls';
 
 /** Results of functions of the caller, for which a run waits. */
 export interface HandedResults {
-  readonly results: readonly SaidResult[];
+  readonly results: readonly UtteredResult[];
   /** What the user says beside them; '' for nothing. */
   readonly hint: string;
 }
 
 /** A conversation as it is passed on: turns to answer, or results that a run of ours waits for. */
-export interface AskedTurns {
+export interface AskedConversation {
   readonly messages: readonly ConversationTurn[];
   readonly handed?: HandedResults;
 }
@@ -19,7 +19,7 @@ export interface AskedTurns {
 const OURS = /^cdr_[A-Za-z0-9]{20}$/;
 
 /** Reads what a conversation asks for: with results of our calls at its end, that their run goes on. */
-export function readAsked(said: readonly Said[]): AskedTurns {
+export function readAsked(said: readonly Utterance[]): AskedConversation {
   const last = said.slice(said.findLastIndex(isOfModel) + 1);
   const results = last.filter((each) => each.kind === 'result');
   const messages = asText(said);
@@ -28,7 +28,7 @@ export function readAsked(said: readonly Said[]): AskedTurns {
   return { messages, handed: { results, hint: texts.join('\n\n') } };
 }
 
-function isOfModel(said: Said): boolean {
+function isOfModel(said: Utterance): boolean {
   return said.kind === 'call' || (said.kind === 'text' && said.role === 'assistant');
 }
 
@@ -36,7 +36,7 @@ function isOfModel(said: Said): boolean {
  * Returns the turns of a conversation in words, for models that cannot call, too. Calls are told beside what the user
  * said: a model that reads them as its own words writes such words in place of calls.
  */
-function asText(said: readonly Said[]): ConversationTurn[] {
+function asText(said: readonly Utterance[]): ConversationTurn[] {
   const turns: ConversationTurn[] = [];
   const results = said.filter((each) => each.kind === 'result');
   const fence = fenceAround(said.flatMap(textsOf));
@@ -51,17 +51,17 @@ function asText(said: readonly Said[]): ConversationTurn[] {
   return turns;
 }
 
-function textsOf(said: Said): string[] {
+function textsOf(said: Utterance): string[] {
   if (said.kind === 'text') return [said.content];
   return said.kind === 'call' ? [said.input] : [said.output];
 }
 
-function tellCall({ name, input }: SaidCall, result: SaidResult | undefined, fence: Fence): string {
+function tellCall({ name, input }: UtteredCall, result: UtteredResult | undefined, fence: Fence): string {
   const called = `Here the assistant called the function ${name} with:\n${fence('arguments', input)}`;
   if (result === undefined) return `${called}\nIt has no result.`;
   return `${called}\n${tellResult(result, fence)}`;
 }
 
-function tellResult({ output, isError }: SaidResult, fence: Fence): string {
+function tellResult({ output, isError }: UtteredResult, fence: Fence): string {
   return `${isError ? 'It failed, and told' : 'Its result'}:\n${fence('result', output)}`;
 }
