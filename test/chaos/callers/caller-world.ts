@@ -5,10 +5,13 @@ import { Client, Connection } from '@temporalio/client';
 import { KillableServer } from '../../../research/support/killable-server';
 import { type ChildProgram, runChild } from '../../../research/support/programs';
 import type { Keeping } from '../../../research/support/worker';
-import { ConductorClient, openStore, renderPlan } from '../../../src';
+import { ConductorClient, openStore, renderPlan, type SolveResult } from '../../../src';
 import { startSimulatedProviders, type Answer, type SimulatedRequest } from '../../../src/testing';
+import { createKey } from '../../../src/gateway/access/keys';
 import type { TrainableInput } from '../../../src/training';
 import type { GatewaySetting } from '../../durability/programs/gateway';
+import type { LedgerRow } from '../../../src/store/ledger';
+import { settingsOf } from '../../gateway/stage';
 import { readLedger } from '../../support/ledger-of';
 import { persist } from '../ask-all';
 import type { Evidence } from '../evidence';
@@ -24,6 +27,8 @@ export type CallerVictim = 'gateway' | 'worker' | 'server';
 export interface CallerWorld {
   /** Base URL of the gateway, the same for its successors. */
   readonly url: string;
+  /** Secret of a key of the gateway. */
+  readonly key: string;
   /** Counts requests to models. */
   progress(): number;
   /** Kills with SIGKILL, and resolves when the successor works. */
@@ -34,8 +39,12 @@ export interface CallerWorld {
 /** Calls that the model asks for, by the number of results that it has: a pair, then one more. */
 const SCRIPT: Readonly<Record<number, readonly string[]>> = { 0: ['first', 'second'], 2: ['third'] };
 
+function taskIn(text: string): string {
+  return /chaos-\d+-\d+/.exec(text)?.[0] ?? '';
+}
+
 function answerOf({ text, exchanged = [] }: SimulatedRequest): Answer {
-  const id = /chaos-\d+-\d+/.exec(text)?.[0] ?? '';
+  const id = taskIn(text);
   const results = exchanged.flatMap((part) => (part.kind === 'result' ? [part.text] : []));
   const calls = (SCRIPT[results.length] ?? []).map((what) => ({
     name: 'carry_out',
@@ -88,6 +97,7 @@ async function openWorld(
   const client = new Client({ connection });
   const store = openStore(url, folder);
   const conductor = new ConductorClient({ client, store, taskQueue });
+  const { secret } = await createKey(store, settingsOf());
 
   const victims: Readonly<Record<CallerVictim, () => Promise<void>>> = {
     worker: () => fleet.kill(),
@@ -99,18 +109,28 @@ async function openWorld(
   };
   return {
     url: gateway.url,
+    key: secret,
     progress: () => providers.log.length,
     kill: (victim) => victims[victim](),
     leavings: async () => {
       await fleet.stop();
-      const ids: string[] = [];
-      for await (const { workflowId } of client.workflow.list()) ids.push(workflowId);
-      const traces = ids.map(async (id) => [id, await persist(() => conductor.trace(id))] as const);
+      const traces: SolveResult[] = [];
+      for await (const { workflowId } of client.workflow.list()) {
+        traces.push(await persist(() => conductor.trace(workflowId)));
+      }
+      // The gateway names its runs; the audit knows them by their questions.
+      const names = new Map(traces.map(({ id, question }) => [id, taskIn(question)]));
+      const nameOf = (id: string): string => names.get(id) ?? id;
+      const named = (row: LedgerRow): LedgerRow => ({
+        ...row,
+        rootId: nameOf(row.rootId),
+        workflowId: nameOf(row.workflowId),
+      });
       const seen = (await readFile(witness, 'utf8')).split('\n').filter((line) => line !== '');
       return {
-        runs: new Map(await Promise.all(traces)),
+        runs: new Map(traces.map((trace) => [nameOf(trace.id), trace])),
         requests: providers.log,
-        rows: await readLedger(store),
+        rows: (await readLedger(store)).map(named),
         limits: [],
         keepings: seen.map((line) => JSON.parse(line) as Keeping).filter((line) => 'what' in line),
         broken: fleet.broken,

@@ -50,9 +50,7 @@ export async function runCallerChaos(options: CallerChaosOptions): Promise<Chaos
     const striking = strike(world, options, over.signal);
     const turns = new Turns(AT_ONCE);
     const tasks = await Promise.all(
-      [...questionsOf(seed, solves)].map(([id, question]) =>
-        turns.take(() => carryOut(world.url, id, question)),
-      ),
+      [...questionsOf(seed, solves)].map(([id, question]) => turns.take(() => carryOut(world, id, question))),
     );
     over.abort();
     const kills = await striking;
@@ -82,13 +80,16 @@ const TOOLS: OpenAI.ChatCompletionTool[] = [
 ];
 
 /** Carries out the calls of one task until it has its answer. The client repeats requests that break off. */
-async function carryOut(url: string, id: string, question: string): Promise<Task> {
-  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: MOST_RETRIES });
+async function carryOut({ url, key: apiKey }: CallerWorld, id: string, question: string): Promise<Task> {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: MOST_RETRIES });
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: question }];
   const told = new Map<string, Set<string>>();
   for (;;) {
-    const { choices } = await client.chat.completions.create({ model: 'conductor', messages, tools: TOOLS });
-    const { message } = choices[0] ?? {};
+    const asked = await client.chat.completions
+      .create({ model: 'conductor', messages, tools: TOOLS })
+      .catch((error: unknown) => String(error));
+    if (typeof asked === 'string') return { id, answer: asked, told };
+    const { message } = asked.choices[0] ?? {};
     const calls = message?.tool_calls ?? [];
     if (message === undefined || calls.length === 0) return { id, answer: message?.content ?? '', told };
     messages.push(message);
