@@ -30,7 +30,7 @@ import {
   stepFailed,
   stepStarted,
 } from '../trace/events';
-import { failedAnswer, toolCalled, toolEnded } from '../trace/tool-events';
+import { failedAnswer, paidCalls, toolCalled, toolEnded } from '../trace/tool-events';
 import { HistoryDecoder, isoTime, readHistory } from './history';
 import { unlessNotFound } from './steer';
 
@@ -104,14 +104,17 @@ function externalResultOf(
 
 /** @param isOurs whether an activity of ours gives the result */
 function toolCall(request: ToolRequest, { now }: RunPosition, isOurs: boolean): PendingCall {
+  const end = (answer: ToolAnswer, at: string): RunEvent[] => [
+    toolEnded(request, answer, at, paidCalls(request, answer)),
+  ];
   return {
     started: [toolCalled(request, now)],
     succeed: (result, at) => {
       const text = typeof result === 'string' ? result : JSON.stringify(result ?? null);
       const answer = isOurs ? (result as ToolAnswer) : ({ outcome: 'ok', output: text } as const);
-      return [toolEnded(request, answer, at)];
+      return end(answer, at);
     },
-    fail: (error, at) => [toolEnded(request, failedAnswer(error, request, isOurs), at)],
+    fail: (error, at) => end(failedAnswer(error, request, isOurs), at),
   };
 }
 

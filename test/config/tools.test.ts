@@ -38,6 +38,15 @@ test('a run knows the tools that its workers list, and neither address, program 
   expect(JSON.stringify(run)).not.toMatch(/tools\.example|TOKEN|shelf\.js/);
 });
 
+test('a price is of each tool of an entry, and none is of no kind but a cost', () => {
+  const price = { perCall: 0.01 };
+  const run = resolveRun(
+    parse({ shelf: { ...shelf, price }, stock: { ...stock, price } }, ['shelf', 'stock']),
+  );
+  expect(run.toolset?.cards).toMatchObject([{ price }, { price }]);
+  expect(() => parse({ shelf: { ...shelf, price: { perCall: -1 } } })).toThrow(/tools\.shelf/);
+});
+
 test('without tools, a run is as it was', () => {
   const config = parseConfig({ conductor: model, workers: [{ id: 'ada', ...model }] });
   expect(resolveRun(config)).not.toHaveProperty('toolset');

@@ -63,7 +63,12 @@ function withNamesOfTheirOwn(found: readonly Found[], problems: string[]): Found
 
 function ownTool(card: Exclude<ToolCard, { readonly kind: 'mcp' }>): Found {
   const { name, description, input, repeatable, approve } = card;
-  return foundAs({ card: name, tool: name, name, repeatable, approve }, { name, description, input });
+  const listed = { card: name, tool: name, name, repeatable, approve, ...priceOf(card) };
+  return foundAs(listed, { name, description, input });
+}
+
+function priceOf({ price }: ToolCard): Pick<ListedTool, 'price'> {
+  return price === undefined ? {} : { price };
 }
 
 function foundAs(listed: Omit<ListedTool, 'bytes'>, offered: OfferedTool): Found {
@@ -74,10 +79,11 @@ function foundAs(listed: Omit<ListedTool, 'bytes'>, offered: OfferedTool): Found
 const OVERHEAD = 256;
 
 async function toolsOfServer(
-  { name: entry, allow, repeatable, approve }: Extract<ToolCard, { readonly kind: 'mcp' }>,
+  card: Extract<ToolCard, { readonly kind: 'mcp' }>,
   { store, connections }: ToolDependencies,
   problems: string[],
 ): Promise<Found[]> {
+  const { name: entry, allow, repeatable, approve } = card;
   const found: Found[] = [];
   for (const here of await readServerTools(connections, entry, allow)) {
     const { tool } = here;
@@ -87,7 +93,7 @@ async function toolsOfServer(
     else {
       const place = { card: entry, tool, name: here.offered.name };
       const rights = { repeatable: repeatable.includes(tool), approve: approve.includes(tool) };
-      found.push(foundAs({ ...place, ...rights }, here.offered));
+      found.push(foundAs({ ...place, ...rights, ...priceOf(card) }, here.offered));
     }
   }
   return found;

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { type Call, problemSchema, type SolveResult, type Usage } from '../../protocol/solve';
-import { totalOf } from '../../trace/cost';
+import { isPlanning, totalOf } from '../../trace/cost';
 import { isCallOf } from '../../trace/run-tree';
 import { resultSchema } from '../routes';
 import type { SurfaceQuestion } from './request-fields';
@@ -80,7 +80,7 @@ export function tokensOf({
   calls,
   usage: { inputTokens: input, outputTokens: output },
 }: SolveResult): Tokens {
-  const orchestrating = calls.filter(({ purpose }) => purpose !== 'step');
+  const orchestrating = calls.filter(isPlanning);
   return {
     input,
     output,
