@@ -112,17 +112,20 @@ export function checkTools(
   }
   const known = Object.entries(tools).flatMap(([entry, tool]) => [entry, ...namesIn(entry, tool)]);
   const remedy = known.length === 0 ? 'add it to "tools:"' : `expected one of ${someOf(known)}`;
-  for (const [place, listed] of Object.entries({ workers, baselines }).flatMap(listsIn)) {
-    if (!known.includes(listed)) report(place, remedy);
+  for (const [index, worker] of workers.entries()) {
+    for (const [place, listed] of listedBy(worker).entries()) {
+      if (!known.includes(listed)) report(['workers', index, 'tools', place], remedy);
+    }
+  }
+  for (const [index, baseline] of baselines.entries()) {
+    if (listedBy(baseline).length === 0) continue;
+    report(['baselines', index, 'tools'], 'evaluations ask baselines without tools; remove it');
   }
 }
 
-/** Returns each name in the cards of a list, with its place. */
-function listsIn([list, cards]: [string, readonly object[]]): [PropertyKey[], string][] {
-  return cards.flatMap((card, index) => {
-    const { tools = [] } = card as { readonly tools?: readonly string[] };
-    return tools.map((each, place): [PropertyKey[], string] => [[list, index, 'tools', place], each]);
-  });
+function listedBy(card: object): readonly string[] {
+  const { tools = [] } = card as { readonly tools?: readonly string[] };
+  return tools;
 }
 
 function namesIn(entry: string, tool: ToolConfig): string[] {

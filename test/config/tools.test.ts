@@ -90,6 +90,15 @@ test('a local model has no tools', () => {
   expect(() => parse({ shelf }, ['shelf'], { provider: 'local', model: 'smollm2' })).toThrow(/tools/);
 });
 
+test('a baseline has no tools', () => {
+  const workers = [{ id: 'ada', ...model }];
+  const baselines = [{ id: 'bea', ...model, tools: ['shelf'] }];
+  const config = { conductor: model, workers, baselines, tools: { shelf } } as unknown as ConfigInput;
+  expect(() => parseConfig(config)).toThrow(
+    /baselines\[0\]\.tools .*: evaluations ask baselines without tools; remove it/,
+  );
+});
+
 test('what runs many times may call repeatable tools alone', () => {
   expect(() => {
     refuseUnrepeatable(resolveRun(parse({ shelf }, ['shelf.look'])), 'a night');
