@@ -15,6 +15,7 @@ import { FAILURES } from '../protocol/failures';
 import { CALL_TOOL, CHECK_ANSWER, SOLVE_PART_WORKFLOW, WRITE_PLAN } from '../protocol/names';
 import { readExternalResult, takesConfigured } from '../protocol/planning';
 import type { SolveTrace } from '../protocol/solve';
+import { resultText } from '../protocol/tool-result';
 import type { ToolAnswer, ToolRequest } from '../protocol/tool-use';
 import {
   type ChildOutcome,
@@ -110,9 +111,8 @@ function toolCall(request: ToolRequest, { now }: RunPosition, isOurs: boolean): 
   return {
     started: [toolCalled(request, now)],
     succeed: (result, at) => {
-      const text = typeof result === 'string' ? result : JSON.stringify(result ?? null);
-      const answer = isOurs ? (result as ToolAnswer) : ({ outcome: 'ok', output: text } as const);
-      return end(answer, at);
+      if (isOurs) return end(result as ToolAnswer, at);
+      return end({ outcome: 'ok', output: resultText(result, request.resultBytes) }, at);
     },
     fail: (error, at) => end(failedAnswer(error, request, isOurs), at),
   };

@@ -6,6 +6,7 @@ import { durationMs } from '../../config/duration';
 import { codeOf, reasonOf } from '../../errors';
 import { FAILURES } from '../../protocol/failures';
 import { argumentsIn } from '../../protocol/parts';
+import { resultText } from '../../protocol/tool-result';
 import { INLINE_CALL_BYTES, type ToolAnswer, type ToolRequest } from '../../protocol/tool-use';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
@@ -13,7 +14,7 @@ import { ToolCallRecord } from '../../store/tool-calls';
 import { untilWritten } from '../heartbeat';
 import { causesOf } from '../models/diagnose';
 import { isLasting, type ToolConnections } from './connections';
-import { cutTo, toolResultSchema, textOfResult } from './result-text';
+import { toolResultSchema, textOfResult } from './result-text';
 
 /** Attempts of a call that surely sent nothing, before the model is told so. */
 const MAX_UNSENT = 5;
@@ -160,6 +161,6 @@ async function keepAnswer(
   { resultBytes }: ToolRequest,
   { text, ...end }: CallEnd,
 ): Promise<ToolAnswer> {
-  const output = await untilWritten(() => keepText(store, cutTo(text, resultBytes), INLINE_CALL_BYTES));
+  const output = await untilWritten(() => keepText(store, resultText(text, resultBytes), INLINE_CALL_BYTES));
   return untilWritten(() => record.answer({ ...end, output }));
 }

@@ -4,8 +4,8 @@ import { ConfigError } from '../../config/errors';
 import { reasonOf } from '../../errors';
 import { FAILURES } from '../../protocol/failures';
 import type { CallPrice } from '../../protocol/tool-cards';
+import { resultText } from '../../protocol/tool-result';
 import type { ToolRequest } from '../../protocol/tool-use';
-import { cutTo } from './result-text';
 
 /** What a tool in code is told besides its arguments. */
 export interface ToolContext {
@@ -96,7 +96,6 @@ async function runTool(tool: CodeTool, request: ToolRequest): Promise<string> {
     throw ApplicationFailure.nonRetryable(misfit, FAILURES.toolArguments);
   }
   const result = await tool.run(data, { request, signal: Context.current().cancellationSignal });
-  const text = typeof result === 'string' ? result : JSON.stringify(result ?? null);
   // A long result would not fit into the history.
-  return cutTo(text, request.resultBytes);
+  return resultText(result, request.resultBytes);
 }
