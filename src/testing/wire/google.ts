@@ -42,7 +42,9 @@ const requestSchema = z.object({
   tools: z.array(z.object({ functionDeclarations: z.array(z.object({ name: z.string() })) })).exactOptional(),
   toolConfig: z.object({ functionCallingConfig: z.object({ mode: z.string() }) }).exactOptional(),
   systemInstruction: z.object({ parts: textContent }).exactOptional(),
-  generationConfig: z.object({ maxOutputTokens: tokenLimit }).exactOptional(),
+  generationConfig: z
+    .object({ maxOutputTokens: tokenLimit, responseMimeType: z.string().exactOptional() })
+    .exactOptional(),
 });
 
 const FINISH_REASONS = { stop: 'STOP', length: 'MAX_TOKENS', refusal: 'SAFETY' } as const;
@@ -60,6 +62,10 @@ export const google: Wire = {
       toolConfig,
     } = requestSchema.parse(body);
     const mayCall = toolConfig?.functionCallingConfig.mode !== 'NONE';
+    // In mode NONE, Gemini takes both: github.com/google/adk-python/issues/5735.
+    if (tools && mayCall && generationConfig?.responseMimeType === 'application/json') {
+      refuseRequest("Function calling with a response mime type: 'application/json' is unsupported");
+    }
     const turns = contents.map(({ role, parts }): Message => ({
       role: role === 'model' ? 'assistant' : 'user',
       text: parts.map((part) => ('text' in part ? part.text : '')).join(''),
