@@ -93,14 +93,18 @@ export type ServerConfig = Extract<ToolConfig, { readonly mcp: unknown }>;
 /** Names in a card's `tools`: `github` for all that the entry allows, `github.search_issues` for one of them. */
 export const cardToolsSchema = z.array(z.string().min(1)).min(1);
 
+type Report = (path: PropertyKey[], message: string) => void;
+
 /** Checks the entries against themselves, and the cards against the entries. */
-export function checkTools(
-  { tools, workers, baselines }: WithTools & ListedCards,
-  context: z.RefinementCtx,
-): void {
-  const report = (path: PropertyKey[], message: string): void => {
+export function checkTools(config: WithTools & ListedCards, context: z.RefinementCtx): void {
+  const report: Report = (path, message) => {
     context.addIssue({ code: 'custom', path, message });
   };
+  checkEntries(config, report);
+  checkCards(config, report);
+}
+
+function checkEntries({ tools }: WithTools, report: Report): void {
   for (const [entry, tool] of Object.entries(tools)) {
     if (!('mcp' in tool)) continue;
     for (const list of ['repeatable', 'approve'] as const) {
@@ -110,6 +114,9 @@ export function checkTools(
       }
     }
   }
+}
+
+function checkCards({ tools, workers, baselines }: WithTools & ListedCards, report: Report): void {
   const known = Object.entries(tools).flatMap(([entry, tool]) => [entry, ...namesIn(entry, tool)]);
   const remedy = known.length === 0 ? 'add it to "tools:"' : `expected one of ${someOf(known)}`;
   for (const [index, worker] of workers.entries()) {

@@ -11,7 +11,7 @@ const EMPTY = '(the result is empty)';
 
 function jsonOf(value: unknown): string {
   try {
-    return (JSON.stringify(value) as string | undefined) ?? '';
+    return value === undefined ? '' : JSON.stringify(value);
   } catch {
     // Writing it calls itself once a level, reading it does not.
     return '(structured content that is nested too deep to be shown)';

@@ -1,6 +1,6 @@
 import { describeFinding } from '../../src/cli/kit/finding';
 import { PLAIN } from '../../src/trace/lines';
-import { type ConfigInput, renderPlan } from '../../src';
+import { renderPlan } from '../../src';
 import { step } from '../support/step';
 import { poolAt } from './folder';
 import { useStage } from './stage';
@@ -107,7 +107,7 @@ test('pool check has a worker with tools call one, and says if it does not', asy
   const pool = poolAt(stage.providers.url);
   const count = { activity: { type: 'count' }, description: 'Counts.', input: { type: 'object' as const } };
   const workers = pool.workers.map((worker) => ({ ...worker, model: 'alpha', tools: ['count'] }));
-  await stage.folder.write('conductor.yaml', { ...pool, workers, tools: { count } } as ConfigInput);
+  await stage.folder.write('conductor.yaml', { ...pool, workers, tools: { count } });
   stage.providers.script('alpha', [
     { text: '', calls: [{ name: 'note', input: { word: 'ready' } }] },
     'ready',

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { stringify } from 'yaml';
-import { judgeReply, type ModelRequest, toProviderFailure } from '../../activities/models';
+import { judgeReply, type ModelReply, type ModelRequest, toProviderFailure } from '../../activities/models';
 import { withThoughtsApart } from '../../activities';
 import { chargeOf } from '../../budget/nano-usd';
 import { conductorsOf, resolveBaselines, resolveConductor, VENDORS } from '../../config/cards';
@@ -90,21 +90,25 @@ async function pingModel(card: CalledCard, config: Config, ask = complete): Prom
   });
   const judgement = withThoughtsApart(judgeReply(reply, request), request);
   if (judgement.kind !== 'answered') throw new Error(judgement.failure.message);
-  const { usage, reportedNanoUsd, dropped, turn = [] } = reply;
-  const hasCalled = turn.some(({ kind }) => kind === 'call');
-  if (asked === ASKED_TO_CALL && !hasCalled) throw new Error(NO_CALL);
+  if (asked === ASKED_TO_CALL) checkCall(reply);
+  const { usage, reportedNanoUsd, dropped } = reply;
   const nanoUsd = chargeOf(usage, card.price, reportedNanoUsd);
   return joinFacts(
     `${Math.round(performance.now() - start)} ms`,
     usage === null ? 'tokens unknown' : `${usage.inputTokens + usage.outputTokens} tokens`,
     nanoUsd === null ? 'cost unknown' : describeUsd(nanoUsd / 1e9),
-    hasCalled && 'calls tools',
+    asked === ASKED_TO_CALL && 'calls tools',
     dropped.length > 0 && `asked without ${dropped.join(', ')}`,
   );
 }
 
-const NO_CALL =
-  'it was asked to call a tool, and answered without a call: choose a model that calls tools, or remove "tools" from its card';
+function checkCall({ turn = [] }: ModelReply): void {
+  if (turn.some(({ kind }) => kind === 'call')) return;
+  throw new Error(
+    'it was asked to call a tool, and answered without a call: choose a model that calls tools, or remove "tools" from ' +
+      'its card',
+  );
+}
 
 /** Calls a Conductor once; if it is a checkpoint, the one that would write the next run's plan. */
 async function pingConductor(config: Config, card: ConductorCard): Promise<string> {

@@ -62,10 +62,7 @@ export const google: Wire = {
       toolConfig,
     } = requestSchema.parse(body);
     const mayCall = toolConfig?.functionCallingConfig.mode !== 'NONE';
-    // In mode NONE, Gemini takes both: github.com/google/adk-python/issues/5735.
-    if (tools && mayCall && generationConfig?.responseMimeType === 'application/json') {
-      refuseRequest("Function calling with a response mime type: 'application/json' is unsupported");
-    }
+    if (tools && mayCall) refuseJson(generationConfig);
     const turns = contents.map(({ role, parts }): Message => ({
       role: role === 'model' ? 'assistant' : 'user',
       text: parts.map((part) => ('text' in part ? part.text : '')).join(''),
@@ -103,6 +100,12 @@ export const google: Wire = {
     return { status: code, body: { error } };
   },
 };
+
+/** Gemini takes no schema beside functions that may be called, but in mode NONE: github.com/google/adk-python/issues/5735. */
+function refuseJson({ responseMimeType }: z.output<typeof requestSchema>['generationConfig'] = {}): void {
+  if (responseMimeType !== 'application/json') return;
+  refuseRequest("Function calling with a response mime type: 'application/json' is unsupported");
+}
 
 /** @throws z.ZodError as Gemini 3 refuses a turn of calls whose signature is missing or was changed */
 function exchangedIn({ role, parts }: SentContent): Exchanged[] {
