@@ -11,7 +11,7 @@ export type ToolServer = 'tools over stdio' | 'tools over HTTP';
 
 /** A process that was killed, and when (epoch milliseconds). */
 export interface Kill {
-  readonly victim: Victim | ToolServer;
+  readonly victim: Victim | ToolServer | 'gateway';
   readonly at: number;
 }
 
