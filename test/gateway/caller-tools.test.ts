@@ -19,6 +19,13 @@ const calling = (...calls: Reply['calls'] & object): Reply => ({ text: 'Let me r
 let first: Reply = calling(CALL);
 const resultsIn = ({ exchanged = [] }: SimulatedRequest): string[] =>
   exchanged.flatMap(({ kind, text }) => (kind === 'result' ? [text] : []));
+/** A model knows functions by the names under which it is offered them. */
+const asked = ({ tools: [tool] = [] }: SimulatedRequest): Reply => ({
+  ...first,
+  calls: (first.calls ?? []).map((call) =>
+    call.name === 'by its name' ? { ...call, name: tool ?? '' } : call,
+  ),
+});
 const stage = useOnce(() =>
   openStage({
     workers: ['a'],
@@ -27,7 +34,7 @@ const stage = useOnce(() =>
       models: {
         a: {
           answer: (request) =>
-            resultsIn(request).length === 0 ? first : `It says ${resultsIn(request).join(' and ')}.`,
+            resultsIn(request).length === 0 ? asked(request) : `It says ${resultsIn(request).join(' and ')}.`,
         },
       },
     },
@@ -431,6 +438,30 @@ describe('what is sent back', () => {
     }
     const huge = [QUESTION, asResult('cdr_aaaaaaaaaaaaaaaaaaaa', 'x'.repeat(8 * 1024 * 1024))];
     expect(await send({ messages: huge })).toMatchObject({ status: 413 });
+  });
+
+  test('a function is called by its own name, however long', async () => {
+    const name = `mcp__server__${'x'.repeat(100)}`;
+    first = { text: '', calls: [{ ...CALL, name: 'by its name' }] };
+    await stage.whileWorking(async () => {
+      const { choices } = await openAi().chat.completions.create({ ...ASKED, tools: [named(name)] });
+      expect(choices[0]?.message.tool_calls).toMatchObject([{ function: { name } }]);
+    });
+  });
+
+  test('the budget of a key books a run once, when it ends', async () => {
+    const key = await gateway.key({ usdPerDay: 20 });
+    const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 });
+    const spentToday = async (): Promise<unknown> =>
+      (await gateway.ask('GET', '/api/me', undefined, { key })).body.spending;
+    await stage.whileWorking(async () => {
+      const message = await askedCall(openai);
+      expect(await spentToday()).toMatchObject({ spentTodayUsd: 0, heldTodayUsd: 20 });
+      const { root = '' } = (await stage.client.findCall(idOf(message))) ?? {};
+      await openai.chat.completions.create({ ...ASKED, messages: withResults(message, 'hello') });
+      const { costUsd } = await stage.client.trace(root);
+      expect(await spentToday()).toMatchObject({ spentTodayUsd: costUsd, heldTodayUsd: 0 });
+    });
   });
 
   test('only the last step may ask if the client says so', async () => {
