@@ -449,20 +449,26 @@ describe('what is sent back', () => {
     });
   });
 
-  test('the budget of a key books a run once, when it ends', async () => {
+  test('the budget of a key books a run once, when it ends, whether its client comes back or not', async () => {
     const key = await gateway.key({ usdPerDay: 20 });
     const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 });
-    const spentToday = async (): Promise<unknown> =>
-      (await gateway.ask('GET', '/api/me', undefined, { key })).body.spending;
+    const spending = async () =>
+      (await gateway.ask('GET', '/api/me', undefined, { key })).body.spending as Record<string, number>;
     await stage.whileWorking(async () => {
       const message = await askedCall(openai);
-      expect(await spentToday()).toMatchObject({ spentTodayUsd: 0, heldTodayUsd: 20 });
+      expect(await spending()).toEqual({ ...NOTHING, heldTodayUsd: 20 });
       const { root = '' } = (await stage.client.findCall(idOf(message))) ?? {};
       await openai.chat.completions.create({ ...ASKED, messages: withResults(message, 'hello') });
       const { costUsd } = await stage.client.trace(root);
-      expect(await spentToday()).toMatchObject({ spentTodayUsd: costUsd, heldTodayUsd: 0 });
+      expect(await spending()).toEqual({ ...NOTHING, spentTodayUsd: costUsd });
+      const { root: left = '' } = (await stage.client.findCall(idOf(await askedCall(openai)))) ?? {};
+      await stage.client.cancel(left);
+      const ended = await endOf(stage, left);
+      const booked = await until(spending, ({ heldTodayUsd }) => heldTodayUsd === 0);
+      expect(booked.spentTodayUsd).toBeCloseTo(costUsd + ended.costUsd, 9);
     });
   });
+  const NOTHING = { spentTodayUsd: 0, spentTodayIsLowerBound: false, unknownTodayUsd: 0, heldTodayUsd: 0 };
 
   test('only the last step may ask if the client says so', async () => {
     stage.plan([step('a', 'Look.'), step('a', 'Answer.', [0])]);
