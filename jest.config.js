@@ -6,9 +6,16 @@ const { join } = require('node:path');
 
 const FOLDERS = ['test', 'research/test'];
 const QUICK = 'quick';
+const UNCACHED = 'uncached';
 /** Files that replace modules, look at how these are loaded, share what a module keeps, or mostly wait for commands. */
 const ALONE =
   /^test.(docs|durability|grading|index|local|network|package|plugin|replay|store)\b|^test.cli.[^/]+$|sdk-loading|strangers/;
+/** Files of a lane that run in groups: for most, it takes longer to load what they need than to run their tests. */
+const TOGETHER = {
+  [QUICK]: (file) => laneOf(file) === QUICK && !ALONE.test(file),
+  [UNCACHED]: (file) => laneOf(file) === QUICK && /^test.workflows.[^/]+$/.test(file),
+  slow: (file) => laneOf(file) === 'slow' && file.startsWith('research/'),
+};
 const FILES_OF_A_GROUP = 8;
 const RANDOM = [
   'client/trace-reader',
@@ -26,8 +33,10 @@ const swc = {
   sourceMaps: 'inline',
 };
 
+const INSTALLED = '/node_modules/';
 const project = {
   testEnvironment: 'node',
+  testPathIgnorePatterns: [INSTALLED],
   // string-width and what it imports are ESM alone, which Node loads by require() and jest does not.
   transform: { '^.+\\.ts$': ['@swc/jest', swc], '/node_modules/.+\\.js$': ['@swc/jest', swc] },
   transformIgnorePatterns: [
@@ -50,17 +59,17 @@ const lanes = [
     ...project,
     displayName: QUICK,
     testMatch: FOLDERS.map((folder) => `<rootDir>/${folder}/**/*.test.ts`),
-    testPathIgnorePatterns: [LANE.source],
+    testPathIgnorePatterns: [INSTALLED, LANE.source],
   },
   // The workflows once more, with a worker that forgets each run after each task, and replays it for the next.
   {
     ...project,
-    displayName: 'uncached',
+    displayName: UNCACHED,
     testMatch: ['<rootDir>/test/workflows/*.test.ts'],
-    testPathIgnorePatterns: [LANE.source],
+    testPathIgnorePatterns: [INSTALLED, LANE.source],
     globals: { maxCachedWorkflows: 0 },
   },
-  // Random inputs once more, longer and more of them: see test/support/thorough.ts.
+  // Random inputs once more, longer and more of them, by a command of its own: see test/support/thorough.ts.
   {
     ...project,
     displayName: 'thorough',
@@ -80,12 +89,13 @@ module.exports = {
   projects: askedLanes(process.argv.slice(2)),
 };
 
-/** `npm test` takes files together, unless a path chooses: `npm test -- test/web/page` runs it in its own lane. */
+/** A path takes each file by itself: `npm test -- test/web/page` runs it in its own lane. Else files run in groups. */
 function askedLanes(words) {
-  // jest itself takes the named ones.
-  if (words.includes('--selectProjects')) return lanes;
   const names = new Set(words.flatMap(lanesOf));
-  return names.size === 0 ? quickInGroups() : lanes.filter(({ displayName }) => names.has(displayName));
+  // jest itself takes the named ones.
+  if (words.includes('--selectProjects')) return names.size === 0 ? lanes.flatMap(inGroups) : lanes;
+  if (names.size > 0) return lanes.filter(({ displayName }) => names.has(displayName));
+  return inGroups(lanes[0]).map((group) => ({ ...group, displayName: folderOf(group) ?? QUICK }));
 }
 
 function lanesOf(word) {
@@ -98,9 +108,9 @@ function lanesOf(word) {
   return found.length === 0 || found.includes(QUICK) ? [QUICK] : found;
 }
 
-/** Returns the quick lane with most files in groups of one folder: see test/support/together.ts. */
-function quickInGroups() {
-  const files = testFiles().filter((file) => laneOf(file) === QUICK && !ALONE.test(file));
+/** Returns the projects of a lane: groups of files of one folder, see test/support/together.ts, and the other files. */
+function inGroups(lane) {
+  const files = testFiles().filter(TOGETHER[lane.displayName] ?? (() => false));
   const groups = new Map();
   for (const file of files) {
     const [, folder] = file.split('/');
@@ -109,22 +119,24 @@ function quickInGroups() {
     else if (group.length < FILES_OF_A_GROUP) group.push(file);
     else groups.get(folder).push([file]);
   }
-  const alone = { ...lanes[0], testPathIgnorePatterns: [LANE.source, ...files.map((file) => `/${file}$`)] };
-  const together = [...groups].flatMap(([folder, parts]) =>
-    parts.map((part, index) => ({
-      ...project,
-      displayName: parts.length === 1 ? folder : `${folder} ${index + 1}`,
-      testMatch: ['<rootDir>/test/support/together.ts'],
-      globals: { together: part },
-    })),
-  );
-  return [...together, alone];
+  const together = [...groups.values()].flat().map((group) => ({
+    ...project,
+    displayName: lane.displayName,
+    testMatch: ['<rootDir>/test/support/together.ts'],
+    globals: { ...lane.globals, together: group },
+  }));
+  const testPathIgnorePatterns = [...lane.testPathIgnorePatterns, ...files.map((file) => `/${file}$`)];
+  return [...together, { ...lane, testPathIgnorePatterns }];
+}
+
+function folderOf({ globals }) {
+  return globals?.together?.[0].split('/')[1];
 }
 
 function testFiles() {
   return FOLDERS.flatMap((folder) =>
     readdirSync(join(__dirname, folder), { recursive: true })
-      .filter((file) => file.endsWith('.test.ts'))
+      .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules'))
       .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
       .sort(),
   );

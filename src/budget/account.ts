@@ -139,7 +139,7 @@ export class Account {
   }
 
   /** Holds an amount until the returned function is told how much of it was spent. */
-  private hold(amount: Amount): (spent: Amount) => void {
+  hold(amount: Amount): (spent: Amount) => void {
     this.held.add(amount);
     return (spent) => {
       if (!this.held.delete(amount)) throw settledTwice();

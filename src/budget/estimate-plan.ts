@@ -2,6 +2,7 @@ import { CONDUCTOR_ID, type Plan, type Step } from '../plan/plan';
 import type { RunTask } from '../protocol/activity-contract';
 import type { ResolvedRun, RunWorker } from '../protocol/cards';
 import type { Background, SolveInput } from '../protocol/input';
+import { nanoUsdOfCall } from '../protocol/planning';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { CALLER_TOOLS } from '../protocol/tool-use';
@@ -17,9 +18,9 @@ interface PlanTexts extends RunTask, Pick<SolveInput, 'maxAnswerTokens'> {
 /**
  * Estimates the most that a plan may cost if its planned workers answer each step at the first request. An answer not
  * written yet counts as the most tokens its worker may write: no strict bound, since models tokenize differently. A step
- * of a worker with tools takes all turns that it may, each with a result of the longest kind; with functions of the
- * caller, who decides how long it goes on, its cost is unknown. Steps of the Conductor
- * itself count only as a call; the user's own activities and workflows add their price per call.
+ * of a worker with tools takes all turns that it may, each with a result of the longest kind, and all calls of the run
+ * are of its dearest tool; with functions of the caller, who decides how long it goes on, its cost is unknown. Steps of
+ * the Conductor itself count only as a call; the user's own activities and workflows add their price per call.
  */
 export function estimatePlan(
   plan: Plan,
@@ -55,7 +56,13 @@ export function estimatePlan(
   return {
     calls: cases.length,
     tokens: cases.reduce((sum, { tokens }) => sum + tokens, 0),
-    nanoUsd: cases.reduce(addCost, 0),
+    nanoUsd: cases.reduce(
+      addCost,
+      priceOfTools(
+        left.flatMap(({ worker }) => workers.get(worker) ?? []),
+        run,
+      ),
+    ),
     ...(ownSteps > 0 && { ownSteps }),
   };
 }
@@ -63,6 +70,16 @@ export function estimatePlan(
 /** Adds a cost to a sum; one unknown cost leaves the sum unknown. */
 function addCost(sum: number | null, { nanoUsd }: WorstCase): number | null {
   return sum === null || nanoUsd === null ? null : sum + nanoUsd;
+}
+
+/** Returns the most that the calls of tools of these workers may cost. */
+function priceOfTools(workers: readonly RunWorker[], { toolset }: Pick<ResolvedRun, 'toolset'>): number {
+  const listed = workers.flatMap((worker) => (worker.kind === 'model' ? (worker.tools ?? []) : []));
+  const entries = new Set(listed.map((name) => name.split('.')[0]));
+  const prices = (toolset?.cards ?? [])
+    .filter(({ name }) => entries.has(name))
+    .map((card) => (card.kind === 'caller' ? 0 : (nanoUsdOfCall(card) ?? 0)));
+  return (toolset?.calls ?? 0) * Math.max(0, ...prices);
 }
 
 /** Returns the turns that a step may take, each by the number of turns before it: one, unless its worker has tools. */

@@ -97,7 +97,7 @@ export function buildProgram(): Command {
     .addOption(new Option('--format <format>').choices(formats).default('tree'))
     .action(run(runs, 'trace'));
 
-  const groups = ['day', 'worker', 'workflow', 'model', 'key', 'day-worker'];
+  const groups = ['day', 'worker', 'workflow', 'model', 'key', 'day-worker', 'tool'];
   add('cost', 'sum what was spent, from the ledger')
     .addOption(new Option('--by <what>', 'one line for each').choices(groups).default('day'))
     .option('--since <date>', 'first day, e.g. 2026-11-01', read.date)

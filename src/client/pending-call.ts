@@ -15,6 +15,7 @@ import { FAILURES } from '../protocol/failures';
 import { CALL_TOOL, CHECK_ANSWER, SOLVE_PART_WORKFLOW, WRITE_PLAN } from '../protocol/names';
 import { readExternalResult, takesConfigured } from '../protocol/planning';
 import type { SolveTrace } from '../protocol/solve';
+import { resultText } from '../protocol/tool-result';
 import type { ToolAnswer, ToolRequest } from '../protocol/tool-use';
 import {
   type ChildOutcome,
@@ -30,7 +31,7 @@ import {
   stepFailed,
   stepStarted,
 } from '../trace/events';
-import { failedAnswer, toolCalled, toolEnded } from '../trace/tool-events';
+import { failedAnswer, paidCalls, toolCalled, toolEnded } from '../trace/tool-events';
 import { HistoryDecoder, isoTime, readHistory } from './history';
 import { unlessNotFound } from './steer';
 
@@ -104,14 +105,16 @@ function externalResultOf(
 
 /** @param isOurs whether an activity of ours gives the result */
 function toolCall(request: ToolRequest, { now }: RunPosition, isOurs: boolean): PendingCall {
+  const end = (answer: ToolAnswer, at: string): RunEvent[] => [
+    toolEnded(request, answer, at, paidCalls(request, answer)),
+  ];
   return {
     started: [toolCalled(request, now)],
     succeed: (result, at) => {
-      const text = typeof result === 'string' ? result : JSON.stringify(result ?? null);
-      const answer = isOurs ? (result as ToolAnswer) : ({ outcome: 'ok', output: text } as const);
-      return [toolEnded(request, answer, at)];
+      if (isOurs) return end(result as ToolAnswer, at);
+      return end({ outcome: 'ok', output: resultText(result, request.resultBytes) }, at);
     },
-    fail: (error, at) => [toolEnded(request, failedAnswer(error, request, isOurs), at)],
+    fail: (error, at) => end(failedAnswer(error, request, isOurs), at),
   };
 }
 

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { isLoopback } from '../network/proxy';
 import { ACCESS_MODES, DESCRIBE_MODES } from '../plan/plan';
 import { planSchema } from '../protocol/solve';
-import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from '../protocol/messages';
+import { MAX_CALLS, MAX_STEPS } from '../protocol/messages';
 import { costLimitSchema } from '../protocol/input';
 import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
+import { callPriceSchema } from '../protocol/tool-cards';
 import { someOf } from './errors';
 import {
   baseUrlSchema,
@@ -138,7 +139,7 @@ const external = {
   type: name,
   taskQueue: name,
   timeout: durationSchema.default('10m'),
-  price: z.strictObject({ perCall: z.number().min(0).max(MAX_COST_USD) }).exactOptional(),
+  price: callPriceSchema.exactOptional(),
 };
 
 const conductorSchema = z.discriminatedUnion('provider', [

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isLoopback } from '../network/proxy';
 import type { ResolvedRun, RunWorker } from '../protocol/cards';
-import type { ToolCard, Toolset } from '../protocol/tool-cards';
+import { callPriceSchema, type ToolCard, type Toolset } from '../protocol/tool-cards';
 import { durationMs } from './duration';
 import { ConfigError, someOf } from './errors';
 import { baseUrlSchema, durationSchema, keyNameSchema } from './field-schemas';
@@ -42,6 +42,8 @@ const mcpSchema = z.strictObject({
   /** Tools of which a person decides on each call. */
   approve: z.array(name).default([]),
   timeout: durationSchema.default('60s'),
+  /** Of each of its tools. */
+  price: callPriceSchema.exactOptional(),
 });
 
 const ownTool = {
@@ -51,6 +53,7 @@ const ownTool = {
   repeatable: z.boolean().default(false),
   approve: z.boolean().default(false),
   timeout: durationSchema.default('60s'),
+  price: callPriceSchema.exactOptional(),
 };
 /** Without a queue, it is registered on the workers of the run itself. */
 const called = z.strictObject({ type: name, taskQueue: name.optional() });
@@ -90,14 +93,18 @@ export type ServerConfig = Extract<ToolConfig, { readonly mcp: unknown }>;
 /** Names in a card's `tools`: `github` for all that the entry allows, `github.search_issues` for one of them. */
 export const cardToolsSchema = z.array(z.string().min(1)).min(1);
 
+type Report = (path: PropertyKey[], message: string) => void;
+
 /** Checks the entries against themselves, and the cards against the entries. */
-export function checkTools(
-  { tools, workers, baselines }: WithTools & ListedCards,
-  context: z.RefinementCtx,
-): void {
-  const report = (path: PropertyKey[], message: string): void => {
+export function checkTools(config: WithTools & ListedCards, context: z.RefinementCtx): void {
+  const report: Report = (path, message) => {
     context.addIssue({ code: 'custom', path, message });
   };
+  checkEntries(config, report);
+  checkCards(config, report);
+}
+
+function checkEntries({ tools }: WithTools, report: Report): void {
   for (const [entry, tool] of Object.entries(tools)) {
     if (!('mcp' in tool)) continue;
     for (const list of ['repeatable', 'approve'] as const) {
@@ -107,19 +114,25 @@ export function checkTools(
       }
     }
   }
+}
+
+function checkCards({ tools, workers, baselines }: WithTools & ListedCards, report: Report): void {
   const known = Object.entries(tools).flatMap(([entry, tool]) => [entry, ...namesIn(entry, tool)]);
   const remedy = known.length === 0 ? 'add it to "tools:"' : `expected one of ${someOf(known)}`;
-  for (const [place, listed] of Object.entries({ workers, baselines }).flatMap(listsIn)) {
-    if (!known.includes(listed)) report(place, remedy);
+  for (const [index, worker] of workers.entries()) {
+    for (const [place, listed] of listedBy(worker).entries()) {
+      if (!known.includes(listed)) report(['workers', index, 'tools', place], remedy);
+    }
+  }
+  for (const [index, baseline] of baselines.entries()) {
+    if (listedBy(baseline).length === 0) continue;
+    report(['baselines', index, 'tools'], 'evaluations ask baselines without tools; remove it');
   }
 }
 
-/** Returns each name in the cards of a list, with its place. */
-function listsIn([list, cards]: [string, readonly object[]]): [PropertyKey[], string][] {
-  return cards.flatMap((card, index) => {
-    const { tools = [] } = card as { readonly tools?: readonly string[] };
-    return tools.map((each, place): [PropertyKey[], string] => [[list, index, 'tools', place], each]);
-  });
+function listedBy(card: object): readonly string[] {
+  const { tools = [] } = card as { readonly tools?: readonly string[] };
+  return tools;
 }
 
 function namesIn(entry: string, tool: ToolConfig): string[] {
@@ -136,17 +149,21 @@ export function resolveToolset(
 ): Toolset | undefined {
   const listed = new Set(workers.flatMap((worker) => (worker.kind === 'model' ? (worker.tools ?? []) : [])));
   const cards = Object.entries(tools).flatMap(([entry, tool]): ToolCard[] => {
-    const timeoutMs = durationMs(tool.timeout);
+    const common = {
+      name: entry,
+      timeoutMs: durationMs(tool.timeout),
+      ...(tool.price && { price: tool.price }),
+    };
     if ('mcp' in tool) {
       const allow = tool.allow.filter((each) => listed.has(entry) || listed.has(`${entry}.${each}`));
       const { repeatable, approve } = tool;
-      return allow.length === 0 ? [] : [{ kind: 'mcp', name: entry, allow, repeatable, approve, timeoutMs }];
+      return allow.length === 0 ? [] : [{ kind: 'mcp', allow, repeatable, approve, ...common }];
     }
     if (!listed.has(entry)) return [];
     const { description, input, repeatable, approve } = tool;
     const [kind, where] =
       'activity' in tool ? (['activity', tool.activity] as const) : (['workflow', tool.workflow] as const);
-    return [{ kind, name: entry, ...where, description, input, repeatable, approve, timeoutMs }];
+    return [{ kind, ...where, description, input, repeatable, approve, ...common }];
   });
   if (cards.length === 0) return undefined;
   return { cards, turns: limits.toolTurns, calls: limits.toolCalls, resultBytes: limits.toolResultBytes };

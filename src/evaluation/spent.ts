@@ -1,6 +1,7 @@
 import type { Call, SolveTrace } from '../protocol/solve';
 import { ownRound } from '../trace/run-tree';
 import type { LoggedSolve } from './contract';
+import { isPlanning } from '../trace/cost';
 import { toolCallsOf } from '../trace/tool-calls';
 import type { Attempt, Spent } from './results';
 import { sumOfAll } from '../statistics/statistics';
@@ -63,7 +64,7 @@ export function loggedFactsOf(
   return {
     spent: spentOn(calls),
     lost: calls.filter(isLost).length,
-    planning: spentOn(calls.filter(({ purpose }) => purpose !== 'step')),
+    planning: spentOn(calls.filter(isPlanning)),
     workers: tally(answered.map(({ worker }) => worker)),
     plan: (traces[0] && ownRound(traces[0], 0)?.plan) ?? null,
     ...(checkpoint && { checkpoint }),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ACCESS_MODES, DESCRIBE_MODES, EXAMPLE_SET_NAMES, LAYOUTS, MAX_EXAMPLES } from '../plan/plan';
-import { MAX_CALLS, MAX_COST_USD, MAX_STEPS, MAX_WALL_CLOCK_MS } from './messages';
+import { MAX_CALLS, MAX_STEPS, MAX_WALL_CLOCK_MS } from './messages';
 import { planSchema } from './solve';
-import { toolsetSchema } from './tool-cards';
+import { callPriceSchema, toolsetSchema } from './tool-cards';
 
 // Models and workers as a run knows them. Workflows import only the types: their sandbox must not load zod.
 
@@ -108,8 +108,8 @@ const externalSchema = z.object({
   timeoutMs: milliseconds,
   type: z.string(),
   taskQueue: z.string(),
-  /** USD per call, however often Temporal repeats it; absent if unknown. */
-  price: z.strictObject({ perCall: z.number().min(0).max(MAX_COST_USD) }).optional(),
+  /** Absent if unknown. */
+  price: callPriceSchema.optional(),
 });
 export type ExternalCard = z.infer<typeof externalSchema>;
 

@@ -64,6 +64,9 @@ export const FAILURES = {
   circuitOpen: 'Worker.CircuitOpen',
   /** A tool's server took no call: nothing was sent. Temporal, with back-off, a few times. */
   toolUnsent: 'Tool.Unsent',
+  /** A tool returned an error, or may have done what it was asked. No one: the model is told. */
+  toolFailed: 'Tool.Failed',
+  toolUnknown: 'Tool.Unknown',
   /** A model's arguments do not fit the schema of a tool in code, which was not called. No one: the model is told. */
   toolArguments: 'Tool.Arguments',
   /** Processes were lost mid-call as often as the reservation allows. Workflow. */

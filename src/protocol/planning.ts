@@ -131,7 +131,7 @@ export function readExternalResult(
   };
 }
 
-/** Returns the cost of a call to a user's own activity or workflow; null if no price is known. */
+/** Returns the cost of a call of a tool, or of a user's own activity or workflow; null if no price is known. */
 export function nanoUsdOfCall({ price }: Pick<ExternalCard, 'price'>): number | null {
   return price === undefined ? null : Math.round(price.perCall * 1e9);
 }

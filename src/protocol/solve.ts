@@ -30,12 +30,12 @@ const usageSchema = z.object({
 });
 export type Usage = z.infer<typeof usageSchema>;
 
-/** One request to a model, answered or not. The ledger holds one such row per attempt. */
+/** One request to a model, answered or not, or priced call of a tool. The ledger holds one such row per attempt. */
 export const callSchema = z.object({
   /** SHA-256 over workflow id, run id, activity id and the canonical request: the same for each attempt. */
   callId: z.string(),
-  /** `review`: the Conductor reads an earlier answer. */
-  purpose: z.enum(['plan', 'repair', 'step', 'review']),
+  /** `review`: the Conductor reads an earlier answer; `tool`: a call of the tool that `model` names. */
+  purpose: z.enum(['plan', 'repair', 'step', 'review', 'tool']),
   round: z.int(),
   /** Index of the step in its plan; null for a call of the Conductor itself. */
   step: z.int().nullable(),

@@ -1,11 +1,18 @@
 import { z } from 'zod';
-import { MAX_WALL_CLOCK_MS } from './messages';
+import { MAX_COST_USD, MAX_WALL_CLOCK_MS } from './messages';
 import { textSchema } from './solve';
 
 // Tools as a run knows them. Workflows import only the types: their sandbox must not load zod.
 
 const milliseconds = z.int().min(1).max(MAX_WALL_CLOCK_MS);
 const count = z.int().min(1);
+
+/** USD per call, however often Temporal repeats it. */
+export const callPriceSchema = z.strictObject({ perCall: z.number().min(0).max(MAX_COST_USD) });
+export type CallPrice = z.infer<typeof callPriceSchema>;
+
+/** Absent: it costs nothing that this program knows of. */
+const price = callPriceSchema.exactOptional();
 
 const toolCardSchema = z.discriminatedUnion('kind', [
   /** Server of the Model Context Protocol; only the worker process that calls it knows where it is. */
@@ -18,6 +25,7 @@ const toolCardSchema = z.discriminatedUnion('kind', [
     /** Those of which a person decides on each call. */
     approve: z.array(z.string()).readonly(),
     timeoutMs: milliseconds,
+    price,
   }),
   /** A Temporal activity or workflow of the user's: takes a `ToolRequest` with its arguments, returns JSON or a text. */
   z.object({
@@ -31,6 +39,7 @@ const toolCardSchema = z.discriminatedUnion('kind', [
     repeatable: z.boolean(),
     approve: z.boolean(),
     timeoutMs: milliseconds,
+    price,
   }),
   /** The caller's own functions: whoever started the run carries them out, and the run waits for their results. */
   z.object({

@@ -1,4 +1,5 @@
 import type { Text, TextRef } from './text';
+import type { CallPrice } from './tool-cards';
 
 // Tools in a run, as they travel through Temporal: texts by reference, so that a history stays flat in their length.
 
@@ -18,6 +19,7 @@ export interface ListedTool {
   readonly approve: boolean;
   /** Bytes of all that a request says about it. */
   readonly bytes: number;
+  readonly price?: CallPrice;
 }
 
 /** Result of `conductor.listTools`: fixed for the run, whatever the servers say later. */
@@ -60,6 +62,8 @@ export interface ToolAnswer {
   readonly outcome: ToolOutcome;
   /** What the model is told. */
   readonly output: Text;
+  /** Set if surely nothing was sent, so that the call cost nothing. */
+  readonly isUnsent?: true;
 }
 
 export interface ToolResult extends ToolAnswer {
@@ -68,6 +72,9 @@ export interface ToolResult extends ToolAnswer {
   /** JSON of the arguments that a person put in place of the model's. */
   readonly changedTo?: Text;
 }
+
+/** Beginning of the ids of priced calls of tools in the ledger, where those of model calls have no dot. */
+export const TOOL_CALL_ID = 'tool.';
 
 /** A call that another worker made for the same step, before it failed. */
 export interface EarlierCall extends ToolAnswer {

@@ -1,5 +1,6 @@
 import { DAY_MS } from '../config/duration';
-import { type LedgerRow, readRow, streamRowKeys } from './ledger';
+import { TOOL_CALL_ID } from '../protocol/tool-use';
+import { type LedgerRow, readRow, rowPlace, streamRowKeys } from './ledger';
 import { type CostGroup, type CostLine, type CalendarDay, eachInParallel, type Store } from './store';
 
 export interface CostQuery {
@@ -38,9 +39,10 @@ export async function sumCosts(
     const name = nameOfGroup(by, line.name, dayOf);
     sums.set(name, add(sums.get(name) ?? { name, ...EMPTY }, line));
   };
-  if (store.sums === undefined) {
+  if (store.sums === undefined || by === 'tool') {
     let count = 0;
     await eachInParallel(streamRowKeys(store), async (key) => {
+      if (by === 'tool' && !rowPlace(key).callId.startsWith(TOOL_CALL_ID)) return;
       const row = await readRow(store, key);
       onRow((count += 1));
       if (row !== null && row.startedAt >= from && row.startedAt < end) take(lineOf(row, fieldOf(row, by)));
@@ -63,8 +65,9 @@ function nameOfGroup(by: CostGroup, value: string, dayOf: (instant: string) => s
   return [dayOf(instant), ...worker].join(' ');
 }
 
-function fieldOf({ startedAt: day, worker, rootId, model }: LedgerRow, by: CostGroup): string {
-  return { day, worker, workflow: rootId, model, key: rootId, 'day-worker': `${day} ${worker}` }[by];
+function fieldOf({ startedAt: day, worker, rootId, model, error }: LedgerRow, by: CostGroup): string {
+  const tool = `${model} ${error?.type ?? 'ok'}`;
+  return { day, worker, workflow: rootId, model, key: rootId, 'day-worker': `${day} ${worker}`, tool }[by];
 }
 
 function byName(one: CostLine, other: CostLine): number {

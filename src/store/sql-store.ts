@@ -32,7 +32,10 @@ export interface Dialect {
 const QUARTER =
   "substr(started_at, 1, 14) || substr('00153045', 1 + CAST(substr(started_at, 15, 2) AS integer) / 15 * 2, 2) || 'Z'";
 
-const GROUPED_BY: Readonly<Record<CostGroup, string>> = {
+/** Groups of rows by what the tables know of them; those of tools are few, and are read. */
+type SummedGroup = Exclude<CostGroup, 'tool'>;
+
+const GROUPED_BY: Readonly<Record<SummedGroup, string>> = {
   day: QUARTER,
   'day-worker': `${QUARTER} || ' ' || worker`,
   worker: 'worker',
@@ -151,7 +154,7 @@ export abstract class SqlStore implements Store {
   }
 
   /** Takes ISO 8601 times in UTC; `from` is inclusive, `until` exclusive. */
-  async sums(by: CostGroup, from: string, until: string): Promise<readonly CostLine[]> {
+  async sums(by: SummedGroup, from: string, until: string): Promise<readonly CostLine[]> {
     return this.look(
       `SELECT ${GROUPED_BY[by]} AS name, ${SUMS} ${this.dialect.rows} GROUP BY 1`,
       from,

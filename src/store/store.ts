@@ -47,7 +47,7 @@ export interface Store {
    * Cost lines in any order, named by what the ledger's rows hold: a root id for a workflow or key; for a day, a start
    * cut to the quarter of an hour. Absent if the store cannot sum.
    */
-  sums?(by: CostGroup, from: string, until: string): Promise<readonly CostLine[]>;
+  sums?(by: Exclude<CostGroup, 'tool'>, from: string, until: string): Promise<readonly CostLine[]>;
   /** State of the models' rate limiters, shared by all processes, if a store of this kind can keep it. */
   readonly rates?: SharedStates | undefined;
   /** Returns the store's id; `make` creates one if there is none. Absent if a store of this kind has none. */
@@ -90,8 +90,8 @@ export interface CalendarDay {
   readonly ends: string;
 }
 
-/** `workflow`: a solve that a person requested, with all that it called; `key`: the gateway key that requested it. */
-export const COST_GROUPS = ['day', 'worker', 'workflow', 'model', 'key', 'day-worker'] as const;
+/** `workflow`: a person's solve with all that it called; `key`: the gateway key that asked; `tool`: one, and how it ended. */
+export const COST_GROUPS = ['day', 'worker', 'workflow', 'model', 'key', 'day-worker', 'tool'] as const;
 
 export type CostGroup = (typeof COST_GROUPS)[number];
 

@@ -15,6 +15,11 @@ export function totalOf(calls: readonly Call[]): Pick<SolveTrace, 'usage' | 'cos
   };
 }
 
+/** Whether it is the Conductor's own call, which writes a plan or reads an answer. */
+export function isPlanning({ step }: Pick<Call, 'step'>): boolean {
+  return step === null;
+}
+
 type Cost = Pick<SolveTrace, 'costUsd' | 'costIsLowerBound'>;
 
 /** Returns the known cost of a run in nano-USD: a lower bound, so that nothing may be decided from it. */

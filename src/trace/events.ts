@@ -63,7 +63,7 @@ interface EventFields {
   /** A person is asked about these calls of a turn. */
   'calls-asked': StepAddress & { worker: string; turn: number; ordinals: readonly number[] };
   'tool-called': ToolAddress & { input: Text; callerId?: string; name?: string; at: string };
-  'tool-ended': ToolAddress & ToolAnswer & { at: string };
+  'tool-ended': ToolAddress & ToolAnswer & { calls?: readonly Call[]; at: string };
   /** `output` is what arrived before the failure; it stays unless another attempt does better. */
   'step-failed': StepAddress & Omit<WorkerResult, 'startedAt'> & { problem: Problem };
   answered: { round: number; answer: Text };
@@ -126,20 +126,14 @@ export function stepStarted(request: WorkerRequest, at: string): RunEvent {
 }
 
 /** The end of a model call: an answer, or a turn that asks for tools. */
-export function stepAnswered(request: WorkerRequest, result: WorkerResult): RunEvent {
-  const { round, step } = request;
-  if (result.turn !== undefined) return turnTaken(request, result);
-  return { kind: 'step-answered', round, step, ...result };
-}
-
-/** A model turn that asks for tools. */
-function turnTaken({ round, step, worker, toolTurn }: WorkerRequest, result: WorkerResult): RunEvent {
+export function stepAnswered(
+  { round, step, worker, toolTurn }: WorkerRequest,
+  result: WorkerResult,
+): RunEvent {
   const { turn, calls, dropped } = result;
-  const asked = turn?.calls ?? [];
-  return {
-    kind: 'turn-taken',
-    ...{ round, step, worker: worker.id, turn: toolTurn?.index ?? 0, asked, calls, dropped },
-  };
+  if (turn === undefined) return { kind: 'step-answered', round, step, ...result };
+  const place = { round, step, worker: worker.id, turn: toolTurn?.index ?? 0 };
+  return { kind: 'turn-taken', ...place, asked: turn.calls, calls, dropped };
 }
 
 export function stepFailed(

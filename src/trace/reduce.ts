@@ -90,8 +90,8 @@ const CHANGES: {
     settleWait(changeStep(trace, asked, ({ turns }) => ({ turns: askAbout(turns, asked) }))),
   'tool-called': (trace, call) =>
     settleWait(changeStep(trace, call, ({ turns }) => ({ turns: startCall(turns, call) }))),
-  'tool-ended': (trace, call) =>
-    settleWait(changeStep(trace, call, ({ turns }) => ({ turns: endCall(turns, call) }))),
+  'tool-ended': (trace, { calls = [], ...call }) =>
+    settleWait(changeStep(withCalls(trace, calls), call, ({ turns }) => ({ turns: endCall(turns, call) }))),
   'step-failed': (trace, { output, thoughts, problem: error, endedAt, dropped, calls, ...at }) => {
     const told = { output, ...(thoughts !== undefined && { thoughts }) };
     return changeStep(withCalls(trace, calls), at, () => ({ ...told, endedAt, dropped, error }));

@@ -4,8 +4,10 @@ import {
   ChildWorkflowFailure,
   TimeoutFailure,
 } from '@temporalio/common';
-import type { SolveTrace, Steered, StepTrace } from '../protocol/solve';
-import type { AskedCall, ToolAnswer, ToolRequest } from '../protocol/tool-use';
+import { FAILURES } from '../protocol/failures';
+import { nanoUsdOfCall } from '../protocol/planning';
+import type { Call, Problem, SolveTrace, Steered, StepTrace } from '../protocol/solve';
+import { type AskedCall, TOOL_CALL_ID, type ToolAnswer, type ToolRequest } from '../protocol/tool-use';
 import { type EventOf, readFailure, type RunEvent, type ToolAddress } from './events';
 import { isOwn } from './rounds';
 
@@ -55,18 +57,46 @@ export function failedAnswer(error: unknown, { tool, callerId }: ToolRequest, is
     error instanceof ActivityFailure || error instanceof ChildWorkflowFailure ? error.cause : error;
   if (callerId !== undefined && cause instanceof TimeoutFailure)
     return { outcome: 'expired', output: UNANSWERED };
-  const reason = readFailure(error, tool.name).problem.message.slice(0, MAX_REASON);
+  const { problem, details } = readFailure(error, tool.name);
+  const reason = problem.message.slice(0, MAX_REASON);
+  if (details?.calls.length === 0)
+    return { outcome: 'error', output: `The tool was not called: ${reason}.`, isUnsent: true };
   if (!isOurs && cause instanceof ApplicationFailure)
     return { outcome: 'error', output: `The tool failed: ${reason}` };
   return { outcome: 'unknown', output: `The outcome of this call is unknown: ${reason}.` };
 }
 
+/** @param calls what it cost, if it was made and has a price */
 export function toolEnded(
   { round, step, worker, turn, ordinal }: ToolAddress,
   { outcome, output }: ToolAnswer,
   at: string,
+  calls: readonly Call[] = [],
 ): RunEvent {
-  return { kind: 'tool-ended', ...{ round, step, worker, turn, ordinal, outcome, output, at } };
+  const place = { round, step, worker, turn, ordinal };
+  return { kind: 'tool-ended', ...place, outcome, output, at, ...(calls.length > 0 && { calls }) };
+}
+
+/**
+ * Returns a call of a tool as the ledger and the sums have it; none if the tool has no price. It costs that unless surely
+ * nothing was sent. While it runs, its outcome is unknown.
+ */
+export function paidCalls(request: ToolRequest, answer: Omit<ToolAnswer, 'output'>): Call[] {
+  const { round, step, worker, tool } = request;
+  const price = nanoUsdOfCall(tool);
+  if (price === null) return [];
+  const callId = `${TOOL_CALL_ID}${round}.${toolCallId(request)}`;
+  const model = tool.tool === tool.card ? tool.card : `${tool.card}.${tool.tool}`;
+  const place = { callId, purpose: 'tool', round, step, attempt: 1, worker, model } as const;
+  return [{ ...place, error: problemOf(answer), usage: null, nanoUsd: answer.isUnsent ? 0 : price }];
+}
+
+function problemOf({ outcome, isUnsent }: Omit<ToolAnswer, 'output'>): Problem | null {
+  if (outcome === 'ok') return null;
+  if (isUnsent) return { type: FAILURES.toolUnsent, message: 'the tool was not called' };
+  return outcome === 'error'
+    ? { type: FAILURES.toolFailed, message: 'the tool returned an error' }
+    : { type: FAILURES.toolUnknown, message: 'it is not known what came of the call' };
 }
 
 type Turns = NonNullable<StepTrace['turns']>;

@@ -1,6 +1,5 @@
 import {
   ActivityCancellationType,
-  CancellationScope,
   ChildWorkflowCancellationType,
   executeChild,
   ParentClosePolicy,
@@ -10,13 +9,14 @@ import {
 import { readThoughts } from '../plan/thoughts/read-thoughts';
 import type { WorkerRequest, WorkerResult } from '../protocol/activity-contract';
 import type { ExternalCard } from '../protocol/cards';
-import { BOOK_CALL, CHECK_ANSWER } from '../protocol/names';
+import { CHECK_ANSWER } from '../protocol/names';
 import { readExternalResult } from '../protocol/planning';
-import type { Call, Usage } from '../protocol/solve';
+import type { Usage } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { externalAnswered, readFailure, stepFailed, unaccountedCall } from '../trace/events';
 import { keepIfLong, stepSummary, storeActivities } from './activities';
 import { now } from './failures';
+import { openRow } from './ledger/open-row';
 import type { RunContext } from './run-context';
 
 /** How often Temporal attempts an external activity that fails; the activity can mark a failure as non-retryable. */
@@ -47,26 +47,14 @@ export async function callExternalWorker(
   return storeActivities('check the answer')[CHECK_ANSWER]({ ...request, result });
 }
 
-/** Makes a priced call, with a ledger row opened before it. The row stays open if it cannot be completed. */
+/** Makes a priced call, with a ledger row opened before it. */
 async function booked<Result extends { readonly usage: Usage | null }>(
   request: WorkerRequest,
   worker: ExternalCard,
   make: () => Promise<Result>,
 ): Promise<Result> {
   if (worker.price === undefined) return make();
-  const startedAt = now();
-  const { rootId, storeId } = request;
-  const book = (call: Call, endedAt: string | null): Promise<void> =>
-    storeActivities(`book the call of ${worker.id}`)[BOOK_CALL]({
-      rootId,
-      call,
-      startedAt,
-      endedAt,
-      storeId,
-    });
-  const complete = (call: Call): Promise<void> =>
-    CancellationScope.nonCancellable(() => book(call, now()).catch(() => undefined));
-  await book(unaccountedCall(request, null, null), null);
+  const complete = await openRow(request, unaccountedCall(request, null, null));
   try {
     const result = await make();
     await complete(unaccountedCall(request, null, result.usage));

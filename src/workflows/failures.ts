@@ -17,7 +17,7 @@ export function checkPlan(plan: unknown, context: PlanContext): Plan {
 }
 
 /** Whether an error is this run's own cancellation, which every caller must rethrow. */
-export function isOwnCancellation(error: unknown): boolean {
+export function isOwnCancellation(error: unknown): error is Error {
   return isCancellation(error) && CancellationScope.current().consideredCancelled;
 }
 

@@ -91,6 +91,11 @@ export class Limits {
     return this.account.fits(calls);
   }
 
+  /** Sets an amount aside that is known to fit. The result books how much of it was spent, and releases the rest. */
+  hold(amount: Amount): (spent: Amount) => void {
+    return this.account.hold(amount);
+  }
+
   /** Sets aside a part of what is left for a child. Returns null and throws as `reserve` does. */
   share(parts: number): Share | null {
     return this.grant(() => this.account.share(parts));

@@ -59,6 +59,7 @@ beforeAll(async () => {
     workers: [{ id: 'ada', ...model, tools: ['hostile', ...BENTS, 'absent'] }],
     tools: {
       hostile: { mcp: { url: `${server.url}/mcp` }, allow: ALLOWED, timeout: '1s' },
+      patient: { mcp: { url: `${server.url}/mcp` }, allow: ALLOWED },
       ...Object.fromEntries(BENTS.map((bent) => [bent, program(bent)])),
       absent: { mcp: { command: ['no-such-program-at-all'] }, allow: ALLOWED },
     },
@@ -153,7 +154,8 @@ test.each(['hostile', 'plain'])('%s: what a call brings is told in one sentence'
   // A schema for results, which would take for ever to apply.
   expect(await call(entry, 'pattern')).toMatchObject({ outcome: 'ok' });
   expect(await call(entry, 'halves')).toEqual({ outcome: 'ok', output: 'half: \ufffd' });
-  expect((await call(entry, 'huge')).output).toMatch(
+  // Megabytes may take longer than a second to arrive.
+  expect((await call(entry === 'hostile' ? 'patient' : entry, 'huge')).output).toMatch(
     /unknown.*: the server sent more than 8 MiB for one request\.$/,
   );
   // The next call has a connection of its own.

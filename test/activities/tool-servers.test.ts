@@ -4,7 +4,8 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { type ToolClient, ToolConnections } from '../../src/activities/tools/connections';
 import { offeredName } from '../../src/activities/tools/offered-name';
-import { cutTo, toolResultSchema, textOfResult } from '../../src/activities/tools/result-text';
+import { toolResultSchema, textOfResult } from '../../src/activities/tools/result-text';
+import { resultText } from '../../src/protocol/tool-result';
 import { parseConfig } from '../../src/config/load';
 import { listen, type Listening } from '../../src/network/listen';
 
@@ -103,9 +104,17 @@ test('names fit every vendor, and two tools never share one', () => {
 });
 
 test('a result is cut between two characters, and what is no text is named', () => {
-  const cut = cutTo('é'.repeat(5000), 1025);
+  const cut = resultText('é'.repeat(5000), 1025);
   expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(1025);
   expect(cut).toMatch(/^é+\n\[cut: the result has 10000 bytes, and at most 1025 are shown\]$/);
+  expect(resultText('😀'.repeat(400), 1025)).toMatch(/^(?:😀)+\n\[cut: /u);
+  expect(resultText('half \uD83D', 1025)).toBe('half \uFFFD');
+  expect([undefined, null, '', { n: 1 }].map((each) => resultText(each, 1025))).toEqual([
+    '(the result is empty)',
+    'null',
+    '(the result is empty)',
+    '{"n":1}',
+  ]);
   const result = {
     content: [
       { type: 'resource', resource: { uri: 'file:///a', text: 'A' } },

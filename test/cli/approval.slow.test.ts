@@ -7,11 +7,10 @@ import { endedWith, said } from './command';
 const QUESTION = 'What is the capital of France?';
 const ANSWER = 'Paris, of course.';
 
-const stage = useStage({
-  boss: { answer: planOf('Guess it') },
-  alpha: { answer: 'Lyon?' },
-  beta: { answer: ANSWER },
-});
+const stage = useStage(
+  { boss: { answer: planOf('Guess it') }, alpha: { answer: 'Lyon?' }, beta: { answer: ANSWER } },
+  { server: 'shared' },
+);
 const { start, startReady, run } = stage;
 
 function promptsTo(model: string): string[] {
@@ -41,21 +40,6 @@ test('a waiting plan can be rejected, rewritten, edited and run from another ter
   expect(await watching.ended).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
   expect({ alpha: promptsTo('alpha'), beta: promptsTo('beta').length }).toEqual({ alpha: [], beta: 1 });
   expect(await run('approve', id)).toMatchObject(endedWith(1, `run ${id} has ended already: completed`));
-});
-
-test('if no worker runs, an approval makes no call and says how to continue', async () => {
-  // `server` runs no worker.
-  await stage.startServer();
-  const solving = start(['solve', QUESTION, '--approve']);
-  const [, id = ''] = await solving.hear(/temporal-conductor approve (\S+)/);
-  expect((await solving.end('SIGINT')).code).toBe(130);
-
-  const alone = `No worker runs it now; go on with: temporal-conductor watch ${id}`;
-  expect(await run('approve', id)).toMatchObject(endedWith(0, alone));
-  // The call waits for a command that stays for its answer; other commands do not start it.
-  expect(await run('limits', id, '--steps', '3')).toMatchObject({ code: 0 });
-  expect(promptsTo('alpha')).toEqual([]);
-  expect(await run('watch', id)).toMatchObject({ code: 0, stdout: 'Lyon?\n' });
 });
 
 test('at a terminal, a person rejects a plan, fixes the next one in an editor, and gets the answer', async () => {

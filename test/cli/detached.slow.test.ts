@@ -63,3 +63,18 @@ test('with `up`, a detached run goes on alone, and can be watched, traced and ca
   expect({ code, drained: stderr.includes('Draining') }).toEqual({ code: 0, drained: true });
   expect(await serverRuns(stage.folder)).toBe(false);
 });
+
+test('if no worker runs, an approval makes no call and says how to continue', async () => {
+  // `server` runs no worker.
+  await stage.startServer();
+  const solving = start(['solve', QUESTION, '--approve']);
+  const [, id = ''] = await solving.hear(/temporal-conductor approve (\S+)/);
+  expect((await solving.end('SIGINT')).code).toBe(130);
+
+  const alone = `No worker runs it now; go on with: temporal-conductor watch ${id}`;
+  expect(await run('approve', id)).toMatchObject(endedWith(0, alone));
+  // The call waits for a command that stays for its answer; other commands do not start it.
+  expect(await run('limits', id, '--steps', '3')).toMatchObject({ code: 0 });
+  expect(stage.callsOf('alpha')).toBe(0);
+  expect(await run('watch', id)).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
+});

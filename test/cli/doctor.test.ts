@@ -103,6 +103,24 @@ test.each([60, 80])('a finding of doctor fits %i columns, and none of it is left
   expect(shown.replace(/\s/g, '')).toBe(`✓ Temporal CLI ${text}`.replace(/\s/g, ''));
 });
 
+test('pool check has a worker with tools call one, and says if it does not', async () => {
+  const pool = poolAt(stage.providers.url);
+  const count = { activity: { type: 'count' }, description: 'Counts.', input: { type: 'object' as const } };
+  const workers = pool.workers.map((worker) => ({ ...worker, model: 'alpha', tools: ['count'] }));
+  await stage.folder.write('conductor.yaml', { ...pool, workers, tools: { count } });
+  stage.providers.script('alpha', [
+    { text: '', calls: [{ name: 'note', input: { word: 'ready' } }] },
+    'ready',
+  ]);
+  const { code, stdout } = await stage.run('pool', 'check');
+  const [, alpha, beta] = stdout.split('\n');
+  expect(alpha).toMatch(/^✓ alpha .* · calls tools$/);
+  expect(beta).toMatch(
+    /^✗ beta .*answered without a call: choose a model that calls tools, or remove "tools"/,
+  );
+  expect(code).toBe(1);
+});
+
 test('pool check calls each model once, and fails if one fails', async () => {
   const pool = poolAt(stage.providers.url);
   await stage.folder.write('conductor.yaml', {

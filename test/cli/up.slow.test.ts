@@ -12,48 +12,12 @@ import { until, untilGone } from '../support/until';
 
 const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'Paris' } });
 const { start, startReady, run } = stage;
-let up: RunningCommand;
-
-beforeEach(async () => {
-  up = await startReady(['up']);
-});
 
 /** Returns the worker process of `up`, its only such child: the server has a group, and a parent, of its own. */
 async function workerOf({ pid }: RunningCommand): Promise<number> {
   const { stdout } = await promisify(execFile)('pgrep', ['-P', String(pid), '-f', 'up-worker']);
   return Number(stdout);
 }
-
-test.each(['SIGKILL', 'SIGSEGV'] as const)(
-  'a worker killed by %s is restarted, and its run continues',
-  async (signal) => {
-    const release = stage.providers.hold('alpha');
-    const solving = start(['solve', 'Where?', '--detach']);
-    const id = (await solving.ended).stdout.trim();
-    await stage.providers.waitForRequest(({ model }) => model === 'alpha');
-    const first = await workerOf(up);
-    process.kill(first, signal);
-    await up.hear(new RegExp(`process ${first} was killed by ${signal}.*again`));
-    release();
-    const watched = await start(['watch', id]).ended;
-    expect(watched).toMatchObject({ code: 0, stdout: 'Paris\n' });
-    expect(await workerOf(up)).not.toBe(first);
-  },
-  60_000,
-);
-
-test('five crashes in a row end `up` with the reason, and end its server', async () => {
-  for (let death = 1; death <= 5; death += 1) {
-    const pid = await workerOf(up);
-    process.kill(pid, 'SIGSEGV');
-    if (death < 5)
-      await up.hear(new RegExp(`process ${pid} was killed by SIGSEGV.*again[^]*is working again`));
-  }
-  expect(await up.ended).toMatchObject(
-    endedWith(1, /crashed 5 times, the last time it was killed by SIGSEGV/),
-  );
-  expect(await serverRuns(stage.folder)).toBe(false);
-}, 90_000);
 
 /** Returns a function that sends the request of the printed command. */
 async function askerOf(command: RunningCommand): Promise<() => Promise<Response>> {
@@ -66,35 +30,154 @@ async function askerOf(command: RunningCommand): Promise<() => Promise<Response>
   return () => fetch(url, { method: 'POST', headers, body });
 }
 
-test('Ctrl-C: the gateway answers what is under way before the worker and the server end', async () => {
-  const release = stage.providers.hold('alpha');
-  const answer = (await askerOf(up))();
-  await stage.providers.waitForRequest(({ model }) => model === 'alpha');
-  up.signal('SIGINT');
-  await up.hear(/Draining: requests under way have 25 s/);
-  release();
-  expect(await (await answer).json()).toMatchObject({ choices: [{ message: { content: 'Paris' } }] });
-  expect((await up.ended).code).toBe(0);
-}, 60_000);
+describe('`up`, ready in a folder', () => {
+  let up: RunningCommand;
+  beforeEach(async () => {
+    up = await startReady(['up']);
+  });
 
-test('a second Ctrl-C ends at once, whatever is under way', async () => {
-  const release = stage.providers.hold('alpha');
-  const answer = (await askerOf(up))().catch(() => 'cut off');
-  await stage.providers.waitForRequest(({ model }) => model === 'alpha');
-  up.signal('SIGINT');
-  await up.hear(/Draining: requests under way have 25 s/);
-  up.signal('SIGINT');
-  expect((await up.ended).code).toBe(130);
-  expect(await answer).toBe('cut off');
-  release();
-}, 60_000);
+  test.each(['SIGKILL', 'SIGSEGV'] as const)(
+    'a worker killed by %s is restarted, and its run continues',
+    async (signal) => {
+      const release = stage.providers.hold('alpha');
+      const solving = start(['solve', 'Where?', '--detach']);
+      const id = (await solving.ended).stdout.trim();
+      await stage.providers.waitForRequest(({ model }) => model === 'alpha');
+      const first = await workerOf(up);
+      process.kill(first, signal);
+      await up.hear(new RegExp(`process ${first} was killed by ${signal}.*again`));
+      release();
+      const watched = await start(['watch', id]).ended;
+      expect(watched).toMatchObject({ code: 0, stdout: 'Paris\n' });
+      expect(await workerOf(up)).not.toBe(first);
+    },
+    60_000,
+  );
+
+  test('five crashes in a row end `up` with the reason, and end its server', async () => {
+    for (let death = 1; death <= 5; death += 1) {
+      const pid = await workerOf(up);
+      process.kill(pid, 'SIGSEGV');
+      if (death < 5)
+        await up.hear(new RegExp(`process ${pid} was killed by SIGSEGV.*again[^]*is working again`));
+    }
+    expect(await up.ended).toMatchObject(
+      endedWith(1, /crashed 5 times, the last time it was killed by SIGSEGV/),
+    );
+    expect(await serverRuns(stage.folder)).toBe(false);
+  }, 90_000);
+
+  test('Ctrl-C: the gateway answers what is under way before the worker and the server end', async () => {
+    const release = stage.providers.hold('alpha');
+    const answer = (await askerOf(up))();
+    await stage.providers.waitForRequest(({ model }) => model === 'alpha');
+    up.signal('SIGINT');
+    await up.hear(/Draining: requests under way have 25 s/);
+    release();
+    expect(await (await answer).json()).toMatchObject({ choices: [{ message: { content: 'Paris' } }] });
+    expect((await up.ended).code).toBe(0);
+  }, 60_000);
+
+  test('a second Ctrl-C ends at once, whatever is under way', async () => {
+    const release = stage.providers.hold('alpha');
+    const answer = (await askerOf(up))().catch(() => 'cut off');
+    await stage.providers.waitForRequest(({ model }) => model === 'alpha');
+    up.signal('SIGINT');
+    await up.hear(/Draining: requests under way have 25 s/);
+    up.signal('SIGINT');
+    expect((await up.ended).code).toBe(130);
+    expect(await answer).toBe('cut off');
+    release();
+  }, 60_000);
+
+  test('`up` takes the port that it is given, and refuses one that is taken', async () => {
+    const [, url = ''] = await up.hear(/^Page +(http:\/\/\S+)\/#link=/m);
+    const taken = new URL(url).port;
+    expect(await run('up', '--port', taken)).toMatchObject(
+      endedWith(2, `port ${taken} is taken: choose another one with --port`),
+    );
+    await up.end('SIGINT');
+    up = await startReady(['up', '--port', taken]);
+    await up.hear(new RegExp(`^Page +${url}/#link=`, 'm'));
+  }, 60_000);
+
+  test('the printed link signs a browser in once', async () => {
+    const [, url = '', link = ''] = await up.hear(/^Page +(\S+)\/#link=(\S+) \(signs in once\)$/m);
+    const signIn = (): Promise<Response> =>
+      fetch(`${url}/session`, {
+        method: 'POST',
+        headers: { origin: url, 'content-type': 'application/json' },
+        body: JSON.stringify({ link }),
+      });
+    expect([(await signIn()).status, (await signIn()).status]).toEqual([200, 401]);
+  }, 60_000);
+
+  test('a worker outlives its `up` only as long as it needs to drain', async () => {
+    const pid = await workerOf(up);
+    up.signal('SIGKILL');
+    // The output of `up` ends with the last of its processes.
+    expect((await up.ended).stderr).toContain('Ready');
+    await untilGone(pid);
+    // The server was killed, and counts as gone once the system has noticed.
+    await until(
+      () => serverRuns(stage.folder),
+      (runs) => !runs,
+    );
+  });
+
+  test('until a restart, runs keep the configuration that the worker read, and say so', async () => {
+    await stage.folder.write('conductor.yaml', poolAt(stage.providers.url, { limits: { steps: 3 } }));
+    await up.hear(/conductor\.yaml has changed: restart "up" to use it/);
+    const solved = await run('solve', 'Where?', '--detach');
+    expect(solved.stderr).toContain('read another version of the configuration (limits.steps)');
+    await up.end('SIGINT');
+    up = await startReady(['up']);
+    expect((await run('solve', 'Where?', '--detach')).stderr).not.toContain('another version');
+  });
+
+  test('a worker for a server elsewhere reports over HTTP whether it polls', async () => {
+    const [, address = ''] = await up.hear(/^Temporal +(\S+),/m);
+    const env = { TEMPORAL_ADDRESS: address };
+    const worker = start(['worker', '--health', '0'], { env });
+    const [, health = ''] = await worker.hear(/^Health +(\S+)\nReady/m);
+    expect(await (await fetch(health)).json()).toEqual({ healthy: true, state: 'polling' });
+    const { port } = new URL(health);
+    const second = await start(['worker', '--health', port], { env }).ended;
+    expect(second).toMatchObject(endedWith(2, 'choose another'));
+    expect((await worker.end('SIGTERM')).code).toBe(0);
+  });
+
+  test('no run starts where no worker polls, and a run whose worker has gone is reported to whoever watches it', async () => {
+    await stage.folder.write('other.yaml', poolAt(stage.providers.url));
+    const other = ['--config', 'other.yaml'];
+    const refused = await run('solve', 'Where?', '--detach', ...other);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    const [, ...beside] = /: temporal-conductor (up) (--config) (\S+)\n$/.exec(refused.stderr) ?? [];
+    expect(refused.stderr).toContain('no worker of this folder polls task queue conductor@other.yaml');
+
+    const release = stage.providers.hold('alpha');
+    let second = await startReady(beside);
+    const { stdout } = await run('solve', 'Where?', '--detach', ...other);
+    await stage.providers.waitForRequest(({ model }) => model === 'alpha');
+    second.signal('SIGINT');
+    await second.end('SIGINT');
+    release();
+
+    const watching = start(['watch', stdout.trim()]);
+    const [, ...again] = await watching.hear(
+      /No worker polls task queue conductor@other\.yaml at .* Start one with: temporal-conductor (up) (--config) (\S+)/,
+    );
+    second = start(again);
+    expect(await watching.ended).toMatchObject({ code: 0, stdout: 'Paris\n' });
+    await second.end('SIGINT');
+  }, 120_000);
+});
 
 test('the gateway answers the printed command, and after a kill returns with the same address and key', async () => {
-  await up.end('SIGINT');
   const other = createServer();
   // If another program already has the usual port, that serves as well.
   await once(other.listen(GATEWAY_PORT, '127.0.0.1'), 'listening').catch(() => undefined);
-  up = await startReady(['up']);
+  const up = await startReady(['up']);
   const ask = await askerOf(up);
   expect(await (await ask()).json()).toMatchObject({ choices: [{ message: { content: 'Paris' } }] });
   const { stdout } = await promisify(execFile)('pgrep', ['-P', String(up.pid), '-f', 'up-gateway']);
@@ -104,82 +187,13 @@ test('the gateway answers the printed command, and after a kill returns with the
   expect((await ask()).status).toBe(200);
 }, 60_000);
 
-test('`up` takes the port that it is given, and refuses one that is taken', async () => {
-  const [, url = ''] = await up.hear(/^Page +(http:\/\/\S+)\/#link=/m);
-  const taken = new URL(url).port;
-  expect(await run('up', '--port', taken)).toMatchObject(
-    endedWith(2, `port ${taken} is taken: choose another one with --port`),
-  );
-  await up.end('SIGINT');
-  up = await startReady(['up', '--port', taken]);
-  await up.hear(new RegExp(`^Page +${url}/#link=`, 'm'));
-}, 60_000);
-
-test('the printed link signs a browser in once', async () => {
-  const [, url = '', link = ''] = await up.hear(/^Page +(\S+)\/#link=(\S+) \(signs in once\)$/m);
-  const signIn = (): Promise<Response> =>
-    fetch(`${url}/session`, {
-      method: 'POST',
-      headers: { origin: url, 'content-type': 'application/json' },
-      body: JSON.stringify({ link }),
-    });
-  expect([(await signIn()).status, (await signIn()).status]).toEqual([200, 401]);
-}, 60_000);
-
-test('a worker outlives its `up` only as long as it needs to drain', async () => {
-  const pid = await workerOf(up);
-  up.signal('SIGKILL');
-  // The output of `up` ends with the last of its processes.
-  expect((await up.ended).stderr).toContain('Ready');
-  await untilGone(pid);
-  // The server was killed, and counts as gone once the system has noticed.
-  await until(
-    () => serverRuns(stage.folder),
-    (runs) => !runs,
-  );
-});
-
-test('until a restart, runs keep the configuration that the worker read, and say so', async () => {
-  await stage.folder.write('conductor.yaml', poolAt(stage.providers.url, { limits: { steps: 3 } }));
-  await up.hear(/conductor\.yaml has changed: restart "up" to use it/);
-  const solved = await run('solve', 'Where?', '--detach');
-  expect(solved.stderr).toContain('read another version of the configuration (limits.steps)');
-  await up.end('SIGINT');
-  up = await startReady(['up']);
-  expect((await run('solve', 'Where?', '--detach')).stderr).not.toContain('another version');
-});
-
-test('a worker for a server elsewhere reports over HTTP whether it polls', async () => {
-  const [, address = ''] = await up.hear(/^Temporal +(\S+),/m);
-  const env = { TEMPORAL_ADDRESS: address };
-  const worker = start(['worker', '--health', '0'], { env });
-  const [, health = ''] = await worker.hear(/^Health +(\S+)\nReady/m);
-  expect(await (await fetch(health)).json()).toEqual({ healthy: true, state: 'polling' });
-  const { port } = new URL(health);
-  const second = await start(['worker', '--health', port], { env }).ended;
-  expect(second).toMatchObject(endedWith(2, 'choose another'));
-  expect((await worker.end('SIGTERM')).code).toBe(0);
-});
-
-test.each([
-  [{ runState: 'STOPPED' }, 'the worker is stopped'],
-  [{ workflowPollerState: 'SHUTDOWN' }, 'polling for workflows: SHUTDOWN, for activities: POLLING'],
-] as const)('a worker that is %j is not healthy', async (changes, state) => {
-  const polling = { runState: 'RUNNING', workflowPollerState: 'POLLING', activityPollerState: 'POLLING' };
-  const health = await serveHealth(0, { status: () => ({ ...polling, ...changes }) as WorkerStatus });
-  const response = await fetch(health.url);
-  expect([response.status, await response.json()]).toEqual([503, { healthy: false, state }]);
-  await health.close();
-});
-
 test.each(['activity', 'workflow'] as const)(
   'a run that waits for a pool %s on a queue without a worker says so, with a remedy',
   async (provider) => {
     const { workers, ...pool } = poolAt(stage.providers.url);
     const legal = { id: 'alpha', provider, type: 'checkContract', taskQueue: 'legal' } as const;
     await stage.folder.write('conductor.yaml', { ...pool, workers: [legal, ...workers.slice(1)] });
-    await up.end('SIGINT');
-    up = await startReady(['up']);
+    await startReady(['up']);
     const solving = start(['solve', 'Where?']);
     await solving.hear(
       new RegExp(
@@ -191,27 +205,13 @@ test.each(['activity', 'workflow'] as const)(
   },
 );
 
-test('no run starts where no worker polls, and a run whose worker has gone is reported to whoever watches it', async () => {
-  await stage.folder.write('other.yaml', poolAt(stage.providers.url));
-  const other = ['--config', 'other.yaml'];
-  const refused = await run('solve', 'Where?', '--detach', ...other);
-  expect(refused).toMatchObject({ code: 2, stdout: '' });
-  const [, ...beside] = /: temporal-conductor (up) (--config) (\S+)\n$/.exec(refused.stderr) ?? [];
-  expect(refused.stderr).toContain('no worker of this folder polls task queue conductor@other.yaml');
-
-  const release = stage.providers.hold('alpha');
-  let second = await startReady(beside);
-  const { stdout } = await run('solve', 'Where?', '--detach', ...other);
-  await stage.providers.waitForRequest(({ model }) => model === 'alpha');
-  second.signal('SIGINT');
-  await second.end('SIGINT');
-  release();
-
-  const watching = start(['watch', stdout.trim()]);
-  const [, ...again] = await watching.hear(
-    /No worker polls task queue conductor@other\.yaml at .* Start one with: temporal-conductor (up) (--config) (\S+)/,
-  );
-  second = start(again);
-  expect(await watching.ended).toMatchObject({ code: 0, stdout: 'Paris\n' });
-  await second.end('SIGINT');
-}, 120_000);
+test.each([
+  [{ runState: 'STOPPED' }, 'the worker is stopped'],
+  [{ workflowPollerState: 'SHUTDOWN' }, 'polling for workflows: SHUTDOWN, for activities: POLLING'],
+] as const)('a worker that is %j is not healthy', async (changes, state) => {
+  const polling = { runState: 'RUNNING', workflowPollerState: 'POLLING', activityPollerState: 'POLLING' };
+  const health = await serveHealth(0, { status: () => ({ ...polling, ...changes }) as WorkerStatus });
+  const response = await fetch(health.url);
+  expect([response.status, await response.json()]).toEqual([503, { healthy: false, state }]);
+  await health.close();
+});

@@ -97,10 +97,7 @@ test('the trace read from a history equals what the run itself tells, after each
   });
   const places = new Turns(AT_ONCE);
   const playAll = (): Promise<unknown> =>
-    Promise.all([
-      playCaller(stage.client),
-      ...CASES.map((each) => places.take(() => play(stage, each))),
-    ]);
+    Promise.all([playCaller(stage.client), ...CASES.map((each) => places.take(() => play(stage, each)))]);
   const own = await Worker.create({
     connection: stage.temporal.nativeConnection,
     taskQueue: TOOLS_QUEUE,
@@ -146,7 +143,11 @@ function turnsWithTools(): Reply[] {
   const call = (name: string, input: object | string = {}) => ({ name, input });
   return [
     [call('shelf__look_up', { word: 'a' }), call('shelf__look_up', { word: 'b' })],
-    [call('run_command', { cmd: 'ls' }), call('run_command', { cmd: 'pwd' }), call('shelf__look_up', { word: 'c' })],
+    [
+      call('run_command', { cmd: 'ls' }),
+      call('run_command', { cmd: 'pwd' }),
+      call('shelf__look_up', { word: 'c' }),
+    ],
     [call('shelf__order', { item: 'a map' }), call('shelf__broken'), call('stock', { item: 'nails' })],
     [call('stock'), call('shelf__look_up', '{"word": '), call('format_disk')],
     [call('shelf__die')],

@@ -38,6 +38,15 @@ test('a run knows the tools that its workers list, and neither address, program 
   expect(JSON.stringify(run)).not.toMatch(/tools\.example|TOKEN|shelf\.js/);
 });
 
+test('a price is of each tool of an entry, and none is of no kind but a cost', () => {
+  const price = { perCall: 0.01 };
+  const run = resolveRun(
+    parse({ shelf: { ...shelf, price }, stock: { ...stock, price } }, ['shelf', 'stock']),
+  );
+  expect(run.toolset?.cards).toMatchObject([{ price }, { price }]);
+  expect(() => parse({ shelf: { ...shelf, price: { perCall: -1 } } })).toThrow(/tools\.shelf/);
+});
+
 test('without tools, a run is as it was', () => {
   const config = parseConfig({ conductor: model, workers: [{ id: 'ada', ...model }] });
   expect(resolveRun(config)).not.toHaveProperty('toolset');
@@ -79,6 +88,15 @@ test.each<[string, unknown, readonly string[], RegExp]>([
 
 test('a local model has no tools', () => {
   expect(() => parse({ shelf }, ['shelf'], { provider: 'local', model: 'smollm2' })).toThrow(/tools/);
+});
+
+test('a baseline has no tools', () => {
+  const workers = [{ id: 'ada', ...model }];
+  const baselines = [{ id: 'bea', ...model, tools: ['shelf'] }];
+  const config = { conductor: model, workers, baselines, tools: { shelf } } as unknown as ConfigInput;
+  expect(() => parseConfig(config)).toThrow(
+    /baselines\[0\]\.tools .*: evaluations ask baselines without tools; remove it/,
+  );
 });
 
 test('what runs many times may call repeatable tools alone', () => {

@@ -26,7 +26,8 @@ test('functions of the user’s are tools: checked arguments, results, errors, a
     run: () => {
       taken.push('flaky');
       if (taken.filter((each) => each === 'flaky').length === 1) throw new Error('not yet');
-      return 'x'.repeat(100_000);
+      // More than Temporal takes.
+      return 'x'.repeat(5_000_000);
     },
   });
   const broken = defineTool({
@@ -69,7 +70,7 @@ test('functions of the user’s are tools: checked arguments, results, errors, a
   expect(misfit).toMatch(
     /^The tool failed: the arguments do not fit: .*expected string, received number.*river/s,
   );
-  expect(long).toMatch(/^x+\n\[cut: the result has 100000 bytes, and at most 65536 are shown\]$/);
+  expect(long).toMatch(/^x+\n\[cut: the result has 5000000 bytes, and at most 65536 are shown\]$/);
   expect(failed).toBe('The tool failed: no such shelf');
   const [first] = stage.requestsTo('a');
   expect(JSON.parse(first?.body ?? '{}')).toMatchObject({

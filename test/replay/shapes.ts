@@ -109,7 +109,10 @@ const ASKS_CALLER: Shape = {
   prepare: (stage) => {
     stage.plan([step('a', 'Look.'), step('b', 'Say it.', [0])]);
     const look = { name: 'look', input: {} };
-    stage.providers.script('a', [{ text: 'Let me look.', calls: [look, look] }, { text: '', calls: [look] }]);
+    stage.providers.script('a', [
+      { text: 'Let me look.', calls: [look, look] },
+      { text: '', calls: [look] },
+    ]);
   },
   meanwhile: async ({ client }, { id }) => {
     let isFirst = true;

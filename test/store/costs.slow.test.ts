@@ -100,6 +100,26 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
     ]);
   });
 
+  test('is summed by tool and what came of its calls, without the calls of models', async () => {
+    const of = (model: string, type?: string): LedgerRow => {
+      const error = type === undefined ? null : { type, message: 'it failed' };
+      return nextRow({
+        callId: `tool.0.1.ada.1.${(sequence += 1)}`,
+        purpose: 'tool',
+        model,
+        error,
+        usage: null,
+      });
+    };
+    await keep(nextRow(), of('shelf.order'), of('shelf.order'), of('shelf.order', 'Tool.Failed'));
+    await keep({ ...of('shelf.order'), startedAt: '2026-11-20T10:00:00.000Z' });
+    expect((await report({ by: 'tool', since: '2026-11-21' })).lines).toMatchObject([
+      { name: 'shelf.order ok', calls: 2, nanoUsd: 2000 },
+      { name: 'shelf.order Tool.Failed', calls: 1, nanoUsd: 1000 },
+    ]);
+    expect((await report({ by: 'model' })).total.calls).toBe(5);
+  });
+
   test('lists days in order, each from midnight, and includes the days of since and until', async () => {
     const at = (startedAt: string) => nextRow({ startedAt });
     await keep(at('2026-11-22T00:00:00.000Z'), at('2026-11-21T23:59:59.999Z'));

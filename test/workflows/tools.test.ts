@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigInput, LiveEvent, SolveTrace } from '../../src';
-import { STATE_QUERY } from '../../src/protocol/names';
+import { DECIDE_CALL_UPDATE, STATE_QUERY } from '../../src/protocol/names';
 import type { Reply, SimulatedRequest } from '../../src/testing';
 import { Worker } from '@temporalio/worker';
 import type { ToolRequest } from '../../src/protocol/tool-use';
 import { waitingCalls } from '../../src/trace/waiting-calls';
 import { startWorkerProcess } from '../durability/worker-process';
-import { openStage, type Stage, step } from '../support/stage';
+import { openStage, type Stage, STAGE_KEY, step } from '../support/stage';
 import { testTaskQueue } from '../support/temporal';
 import { endOf, until } from '../support/until';
 
@@ -28,8 +28,15 @@ const TOOLS = [
   'read_slowly',
 ];
 
+type WorkerInput = ConfigInput['workers'][number];
+/** Changes the card of the worker with tools, given the providers' URL. */
+type Configured = (worker: WorkerInput, url: string) => object;
+
 /** A stage whose worker `a` has the tools of a real server. */
-function openTooled(changes: Partial<ConfigInput> = {}): Promise<Stage> {
+function openTooled(
+  changes: Partial<ConfigInput> = {},
+  configured: Configured = (worker) => worker,
+): Promise<Stage> {
   return openStage({
     simulation: { fallback: { price: { input: 2, output: 10 } } },
     config: {
@@ -45,11 +52,15 @@ function openTooled(changes: Partial<ConfigInput> = {}): Promise<Stage> {
         ...changes.tools,
       },
     },
-    configure: (config) => ({
+    configure: (config, url) => ({
       ...config,
       workers: config.workers.map((worker, index) =>
         index === 0
-          ? { ...worker, tools: ['shelf', 'hasty', ...Object.keys(changes.tools ?? {})], fallback: ['b'] }
+          ? ({
+              ...configured(worker, url),
+              tools: ['shelf', 'hasty', ...Object.keys(changes.tools ?? {})],
+              fallback: ['b'],
+            } as WorkerInput)
           : worker,
       ),
     }),
@@ -60,8 +71,8 @@ let stage: Stage;
 const opened: Stage[] = [];
 const seen: SimulatedRequest[] = [];
 
-async function open(changes?: Partial<ConfigInput>): Promise<void> {
-  stage = await openTooled(changes);
+async function open(changes?: Partial<ConfigInput>, configured?: Configured): Promise<void> {
+  stage = await openTooled(changes, configured);
   opened.push(stage);
   process.env.TOOLS_LOG = join(stage.folder, 'calls.log');
   process.env.TOOLS_SECRET = SECRET;
@@ -204,6 +215,29 @@ test('the last turn that the limits allow is asked without tools', async () => {
   expect((await stage.solve({ question })).answer).toBe('At last.');
   expect(seen.map(({ tools }) => tools !== undefined)).toEqual([true, true, false]);
   expect(called()).toHaveLength(2);
+});
+
+test('Gemini may call tools or is held to a schema, not both: the form of an answer is forced once it must answer', async () => {
+  await open({ limits: { toolTurns: 1 } }, ({ id }, baseUrl) => ({
+    ...{ id, provider: 'google', model: 'a', baseUrl, apiKeyEnv: STAGE_KEY },
+    capabilities: { jsonSchema: true },
+  }));
+  stage.providers.answer('a', (request) => {
+    seen.push(request);
+    return request.tools === undefined ? '{"place":"Donaueschingen"}' : call('look_up', { word: 'It' });
+  });
+  const answerSchema = { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] };
+  const result = await stage.solve({ question, answerSchema });
+  expect(result).toMatchObject({
+    status: 'completed',
+    degraded: false,
+    answer: '{"place":"Donaueschingen"}',
+  });
+  const forced = stage
+    .requestsTo('a')
+    .map(({ body }) => (JSON.parse(body) as { generationConfig: object }).generationConfig)
+    .map((settings) => 'responseJsonSchema' in settings);
+  expect(forced).toEqual([false, true]);
 });
 
 test('calls of a run are counted, and those above its limit are not made', async () => {
@@ -430,6 +464,26 @@ describe('a tool of which a person decides on each call', () => {
       'A person rejected this call, and it was not made: We have one.',
       'A person changed the arguments of this call to {"item":"a small globe"}\n\nOrdered: a small globe.',
     ]);
+  });
+
+  test('is sent arguments that came past the client as they are, and refuses them itself', async () => {
+    await open({ tools: asking });
+    play(order, 'Nothing is ordered.');
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question });
+      const [waits] = await waiting(id);
+      const decision = { call: waits, approve: true, arguments: { item: 7 } };
+      await stage.temporal.client.workflow
+        .getHandle(id)
+        .executeUpdate(DECIDE_CALL_UPDATE, { args: [decision] });
+      const result = await endOf(stage, id);
+      expect(result.rounds[0]?.steps[0]?.turns?.[0]?.calls[0]).toMatchObject({
+        outcome: 'error',
+        arguments: '{"item":7}',
+      });
+    });
+    expect(called()).toEqual([]);
+    expect(told()[0]).toMatch(/^A person changed the arguments of this call to \{"item":7\}\n\n.*item/s);
   });
 
   test('is not called if nobody decides in time, and the run goes on', async () => {

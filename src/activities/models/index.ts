@@ -11,7 +11,7 @@ export { diagnose, DiagnosedError, type Diagnosis, type ProviderFailureType } fr
 export { judgeReply, toProviderFailure } from './failure';
 export { parseJson, saidIn } from './failures/said';
 export { hasEngine, howToGetEngine } from './local';
-export type { Complete, ListModels } from './model';
+export type { Complete, ListModels, ModelReply, ModelRequest } from './model';
 export { backgroundOpenAI } from './openai';
 export { UNREACHED } from './proxied';
 export { redact } from './redact';

@@ -6,19 +6,15 @@ import { durationMs } from '../../config/duration';
 import { codeOf, reasonOf } from '../../errors';
 import { FAILURES } from '../../protocol/failures';
 import { argumentsIn } from '../../protocol/parts';
-import {
-  INLINE_CALL_BYTES,
-  type ToolAnswer,
-  type ToolOutcome,
-  type ToolRequest,
-} from '../../protocol/tool-use';
+import { resultText } from '../../protocol/tool-result';
+import { INLINE_CALL_BYTES, type ToolAnswer, type ToolRequest } from '../../protocol/tool-use';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
 import { ToolCallRecord } from '../../store/tool-calls';
 import { untilWritten } from '../heartbeat';
 import { causesOf } from '../models/diagnose';
 import { isLasting, type ToolConnections } from './connections';
-import { cutTo, toolResultSchema, textOfResult } from './result-text';
+import { toolResultSchema, textOfResult } from './result-text';
 
 /** Attempts of a call that surely sent nothing, before the model is told so. */
 const MAX_UNSENT = 5;
@@ -45,23 +41,27 @@ export async function callTool(dependencies: ToolDependencies, request: ToolRequ
   const record = recordOf(dependencies.store, request, info);
   const state = await record.read();
   if (state?.state === 'answered') return state.answer;
-  const answer = (outcome: ToolOutcome, text: string): Promise<ToolAnswer> =>
-    keepAnswer(dependencies.store, record, request, { outcome, text });
-  if (state?.state === 'begun' && !request.tool.repeatable) return answer('unknown', LOST);
+  const answer = (end: CallEnd): Promise<ToolAnswer> => keepAnswer(dependencies.store, record, request, end);
+  if (state?.state === 'begun' && !request.tool.repeatable) return answer({ outcome: 'unknown', text: LOST });
   try {
-    return await answer(...(await send(dependencies, request, record)));
+    return await answer(await send(dependencies, request, record));
   } catch (error) {
     if (Context.current().cancellationSignal.aborted || error instanceof ApplicationFailure) throw error;
     const reason = dependencies.connections.reasonFrom(request.tool.card, error);
-    return answer(...whatToTell(error, reason, info.attempt));
+    return answer(whatToTell(error, reason, info.attempt));
   }
 }
 
+/** How a call ended, with all that its tool said. */
+interface CallEnd extends Omit<ToolAnswer, 'output'> {
+  readonly text: string;
+}
+
 /** @throws ApplicationFailure if another attempt may succeed */
-function whatToTell(error: unknown, reason: string, attempt: number): [ToolOutcome, string] {
-  if (!(error instanceof UnsentError)) return ['unknown', `${UNCLEAR} ${reason}.`];
+function whatToTell(error: unknown, reason: string, attempt: number): CallEnd {
+  if (!(error instanceof UnsentError)) return { outcome: 'unknown', text: `${UNCLEAR} ${reason}.` };
   if (attempt < MAX_UNSENT && !error.isFinal) throw unsent(reason);
-  return ['error', `The tool was not called: ${reason}.`];
+  return { outcome: 'error', text: `The tool was not called: ${reason}.`, isUnsent: true };
 }
 
 export function unsent(reason: string): ApplicationFailure {
@@ -101,7 +101,7 @@ async function send(
   { store, connections }: ToolDependencies,
   request: ToolRequest,
   record: ToolCallRecord,
-): Promise<[ToolOutcome, string]> {
+): Promise<CallEnd> {
   const { card, tool } = request.tool;
   const { cancellationSignal: signal } = Context.current();
   const server = connections.serverOf(card);
@@ -123,7 +123,7 @@ async function send(
       // The client's own `callTool` would compile and apply a schema that the server sent, and that may never end.
       const result = await client.request({ method: 'tools/call', params }, toolResultSchema, options);
       const { text, isError } = textOfResult(result);
-      return [isError ? 'error' : 'ok', text];
+      return { outcome: isError ? 'error' : 'ok', text };
     });
   } catch (error) {
     if (signal.aborted || error instanceof ApplicationFailure) throw error;
@@ -159,8 +159,8 @@ async function keepAnswer(
   store: Store,
   record: ToolCallRecord,
   { resultBytes }: ToolRequest,
-  { outcome, text }: { readonly outcome: ToolOutcome; readonly text: string },
+  { text, ...end }: CallEnd,
 ): Promise<ToolAnswer> {
-  const output = await untilWritten(() => keepText(store, cutTo(text, resultBytes), INLINE_CALL_BYTES));
-  return untilWritten(() => record.answer({ outcome, output }));
+  const output = await untilWritten(() => keepText(store, resultText(text, resultBytes), INLINE_CALL_BYTES));
+  return untilWritten(() => record.answer({ ...end, output }));
 }

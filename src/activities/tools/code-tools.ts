@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { ConfigError } from '../../config/errors';
 import { reasonOf } from '../../errors';
 import { FAILURES } from '../../protocol/failures';
+import type { CallPrice } from '../../protocol/tool-cards';
+import { resultText } from '../../protocol/tool-result';
 import type { ToolRequest } from '../../protocol/tool-use';
-import { cutTo } from './result-text';
 
 /** What a tool in code is told besides its arguments. */
 export interface ToolContext {
@@ -28,6 +29,8 @@ export interface CodeTool<Input extends z.ZodObject = z.ZodObject> {
   readonly approve?: boolean;
   /** @default '60s' */
   readonly timeout?: string;
+  /** What a call costs; absent if nothing. */
+  readonly price?: CallPrice;
 }
 
 /** Tools in code by the name under which cards list them. */
@@ -49,8 +52,8 @@ export function withCodeTools(written: unknown, tools: CodeTools): unknown {
     if (Object.hasOwn(there, name)) {
       throw new ConfigError(`the tool ${name} is in "tools:" and in the plugin's code: rename one of them`);
     }
-    const { description, repeatable, approve, timeout } = tool;
-    const settings = { description, repeatable, approve, timeout };
+    const { description, repeatable, approve, timeout, price } = tool;
+    const settings = { description, repeatable, approve, timeout, ...(price && { price }) };
     const input = jsonSchemaOf(name, tool.input);
     return [name, { activity: { type: toolActivity(name) }, input, ...settings }] as const;
   });
@@ -93,7 +96,6 @@ async function runTool(tool: CodeTool, request: ToolRequest): Promise<string> {
     throw ApplicationFailure.nonRetryable(misfit, FAILURES.toolArguments);
   }
   const result = await tool.run(data, { request, signal: Context.current().cancellationSignal });
-  const text = typeof result === 'string' ? result : JSON.stringify(result ?? null);
   // A long result would not fit into the history.
-  return cutTo(text, request.resultBytes);
+  return resultText(result, request.resultBytes);
 }

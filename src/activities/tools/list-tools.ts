@@ -79,7 +79,12 @@ type CardOf<Kind extends ToolCard['kind']> = Extract<ToolCard, { readonly kind: 
 
 function ownTool(card: CardOf<'activity' | 'workflow'>): Found {
   const { name, description, input, repeatable, approve } = card;
-  return foundAs({ card: name, tool: name, name, repeatable, approve }, { name, description, input });
+  const listed = { card: name, tool: name, name, repeatable, approve, ...priceOf(card) };
+  return foundAs(listed, { name, description, input });
+}
+
+function priceOf({ price }: CardOf<'mcp' | 'activity' | 'workflow'>): Pick<ListedTool, 'price'> {
+  return price === undefined ? {} : { price };
 }
 
 function foundAs(listed: Omit<ListedTool, 'bytes'>, offered: OfferedTool): Found {
@@ -90,10 +95,11 @@ function foundAs(listed: Omit<ListedTool, 'bytes'>, offered: OfferedTool): Found
 const OVERHEAD = 256;
 
 async function toolsOfServer(
-  { name: entry, allow, repeatable, approve }: CardOf<'mcp'>,
+  card: CardOf<'mcp'>,
   { store, connections }: ToolDependencies,
   problems: string[],
 ): Promise<Found[]> {
+  const { name: entry, allow, repeatable, approve } = card;
   const found: Found[] = [];
   for (const here of await readServerTools(connections, entry, allow)) {
     const { tool } = here;
@@ -103,7 +109,7 @@ async function toolsOfServer(
     else {
       const place = { card: entry, tool, name: here.offered.name };
       const rights = { repeatable: repeatable.includes(tool), approve: approve.includes(tool) };
-      found.push(foundAs({ ...place, ...rights }, here.offered));
+      found.push(foundAs({ ...place, ...rights, ...priceOf(card) }, here.offered));
     }
   }
   return found;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { resultText } from '../../protocol/tool-result';
 
 const contentSchema = z.looseObject({
   type: z.string(),
@@ -28,19 +29,10 @@ export function textOfResult({
   readonly isError: boolean;
 } {
   const texts = content.map(textOfContent).filter((text) => text !== '');
-  const structured = structuredContent === undefined ? '' : jsonOf(structuredContent);
+  const structured = structuredContent === undefined ? '' : resultText(structuredContent, Infinity);
   const hasText = content.some(({ type }) => type === 'text');
   const text = (hasText || structured === '' ? texts : [...texts, structured]).join('\n');
-  return { text: text === '' ? '(the result is empty)' : text, isError };
-}
-
-function jsonOf(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    // Writing it calls itself once a level, reading it does not.
-    return '(structured content that is nested too deep to be shown)';
-  }
+  return { text, isError };
 }
 
 function textOfContent(content: z.output<typeof contentSchema>): string {
@@ -54,15 +46,4 @@ function textOfContent(content: z.output<typeof contentSchema>): string {
 function nameOf({ type, mimeType, data, resource }: z.output<typeof contentSchema>): string {
   const kind = mimeType ?? resource?.mimeType ?? type;
   return data === undefined ? kind : `${kind} of ${Buffer.byteLength(data, 'base64')} bytes`;
-}
-
-/** Cuts a text to so many bytes of UTF-8, between two characters, and says so. */
-export function cutTo(text: string, most: number): string {
-  const bytes = Buffer.from(text, 'utf8');
-  // Half of a surrogate pair, which could not be stored, has become a replacement.
-  if (bytes.length <= most) return bytes.toString('utf8');
-  const note = `\n[cut: the result has ${bytes.length} bytes, and at most ${most} are shown]`;
-  const room = Math.max(0, most - Buffer.byteLength(note));
-  // A character that was cut in two decodes to a replacement.
-  return `${new TextDecoder().decode(bytes.subarray(0, room), { stream: true })}${note}`;
 }

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { stringify } from 'yaml';
-import { judgeReply, toProviderFailure } from '../../activities/models';
+import { judgeReply, type ModelReply, type ModelRequest, toProviderFailure } from '../../activities/models';
 import { withThoughtsApart } from '../../activities';
 import { chargeOf } from '../../budget/nano-usd';
 import { conductorsOf, resolveBaselines, resolveConductor, VENDORS } from '../../config/cards';
@@ -20,7 +20,10 @@ import { fileOf, loadServable, type WorkOptions } from '../kit/load-settings';
 import { configuredStore } from '../../store/open-store';
 import { paintFor, print, say } from '../kit/terminal';
 
-/** `pool check`: calls each Conductor, worker and baseline once, and prints a line for each; fails if a call does. */
+/**
+ * `pool check`: calls each Conductor, worker and baseline once, and prints a line for each; fails if a call does, or if a
+ * worker whose card lists tools calls none.
+ */
 export async function checkPool(options: WorkOptions): Promise<ExitCode> {
   const config = await loadServable(options);
   const workers = [...resolveRun(config).workers, ...resolveBaselines(config)];
@@ -53,14 +56,33 @@ export async function checkPool(options: WorkOptions): Promise<ExitCode> {
   return failures === 0 ? EXIT.answered : EXIT.failed;
 }
 
-const MESSAGES = [{ role: 'user', text: 'Reply with the single word: ready' }] as const;
+const ASKED: Pick<ModelRequest, 'messages'> = {
+  messages: [{ role: 'user', text: 'Reply with the single word: ready' }],
+};
 
-/** @throws Error that says why the call failed */
+/** What a worker whose card lists tools is asked: compatible servers may accept tools for a model that never calls one. */
+const ASKED_TO_CALL: Pick<ModelRequest, 'messages' | 'toolUse'> = {
+  messages: [{ role: 'user', text: 'Call the tool "note" with the word ready, and write nothing else.' }],
+  toolUse: {
+    tools: [
+      {
+        name: 'note',
+        description: 'Notes a word.',
+        input: { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] },
+      },
+    ],
+    mayCall: true,
+    turns: [],
+  },
+};
+
+/** @throws Error that says why the call failed, or that it brought no call of a tool where the card lists some */
 async function pingModel(card: CalledCard, config: Config, ask = complete): Promise<string> {
   const { timeoutMs, maxOutputTokens } = card;
+  const asked = 'tools' in card ? ASKED_TO_CALL : ASKED;
   const apiKey = keyFor(card, config, process.env);
   const signal = AbortSignal.timeout(timeoutMs);
-  const request = { card, messages: MESSAGES, maxOutputTokens, apiKey, signal, timeoutMs };
+  const request = { card, ...asked, maxOutputTokens, apiKey, signal, timeoutMs };
   const start = performance.now();
   const reply = await ask(request).catch((error: unknown) => {
     const { message } = toProviderFailure(error, request) ?? { message: 'the call was broken off' };
@@ -68,13 +90,23 @@ async function pingModel(card: CalledCard, config: Config, ask = complete): Prom
   });
   const judgement = withThoughtsApart(judgeReply(reply, request), request);
   if (judgement.kind !== 'answered') throw new Error(judgement.failure.message);
+  if (asked === ASKED_TO_CALL) checkCall(reply);
   const { usage, reportedNanoUsd, dropped } = reply;
   const nanoUsd = chargeOf(usage, card.price, reportedNanoUsd);
   return joinFacts(
     `${Math.round(performance.now() - start)} ms`,
     usage === null ? 'tokens unknown' : `${usage.inputTokens + usage.outputTokens} tokens`,
     nanoUsd === null ? 'cost unknown' : describeUsd(nanoUsd / 1e9),
+    asked === ASKED_TO_CALL && 'calls tools',
     dropped.length > 0 && `asked without ${dropped.join(', ')}`,
+  );
+}
+
+function checkCall({ turn = [] }: ModelReply): void {
+  if (turn.some(({ kind }) => kind === 'call')) return;
+  throw new Error(
+    'it was asked to call a tool, and answered without a call: choose a model that calls tools, or remove "tools" from ' +
+      'its card',
   );
 }
 

@@ -12,8 +12,10 @@ import { RefusedError } from '../steer';
 import { readRunNow } from '../trace-reader';
 
 /**
- * Checks the arguments that a person gives for a call against the schema of its tool, as the run lists it. A schema that
- * cannot be used here is left to the tool itself.
+ * Checks the arguments that a person gives for a call against the schema of its tool, as the run lists it, so that a
+ * mistake is told to the person and not to the model. A run relies on it for nothing: it sends what a model wrote, or what
+ * came past this client, as it is, and each tool refuses what it does not take. A schema that cannot be used here is left
+ * to the tool, too.
  * @throws RefusedError that says what does not fit
  */
 export async function checkArguments(

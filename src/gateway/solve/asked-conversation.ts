@@ -15,15 +15,17 @@ export interface AskedConversation {
   readonly handed?: HandedResults;
 }
 
-/** Id of a call that one of our runs made. */
-const OURS = /^cdr_[A-Za-z0-9]{20}$/;
+/** Whether an id is that of a call which a run of ours made. */
+export function isOurCall(id: unknown): boolean {
+  return typeof id === 'string' && /^cdr_[A-Za-z0-9]{20}$/.test(id);
+}
 
 /** Reads what a conversation asks for: with results of our calls at its end, that their run goes on. */
 export function readAsked(said: readonly Utterance[]): AskedConversation {
   const last = said.slice(said.findLastIndex(isOfModel) + 1);
   const results = last.filter((each) => each.kind === 'result');
   const messages = asText(said);
-  if (!results.some(({ id }) => OURS.test(id))) return { messages };
+  if (!results.some(({ id }) => isOurCall(id))) return { messages };
   const texts = last.flatMap((each) => (each.kind === 'text' && each.role === 'user' ? [each.content] : []));
   return { messages, handed: { results, hint: texts.join('\n\n') } };
 }

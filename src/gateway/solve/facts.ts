@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { type Call, problemSchema, type SolveResult, type Usage } from '../../protocol/solve';
-import { knownNanoUsd, totalOf } from '../../trace/cost';
+import { isPlanning, knownNanoUsd, totalOf } from '../../trace/cost';
 import { isCallOf } from '../../trace/run-tree';
 import { resultSchema } from '../routes';
 import type { Extension } from './request-fields';
@@ -82,7 +82,7 @@ export interface SpentAmounts {
 
 export function spentIn(result: SolveResult): SpentAmounts {
   const { calls, usage } = result;
-  const orchestrating = calls.filter(({ purpose }) => purpose !== 'step');
+  const orchestrating = calls.filter(isPlanning);
   return {
     input: usage.inputTokens,
     output: usage.outputTokens,

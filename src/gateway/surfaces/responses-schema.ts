@@ -3,6 +3,7 @@ import type { Config } from '../../config/schema';
 import { isRecord } from '../../plan/validate';
 import type { ConversationTurn } from '../../protocol/input';
 import { extensionSchema, IgnoredFields, MOST_ITEMS, REQUEST_EFFORTS } from '../solve/request-fields';
+import { isOurCall } from '../solve/asked-conversation';
 import { readExchange, type Utterance } from '../solve/request-calls';
 import { leaveOut, utterancesIn, turnContentSchema } from '../solve/request-turns';
 import { isToldWhole, mayAskBack } from '../solve/answer';
@@ -79,9 +80,13 @@ function instructionsOf({ instructions }: ResponseRequest): ConversationTurn[] {
 
 function utterancesInInput(input: ResponseRequest['input'], allowance: IgnoredFields): Utterance[] {
   if (typeof input === 'string') return [{ kind: 'text', role: 'user', content: input }];
+  const referred = input.findLastIndex(({ type }) => type === 'item_reference');
+  // A solve that is given results knows what it said before them.
+  const goesOn = input.slice(referred + 1).some(({ call_id: id }) => isOurCall(id));
   return input.flatMap((item, index) => {
     const place = `input[${index}]`;
     const { type, role, ...message } = item;
+    if (type === 'item_reference' && goesOn) return [];
     if (type == null || type === 'message')
       return utterancesIn([{ place, message: { ...message, role: role ?? '' } }], allowance);
     const exchange = readExchange(item, place, allowance);

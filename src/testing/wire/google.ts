@@ -42,7 +42,9 @@ const requestSchema = z.object({
   tools: z.array(z.object({ functionDeclarations: z.array(z.object({ name: z.string() })) })).exactOptional(),
   toolConfig: z.object({ functionCallingConfig: z.object({ mode: z.string() }) }).exactOptional(),
   systemInstruction: z.object({ parts: textContent }).exactOptional(),
-  generationConfig: z.object({ maxOutputTokens: tokenLimit }).exactOptional(),
+  generationConfig: z
+    .object({ maxOutputTokens: tokenLimit, responseMimeType: z.string().exactOptional() })
+    .exactOptional(),
 });
 
 const FINISH_REASONS = { stop: 'STOP', length: 'MAX_TOKENS', refusal: 'SAFETY' } as const;
@@ -60,6 +62,7 @@ export const google: Wire = {
       toolConfig,
     } = requestSchema.parse(body);
     const mayCall = toolConfig?.functionCallingConfig.mode !== 'NONE';
+    if (tools && mayCall) refuseJson(generationConfig);
     const turns = contents.map(({ role, parts }): Message => ({
       role: role === 'model' ? 'assistant' : 'user',
       text: parts.map((part) => ('text' in part ? part.text : '')).join(''),
@@ -97,6 +100,12 @@ export const google: Wire = {
     return { status: code, body: { error } };
   },
 };
+
+/** Gemini takes no schema beside functions that may be called, but in mode NONE: github.com/google/adk-python/issues/5735. */
+function refuseJson({ responseMimeType }: z.output<typeof requestSchema>['generationConfig'] = {}): void {
+  if (responseMimeType !== 'application/json') return;
+  refuseRequest("Function calling with a response mime type: 'application/json' is unsupported");
+}
 
 /** @throws z.ZodError as Gemini 3 refuses a turn of calls whose signature is missing or was changed */
 function exchangedIn({ role, parts }: SentContent): Exchanged[] {

@@ -6,10 +6,10 @@ import {
   proxyActivities,
   workflowInfo,
 } from '@temporalio/workflow';
-import { utf8Bytes } from '../../plan/plan';
 import type { ConductorActivities } from '../../protocol/activity-contract';
 import { CALL_TOOL, READ_TEXT } from '../../protocol/names';
 import { argumentsIn } from '../../protocol/parts';
+import { resultText } from '../../protocol/tool-result';
 import type { ToolCard } from '../../protocol/tool-cards';
 import { INLINE_CALL_BYTES, type ToolAnswer, type ToolRequest } from '../../protocol/tool-use';
 import { keepIfLong, storeActivities } from '../activities';
@@ -72,20 +72,6 @@ async function sendToOwn(
           retry: { maximumAttempts: repeatable ? 3 : 1 },
           summary,
         })[type]?.(whole);
-  const text = cutTo(typeof returned === 'string' ? returned : jsonOf(returned), request.resultBytes);
+  const text = resultText(returned, request.resultBytes);
   return { outcome: 'ok', output: await keepIfLong(text, run.storeId, INLINE_CALL_BYTES) };
-}
-
-function jsonOf(value: unknown): string {
-  return value === undefined ? '(the result is empty)' : JSON.stringify(value);
-}
-
-/** Cuts a text that takes more bytes than a model is shown. */
-function cutTo(text: string, most: number): string {
-  const bytes = utf8Bytes(text);
-  if (bytes <= most) return text;
-  const note = `\n[cut: the result has ${bytes} bytes, and at most ${most} are shown]`;
-  // A UTF-16 unit takes at most three bytes of UTF-8. Half of a pair could not be stored.
-  const start = text.slice(0, Math.floor((most - utf8Bytes(note)) / 3)).replace(/[\uD800-\uDBFF]$/, '');
-  return start + note;
 }

@@ -1,6 +1,7 @@
 import { workerPromptBytes } from '../../budget/prompt-bytes';
-import { worstCaseOf } from '../../budget/worst-case';
+import { type WorstCase, worstCaseOf } from '../../budget/worst-case';
 import { jsonBytes, utf8Bytes } from '../../plan/plan';
+import { nanoUsdOfCall } from '../../protocol/planning';
 import type { WorkerRequest } from '../../protocol/activity-contract';
 import type { Toolset } from '../../protocol/tool-cards';
 import type { Text } from '../../protocol/text';
@@ -17,21 +18,13 @@ import {
   type ToolResult,
   type ToolTurn,
 } from '../../protocol/tool-use';
-import {
-  deniedAnswer,
-  expiredAnswer,
-  failedAnswer,
-  ordinalsOf,
-  toolCallId,
-  toolCalled,
-  toolEnded,
-} from '../../trace/tool-events';
+import { deniedAnswer, expiredAnswer, ordinalsOf, toolCallId, toolEnded } from '../../trace/tool-events';
 import { keepIfLong } from '../activities';
-import { isOwnCancellation, now } from '../failures';
+import { now } from '../failures';
 import type { RunContext } from '../run-context';
 import { newCallerId } from './ask-caller';
 import type { CallVerdict } from './call-approval';
-import { sendCall } from './send-call';
+import { makeCall } from './make-call';
 import { toolsOf } from './tool-box';
 
 /** Bytes of what vendors write around a call and its result. */
@@ -105,15 +98,19 @@ export class ToolLoop {
   /** Whether a turn may call tools: only if the limits allow that it does, and that another turn answers after it. */
   private mayCall(request: WorkerRequest): boolean {
     const { limits, toolBox } = this.context;
-    const { turns, resultBytes } = this.toolset;
-    const isOver = this.index >= turns || toolBox.callsLeft === 0;
+    const isOver = this.index >= this.toolset.turns || toolBox.callsLeft === 0;
     // The caller decides how long its own loop goes on, and money how long it can.
     if (this.isStuck || (isOver && !this.tools.some(isOfCaller))) return false;
+    return limits.fits(this.turnAndNext(request));
+  }
+
+  /** Returns the most that a turn may cost, and the turn after it, which reads the result of one call. */
+  private turnAndNext(request: WorkerRequest): [WorstCase, WorstCase] {
     const { worker, maxOutputTokens } = request;
     const bytes = workerPromptBytes(request);
-    const now = worstCaseOf(worker, bytes, maxOutputTokens);
-    const added = now.tokens - bytes + resultBytes + CALL_BYTES;
-    return limits.fits([now, worstCaseOf(worker, bytes + added, maxOutputTokens)]);
+    const turn = worstCaseOf(worker, bytes, maxOutputTokens);
+    const added = turn.tokens - bytes + this.toolset.resultBytes + CALL_BYTES;
+    return [turn, worstCaseOf(worker, bytes + added, maxOutputTokens)];
   }
 
   private async carryOut(request: WorkerRequest, calls: readonly AskedCall[]): Promise<ToolResult[]> {
@@ -158,7 +155,9 @@ export class ToolLoop {
     if (refusal !== null) return { id, name, ...refusal };
     const changedTo = await this.changed(verdict);
     const input = changedTo ?? call.input;
-    const answer = await this.answerOf({ ...asked, input }, tool);
+    const tooDear = this.refuseTooDear(request, tool);
+    if (tooDear !== null) return { id, name, ...tooDear };
+    const answer = await makeCall(this.context, { ...asked, input });
     this.made.push({ name, input, ...answer });
     const told = isOfCaller(tool) ? answer : this.unlessAlike({ name, input }, answer);
     return { id, name, ...told, ...(changedTo && { changedTo }) };
@@ -186,6 +185,18 @@ export class ToolLoop {
     return { outcome: 'error', output };
   }
 
+  /** Refuses a call whose price would leave too little for the turn that reads its result. */
+  private refuseTooDear(request: WorkerRequest, { name, price }: ListedTool): ToolAnswer | null {
+    if (price === undefined) return null;
+    const [, next] = this.turnAndNext(request);
+    const nanoUsd = (next.nanoUsd ?? 0) + (nanoUsdOfCall({ price }) ?? 0);
+    if (this.context.limits.fits([{ ...next, nanoUsd }])) return null;
+    const output =
+      `The tool was not called: a call of ${name} costs $${price.perCall}, and what is left of the limits of this run ` +
+      'does not pay for it and for your answer.';
+    return { outcome: 'error', output };
+  }
+
   private expire(asked: ToolRequest): ToolAnswer {
     const answer = expiredAnswer(this.context.limits.current.approvalMs);
     this.context.recorder.record(toolEnded(asked, answer, now()));
@@ -202,23 +213,6 @@ export class ToolLoop {
     const place = { rootId, storeId, identity, round, step, worker: worker.id };
     const called = { ...place, turn: this.index, ordinal, tool, input, resultBytes };
     return isOfCaller(tool) ? { ...called, callerId: newCallerId() } : called;
-  }
-
-  /** Makes a call and records it. Whatever fails is told to the model. */
-  private async answerOf(request: ToolRequest, tool: ListedTool): Promise<ToolAnswer> {
-    const { recorder } = this.context;
-    recorder.record(toolCalled(request, now()));
-    let answer: ToolAnswer;
-    try {
-      answer = await sendCall(this.context, request);
-    } catch (error) {
-      answer = failedAnswer(error, request, this.context.toolBox.cardOf(tool)?.kind === 'mcp');
-      recorder.record(toolEnded(request, answer, now()));
-      if (isOwnCancellation(error)) throw error;
-      return answer;
-    }
-    recorder.record(toolEnded(request, answer, now()));
-    return answer;
   }
 
   /** Returns the arguments that a person put in place of the model's. */

@@ -1731,7 +1731,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    by?: "day" | "worker" | "workflow" | "model" | "key" | "day-worker";
+                    by?: "day" | "worker" | "workflow" | "model" | "key" | "day-worker" | "tool";
                     since?: string;
                     until?: string;
                 };
@@ -1749,7 +1749,7 @@ export interface paths {
                     content: {
                         "application/json": {
                             /** @enum {string} */
-                            by: "day" | "worker" | "workflow" | "model" | "key" | "day-worker";
+                            by: "day" | "worker" | "workflow" | "model" | "key" | "day-worker" | "tool";
                             lines: components["schemas"]["CostLine"][];
                             total: components["schemas"]["CostLine"];
                         };
@@ -2748,7 +2748,7 @@ export interface components {
             calls: {
                 callId: string;
                 /** @enum {string} */
-                purpose: "plan" | "repair" | "step" | "review";
+                purpose: "plan" | "repair" | "step" | "review" | "tool";
                 round: number;
                 step: number | null;
                 attempt: number;
