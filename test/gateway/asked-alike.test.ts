@@ -141,12 +141,11 @@ test('a question may have reminders behind it, and thoughts in the turns before 
   });
 });
 
-test('declared tools are left out if the client can do without, and real ones are refused', async () => {
+test('functions are offered, and left out if the client can do without', async () => {
   const tool = { name: 'search', input_schema: SCHEMA };
-  const call = { type: 'tool_use', id: 't', name: 'search', input: {} };
   const declared = { type: 'tool_addition', tool };
-  const history = [USER, { role: 'assistant', content: [{ type: 'text', text: 'Let me see.' }, call] }, USER];
   await stage.whileWorking(async () => {
+    expect(await askEach({ fields: { tools: [tool] } })).toEqual(answered(has('search')));
     const unchosen = { tools: [tool], tool_choice: { type: 'none' } };
     expect(await askEach({ fields: unchosen })).toEqual(answered(hasNot('search')));
     expect(await askEach({ fields: { tools: [tool], tool_choice: 'none' } })).toEqual(
@@ -161,21 +160,34 @@ test('declared tools are left out if the client can do without, and real ones ar
       }),
     );
   });
-  const header = has('in the header x-conductor-ignore');
-  const refused = EACH.map(() => ({ status: 400, message: header }));
-  for (const choice of [undefined, 'auto', 'required', { type: 'any' }]) {
+  const refused = EACH.map(() => ({ status: 400, message: has('send auto, or force one function') }));
+  for (const choice of ['required', { type: 'any' }]) {
     const fields = { tools: [tool, { ...tool, name: 'read' }], tool_choice: choice };
     expect(await refusalsOf({ fields })).toEqual(refused);
   }
-  expect(await refusalsOf({ messages: history })).toEqual(refused);
-  expect(await refusalsOf({ messages: history, ignore: 'tools' })).toEqual(refused);
-  const calls = [{ id: 'c', type: 'function', function: { name: 'search', arguments: '{}' } }];
-  expect(
-    await refusalsOf({ messages: [{ role: 'assistant', content: null, tool_calls: calls }, USER] }),
-  ).toEqual(refused);
-  expect(await refusalsOf({ messages: [USER, { role: 'tool', tool_call_id: 'c', content: '4' }] })).toEqual(
-    EACH.map(() => ({ status: 400, message: has('put what a tool found into words') })),
-  );
+});
+
+test('calls and results are read in whatever form a client has them', async () => {
+  const used = { type: 'tool_use', id: 'c', name: 'search', input: { word: 'SENT' } };
+  const chat = { id: 'c', type: 'function', function: { name: 'search', arguments: '{"word":"SENT"}' } };
+  const calls = [
+    { role: 'assistant', content: [{ type: 'text', text: 'Let me see.' }, used] },
+    { role: 'assistant', content: 'Let me see.', tool_calls: [chat] },
+  ];
+  const results = [
+    { role: 'tool', tool_call_id: 'c', content: 'FOUND' },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'FOUND' }] },
+  ];
+  await stage.whileWorking(async () => {
+    for (const call of calls) {
+      for (const result of results) {
+        for (const { name, text, sent } of await askEach({ messages: [call, result, USER] })) {
+          expect([name, text]).toEqual([name, ANSWER]);
+          expect(sent).toMatch(/Let me see\..*function search with.*SENT.*FOUND/);
+        }
+      }
+    }
+  });
 });
 
 test('what a client names by its type is left out', async () => {
@@ -358,5 +370,7 @@ test('the tokens of a conversation are estimated, with the refusals of the quest
   expect(await tokensOf({ output_config: { format: JSON_SCHEMA } })).toBeGreaterThan(plain + 20);
   expect(await tokensOf({ messages: [{ role: 'user', content: 'word '.repeat(3000) }] })).toBe(5000);
   expect(await count({ model: 'claude' })).toMatchObject({ status: 404, body: { type: 'error' } });
-  expect(await count({ tools: [{ name: 'search', input_schema: SCHEMA }] })).toMatchObject({ status: 400 });
+  expect(await tokensOf({ tools: [{ name: 'search', input_schema: SCHEMA }] })).toBeGreaterThan(plain + 20);
+  const bad = { tools: [{ name: 'a search', input_schema: SCHEMA }] };
+  expect(await count(bad)).toMatchObject({ status: 400 });
 });

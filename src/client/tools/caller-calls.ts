@@ -127,7 +127,9 @@ function isSame(one: ToolAnswer, other: ToolAnswer): boolean {
 
 /** Whether a run waits for the result of a call. */
 async function isOpen(client: Client, run: string, call: string): Promise<boolean> {
-  const { raw } = await client.workflow.getHandle(run).describe();
+  const { raw, status } = await client.workflow.getHandle(run).describe();
+  // The server lists the activities of a run that was cancelled as pending for ever.
+  if (status.name !== 'RUNNING') return false;
   return (raw.pendingActivities ?? []).some(({ activityId }) => activityId === call);
 }
 

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { CallerCall } from '../../client';
 import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import type { SolveResult } from '../../protocol/solve';
-import { callsOfCaller } from '../../trace/waiting-calls';
 import { bytesOf, readRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 import type { Gateway } from '../gateway';
@@ -51,17 +50,6 @@ export async function endWithCalls(
   const bytes = bytesOf(spentIn(result));
   for (const each of waiting) await store.create(placeOf(each.id), bytes);
   return { result, calls: isSerial ? waiting.slice(0, 1) : waiting, spent };
-}
-
-/** Returns the calls of a solve that an earlier answer told, and that have no result yet. */
-export async function toldBefore(
-  { conductor }: Pick<Sources, 'conductor'>,
-  trace: SolveResult,
-): Promise<CallerCall[]> {
-  // The texts of a result are whole.
-  const open = (trace.status === 'running' ? callsOfCaller(trace) : []) as CallerCall[];
-  const found = await Promise.all(open.map(({ id }) => conductor.findCall(id)));
-  return open.filter((_, index) => found[index]?.result === null);
 }
 
 /** What a solve had spent when its caller was told of a call, by the call's id; kept while its result may come. */

@@ -6,7 +6,8 @@ import { stopping } from '../closing';
 import { type EventFrame, streamEvents } from '../event-stream';
 import type { Env, Gateway } from '../gateway';
 import { asRefusal, givenUp, type Refusal, refusalOfRun } from '../refusal';
-import { type AnswerPlace, type EndFacts, endWithCalls, endWithSolve, toldBefore } from './answer-end';
+import { type AnswerPlace, type EndFacts, endWithCalls, endWithSolve } from './answer-end';
+import { eventsOfAnswer, planKnown } from './answer-events';
 import { headersOf, noteOf, solveHeader, type SolveNote } from './facts';
 import type { Extension } from './request-fields';
 import { requestOf } from './request-of';
@@ -89,7 +90,7 @@ export async function beginAnswer(
 }
 
 /** Returns the id of an answer: a client takes two answers of one id for one. */
-export function answerIdOf({ id, call }: AnswerPlace): string {
+function answerIdOf({ id, call }: AnswerPlace): string {
   return call === undefined ? id : `${id}_${call}`;
 }
 
@@ -180,27 +181,16 @@ async function* piecemeal(answered: Answered, signal: AbortSignal): AsyncGenerat
 /** Yields what happens in a solve until it ends or waits for its caller. */
 async function* follow(answered: Answered, signal: AbortSignal): AsyncGenerator<Followed> {
   const { solve, asked, gateway } = answered;
-  const { conductor, config } = gateway;
-  const known = solve.isNew ? null : await conductor.trace(solve.id);
-  const waiting = asked.handed === undefined || known === null ? [] : await toldBefore(gateway, known);
-  if (waiting.length > 0) {
-    yield { kind: 'end', end: await endWith(answered, waiting) };
-    return;
-  }
-  const plan = known?.rounds.findLast(({ childId }) => childId === null)?.plan;
-  const teller = new AnswerTeller({ isWhole: isToldWhole(asked, config), ...(plan && { plan }) });
+  const known = solve.isNew ? null : await gateway.conductor.trace(solve.id);
   // The log may hold texts of attempts that were lost: of a solve that is over, the end alone is told.
   const isOver = known !== null && known.status !== 'running';
-  const { after } = solve;
-  for await (const event of conductor.stream(solve.id, { signal, ...(after !== undefined && { after }) })) {
-    if (isOver && event.kind !== 'ended') continue;
-    if (event.kind === 'callsWaiting') {
-      yield { kind: 'end', end: await endWith(answered, event.calls) };
-      return;
-    }
-    yield* teller.tell(event);
+  const teller = new AnswerTeller({ isWhole: isToldWhole(asked, gateway.config), ...planKnown(known) });
+  const { id, call, after } = solve;
+  for await (const event of eventsOfAnswer(gateway, { id, call, after, signal })) {
+    if (event.kind === 'callsWaiting') yield { kind: 'end', end: await endWith(answered, event.calls) };
+    else if (!isOver || event.kind === 'ended') yield* teller.tell(event);
+    if (event.kind === 'ended') yield { kind: 'end', end: await lastEnd(answered) };
   }
-  if (!signal.aborted) yield { kind: 'end', end: await lastEnd(answered) };
 }
 
 async function endWith(answered: Answered, waiting: readonly CallerCall[]): Promise<AnswerEnd> {

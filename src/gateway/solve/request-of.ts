@@ -56,7 +56,6 @@ export function withModel(choice: ModelChoice, request: SolveRequest): SolveRequ
 /** Returns the solve that a vendor's request asks for. @throws Refusal */
 export function requestOf(config: Config, key: Key, asked: SurfaceQuestion): SolveRequest {
   const { model, messages, answerSchema, maxAnswerTokens, seed } = asked;
-  const { tools } = asked.functions;
   const { plan, pool, max_steps: steps, max_depth: depth, max_cost_usd: costUsd } = asked.extension;
   const choice = readModel(model, key, config);
   if (choice.given !== undefined && (plan !== undefined || pool !== undefined)) {
@@ -71,8 +70,7 @@ export function requestOf(config: Config, key: Key, asked: SurfaceQuestion): Sol
   };
   return withModel(choice, {
     messages: withQuestionLast(messages),
-    ...(tools.length > 0 && { tools }),
-    ...(asked.extension.tools === 'last' && { toolSteps: 'last' as const }),
+    ...functionsOf(asked),
     answerSchema,
     maxAnswerTokens,
     seed,
@@ -81,6 +79,14 @@ export function requestOf(config: Config, key: Key, asked: SurfaceQuestion): Sol
     ...(typeof plan === 'object' && { given: { plan, outputs: plan.steps.map(() => null) } }),
     ...(plan === 'approve' && { approval: 'plan' }),
   });
+}
+
+function functionsOf({
+  functions: { tools },
+  extension,
+}: SurfaceQuestion): Pick<SolveRequest, 'tools' | 'toolSteps'> {
+  if (tools.length === 0) return {};
+  return extension.tools === 'last' ? { tools, toolSteps: 'last' } : { tools };
 }
 
 /** Returns the limits that match the requested reasoning effort: a low one asks for less than the operator allows. */

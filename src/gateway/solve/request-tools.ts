@@ -63,22 +63,29 @@ function isSerialChoice(choice: unknown): boolean {
   return isRecord(choice) && choice.disable_parallel_tool_use === true;
 }
 
-/** Returns what a tool declares: a namespace has several functions; a vendor's own tool, which none can call, none. */
+/** Returns what a tool declares: a namespace has several functions; one that models here cannot call, none. */
 function declaredBy(tool: unknown, place: string, allowance: IgnoredFields): Declared[] {
   if (!isRecord(tool)) throw badRequest(`${place}: expected an object`, 'tools');
-  const { type } = tool;
+  const { type = null } = tool;
   if (type === 'namespace') return namespaced(tool, place, allowance);
-  if (tool.defer_loading === true) {
-    allowance.leaveOut(place, ': it is loaded on demand, which models here cannot do');
+  const obstacle = obstacleTo(tool);
+  if (obstacle !== null) {
+    const shown = type === null ? '' : ` (${JSON.stringify(type).slice(0, 40)})`;
+    allowance.leaveOut(`${place}${shown}`, `: ${obstacle}`);
     return [];
   }
   const inner = [tool.function, tool.custom].find(isRecord) ?? tool;
   const schema = inner.input_schema ?? inner.parameters;
+  // A custom tool of Anthropic's has a schema.
   if (type === 'custom' && schema === undefined) return [freeText(inner, place)];
-  if (type == null || type === 'function' || type === 'custom')
-    return [{ ...namedIn(inner, place), parameters: parametersOf(schema, place) }];
-  allowance.leaveOut(`${place} (${JSON.stringify(type).slice(0, 40)})`, ': only its vendor can carry it out');
-  return [];
+  return [{ ...namedIn(inner, place), parameters: parametersOf(schema, place) }];
+}
+
+function obstacleTo({ type = null, defer_loading: isDeferred }: Body): string | null {
+  if (isDeferred === true) return 'it is loaded on demand, which models here cannot do';
+  return [null, 'function', 'custom'].includes(type as string | null)
+    ? null
+    : 'only its vendor can carry it out';
 }
 
 function namespaced(tool: Body, place: string, allowance: IgnoredFields): Declared[] {

@@ -59,11 +59,11 @@ export function placed(messages: readonly VendorMessage[], param: string): Place
 /** Returns what was said in a conversation, without blank texts. @throws Refusal for what is no text and cannot be left out */
 export function utterancesIn(messages: readonly Placed[], allowance: IgnoredFields): Utterance[] {
   return messages
-    .flatMap(({ place, message }) => saidBy(message, place, allowance))
+    .flatMap(({ place, message }) => utterancesBy(message, place, allowance))
     .filter((said) => said.kind !== 'text' || said.content.trim() !== '');
 }
 
-function saidBy(message: VendorMessage, place: string, allowance: IgnoredFields): Utterance[] {
+function utterancesBy(message: VendorMessage, place: string, allowance: IgnoredFields): Utterance[] {
   if (message.role === 'tool') return [resultIn(message, place, allowance)];
   const role = roleOf(message, place);
   for (const name of SPEAKING_FIELDS) {
@@ -71,22 +71,25 @@ function saidBy(message: VendorMessage, place: string, allowance: IgnoredFields)
     if (value == null || (Array.isArray(value) && value.length === 0)) continue;
     leaveOut(name, `${place}.${name}`, allowance);
   }
-  // OpenAI's models put a refusal here, in place of a content.
-  const content = message.content ?? (typeof message.refusal === 'string' ? message.refusal : null);
-  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
   const exchanged: Utterance[] = [];
   const texts: string[] = [];
-  for (const [index, part] of parts.entries()) {
+  for (const [index, part] of partsOf(message).entries()) {
     const at = `${place}.content[${index}]`;
     const exchange = readExchange(part, at, allowance);
-    if (exchange !== null) exchanged.push(exchange);
-    else texts.push(...textOfPart(part, at, allowance));
+    if (exchange === null) texts.push(...textOfPart(part, at, allowance));
+    else exchanged.push(exchange);
   }
   const text = { kind: 'text', role, content: texts.join('\n') } as const;
   // Vendors put a model's text before its calls, and the user's behind the results.
   return role === 'assistant'
     ? [text, ...exchanged, ...callsOfMessage(message, place)]
     : [...exchanged, text];
+}
+
+function partsOf({ content, refusal }: VendorMessage): readonly Part[] {
+  // OpenAI's models put a refusal here, in place of a content.
+  const said = content ?? (typeof refusal === 'string' ? refusal : []);
+  return typeof said === 'string' ? [{ type: 'text', text: said }] : said;
 }
 
 function roleOf({ role }: VendorMessage, place: string): ConversationTurn['role'] {

@@ -41,22 +41,19 @@ export class AnswerTeller {
   *tell(event: LiveEvent): Generator<AnswerEvent> {
     if (event.kind === 'ended') {
       if (event.answer !== null) yield* this.tellEnd(event.answer);
-      return;
-    }
-    if (event.kind === 'text') {
-      const isTold = this.isAnswer(event) && event.provisional !== true && !this.isWhole;
-      if (isTold) yield* this.tellText(event);
-      return;
-    }
-    if (event.kind === 'thoughts') {
+    } else if (event.kind === 'text') {
+      if (this.isAnswer(event)) yield* this.tellText(event);
+    } else if (event.kind === 'thoughts') {
       if (this.isAnswer(event)) yield { kind: 'thoughts', text: event.delta };
-      return;
+    } else {
+      if (event.kind === 'planned' && event.childId === null) this.plan = event.plan;
+      yield* this.tellProgress(event);
     }
-    if (event.kind === 'planned' && event.childId === null) this.plan = event.plan;
-    yield* this.tellProgress(event);
   }
 
-  private *tellText({ delta, offset }: Extract<LiveEvent, { kind: 'text' }>): Generator<AnswerEvent> {
+  private *tellText(event: Extract<LiveEvent, { kind: 'text' }>): Generator<AnswerEvent> {
+    const { delta, offset } = event;
+    if (this.isWhole || event.provisional === true) return;
     // What goes on from a text that another reader was told comes whole, at the end.
     if (offset !== this.blank.length + this.shown.length) return;
     if (this.shown === '' && delta.trim() === '') {

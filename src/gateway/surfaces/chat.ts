@@ -147,21 +147,19 @@ function chunksOf(id: string, asked: SurfaceQuestion, { stream_options: options 
         else if (part.kind === 'commented') gap = '\n\n';
         else if (part.kind === 'delta') {
           yield chunk(deltaOf(gap + part.text, isBegun ? null : id, asked));
-          isBegun = true;
-          gap = '';
-        } else {
-          const { end } = part;
-          for (const [index, call] of end.calls.entries()) {
-            for (const delta of deltasOfCall(call, asked)) yield chunk({ tool_calls: [{ index, ...delta }] });
-          }
-          yield chunk({}, finishOf(end, asked));
-          if (options?.include_usage === true)
-            yield frameOf({ ...base, choices: [], usage: usageOf(end.spent), conductor: end.note });
-          yield frameOf('[DONE]');
-        }
+          [isBegun, gap] = [true, ''];
+        } else yield* ending(part.end);
       }
     },
   };
+  function* ending(end: AnswerEnd): Generator<EventFrame> {
+    const deltas = end.calls.flatMap((call, index) => deltasOfCall(call, index, asked));
+    for (const delta of deltas) yield chunk({ tool_calls: [delta] });
+    yield chunk({}, finishOf(end, asked));
+    if (options?.include_usage === true)
+      yield frameOf({ ...base, choices: [], usage: usageOf(end.spent), conductor: end.note });
+    yield frameOf('[DONE]');
+  }
 }
 
 function completionOf(end: AnswerEnd, asked: SurfaceQuestion): ChatCompletion {
@@ -201,14 +199,20 @@ function toolCallOf({ id, name, arguments: input }: CallerCall, { functions }: S
 }
 
 /** Returns a call as clients put it together: first what it is, then what it is given. */
-function deltasOfCall(call: CallerCall, asked: SurfaceQuestion): object[] {
+function deltasOfCall(call: CallerCall, index: number, asked: SurfaceQuestion): object[] {
   const whole = toolCallOf(call, asked);
   if (whole.type === 'custom') {
     const { name, input } = whole.custom;
-    return [{ ...whole, custom: { name, input: '' } }, { custom: { input } }];
+    return [
+      { index, ...whole, custom: { name, input: '' } },
+      { index, custom: { input } },
+    ];
   }
   const { name, arguments: input } = whole.function;
-  return [{ ...whole, function: { name, arguments: '' } }, { function: { arguments: input } }];
+  return [
+    { index, ...whole, function: { name, arguments: '' } },
+    { index, function: { arguments: input } },
+  ];
 }
 
 /** Returns a piece of an answer. @param begunBy id of the answer with the first piece, else null */

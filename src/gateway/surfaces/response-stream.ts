@@ -1,6 +1,6 @@
-import type { CallerCall, LiveEvent, SolveHandle } from '../../client';
-import { type AnswerPlace, type EndFacts, endWithCalls, endWithSolve, toldBefore } from '../solve/answer-end';
-import type { Plan } from '../../plan/plan';
+import type { LiveEvent, SolveHandle } from '../../client';
+import { type AnswerPlace, type EndFacts, endWithCalls, endWithSolve } from '../solve/answer-end';
+import { eventsOfAnswer, planKnown } from '../solve/answer-events';
 import { type EventFrame, frameOf } from '../event-stream';
 import { stopping } from '../closing';
 import type { Gateway } from '../gateway';
@@ -37,7 +37,7 @@ export async function* followResponse(
   yield* encoder.begin();
   const teller = new AnswerTeller({
     isWhole: found.notes.isWhole === true,
-    ...(await planBefore(sources, found)),
+    ...planKnown(found.after === undefined ? null : await sources.conductor.trace(found.place.id)),
   });
   const transcript = new Transcript<Recorded>({
     store: sources.store,
@@ -68,14 +68,6 @@ export function lengthOf(event: ResponseEvent): number {
   return 'delta' in event ? String(event.delta).length : 0;
 }
 
-/** Returns the plan of a response that begins with results: it was told before. */
-async function planBefore({ conductor }: Sources, { place, after }: FoundResponse): Promise<{ plan?: Plan }> {
-  if (after === undefined) return {};
-  const { rounds } = await conductor.trace(place.id);
-  const plan = rounds.findLast(({ childId }) => childId === null)?.plan;
-  return plan ? { plan } : {};
-}
-
 /** Yields what happens in a solve until it ends or waits for its caller, without texts that cannot be part of an answer. */
 async function* record(
   sources: Sources,
@@ -83,36 +75,26 @@ async function* record(
   recorded: string | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<Happening<Recorded>> {
-  const { conductor } = sources;
   const { place, notes } = found;
-  const after = recorded ?? found.after;
   const over = (end: EndedEvent | null, facts: EndFacts): Happening<Recorded> => {
     const event = { kind: 'over', end, response: responseOf(found, facts) } as const;
     return { cursor: '', event, isLast: true };
   };
-  const withCalls = (calls: readonly CallerCall[]): Promise<EndFacts> =>
-    endWithCalls(sources, place, calls, notes.asks === 'one');
-  const before = found.after === undefined ? [] : await toldBefore(sources, await conductor.trace(place.id));
-  if (before.length > 0) {
-    yield over(null, await withCalls(before));
-    return;
+  const after = recorded ?? found.after;
+  for await (const live of eventsOfAnswer(sources, { ...place, after, signal })) {
+    if (live.kind === 'ended')
+      yield over({ ...live, cursor: '' }, await endWithSolve(sources, place, await found.solve.result()));
+    else if (live.kind === 'callsWaiting')
+      yield over(null, await endWithCalls(sources, place, live.calls, notes.asks === 'one'));
+    else if (isTold(live))
+      yield { cursor: live.cursor, event: { kind: 'live', event: { ...live, cursor: '' } }, isLast: false };
   }
-  for await (const live of conductor.stream(place.id, { signal, ...(after !== undefined && { after }) })) {
-    const { cursor } = live;
-    if (live.kind === 'ended') {
-      const facts = await endWithSolve(sources, place, await found.solve.result());
-      yield over({ ...live, cursor: '' }, facts);
-      return;
-    }
-    if (live.kind === 'callsWaiting') {
-      yield over(null, await withCalls(live.calls));
-      return;
-    }
-    if (live.kind === 'planning') continue;
-    if ((live.kind === 'text' || live.kind === 'thoughts') && live.childId !== null) continue;
-    if (live.kind === 'text' && live.provisional === true) continue;
-    yield { cursor, event: { kind: 'live', event: { ...live, cursor: '' } }, isLast: false };
-  }
+}
+
+function isTold(live: LiveEvent): boolean {
+  if (live.kind === 'text' && live.provisional === true) return false;
+  const isText = live.kind === 'text' || live.kind === 'thoughts';
+  return live.kind !== 'planning' && !(isText && live.childId !== null);
 }
 
 /** Frames of the events after a number; a client that keeps the number of its last event can resume from it. */

@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { unlessNotFound } from '../../client';
 import type { ConversationTurn } from '../../protocol/input';
+import type { SolveResult } from '../../protocol/solve';
 import { Shared, within } from '../../runtime/turns';
 import { callsOfCaller } from '../../trace/waiting-calls';
 import { noteAudit } from '../access/audit';
@@ -17,7 +18,6 @@ import { refusalOfRun } from '../refusal';
 import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
 import { readConversation, turnsOfConversation } from '../solve/conversation';
 import { Replay } from '../solve/replay';
-import { booking, mayTouch } from '../solve/start-solve';
 import { headersOf, solveHeader, spentIn } from '../solve/facts';
 import { isRecordedToEnd } from '../solve/transcript';
 import type { SurfaceQuestion } from '../solve/surface-question';
@@ -118,10 +118,15 @@ async function readRequest(
 /** Returns a response as it is now. */
 async function responseNow(gateway: Gateway, found: FoundResponse): Promise<ResponseBody> {
   const result = await gateway.conductor.trace(found.place.id);
-  const isWaiting = result.status !== 'running' || callsOfCaller(result).length > 0;
-  const hasEnded = isWaiting || (await isRecordedToEnd(gateway.store, found.id));
-  if (hasEnded && found.notes.asks !== undefined) return endOfResponse(gateway, found);
+  const isLeft = found.notes.asks !== undefined && (await isEnding(gateway, found, result));
+  if (isLeft) return endOfResponse(gateway, found);
   return responseOf(found, { result, calls: [], spent: spentIn(result) });
+}
+
+/** Whether a response that may end with calls has ended, or does once its events are read. */
+async function isEnding({ store }: Gateway, { id }: FoundResponse, result: SolveResult): Promise<boolean> {
+  if (result.status !== 'running' || callsOfCaller(result).length > 0) return true;
+  return isRecordedToEnd(store, id);
 }
 
 /** Waits for the end of a response. @throws Refusal if its solve ends without an answer */

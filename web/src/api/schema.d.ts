@@ -2587,7 +2587,7 @@ export interface components {
                     role: "assistant";
                     content: string | null;
                     refusal: string | null;
-                    tool_calls?: {
+                    tool_calls?: ({
                         id: string;
                         /** @enum {string} */
                         type: "function";
@@ -2595,7 +2595,15 @@ export interface components {
                             name: string;
                             arguments: string;
                         };
-                    }[];
+                    } | {
+                        id: string;
+                        /** @enum {string} */
+                        type: "custom";
+                        custom: {
+                            name: string;
+                            input: string;
+                        };
+                    })[];
                 };
                 /** @enum {string} */
                 finish_reason: "stop" | "length" | "tool_calls";
@@ -2848,6 +2856,8 @@ export interface components {
             /** @enum {string} */
             trace?: "none" | "summary" | "full";
             /** @enum {string} */
+            tools?: "every" | "last";
+            /** @enum {string} */
             on_disconnect?: "continue" | "cancel";
         } | null;
         Message: {
@@ -3028,7 +3038,17 @@ export interface components {
                 id: string;
                 call_id: string;
                 name: string;
+                namespace?: string;
                 arguments: string;
+                /** @enum {string} */
+                status: "in_progress" | "completed" | "incomplete";
+            } | {
+                /** @enum {string} */
+                type: "custom_tool_call";
+                id: string;
+                call_id: string;
+                name: string;
+                input: string;
                 /** @enum {string} */
                 status: "in_progress" | "completed" | "incomplete";
             })[];
@@ -3040,7 +3060,7 @@ export interface components {
             };
             store: boolean;
             temperature: null;
-            tool_choice: "none" | {
+            tool_choice: ("none" | "auto") | {
                 /** @enum {string} */
                 type: "function";
                 name: string;
