@@ -54,10 +54,12 @@ const stage = useStage({
         mcp: { command: [process.execPath, join(__dirname, '../support/tools-server.cjs')] },
         allow: ['look_up', 'order', 'broken', 'die'],
         repeatable: ['look_up'],
+        price: { perCall: 0.001 },
       },
       stock: {
         activity: { type: 'countStock', taskQueue: TOOLS_QUEUE },
         description: 'Counts the stock.',
+        price: { perCall: 0.002 },
         input: { type: 'object', properties: { item: { type: 'string' } } },
       },
     },

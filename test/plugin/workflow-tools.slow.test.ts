@@ -96,7 +96,11 @@ describe.each(['its run', 'another'])('a workflow of the user’s as a tool, on 
       await stage.client.cancel(id);
       const result = await endOf(stage, id);
       expect(result.status).toBe('cancelled');
-      expect((await workflow.getHandle(child?.workflowId ?? '').describe()).status.name).toBe('CANCELLED');
+      const [run, tool] = await Promise.all(
+        [id, child?.workflowId ?? ''].map((each) => workflow.getHandle(each).describe()),
+      );
+      expect(tool?.status.name).toBe('CANCELLED');
+      expect(tool?.closeTime?.getTime()).toBeLessThanOrEqual(run?.closeTime?.getTime() ?? 0);
       expect(await stage.rows(id)).toMatchObject([
         {},
         {},
