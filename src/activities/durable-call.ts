@@ -237,7 +237,9 @@ async function sendUnlessOver(
   const { workflowId, round, step, callId, attempt, startedAt } = row;
   const place = { rootId, workflowId, round, step, turn: toolTurn?.index, callId, attempt, startedAt };
   const onText = live === true ? dependencies.liveLog.open(place, modelOf(call)) : undefined;
-  return sendRequest(dependencies.complete, call, { apiKey, callId, onText });
+  const sent = await sendRequest(dependencies.complete, call, { apiKey, callId, onText });
+  if (live === true && sent.reply?.turn !== undefined) await dependencies.liveLog.flush();
+  return sent;
 }
 
 function modelOf({ card: { provider, baseUrl, model } }: ModelCall): string {

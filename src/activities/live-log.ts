@@ -12,13 +12,15 @@ type WaitingPiece = LiveText & { readonly rootId: string };
 
 /**
  * Writes texts to the stream log of a store as they arrive, batched over all calls of a process, every 200 ms or 1,024
- * characters. No call waits for it, and readers get what it does not write when the step ends.
+ * characters. An answer does not wait for it: readers get what it does not write when the step ends. A turn that asks for
+ * tools does, since nobody is told its text later.
  */
 export class LiveLog {
   private readonly waiting = new Map<string, WaitingPiece>();
   private characters = 0;
   private clock: NodeJS.Timeout | null = null;
-  private isWriting = false;
+  /** The write under way; null if there is none. */
+  private writing: Promise<void> | null = null;
   private wroteAt = 0;
 
   /** Models whose replies were seen to begin with thoughts without an opening tag. */
@@ -69,25 +71,33 @@ export class LiveLog {
 
   /** Schedules a write. The first piece after a pause is written at once, so that readers need not wait for it. */
   private writeSoon(): void {
-    if (this.isWriting) return;
+    if (this.writing !== null) return;
     const isFull = this.characters >= FLUSH_CHARACTERS;
     const waitMs = Math.max(0, this.wroteAt + FLUSH_MS - performance.now());
     if (isFull) void this.write();
     else this.clock ??= setTimeout(() => void this.write(), waitMs).unref();
   }
 
-  private async write(): Promise<void> {
+  /** Writes all that waits, before readers are told of something that comes after it. */
+  async flush(): Promise<void> {
+    await this.writing;
+    if (this.waiting.size > 0) await this.write();
+  }
+
+  private write(): Promise<void> {
     if (this.clock !== null) clearTimeout(this.clock);
     this.clock = null;
     const pieces = [...this.waiting.values()];
     this.waiting.clear();
     this.characters = 0;
-    this.isWriting = true;
     // A failed write only costs readers this piece until the step ends.
-    await this.writer.write(pieces).catch(() => undefined);
-    this.isWriting = false;
-    this.wroteAt = performance.now();
-    if (this.waiting.size > 0) this.writeSoon();
+    const written = this.writer.write(pieces).catch(() => undefined);
+    this.writing = written.then(() => {
+      this.writing = null;
+      this.wroteAt = performance.now();
+      if (this.waiting.size > 0) this.writeSoon();
+    });
+    return this.writing;
   }
 }
 

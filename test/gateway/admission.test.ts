@@ -51,11 +51,11 @@ describe('refuses, with what to do,', () => {
     ],
     ['an unknown worker', { ...BODY, model: 'worker/x' }, 404, 'model_not_found', /"worker\/x"/],
     [
-      'tools',
-      { ...BODY, tools: [tool] },
+      'functions as they were sent before tools',
+      { ...BODY, functions: [tool] },
       400,
       'unsupported_parameter',
-      /^tools is not supported: .*leave it out/,
+      /^functions is not supported: send functions as tools/,
     ],
     [
       'a pool for one worker alone',
@@ -77,7 +77,7 @@ describe('refuses, with what to do,', () => {
       { ...BODY, messages: [{ role: 'tool', content: '4' }] },
       400,
       'invalid_value',
-      /role is "tool"/,
+      /expected the id of the call/,
     ],
     [
       'an empty question',
@@ -252,7 +252,7 @@ test('a body in chunks of undeclared length is read like any other', async () =>
 });
 
 test('ignored fields are listed, and the others reach the model', async () => {
-  const ignored = { temperature: 0.1, top_p: 1, made_up: true, tools: [{ type: 'function' }] };
+  const ignored = { tools: [{ type: 'function' }], temperature: 0.1, top_p: 1, made_up: true };
   const asked = { ...BODY, ...ignored, seed: 7, max_tokens: 99 };
   await stage.whileWorking(async () => {
     const { body } = await post(asked, { 'x-conductor-ignore': 'tools, tool_choice' });

@@ -99,8 +99,10 @@ export class FollowedRun {
         isPlanned = true;
         if (!(await this.prepare())) log = null;
       }
-      for await (const texts of readOrNothing(log)) this.take(trace, texts);
-      if (trace !== this.trace) this.take(trace, []);
+      // All at once: what a trace tells comes after the texts before it.
+      const texts: LiveText[] = [];
+      for await (const some of readOrNothing(log)) texts.push(...some);
+      if (texts.length > 0 || trace !== this.trace) this.take(trace, texts);
       if (trace.status !== 'running') return;
     }
   }
