@@ -77,4 +77,4 @@ test('a Conductor learns which worker to ask for what and in which words; from s
   } finally {
     await Promise.all([steps.close(), server.stop()]);
   }
-}, 600_000);
+}, 1_200_000);

@@ -76,7 +76,7 @@ test('a model asks for functions of the caller, and goes on with the results', a
   expect(told).toEqual(['a.ts', 'no such command', 'x'.repeat(200_000)]);
   // The name that no vendor takes is made shorter, and the Conductor is told the caller's own.
   expect(seen[0]?.tools).toHaveLength(2);
-  expect(seen[0]?.tools?.every((name) => /^[\w-]{1,64}$/.test(String(name)))).toBe(true);
+  expect(seen[0]?.tools?.every((name) => /^[\w-]{1,64}$/.test(name))).toBe(true);
   expect(stage.requestsTo('conductor')[0]?.body).toContain(
     'functions of the one who asks: run_command, mcp__',
   );

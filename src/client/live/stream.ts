@@ -37,10 +37,15 @@ export async function* tellRun(
     teller.expectWaits(run.retries, run.held);
     teller.add(run.texts.slice(read));
     read = run.texts.length;
-    if (run.trace === null) continue;
-    for (const event of teller.tell(run.trace)) {
-      if (event.kind === 'callsWaiting') await run.keepTold(event);
-      yield event;
-    }
+    yield* tellTrace(run, teller);
+  }
+}
+
+async function* tellTrace(run: FollowedRun, teller: LiveTeller): AsyncGenerator<LiveEvent> {
+  if (run.trace === null) return;
+  for (const event of teller.tell(run.trace)) {
+    // Whoever is told of a call may give its result at once.
+    if (event.kind === 'callsWaiting') await run.keepTold(event);
+    yield event;
   }
 }

@@ -148,19 +148,17 @@ export class ToolLoop {
   ): Promise<ToolResult> {
     const { id, name, problem = `There is no tool ${name}.` } = call;
     const tool = this.toolOf(name);
-    const isAllowed = (tool !== undefined && isOfCaller(tool)) || this.mayMakeOne();
+    const isAllowed = this.mayMake(tool);
     if (tool === undefined) return { id, name, outcome: 'error', output: problem };
     const asked = this.requestOf(request, call, tool, ordinal);
-    const refusal = this.refuse(call, asked, verdict) ?? (isAllowed ? null : this.refuseOver());
+    const overLimit = isAllowed ? this.refuseTooDear(request, tool) : this.refuseOver();
+    const refusal = this.refuse(call, asked, verdict) ?? overLimit;
     if (refusal !== null) return { id, name, ...refusal };
     const changedTo = await this.changed(verdict);
     const input = changedTo ?? call.input;
-    const tooDear = this.refuseTooDear(request, tool);
-    if (tooDear !== null) return { id, name, ...tooDear };
     const answer = await makeCall(this.context, { ...asked, input });
     this.made.push({ name, input, ...answer });
-    const told = isOfCaller(tool) ? answer : this.unlessAlike({ name, input }, answer);
-    return { id, name, ...told, ...(changedTo && { changedTo }) };
+    return { id, name, ...this.unlessAlike(tool, input, answer), ...(changedTo && { changedTo }) };
   }
 
   /** Returns what the model is told of a call that is not made; null if it is. */
@@ -175,8 +173,9 @@ export class ToolLoop {
     return null;
   }
 
-  /** Counts a call of the operator's tools. Returns whether it may be made. */
-  private mayMakeOne(): boolean {
+  /** Counts a call, unless it is the caller's to make. Returns whether it may be made. */
+  private mayMake(tool: ListedTool | undefined): boolean {
+    if (tool !== undefined && isOfCaller(tool)) return true;
     return this.context.toolBox.take() && this.index < this.toolset.turns;
   }
 
@@ -221,9 +220,10 @@ export class ToolLoop {
     return keepIfLong(verdict.input, this.context.run.storeId, INLINE_CALL_BYTES);
   }
 
-  /** Ends a loop in which a model asks the same again and again. */
-  private unlessAlike({ name, input }: Pick<AskedCall, 'name' | 'input'>, answer: ToolAnswer): ToolAnswer {
-    const key = JSON.stringify([name, input, answer.output]);
+  /** Ends a loop in which a model asks the same again and again; the caller ends its own. */
+  private unlessAlike(tool: ListedTool, input: Text, answer: ToolAnswer): ToolAnswer {
+    if (isOfCaller(tool)) return answer;
+    const key = JSON.stringify([tool.name, input, answer.output]);
     const times = (this.seen.get(key) ?? 0) + 1;
     this.seen.set(key, times);
     if (times < MOST_ALIKE) return answer;

@@ -89,17 +89,21 @@ async function carryOut({ url, key: apiKey }: CallerWorld, id: string, question:
       .create({ model: 'conductor', messages, tools: TOOLS })
       .catch((error: unknown) => String(error));
     if (typeof asked === 'string') return { id, answer: asked, told };
-    const { message } = asked.choices[0] ?? {};
-    const calls = message?.tool_calls ?? [];
-    if (message === undefined || calls.length === 0) return { id, answer: message?.content ?? '', told };
-    messages.push(message);
-    for (const call of calls) {
-      if (call.type !== 'function') continue;
-      const { key } = JSON.parse(call.function.arguments) as { readonly key: string };
-      told.set(key, (told.get(key) ?? new Set()).add(call.id));
-      messages.push({ role: 'tool', tool_call_id: call.id, content: `done ${key}` });
-    }
+    const [{ message } = { message: { content: null } }] = asked.choices;
+    if (!('tool_calls' in message)) return { id, answer: message.content ?? '', told };
+    messages.push(message, ...(message.tool_calls ?? []).flatMap((call) => resultOf(call, told)));
   }
+}
+
+/** Carries out a call, and notes under which id it was told. */
+function resultOf(
+  call: OpenAI.ChatCompletionMessageToolCall,
+  told: Map<string, Set<string>>,
+): OpenAI.ChatCompletionToolMessageParam[] {
+  if (call.type !== 'function') return [];
+  const { key } = JSON.parse(call.function.arguments) as { readonly key: string };
+  told.set(key, (told.get(key) ?? new Set()).add(call.id));
+  return [{ role: 'tool', tool_call_id: call.id, content: `done ${key}` }];
 }
 
 function findingsOf({ id, answer, told }: Task): Finding[] {
