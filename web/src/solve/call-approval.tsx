@@ -21,7 +21,7 @@ export function CallApprovals({ round }: { readonly round: Round }): ReactElemen
         <CallApproval key={call.id} call={call} />
       ))}
       <p>
-        <Deadline id={round.childId ?? solve.id} then="it is not made" />
+        <Deadline id={round.childId ?? solve.id} then="the call expires" />
       </p>
     </div>
   );
