@@ -151,14 +151,21 @@ export class ToolLoop {
     const isAllowed = this.mayMake(tool);
     if (tool === undefined) return { id, name, outcome: 'error', output: problem };
     const asked = this.requestOf(request, call, tool, ordinal);
-    const overLimit = isAllowed ? this.refuseTooDear(request, tool) : this.refuseOver();
-    const refusal = this.refuse(call, asked, verdict) ?? overLimit;
+    const refusal = this.refuse(call, asked, verdict) ?? (isAllowed ? null : this.refuseOver());
     if (refusal !== null) return { id, name, ...refusal };
     const changedTo = await this.changed(verdict);
-    const input = changedTo ?? call.input;
-    const answer = await makeCall(this.context, { ...asked, input });
-    this.made.push({ name, input, ...answer });
-    return { id, name, ...this.unlessAlike(tool, input, answer), ...(changedTo && { changedTo }) };
+    const answer = await this.makeOne(request, { ...asked, input: changedTo ?? call.input });
+    return { id, name, ...answer, ...(changedTo && { changedTo }) };
+  }
+
+  /** Makes a call if it fits what is left at the moment in which its price is set aside: others run beside it. */
+  private async makeOne(request: WorkerRequest, asked: ToolRequest): Promise<ToolAnswer> {
+    const { tool, input } = asked;
+    const tooDear = this.refuseTooDear(request, tool);
+    if (tooDear !== null) return tooDear;
+    const answer = await makeCall(this.context, asked);
+    this.made.push({ name: tool.name, input, ...answer });
+    return this.unlessAlike(tool, input, answer);
   }
 
   /** Returns what the model is told of a call that is not made; null if it is. */
