@@ -47,7 +47,7 @@ export function estimatePlan(
       const { resultBytes = 0 } = run.toolset ?? {};
       const added = before * ((worker.kind === 'model' ? worker.maxOutputTokens : 0) + resultBytes);
       const worst = worstCaseOf(worker, bytes + added, maxOutputTokens);
-      return isEndless(worker) ? { ...worst, nanoUsd: null } : worst;
+      return isEndless(worker, run) ? { ...worst, nanoUsd: null } : worst;
     });
   };
   const left = plan.steps.filter((_, index) => (kept[index] ?? null) === null);
@@ -89,8 +89,8 @@ function turnsOf(worker: RunWorker, { toolset }: Pick<ResolvedRun, 'toolset'>): 
 }
 
 /** Whether the caller decides how many turns a step of a worker takes. */
-function isEndless(worker: RunWorker): boolean {
-  return worker.kind === 'model' && (worker.tools ?? []).includes(CALLER_TOOLS);
+function isEndless(worker: RunWorker, { toolset }: Pick<ResolvedRun, 'toolset'>): boolean {
+  return toolset !== undefined && worker.kind === 'model' && (worker.tools ?? []).includes(CALLER_TOOLS);
 }
 
 /** Returns a placeholder for an answer not written yet, with one byte for each token that it may have. */

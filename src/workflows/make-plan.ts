@@ -50,7 +50,7 @@ export async function settlePlan(context: RunContext): Promise<Plan> {
     recordKnown(context, plan);
     const verdict = asksApproval(input, depth) ? await askPerson(context, plan) : { plan };
     if ('plan' in verdict) {
-      refuseIfTooDear(context);
+      refuseIfTooDear(context, verdict.plan);
       return verdict.plan;
     }
     rejected.push({ reply, problem: { type: FAILURES.planRejected, message: verdict.reason } });
@@ -96,19 +96,28 @@ async function askPerson(context: RunContext, plan: Plan): Promise<PlanVerdict> 
 /** Records what is known of a plan before it runs: the most that it may use, and the outputs kept of an earlier run. */
 function recordKnown(context: RunContext, plan: Plan): void {
   const { recorder, run, input, round } = context;
-  const { maxAnswerTokens } = input;
-  const kept = keptOutputs(input, plan);
-  const estimate = estimatePlan(plan, run, { ...context, maxAnswerTokens, kept });
-  recorder.record({ kind: 'estimated', estimate });
-  for (const [step, output] of kept.entries()) {
+  recorder.record({ kind: 'estimated', estimate: estimateOf(context, plan, run) });
+  for (const [step, output] of keptOutputs(input, plan).entries()) {
     if (output !== null) recorder.record({ kind: 'step-kept', round, step, output });
   }
 }
 
-/** Compares a cost limit that a person set for this run with the estimate, before any of the plan is paid for. */
-function refuseIfTooDear({ input, limits, recorder }: RunContext): void {
-  const { nanoUsd = null } = recorder.trace.estimate ?? {};
-  if (typeof input.limits?.costUsd !== 'number' || !limits.isTooDear(nanoUsd)) return;
+function estimateOf(context: RunContext, plan: Plan, run: ResolvedRun): ReturnType<typeof estimatePlan> {
+  const { input } = context;
+  const { maxAnswerTokens } = input;
+  return estimatePlan(plan, run, { ...context, maxAnswerTokens, kept: keptOutputs(input, plan) });
+}
+
+/**
+ * Compares a cost limit that a person set for this run with the estimate, before any of the plan is paid for. Calls of
+ * tools are left out: a model is asked without them once what follows a call could not be paid for.
+ */
+function refuseIfTooDear(context: RunContext, plan: Plan): void {
+  const { input, limits, run } = context;
+  if (typeof input.limits?.costUsd !== 'number') return;
+  const { toolset, ...plain } = run;
+  const { nanoUsd } = estimateOf(context, plan, toolset === undefined ? run : plain);
+  if (!limits.isTooDear(nanoUsd)) return;
   const limit = limits.current.nanoUsd ?? 0;
   const message =
     `the plan may cost up to ${describeUsd((nanoUsd ?? 0) / 1e9)}, which, added to what is already spent, exceeds ` +

@@ -99,6 +99,15 @@ function called(): string[] {
   }
 }
 
+test('a limit that pays for an answer, and not for all turns that there may be, does not end a run before it begins', async () => {
+  await open();
+  play(call('look_up', { word: 'The Danube' }), 'At Donaueschingen.');
+  const result = await stage.solve({ question, limits: { costUsd: 1 } });
+  expect(result).toMatchObject({ status: 'completed', answer: 'At Donaueschingen.', stoppedBy: null });
+  expect(result.estimate?.nanoUsd).toBeGreaterThan(1e9);
+  expect(called()).toHaveLength(1);
+});
+
 const timeOf = (time: string | null | undefined): number => Date.parse(time ?? '');
 
 async function toolEventsOf(id: string): Promise<LiveEvent[]> {
