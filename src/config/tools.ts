@@ -42,7 +42,7 @@ const mcpSchema = z.strictObject({
   /** Tools of which a person decides on each call. */
   approve: z.array(name).default([]),
   timeout: durationSchema.default('60s'),
-  /** Of each of its tools. */
+  /** What a call of any of its tools costs. */
   price: callPriceSchema.exactOptional(),
 });
 

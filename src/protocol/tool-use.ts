@@ -6,6 +6,11 @@ import type { CallPrice } from './tool-cards';
 /** Name of the caller's functions among a run's tools, which no entry of `tools:` can have. */
 export const CALLER_TOOLS = '@caller';
 
+/** Whether an id is one under which a caller gives a result. */
+export function isCallerId(id: unknown): id is string {
+  return typeof id === 'string' && /^cdr_[A-Za-z0-9]{20}$/.test(id);
+}
+
 /** A tool that a model may be offered, as the run knows it; `ListedTools.list` has its description and schema. */
 export interface ListedTool {
   /** Entry of `tools:` that it belongs to. */

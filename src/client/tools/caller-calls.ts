@@ -1,13 +1,6 @@
 import { ActivityNotFoundError, type Client } from '@temporalio/client';
-import { INLINE_CALL_BYTES, type ToolAnswer } from '../../protocol/tool-use';
-import {
-  CALLER_CALLS,
-  callerCallAt,
-  keepCallerCall,
-  keepCallerResult,
-  readCallerCall,
-  readCallerResult,
-} from '../../store/caller-calls';
+import { INLINE_CALL_BYTES, isCallerId, type ToolAnswer } from '../../protocol/tool-use';
+import { keepCallerCall, keepCallerResult, readCallerCall, readCallerResult } from '../../store/caller-calls';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
 import type { WaitingCall } from '../../trace/waiting-calls';
@@ -60,7 +53,7 @@ export async function keepTold(
 }
 
 export async function findCall(store: Store, id: string): Promise<ToldCall | null> {
-  const kept = callerCallAt(`${CALLER_CALLS}${id}.json`) === null ? null : await readCallerCall(store, id);
+  const kept = isCallerId(id) ? await readCallerCall(store, id) : null;
   if (kept === null) return null;
   const { root, name, cursor } = kept;
   const result = await readCallerResult(store, id);
@@ -98,8 +91,7 @@ async function answerTo(
   store: Store,
   { call, output, isError = false }: CallerResult,
 ): Promise<GivenAnswer> {
-  const told =
-    callerCallAt(`${CALLER_CALLS}${call}.json`) === null ? null : await readCallerCall(store, call);
+  const told = isCallerId(call) ? await readCallerCall(store, call) : null;
   if (told === null) {
     throw new CallOverError(
       `there is no call ${JSON.stringify(call.slice(0, 64))}: give the id of one that waits`,

@@ -1,5 +1,6 @@
 import { type Fence, fenceAround } from '../../plan/prompt/fences';
 import type { ConversationTurn } from '../../protocol/input';
+import { isCallerId } from '../../protocol/tool-use';
 import type { Utterance, UtteredCall, UtteredResult } from './request-calls';
 
 /** Results of functions of the caller, for which a run waits. */
@@ -15,17 +16,12 @@ export interface AskedConversation {
   readonly handed?: HandedResults;
 }
 
-/** Whether an id is that of a call which a run of ours made. */
-export function isOurCall(id: unknown): boolean {
-  return typeof id === 'string' && /^cdr_[A-Za-z0-9]{20}$/.test(id);
-}
-
 /** Reads what a conversation asks for: with results of our calls at its end, that their run goes on. */
 export function readAsked(said: readonly Utterance[]): AskedConversation {
   const last = said.slice(said.findLastIndex(isOfModel) + 1);
   const results = last.filter((each) => each.kind === 'result');
   const messages = asText(said);
-  if (!results.some(({ id }) => isOurCall(id))) return { messages };
+  if (!results.some(({ id }) => isCallerId(id))) return { messages };
   const texts = last.flatMap((each) => (each.kind === 'text' && each.role === 'user' ? [each.content] : []));
   return { messages, handed: { results, hint: texts.join('\n\n') } };
 }

@@ -2,8 +2,8 @@ import { z } from '@hono/zod-openapi';
 import type { Config } from '../../config/schema';
 import { isRecord } from '../../plan/validate';
 import type { ConversationTurn } from '../../protocol/input';
+import { isCallerId } from '../../protocol/tool-use';
 import { extensionSchema, IgnoredFields, MOST_ITEMS, REQUEST_EFFORTS } from '../solve/request-fields';
-import { isOurCall } from '../solve/asked-conversation';
 import { readExchange, type Utterance } from '../solve/request-calls';
 import { leaveOut, utterancesIn, turnContentSchema } from '../solve/request-turns';
 import { isToldWhole, mayAskBack } from '../solve/answer';
@@ -82,7 +82,7 @@ function utterancesInInput(input: ResponseRequest['input'], allowance: IgnoredFi
   if (typeof input === 'string') return [{ kind: 'text', role: 'user', content: input }];
   const referred = input.findLastIndex(({ type }) => type === 'item_reference');
   // A solve that is given results knows what it said before them.
-  const goesOn = input.slice(referred + 1).some(({ call_id: id }) => isOurCall(id));
+  const goesOn = input.slice(referred + 1).some(({ call_id: id }) => isCallerId(id));
   return input.flatMap((item, index) => {
     const place = `input[${index}]`;
     const { type, role, ...message } = item;

@@ -32,7 +32,7 @@ export interface CallerWorld {
   /** Counts requests to models. */
   progress(): number;
   /** Kills with SIGKILL, and resolves when the successor works. */
-  kill(victim: CallerVictim): Promise<void>;
+  kill(victim: CallerVictim): Promise<true>;
   leavings(): Promise<Omit<Evidence, 'memory' | 'kills' | 'plannedKills'>>;
 }
 
@@ -111,7 +111,10 @@ async function openWorld(
     url: gateway.url,
     key: secret,
     progress: () => providers.log.length,
-    kill: (victim) => victims[victim](),
+    kill: async (victim) => {
+      await victims[victim]();
+      return true;
+    },
     leavings: async () => {
       await fleet.stop();
       const traces: SolveResult[] = [];

@@ -1,14 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { Turns } from '../../../src/runtime/turns';
-import { draw } from '../../../src/testing/simulated-model';
 import { audit } from '../audit';
-import { type Finding, finding, type Kill } from '../evidence';
+import { type Finding, finding } from '../evidence';
 import type { ChaosResult } from '../run-chaos';
 import { questionsOf } from '../scenario';
+import { strike } from '../strike';
 import { type CallerVictim, type CallerWorld, inCallerWorld } from './caller-world';
 
 export interface CallerChaosOptions {
@@ -19,14 +18,13 @@ export interface CallerChaosOptions {
   readonly bundle: string;
 }
 
-const CYCLE: readonly CallerVictim[] = ['gateway', 'worker', 'gateway', 'server'];
+const CYCLE: readonly [CallerVictim, ...CallerVictim[]] = ['gateway', 'worker', 'gateway', 'server'];
 /** Requests to models in a task without a kill: its plan and three turns. */
 const REQUESTS_PER_TASK = 4;
 /** Share of the progress in which kills come due. */
 const DISTURBED = 0.8;
 /** Longest time from the progress that makes a kill due to the kill. */
 const LATE_MS = 150;
-const LOOK_MS = 5;
 /** Tasks under way at the same time. */
 const AT_ONCE = 4;
 const MOST_RETRIES = 50;
@@ -47,7 +45,9 @@ export async function runCallerChaos(options: CallerChaosOptions): Promise<Chaos
   const { evidence, tasks } = await inCallerWorld({ ...options, folder }, async (world) => {
     const none = { rss: 0, heapUsed: 0 };
     const over = new AbortController();
-    const striking = strike(world, options, over.signal);
+    const last = DISTURBED * solves * REQUESTS_PER_TASK;
+    const struck = { seed, kills: planned, cycle: CYCLE, last, lateMs: LATE_MS, ...world };
+    const striking = strike(struck, over.signal);
     const turns = new Turns(AT_ONCE);
     const tasks = await Promise.all(
       [...questionsOf(seed, solves)].map(([id, question]) => turns.take(() => carryOut(world, id, question))),
@@ -114,27 +114,4 @@ function findingsOf({ id, answer, told }: Task): Finding[] {
     ...(answer === whole ? [] : [finding('each result is applied once, in its place', answer, id)]),
     ...(again.length === 0 ? [] : [finding('a call is told under one id', again.join(', '), id)]),
   ];
-}
-
-/** Carries out the kills of a seed as their progress is reached, until all is over. */
-async function strike(
-  world: CallerWorld,
-  { seed, solves, kills }: CallerChaosOptions,
-  over: AbortSignal,
-): Promise<Kill[]> {
-  const last = DISTURBED * solves * REQUESTS_PER_TASK;
-  const planned = Array.from({ length: kills }, (_, index) => ({
-    victim: CYCLE[index % CYCLE.length] ?? 'gateway',
-    due: 1 + Math.floor(draw(seed, 'due', index) * last),
-    lateMs: draw(seed, 'late', index) * LATE_MS,
-  })).sort((a, b) => a.due - b.due);
-  const done: Kill[] = [];
-  for (const { victim, due, lateMs } of planned) {
-    while (world.progress() < due && !over.aborted) await delay(LOOK_MS);
-    await delay(lateMs);
-    if (over.aborted) break;
-    done.push({ victim, at: performance.timeOrigin + performance.now() });
-    await world.kill(victim);
-  }
-  return done;
 }
