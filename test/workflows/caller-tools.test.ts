@@ -103,7 +103,7 @@ test('a result is given once: the same again changes nothing, another is refused
 
 test('the run waits for as long as its limit says, with its clock stopped, and tells its model that nothing came', async () => {
   await stage.close();
-  stage = await openStage({ config: { limits: { callerWait: '3s', wallClock: '4s' } } });
+  stage = await openStage({ config: { limits: { callerWait: '6s', wallClock: '10s' } } });
   play([{ text: '', calls: [run('ls')] }, { text: '', calls: [run('pwd')] }, 'Nobody answers.']);
   await stage.whileWorking(async () => {
     const { id, result } = await stage.client.start({ question, tools, live: true }, 'nobody-answers');
