@@ -1,6 +1,7 @@
 // A test file's name ends in its lane: `x.slow.test.ts` is in lane `slow`. A file that names none is in `npm test`, which
-// needs Node, npm and Python 3 alone. `slow` takes long, `endurance` takes many minutes a file, and `trainer` needs the
-// trainer's Python. A command names its lanes by --selectProjects, whose list the next option ends.
+// needs Node, npm and Python 3 alone. `slow` takes long, `endurance` takes many minutes a file, `trainer` needs the
+// trainer's Python, and `learning` trains with it for minutes. A command names its lanes by --selectProjects, whose list
+// the next option ends.
 const { readdirSync } = require('node:fs');
 const { join } = require('node:path');
 
@@ -25,7 +26,7 @@ const RANDOM = [
   'grading/hostile',
   'plan/hostile-replies',
 ];
-const LANE = /\.(slow|endurance|trainer)\.test\.ts$/;
+const LANE = /\.(slow|endurance|trainer|learning)\.test\.ts$/;
 
 const swc = {
   jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
@@ -79,6 +80,7 @@ const lanes = [
   lane('slow'),
   lane('endurance'),
   lane('trainer'),
+  lane('learning'),
 ];
 
 /** @type {import('jest').Config} */
