@@ -36,14 +36,20 @@ export function checkApiKey(card: ConductorCard | RunWorker, config: Config): vo
 function isConfigured(card: CalledCard, config: Config): boolean {
   // A checkpoint without its own address is called where its manifest, in the store of this process, says.
   if (card.provider === 'policy' && card.baseUrl === null && card.apiKeyEnv === null) return true;
-  return configuredCards(config).some(
-    (own) =>
-      own.apiKeyEnv === card.apiKeyEnv &&
-      own.provider === card.provider &&
-      own.baseUrl === card.baseUrl &&
-      own.proxy === card.proxy &&
-      (card.provider !== 'local' || own.model === card.model),
-  );
+  return configuredPlaces(config).has(placeOf(card));
+}
+
+const places = new WeakMap<Config, ReadonlySet<string>>();
+
+/** Returns the places that a configuration names. Every call of a model asks for them. */
+function configuredPlaces(config: Config): ReadonlySet<string> {
+  const known = places.get(config) ?? new Set(configuredCards(config).map(placeOf));
+  places.set(config, known);
+  return known;
+}
+
+function placeOf({ provider, baseUrl, apiKeyEnv, proxy = '', model }: CalledCard): string {
+  return JSON.stringify([provider, baseUrl, apiKeyEnv, proxy, provider === 'local' ? model : null]);
 }
 
 export function modelCardsOf({ conductor, workers }: ResolvedRun): CalledCard[] {

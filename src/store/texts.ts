@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { ConductorError } from '../errors';
 import { jsonBytes } from '../plan/plan';
 import { INLINE_BYTES, MAX_TEXT_BYTES, type Text } from '../protocol/text';
+import { recentTexts } from './recent-texts';
 import type { Store } from './store';
 
 const PREVIEW_CHARACTERS = 120;
@@ -39,21 +40,30 @@ export async function keepText(store: Store, text: string, inlineBytes = INLINE_
   // eslint-disable-next-line no-restricted-syntax -- any clock is exact enough: 23 hours lie between the two ages
   const isFresh = entry !== null && entry.modifiedAt.getTime() > Date.now() - REFRESH_AFTER_MS;
   if (!isFresh) await store.write(key, bytes);
+  const ref = `sha256-${digest}`;
+  recentTexts(store).set(ref, text);
   const start = text.slice(0, PREVIEW_CHARACTERS * 2).replace(/\s{1,240}/g, ' ');
   const preview = start.trim().slice(0, PREVIEW_CHARACTERS);
-  return { ref: `sha256-${digest}`, bytes: bytes.length, preview };
+  return { ref, bytes: bytes.length, preview };
 }
 
 /** @throws TextNotFoundError, or Error if the bytes do not match the digest in the reference */
 export async function readText(store: Store, text: Text): Promise<string> {
   if (typeof text === 'string') return text;
-  const digest = digestOf(text.ref);
-  if (digest === undefined) throw new TextNotFoundError(text.ref, store);
+  const recent = recentTexts(store);
+  const found = recent.get(text.ref) ?? (await findText(store, text.ref));
+  recent.set(text.ref, found);
+  return found;
+}
+
+async function findText(store: Store, ref: string): Promise<string> {
+  const digest = digestOf(ref);
+  if (digest === undefined) throw new TextNotFoundError(ref, store);
   const bytes = await store.read(textKey(digest));
-  if (bytes === null) throw new TextNotFoundError(text.ref, store);
+  if (bytes === null) throw new TextNotFoundError(ref, store);
   if (hash('sha256', bytes) !== digest)
     throw new Error(
-      `text ${text.ref} in the store ${store.url} does not match its SHA-256: restore the store from a backup; runs that need it fail until then`,
+      `text ${ref} in the store ${store.url} does not match its SHA-256: restore the store from a backup; runs that need it fail until then`,
     );
   return bytes.toString('utf8');
 }

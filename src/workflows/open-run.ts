@@ -19,7 +19,9 @@ export function beginRun(input: SolveInput): RunStart {
   const { workflowId, runId, startTime } = workflowInfo();
   const startedAt = startTime.toISOString();
   const trace = emptyTrace({ id: workflowId, runId, question: questionOf(input), startedAt });
-  return startWith(new Recorder(trace), new KeyRights(input));
+  const recorder = new Recorder(trace);
+  recorder.show();
+  return startWith(recorder, new KeyRights(input));
 }
 
 /** Opens a begun run with what was resolved for it; a child takes its place from its parent. */
@@ -51,7 +53,7 @@ export function runWithin(name: string, given: GivenRun): RunContext {
   const { workflowId, runId } = workflowInfo();
   const { question } = given;
   const trace = emptyTrace({ id: `${workflowId}/${name}`, runId, question, startedAt: now() });
-  const start = startWith(new Recorder(trace, () => undefined), new KeyRights(null));
+  const start = startWith(new Recorder(trace), new KeyRights(null));
   const place = { rootId: workflowId, depth: 0, round: 0, background: [] };
   return contextOf(start, { input: { question }, ...place, ...given });
 }

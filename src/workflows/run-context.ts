@@ -44,15 +44,9 @@ export function mayRecurse(
   return isRecursionAllowed(how, { recursion, limits: limits.current }, depth);
 }
 
-/** Keeps the trace of a run, and shows it in Temporal's own UI as it grows. */
+/** Keeps the trace of a run. */
 export class Recorder {
-  /** @param show receives each new state; a run that is one of many in its workflow shows nothing */
-  constructor(
-    private current: SolveTrace,
-    private readonly show = (trace: SolveTrace): void => {
-      setCurrentDetails(renderTraceMarkdown(trace));
-    },
-  ) {}
+  constructor(private current: SolveTrace) {}
 
   get trace(): SolveTrace {
     return this.current;
@@ -60,6 +54,12 @@ export class Recorder {
 
   record(event: RunEvent): void {
     this.current = applyEvent(this.current, event);
-    this.show(this.current);
+  }
+
+  /** Shows the run in Temporal's own UI. It is rendered when someone looks: at each event, that would cost the most. */
+  show(): void {
+    // The SDK writes the details as JSON, which takes what `toJSON` returns.
+    const details: unknown = { toJSON: () => renderTraceMarkdown(this.current) };
+    setCurrentDetails(details as string);
   }
 }

@@ -60,5 +60,17 @@ test('altered bytes are detected', async () => {
   const text = await keepText(store, 'y'.repeat(5000));
   const [key = ''] = await store.list('texts/');
   await store.write(key, Buffer.from('tampered'));
-  await expect(readText(store, text)).rejects.toThrow(/does not match its SHA-256: restore/);
+  // As another process does, which has not kept the text itself.
+  const elsewhere = new SqliteStore(path);
+  await expect(readText(elsewhere, text)).rejects.toThrow(/does not match its SHA-256: restore/);
+});
+
+test('a text that was kept or read lately is not asked for again', async () => {
+  const text = await keepText(store, 'z'.repeat(5000));
+  const elsewhere = new SqliteStore(path);
+  expect(await readText(elsewhere, text)).toHaveLength(5000);
+  const [key = ''] = await store.list('texts/');
+  await store.removeOlder(key, new Date(8.64e15));
+  for (const each of [store, elsewhere]) expect(await readText(each, text)).toHaveLength(5000);
+  await expect(readText(new SqliteStore(path), text)).rejects.toBeInstanceOf(TextNotFoundError);
 });
