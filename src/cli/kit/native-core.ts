@@ -102,7 +102,11 @@ const count = z.number().optional().catch(undefined);
 /** Facts of an entry that say where it belongs. The core's own entries hold anything. */
 const metaSchema = z.object({
   ...{ workflowId: word, step: count, activityType: word, attempt: count, taskQueue: word },
-  error: word.or(z.instanceof(Error).transform(({ message }) => message)),
+  error: z
+    .string()
+    .or(z.instanceof(Error).transform(({ message }) => message))
+    .optional()
+    .catch(undefined),
 });
 
 /** Tells an entry of the SDK's log, with its facts in the line for persons, and beside it for programs. */
@@ -112,7 +116,7 @@ function tell(
 ): void {
   const time = new Date(Number(timestampNanos / 1_000_000n)).toISOString();
   const { error, ...facts } = metaSchema.parse(meta ?? {});
-  const named = Object.entries(facts).flatMap(([name, value]) =>
+  const named = Object.entries<string | number | undefined>(facts).flatMap(([name, value]) =>
     value === undefined ? [] : `${name}=${value}`,
   );
   const what = error === undefined ? message : `${message}: ${error}`;

@@ -109,7 +109,10 @@ function starting(
       detached: true,
       stdio: ['pipe', 'pipe', isLoggedAsJson() ? 'pipe' : 'inherit'],
     });
-    if (child.stderr !== null) createInterface({ input: child.stderr }).on('line', say);
+    if (child.stderr !== null)
+      createInterface({ input: child.stderr }).on('line', (line) => {
+        say(line);
+      });
     if (child.stdout !== null)
       createInterface({ input: child.stdout }).once('line', () => {
         sayReady(line);
