@@ -124,7 +124,10 @@ async function scrape(): Promise<Sample[]> {
   return [...rows].map(([, name = '', labels = '', value]) => ({
     name,
     labels: Object.fromEntries(
-      [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key = '', word = '']): [string, string] => [key, word]),
+      [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key = '', word = '']): [string, string] => [
+        key,
+        word,
+      ]),
     ),
     value: Number(value),
   }));
