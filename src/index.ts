@@ -51,6 +51,9 @@ export { openStore, type StoreOptions } from './store/open-store';
 export type { Store, StoredEntry } from './store/store';
 export { collectGarbage, type Collected, type CollectOptions } from './client';
 
+// Buckets of the metrics that a worker records, for whoever installs the SDK's `Runtime`.
+export { METRIC_BUCKETS } from './telemetry/metrics';
+
 // Encryption of everything sent to Temporal or stored.
 export { type KeyRing, readEncryptionKeys, UnknownKeyError } from './encryption/key-ring';
 export { AlteredPayloadError, encryptionCodec } from './encryption/codec';

@@ -13,6 +13,7 @@ test('each entry point exports what the manual documents, and nothing else', () 
     'ConductorPlugin',
     'ConfigError',
     'FAILURES',
+    'METRIC_BUCKETS',
     'MissingKeyError',
     'PlanError',
     'RefusedError',

@@ -24,6 +24,7 @@ import { callInBackground, type LeftRunning } from './call-in-background';
 import { brokenOff, callIdOf, type Dependencies, type ModelCall, sendRequest } from './send-request';
 import { untilWritten } from './heartbeat';
 import { closeRow, openRowOf } from './ledger-row';
+import { measureCall } from './measure';
 import { loadSdk } from './models';
 import type { Answered, SentRequest, ProviderFailure, Ended, Failed } from './models/failure';
 import type { ModelReply } from './models/model';
@@ -67,6 +68,7 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   const sent = call.purpose === 'step' ? withThoughtsApart(arrived, asSent(call)) : arrived;
   const ended = sent.kind === 'answered' ? await keepTexts(store, call, sent) : sent;
   const closed = closeRow(row, call, ended);
+  measureCall(config, call.card, closed);
   const rows = [...others, closed];
   if (ended.kind === 'failed') {
     await untilWritten(() => writeRow(store, closed));

@@ -12,6 +12,7 @@ import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { readRunTask, readBackground } from './keep-input';
 import { callModel } from './durable-call';
+import { measureRepair } from './measure';
 import type { Dependencies } from './send-request';
 
 /**
@@ -25,7 +26,7 @@ export async function writePlan(
   dependencies: Dependencies,
   request: Reserved<WritePlanRequest>,
 ): Promise<WritePlanResult> {
-  const { store } = dependencies;
+  const { store, config } = dependencies;
   const { round, seed, rootId, run, allowance } = request;
   const card = run.conductor;
   const { access, subtasks } = card;
@@ -33,8 +34,9 @@ export async function writePlan(
   if (card.plan !== undefined && takesConfigured(request)) {
     return takeConfigured(store, card.plan, context);
   }
+  const purpose = purposeOf(request);
   const { output, calls, dropped, endedAt } = await callModel(dependencies, {
-    purpose: purposeOf(request),
+    purpose,
     round,
     step: null,
     worker: CONDUCTOR_ID,
@@ -52,6 +54,7 @@ export async function writePlan(
   });
   const written = await readText(store, output);
   const { plan, problem } = readPlan(() => parsePlan(written, context));
+  if (purpose === 'repair') measureRepair(config, card, plan !== null);
   // The trace marks the call that returned an invalid plan, though its provider did nothing wrong.
   const last = calls.length - 1;
   const noted = calls.map((call, index) =>

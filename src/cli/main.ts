@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   await setImmediate();
   const loss = outputLoss();
   if (loss !== null) {
-    say(`temporal-conductor: ${loss}`);
+    say(`temporal-conductor: ${loss}`, { level: 'ERROR' });
     if ((process.exitCode ?? EXIT.answered) === EXIT.answered) process.exitCode = EXIT.failed;
   }
   setTimeout(() => process.exit(), GRACE_MS).unref();
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
 function report(error: unknown): ExitCode {
   // Help and version are "errors" too; commander has already printed them.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.answered : EXIT.usage;
-  say(`temporal-conductor: ${sentenceOf(error)}`);
+  say(`temporal-conductor: ${sentenceOf(error)}`, { level: 'ERROR' });
   return exitCodeOfError(error);
 }
 

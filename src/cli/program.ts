@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { addersTo, read, run } from './kit/arguments';
+import { addersTo, LOG_FORMAT_OPTION, METRICS_OPTION, read, run } from './kit/arguments';
 import { addTrainCommands } from './train/program';
 import type { PlainGrader } from '../evaluation/data';
 import { UsageError } from '../errors';
 import { readVersion } from '../runtime/version';
-import { HARMLESS_OUTPUT } from './kit/terminal';
+import type { LogForm } from './kit/log-form';
+import { HARMLESS_OUTPUT, sayAs } from './kit/terminal';
 
 const EXIT_CODES = `
 An <id> may be a prefix of one that no other run has, or "last": the run that was started last.
@@ -37,6 +38,7 @@ export function buildProgram(): Command {
     .addHelpText('after', EXIT_CODES)
     .configureOutput(HARMLESS_OUTPUT)
     .exitOverride()
+    .hook('preAction', chooseLogForm)
     .hook('preAction', checkFolder)
     .showSuggestionAfterError();
 
@@ -148,18 +150,26 @@ export function buildProgram(): Command {
 
   add('up', 'run a Temporal server, a worker and a gateway on this machine, until Ctrl-C')
     .option('--port <number>', 'port of the gateway (default: 8484, or a free one)', read.port)
+    .option(...METRICS_OPTION, read.address)
+    .addOption(LOG_FORMAT_OPTION)
     .action(run(serving, 'up'));
 
   add('server', 'run a Temporal server on this machine for a worker of your own, until Ctrl-C')
     .argument('[command...]', 'after --: run this beside it, with TEMPORAL_ADDRESS set, and end with it')
     .action(run(serving, 'server'));
 
-  addOffline('up-worker', '', { hidden: true }).action(run(serving, 'upWorker'));
-
-  addOffline('up-gateway', '', { hidden: true }).action(run(gateways, 'upGateway'));
+  for (const [part, action] of [
+    ['up-worker', run(serving, 'upWorker')],
+    ['up-gateway', run(gateways, 'upGateway')],
+  ] as const) {
+    const command = addOffline(part, '', { hidden: true }).option(...METRICS_OPTION, read.address);
+    command.addOption(LOG_FORMAT_OPTION).action(action);
+  }
 
   add('worker', 'run a worker for the Temporal server that TEMPORAL_ADDRESS names, until Ctrl-C')
     .option('--health <port>', 'answer there over HTTP: 200 while it polls for work, else 503', read.port)
+    .option(...METRICS_OPTION, read.address)
+    .addOption(LOG_FORMAT_OPTION)
     .action(run(serving, 'worker'));
 
   add('gateway', 'answer clients of OpenAI and Anthropic over HTTP, until Ctrl-C')
@@ -167,6 +177,7 @@ export function buildProgram(): Command {
     .option('--host <address>', 'address to listen on, e.g. 0.0.0.0 for other machines', '127.0.0.1')
     .option('--allow-host <name...>', 'host names that requests may use, besides those of this machine')
     .option('--temporal-ui <url>', "address of Temporal's own page, for links to it", read.page)
+    .addOption(LOG_FORMAT_OPTION)
     .action(run(gateways, 'gateway'));
 
   add(
@@ -283,6 +294,11 @@ export function buildProgram(): Command {
     .action(run(keys, 'log'));
 
   return program;
+}
+
+function chooseLogForm(_: Command, called: Command): void {
+  const { logFormat } = called.opts<{ readonly logFormat?: LogForm }>();
+  if (logFormat !== undefined) sayAs(logFormat);
 }
 
 /** @throws UsageError if the current folder is not where its name leads: files would be sought and made elsewhere */

@@ -20,6 +20,8 @@ export interface GatewayOptions {
   readonly store: Store;
   /** The namespace's workflows page in Temporal's web UI, if known. */
   readonly workflowsPage?: string | undefined;
+  /** Where the worker beside this gateway answers Prometheus, as `host:port`; `/metrics` then has both. */
+  readonly workerMetrics?: string | undefined;
   /** Logs an error that concerns no caller. */
   readonly say: (line: string) => void;
 }

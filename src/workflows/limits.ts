@@ -1,10 +1,11 @@
-import { type ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
+import { type ApplicationFailure, condition, metricMeter, workflowInfo } from '@temporalio/workflow';
 import { Account, type CallReservation, type Share } from '../budget/account';
 import { type Amount, describeLimit, type LimitRefusal } from '../budget/amount';
 import type { WorstCase } from '../budget/worst-case';
 import type { Problem } from '../protocol/solve';
 import { FAILURES } from '../protocol/failures';
 import type { RunLimits } from '../protocol/cards';
+import { METRICS, record } from '../telemetry/metrics';
 import { limitFailure, type StoppedBy } from './failures';
 
 /**
@@ -59,11 +60,14 @@ export class Limits {
   /** Waits for a person, at most the time for approvals. */
   async waitForPerson(isAnswered: () => boolean): Promise<void> {
     const { approvalMs } = this.asked;
-    const deadline = Date.now() + approvalMs;
+    const from = Date.now();
+    const deadline = from + approvalMs;
     this.deadlines.push(deadline);
     // The only timers of a run: the history reader reads from them what waits (rule 2 of `client/trace-reader.ts`).
     await this.stopClock(() => condition(isAnswered, approvalMs));
     this.deadlines.splice(this.deadlines.indexOf(deadline), 1);
+    const labels = { reason: 'person', provider: '', model: '' };
+    record(metricMeter, METRICS.waitSeconds, (Date.now() - from) / 1000, labels);
   }
 
   /** Waits for somebody outside. The wait does not count towards the wall clock. */
@@ -139,6 +143,7 @@ export class Limits {
 
   /** Stops the run by a limit, so that nothing more starts. The first reason wins. */
   stopBy(by: StoppedBy, message: string): ApplicationFailure {
+    if (this.stop === null) record(metricMeter, METRICS.budgetRefusals, 1, { limit: by });
     this.stop ??= { by, failure: limitFailure(by, message) };
     return this.stop.failure;
   }

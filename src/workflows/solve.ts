@@ -4,6 +4,7 @@ import {
   CancellationScope,
   condition,
   log,
+  metricMeter,
   workflowInfo,
 } from '@temporalio/workflow';
 import { isRecord } from '../plan/validate';
@@ -13,6 +14,7 @@ import { READ_TEXT, RESOLVE_RUN, SOLVE_WORKFLOW } from '../protocol/names';
 import { keptOutputs, questionOf } from '../protocol/planning';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text, TextRef } from '../protocol/text';
+import { METRICS, record } from '../telemetry/metrics';
 import { describeEnd, whyDegraded } from '../trace/describe';
 import { configurationActivities, storeActivities } from './activities';
 import { reviewAnswer } from './child';
@@ -150,5 +152,7 @@ function end({ recorder, steering: { limits } }: RunStart, how: End): void {
   const spent = limits === null ? {} : { spentAtMost: limits.spentAtMost };
   recorder.record({ kind: 'ended', ...how, stoppedBy, ...spent, at: now() });
   // The line of the whole run covers its parts.
-  if (workflowInfo().workflowType === SOLVE_WORKFLOW) log.info(describeEnd(recorder.trace));
+  if (workflowInfo().workflowType !== SOLVE_WORKFLOW) return;
+  record(metricMeter, METRICS.solves, 1, { status: how.status });
+  log.info(describeEnd(recorder.trace));
 }

@@ -8,6 +8,7 @@ import { GATEWAY_PORT } from '../../src/cli/serve/gateway';
 import { endedWith, type RunningCommand } from './command';
 import { poolAt, serverRuns } from './folder';
 import { PLAN, useStage } from './stage';
+import { closedPort } from '../support/closed-port';
 import { until, untilGone } from '../support/until';
 
 const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'Paris' } });
@@ -186,6 +187,28 @@ test('the gateway answers the printed command, and after a kill returns with the
   await up.hear(/The gateway is working again/);
   expect((await ask()).status).toBe(200);
 }, 60_000);
+
+test("`up --metrics`: the gateway shows the worker's metrics, a restarted worker's too, and all lines are JSON", async () => {
+  const port = await closedPort();
+  const up = start(['up', '--metrics', String(port), '--log-format', 'json']);
+  await up.hear(/"message":"Ready/);
+  const [, url = ''] = await up.hear(/Gateway +(\S+)\/v1 /);
+  const [, key = ''] = await up.hear(/Key +(\S+?)\\n/);
+  const read = async (): Promise<string> => {
+    const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${key}` } });
+    return response.text();
+  };
+  const counted = /^conductor_model_calls_total\{.*model="boss".*\} (\d+)$/m;
+  expect(await read()).not.toMatch(counted);
+  expect(await run('solve', 'Where?')).toMatchObject({ code: 0 });
+  expect(await read()).toMatch(/^temporal_conductor_gateway_streams_open 0$/m);
+  expect(counted.exec(await read())?.[1]).toBe('1');
+  process.kill(await workerOf(up), 'SIGKILL');
+  await up.hear(/"level":"WARN".*was killed by SIGKILL[^]*The worker is working again/);
+  expect(await read()).toMatch(/^temporal_worker_task_slots_available\{/m);
+  const { stderr } = await up.end('SIGINT');
+  for (const line of stderr.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('message');
+}, 120_000);
 
 test.each(['activity', 'workflow'] as const)(
   'a run that waits for a pool %s on a queue without a worker says so, with a remedy',

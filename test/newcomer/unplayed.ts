@@ -51,6 +51,11 @@ export const UNPLAYED: readonly Unplayed[] = [
     commands: ['export HTTPS_PROXY', 'export NO_PROXY', 'temporal-conductor doctor'],
   },
   {
+    page: 'docs/operate.md',
+    because: 'needs what reads metrics: test/cli/metrics plays `worker`, and test/cli/up plays `up`',
+    commands: ['temporal-conductor worker --metrics', 'temporal-conductor up --metrics'],
+  },
+  {
     page: 'docs/failures.md',
     because: 'follows a kill at a certain moment: test/durability and npm run chaos',
     commands: [

@@ -8,6 +8,7 @@ import { reasonOf } from '../../errors';
 import type { SharedState, SharedStates, Store } from '../../store/store';
 import type { ModelCall, Pacing } from '../send-request';
 import { toError } from '../as-failure';
+import { measureWait } from '../measure';
 import { type Permit, RateLimiter, type RateLimiterSettings } from './limiter';
 import type { RateRefusal } from './window';
 
@@ -38,6 +39,7 @@ export function createPacing(config: Config, { rates }: Pick<Store, 'rates'>): P
       throw toError({ type: FAILURES.storeUnavailable, message, retryable: true }, earlier);
     });
     if (!('reason' in permit)) return permit;
+    if (!isFinal(call, permit)) measureWait(config, call.card, permit);
     throw toError(refused(call, permit, limiter, among), earlier);
   };
 }
@@ -113,7 +115,8 @@ function tokensOf({ messages, maxOutputTokens }: ModelCall): number {
  * as an attempt, and Temporal retries when there is room. If the circuit is open and another worker stands in, the
  * failure is final, and the trace shows why the other one answered.
  */
-function refused(call: ModelCall, { reason, waitMs }: RateRefusal, { settings }: RateLimiter, among: string) {
+function refused(call: ModelCall, refusal: RateRefusal, { settings }: RateLimiter, among: string) {
+  const { reason, waitMs } = refusal;
   const { requestsPerMinute: requests, tokensPerMinute: tokens, concurrency, failures } = settings;
   const rates = [requests < Infinity && `${requests} requests`, tokens < Infinity && `${tokens} tokens`];
   const why = {
@@ -121,13 +124,18 @@ function refused(call: ModelCall, { reason, waitMs }: RateRefusal, { settings }:
     concurrency: `already has ${concurrency} concurrent requests from ${among}, its limit`,
     rate: `has reached its limit of ${rates.filter(Boolean).join(' or ')} per minute, counted over ${among}`,
   }[reason];
-  const isFinal = reason === 'circuit' && call.hasFallback === true;
+  const isWaitedFor = !isFinal(call, refusal);
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  const then = isFinal ? 'Another worker stands in.' : `It will be asked in ${seconds} s.`;
+  const then = isWaitedFor ? `It will be asked in ${seconds} s.` : 'Another worker stands in.';
   return {
     type: reason === 'circuit' ? FAILURES.circuitOpen : FAILURES.throttled,
     message: `${nameOfCard(call.card)} ${why}; no request was sent. ${then}`,
-    retryable: !isFinal,
-    nextRetryDelayMs: isFinal ? null : Math.ceil(waitMs),
+    retryable: isWaitedFor,
+    nextRetryDelayMs: isWaitedFor ? Math.ceil(waitMs) : null,
   };
+}
+
+/** Whether nobody waits for an open circuit, since another worker stands in. */
+function isFinal({ hasFallback }: ModelCall, { reason }: RateRefusal): boolean {
+  return reason === 'circuit' && hasFallback === true;
 }

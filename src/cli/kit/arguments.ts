@@ -1,7 +1,9 @@
-import { type Command, type CommandOptions, InvalidArgumentError } from 'commander';
+import { isIPv4, isIPv6 } from 'node:net';
+import { type Command, type CommandOptions, InvalidArgumentError, Option } from 'commander';
 import { DAY_MS, durationMs, isDuration } from '../../config/duration';
 import { MAX_CALLS, MAX_COST_USD } from '../../protocol/messages';
 import type { ExitCode } from './ending';
+import { LOG_FORMS } from './log-form';
 
 type Actions<Name extends string> = Readonly<Record<Name, (...args: never[]) => Promise<ExitCode>>>;
 
@@ -25,6 +27,15 @@ export function addersTo(parent: Command): { readonly add: Add; readonly addOffl
   const add: Add = (...named) => addOffline(...named).option('--trust', TRUST);
   return { add, addOffline };
 }
+
+/** Options of the commands that serve. */
+export const METRICS_OPTION = [
+  '--metrics <[host:]port>',
+  "answer Prometheus there with the worker's metrics (default host: 127.0.0.1)",
+] as const;
+export const LOG_FORMAT_OPTION = new Option('--log-format <format>', 'of each line that is written')
+  .choices(LOG_FORMS)
+  .default('text');
 
 const TRUST = 'send keys and passwords where the configuration says, and remember that for its folder';
 
@@ -118,6 +129,13 @@ export const read = {
   page: reader('an http:// or https:// address that ends without a slash', (text) =>
     URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.endsWith('/') ? text : undefined,
   ),
+  /** Address to listen on, as `host:port`. */
+  address: reader('a port, or an address of this machine with one, e.g. 9464 or 0.0.0.0:9464', (text) => {
+    const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
+    const isPort = Number(port) >= 1 && Number(port) <= 65_535;
+    const isHost = isIPv4(host) || (/^\[.+\]$/.test(host) && isIPv6(host.slice(1, -1)));
+    return isPort && isHost ? `${host}:${Number(port)}` : undefined;
+  }),
   origins: repeated(
     reader('an origin as browsers send it, e.g. http://127.0.0.1:8233', (text) =>
       URL.canParse(text) && new URL(text).origin === text ? [text] : undefined,

@@ -34,7 +34,9 @@ export interface Session {
 }
 
 export interface SessionOptions
-  extends Partial<Pick<WorkerSettings, 'graceMs' | 'log'>>, Pick<WorkerParts, 'servesCheckpoints'> {
+  extends
+    Partial<Pick<WorkerSettings, 'graceMs' | 'log' | 'metrics'>>,
+    Pick<WorkerParts, 'servesCheckpoints'> {
   /**
    * `look`: no worker. `work`: a worker for any server. `follow`: a worker for the embedded server only, so that a run
    * left behind continues and a cancellation is heard. `steer`: as `follow`, but without calls, which would be cut off,
@@ -94,17 +96,17 @@ export async function withSession<Result>(
 
 // Temporal's native core is the slowest module to load, and few commands need it.
 
-async function connect(server: TemporalServer, { natively, log }: SessionOptions) {
+async function connect(server: TemporalServer, { natively, ...how }: SessionOptions) {
   if (natively !== true) return Connection.connect(viaProxy(server.connection));
-  const { connectNatively } = await import('./start-worker.js');
-  return connectNatively(server, log);
+  const { connectNatively } = await import('./native-core.js');
+  return connectNatively(server, how);
 }
 
 async function bringWorker(
   server: TemporalServer,
   parts: WorkerParts,
   options: WorkOptions,
-  { role, stays, graceMs = 0, log }: SessionOptions,
+  { role, stays, graceMs = 0, log, metrics }: SessionOptions,
 ): Promise<RunningWorker | null> {
   if (stays === true) await requireOwnRuns(server, options.trust);
   if (role === 'look' || (role !== 'work' && !server.embedded)) return null;
@@ -114,7 +116,7 @@ async function bringWorker(
     await requireOwnRuns(server, options.trust);
   }
   const { startWorker } = await import('./start-worker.js');
-  return startWorker(server, parts, { graceMs, log, makesCalls });
+  return startWorker(server, parts, { graceMs, log, metrics, makesCalls });
 }
 
 /** Attaches to the configured server, else the folder's own. @throws UsageError if neither can do what is needed */

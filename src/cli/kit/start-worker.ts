@@ -1,32 +1,18 @@
-import { appendFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  DefaultLogger,
-  type LogEntry,
-  NativeConnection,
-  Runtime,
-  Worker,
-  type WorkerOptions,
-} from '@temporalio/worker';
+import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { conductorsOf } from '../../config/cards';
 import { encryptionConverter } from '../../encryption/codec';
 import type { KeyRing } from '../../encryption/key-ring';
-import { reasonOf } from '../../errors';
-import { remedyOfTls, type Say, type TemporalServer } from '../../local/configured-server';
-import { describeProxy } from '../../network/proxy';
-import { nativelyViaProxy, proxyOfTemporal } from '../../local/temporal-route';
+import type { TemporalServer } from '../../local/configured-server';
 import { PLAIN_FAILURES } from '../../protocol/names';
-import { makeOwnFolder, OWN_FOLDER } from '../../runtime/own-folder';
 import type { Store } from '../../store/store';
 import type { TrainableConfig } from '../../training/config';
-import { harmless, say } from './terminal';
+import { connectNatively, type NativeSettings, stepInLog } from './native-core';
 
-export interface WorkerSettings {
+export interface WorkerSettings extends NativeSettings {
   readonly graceMs: number;
   readonly makesCalls: boolean;
-  /** Receives the SDK's warnings. Default: a file, since the terminal belongs to the live view. */
-  readonly log?: Say;
 }
 
 export interface WorkerParts {
@@ -51,11 +37,11 @@ const BREAK_OFF_MS = 5_000;
 export async function startWorker(
   server: TemporalServer,
   parts: WorkerParts,
-  { graceMs, makesCalls, log }: WorkerSettings,
+  { graceMs, makesCalls, ...native }: WorkerSettings,
 ): Promise<RunningWorker> {
   const { config, keys } = parts;
   const workflowBundle = await bundleFor(keys);
-  const connection = await connectNatively(server, log);
+  const connection = await connectNatively(server, native);
   const plugin = await pluginFor(parts);
   const creation = Worker.create({
     connection,
@@ -64,6 +50,7 @@ export async function startWorker(
     workflowBundle,
     dataConverter: keys && encryptionConverter(keys, config.encryption),
     plugins: [plugin],
+    interceptors: { activity: [stepInLog] },
     enableNonLocalActivities: makesCalls,
     shutdownGraceTime: graceMs,
     shutdownForceTime: graceMs + BREAK_OFF_MS,
@@ -108,63 +95,4 @@ const BUNDLE = join(__dirname, '..', '..', 'workflow-bundle.js');
 async function bundleFor(keys: KeyRing | undefined): Promise<WorkerOptions['workflowBundle']> {
   if (keys !== undefined) return { codePath: BUNDLE };
   return { code: `globalThis.${PLAIN_FAILURES} = true; ${await readFile(BUNDLE, 'utf8')}` };
-}
-
-/**
- * Connects through Temporal's native core, which workers need. It loads more slowly than a client's own connection, but
- * needs less CPU per call. @param log takes the SDK's warnings; default: a file, since the terminal has the live view
- */
-export async function connectNatively(
-  server: TemporalServer,
-  log: Say = sayToFile,
-): Promise<NativeConnection> {
-  installRuntime(log);
-  return NativeConnection.connect(nativelyViaProxy(server.connection)).catch((error: unknown) => {
-    const reason = reasonOf(error);
-    // The native core looks for certificates in other places than Node, so it may fail where a client succeeds.
-    const remedy =
-      remedyOfTls(reason) ?? 'Other commands reach it: see whether it has just gone away, and try again';
-    const proxy = proxyOfTemporal(server.connection);
-    const through = proxy === null ? '' : ` through ${describeProxy(proxy)}`;
-    const what = `this process cannot connect to Temporal at ${server.address}${through}`;
-    // The native core may add its stack.
-    const [why = ''] = reason.split('\n');
-    throw new Error(`${what}: ${why.trim()}. ${remedy}`, { cause: error });
-  });
-}
-
-/** Must precede all other use of Temporal's native core. Signals are ours: a command must stop more than its worker. */
-function installRuntime(log: Say): void {
-  Runtime.install({
-    logger: new DefaultLogger('INFO', (entry) => {
-      // At level INFO, logs only our workflows: one line for each run that ends.
-      if (entry.level !== 'INFO' || entry.meta?.sdkComponent === 'workflow') log(describeEntry(entry));
-    }),
-    telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
-    shutdownSignals: [],
-  });
-}
-
-const LOG = join(OWN_FOLDER, 'worker.log');
-
-let isLogLost = false;
-
-/** A full disk loses lines of the log, and stops no run: the logger's caller could not handle an error. */
-function sayToFile(line: string): void {
-  try {
-    makeOwnFolder(OWN_FOLDER);
-    appendFileSync(LOG, `${harmless(line)}\n`, { mode: 0o600 });
-  } catch (error) {
-    if (!isLogLost) say(`${LOG} cannot be written (${reasonOf(error)}): what the worker reports is lost.`);
-    isLogLost = true;
-  }
-}
-
-const FACTS = ['workflowId', 'activityType', 'attempt', 'taskQueue'] as const;
-
-function describeEntry({ level, message, timestampNanos, meta = {} }: LogEntry): string {
-  const time = new Date(Number(timestampNanos / 1_000_000n)).toISOString();
-  const facts = FACTS.flatMap((fact) => (meta[fact] === undefined ? [] : [`${fact}=${String(meta[fact])}`]));
-  const reason = meta.error instanceof Error ? `: ${meta.error.message}` : '';
-  return [time, level, `${message}${reason}`, ...facts].join(' ');
 }

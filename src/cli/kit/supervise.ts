@@ -83,7 +83,8 @@ async function supervise(
       throw new Error(`${what}; runs are kept, and go on with the next "temporal-conductor ${command}"`);
     }
     const pauseMs = FIRST_PAUSE_MS * 2 ** (crashes - 1);
-    say(`The ${name} in process ${child.pid ?? 0} ${how}: it is started again in ${pauseMs / 1000} s.`);
+    const when = `it is started again in ${pauseMs / 1000} s`;
+    say(`The ${name} in process ${child.pid ?? 0} ${how}: ${when}.`, { level: 'WARN' });
     await pause(pauseMs, undefined, { signal: stop }).catch(() => undefined);
   }
   return EXIT.answered;

@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 import { type Paint, PLAIN } from '../../trace/lines';
+import { isLoggedAsJson, type LineFacts, logAs, type LogForm, objectOf } from './log-form';
 
 export type Screen = NodeJS.WriteStream;
 
@@ -49,10 +50,10 @@ export function harmless(text: string, painted = false): string {
 }
 
 /** Serialises to JSON with control characters escaped, so that it cannot steer a terminal. */
-export function toJson(value: unknown): string {
+export function toJson(value: unknown, indent = 2): string {
   const escape = (character: string): string =>
     `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(value, null, 2).replace(STEERING, escape);
+  return JSON.stringify(value, null, indent).replace(STEERING, escape);
 }
 
 /** Output for commander, whose messages quote arguments. */
@@ -71,12 +72,26 @@ export function setOnScreen(picture: typeof onScreen): void {
 /** Whether the last line printed on the terminal is unfinished. */
 let isInLine = false;
 
-/** Writes a message to stderr. Only answers and requested output go to stdout. */
-export function say(line: string): void {
+/** Writes a message to stderr, as it is or as one JSON object. Only answers and requested output go to stdout. */
+export function say(line: string, facts: LineFacts = {}): void {
   onScreen?.clear();
-  process.stderr.write(`${isInLine ? '\n' : ''}${harmless(line)}\n`);
+  const written = isLoggedAsJson() ? toJson(objectOf(line, facts), 0) : harmless(line);
+  process.stderr.write(`${isInLine ? '\n' : ''}${written}\n`);
   isInLine = false;
   onScreen?.redraw();
+}
+
+/** Chooses the form of all that this process says, with what Node itself would print: warnings, and a crash. */
+export function sayAs(form: LogForm): void {
+  logAs(form);
+  if (form === 'text') return;
+  process.removeAllListeners('warning').on('warning', ({ message }) => {
+    say(message, { level: 'WARN' });
+  });
+  process.once('uncaughtException', ({ message, stack = message }) => {
+    say(stack, { level: 'ERROR' });
+    process.exit(1);
+  });
 }
 
 export function isPersonHere(): boolean {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asPart, DRAIN_MS, GATEWAY_HOST, refuseTaken, watchConfig } from './serve';
+import { asPart, DRAIN_MS, GATEWAY_HOST, refuseTaken, type ServeOptions, watchConfig } from './serve';
 import { type ExitCode, EXIT, listenForInterruption, untilInterrupted } from '../kit/ending';
 import { loadSettings, type WorkOptions } from '../kit/load-settings';
 import { type Session, withSession } from '../kit/session';
@@ -20,21 +20,21 @@ export const GATEWAY_PORT = 8484;
 
 const SESSION = { role: 'look', natively: true } as const;
 
-type ServeOptions = WorkOptions &
+type GatewayCommand = WorkOptions &
   Pick<Address, 'port' | 'host'> & {
     readonly allowHost?: string[];
     readonly temporalUi?: string;
   };
 
 /** `gateway`: serves clients of OpenAI and Anthropic in production; the server and workers run elsewhere. */
-export async function gateway(options: ServeOptions): Promise<ExitCode> {
+export async function gateway(options: GatewayCommand): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const loaded = await loadSettings(options);
   await checkStore(loaded.store);
   return withSession(loaded, options, { ...SESSION, outliving: 'gateway' }, async (session) => {
     const place = { port: options.port, host: options.host, allowHosts: options.allowHost ?? [] };
-    const listening = await serve(session, place, options.temporalUi).catch((cause: unknown) =>
-      refuseTaken(place.port, cause),
+    const listening = await serve(session, place, { temporalUi: options.temporalUi }).catch(
+      (cause: unknown) => refuseTaken(place.port, cause),
     );
     say(await describeGateway(session, listening));
     say(READY);
@@ -46,14 +46,15 @@ export async function gateway(options: ServeOptions): Promise<ExitCode> {
 }
 
 /** `up-gateway`: runs the gateway of `up` until `up` asks it to stop or exits. */
-export function upGateway(options: WorkOptions): Promise<ExitCode> {
+export function upGateway(options: ServeOptions): Promise<ExitCode> {
+  const beside = { workerMetrics: options.metrics };
   return asPart(options, SESSION, async (session, { port, sayReady, stop }) => {
     const place = { port: port ?? GATEWAY_PORT, host: GATEWAY_HOST, allowHosts: [] };
-    const listening = await serve(session, place).catch((error: unknown) => {
+    const listening = await serve(session, place, beside).catch((error: unknown) => {
       // The port is usually taken by another folder's gateway; `up` does not depend on this port.
       if (codeOf(error) !== 'EADDRINUSE') throw error;
       say(`Port ${place.port} is taken, so the gateway listens on another one; choose it with "up --port".`);
-      return serve(session, { ...place, port: 0 });
+      return serve(session, { ...place, port: 0 }, beside);
     });
     sayReady({ line: await describeGateway(session, listening), port: Number(new URL(listening.url).port) });
     await untilInterrupted(stop);
@@ -66,11 +67,24 @@ async function drain({ close }: ListeningGateway): Promise<void> {
   await close(DRAIN_MS);
 }
 
-function serve(session: Session, address: Address, temporalUi?: string): Promise<ListeningGateway> {
+interface Beside {
+  readonly temporalUi?: string | undefined;
+  readonly workerMetrics?: string | undefined;
+}
+
+function serve(
+  session: Session,
+  address: Address,
+  { temporalUi, workerMetrics }: Beside,
+): Promise<ListeningGateway> {
   const { conductor, temporal, config, store, server } = session;
   const ui = temporalUi ?? server.uiAddress;
   const workflowsPage = ui === null ? undefined : `${ui}/namespaces/${server.namespace}/workflows`;
-  return startGateway({ conductor, temporal, config, store, workflowsPage, say }, address);
+  const sayError = (line: string): void => {
+    say(line, { level: 'ERROR' });
+  };
+  const parts = { conductor, temporal, config, store, workflowsPage, workerMetrics, say: sayError };
+  return startGateway(parts, address);
 }
 
 async function describeGateway({ store, server }: Session, { url }: Listening): Promise<string> {

@@ -21,6 +21,7 @@ import {
 import { sayResumed } from '../kit/view/follow-run';
 import { type Session, type SessionOptions, withSession } from '../kit/session';
 import type { RunningWorker } from '../kit/start-worker';
+import type { LogForm } from '../kit/log-form';
 import { fileOf, loadServable, loadSettings, type WorkOptions } from '../kit/load-settings';
 import { READY, STOP, superviseAll, type Supervised } from '../kit/supervise';
 import { say } from '../kit/terminal';
@@ -33,11 +34,18 @@ const WORK = { role: 'work', graceMs: DRAIN_MS, log: say } as const;
 /** Address of the gateway of `up`. */
 export const GATEWAY_HOST = '127.0.0.1';
 
+/** Options of all commands with a worker. */
+export interface ServeOptions extends WorkOptions {
+  /** Address that answers Prometheus with the worker's metrics, as `host:port`. */
+  readonly metrics?: string;
+  readonly logFormat?: LogForm;
+}
+
 /** `up`: everything on one machine. Other commands of this folder share its server. */
-export async function up({ port, ...options }: WorkOptions & { readonly port?: number }): Promise<ExitCode> {
+export async function up({ port, ...options }: ServeOptions & { readonly port?: number }): Promise<ExitCode> {
   if (port !== undefined) await requireFree(port);
-  return serveHere(options, 'up', ({ config, file }) => [
-    { ...partProcess('gateway', 'up-gateway', config, { file, port }), stopsFirst: true },
+  return serveHere(options, 'up', ({ config }) => [
+    { ...partProcess('gateway', 'up-gateway', config, { ...options, port }), stopsFirst: true },
   ]);
 }
 
@@ -56,7 +64,7 @@ export function refuseTaken(port: number, cause: unknown): never {
 
 /** Runs a server, a worker and the other parts of a command for this folder, until Ctrl-C. */
 export async function serveHere(
-  options: WorkOptions,
+  options: ServeOptions,
   command: string,
   partsOn: (session: Session) => readonly Supervised[],
 ): Promise<ExitCode> {
@@ -68,7 +76,7 @@ export async function serveHere(
     await sayResumed(session);
     watchConfig(options, command);
     say(describeSession(session));
-    const worker = partProcess('worker', 'up-worker', loaded, { file: session.file });
+    const worker = partProcess('worker', 'up-worker', loaded, options);
     return superviseAll([worker, ...partsOn(session)], command, interruption);
   });
 }
@@ -90,13 +98,14 @@ function partProcess(
   name: string,
   command: string,
   config: TrainableConfig,
-  { file, port: wanted }: { readonly file: string | undefined; readonly port?: number | undefined },
+  { config: file, metrics, logFormat, port: wanted }: ServeOptions & { readonly port?: number | undefined },
 ): Supervised {
   const main = join(__dirname, '..', 'main.js');
-  const named = file === undefined ? [] : ['--config', file];
+  const named = Object.entries({ '--config': file, '--metrics': metrics, '--log-format': logFormat });
+  const args = named.flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
   let port = wanted ?? null;
   const start = (sayReady: (line: string) => void): ChildProcess => {
-    const child = startProgram(process.execPath, [...process.execArgv, main, command, ...named], {
+    const child = startProgram(process.execPath, [...process.execArgv, main, command, ...args], {
       cwd: process.cwd(),
       passes: 'all',
       detached: true,
@@ -126,9 +135,11 @@ interface Part {
 }
 
 /** `up-worker`: the worker process of `up`. */
-export function upWorker(options: WorkOptions): Promise<ExitCode> {
-  return asPart(options, WORK, async ({ worker, config }, { sayReady, stop }) => {
-    sayReady({ line: `Worker      task queue ${config.temporal.taskQueue}`, port: null });
+export function upWorker(options: ServeOptions): Promise<ExitCode> {
+  const { metrics } = options;
+  return asPart(options, { ...WORK, metrics }, async ({ worker, config }, { sayReady, stop }) => {
+    const lines = [`Worker      task queue ${config.temporal.taskQueue}`, ...metricsLine(metrics)];
+    sayReady({ line: lines.join('\n'), port: null });
     await unlessInterrupted(stop, worker?.ended ?? Promise.resolve());
   });
 }
@@ -204,15 +215,17 @@ async function runCommand([program = '', ...args]: readonly string[], env: NodeJ
 }
 
 /** `worker`: runs a worker for a server elsewhere, as in a production deployment. */
-export async function worker(options: WorkOptions & { readonly health?: number }): Promise<ExitCode> {
+export async function worker(options: ServeOptions & { readonly health?: number }): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const loaded = await loadServable(options);
   await checkStore(loaded.store);
-  return withSession(loaded, options, { ...WORK, elsewhere: true }, async (session) => {
+  const { metrics } = options;
+  return withSession(loaded, options, { ...WORK, metrics, elsewhere: true }, async (session) => {
     if (session.worker === null) throw new Error('the command "worker" has no worker');
     const health = options.health === undefined ? null : await serveHealth(options.health, session.worker);
     say(describeSession(session));
     if (health) say(`Health      ${health.url}`);
+    for (const line of metricsLine(metrics)) say(line);
     say(READY);
     watchConfig(options, 'worker');
     await unlessInterrupted(interruption, session.worker.ended).finally(() => health?.close());
@@ -237,6 +250,10 @@ export async function serveHealth(
   return listen(server, port).catch((cause: unknown) => {
     throw new UsageError(`--health cannot use port ${port} (${reasonOf(cause)}): choose another`, { cause });
   });
+}
+
+function metricsLine(metrics: string | undefined): string[] {
+  return metrics === undefined ? [] : [`Metrics     http://${metrics}/metrics`];
 }
 
 function sayDraining(): void {

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { addersTo, read, reader, run } from '../kit/arguments';
+import { addersTo, LOG_FORMAT_OPTION, METRICS_OPTION, read, reader, run } from '../kit/arguments';
 import { MAX_EXAMPLES } from '../../plan/plan';
 import { isTimeZone, MOST, readCheckpointId } from '../../training/names';
 
@@ -49,9 +49,10 @@ export function addTrainCommands(train: Command): void {
     .option('-y, --yes', 'ask nothing: take the defaults')
     .action(run(() => import('./init.js'), 'initTraining'));
 
-  add('up', 'run everything that nights need on this machine, until Ctrl-C').action(
-    run(() => import('./up.js'), 'trainUp'),
-  );
+  add('up', 'run everything that nights need on this machine, until Ctrl-C')
+    .option(...METRICS_OPTION, read.address)
+    .addOption(LOG_FORMAT_OPTION)
+    .action(run(() => import('./up.js'), 'trainUp'));
 
   addOf('start', 'start a night of training now, and leave it to running workers')
     .option('--cycles <number>', 'how many, instead of the configured number', read.countTo(MOST.cycles))

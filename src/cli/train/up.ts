@@ -3,11 +3,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { OWN_FOLDER } from '../../runtime/own-folder';
-import { DRAIN_MS, serveHere } from '../serve/serve';
+import { DRAIN_MS, serveHere, type ServeOptions } from '../serve/serve';
 import type { ExitCode } from '../kit/ending';
 import { UsageError } from '../../errors';
 import type { Session } from '../kit/session';
-import { loadSettings, type WorkOptions } from '../kit/load-settings';
+import { loadSettings } from '../kit/load-settings';
+import { isLoggedAsJson } from '../kit/log-form';
 import type { Supervised } from '../kit/supervise';
 import { say } from '../kit/terminal';
 import { readStoreUrl } from '../../config/store-url';
@@ -25,7 +26,7 @@ interface Trainer {
 }
 
 /** `train up`: runs all that nights need on one machine, once per folder: two trainers would share its checkpoints. */
-export async function trainUp(options: WorkOptions): Promise<ExitCode> {
+export async function trainUp(options: ServeOptions): Promise<ExitCode> {
   const training = trainingOf(await loadSettings(options));
   requireBase(training);
   const python = findTrainer();
@@ -106,8 +107,12 @@ function starting(
       env: { ...threads, ...env, ...more },
       passes: 'all',
       detached: true,
-      stdio: ['pipe', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', isLoggedAsJson() ? 'pipe' : 'inherit'],
     });
+    if (child.stderr !== null)
+      createInterface({ input: child.stderr }).on('line', (line) => {
+        say(line);
+      });
     if (child.stdout !== null)
       createInterface({ input: child.stdout }).once('line', () => {
         sayReady(line);

@@ -36,14 +36,27 @@ export function addHealth(app: App, gateway: Gateway): void {
     const health = await check();
     return c.json(health, Object.values(health).every(Boolean) ? 200 : 503);
   });
-  app.openapi(metricsRoute, (c) => {
+  app.openapi(metricsRoute, async (c) => {
     requireAdmin(c.get('key'));
-    return c.text(gateway.metrics.render(), 200, { 'content-type': 'text/plain; version=0.0.4' });
+    const all = gateway.metrics.render() + (await readWorkerMetrics(gateway));
+    return c.text(all, 200, { 'content-type': 'text/plain; version=0.0.4' });
   });
 }
 
 /** Timeout of each check, longer than a healthy server or store takes to answer. */
 const TIMEOUT_MS = 3000;
+
+/** Returns the metrics of the worker beside this gateway; nothing while it is away, as Prometheus would show it. */
+async function readWorkerMetrics({ workerMetrics: address }: Gateway): Promise<string> {
+  if (address === undefined) return '';
+  // An address of all addresses is one to listen on.
+  const reached = address.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
+  const answer = fetch(`http://${reached}/metrics`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  return answer.then(
+    (response) => (response.ok ? response.text() : ''),
+    () => '',
+  );
+}
 
 async function checkHealth({ workers, store }: Gateway): Promise<Health> {
   const orNothing = (asked: Promise<boolean>) => within(TIMEOUT_MS, asked).catch(() => null);

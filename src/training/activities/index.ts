@@ -10,7 +10,14 @@ import { checkTrainingInput, checkPlaces } from './check-input';
 import { closeCycle, type CloseCycleRequest, closeNight, keepCheckpoint } from './close-cycle';
 import { forgetCheckpoints } from './forget-checkpoints';
 import { keepRightPlans, writeExamples, type WriteExamplesRequest } from './imitate';
-import { findBaseline, judgeCanary, judgeCandidate } from './judge';
+import {
+  findBaseline,
+  judgeCanary,
+  type JudgeCanaryRequest,
+  judgeCandidate,
+  type JudgeCandidateRequest,
+} from './judge';
+import { measureCanary, measureCycle, measureGate } from './measure';
 import { openNight } from './open-night';
 import { writeRecord } from '../../store/records';
 import { keepGroup } from './records';
@@ -53,13 +60,22 @@ function activitiesOf({ config, store }: Given) {
       const metrics = await closeCycle(store, request);
       // The metric boards of the trainer's package read only the artifacts, never the store.
       await writeRecord(openSealed(config), metricsKey(metrics.trainRun, metrics.cycle), metrics);
+      measureCycle(metrics);
       return metrics;
     }, all),
     [names.CLOSE_NIGHT]: bind(closeNight, store),
     [names.FORGET_CHECKPOINTS]: bind(forgetCheckpoints, all),
     [names.FIND_BASELINE]: bind(findBaseline, all),
-    [names.JUDGE_CANDIDATE]: bind(judgeCandidate, store),
-    [names.JUDGE_CANARY]: bind(judgeCanary, store),
+    [names.JUDGE_CANDIDATE]: bind(async (_, request: JudgeCandidateRequest) => {
+      const decision = await judgeCandidate(store, request);
+      measureGate(decision);
+      return decision;
+    }, all),
+    [names.JUDGE_CANARY]: bind(async (_, request: JudgeCanaryRequest) => {
+      const decision = await judgeCanary(store, request);
+      measureCanary(decision);
+      return decision;
+    }, all),
   };
 }
 

@@ -25,7 +25,8 @@ async function configure(training: TrainableInput['training'] = {}): Promise<voi
   await stage.folder.write('conductor.yaml', { ...poolAt('http://127.0.0.1:1'), training: section });
 }
 
-const startTrainUp = (): RunningCommand => stage.start(['train', 'up'], { env: { PATH } });
+const startTrainUp = (...options: string[]): RunningCommand =>
+  stage.start(['train', 'up', ...options], { env: { PATH } });
 
 async function pidsOf(): Promise<number[]> {
   const programs = ['worker', 'policy-server'] as const;
@@ -109,6 +110,19 @@ test('ends with the reason, and stops the rest, if one program cannot start', as
   expect(await startTrainUp().ended).toMatchObject(endedWith(1, 'The worker cannot start: it is broken.'));
   await untilGone(...(await pidsOf()));
   expect(await serverRuns(stage.folder)).toBe(false);
+});
+
+test('as JSON, each line is an object, what a program of Python writes included', async () => {
+  await stage.folder.write('worker.broken', '');
+  const { code, stderr } = await startTrainUp('--log-format', 'json').ended;
+  const lines = stderr
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+  expect(lines).toContainEqual(
+    expect.objectContaining({ message: 'The worker cannot start: it is broken.' }),
+  );
+  expect(code).toBe(1);
 });
 
 test('names a missing model, trainer or section before anything is started', async () => {
