@@ -48,6 +48,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
   });
   app.onError((error, c) => {
     const refusal = asRefusal(error, gateway.say);
+    c.set('refused', refusal);
     const toBody = c.req.path.startsWith('/v1/messages') ? toAnthropicError : toOpenAiError;
     return c.json(toBody(refusal), refusal.status, refusal.headers);
   });

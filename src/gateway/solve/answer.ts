@@ -5,7 +5,7 @@ import type { Source } from '../access/streams';
 import { stopping } from '../closing';
 import { type EventFrame, streamEvents } from '../event-stream';
 import type { Env, Gateway } from '../gateway';
-import { asRefusal, givenUp, type Refusal, refusalOfRun } from '../refusal';
+import { givenUp, type Refusal, refusalOfRun } from '../refusal';
 import { type AnswerPlace, type EndFacts, endWithCalls, endWithSolve } from './answer-end';
 import { eventsOfAnswer, planKnown } from './answer-events';
 import { headersOf, noteOf, solveHeader, type SolveNote } from './facts';
@@ -51,8 +51,9 @@ export async function answer(
   const framed = {
     open: (gone: AbortSignal) => pieces.frames(piecemeal(answered, gone)),
     nothing: () => pieces.nothing(),
-    failed: (error: unknown) => pieces.error(asRefusal(error, gateway.say)),
-    stop: { signal: gateway.closing.over, frame: () => pieces.error(stopping(solve.id)) },
+    failed: (refusal: Refusal) => pieces.error(refusal),
+    stop: { signal: gateway.closing.over, refusal: stopping(solve.id) },
+    say: gateway.say,
     onGone: () => void leave(answered),
   };
   return streamEvents(c, framed, solveHeader(solve.id));
@@ -80,9 +81,14 @@ export async function beginAnswer(
 ): Promise<Answered> {
   const key = c.get('key');
   const { handed } = asked;
+  const endsWithClient = asked.extension.on_disconnect === 'cancel';
   const solve: Answered['solve'] =
     handed === undefined
-      ? await startSolve(c, gateway, requestOf(gateway.config, key, asked), { model: asked.model, memo })
+      ? await startSolve(c, gateway, requestOf(gateway.config, key, asked), {
+          model: asked.model,
+          memo,
+          endsWithClient,
+        })
       : await resumeSolve(c, gateway, handed);
   c.set('solve', solve.id);
   if (solve.isNew && mayAskBack(asked)) bookLater(key, solve);
