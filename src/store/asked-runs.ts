@@ -61,7 +61,12 @@ export async function noteAskedRun(
 }
 
 /** Changes a note. Returns false if somebody else did meanwhile. */
-export function changeAskedNote(store: Store, key: string, was: AskedNote, next: AskedNote): Promise<boolean> {
+export function changeAskedNote(
+  store: Store,
+  key: string,
+  was: AskedNote,
+  next: AskedNote,
+): Promise<boolean> {
   return store.replace(key, written(next), written(was));
 }
 

@@ -4,7 +4,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { ASKED_RUNS } from '../../src/store/asked-runs';
 import { openGateway, type TestGateway, useGateway } from '../support/gateway';
-import { step, useStage } from '../support/stage';
+import { useStage } from '../support/stage';
 import { until } from '../support/until';
 
 /*
@@ -31,6 +31,10 @@ const anthropic = ({ url, secret }: TestGateway): Anthropic =>
 /** Takes the first event of a stream: leaving the loop closes the connection. */
 async function leaveAfterFirst(stream: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of stream) return;
+}
+
+async function readToEnd(stream: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of stream) continue;
 }
 
 const asked = (content = QUESTION.content) => ({ model: 'worker/a', messages: [{ ...QUESTION, content }] });
@@ -168,9 +172,21 @@ test('a repeat joins no solve that was cancelled because its client left', async
   expect(await solvesOf(gateway)).toHaveLength(2);
 });
 
-test('an answer of which the start was taken back is asked for again, and not paid again', async () => {
-  stage.plan([step('a', 'Count.')]);
-  stage.providers.script('a', [{ fault: 'drip', ms: 60_000 }]);
+test('an answer that a stopping gateway broke off is sent by the next one', async () => {
+  const stopping = await openGateway(stage);
+  stopping.secret = gateway.secret;
+  await whileHeld(async (release) => {
+    const stream = await openAi(stopping).chat.completions.create({ ...asked(), stream: true });
+    const plain = CHAT.ask(stopping);
+    await until(paid, (count) => count === 2);
+    await stopping.close();
+    await expect(plain).rejects.toMatchObject({ status: 503 });
+    await expect(readToEnd(stream)).rejects.toThrow('this gateway is stopping');
+    const repeats = [CHAT.ask(gateway), CHAT.ask(gateway)];
+    release();
+    expect(await Promise.all(repeats)).toEqual(['Eight.', 'Eight.']);
+  });
+  expect(paid()).toBe(2);
 });
 
 /** Sends a request over a socket of its own, which the returned function cuts. */

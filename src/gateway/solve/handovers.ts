@@ -95,14 +95,12 @@ export class Handovers {
     for (;;) {
       await this.untilNoted();
       const runs = await readAskedRuns(this.store, digest);
-      const found = (await this.findCut(runs, lives)) ?? (isRetry ? await this.findLatest(runs) : undefined);
-      if (found !== undefined) {
-        if (await changeAskedNote(this.store, found.key, found.note, next)) return found;
-        // Another request was quicker.
-        continue;
-      }
+      const cut = await this.findCut(runs, lives);
+      const found = cut.length === 0 && isRetry ? await this.findLatest(runs) : cut;
+      for (const run of found) if (await changeAskedNote(this.store, run.key, run.note, next)) return run;
       const unknown = runs.filter(({ note }) => this.isSentElsewhere(note) && !lives.has(note.gateway));
-      if (unknown.length === 0) return null;
+      // Of what was found, other requests were quicker.
+      if (found.length === 0 && unknown.length === 0) return null;
       await eachInParallel(new Set(unknown.map(({ note }) => note.gateway)), async (gateway) => {
         lives.set(gateway, await this.pulse.isBeating(gateway));
       });
@@ -112,28 +110,31 @@ export class Handovers {
   private async findCut(
     runs: readonly AskedRun[],
     lives: ReadonlyMap<string, boolean>,
-  ): Promise<AskedRun | undefined> {
+  ): Promise<readonly AskedRun[]> {
     const isLost = ({ state, gateway, sending }: AskedNote): boolean => {
       if (state !== 'told') return false;
       return gateway === this.pulse.gateway ? !this.sendings.has(sending) : lives.get(gateway) === false;
     };
-    return runs.find(({ note }) => isLost(note)) ?? (await this.findSince(REPEAT_MS, runs, ['cut']));
+    const lost = runs.filter(({ note }) => isLost(note));
+    return [...lost, ...(await this.findSince(REPEAT_MS, runs, ['cut']))];
   }
 
   /** Finds the run that a client means which says that it asks again. */
-  private async findLatest(runs: readonly AskedRun[]): Promise<AskedRun | undefined> {
-    const sent = runs.find(({ note }) => note.state === 'told');
-    return sent ?? this.findSince(RETRY_MS, runs, ['cut', 'whole']);
+  private async findLatest(runs: readonly AskedRun[]): Promise<readonly AskedRun[]> {
+    const sent = runs.filter(({ note }) => note.state === 'told');
+    const ended = sent.length > 0 ? [] : await this.findSince(RETRY_MS, runs, ['cut', 'whole']);
+    return [...sent, ...ended].slice(0, 1);
   }
 
   private async findSince(
     ms: number,
     runs: readonly AskedRun[],
     states: readonly AskedNote['state'][],
-  ): Promise<AskedRun | undefined> {
-    const latest = runs.find(({ note }) => states.includes(note.state));
-    if (latest === undefined) return undefined;
-    return latest.changedAt >= (await timeAgo(this.store, ms)) ? latest : undefined;
+  ): Promise<readonly AskedRun[]> {
+    const ended = runs.filter(({ note }) => states.includes(note.state));
+    if (ended.length === 0) return [];
+    const since = await timeAgo(this.store, ms);
+    return ended.filter(({ changedAt }) => changedAt >= since);
   }
 
   private isSentElsewhere({ state, gateway }: AskedNote): boolean {
