@@ -16,7 +16,7 @@ import { addModels } from './surfaces/models';
 import { addResponses } from './surfaces/responses';
 import { addCost } from './api/cost';
 import { addEvaluations } from './api/evaluations';
-import { addHealth } from './api/health';
+import { addHealth, answerProbes } from './api/health';
 import { addSession } from './api/session';
 import { addSolves } from './api/solves';
 import { addSteering } from './api/steer';
@@ -60,6 +60,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
     throw new Refusal(404, message, { reason: 'unknown_url' });
   });
   app.use(secureHeaders(), checkHost(hosts), countRequests(gateway), stopInTime(gateway));
+  answerProbes(app);
   for (const [keyed, proof] of KEYED) app.use(keyed, requireKey(gateway, proof));
   app.use(limitBody(mostBytesOf));
   addSession(app, gateway);

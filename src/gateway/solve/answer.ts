@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { CallerCall, StartOptions } from '../../client';
+import type { CallerCall, SolveRequest, StartOptions } from '../../client';
 import type { Config } from '../../config/schema';
 import type { Source } from '../access/streams';
 import { stopping } from '../closing';
@@ -10,8 +10,9 @@ import { type AnswerPlace, type EndFacts, endWithCalls, endWithSolve } from './a
 import { eventsOfAnswer, planKnown } from './answer-events';
 import { headersOf, noteOf, solveHeader, type SolveNote } from './facts';
 import type { Extension } from './request-fields';
-import { requestOf } from './request-of';
+import { requestOf, withSideWorker } from './request-of';
 import { type Resumed, resumeSolve } from './resume';
+import { isSideRequest } from './side-request';
 import { bookLater, type Started, startSolve } from './start-solve';
 import type { SurfaceQuestion } from './surface-question';
 import { AnswerTeller, type AnswerEvent } from './told';
@@ -81,18 +82,22 @@ export async function beginAnswer(
 ): Promise<Answered> {
   const key = c.get('key');
   const { handed } = asked;
-  const endsWithClient = asked.extension.on_disconnect === 'cancel';
   const solve: Answered['solve'] =
     handed === undefined
-      ? await startSolve(c, gateway, requestOf(gateway.config, key, asked), {
+      ? await startSolve(c, gateway, requestFor(c, gateway, asked), {
           model: asked.model,
           memo,
-          endsWithClient,
+          endsWithClient: asked.extension.on_disconnect === 'cancel',
         })
       : await resumeSolve(c, gateway, handed);
   c.set('solve', solve.id);
   if (solve.isNew && mayAskBack(asked)) bookLater(key, solve);
   return { gateway, asked, solve, id: answerIdOf(solve) };
+}
+
+function requestFor(c: Context<Env>, { config }: Gateway, asked: SurfaceQuestion): SolveRequest {
+  const request = requestOf(config, c.get('key'), asked);
+  return isSideRequest(asked, c.req.header('user-agent')) ? withSideWorker(config, request) : request;
 }
 
 /** Returns the id of an answer: a client takes two answers of one id for one. */
