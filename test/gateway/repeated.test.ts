@@ -28,23 +28,26 @@ const openAi = ({ url, secret }: TestGateway): OpenAI =>
 const anthropic = ({ url, secret }: TestGateway): Anthropic =>
   new Anthropic({ baseURL: url, apiKey: secret, maxRetries: 0 });
 
-/** Takes the first event of a stream: leaving the loop closes the connection. */
+/** Takes the first event of a stream, and closes the connection. */
 async function leaveAfterFirst(stream: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of stream) return;
+  const events = stream[Symbol.asyncIterator]();
+  await events.next();
+  await events.return?.();
 }
 
 async function readToEnd(stream: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of stream) continue;
+  for await (const event of stream) void event;
 }
 
 const asked = (content = QUESTION.content) => ({ model: 'worker/a', messages: [{ ...QUESTION, content }] });
+const CHAT: Client = {
+  cut: async (at, content) =>
+    leaveAfterFirst(await openAi(at).chat.completions.create({ ...asked(content), stream: true })),
+  ask: async (at, content) =>
+    (await openAi(at).chat.completions.create(asked(content))).choices[0]?.message.content ?? '',
+};
 const CLIENTS: Readonly<Record<string, Client>> = {
-  'openai, chat': {
-    cut: async (at, content) =>
-      leaveAfterFirst(await openAi(at).chat.completions.create({ ...asked(content), stream: true })),
-    ask: async (at, content) =>
-      (await openAi(at).chat.completions.create(asked(content))).choices[0]?.message.content ?? '',
-  },
+  'openai, chat': CHAT,
   'openai, responses': {
     cut: async (at, input = QUESTION.content) =>
       leaveAfterFirst(await openAi(at).responses.create({ model: 'worker/a', input, stream: true })),
@@ -63,16 +66,15 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   },
 };
 const EACH = Object.entries(CLIENTS);
-const CHAT = CLIENTS['openai, chat'] as Client;
 
-/** Returns the ids of all solves that a key has started. */
-async function solvesOf({ secret }: TestGateway): Promise<string[]> {
+/** Returns the ids of all solves that a key has started, once Temporal lists this many. */
+async function solvesOf({ secret }: TestGateway, least: number): Promise<string[]> {
   const [, , keyId = ''] = secret.split('-');
-  const ids: string[] = [];
-  const query = `TaskQueue = "${stage.taskQueue}"`;
-  for await (const { workflowId } of stage.temporal.client.workflow.list({ query }))
-    if (workflowId.startsWith(`gw-${keyId}-`)) ids.push(workflowId);
-  return ids;
+  const look = async (): Promise<string[]> => {
+    const { runs } = await stage.client.list({ prefix: `gw-${keyId}-`, ended: 10 });
+    return runs.map(({ id }) => id);
+  };
+  return until(look, ({ length }) => length >= least);
 }
 
 /** Works on what is asked, with the answers of the model held back until `release`. */
@@ -138,7 +140,7 @@ test('equal requests side by side are solves of their own, and each repeat gets 
     await Promise.all([CHAT.cut(gateway), CHAT.cut(gateway)]);
     const first = CHAT.ask(gateway);
     const repeats = Promise.all([first, CHAT.ask(gateway), CHAT.ask(gateway)]);
-    await until(paid, (count) => count === 3);
+    await until(paid, (count) => count >= 3);
     release();
     expect(await repeats).toEqual(['Eight.', 'Eight.', 'Eight.']);
   });
@@ -150,9 +152,9 @@ test('any gateway of the store finds the solve, and none joins what another is s
   other.secret = gateway.secret;
   await whileHeld(async (release) => {
     const sent = CHAT.ask(gateway);
-    await until(paid, (count) => count === 1);
+    await until(paid, (count) => count >= 1);
     await CHAT.cut(other);
-    await until(paid, (count) => count === 2);
+    await until(paid, (count) => count >= 2);
     const repeated = CHAT.ask(gateway);
     release();
     expect(await Promise.all([sent, repeated])).toEqual(['Eight.', 'Eight.']);
@@ -169,7 +171,7 @@ test('a repeat joins no solve that was cancelled because its client left', async
     release();
     expect((await repeated).choices[0]?.message.content).toBe('Eight.');
   });
-  expect(await solvesOf(gateway)).toHaveLength(2);
+  expect(await solvesOf(gateway, 2)).toHaveLength(2);
 });
 
 test('an answer that a stopping gateway broke off is sent by the next one', async () => {
@@ -178,7 +180,7 @@ test('an answer that a stopping gateway broke off is sent by the next one', asyn
   await whileHeld(async (release) => {
     const stream = await openAi(stopping).chat.completions.create({ ...asked(), stream: true });
     const plain = CHAT.ask(stopping);
-    await until(paid, (count) => count === 2);
+    await until(paid, (count) => count >= 2);
     await stopping.close();
     await expect(plain).rejects.toMatchObject({ status: 503 });
     await expect(readToEnd(stream)).rejects.toThrow('this gateway is stopping');
@@ -217,8 +219,8 @@ test.each([
   await stage.whileWorking(async () => {
     const fields = Object.fromEntries(Object.entries(body).reverse());
     expect((await gateway.ask('POST', path, fields)).status).toBeLessThan(300);
-    await until(paid, (count) => count === 1);
+    await until(paid, (count) => count >= 1);
   });
-  expect(await solvesOf(gateway)).toHaveLength(1);
+  expect(await solvesOf(gateway, 1)).toHaveLength(1);
   expect(paid()).toBe(1);
 });

@@ -81,7 +81,7 @@ function withToolsOfItems(body: ResponseRequest, allowance: IgnoredFields): Resp
     typeof body.input === 'string' ? [] : body.input.filter(({ type }) => type === DECLARING_ITEM);
   if (items.length === 0 || leavesToolsOut(allowance)) return body;
   const lists = [body.tools, ...items.map(({ tools }) => tools)];
-  const declared: unknown[] = lists.flatMap((list: unknown) => (Array.isArray(list) ? list : []));
+  const declared = lists.flatMap((list: unknown): readonly unknown[] => (Array.isArray(list) ? list : []));
   const named = declared.map((tool) => [isRecord(tool) ? (tool.name ?? tool.type) : tool, tool] as const);
   return { ...body, tools: [...new Map(named).values()] };
 }
