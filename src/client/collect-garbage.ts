@@ -3,6 +3,7 @@ import type { Payload } from '@temporalio/common';
 import { DAY_MS } from '../config/duration';
 import { SOLVE_WORKFLOWS } from '../protocol/names';
 import { reasonOf } from '../errors';
+import { ASKED_RUNS, askedRunAt } from '../store/asked-runs';
 import { CALLER_CALLS, callerCallAt, readCallerCall, readCallerResult } from '../store/caller-calls';
 import { readKeptAnswer, rowKeys } from '../store/ledger';
 import { eachInParallel, type Store, sweep, type Swept, timeAgo } from '../store/store';
@@ -23,7 +24,7 @@ export interface CollectOptions {
 
 export interface Collected {
   readonly texts: Swept;
-  /** Kept answers of models, of tools and of callers, and answers that a vendor was still writing. */
+  /** Kept answers of models, of tools and of callers, answers that a vendor was still writing, and notes on requests. */
   readonly answers: Swept;
   readonly runs: number;
 }
@@ -89,10 +90,15 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
     const id = callerCallAt(key);
     return id === null || callsOfRuns.has(id);
   };
-  const answers = await sweep(store, ['answers/', 'background/', TOOL_CALLS, CALLER_CALLS], {
+  const isAskedLive = (key: string): boolean => {
+    const id = askedRunAt(key);
+    return id === null || workflowIds.has(id);
+  };
+  const answers = await sweep(store, ['answers/', 'background/', TOOL_CALLS, CALLER_CALLS, ASKED_RUNS], {
     than,
     dryRun,
     isLive: (key) => {
+      if (key.startsWith(ASKED_RUNS)) return isAskedLive(key);
       if (key.startsWith(CALLER_CALLS)) return isCallerCallLive(key);
       return key.startsWith(TOOL_CALLS) ? isToolCallLive(key) : isCallLive(key);
     },

@@ -226,6 +226,12 @@ const sections = z.strictObject({
   limits: limitsSchema.prefault({}),
   recursion: z.enum(['review', 'worker', 'both', 'never']).default('both'),
   temporal: temporalSchema.prefault({}),
+  gateway: z
+    .strictObject({
+      /** Id of the worker that answers, without a plan, what coding agents ask beside their users: titles. */
+      side: name.exactOptional(),
+    })
+    .default({}),
   store: z
     .string()
     .refine((url) => readStoreUrl(url) !== null, { error: `expected ${STORE_URL_FORMS}` })
@@ -248,8 +254,13 @@ const sections = z.strictObject({
 
 /** Content of a `conductor.yaml`. Unsupported settings are refused or reported as a notice, never ignored. */
 export const configSchema = sections.superRefine((config, context) => {
-  const { workers, baselines } = config;
+  const { workers, baselines, gateway } = config;
   checkTools(config, context);
+  const ids = workers.map(({ id }) => id);
+  if (gateway.side !== undefined && !ids.includes(gateway.side)) {
+    const message = `expected one of ${someOf(ids)}`;
+    context.addIssue({ code: 'custom', path: ['gateway', 'side'], message });
+  }
   for (const [path, card] of cardsIn(config)) {
     if (!('proxy' in card) || card.baseUrl === undefined || !isLoopback(new URL(card.baseUrl))) continue;
     const message = 'its baseUrl is an address of this machine, which no proxy leads to; remove it';

@@ -16,7 +16,7 @@ import { addModels } from './surfaces/models';
 import { addResponses } from './surfaces/responses';
 import { addCost } from './api/cost';
 import { addEvaluations } from './api/evaluations';
-import { addHealth } from './api/health';
+import { addHealth, answerProbes } from './api/health';
 import { addSession } from './api/session';
 import { addSolves } from './api/solves';
 import { addSteering } from './api/steer';
@@ -48,6 +48,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
   });
   app.onError((error, c) => {
     const refusal = asRefusal(error, gateway.say);
+    c.set('refused', refusal);
     const toBody = c.req.path.startsWith('/v1/messages') ? toAnthropicError : toOpenAiError;
     return c.json(toBody(refusal), refusal.status, refusal.headers);
   });
@@ -59,6 +60,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
     throw new Refusal(404, message, { reason: 'unknown_url' });
   });
   app.use(secureHeaders(), checkHost(hosts), countRequests(gateway), stopInTime(gateway));
+  answerProbes(app);
   for (const [keyed, proof] of KEYED) app.use(keyed, requireKey(gateway, proof));
   app.use(limitBody(mostBytesOf));
   addSession(app, gateway);

@@ -36,6 +36,6 @@ export function stopping(id?: string): Refusal {
   const remedy =
     id === undefined
       ? 'this gateway is stopping: send the request again'
-      : `this gateway is stopping, but solve ${id} goes on: send the request again with its Idempotency-Key, or read the answer at /api/solves/${id}`;
+      : `this gateway is stopping, but solve ${id} goes on: send the request again, or read the answer at /api/solves/${id}`;
   return new Refusal(503, remedy, { reason: 'gateway_stopping', retryAfterSeconds: 1, solve: id });
 }

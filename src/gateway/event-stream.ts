@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { unlessAborted, within } from '../runtime/turns';
 import type { Env } from './gateway';
+import { asRefusal, type Refusal } from './refusal';
 
 /** Longest silence of a stream: proxies close a connection that is idle for a minute. */
 const KEEP_ALIVE_MS = 10_000;
@@ -16,13 +17,15 @@ interface Framed {
   /** Returns a vendor's frame without content; null: a comment. */
   readonly nothing: () => EventFrame | null;
   /** Returns the vendor's frame for a failure after the status was sent. */
-  readonly failed: (error: unknown) => EventFrame;
+  readonly failed: (refusal: Refusal) => EventFrame;
   /** Ends the stream between two frames. */
   readonly stop: {
     readonly signal: AbortSignal;
-    /** Returns the last frame, which says how to go on; null: the client resumes by itself. */
-    readonly frame: () => EventFrame | null;
+    /** Says how to go on; null: the client resumes by itself. */
+    readonly refusal: Refusal | null;
   };
+  /** Logs an error that concerns no caller. */
+  readonly say: (line: string) => void;
   /** Called once if the client leaves before the last frame. */
   readonly onGone?: (() => void) | undefined;
 }
@@ -43,7 +46,7 @@ const COMMENT = ': still working\n\n';
  */
 export function streamEvents(
   c: Context<Env>,
-  { open, nothing, failed, stop, onGone }: Framed,
+  { open, nothing, failed, stop, say, onGone }: Framed,
   headers: Readonly<Record<string, string>>,
 ): Response {
   const encoder = new TextEncoder();
@@ -70,8 +73,10 @@ export function streamEvents(
     const coming = within(KEEP_ALIVE_MS, next);
     const news = await unlessAborted(stop.signal, coming).catch((error: unknown) => {
       isLast = true;
-      const value = stop.signal.aborted ? stop.frame() : failed(error);
-      return value === null ? DONE : { value, done: false as const };
+      const refusal = stop.signal.aborted ? stop.refusal : asRefusal(error, say);
+      if (refusal === null) return DONE;
+      c.set('refused', refusal);
+      return { value: failed(refusal), done: false as const };
     });
     if (news === null) {
       silences += 1;

@@ -9,6 +9,8 @@ import type { Key, KeyChecker, RequestRates } from './access/keys';
 import type { OpenStreams } from './access/streams';
 import type { Closing } from './closing';
 import type { Metrics } from './metrics';
+import type { Refusal } from './refusal';
+import type { Handovers } from './solve/handovers';
 import type { Sessions } from './access/passes';
 import type { Workers } from './workers';
 
@@ -33,15 +35,19 @@ export interface Gateway extends GatewayOptions {
   readonly budgets: DayBudgets;
   readonly rates: RequestRates;
   readonly streams: OpenStreams;
+  readonly handovers: Handovers;
   readonly workers: Workers;
   readonly metrics: Metrics;
   readonly closing: Closing;
 }
 
-/** Environment of Hono's contexts: `key` is set on all routes that need a key, `solve` once a request has a solve. */
+/**
+ * Environment of Hono's contexts: `key` is set on all routes that need a key, `solve` once a request has a solve,
+ * `refused` once its answer is an error.
+ */
 export interface Env {
   Bindings: HttpBindings;
-  Variables: { readonly key: Key; readonly solve?: string };
+  Variables: { readonly key: Key; readonly solve?: string; readonly refused?: Refusal };
 }
 
 export type App = OpenAPIHono<Env>;

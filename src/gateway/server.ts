@@ -14,9 +14,10 @@ import { KeyChecker, RequestRates } from './access/keys';
 import { PASSES, Sessions } from './access/passes';
 import { OpenStreams } from './access/streams';
 import { Metrics } from './metrics';
+import { Pulse, PULSES } from './pulse';
 import { Workers } from './workers';
 import { SPENDINGS } from './solve/answer-end';
-import { ASKED } from './solve/start-solve';
+import { forgetHandovers, Handovers } from './solve/handovers';
 import { RESPONSE_NOTES } from './surfaces/response-notes';
 import { forgetTranscripts } from './solve/transcript';
 
@@ -78,6 +79,7 @@ export async function startGateway(
     clearInterval(hangingUp);
     server.closeAllConnections();
     await closed;
+    await within(LAST_WORDS_MS, gateway.handovers.untilNoted());
     clearInterval(tidying);
   };
   return { url: listening.url, close };
@@ -93,6 +95,7 @@ function partsOf(options: GatewayOptions): Gateway {
     budgets: new DayBudgets(store, (id) => unlessNotFound(conductor.trace(id))),
     rates: new RequestRates(),
     streams: new OpenStreams(),
+    handovers: new Handovers(store, new Pulse(store)),
     workers: new Workers(temporal, config.temporal.taskQueue),
     metrics: new Metrics(),
     closing: new Closing(),
@@ -105,7 +108,8 @@ export async function tidy(store: Store): Promise<void> {
     const than = await timeAgo(store, lifeMs);
     await sweep(store, [folder], { than, isLive: () => false, dryRun: false });
   };
-  for (const { folder, lifeMs } of [ASKED, DAYS, SPENDINGS, RESPONSE_NOTES, ...Object.values(PASSES)])
+  for (const { folder, lifeMs } of [DAYS, PULSES, SPENDINGS, RESPONSE_NOTES, ...Object.values(PASSES)])
     await forget(folder, lifeMs).catch(() => undefined);
+  await forgetHandovers(store).catch(() => undefined);
   await forgetTranscripts(store).catch(() => undefined);
 }

@@ -10,6 +10,7 @@ import {
 } from '../../src';
 import type { TemporalServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
+import { noteAskedRun } from '../../src/store/asked-runs';
 import { keepAnswer, keepBegun, rowKeys, writeRow } from '../../src/store/ledger';
 import { LiveReader, LiveWriter } from '../../src/store/stream-log';
 import { ToolCallRecord } from '../../src/store/tool-calls';
@@ -81,7 +82,9 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     await elsewhere.close();
     const held = await solveAbout('bees');
     await untilListed(stage, held.id);
-    for (const { runId } of [held, gone]) {
+    for (const { id, runId } of [held, gone]) {
+      const note = { state: 'whole', gateway: 'one', sending: 'one' } as const;
+      await noteAskedRun(stage.store, 'asked', id, note);
       await keepBegunFor(stage.store, runId);
       await keepToolCall(stage.store, runId);
     }
@@ -91,9 +94,10 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     const foretold = await collect({ dryRun: true });
     const collected = await collect();
     expect(foretold).toEqual(collected);
-    // Texts per run: question, output and a tool's result. Answers per run: three of models, one begun, one of a tool.
-    expect(removedOf(collected)).toEqual([3, 5]);
-    expect(liveOf(collected)).toEqual([3, 5]);
+    // Texts per run: question, output and a tool's result. Answers per run: three of models, one begun, one of a tool, and
+    // a note on its request.
+    expect(removedOf(collected)).toEqual([3, 6]);
+    expect(liveOf(collected)).toEqual([3, 6]);
     expect(collected.texts.removed.bytes).toBeGreaterThanOrEqual(38_000);
     expect(await stage.client.trace(held.id)).toEqual(held);
     expect(await rowKeys(stage.store, gone.runId)).toHaveLength(3);

@@ -30,8 +30,11 @@ test.each<[string, Partial<ConfigInput>, readonly string[]]>([
   expect(differing(changes)).toEqual(names);
 });
 
-test('task queue, namespace and heartbeat do not affect the digest', () => {
-  const place = { temporal: { taskQueue: 'q', namespace: 'n', heartbeat: '5s' } } as const;
+test('task queue, namespace, heartbeat and the gateway do not affect the digest', () => {
+  const place = {
+    temporal: { taskQueue: 'q', namespace: 'n', heartbeat: '5s' },
+    gateway: { side: 'a' },
+  } as const;
   expect(differing(place)).toEqual([]);
 });
 

@@ -220,6 +220,11 @@ describe('refuses, with place, value and remedy,', () => {
       /^conductor\.yaml:4:52: workers\[1\]\.fallback\[0\] is "c": expected one of a, b/,
     ],
     [
+      'an unknown worker for side requests',
+      `${local('id: b')}\ngateway: { side: c }`,
+      /^conductor\.yaml:\d+:\d+: gateway\.side is "c": expected one of a, b/,
+    ],
+    [
       'a worker that stands in for itself',
       local('id: b, fallback: [b]'),
       /fallback\[0\] is "b": a worker cannot stand in for itself/,

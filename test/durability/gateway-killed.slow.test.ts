@@ -166,29 +166,36 @@ const contentOf = (frames: readonly string[]): string =>
 
 const solveOf = ({ headers }: Response): string => headers.get('x-conductor-solve') ?? '';
 
-killing(
-  'a chat request that is repeated after the death of its gateway is the same solve, and paid once',
-  async (stage) => {
-    const { secret } = await makeKey(stage);
-    const release = stage.providers.hold('a');
-    const gateway = await startGatewayProcess(stage);
-    await stage.whileWorking(async () => {
-      const lost = post(gateway, secret, CHAT, 'order-17').catch(() => null);
-      await stage.providers.waitForRequest(({ model }) => model === 'a');
-      await gateway.kill();
-      expect(await lost).toBeNull();
-      const next = await startGatewayProcess(stage);
-      const repeated = post(next, secret, CHAT, 'order-17');
-      release();
-      const response = await repeated;
-      expect(await response.json()).toMatchObject({ choices: [{ message: { content: TEXT } }] });
-      expect(await endedCalls(stage, solveOf(response))).toEqual([true]);
-      await next.kill();
-    });
-    expect(stage.requestsTo('a')).toHaveLength(1);
-  },
-  () => openStage({ workers: ['a'], simulation: { models: { a: { answer: TEXT } } } }),
-);
+for (const [how, idempotencyKey] of [
+  ['with its Idempotency-Key', 'order-17'],
+  ['without a word about the first time', undefined],
+] as const) {
+  killing(
+    `a chat request that is repeated ${how} after the death of its gateway is the same solve, and paid once`,
+    async (stage) => {
+      const { secret } = await makeKey(stage);
+      const release = stage.providers.hold('a');
+      const gateway = await startGatewayProcess(stage);
+      await stage.whileWorking(async () => {
+        const lost = post(gateway, secret, { ...CHAT, stream: true }, idempotencyKey)
+          .then((response) => response.text())
+          .catch(() => null);
+        await stage.providers.waitForRequest(({ model }) => model === 'a');
+        await gateway.kill();
+        expect(await lost).toBeNull();
+        const next = await startGatewayProcess(stage);
+        const repeated = post(next, secret, CHAT, idempotencyKey);
+        release();
+        const response = await repeated;
+        expect(await response.json()).toMatchObject({ choices: [{ message: { content: TEXT } }] });
+        expect(await endedCalls(stage, solveOf(response))).toEqual([true]);
+        await next.kill();
+      });
+      expect(stage.requestsTo('a')).toHaveLength(1);
+    },
+    () => openStage({ workers: ['a'], simulation: { models: { a: { answer: TEXT } } } }),
+  );
+}
 
 killing(
   'a chat stream that is repeated after the death of gateway and worker brings the whole answer',
@@ -275,9 +282,9 @@ killing(
   async (stage) => {
     const { key, secret } = await makeKey(stage, { usdPerDay: BUDGET_USD });
     const statuses: (number | null)[] = [];
-    const askFifty = (gateway: { readonly url: string }): Promise<unknown> => {
+    const askFifty = (gateway: { readonly url: string }, seed: number): Promise<unknown> => {
       const asked = Array.from({ length: 50 }, async () => {
-        const response = await post(gateway, secret, { ...CHAT, conductor: { max_cost_usd: MOST_USD } });
+        const response = await post(gateway, secret, { ...CHAT, seed, conductor: { max_cost_usd: MOST_USD } });
         await response.text();
         statuses.push(response.status);
       });
@@ -291,7 +298,7 @@ killing(
     const release = stage.providers.hold('a');
     await stage.whileWorking(async () => {
       const gateway = await startGatewayProcess(stage);
-      const lost = askFifty(gateway);
+      const lost = askFifty(gateway, 1);
       await stage.providers.waitForRequest(({ model }) => model === 'a');
       await gateway.kill();
       await lost;
@@ -300,7 +307,7 @@ killing(
 
       const next = await startGatewayProcess(stage);
       statuses.length = 0;
-      const asked = askFifty(next);
+      const asked = askFifty(next, 2);
       // No request can end yet: each is refused, or waits for its answer.
       const grants = await until(
         () => grantsOf(stage),

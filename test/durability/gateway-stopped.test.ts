@@ -114,7 +114,7 @@ test('what a stopping gateway cannot wait for ends with a word on how to go on, 
 
     const refused = await plain;
     const remedy = (id: string): string => {
-      return containing(`but solve ${id} goes on: send the request again with its Idempotency-Key, or read`);
+      return containing(`but solve ${id} goes on: send the request again, or read`);
     };
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     const error = { code: 'gateway_stopping', message: remedy(solveOf(refused)) };

@@ -290,6 +290,37 @@ describe('responses', () => {
     });
   });
 
+  test('functions that Codex declares in an item are taken like others, the later of two with one name', async () => {
+    const exec = { type: 'custom', name: 'exec', description: 'Runs code.' };
+    const declaring = (description: string) => ({
+      type: 'additional_tools',
+      role: 'developer',
+      tools: [{ type: 'namespace', name: 'functions', description, tools: [exec, { ...TOOL, description }] }],
+    });
+    const question = { role: 'user', content: QUESTION.content };
+    const input = [declaring('Old.'), declaring('New.'), question] as unknown as ResponseInputItem[];
+    first = { text: '', calls: [{ name: 'functions__exec', input: { input: 'read()' } }] };
+    await stage.whileWorking(async () => {
+      const { model } = INPUT;
+      const asking = await openAi().responses.create({ model, input });
+      expect(asking.output).toMatchObject([
+        { type: 'custom_tool_call', namespace: 'functions', name: 'exec', input: 'read()' },
+      ]);
+      const { body = '' } = stage.requestsTo('a').at(-1) ?? {};
+      expect([body.includes('New.'), body.includes('Old.')]).toEqual([true, false]);
+      // Codex sends all of it back, results as parts.
+      const [called] = asking.output;
+      const call_id = called !== undefined && 'call_id' in called ? called.call_id : '';
+      const output = [{ type: 'input_text', text: 'hello' }];
+      const result = { type: 'custom_tool_call_output', call_id, output };
+      const going = await openAi().responses.create({
+        model,
+        input: [...input, ...asking.output, result] as ResponseInputItem[],
+      });
+      expect(going.output_text).toBe('It says hello.');
+    });
+  });
+
   test('a response in the background waits for its caller, and can be cancelled there', async () => {
     const openai = openAi();
     await stage.whileWorking(async () => {

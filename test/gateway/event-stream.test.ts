@@ -8,6 +8,7 @@ import {
   textOfFrame,
 } from '../../src/gateway/event-stream';
 import type { Env } from '../../src/gateway/gateway';
+import { Refusal } from '../../src/gateway/refusal';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -18,11 +19,12 @@ const frameOf = (...given: Parameters<typeof bareFrameOf>): string =>
 const never = (): Promise<never> => new Promise(() => undefined);
 
 /** Opens a stream of these frames, without a socket. */
-async function open(frames: AsyncIterator<EventFrame>, last: EventFrame | null = null) {
+async function open(frames: AsyncIterator<EventFrame>, last: Refusal | null = null) {
   const onGone = jest.fn();
   let gone: AbortSignal | undefined;
   const stop = new AbortController();
   const destroy = jest.fn();
+  const said: string[] = [];
   const outgoing = { destroy } as Partial<ServerResponse> as ServerResponse;
   const app = new Hono<Env>().get('/', (c) =>
     streamEvents(
@@ -33,8 +35,9 @@ async function open(frames: AsyncIterator<EventFrame>, last: EventFrame | null =
           return frames;
         },
         nothing: () => bareFrameOf('nothing'),
-        failed: (error) => bareFrameOf(String(error), 'error'),
-        stop: { signal: stop.signal, frame: () => last },
+        failed: ({ message }) => bareFrameOf(message, 'error'),
+        stop: { signal: stop.signal, refusal: last },
+        say: (line) => said.push(line),
         onGone,
       },
       { 'x-conductor-solve': 'one' },
@@ -43,7 +46,7 @@ async function open(frames: AsyncIterator<EventFrame>, last: EventFrame | null =
   const response = await app.request('/', {}, { outgoing });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (reader === undefined) throw new Error('there is no body');
-  return { response, onGone, destroy, reader, stop, isClosed: () => gone?.aborted };
+  return { response, onGone, destroy, reader, stop, said, isClosed: () => gone?.aborted };
 }
 
 type Reader = Awaited<ReturnType<typeof open>>['reader'];
@@ -150,20 +153,23 @@ test('a client that leaves is noticed once, and no timer goes on', async () => {
 test('failing frames end the stream with the vendor’s error', async () => {
   async function* broken(): AsyncGenerator<EventFrame> {
     yield* framesAt(1000);
-    throw new Error('no store');
+    throw new Error('no store at secret-host');
   }
-  const { reader, onGone } = await open(broken());
+  const { reader, onGone, said } = await open(broken());
   expect((await readFor(reader, 70)).map(({ text }) => text)).toEqual([
     ': conductor\n\n',
     frameOf('1000'),
-    frameOf('Error: no store', 'error'),
+    frameOf('the gateway failed; see its log for the cause', 'error'),
     'end',
   ]);
+  expect(said).toEqual(['gateway: no store at secret-host']);
   expect(onGone).not.toHaveBeenCalled();
 });
 
+const GO_ON = new Refusal(503, 'go on', { reason: 'stopping' });
+
 test.each([
-  ['the frame that says how to go on', bareFrameOf('go on', 'error'), [frameOf('go on', 'error')]],
+  ['the frame that says how to go on', GO_ON, [frameOf('go on', 'error')]],
   ['nothing more if clients resume by themselves', null, []],
 ])('a stream that is stopped ends with %s', async (_, last, words) => {
   const { reader, onGone, destroy, stop } = await open(framesAt(0, 1_000_000), last);
@@ -181,12 +187,12 @@ test('a stream is not stopped within a frame', async () => {
     yield await Promise.resolve(bareFrameOf(long));
     await never();
   }
-  const { reader, stop } = await open(frames(), bareFrameOf('go on'));
+  const { reader, stop } = await open(frames(), GO_ON);
   await reader.read();
   const first = (await reader.read()).value ?? '';
   stop.abort();
   const heard = [first, ...(await readFor(reader, 1)).map(({ text }) => text)];
-  expect(heard.slice(-2)).toEqual([frameOf('go on'), 'end']);
+  expect(heard.slice(-2)).toEqual([frameOf('go on', 'error'), 'end']);
   expect(heard.slice(0, -2).join('')).toBe(frameOf(long));
 });
 

@@ -105,3 +105,8 @@ test('a demanded tool whose input is no object is refused', async () => {
     message: expect.stringContaining('must be an object') as string,
   });
 });
+
+test.each(['/', '/api/hello'])('whoever looks at %s whether anybody is there needs no key', async (path) => {
+  const { status } = await fetch(gateway.url + path, { method: 'HEAD' });
+  expect(status).toBe(200);
+});

@@ -43,6 +43,15 @@ export function addHealth(app: App, gateway: Gateway): void {
   });
 }
 
+/** Where Claude Code looks, without a key, whether anybody is there before it asks. */
+const PROBED = ['/', '/api/hello'];
+
+/** Answers those who look. They come before all that needs a key. */
+export function answerProbes(app: App): void {
+  for (const path of PROBED)
+    app.use(path, (c, next) => (c.req.method === 'HEAD' ? Promise.resolve(c.body(null, 200)) : next()));
+}
+
 /** Timeout of each check, longer than a healthy server or store takes to answer. */
 const TIMEOUT_MS = 3000;
 

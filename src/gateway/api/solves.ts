@@ -9,7 +9,7 @@ import { readSchema } from '../solve/request-form';
 import { type EventFrame, frameOf, streamEvents } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
-import { asRefusal, badRequest, Refusal, toOpenAiError } from '../refusal';
+import { badRequest, Refusal, toOpenAiError } from '../refusal';
 import { readModel, withModel } from '../solve/request-of';
 import { bodyOf, jsonOf, refusals, resultSchema } from '../routes';
 import { readConversation, readReplies, readSentPrompt, turnsOfConversation } from '../solve/conversation';
@@ -201,10 +201,10 @@ export function addSolves(app: App, gateway: Gateway): void {
     gateway.streams.open(c.get('key'), c.env.outgoing)(sourceOf(gateway, id));
     const open = (signal: AbortSignal): AsyncGenerator<EventFrame> =>
       framesOf(conductor.stream(id, { signal, ...(after !== undefined && { after }) }));
-    const failed = (error: unknown): EventFrame => frameOf(toOpenAiError(asRefusal(error, say)), 'error');
+    const failed = (refusal: Refusal): EventFrame => frameOf(toOpenAiError(refusal), 'error');
     // Browsers reconnect by themselves when a stream ends.
-    const stop = { signal: closing.begun, frame: () => null };
-    return streamEvents(c, { open, nothing: () => null, failed, stop }, {});
+    const stop = { signal: closing.begun, refusal: null };
+    return streamEvents(c, { open, nothing: () => null, failed, stop, say }, {});
   });
 }
 

@@ -1,17 +1,18 @@
 import type { Context } from 'hono';
-import type { CallerCall, StartOptions } from '../../client';
+import type { CallerCall, SolveRequest, StartOptions } from '../../client';
 import type { Config } from '../../config/schema';
 import type { Source } from '../access/streams';
 import { stopping } from '../closing';
 import { type EventFrame, streamEvents } from '../event-stream';
 import type { Env, Gateway } from '../gateway';
-import { asRefusal, givenUp, type Refusal, refusalOfRun } from '../refusal';
+import { givenUp, type Refusal, refusalOfRun } from '../refusal';
 import { type AnswerPlace, type EndFacts, endWithCalls, endWithSolve } from './answer-end';
 import { eventsOfAnswer, planKnown } from './answer-events';
 import { headersOf, noteOf, solveHeader, type SolveNote } from './facts';
 import type { Extension } from './request-fields';
-import { requestOf } from './request-of';
+import { requestOf, withSideWorker } from './request-of';
 import { type Resumed, resumeSolve } from './resume';
+import { isSideRequest } from './side-request';
 import { bookLater, type Started, startSolve } from './start-solve';
 import type { SurfaceQuestion } from './surface-question';
 import { AnswerTeller, type AnswerEvent } from './told';
@@ -51,8 +52,9 @@ export async function answer(
   const framed = {
     open: (gone: AbortSignal) => pieces.frames(piecemeal(answered, gone)),
     nothing: () => pieces.nothing(),
-    failed: (error: unknown) => pieces.error(asRefusal(error, gateway.say)),
-    stop: { signal: gateway.closing.over, frame: () => pieces.error(stopping(solve.id)) },
+    failed: (refusal: Refusal) => pieces.error(refusal),
+    stop: { signal: gateway.closing.over, refusal: stopping(solve.id) },
+    say: gateway.say,
     onGone: () => void leave(answered),
   };
   return streamEvents(c, framed, solveHeader(solve.id));
@@ -82,11 +84,20 @@ export async function beginAnswer(
   const { handed } = asked;
   const solve: Answered['solve'] =
     handed === undefined
-      ? await startSolve(c, gateway, requestOf(gateway.config, key, asked), { model: asked.model, memo })
+      ? await startSolve(c, gateway, requestFor(c, gateway, asked), {
+          model: asked.model,
+          memo,
+          endsWithClient: asked.extension.on_disconnect === 'cancel',
+        })
       : await resumeSolve(c, gateway, handed);
   c.set('solve', solve.id);
   if (solve.isNew && mayAskBack(asked)) bookLater(key, solve);
   return { gateway, asked, solve, id: answerIdOf(solve) };
+}
+
+function requestFor(c: Context<Env>, { config }: Gateway, asked: SurfaceQuestion): SolveRequest {
+  const request = requestOf(config, c.get('key'), asked);
+  return isSideRequest(asked, c.req.header('user-agent')) ? withSideWorker(config, request) : request;
 }
 
 /** Returns the id of an answer: a client takes two answers of one id for one. */

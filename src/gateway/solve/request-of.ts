@@ -53,6 +53,13 @@ export function withModel(choice: ModelChoice, request: SolveRequest): SolveRequ
   return { ...request, ...choice, limits: { ...request.limits, ...choice.limits } };
 }
 
+/** Returns a request for the worker that answers what coding agents ask beside their users; as it is if there is none. */
+export function withSideWorker(config: Config, request: SolveRequest): SolveRequest {
+  const { side } = config.gateway;
+  const choice = side === undefined ? null : choiceOf(workerModel(side), config);
+  return choice === null ? request : withModel(choice, request);
+}
+
 /** Returns the solve that a vendor's request asks for. @throws Refusal */
 export function requestOf(config: Config, key: Key, asked: SurfaceQuestion): SolveRequest {
   const { model, messages, answerSchema, maxAnswerTokens, seed } = asked;

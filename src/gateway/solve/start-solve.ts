@@ -1,7 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import { isGrpcServiceError } from '@temporalio/client';
-import { z } from 'zod';
 import {
   type AttachedSolve,
   type SolveHandle,
@@ -10,15 +9,15 @@ import {
   unlessNotFound,
 } from '../../client';
 import { resolveRun, unpricedOf } from '../../config/resolve-run';
+import { isRecord } from '../../plan/validate';
 import type { SolveResult } from '../../protocol/solve';
-import { readRecord, writeRecord } from '../../store/records';
-import type { Store } from '../../store/store';
 import { noteAudit } from '../access/audit';
 import type { DayReservation } from '../access/day-budget';
 import { refuseExcess, rightsOf } from '../access/rights';
 import type { Env, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { Refusal } from '../refusal';
+import type { Handover } from './handovers';
 import { checkRequest, noPrice } from './request-of';
 
 export interface Started extends SolveHandle {
@@ -65,6 +64,8 @@ interface Wanted extends Pick<SolveRequest, 'pool' | 'limits'> {
   /** Notes kept with the run, for later requests about it. */
   readonly memo?: StartOptions['memo'];
   readonly start: (id: string, held: Held, options: StartOptions) => Promise<SolveHandle>;
+  /** The run is cancelled if its client leaves before its answer is sent. */
+  readonly endsWithClient?: boolean | undefined;
   /** Details for the audit log. */
   readonly detail?: Readonly<Record<string, unknown>>;
 }
@@ -74,20 +75,20 @@ export function startSolve(
   c: Context<Env>,
   gateway: Gateway,
   request: SolveRequest,
-  { model, memo }: Pick<Wanted, 'model' | 'memo'>,
+  { model, memo, endsWithClient }: Pick<Wanted, 'model' | 'memo' | 'endsWithClient'>,
 ): Promise<Started> {
   checkRequest(gateway.config, request);
   const { pool, limits } = request;
   const start: Wanted['start'] = (id, held, options) =>
     gateway.conductor.start({ ...request, ...held, live: true }, id, options);
-  return startRun(c, gateway, { model, memo, pool, limits, start });
+  return startRun(c, gateway, { model, memo, endsWithClient, pool, limits, start });
 }
 
 /** Starts a run within its key's budget, once per request however often it is sent. @throws Refusal */
 export async function startRun(c: Context<Env>, gateway: Gateway, wanted: Wanted): Promise<Started> {
   const key = c.get('key');
-  const digest = digestOf(key.id, c.req.path, await c.req.text());
-  const { id, isRepeated } = await solveIdFor(c, gateway.store, digest);
+  const digest = await digestOfRequest(c);
+  const { id, isRepeated } = await nameRun(c, gateway, { digest, ...wanted });
   const named = { key, id, digest };
   for (;;) {
     const before = isRepeated ? await findStarted(gateway, named) : null;
@@ -165,31 +166,50 @@ function withReservation({ limits, rights }: Held, nanoUsd: number | null): Held
   return { limits: { ...limits, costUsd: nanoUsd / 1e9 }, rights: held };
 }
 
-/** Ids of the last solves by request; each lives half an hour, longer than a client's attempts with the waits between. */
-export const ASKED = { folder: 'gateway/asked/', lifeMs: 30 * 60 * 1000 };
-
-const askedSchema = z.object({ id: z.string(), at: z.string() });
+/** The run that a request is for. */
+type NamedRun = Pick<Handover, 'id' | 'isRepeated'>;
 
 /**
- * Returns the id of the solve for a request, and whether an earlier attempt may have started it. Clients of OpenAI and
- * Anthropic retry a request that timed out or broke off. A header marks it as a retry, but not of which request: it is
- * taken for the last one with the same key, path and body.
+ * Returns the run for a request. A client names it by an Idempotency-Key, or sends the request again: its header may
+ * say that it does, else the answer broke off.
  */
-async function solveIdFor(c: Context<Env>, store: Store, digest: string) {
+async function nameRun(
+  c: Context<Env>,
+  { handovers, closing }: Gateway,
+  { digest, endsWithClient }: { readonly digest: string } & Pick<Wanted, 'endsWithClient'>,
+): Promise<NamedRun> {
   const key = c.get('key');
   const given = c.req.header('idempotency-key');
   if (given !== undefined)
     return { id: `${prefixOf(key)}${digestOf(key.id, given).slice(0, 24)}`, isRepeated: true };
-  const place = `${ASKED.folder}${key.id}/${digest}.json`;
-  // Clients that count attempts send this header on the first one as well; retries by others are not recognized.
-  const retries = c.req.header('x-stainless-retry-count');
-  const last = Number(retries ?? 0) > 0 ? await readRecord(store, place, askedSchema) : null;
-  if (last !== null && Date.now() - Date.parse(last.at) <= ASKED.lifeMs)
-    return { id: last.id, isRepeated: true };
-  const id = `${prefixOf(key)}${randomBytes(12).toString('hex')}`;
-  // Noted before the start, so that a retry finds the id whatever becomes of this request.
-  if (retries !== undefined) await writeRecord(store, place, { id, at: new Date().toISOString() });
-  return { id, isRepeated: false };
+  const handover = await handovers.begin({
+    digest,
+    isRetry: Number(c.req.header('x-stainless-retry-count') ?? 0) > 0,
+    newId: () => `${prefixOf(key)}${randomBytes(12).toString('hex')}`,
+  });
+  const { outgoing } = c.env;
+  const end = (): void => {
+    // An answer that asks to be asked for again is none.
+    const isWhole = outgoing.writableFinished && (c.get('refused')?.retryAfterSeconds ?? null) === null;
+    const isCancelled = endsWithClient === true && !closing.over.aborted;
+    handover.end(isWhole ? 'whole' : isCancelled ? 'left' : 'cut');
+  };
+  if (outgoing.closed) end();
+  else outgoing.once('close', end);
+  return handover;
+}
+
+/** Fields of a request about how its answer is sent: clients change them from one attempt to the next. */
+const ABOUT_SENDING = ['stream', 'stream_options'];
+
+/** Returns a digest of who asks where for what, whatever the order of the fields. */
+async function digestOfRequest({ req, get }: Context<Env>): Promise<string> {
+  const body = await req.json<unknown>();
+  const asked = isRecord(body) ? Object.entries(body).filter(([name]) => !ABOUT_SENDING.includes(name)) : [];
+  const sorted = JSON.stringify(Object.fromEntries(asked), (_, value: unknown) =>
+    isRecord(value) ? Object.fromEntries(Object.entries(value).sort()) : value,
+  );
+  return digestOf('request', get('key').id, req.path, sorted);
 }
 
 /** Returns the run that an earlier request of the same name started. @throws as `joined` */

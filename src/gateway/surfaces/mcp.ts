@@ -4,6 +4,7 @@ import { isRecord } from '../../plan/validate';
 import { CONDUCTOR_MODEL } from '../../protocol/rights';
 import { unlessAborted } from '../../runtime/turns';
 import { requireSolve } from '../api/solves';
+import { stopping } from '../closing';
 import type { App, Env, Gateway } from '../gateway';
 import { type ConsultedTeam, importMcp, serverOfTeam } from '../mcp/team-server';
 import { asRefusal, badRequest, Refusal } from '../refusal';
@@ -54,6 +55,10 @@ function teamOf(c: Context<Env>, gateway: Gateway): ConsultedTeam {
       await requireSolve(gateway, key, id);
       return conductor.trace(id);
     },
-    explain: (error) => (closing.over.aborted ? 'this gateway is stopping' : asRefusal(error, say).message),
+    explain: (error) => {
+      const refusal = closing.over.aborted ? stopping() : asRefusal(error, say);
+      c.set('refused', refusal);
+      return refusal.message;
+    },
   };
 }

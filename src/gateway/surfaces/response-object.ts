@@ -45,6 +45,7 @@ const outputItemSchema = z.discriminatedUnion('type', [
     id: z.string(),
     call_id: z.string(),
     name: z.string(),
+    namespace: z.string().optional(),
     input: z.string(),
     status: itemStatusSchema,
   }),
@@ -189,11 +190,11 @@ function callItem({ notes: { forms = [] } }: KnownResponse, call: CallerCall): C
   const { id: call_id, name, arguments: input } = call;
   const { isFreeText, namespace } = forms.find((form) => form.name === name) ?? {};
   const bare = namespace === undefined ? name : name.slice(namespace.length + '__'.length);
-  const common = { call_id, name: bare, status: 'completed' } as const;
+  const within = namespace === undefined ? {} : { namespace };
+  const common = { call_id, name: bare, ...within, status: 'completed' } as const;
   if (isFreeText === true)
     return { type: 'custom_tool_call', id: `ctc_${call_id}`, ...common, input: freeTextIn(input) };
-  const within = namespace === undefined ? {} : { namespace };
-  return { type: 'function_call', id: `fc_${call_id}`, ...common, ...within, arguments: input };
+  return { type: 'function_call', id: `fc_${call_id}`, ...common, arguments: input };
 }
 
 export type CallItem = Extract<OutputItem, { type: 'function_call' | 'custom_tool_call' }>;

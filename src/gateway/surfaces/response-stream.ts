@@ -4,7 +4,7 @@ import { eventsOfAnswer, planKnown } from '../solve/answer-events';
 import { type EventFrame, frameOf } from '../event-stream';
 import { stopping } from '../closing';
 import type { Gateway } from '../gateway';
-import { asRefusal } from '../refusal';
+import type { Refusal } from '../refusal';
 import { AnswerTeller } from '../solve/told';
 import { type Happening, Transcript } from '../solve/transcript';
 import { type ResponseEvent, ResponseEncoder } from './response-events';
@@ -101,10 +101,7 @@ function isTold(live: LiveEvent): boolean {
 export class ResponseFrames {
   private last: number;
 
-  constructor(
-    private readonly after: number,
-    private readonly say: Gateway['say'],
-  ) {
+  constructor(private readonly after: number) {
     this.last = after;
   }
 
@@ -116,8 +113,7 @@ export class ResponseFrames {
     }
   }
 
-  failed(error: unknown): EventFrame {
-    const { code, message } = asRefusal(error, this.say);
+  failed({ code, message }: Refusal): EventFrame {
     const remedy = `resume with starting_after=${this.last}`;
     return this.aside('error', { code, message: `${message}; ${remedy}`, param: null });
   }

@@ -65,12 +65,29 @@ export function askedOfResponse(
   const said = [...instructionsOf(body), ...before].map((turn) => ({ kind: 'text' as const, ...turn }));
   const input = utterancesInInput(body.input, allowance);
   if (body.store === false) allowance.leaveOut('store', ': every solve is kept');
-  return readQuestion(body, {
+  return readQuestion(withToolsOfItems(body, allowance), {
     said: [...said, ...input],
     taken: responseRequestSchema.shape,
     maxTokens: body.max_output_tokens,
     allowance,
   });
+}
+
+/** Codex declares the functions of some models in an item of their input; of two of one name, the later counts. */
+const DECLARING_ITEM = 'additional_tools';
+
+function withToolsOfItems(body: ResponseRequest, allowance: IgnoredFields): ResponseRequest {
+  const items =
+    typeof body.input === 'string' ? [] : body.input.filter(({ type }) => type === DECLARING_ITEM);
+  if (items.length === 0 || leavesToolsOut(allowance)) return body;
+  const lists = [body.tools, ...items.map(({ tools }) => tools)];
+  const declared = lists.flatMap((list: unknown): readonly unknown[] => (Array.isArray(list) ? list : []));
+  const named = declared.map((tool) => [isRecord(tool) ? (tool.name ?? tool.type) : tool, tool] as const);
+  return { ...body, tools: [...new Map(named).values()] };
+}
+
+function leavesToolsOut(allowance: IgnoredFields): boolean {
+  return allowance.has('tools') || allowance.has(DECLARING_ITEM);
 }
 
 function instructionsOf({ instructions }: ResponseRequest): ConversationTurn[] {
@@ -87,6 +104,7 @@ function utterancesInInput(input: ResponseRequest['input'], allowance: IgnoredFi
     const place = `input[${index}]`;
     const { type, role, ...message } = item;
     if (type === 'item_reference' && goesOn) return [];
+    if (type === DECLARING_ITEM && !leavesToolsOut(allowance)) return [];
     if (type == null || type === 'message')
       return utterancesIn([{ place, message: { ...message, role: role ?? '' } }], allowance);
     const exchange = readExchange(item, place, allowance);

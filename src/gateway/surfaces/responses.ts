@@ -14,7 +14,7 @@ import { beginAnswer, leave, unlessLeft } from '../solve/answer';
 import { endWithSolve } from '../solve/answer-end';
 import type { App, Env, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
-import { refusalOfRun } from '../refusal';
+import { type Refusal, refusalOfRun } from '../refusal';
 import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
 import { readConversation, turnsOfConversation } from '../solve/conversation';
 import { Replay } from '../solve/replay';
@@ -173,12 +173,13 @@ function streaming(gateway: Gateway) {
         end();
       }
     };
-    const frames = new ResponseFrames(after, gateway.say);
+    const frames = new ResponseFrames(after);
     const framed = {
       open: (gone: AbortSignal) => frames.of(events(gone)),
       nothing: () => frames.nothing(),
-      failed: (error: unknown) => frames.failed(error),
-      stop: { signal: gateway.closing.over, frame: () => frames.failed(stopping(found.place.id)) },
+      failed: (refusal: Refusal) => frames.failed(refusal),
+      stop: { signal: gateway.closing.over, refusal: stopping(found.place.id) },
+      say: gateway.say,
       onGone,
     };
     return streamEvents(c, framed, solveHeader(found.id));

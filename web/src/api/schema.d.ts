@@ -3048,6 +3048,7 @@ export interface components {
                 id: string;
                 call_id: string;
                 name: string;
+                namespace?: string;
                 input: string;
                 /** @enum {string} */
                 status: "in_progress" | "completed" | "incomplete";
