@@ -4,12 +4,13 @@ import {
   type AskedCall,
   type Exchange,
   INLINE_CALL_BYTES,
+  type ListedTools,
   type TakenTurn,
   type ToolResult,
   type ToolTurn,
 } from '../protocol/tool-use';
 import type { Store } from '../store/store';
-import { keepText, readText } from '../store/texts';
+import { keepByReference, keepText, readText } from '../store/texts';
 
 /** A model turn as it is kept: what came before it, by reference, and what it added. */
 interface KeptTurn {
@@ -47,18 +48,18 @@ function problemOf(name: string, input: string, names: readonly string[]): strin
   return `The arguments are not a JSON object; they begin ${JSON.stringify(input.slice(0, 200))}. Write all of them again.`;
 }
 
-/** Keeps a text in the store, however short it is: its reference is of one length in every history. */
-export async function keepByReference(store: Store, text: string): Promise<TextRef> {
-  const kept = await keepText(store, text, 0);
-  if (typeof kept === 'string') throw new Error('an empty text has no reference');
-  return kept;
+/** Reads the tools and the exchange of a model call. */
+export async function readToolUse(
+  store: Store,
+  { list, names, mayCall, mustCall, after }: ToolTurn,
+): Promise<ToolUse> {
+  const offered = await readOffered(store, list);
+  const tools = offered.filter(({ name }) => names.includes(name));
+  return { tools, mayCall, ...(mayCall && mustCall && { mustCall }), turns: await readTurns(store, after) };
 }
 
-/** Reads the tools and the exchange of a model call. */
-export async function readToolUse(store: Store, { list, names, mayCall, after }: ToolTurn): Promise<ToolUse> {
-  const offered = JSON.parse(await readText(store, list)) as OfferedTool[];
-  const tools = offered.filter(({ name }) => names.includes(name));
-  return { tools, mayCall, turns: await readTurns(store, after) };
+export async function readOffered(store: Store, list: ListedTools['list']): Promise<OfferedTool[]> {
+  return JSON.parse(await readText(store, list)) as OfferedTool[];
 }
 
 async function readTurns(store: Store, after: Exchange | null): Promise<Turn[]> {

@@ -4,10 +4,10 @@ import { jsonBytes } from '../plan/plan';
 import { type CallerTool, callerToolsSchema } from '../protocol/caller-tools';
 import { type ConversationTurn, MAX_TURNS, type SolveInput } from '../protocol/input';
 import { MAX_QUESTION_BYTES } from '../protocol/solve';
-import { INLINE_BYTES } from '../protocol/text';
+import { INLINE_BYTES, type Text } from '../protocol/text';
 import type { Store } from '../store/store';
 import { keepConversation } from '../store/conversations';
-import { keepText } from '../store/texts';
+import { keepByReference, keepText } from '../store/texts';
 
 export class BadQuestionError extends ConductorError {
   override readonly name = 'BadQuestionError';
@@ -22,6 +22,8 @@ export type AskedRequest = (
   readonly tools?: readonly CallerTool[] | undefined;
   /** `last`: only the step that writes the answer may ask for them. @default every step */
   readonly toolSteps?: 'last' | undefined;
+  /** `required`: the step that writes the answer asks for one first, if its model can be made to. @default it decides */
+  readonly toolChoice?: 'required' | undefined;
 };
 
 /**
@@ -48,7 +50,8 @@ export function checkAsked({ question, messages, tools }: AskedRequest): string 
   return checkText('the conversation', last.content, JSON.stringify(messages));
 }
 
-function checkTools(tools: readonly CallerTool[]): void {
+/** @throws BadQuestionError for functions that no vendor takes */
+export function checkTools(tools: readonly CallerTool[]): void {
   const { error } = callerToolsSchema.safeParse(tools);
   const [issue] = error?.issues ?? [];
   if (issue === undefined) return;
@@ -66,16 +69,22 @@ function checkText(what: string, question: string, all: string): string {
   throw new BadQuestionError(`${what} has ${bytes} bytes; ${rule}`);
 }
 
+/** Keeps functions by reference, so that a run sees whether its caller brings others later. */
+export function keepTools(store: Store, tools: readonly CallerTool[]): Promise<Text> {
+  return keepByReference(store, JSON.stringify(tools));
+}
+
 /** Moves what is long of a request to the store, each as one text, so that the input is short whatever was asked. */
 export async function keepAsked(
   store: Store,
   request: AskedRequest,
 ): Promise<Pick<SolveInput, 'question' | 'messages' | 'conversation' | 'callerTools'>> {
-  const { question, messages, tools, toolSteps } = request;
+  const { question, messages, tools, toolSteps, toolChoice } = request;
   const callerTools = tools && {
-    list: await keepText(store, JSON.stringify(tools)),
+    list: await keepTools(store, tools),
     names: tools.map(({ name }) => name),
     ...(toolSteps === 'last' && { lastStep: true as const }),
+    ...(toolChoice === 'required' && { mustCall: true as const }),
   };
   const brought = callerTools && { callerTools };
   if (messages === undefined) return { question: await keepText(store, question), ...brought };

@@ -123,6 +123,8 @@ const keptCallerToolsSchema = z.strictObject({
   names: z.array(z.string()).max(MAX_CALLER_TOOLS).readonly(),
   /** Only the step that writes the answer may ask for them. */
   lastStep: z.literal(true).optional(),
+  /** The first turn of that step must ask for one. */
+  mustCall: z.literal(true).optional(),
 });
 
 const solveFields = z.strictObject({

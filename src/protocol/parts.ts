@@ -56,6 +56,8 @@ export interface ToolUse {
   readonly tools: readonly OfferedTool[];
   /** false: the model must answer now. It is still told of the tools that it has called. */
   readonly mayCall: boolean;
+  /** The model must call one of them. */
+  readonly mustCall?: true;
   readonly turns: readonly Turn[];
 }
 

@@ -313,6 +313,8 @@ function toBody(request: ModelRequest, settings: Settings<(typeof EFFORTS)[numbe
         input_schema: { ...input, type: 'object' as const },
       })),
       ...(!toolUse.mayCall && { tool_choice: { type: 'none' as const } }),
+      // Anthropic refuses a forced call beside a budget of thoughts.
+      ...(toolUse.mustCall && !thinking && { tool_choice: { type: 'any' as const } }),
     }),
     ...card.extraBody,
   };

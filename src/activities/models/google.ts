@@ -100,7 +100,7 @@ export const completeGoogle: Complete = async (request) => {
   const { ThinkingLevel, FunctionCallingConfigMode } = await import('@google/genai');
   const { MINIMAL, LOW, MEDIUM, HIGH } = ThinkingLevel;
   const levels = { minimal: MINIMAL, low: LOW, medium: MEDIUM, high: HIGH };
-  const parameters = toParameters(request, settings, levels, FunctionCallingConfigMode.NONE);
+  const parameters = toParameters(request, settings, levels, FunctionCallingConfigMode);
   const body = await ask(client, request, parameters);
   const response = readReply(responseSchema, body);
   const { text, thoughts } = response.candidates?.[0]?.content?.parts ?? NO_CONTENT;
@@ -229,7 +229,7 @@ function toParameters(
   request: ModelRequest,
   settings: Settings<Effort>,
   levels: Readonly<Record<Effort, ThinkingLevel>>,
-  none: FunctionCallingConfigMode,
+  modes: typeof FunctionCallingConfigMode,
 ): GenerateContentParameters {
   const { card, toolUse, signal } = request;
   const { system, turns } = toConversation(request);
@@ -261,7 +261,8 @@ function toParameters(
             })),
           },
         ],
-        ...(!toolUse.mayCall && { toolConfig: { functionCallingConfig: { mode: none } } }),
+        ...(!toolUse.mayCall && { toolConfig: { functionCallingConfig: { mode: modes.NONE } } }),
+        ...(toolUse.mustCall && { toolConfig: { functionCallingConfig: { mode: modes.ANY } } }),
       }),
       ...(outputSchema && {
         responseMimeType: 'application/json',
