@@ -427,7 +427,10 @@ describe('what is sent back', () => {
       [{ tools: large }, 'expected functions of at most 524288 bytes together'],
       [{ tools: [named('twice'), named('twice')] }, 'expected functions with different names'],
       [{ tools: [named('read a file')] }, 'tools[0].name is "read a file"'],
-      [{ tools: [named('one'), named('two')], tool_choice: 'required' }, 'tool_choice is not supported'],
+      [
+        { tools: [named('one'), named('two')], tool_choice: { type: 'allowed_tools' } },
+        'tool_choice is not supported',
+      ],
       [{ messages: [QUESTION, { role: 'tool', content: 'hello' }] }, 'expected the id of the call'],
     ] as const;
     for (const [body, message] of refusals) {
@@ -446,6 +449,57 @@ describe('what is sent back', () => {
     await stage.whileWorking(async () => {
       const { choices } = await openAi().chat.completions.create({ ...ASKED, tools: [named(name)] });
       expect(choices[0]?.message.tool_calls).toMatchObject([{ function: { name } }]);
+    });
+  });
+
+  test('functions that a later request brings join, its changed ones are offered so, and others no longer', async () => {
+    first = calling(CALL);
+    const openai = openAi();
+    const offered = () => {
+      const { tools = [] } = JSON.parse(stage.requestsTo('a').at(-1)?.body ?? '{}') as Partial<typeof ASKED>;
+      return tools.map(({ function: { name, description } }) => `${name}: ${description}`);
+    };
+    const changed = { type: 'function' as const, function: { name: 'read_file', description: 'Reads it.' } };
+    await stage.whileWorking(async () => {
+      const tools = [named('read_file'), named('write_file')];
+      const { choices } = await openai.chat.completions.create({ ...ASKED, tools });
+      expect(offered()).toEqual(['read_file: Reads a file.', 'write_file: Reads a file.']);
+      const messages = withResults(choices[0]?.message, 'hello');
+      const later = { ...ASKED, messages, tools: [changed, named('mcp__late__look')] };
+      await openai.chat.completions.create(later);
+      expect(offered()).toEqual(['read_file: Reads it.', 'mcp__late__look: Reads a file.']);
+      const twice = [changed, changed];
+      const { choices: others } = await openai.chat.completions.create(ASKED);
+      const going = { ...ASKED, messages: withResults(others[0]?.message, 'hello') };
+      await expect(openai.chat.completions.create({ ...going, tools: twice })).rejects.toMatchObject({
+        status: 400,
+        message: expect.stringContaining('expected functions with different names') as string,
+      });
+      // Without functions, nothing changes.
+      await openai.chat.completions.create({ ...going, tools: [] });
+      expect(offered()).toEqual(['read_file: Reads a file.']);
+    });
+  });
+
+  test('a call of whichever function is demanded of the next turn alone', async () => {
+    const openai = openAi();
+    const forced = () =>
+      stage.requestsTo('a').map(({ body }) => (JSON.parse(body) as { tool_choice?: string }).tool_choice);
+    const tools = [named('read_file'), named('write_file')];
+    await stage.whileWorking(async () => {
+      const before = forced().length;
+      const asked = { ...ASKED, tools, tool_choice: 'required' as const };
+      const { choices } = await openai.chat.completions.create(asked);
+      const messages = withResults(choices[0]?.message, 'hello');
+      await openai.chat.completions.create({ ...ASKED, tools, messages });
+      expect(forced().slice(before)).toEqual(['required', undefined]);
+      const { choices: others } = await openai.chat.completions.create({ ...ASKED, tools });
+      // A run that goes on keeps the form of its answer, also if one function is forced.
+      const forcing = { ...ASKED, tools: [named('read_file')], tool_choice: 'required' as const };
+      const going = { ...forcing, messages: withResults(others[0]?.message, 'hello') };
+      const { choices: last } = await openai.chat.completions.create(going);
+      expect(forced().at(-1)).toBe('required');
+      expect(last[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'It says hello.' } });
     });
   });
 

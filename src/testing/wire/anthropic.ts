@@ -43,6 +43,7 @@ const requestSchema = z.object({
     .array(z.object({ name: z.string(), input_schema: z.looseObject({ type: z.literal('object') }) }))
     .exactOptional(),
   tool_choice: z.object({ type: z.string() }).exactOptional(),
+  thinking: z.looseObject({ type: z.string() }).exactOptional(),
 });
 
 const STOP_REASONS = { stop: 'end_turn', length: 'max_tokens', refusal: 'refusal', filtered: 'refusal' };
@@ -52,7 +53,7 @@ export const anthropic: Wire = {
   protocol: 'anthropic',
   requestIdHeader: 'request-id',
   decode: (body) => {
-    const { model, max_tokens, system, messages, tools, tool_choice } = requestSchema.parse(body);
+    const { model, max_tokens, system, messages, tools, tool_choice, thinking } = requestSchema.parse(body);
     const turns = messages.map(({ role, content }): Message => ({
       role,
       text: joined(textsIn(content), ''),
@@ -61,6 +62,9 @@ export const anthropic: Wire = {
     const exchanged = messages.flatMap(({ content }) => exchangedIn(content));
     checkPaired(exchanged);
     if (exchanged.length > 0 && tools === undefined) refuseRequest('Requests with tool_use need tools.');
+    if (tool_choice?.type === 'any' && thinking?.type === 'enabled') {
+      refuseRequest('Thinking may not be enabled when tool_choice forces tool use.');
+    }
     const kept = blocks.slice(0, blocks.findLastIndex((block) => 'cache_control' in block) + 1);
     return {
       model,
@@ -68,6 +72,7 @@ export const anthropic: Wire = {
       maxOutputTokens: max_tokens,
       keptPrefix: joined(kept, '\n') || undefined,
       tools: tool_choice?.type === 'none' ? undefined : tools?.map(({ name }) => name),
+      mustCall: tool_choice?.type === 'any',
       exchanged,
     };
   },

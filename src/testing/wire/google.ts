@@ -61,7 +61,8 @@ export const google: Wire = {
       tools,
       toolConfig,
     } = requestSchema.parse(body);
-    const mayCall = toolConfig?.functionCallingConfig.mode !== 'NONE';
+    const { mode } = toolConfig?.functionCallingConfig ?? {};
+    const mayCall = mode !== 'NONE';
     if (tools && mayCall) refuseJson(generationConfig);
     const turns = contents.map(({ role, parts }): Message => ({
       role: role === 'model' ? 'assistant' : 'user',
@@ -74,6 +75,7 @@ export const google: Wire = {
       tools: mayCall
         ? tools?.flatMap(({ functionDeclarations: each }) => each.map(({ name }) => name))
         : undefined,
+      mustCall: mode === 'ANY',
       exchanged: contents.flatMap(exchangedIn),
     };
   },
