@@ -10,7 +10,7 @@ import {
   type ToolTurn,
 } from '../protocol/tool-use';
 import type { Store } from '../store/store';
-import { keepByReference, keepText, readText } from '../store/texts';
+import { keepText, readText } from '../store/texts';
 
 /** A model turn as it is kept: what came before it, by reference, and what it added. */
 interface KeptTurn {
@@ -46,6 +46,13 @@ function problemOf(name: string, input: string, names: readonly string[]): strin
   if (!names.includes(name)) return `There is no tool ${name}. You can call: ${names.join(', ')}.`;
   if (argumentsIn(input) !== null) return null;
   return `The arguments are not a JSON object; they begin ${JSON.stringify(input.slice(0, 200))}. Write all of them again.`;
+}
+
+/** Keeps a text in the store, however short it is: its reference is of one length in every history. */
+export async function keepByReference(store: Store, text: string): Promise<TextRef> {
+  const kept = await keepText(store, text, 0);
+  if (typeof kept === 'string') throw new Error('an empty text has no reference');
+  return kept;
 }
 
 /** Reads the tools and the exchange of a model call. */

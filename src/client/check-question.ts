@@ -7,7 +7,7 @@ import { MAX_QUESTION_BYTES } from '../protocol/solve';
 import { INLINE_BYTES, type Text } from '../protocol/text';
 import type { Store } from '../store/store';
 import { keepConversation } from '../store/conversations';
-import { keepByReference, keepText } from '../store/texts';
+import { keepText } from '../store/texts';
 
 export class BadQuestionError extends ConductorError {
   override readonly name = 'BadQuestionError';
@@ -32,7 +32,7 @@ export type AskedRequest = (
  *   turns, or over 1 MiB
  */
 export function checkAsked({ question, messages, tools }: AskedRequest): string {
-  if (tools !== undefined) checkTools(tools);
+  if (tools !== undefined) checkFunctions(tools);
   if (messages === undefined) return checkText('the question', question, question);
   const last = messages.at(-1);
   if (last?.role !== 'user') {
@@ -43,7 +43,7 @@ export function checkAsked({ question, messages, tools }: AskedRequest): string 
     const rule = `at most ${MAX_TURNS} are accepted: join short ones, or give those that matter`;
     throw new BadQuestionError(`the conversation has ${messages.length} turns; ${rule}`);
   }
-  const isBlank = messages.findIndex(({ content }) => content.trim() === '');
+  const isBlank = messages.findIndex(({ content, calls }) => calls === undefined && content.trim() === '');
   if (isBlank !== -1) {
     throw new BadQuestionError(`turn ${isBlank + 1} of the conversation is empty: leave it out`);
   }
@@ -51,7 +51,7 @@ export function checkAsked({ question, messages, tools }: AskedRequest): string 
 }
 
 /** @throws BadQuestionError for functions that no vendor takes */
-export function checkTools(tools: readonly CallerTool[]): void {
+export function checkFunctions(tools: readonly CallerTool[]): void {
   const { error } = callerToolsSchema.safeParse(tools);
   const [issue] = error?.issues ?? [];
   if (issue === undefined) return;
@@ -70,8 +70,8 @@ function checkText(what: string, question: string, all: string): string {
 }
 
 /** Keeps functions by reference, so that a run sees whether its caller brings others later. */
-export function keepTools(store: Store, tools: readonly CallerTool[]): Promise<Text> {
-  return keepByReference(store, JSON.stringify(tools));
+export function keepFunctions(store: Store, tools: readonly CallerTool[]): Promise<Text> {
+  return keepText(store, JSON.stringify(tools), 0);
 }
 
 /** Moves what is long of a request to the store, each as one text, so that the input is short whatever was asked. */
@@ -81,14 +81,15 @@ export async function keepAsked(
 ): Promise<Pick<SolveInput, 'question' | 'messages' | 'conversation' | 'callerTools'>> {
   const { question, messages, tools, toolSteps, toolChoice } = request;
   const callerTools = tools && {
-    list: await keepTools(store, tools),
+    list: await keepFunctions(store, tools),
     names: tools.map(({ name }) => name),
     ...(toolSteps === 'last' && { lastStep: true as const }),
     ...(toolChoice === 'required' && { mustCall: true as const }),
   };
   const brought = callerTools && { callerTools };
   if (messages === undefined) return { question: await keepText(store, question), ...brought };
-  if (jsonBytes(messages) <= INLINE_BYTES) return { messages, ...brought };
+  const hasCalls = messages.some(({ calls }) => calls !== undefined);
+  if (!hasCalls && jsonBytes(messages) <= INLINE_BYTES) return { messages, ...brought };
   const before = messages.slice(0, -1);
   return {
     question: await keepText(store, messages.at(-1)?.content ?? ''),

@@ -10,7 +10,9 @@ export async function keepConversation(
   store: Store,
   turns: readonly ConversationTurn[],
 ): Promise<Conversation> {
-  return { turns: turns.length, text: await keepText(store, JSON.stringify(turns)) };
+  // A call is two turns for a model that is told it as one: the call, and its result.
+  const calls = turns.reduce((sum, turn) => sum + (turn.calls?.length ?? 0), 0);
+  return { turns: turns.length + 2 * calls, text: await keepText(store, JSON.stringify(turns)) };
 }
 
 /** @throws ZodError or SyntaxError if the text is not a list of turns */

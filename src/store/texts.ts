@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { ConductorError } from '../errors';
 import { jsonBytes } from '../plan/plan';
-import { INLINE_BYTES, MAX_TEXT_BYTES, type Text, type TextRef } from '../protocol/text';
+import { INLINE_BYTES, MAX_TEXT_BYTES, type Text } from '../protocol/text';
 import type { Store } from './store';
 
 const PREVIEW_CHARACTERS = 120;
@@ -42,13 +42,6 @@ export async function keepText(store: Store, text: string, inlineBytes = INLINE_
   const start = text.slice(0, PREVIEW_CHARACTERS * 2).replace(/\s{1,240}/g, ' ');
   const preview = start.trim().slice(0, PREVIEW_CHARACTERS);
   return { ref: `sha256-${digest}`, bytes: bytes.length, preview };
-}
-
-/** Keeps a text in the store, however short it is: its reference is of one length in every history. */
-export async function keepByReference(store: Store, text: string): Promise<TextRef> {
-  const kept = await keepText(store, text, 0);
-  if (typeof kept === 'string') throw new Error('an empty text has no reference');
-  return kept;
 }
 
 /** @throws TextNotFoundError, or Error if the bytes do not match the digest in the reference */

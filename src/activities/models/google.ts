@@ -17,12 +17,12 @@ import {
   type Settings,
   toConversation,
 } from './model';
-import type { Part, Turn } from '../../protocol/parts';
+import { isMadeId, type Part, type Turn } from '../../protocol/parts';
 import { NO_CONTENT, partsSchema } from './content';
 import { finishOf, StreamEnd } from './ending';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { type Assembly, readModelResponse } from './stream';
-import { CallGatherer, isMadeId, plainText, sentBack, turnOf } from './tool-calls';
+import { CallGatherer, plainText, sentBack, turnOf } from './tool-calls';
 import { sendWith } from './transport';
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const;

@@ -5,8 +5,8 @@ import { CALLER_TOOLS, type ListedTool, type ListedTools } from '../../protocol/
 import { callerToolsSchema } from '../../protocol/caller-tools';
 import { jsonBytes } from '../../plan/plan';
 import type { Store } from '../../store/store';
-import { keepByReference, readText } from '../../store/texts';
-import { readOffered } from '../tool-turns';
+import { readText } from '../../store/texts';
+import { keepByReference, readOffered } from '../tool-turns';
 import { type ToolDependencies, unsent } from './call-tool';
 import { isLasting } from './connections';
 import { safeName } from './offered-name';

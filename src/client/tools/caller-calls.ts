@@ -10,7 +10,7 @@ import {
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
 import type { WaitingCall } from '../../trace/waiting-calls';
-import { type AskedRequest, checkTools, keepTools } from '../check-question';
+import { type AskedRequest, checkFunctions, keepFunctions } from '../check-question';
 import { RefusedError } from '../steer';
 
 /** A call of one of the caller's functions, which waits for its result. `id` is `cdr_` and 20 letters and digits. */
@@ -99,8 +99,8 @@ export async function giveResults(
 }
 
 async function wishesIn(store: Store, { tools, toolChoice }: Beside): Promise<Pick<ToolAnswer, 'next'>> {
-  if (tools !== undefined) checkTools(tools);
-  const functions = tools && { functions: await keepTools(store, tools) };
+  if (tools !== undefined) checkFunctions(tools);
+  const functions = tools && { functions: await keepFunctions(store, tools) };
   const wishes = { ...functions, ...(toolChoice === 'required' && { mustCall: true as const }) };
   return Object.keys(wishes).length === 0 ? {} : { next: wishes };
 }
@@ -112,7 +112,10 @@ interface GivenAnswer extends Pick<KeptCall, 'root' | 'run' | 'name'> {
   readonly isAnswered: boolean;
 }
 
-async function readGiven(store: Store, { call, output, isError = false }: CallerResult): Promise<GivenAnswer> {
+async function readGiven(
+  store: Store,
+  { call, output, isError = false }: CallerResult,
+): Promise<GivenAnswer> {
   const told = isCallerId(call) ? await readCallerCall(store, call) : null;
   if (told === null) {
     throw new CallOverError(

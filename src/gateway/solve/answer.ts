@@ -186,7 +186,12 @@ async function* follow(answered: Answered, signal: AbortSignal): AsyncGenerator<
   const isOver = known !== null && known.status !== 'running';
   const teller = new AnswerTeller({ isWhole: isToldWhole(asked, gateway.config), ...planKnown(known) });
   const { id, call, after } = solve;
-  for await (const event of eventsOfAnswer(gateway, { known: call === undefined ? null : known, id, after, signal })) {
+  for await (const event of eventsOfAnswer(gateway, {
+    known: call === undefined ? null : known,
+    id,
+    after,
+    signal,
+  })) {
     if (event.kind === 'callsWaiting') yield { kind: 'end', end: await endWith(answered, event.calls) };
     else if (!isOver || event.kind === 'ended') yield* teller.tell(event);
     if (event.kind === 'ended') yield { kind: 'end', end: await lastEnd(answered) };

@@ -35,7 +35,10 @@ export async function resumeSolve(
   const isNew = calls.some(({ result }) => result === null);
   const warnings = isNew && hint !== '' ? await addHint(gateway, root, hint) : [];
   const given = results.map(({ id, output, isError }) => ({ call: id, output, isError }));
-  const beside = { ...(tools.length > 0 && { tools }), ...(isDemanded && { toolChoice: 'required' as const }) };
+  const beside = {
+    ...(tools.length > 0 && { tools }),
+    ...(isDemanded && { toolChoice: 'required' as const }),
+  };
   await conductor.submit(given, beside).catch(refuse);
   const solve = booking(gateway, key, await conductor.attach(root));
   return { ...solve, isNew: false, after, call, warnings };

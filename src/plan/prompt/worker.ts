@@ -39,7 +39,7 @@ export function workerMessages(prompt: WorkerPrompt): Message[] {
   const before = layout === 'tagged' ? [] : conversation;
   return [
     ...(instructions === undefined ? [] : [{ role: 'system', text: instructions } as const]),
-    ...before.map(({ role, content }): Message => ({ role, text: content })),
+    ...before.map(({ role, content, calls }): Message => ({ role, text: content, ...(calls && { calls }) })),
     ...(layout === 'plain' ? plainTurns(prompt) : teamTurns(prompt)),
     ...repairOf(failed),
   ];
@@ -122,7 +122,8 @@ export function repairOf(failed: WorkerPrompt['failed']): Message[] {
 /** Returns how many characters at the start of the turns are the same for each step of a solve. */
 export function sharedCharacters(prompt: WorkerPrompt): number {
   const { conversation = [], layout } = prompt;
-  const turns = layout === 'tagged' ? [] : conversation.filter(({ role }) => role !== 'system');
+  const plain = conversation.filter(({ role, calls }) => role !== 'system' && calls === undefined);
+  const turns = layout === 'tagged' ? [] : plain;
   const beginning = beginningOf(prompt, fenceOf(prompt)).join('\n\n');
   return turns.reduce((sum, { content }) => sum + content.length, beginning.length);
 }

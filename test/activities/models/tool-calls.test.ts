@@ -79,7 +79,10 @@ describe.each(BOTH_WAYS)('$name', (dialect) => {
     });
     const toolUse: ToolUse = { ...TOOLS, mustCall: true };
     const card = dialect.card(providers.url);
-    for (const each of [card, { ...card, thinking: 1024, capabilities: { ...card.capabilities, thinking: true } }])
+    for (const each of [
+      card,
+      { ...card, thinking: 1024, capabilities: { ...card.capabilities, thinking: true } },
+    ])
       await dialect.complete(aRequest(each, { toolUse, maxOutputTokens: 4096 }));
     expect(seen.map(({ mustCall }) => mustCall)).toEqual([true, card.provider !== 'anthropic']);
   });
