@@ -73,10 +73,9 @@ type Prompted = Omit<WorkerRequest, 'worker'> & {
 /** Reads the parts of a worker's prompt, with every text loaded from the store. */
 export async function readPrompt(store: Store, request: Prompted): Promise<WorkerPrompt> {
   const { subtask, sees, background = [], failed, worker, earlierCalls, toolTurn } = request;
-  // Vendors refuse calls in a request without tools.
-  const readsCalls = toolTurn !== undefined && worker.layout !== 'tagged';
   const [asked, given, reply, ...visible] = await Promise.all([
-    readRunTask(store, request, readsCalls),
+    // Vendors refuse calls in a request without tools.
+    readRunTask(store, request, toolTurn !== undefined),
     readBackground(store, background),
     readText(store, failed?.reply ?? ''),
     ...sees.map(async (seen) => ({

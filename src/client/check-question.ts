@@ -79,14 +79,8 @@ export async function keepAsked(
   store: Store,
   request: AskedRequest,
 ): Promise<Pick<SolveInput, 'question' | 'messages' | 'conversation' | 'callerTools'>> {
-  const { question, messages, tools, toolSteps, toolChoice } = request;
-  const callerTools = tools && {
-    list: await keepFunctions(store, tools),
-    names: tools.map(({ name }) => name),
-    ...(toolSteps === 'last' && { lastStep: true as const }),
-    ...(toolChoice === 'required' && { mustCall: true as const }),
-  };
-  const brought = callerTools && { callerTools };
+  const { question, messages, tools } = request;
+  const brought = tools && { callerTools: await callerToolsOf(store, tools, request) };
   if (messages === undefined) return { question: await keepText(store, question), ...brought };
   const hasCalls = messages.some(({ calls }) => calls !== undefined);
   if (!hasCalls && jsonBytes(messages) <= INLINE_BYTES) return { messages, ...brought };
@@ -95,5 +89,18 @@ export async function keepAsked(
     question: await keepText(store, messages.at(-1)?.content ?? ''),
     ...(before.length > 0 && { conversation: await keepConversation(store, before) }),
     ...brought,
+  };
+}
+
+async function callerToolsOf(
+  store: Store,
+  tools: readonly CallerTool[],
+  { toolSteps, toolChoice }: AskedRequest,
+): Promise<SolveInput['callerTools']> {
+  return {
+    list: await keepFunctions(store, tools),
+    names: tools.map(({ name }) => name),
+    ...(toolSteps === 'last' && { lastStep: true }),
+    ...(toolChoice === 'required' && { mustCall: true }),
   };
 }

@@ -35,21 +35,28 @@ function isOfModel(said: Utterance): boolean {
 /** Returns what was said as turns. Calls behind the last question are put in words, since a conversation ends with it. */
 function turnsOf(said: readonly Utterance[]): readonly ConversationTurn[] {
   const asked = said.findLastIndex((each) => each.kind === 'text' && each.role === 'user');
-  const results = new Map<string, UtteredResult>();
-  for (const each of said) if (each.kind === 'result' && !results.has(each.id)) results.set(each.id, each);
+  // Some servers begin anew with their ids in each turn: a result is that of the first call that has none.
+  const results = new Map<string, UtteredResult[]>();
+  for (const each of said)
+    if (each.kind === 'result') results.set(each.id, [...(results.get(each.id) ?? []), each]);
   const called = new Set(said.flatMap((each) => (each.kind === 'call' ? [each.id] : [])));
   const fence = fenceAround(said.flatMap((each) => (each.kind === 'result' ? [each.output] : [])));
   const turnsIn = (some: readonly Utterance[]): ConversationTurn[] => {
     const turns: ConversationTurn[] = [];
     for (const [index, each] of some.entries()) {
-      if (each.kind === 'text') turns.push({ role: each.role, content: each.content });
-      else if (each.kind === 'call') addCall(turns, toldCall(each, results.get(each.id)), some[index - 1]);
+      if (each.kind === 'text') turns.push(turnOf(each));
+      else if (each.kind === 'call') addCall(turns, toldCall(each, results.get(each.id)?.shift()), some[index - 1]);
       else if (!called.has(each.id))
         turns.push({ role: 'user', content: tellResult(each.output, each.isError, fence) });
     }
     return turns;
   };
   return [...turnsIn(said.slice(0, asked + 1)), ...putInWords(turnsIn(said.slice(asked + 1)))];
+}
+
+/** Turns of an earlier response may have calls of their own. */
+function turnOf({ role, content, calls }: ConversationTurn): ConversationTurn {
+  return { role, content, ...(calls && { calls }) };
 }
 
 /** Adds a call to what was said before it, if the model said or called that in the same turn. */

@@ -13,6 +13,7 @@ import {
   sign,
   wantsThoughts,
   type WholeReply,
+  type Prompt,
   type Wire,
 } from './wire';
 
@@ -48,6 +49,19 @@ const requestSchema = z.object({
 
 const STOP_REASONS = { stop: 'end_turn', length: 'max_tokens', refusal: 'refusal', filtered: 'refusal' };
 
+type Asked = z.output<typeof requestSchema>;
+
+function offered(tools: Asked['tools'], choice: Asked['tool_choice']): Pick<Prompt, 'tools' | 'mustCall'> {
+  const names = choice?.type === 'none' ? undefined : tools?.map(({ name }) => name);
+  return { tools: names, mustCall: choice?.type === 'any' };
+}
+
+function refuseForced(choice: Asked['tool_choice'], thinking: Asked['thinking']): void {
+  if (choice?.type === 'any' && thinking?.type === 'enabled') {
+    refuseRequest('Thinking may not be enabled when tool_choice forces tool use.');
+  }
+}
+
 /** Anthropic Messages (docs.claude.com/en/api/messages and /en/api/errors). */
 export const anthropic: Wire = {
   protocol: 'anthropic',
@@ -62,17 +76,14 @@ export const anthropic: Wire = {
     const exchanged = messages.flatMap(({ content }) => exchangedIn(content));
     checkPaired(exchanged);
     if (exchanged.length > 0 && tools === undefined) refuseRequest('Requests with tool_use need tools.');
-    if (tool_choice?.type === 'any' && thinking?.type === 'enabled') {
-      refuseRequest('Thinking may not be enabled when tool_choice forces tool use.');
-    }
+    refuseForced(tool_choice, thinking);
     const kept = blocks.slice(0, blocks.findLastIndex((block) => 'cache_control' in block) + 1);
     return {
       model,
       messages: system === undefined ? turns : [{ role: 'system', text: joined(system, '') }, ...turns],
       maxOutputTokens: max_tokens,
       keptPrefix: joined(kept, '\n') || undefined,
-      tools: tool_choice?.type === 'none' ? undefined : tools?.map(({ name }) => name),
-      mustCall: tool_choice?.type === 'any',
+      ...offered(tools, tool_choice),
       exchanged,
     };
   },

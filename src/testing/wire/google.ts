@@ -61,9 +61,10 @@ export const google: Wire = {
       tools,
       toolConfig,
     } = requestSchema.parse(body);
-    const { mode } = toolConfig?.functionCallingConfig ?? {};
-    const mayCall = mode !== 'NONE';
-    if (tools && mayCall) refuseJson(generationConfig);
+    const { mode = 'AUTO' } = toolConfig?.functionCallingConfig ?? {};
+    const names = tools?.flatMap(({ functionDeclarations: each }) => each.map(({ name }) => name));
+    const offered = mode === 'NONE' ? undefined : names;
+    if (offered) refuseJson(generationConfig);
     const turns = contents.map(({ role, parts }): Message => ({
       role: role === 'model' ? 'assistant' : 'user',
       text: parts.map((part) => ('text' in part ? part.text : '')).join(''),
@@ -72,9 +73,7 @@ export const google: Wire = {
       model: modelInPath ?? '',
       messages: system ? [{ role: 'system', text: system.parts }, ...turns] : turns,
       maxOutputTokens: generationConfig?.maxOutputTokens ?? null,
-      tools: mayCall
-        ? tools?.flatMap(({ functionDeclarations: each }) => each.map(({ name }) => name))
-        : undefined,
+      tools: offered,
       mustCall: mode === 'ANY',
       exchanged: contents.flatMap(exchangedIn),
     };
