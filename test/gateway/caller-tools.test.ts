@@ -458,7 +458,10 @@ describe('what is sent back', () => {
       role: 'assistant',
       tool_calls: [{ id, type: 'function', function: { name, arguments: input } }],
     });
-    const many = Array.from({ length: 500 }, () => [calledAs('same', 'x'.repeat(100), '[]'), QUESTION]).flat();
+    const many = Array.from({ length: 500 }, () => [
+      calledAs('same', 'x'.repeat(100), '[]'),
+      QUESTION,
+    ]).flat();
     const messages = [
       asResult('of_no_call', 'Stray.'),
       calledAs('cdr_aaaaaaaaaaaaaaaaaaaa', 'read_file', '{}'),
