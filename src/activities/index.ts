@@ -68,7 +68,8 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
       inStore(request.storeId, () => whileHeartbeating(() => writePlan(dependencies, request))),
     [CALL_WORKER]: (request) =>
       inStore(request.storeId, () => whileHeartbeating(() => callWorker(dependencies, request))),
-    [LIST_TOOLS]: (cards, storeId) => inStore(storeId, () => whileHeartbeating(() => tools.list(cards))),
+    [LIST_TOOLS]: (cards, storeId, before) =>
+      inStore(storeId, () => whileHeartbeating(() => tools.list(cards, before))),
     [CALL_TOOL]: (request) => inStore(request.storeId, () => whileHeartbeating(() => tools.call(request))),
     [CHECK_ANSWER]: ({ result, ...request }) =>
       inStore(request.storeId, () => checkAnswer(store, request, result)),

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import type { AskedTexts } from '../plan/prompt/fences';
+import { putInWords } from '../plan/prompt/told-calls';
 import type { GivenText, WorkerPrompt } from '../plan/prompt/worker';
 import type { RunTask, WorkerRequest } from '../protocol/activity-contract';
 import type { ModelCard } from '../protocol/cards';
@@ -48,14 +49,19 @@ export async function turnsBefore(
   );
 }
 
-/** Reads what was asked, with every text loaded from the store. */
+/**
+ * Reads what was asked, with every text loaded from the store.
+ * @param readsCalls whether its reader takes the calls of a conversation as calls; else they are put in words
+ */
 export async function readRunTask(
   store: Store,
   { question, conversation, answerSchema }: RunTask,
+  readsCalls = false,
 ): Promise<AskedTexts> {
+  const turns = conversation && (await readConversationTurns(store, conversation));
   return {
     question: await readText(store, question),
-    ...(conversation && { conversation: await readConversationTurns(store, conversation) }),
+    ...(turns && { conversation: readsCalls ? turns : putInWords(turns) }),
     ...(answerSchema !== undefined && { answerSchema: await readText(store, answerSchema) }),
   };
 }
@@ -66,9 +72,10 @@ type Prompted = Omit<WorkerRequest, 'worker'> & {
 
 /** Reads the parts of a worker's prompt, with every text loaded from the store. */
 export async function readPrompt(store: Store, request: Prompted): Promise<WorkerPrompt> {
-  const { subtask, sees, background = [], failed, worker, earlierCalls } = request;
+  const { subtask, sees, background = [], failed, worker, earlierCalls, toolTurn } = request;
   const [asked, given, reply, ...visible] = await Promise.all([
-    readRunTask(store, request),
+    // Vendors refuse calls in a request without tools.
+    readRunTask(store, request, toolTurn !== undefined),
     readBackground(store, background),
     readText(store, failed?.reply ?? ''),
     ...sees.map(async (seen) => ({

@@ -4,6 +4,7 @@ import {
   type AskedCall,
   type Exchange,
   INLINE_CALL_BYTES,
+  type ListedTools,
   type TakenTurn,
   type ToolResult,
   type ToolTurn,
@@ -55,10 +56,17 @@ export async function keepByReference(store: Store, text: string): Promise<TextR
 }
 
 /** Reads the tools and the exchange of a model call. */
-export async function readToolUse(store: Store, { list, names, mayCall, after }: ToolTurn): Promise<ToolUse> {
-  const offered = JSON.parse(await readText(store, list)) as OfferedTool[];
+export async function readToolUse(
+  store: Store,
+  { list, names, mayCall, mustCall, after }: ToolTurn,
+): Promise<ToolUse> {
+  const offered = await readOffered(store, list);
   const tools = offered.filter(({ name }) => names.includes(name));
-  return { tools, mayCall, turns: await readTurns(store, after) };
+  return { tools, mayCall, ...(mayCall && mustCall && { mustCall }), turns: await readTurns(store, after) };
+}
+
+export async function readOffered(store: Store, list: ListedTools['list']): Promise<OfferedTool[]> {
+  return JSON.parse(await readText(store, list)) as OfferedTool[];
 }
 
 async function readTurns(store: Store, after: Exchange | null): Promise<Turn[]> {

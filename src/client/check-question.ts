@@ -4,7 +4,7 @@ import { jsonBytes } from '../plan/plan';
 import { type CallerTool, callerToolsSchema } from '../protocol/caller-tools';
 import { type ConversationTurn, MAX_TURNS, type SolveInput } from '../protocol/input';
 import { MAX_QUESTION_BYTES } from '../protocol/solve';
-import { INLINE_BYTES } from '../protocol/text';
+import { INLINE_BYTES, type Text } from '../protocol/text';
 import type { Store } from '../store/store';
 import { keepConversation } from '../store/conversations';
 import { keepText } from '../store/texts';
@@ -22,6 +22,8 @@ export type AskedRequest = (
   readonly tools?: readonly CallerTool[] | undefined;
   /** `last`: only the step that writes the answer may ask for them. @default every step */
   readonly toolSteps?: 'last' | undefined;
+  /** `required`: the step that writes the answer asks for one first, if its model can be made to. @default it decides */
+  readonly toolChoice?: 'required' | undefined;
 };
 
 /**
@@ -30,7 +32,7 @@ export type AskedRequest = (
  *   turns, or over 1 MiB
  */
 export function checkAsked({ question, messages, tools }: AskedRequest): string {
-  if (tools !== undefined) checkTools(tools);
+  if (tools !== undefined) checkFunctions(tools);
   if (messages === undefined) return checkText('the question', question, question);
   const last = messages.at(-1);
   if (last?.role !== 'user') {
@@ -41,14 +43,15 @@ export function checkAsked({ question, messages, tools }: AskedRequest): string 
     const rule = `at most ${MAX_TURNS} are accepted: join short ones, or give those that matter`;
     throw new BadQuestionError(`the conversation has ${messages.length} turns; ${rule}`);
   }
-  const isBlank = messages.findIndex(({ content }) => content.trim() === '');
+  const isBlank = messages.findIndex(({ content, calls }) => calls === undefined && content.trim() === '');
   if (isBlank !== -1) {
     throw new BadQuestionError(`turn ${isBlank + 1} of the conversation is empty: leave it out`);
   }
   return checkText('the conversation', last.content, JSON.stringify(messages));
 }
 
-function checkTools(tools: readonly CallerTool[]): void {
+/** @throws BadQuestionError for functions that no vendor takes */
+export function checkFunctions(tools: readonly CallerTool[]): void {
   const { error } = callerToolsSchema.safeParse(tools);
   const [issue] = error?.issues ?? [];
   if (issue === undefined) return;
@@ -66,24 +69,38 @@ function checkText(what: string, question: string, all: string): string {
   throw new BadQuestionError(`${what} has ${bytes} bytes; ${rule}`);
 }
 
+/** Keeps functions by reference, so that a run sees whether its caller brings others later. */
+export function keepFunctions(store: Store, tools: readonly CallerTool[]): Promise<Text> {
+  return keepText(store, JSON.stringify(tools), 0);
+}
+
 /** Moves what is long of a request to the store, each as one text, so that the input is short whatever was asked. */
 export async function keepAsked(
   store: Store,
   request: AskedRequest,
 ): Promise<Pick<SolveInput, 'question' | 'messages' | 'conversation' | 'callerTools'>> {
-  const { question, messages, tools, toolSteps } = request;
-  const callerTools = tools && {
-    list: await keepText(store, JSON.stringify(tools)),
-    names: tools.map(({ name }) => name),
-    ...(toolSteps === 'last' && { lastStep: true as const }),
-  };
-  const brought = callerTools && { callerTools };
+  const { question, messages, tools } = request;
+  const brought = tools && { callerTools: await callerToolsOf(store, tools, request) };
   if (messages === undefined) return { question: await keepText(store, question), ...brought };
-  if (jsonBytes(messages) <= INLINE_BYTES) return { messages, ...brought };
+  const hasCalls = messages.some(({ calls }) => calls !== undefined);
+  if (!hasCalls && jsonBytes(messages) <= INLINE_BYTES) return { messages, ...brought };
   const before = messages.slice(0, -1);
   return {
     question: await keepText(store, messages.at(-1)?.content ?? ''),
     ...(before.length > 0 && { conversation: await keepConversation(store, before) }),
     ...brought,
+  };
+}
+
+async function callerToolsOf(
+  store: Store,
+  tools: readonly CallerTool[],
+  { toolSteps, toolChoice }: AskedRequest,
+): Promise<SolveInput['callerTools']> {
+  return {
+    list: await keepFunctions(store, tools),
+    names: tools.map(({ name }) => name),
+    ...(toolSteps === 'last' && { lastStep: true }),
+    ...(toolChoice === 'required' && { mustCall: true }),
   };
 }

@@ -59,8 +59,7 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
     const call = id === null ? null : await readCallerCall(store, id);
     if (id === null || call === null || !workflowIds.has(call.root)) return;
     callsOfRuns.add(id);
-    const { output } = (await readCallerResult(store, id)) ?? {};
-    for (const ref of refsIn(output)) refs.add(ref);
+    for (const ref of refsIn(await readCallerResult(store, id))) refs.add(ref);
   });
   const isToolCallLive = (key: string): boolean => {
     const runId = runOfToolCall(key);

@@ -45,7 +45,7 @@ import { newRetryId, newRunId } from './run-id';
 import type { LiveEvent } from './live/live-events';
 import { type StreamOptions, tellRun } from './live/stream';
 import { RefusedError, signalRun, updateRun } from './steer';
-import { type CallerResult, findCall, giveResults, type ToldCall } from './tools/caller-calls';
+import { type Beside, type CallerResult, findCall, giveResults, type ToldCall } from './tools/caller-calls';
 import { reading, resolveTrace } from './whole-trace';
 import { readRunHistory, readRunNow, readTraceLeft, type ResolvedKnownRun } from './trace-reader';
 
@@ -118,8 +118,9 @@ export class ConductorClient {
   async start(request: SolveRequest, id?: string, options: StartOptions = {}): Promise<SolveHandle> {
     const question = checkAsked(request);
     const asked = await keepAsked(this.store, request);
-    const blank = { question: undefined, messages: undefined, tools: undefined, toolSteps: undefined };
-    const input = { ...request, ...blank, ...asked };
+    const blank = { question: undefined, messages: undefined };
+    const ofTools = { tools: undefined, toolSteps: undefined, toolChoice: undefined };
+    const input = { ...request, ...blank, ...ofTools, ...asked };
     return this.launch(input, id ?? newRunId(question, this.client), options);
   }
 
@@ -256,8 +257,8 @@ export class ConductorClient {
   }
 
   /** Gives results of the caller's functions to the runs that wait for them. @throws as `giveResults` */
-  async submit(results: readonly CallerResult[]): Promise<void> {
-    await giveResults(this.client, this.store, results);
+  async submit(results: readonly CallerResult[], beside?: Beside): Promise<void> {
+    await giveResults(this.client, this.store, results, beside);
   }
 
   /** Returns the context in which `parsePlan` reads a plan for this run, and in which the run would validate it now. */

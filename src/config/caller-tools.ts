@@ -19,13 +19,14 @@ export function withCallerTools(
 ): ResolvedRun {
   if (brought === undefined) return run.toolset === undefined ? run : withoutCaller(run);
   const { toolTurns: turns, toolCalls: calls, toolResultBytes: resultBytes, callerWait } = limits;
-  const { list, names, lastStep } = brought;
+  const { list, names, lastStep, mustCall } = brought;
   const card: ToolCard = {
     kind: 'caller',
     name: CALLER_TOOLS,
     description: `functions of the one who asks: ${names.slice(0, MOST_TOLD).join(', ')}`,
     list,
     ...(lastStep === true && { lastStep }),
+    ...(mustCall === true && { mustCall }),
     timeoutMs: durationMs(callerWait),
   };
   const { toolset = { cards: [], turns, calls, resultBytes }, workers } = withoutCaller(run);

@@ -92,6 +92,18 @@ function stepsBefore({ steps }: Plan): number[][] {
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant';
   readonly text: string;
+  /** Functions that were called in a conversation after this was said, for a model that can read them. */
+  readonly calls?: readonly ConversationCall[] | undefined;
+}
+
+/** A function that was called in a conversation. */
+export interface ConversationCall {
+  readonly name: string;
+  /** JSON of its arguments, or its text. */
+  readonly arguments: string;
+  /** Absent: it has no result. */
+  readonly output?: string | undefined;
+  readonly isError?: true | undefined;
 }
 
 /** Form of a worker's prompt: one tagged message, the turns of a chat, or turns without any tags. */

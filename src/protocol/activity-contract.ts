@@ -169,7 +169,8 @@ export interface ConductorActivities {
   [CHECK_RUN](run: ResolvedRun, cards?: readonly RunWorker[]): Promise<void>;
   [WRITE_PLAN](request: Reserved<WritePlanRequest>): Promise<WritePlanResult>;
   [CALL_WORKER](request: Reserved<WorkerRequest>): Promise<WorkerResult>;
-  [LIST_TOOLS](cards: readonly ToolCard[], storeId?: string): Promise<ListedTools>;
+  /** @param before tools that stay as they are, but for the caller's */
+  [LIST_TOOLS](cards: readonly ToolCard[], storeId?: string, before?: ListedTools): Promise<ListedTools>;
   [CALL_TOOL](request: ToolRequest): Promise<ToolAnswer>;
   [BOOK_CALL](booked: BookedCall): Promise<void>;
   /** Returns the result of a user's activity or workflow if it fits `answerSchema`, else throws `Answer.Invalid`. */

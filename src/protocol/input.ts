@@ -22,10 +22,21 @@ const backgroundSchema = z.object({
 });
 export type Background = z.infer<typeof backgroundSchema>;
 
+const toldCallSchema = z.strictObject({
+  name: z.string(),
+  /** JSON, or a text. */
+  arguments: z.string(),
+  /** Absent: there is no result. */
+  output: z.string().optional(),
+  isError: z.literal(true).optional(),
+});
+
 /** One turn of a conversation, with its whole text. */
 export const conversationTurnSchema = z.strictObject({
   role: z.enum(['system', 'user', 'assistant']),
   content: z.string(),
+  /** Functions that were called after this was said, which may be nothing. */
+  calls: z.array(toldCallSchema).min(1).readonly().optional(),
 });
 export type ConversationTurn = z.infer<typeof conversationTurnSchema>;
 
@@ -114,7 +125,7 @@ const questionSchema = z.custom<Text>(isQuestion, {
   error: `expected a text with at least a word and at most ${MAX_INLINE_QUESTION_BYTES} bytes, or a reference to one in the store`,
 });
 
-const turnSchema = conversationTurnSchema.extend({ content: questionSchema });
+const turnSchema = conversationTurnSchema.omit({ calls: true }).extend({ content: questionSchema });
 
 /** Functions of the caller that models may ask for. */
 const keptCallerToolsSchema = z.strictObject({
@@ -123,6 +134,8 @@ const keptCallerToolsSchema = z.strictObject({
   names: z.array(z.string()).max(MAX_CALLER_TOOLS).readonly(),
   /** Only the step that writes the answer may ask for them. */
   lastStep: z.literal(true).optional(),
+  /** The first turn of that step must ask for one. */
+  mustCall: z.literal(true).optional(),
 });
 
 const solveFields = z.strictObject({

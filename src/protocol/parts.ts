@@ -56,7 +56,21 @@ export interface ToolUse {
   readonly tools: readonly OfferedTool[];
   /** false: the model must answer now. It is still told of the tools that it has called. */
   readonly mayCall: boolean;
+  /** The model must call one of them. */
+  readonly mustCall?: true;
   readonly turns: readonly Turn[];
+}
+
+/** Prefix of ids that we make, which their model never sent. */
+const MADE = 'made_';
+
+/** Returns an id that is the same at each attempt. */
+export function madeId(...place: readonly (string | number)[]): string {
+  return `${MADE}${place.join('_')}`;
+}
+
+export function isMadeId(id: string): boolean {
+  return id.startsWith(MADE);
 }
 
 /** Returns the arguments of a call, or null if the model wrote none that can be read. */

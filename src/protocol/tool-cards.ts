@@ -50,6 +50,8 @@ const toolCardSchema = z.discriminatedUnion('kind', [
     list: textSchema,
     /** Only the step that writes the answer may ask for them. */
     lastStep: z.literal(true).optional(),
+    /** The first turn of that step must ask for one. */
+    mustCall: z.literal(true).optional(),
     timeoutMs: milliseconds,
   }),
 ]);

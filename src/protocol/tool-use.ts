@@ -69,6 +69,16 @@ export interface ToolAnswer {
   readonly output: Text;
   /** Set if surely nothing was sent, so that the call cost nothing. */
   readonly isUnsent?: true;
+  /** Set by a caller that says with its result how its run goes on. */
+  readonly next?: CallerWishes;
+}
+
+/** What a caller wants of the turns after a result. */
+export interface CallerWishes {
+  /** JSON of a list of `CallerTool`: its functions from now on; absent: those that the run knows. */
+  readonly functions?: Text;
+  /** The turn that reads the result must ask for a function. */
+  readonly mustCall?: true;
 }
 
 export interface ToolResult extends ToolAnswer {
@@ -104,6 +114,8 @@ export interface ToolTurn {
   readonly asks: readonly string[];
   /** false: it must answer now. */
   readonly mayCall: boolean;
+  /** The caller demands a call; it counts only if the turn may call. */
+  readonly mustCall?: true;
   /** null for the first turn. */
   readonly after: Exchange | null;
   /** Most bytes that tools and exchange add to the prompt. */

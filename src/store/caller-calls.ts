@@ -18,7 +18,13 @@ const waitingSchema = z.object({
 });
 export type KeptCall = z.infer<typeof waitingSchema>;
 
-const resultSchema = z.object({ outcome: z.enum(['ok', 'error']), output: textSchema });
+const resultSchema = z.object({
+  outcome: z.enum(['ok', 'error']),
+  output: textSchema,
+  next: z
+    .object({ functions: textSchema.exactOptional(), mustCall: z.literal(true).exactOptional() })
+    .exactOptional(),
+});
 
 const placeOf = (id: string): string => `${CALLER_CALLS}${id}.json`;
 const resultPlaceOf = (id: string): string => `${CALLER_CALLS}${id}.result.json`;

@@ -9,12 +9,14 @@ import {
   type Message,
 } from '../../src/plan/plan';
 import { conductorMessages } from '../../src/plan/prompt/conductor';
+import { putInWords } from '../../src/plan/prompt/told-calls';
 import { workerMessages } from '../../src/plan/prompt/worker';
 import { planOutputSchema } from '../../src/plan/render';
 import type { ResolvedRun } from '../../src/protocol/cards';
 import type { ConversationTurn, Text } from '../../src';
 import type { AskedTexts } from '../../src/plan/prompt/fences';
 import type { RunTask } from '../../src/protocol/activity-contract';
+import { countTurns } from '../../src/store/conversations';
 import { modelCard, runOf } from './cards';
 
 test('no sentence of a prompt is in the sandbox, where its length could affect what a run begins', () => {
@@ -42,7 +44,17 @@ const storedOrNot: fc.Arbitrary<Text> = fc
   .map(([text, isStored]) => (isStored ? { ref: text, bytes: Buffer.byteLength(text), preview: '' } : text));
 
 const turns: fc.Arbitrary<readonly ConversationTurn[]> = fc.array(
-  fc.record({ role: fc.constantFrom<Message['role']>('system', 'user', 'assistant'), content: awkwardText }),
+  fc.record(
+    {
+      role: fc.constantFrom<Message['role']>('system', 'user', 'assistant'),
+      content: awkwardText,
+      calls: fc.array(
+        fc.record({ name: fc.constant('read_file'), arguments: awkwardText, output: awkwardText }),
+        { minLength: 1, maxLength: 3 },
+      ),
+    },
+    { requiredKeys: ['role', 'content'] },
+  ),
   { maxLength: 4 },
 );
 
@@ -51,7 +63,7 @@ const asked = fc
   .record({ conversation: turns, answerSchema: fc.option(awkwardText, { nil: undefined }) })
   .map(({ conversation, answerSchema }): Omit<RunTask, 'question'> => ({
     ...(conversation.length > 0 && {
-      conversation: { turns: conversation.length, text: JSON.stringify(conversation) },
+      conversation: { turns: countTurns(conversation), text: JSON.stringify(conversation) },
     }),
     ...(answerSchema !== undefined && { answerSchema }),
   }));
@@ -59,7 +71,9 @@ const asked = fc
 function askedWhole({ question, conversation, answerSchema }: RunTask): AskedTexts {
   return {
     question: wholeOf(question),
-    ...(conversation && { conversation: JSON.parse(wholeOf(conversation.text)) as ConversationTurn[] }),
+    ...(conversation && {
+      conversation: putInWords(JSON.parse(wholeOf(conversation.text)) as ConversationTurn[]),
+    }),
     ...(answerSchema !== undefined && { answerSchema: wholeOf(answerSchema) }),
   };
 }

@@ -148,7 +148,7 @@ describe('who is no operator', () => {
   ])('asks for no more than the operator allows by the reasoning effort %s', async (effort, limits) => {
     const key = await new KeyChecker(stage.store).check(gateway.secret);
     if (key === null) throw new Error('no key');
-    const functions = { tools: [], forms: [], isSerial: false };
+    const functions = { tools: [], forms: [], isSerial: false, isDemanded: false };
     const asked = { model: 'conductor', messages: [], functions, effort, extension: {}, warnings: [] };
     expect(requestOf(parseConfig(stage.config), key, asked).limits).toEqual(limits);
     const narrow = parseConfig({ ...stage.config, limits: { steps: 1 } });

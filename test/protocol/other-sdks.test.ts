@@ -65,6 +65,7 @@ test('the page documents every field of the input, and no other', () => {
       list: true,
       names: true,
       lastStep: true,
+      mustCall: true,
     }),
     ...fields<NonNullable<SolveInput['given']>>('given.', { plan: true, outputs: true }),
   ];

@@ -2,9 +2,10 @@ import type { LiveEvent, SolveRequest } from '../../src';
 import { CallOverError, type CallerResult, ResultDiffersError } from '../../src/client';
 import type { Reply, SimulatedRequest } from '../../src/testing';
 import { openStage, type Stage, step } from '../support/stage';
+import { until } from '../support/until';
 
 const question = 'Which test fails?';
-const tools: SolveRequest['tools'] = [
+const tools: NonNullable<SolveRequest['tools']> = [
   {
     name: 'run_command',
     description: 'Runs a command.',
@@ -99,6 +100,42 @@ test('a result is given once: the same again changes nothing, another is refused
     expect(await stage.client.findCall(results[0]?.call ?? '')).toMatchObject({ result: { output: 'a.ts' } });
   });
   expect(seen).toHaveLength(2);
+});
+
+test('functions that come with a result are offered to all steps from their next turn on', async () => {
+  const offered: Record<string, (readonly string[] | undefined)[]> = { a: [], b: [] };
+  for (const id of ['a', 'b']) {
+    stage.providers.answer(id, ({ tools: names, exchanged = [] }) => {
+      offered[id]?.push(names);
+      return exchanged.length > 0 ? 'Seen.' : { text: '', calls: [run(id)] };
+    });
+  }
+  stage.plan([step('a', 'Look.'), step('b', 'Look, too.'), step('a', 'Finish.', [0, 1])]);
+  const late = { name: 'late', parameters: { type: 'object' } };
+  await stage.whileWorking(async () => {
+    const { id, result } = await stage.client.start({ question, tools, live: true }, 'functions-join');
+    const calls: Waiting['calls'][number][] = [];
+    for await (const event of stage.client.stream(id)) {
+      if (event.kind === 'callsWaiting') calls.push(...event.calls);
+      if (calls.length === 2) break;
+    }
+    const [ofA, ofB] = ['a', 'b'].map(
+      (cmd) => calls.find((each) => each.arguments === `{"cmd":"${cmd}"}`)?.id ?? '',
+    );
+    const given = [{ call: ofA ?? '', output: 'a.ts' }];
+    await stage.client.submit(given, { tools: [late] });
+    // The first result counts, with what was said beside it.
+    await stage.client.submit(given, { tools });
+    await until(
+      () => offered.a?.length,
+      (turns) => turns === 2,
+    );
+    await stage.client.submit([{ call: ofB ?? '', output: 'b.ts' }]);
+    expect(await result()).toMatchObject({ status: 'completed', degraded: false });
+  });
+  expect(offered.a?.map((each) => each?.length)).toEqual([2, 1, 1, 1]);
+  expect(offered.b?.map((each) => each?.length)).toEqual([2, 1]);
+  expect(offered.b?.at(-1)).toEqual(['late']);
 });
 
 test('the run waits for as long as its limit says, with its clock stopped, and tells its model that nothing came', async () => {

@@ -10,7 +10,7 @@ import {
   type Settings,
   toConversation,
 } from './model';
-import type { Part, Turn } from '../../protocol/parts';
+import type { Part, ToolUse, Turn } from '../../protocol/parts';
 import { joined, NO_CONTENT, partContentSchema, partsSchema } from './content';
 import { finishOf, StreamEnd } from './ending';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
@@ -306,15 +306,24 @@ function toBody(request: ModelRequest, settings: Settings<(typeof EFFORTS)[numbe
     ...sampling,
     thinking: thinking === undefined ? undefined : thinkingOf(thinking),
     output_config: effort || format ? { effort, format } : undefined,
-    ...(toolUse && {
-      tools: toolUse.tools.map(({ name, description, input }) => ({
-        name,
-        description,
-        input_schema: { ...input, type: 'object' as const },
-      })),
-      ...(!toolUse.mayCall && { tool_choice: { type: 'none' as const } }),
-    }),
+    ...(toolUse && toolsOf(toolUse, thinking)),
     ...card.extraBody,
+  };
+}
+
+function toolsOf(
+  { tools, mayCall, mustCall }: ToolUse,
+  thinking: number | undefined,
+): Pick<Body, 'tools' | 'tool_choice'> {
+  return {
+    tools: tools.map(({ name, description, input }) => ({
+      name,
+      description,
+      input_schema: { ...input, type: 'object' as const },
+    })),
+    ...(!mayCall && { tool_choice: { type: 'none' } }),
+    // Anthropic refuses a forced call beside a budget of thoughts.
+    ...(mustCall && !thinking && { tool_choice: { type: 'any' } }),
   };
 }
 

@@ -17,12 +17,12 @@ import {
   type Settings,
   toConversation,
 } from './model';
-import type { Part, Turn } from '../../protocol/parts';
+import { isMadeId, type Part, type Turn } from '../../protocol/parts';
 import { NO_CONTENT, partsSchema } from './content';
 import { finishOf, StreamEnd } from './ending';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { type Assembly, readModelResponse } from './stream';
-import { CallGatherer, isMadeId, plainText, sentBack, turnOf } from './tool-calls';
+import { CallGatherer, plainText, sentBack, turnOf } from './tool-calls';
 import { sendWith } from './transport';
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const;
@@ -100,7 +100,7 @@ export const completeGoogle: Complete = async (request) => {
   const { ThinkingLevel, FunctionCallingConfigMode } = await import('@google/genai');
   const { MINIMAL, LOW, MEDIUM, HIGH } = ThinkingLevel;
   const levels = { minimal: MINIMAL, low: LOW, medium: MEDIUM, high: HIGH };
-  const parameters = toParameters(request, settings, levels, FunctionCallingConfigMode.NONE);
+  const parameters = toParameters(request, settings, levels, FunctionCallingConfigMode);
   const body = await ask(client, request, parameters);
   const response = readReply(responseSchema, body);
   const { text, thoughts } = response.candidates?.[0]?.content?.parts ?? NO_CONTENT;
@@ -229,7 +229,7 @@ function toParameters(
   request: ModelRequest,
   settings: Settings<Effort>,
   levels: Readonly<Record<Effort, ThinkingLevel>>,
-  none: FunctionCallingConfigMode,
+  modes: typeof FunctionCallingConfigMode,
 ): GenerateContentParameters {
   const { card, toolUse, signal } = request;
   const { system, turns } = toConversation(request);
@@ -261,7 +261,8 @@ function toParameters(
             })),
           },
         ],
-        ...(!toolUse.mayCall && { toolConfig: { functionCallingConfig: { mode: none } } }),
+        ...(!toolUse.mayCall && { toolConfig: { functionCallingConfig: { mode: modes.NONE } } }),
+        ...(toolUse.mustCall && { toolConfig: { functionCallingConfig: { mode: modes.ANY } } }),
       }),
       ...(outputSchema && {
         responseMimeType: 'application/json',

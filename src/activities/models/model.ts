@@ -4,6 +4,7 @@ import type { CalledCard } from '../../protocol/cards';
 import type { Part, ToolUse, Turn } from '../../protocol/parts';
 import { openOnce } from '../../runtime/turns';
 import type { Diagnosis } from './diagnose';
+import { toldTurns } from './told-turns';
 
 /** One request to one model, independent of the vendor. */
 export interface ModelRequest {
@@ -108,10 +109,11 @@ export function toConversation({
 }: Pick<ModelRequest, 'card' | 'messages' | 'toolUse'>): { system: string; turns: readonly Turn[] } {
   const system: string[] = [];
   const turns: Turn[] = [];
-  for (const { role, text } of messages) {
+  for (const [place, { role, text, calls }] of messages.entries()) {
     const last = turns.at(-1);
     const [before] = last?.parts ?? [];
-    if (role === 'system') system.push(text);
+    if (calls !== undefined) turns.push(...toldTurns(text, calls, place));
+    else if (role === 'system') system.push(text);
     else if (last?.role === role && before?.kind === 'text') {
       turns[turns.length - 1] = { role, parts: [{ kind: 'text', text: `${before.text}\n\n${text}` }] };
     } else turns.push({ role, parts: [{ kind: 'text', text }] });

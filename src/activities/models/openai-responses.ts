@@ -208,6 +208,7 @@ function bodyOf(request: ModelRequest): Sent & { readonly body: Body } {
         strict: false,
       })),
       ...(!toolUse.mayCall && { tool_choice: 'none' as const }),
+      ...(toolUse.mustCall && { tool_choice: 'required' as const }),
       // Nothing is stored at the vendor, so reasoning comes back here, and goes there again with its call.
       include: ['reasoning.encrypted_content' as const],
     }),

@@ -231,6 +231,7 @@ function toBody(request: ModelRequest, settings: Settings<NonNullable<OpenAI.Rea
         function: { name, description, parameters: input },
       })),
       ...(!toolUse.mayCall && { tool_choice: 'none' as const }),
+      ...(toolUse.mustCall && { tool_choice: 'required' as const }),
     }),
     ...card.extraBody,
   };

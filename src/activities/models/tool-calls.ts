@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { argumentsIn, type CallPart, type Part, type Turn } from '../../protocol/parts';
+import { argumentsIn, type CallPart, madeId, type Part, type Turn } from '../../protocol/parts';
 import type { ModelReply, ModelRequest } from './model';
 
 /** A call as a vendor sends it, whole or in pieces: servers leave out what they like. */
@@ -50,13 +50,6 @@ function textOfInput(input: unknown): string {
   return input == null ? '' : JSON.stringify(input);
 }
 
-/** Prefix of ids that we make, which their model never sent. */
-const MADE = 'made_';
-
-export function isMadeId(id: string): boolean {
-  return id.startsWith(MADE);
-}
-
 /**
  * Returns the part of a reply that asks for tools: its whole turn, which the model wants back. Returns nothing if it
  * asks for none, or was not to.
@@ -70,7 +63,7 @@ export function turnOf(
   const taken = new Set<string>();
   const named = parts.map((part, place) => {
     if (part.kind !== 'call') return part;
-    const id = part.id === '' || taken.has(part.id) ? `${MADE}${toolUse.turns.length}_${place}` : part.id;
+    const id = part.id === '' || taken.has(part.id) ? madeId(toolUse.turns.length, place) : part.id;
     taken.add(id);
     return { ...part, id, input: part.input.trim() === '' ? '{}' : part.input };
   });

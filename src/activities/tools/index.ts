@@ -14,7 +14,7 @@ export type LookedTool = MissingTool | (ServerTool & { readonly pin: PinState })
 
 /** What a worker process does with tools. */
 export interface Tools {
-  readonly list: (cards: readonly ToolCard[]) => Promise<ListedTools>;
+  readonly list: (cards: readonly ToolCard[], before?: ListedTools) => Promise<ListedTools>;
   readonly call: (request: ToolRequest) => Promise<ToolAnswer>;
   /** Returns what a server has of the tools that its entry allows. @throws Error with the reason if it does not answer */
   readonly look: (entry: string) => Promise<readonly LookedTool[]>;
@@ -28,7 +28,7 @@ export interface Tools {
 export function createTools(config: Pick<Config, 'tools'>, store: Store, env: NodeJS.ProcessEnv): Tools {
   const connections = new ToolConnections(config, env);
   return {
-    list: (cards) => listTools({ store, connections }, cards),
+    list: (cards, before) => listTools({ store, connections }, cards, before),
     call: (request) =>
       request.callerId === undefined
         ? callTool({ store, connections }, request)

@@ -1,12 +1,12 @@
 import { activityInfo } from '@temporalio/activity';
 import type { ToolCard } from '../../protocol/tool-cards';
 import type { OfferedTool } from '../../protocol/parts';
-import type { ListedTool, ListedTools } from '../../protocol/tool-use';
+import { CALLER_TOOLS, type ListedTool, type ListedTools } from '../../protocol/tool-use';
 import { callerToolsSchema } from '../../protocol/caller-tools';
 import { jsonBytes } from '../../plan/plan';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
-import { keepByReference } from '../tool-turns';
+import { keepByReference, readOffered } from '../tool-turns';
 import { type ToolDependencies, unsent } from './call-tool';
 import { isLasting } from './connections';
 import { safeName } from './offered-name';
@@ -26,15 +26,17 @@ interface Found {
 /**
  * Activity `conductor.listTools`: fixes the tools of a run. A tool that its server does not have, or that cannot be
  * offered, is missing with a reason; the run goes on without it.
+ * @param before tools that were fixed already; of these, the caller's are listed anew
  */
 export async function listTools(
   dependencies: ToolDependencies,
   cards: readonly ToolCard[],
+  before?: ListedTools,
 ): Promise<ListedTools> {
   const { store, connections } = dependencies;
   const { attempt } = activityInfo();
   const problems: string[] = [];
-  const found: Found[] = [];
+  const found = before === undefined ? [] : await readFixed(store, before);
   for (const card of cards) {
     if (card.kind === 'caller') found.push(...(await toolsOfCaller(store, card)));
     else if (card.kind !== 'mcp') found.push(ownTool(card));
@@ -53,6 +55,15 @@ export async function listTools(
   if (named.length > MAX_TOOLS) problems.push(`of ${named.length} tools, the first ${MAX_TOOLS} are offered`);
   const list = await keepByReference(store, JSON.stringify(kept.map(({ offered }) => offered)));
   return { list, tools: kept.map(({ listed }) => listed), problems };
+}
+
+/** Returns the tools of an earlier list that stay whatever the caller brings. */
+async function readFixed(store: Store, { list, tools }: ListedTools): Promise<Found[]> {
+  const all = await readOffered(store, list);
+  return tools.flatMap((listed) => {
+    const offered = all.find(({ name }) => name === listed.name);
+    return offered === undefined || listed.card === CALLER_TOOLS ? [] : [{ listed, offered }];
+  });
 }
 
 /** Leaves out tools whose name a model could not tell from that of an earlier one. */

@@ -1,9 +1,16 @@
 import { ActivityNotFoundError, type Client } from '@temporalio/client';
 import { INLINE_CALL_BYTES, isCallerId, type ToolAnswer } from '../../protocol/tool-use';
-import { keepCallerCall, keepCallerResult, readCallerCall, readCallerResult } from '../../store/caller-calls';
+import {
+  keepCallerCall,
+  keepCallerResult,
+  type KeptCall,
+  readCallerCall,
+  readCallerResult,
+} from '../../store/caller-calls';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
 import type { WaitingCall } from '../../trace/waiting-calls';
+import { type AskedRequest, checkFunctions, keepFunctions } from '../check-question';
 import { RefusedError } from '../steer';
 
 /** A call of one of the caller's functions, which waits for its result. `id` is `cdr_` and 20 letters and digits. */
@@ -64,30 +71,48 @@ async function resultOf(store: Store, { outcome, output }: ToolAnswer): Promise<
   return { output: await readText(store, output), ...(outcome === 'error' && { isError: true }) };
 }
 
+/** What a caller says beside results: its functions from now on, and whether the next turn must ask for one. */
+export type Beside = Pick<AskedRequest, 'tools' | 'toolChoice'>;
+
 /**
- * Gives results to their runs. The first result of a call counts, and the same one again changes nothing.
- * @throws CallOverError, ResultDiffersError, before any result is given
+ * Gives results to their runs. The first result of a call counts, with what was said beside it, and the same one again
+ * changes nothing.
+ * @throws BadQuestionError for functions that no vendor takes, CallOverError for any of the calls, before a result is given
+ * @throws ResultDiffersError for the first result that differs from what its run has; those before it are given
  */
 export async function giveResults(
   client: Client,
   store: Store,
   results: readonly CallerResult[],
+  beside: Beside = {},
 ): Promise<void> {
-  const given = await Promise.all(results.map((result) => answerTo(client, store, result)));
+  const next = await wishesIn(store, beside);
+  const given = await Promise.all(results.map((result) => readGiven(store, result)));
+  await refuseOver(client, given);
   for (const { call, run, answer } of given) {
-    if (!isSame(await keepCallerResult(store, call, answer), answer)) throw differing(call);
-    await complete(client, run, call, answer);
+    const first = await keepCallerResult(store, call, { ...answer, ...next });
+    if (!isSame(first, answer)) {
+      throw new ResultDiffersError(`call ${call} has another result already: the first one counts`);
+    }
+    await complete(client, run, call, first);
   }
 }
 
-interface GivenAnswer {
-  readonly call: string;
-  readonly run: string;
-  readonly answer: ToolAnswer;
+async function wishesIn(store: Store, { tools, toolChoice }: Beside): Promise<Pick<ToolAnswer, 'next'>> {
+  if (tools !== undefined) checkFunctions(tools);
+  const functions = tools && { functions: await keepFunctions(store, tools) };
+  const wishes = { ...functions, ...(toolChoice === 'required' && { mustCall: true as const }) };
+  return Object.keys(wishes).length === 0 ? {} : { next: wishes };
 }
 
-async function answerTo(
-  client: Client,
+interface GivenAnswer extends Pick<KeptCall, 'root' | 'run' | 'name'> {
+  readonly call: string;
+  readonly answer: ToolAnswer;
+  /** Whether a result of it was given before. */
+  readonly isAnswered: boolean;
+}
+
+async function readGiven(
   store: Store,
   { call, output, isError = false }: CallerResult,
 ): Promise<GivenAnswer> {
@@ -99,30 +124,33 @@ async function answerTo(
   }
   const kept = await keepText(store, output, INLINE_CALL_BYTES);
   const answer: ToolAnswer = { outcome: isError ? 'error' : 'ok', output: kept };
-  const before = await readCallerResult(store, call);
-  if (before !== null && !isSame(before, answer)) throw differing(call);
-  if (before === null && !(await isOpen(client, told.run, call))) {
-    throw new CallOverError(
-      `call ${call} of ${told.name} no longer waits: its time is over, or run ${told.root} has ended`,
-    );
-  }
-  return { call, run: told.run, answer };
-}
-
-function differing(call: string): ResultDiffersError {
-  return new ResultDiffersError(`call ${call} has another result already: the first one counts`);
+  return { ...told, call, answer, isAnswered: (await readCallerResult(store, call)) !== null };
 }
 
 function isSame(one: ToolAnswer, other: ToolAnswer): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+  return one.outcome === other.outcome && JSON.stringify(one.output) === JSON.stringify(other.output);
 }
 
-/** Whether a run waits for the result of a call. */
-async function isOpen(client: Client, run: string, call: string): Promise<boolean> {
+/** Asks the server once for each run. @throws CallOverError for a call without a result that no longer waits for one */
+async function refuseOver(client: Client, given: readonly GivenAnswer[]): Promise<void> {
+  const unanswered = given.filter(({ isAnswered }) => !isAnswered);
+  for (const run of new Set(unanswered.map((each) => each.run))) {
+    const open = await openCallsOf(client, run);
+    const over = unanswered.find((each) => each.run === run && !open.includes(each.call));
+    if (over === undefined) continue;
+    const { call, name, root } = over;
+    throw new CallOverError(
+      `call ${call} of ${name} no longer waits: its time is over, or run ${root} has ended`,
+    );
+  }
+}
+
+/** Returns the ids of the activities that a run waits for. */
+async function openCallsOf(client: Client, run: string): Promise<readonly unknown[]> {
   const { raw, status } = await client.workflow.getHandle(run).describe();
   // The server lists the activities of a run that was cancelled as pending for ever.
-  if (status.name !== 'RUNNING') return false;
-  return (raw.pendingActivities ?? []).some(({ activityId }) => activityId === call);
+  if (status.name !== 'RUNNING') return [];
+  return (raw.pendingActivities ?? []).map(({ activityId }) => activityId);
 }
 
 /** Ends the wait for a result. A call that no worker has taken yet finds the result in the store. */

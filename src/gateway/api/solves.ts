@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { type AskedRequest, describeRun, type LiveEvent, readCursor } from '../../client';
+import { putInWords } from '../../plan/prompt/told-calls';
 import { conversationTurnSchema, limitsInputSchema, poolSchema } from '../../protocol/input';
 import { SOLVE_WORKFLOWS } from '../../protocol/names';
 import { CONDUCTOR_MODEL } from '../../protocol/rights';
@@ -177,7 +178,7 @@ export function addSolves(app: App, gateway: Gateway): void {
   app.openapi(conversationRoute, async (c) => {
     const { id } = c.req.valid('param');
     await requireSolve(gateway, c.get('key'), id);
-    return c.json((await readConversation(gateway, id)).asked, 200);
+    return c.json(putInWords((await readConversation(gateway, id)).asked), 200);
   });
   app.openapi(promptRoute, async (c) => {
     const { id } = c.req.valid('param');

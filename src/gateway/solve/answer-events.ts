@@ -5,7 +5,9 @@ import { callsOfCaller } from '../../trace/waiting-calls';
 import type { Gateway } from '../gateway';
 import type { AnswerPlace } from './answer-end';
 
-interface AnswerReading extends AnswerPlace {
+export interface AnswerReading extends Pick<AnswerPlace, 'id'> {
+  /** The solve as it is, for an answer that begins with results; null for the first answer. */
+  readonly known: SolveResult | null;
   /** Position in the solve's events after which those of the answer begin. */
   readonly after?: string | undefined;
   readonly signal: AbortSignal;
@@ -14,9 +16,9 @@ interface AnswerReading extends AnswerPlace {
 /** Yields the events of one answer of a solve: the last is the solve's end, or calls whose results it waits for. */
 export async function* eventsOfAnswer(
   { conductor }: Pick<Gateway, 'conductor'>,
-  { id, call, after, signal }: AnswerReading,
+  { id, known, after, signal }: AnswerReading,
 ): AsyncGenerator<LiveEvent> {
-  const left = call === undefined ? [] : await toldBefore(conductor, await conductor.trace(id));
+  const left = known === null ? [] : await toldBefore(conductor, known);
   if (left.length > 0) {
     yield { kind: 'callsWaiting', calls: left, cursor: '' };
     return;

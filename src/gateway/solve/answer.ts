@@ -89,7 +89,7 @@ export async function beginAnswer(
           memo,
           endsWithClient: asked.extension.on_disconnect === 'cancel',
         })
-      : await resumeSolve(c, gateway, handed);
+      : await resumeSolve(c, gateway, handed, asked.functions);
   c.set('solve', solve.id);
   if (solve.isNew && mayAskBack(asked)) bookLater(key, solve);
   return { gateway, asked, solve, id: answerIdOf(solve) };
@@ -197,7 +197,12 @@ async function* follow(answered: Answered, signal: AbortSignal): AsyncGenerator<
   const isOver = known !== null && known.status !== 'running';
   const teller = new AnswerTeller({ isWhole: isToldWhole(asked, gateway.config), ...planKnown(known) });
   const { id, call, after } = solve;
-  for await (const event of eventsOfAnswer(gateway, { id, call, after, signal })) {
+  for await (const event of eventsOfAnswer(gateway, {
+    known: call === undefined ? null : known,
+    id,
+    after,
+    signal,
+  })) {
     if (event.kind === 'callsWaiting') yield { kind: 'end', end: await endWith(answered, event.calls) };
     else if (!isOver || event.kind === 'ended') yield* teller.tell(event);
     if (event.kind === 'ended') yield { kind: 'end', end: await lastEnd(answered) };

@@ -1,4 +1,6 @@
-import { type Fence, fenceAround } from '../../plan/prompt/fences';
+import { fenceAround } from '../../plan/prompt/fences';
+import type { ConversationCall } from '../../plan/plan';
+import { putInWords, tellResult } from '../../plan/prompt/told-calls';
 import type { ConversationTurn } from '../../protocol/input';
 import { isCallerId } from '../../protocol/tool-use';
 import type { Utterance, UtteredCall, UtteredResult } from './request-calls';
@@ -20,7 +22,7 @@ export interface AskedConversation {
 export function readAsked(said: readonly Utterance[]): AskedConversation {
   const last = said.slice(said.findLastIndex(isOfModel) + 1);
   const results = last.filter((each) => each.kind === 'result');
-  const messages = asText(said);
+  const messages = turnsOf(said);
   if (!results.some(({ id }) => isCallerId(id))) return { messages };
   const texts = last.flatMap((each) => (each.kind === 'text' && each.role === 'user' ? [each.content] : []));
   return { messages, handed: { results, hint: texts.join('\n\n') } };
@@ -30,36 +32,42 @@ function isOfModel(said: Utterance): boolean {
   return said.kind === 'call' || (said.kind === 'text' && said.role === 'assistant');
 }
 
-/**
- * Returns the turns of a conversation in words, for models that cannot call, too. Calls are told beside what the user
- * said: a model that reads them as its own words writes such words in place of calls.
- */
-function asText(said: readonly Utterance[]): ConversationTurn[] {
-  const turns: ConversationTurn[] = [];
-  const results = said.filter((each) => each.kind === 'result');
-  const fence = fenceAround(said.flatMap(textsOf));
-  const isCalled = new Set(said.flatMap((each) => (each.kind === 'call' ? [each.id] : [])));
-  for (const each of said) {
-    if (each.kind === 'text') turns.push({ role: each.role, content: each.content });
-    else if (each.kind === 'call') {
-      const result = results.find(({ id }) => id === each.id);
-      turns.push({ role: 'user', content: tellCall(each, result, fence) });
-    } else if (!isCalled.has(each.id)) turns.push({ role: 'user', content: tellResult(each, fence) });
-  }
-  return turns;
+/** Returns what was said as turns. Calls behind the last question are put in words, since a conversation ends with it. */
+function turnsOf(said: readonly Utterance[]): readonly ConversationTurn[] {
+  const asked = said.findLastIndex((each) => each.kind === 'text' && each.role === 'user');
+  // Some servers begin anew with their ids in each turn: a result is that of the first call that has none.
+  const results = new Map<string, UtteredResult[]>();
+  for (const each of said)
+    if (each.kind === 'result') results.set(each.id, [...(results.get(each.id) ?? []), each]);
+  const called = new Set(said.flatMap((each) => (each.kind === 'call' ? [each.id] : [])));
+  const fence = fenceAround(said.flatMap((each) => (each.kind === 'result' ? [each.output] : [])));
+  const turnsIn = (some: readonly Utterance[]): ConversationTurn[] => {
+    const turns: ConversationTurn[] = [];
+    for (const [index, each] of some.entries()) {
+      if (each.kind === 'text') turns.push(turnOf(each));
+      else if (each.kind === 'call') addCall(turns, toldCall(each, results.get(each.id)?.shift()), some[index - 1]);
+      else if (!called.has(each.id))
+        turns.push({ role: 'user', content: tellResult(each.output, each.isError, fence) });
+    }
+    return turns;
+  };
+  return [...turnsIn(said.slice(0, asked + 1)), ...putInWords(turnsIn(said.slice(asked + 1)))];
 }
 
-function textsOf(said: Utterance): string[] {
-  if (said.kind === 'text') return [said.content];
-  return said.kind === 'call' ? [said.input] : [said.output];
+/** Turns of an earlier response may have calls of their own. */
+function turnOf({ role, content, calls }: ConversationTurn): ConversationTurn {
+  return { role, content, ...(calls && { calls }) };
 }
 
-function tellCall({ name, input }: UtteredCall, result: UtteredResult | undefined, fence: Fence): string {
-  const called = `Here the assistant called the function ${name} with:\n${fence('arguments', input)}`;
-  if (result === undefined) return `${called}\nIt has no result.`;
-  return `${called}\n${tellResult(result, fence)}`;
+/** Adds a call to what was said before it, if the model said or called that in the same turn. */
+function addCall(turns: ConversationTurn[], call: ConversationCall, before: Utterance | undefined): void {
+  const last = turns.at(-1);
+  if (last === undefined || before === undefined || !isOfModel(before))
+    turns.push({ role: 'assistant', content: '', calls: [call] });
+  else turns[turns.length - 1] = { ...last, calls: [...(last.calls ?? []), call] };
 }
 
-function tellResult({ output, isError }: UtteredResult, fence: Fence): string {
-  return `${isError ? 'It failed, and told' : 'Its result'}:\n${fence('result', output)}`;
+function toldCall({ name, input }: UtteredCall, result: UtteredResult | undefined): ConversationCall {
+  if (result === undefined) return { name, arguments: input };
+  return { name, arguments: input, output: result.output, ...(result.isError && { isError: true }) };
 }

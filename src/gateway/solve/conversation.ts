@@ -65,7 +65,8 @@ export async function readSentPrompt(
     }
   }
   if (last?.worker.kind !== 'model') return null;
-  return workerMessages(await readPrompt(store, { ...last, worker: last.worker }));
+  // Calls of the conversation are shown in words.
+  return workerMessages(await readPrompt(store, { ...last, worker: last.worker, toolTurn: undefined }));
 }
 
 /** Returns all that the Conductor wrote for a round, reasoning included: its first reply, repairs and later plans. */

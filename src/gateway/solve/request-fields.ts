@@ -4,7 +4,7 @@ import { MAX_COST_USD, MAX_STEPS } from '../../protocol/messages';
 import { isRecord } from '../../plan/validate';
 import { planSchema } from '../../protocol/solve';
 import { badRequest } from '../refusal';
-import { isChoice, isForm, readForcedTool, valueAt } from './request-form';
+import { isAny, isChoice, isForm, readForcedTool, valueAt } from './request-form';
 
 /** Most turns of a conversation, and parts of a turn. */
 export const MOST_ITEMS = MAX_TURNS;
@@ -88,11 +88,11 @@ const FUNCTIONS: RefusedField = {
 };
 
 const isFree = (choice: unknown): boolean => isChoice(choice, 'none') || isChoice(choice, 'auto');
+const isHeeded = (choice: unknown): boolean => isFree(choice) || isAny(choice);
 
 const TOOL_CHOICE: RefusedField = {
-  asksNothing: (value, body) => isFree(value) || isEmpty(body.tools ?? []) || readForcedTool(body) !== null,
-  instead:
-    'models decide whether they ask for a function; send auto, or force one function, whose input is then the answer',
+  asksNothing: (value, body) => isHeeded(value) || isEmpty(body.tools ?? []) || readForcedTool(body) !== null,
+  instead: 'send auto or required, or force one function, whose input is then the answer',
 };
 
 /** The fields of all surfaces about the functions of the caller. */

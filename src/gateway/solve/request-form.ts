@@ -41,9 +41,11 @@ export function isForm(name: string): boolean {
   return Object.keys(FORMS).some((path) => path === name || path.startsWith(`${name}.`));
 }
 
-/** Returns the form that a request asks for. A forced tool counts alone: other forms are for text beside its call. */
-export function readForm(body: Body): AnswerForm {
-  const tool = readForcedTool(body);
+/**
+ * Returns the form that a request asks for. A forced tool counts alone: other forms are for text beside its call.
+ * @param tool see `readForcedTool`
+ */
+export function readForm(body: Body, tool: ForcedTool | null): AnswerForm {
   if (tool !== null) return { tool: tool.name, answerSchema: inputSchemaOf(tool) };
   const asked = Object.entries(FORMS).flatMap(([path, read]) => {
     const value = valueAt(body, path);
@@ -117,13 +119,14 @@ export function readSchema(schema: unknown, path: string): AnswerSchema {
   throw badRequest(`${path}: ${issue === undefined ? 'expected a JSON Schema' : expectationIn(issue)}`, path);
 }
 
-interface Tool {
+/** A tool of the caller, and the form of its input. */
+export interface ForcedTool {
   readonly name: string;
   /** Schema of its input. */
   readonly schema: AnswerSchema;
 }
 
-function inputSchemaOf({ name, schema }: Tool): AnswerSchema {
+function inputSchemaOf({ name, schema }: ForcedTool): AnswerSchema {
   if (schema.type === 'object') return readSchema(schema, 'tools');
   const shown = JSON.stringify(schema.type).slice(0, 40);
   throw badRequest(
@@ -137,7 +140,7 @@ function inputSchemaOf({ name, schema }: Tool): AnswerSchema {
  * better way: the one that it names, or its only one if some tool must be used. null: it demands none, or one that a
  * vendor defines or that takes free text.
  */
-export function readForcedTool({ tools, tool_choice: choice }: Body): Tool | null {
+export function readForcedTool({ tools, tool_choice: choice }: Body): ForcedTool | null {
   if (!Array.isArray(tools)) return null;
   const known = tools.map(toolOf);
   const name = nameIn(choice);
@@ -151,7 +154,13 @@ export function isChoice(choice: unknown, word: string): boolean {
   return choice === word || (isRecord(choice) && choice.type === word);
 }
 
-function isAny(choice: unknown): boolean {
+/** Whether a choice demands a call of a tool, whichever or one by its name. */
+export function isDemand(choice: unknown): boolean {
+  return isAny(choice) || nameIn(choice) !== null;
+}
+
+/** Whether a choice demands a call of whichever tool. */
+export function isAny(choice: unknown): boolean {
   return ['required', 'any'].some((word) => isChoice(choice, word));
 }
 
@@ -162,7 +171,7 @@ function nameIn(choice: unknown): string | null {
   return typeof name === 'string' ? name : null;
 }
 
-function toolOf(tool: unknown): Tool | null {
+function toolOf(tool: unknown): ForcedTool | null {
   if (!isRecord(tool)) return null;
   const { type = null } = tool;
   const { name, parameters, input_schema } = isRecord(tool.function) ? tool.function : tool;

@@ -89,11 +89,15 @@ export function requestOf(config: Config, key: Key, asked: SurfaceQuestion): Sol
 }
 
 function functionsOf({
-  functions: { tools },
+  functions: { tools, isDemanded },
   extension,
-}: SurfaceQuestion): Pick<SolveRequest, 'tools' | 'toolSteps'> {
+}: SurfaceQuestion): Pick<SolveRequest, 'tools' | 'toolSteps' | 'toolChoice'> {
   if (tools.length === 0) return {};
-  return extension.tools === 'last' ? { tools, toolSteps: 'last' } : { tools };
+  return {
+    tools,
+    ...(extension.tools === 'last' && { toolSteps: 'last' }),
+    ...(isDemanded && { toolChoice: 'required' }),
+  };
 }
 
 /** Returns the limits that match the requested reasoning effort: a low one asks for less than the operator allows. */

@@ -4,7 +4,7 @@ import type { CallerTool } from '../../protocol/caller-tools';
 import { argumentsIn } from '../../protocol/parts';
 import { badRequest } from '../refusal';
 import type { IgnoredFields } from './request-fields';
-import { isChoice, readForcedTool } from './request-form';
+import { type ForcedTool, isChoice, isDemand } from './request-form';
 
 // The functions that clients send, which models may ask for. They are read alike on every surface.
 
@@ -25,14 +25,20 @@ export interface CallerTools {
   readonly forms: readonly ToolForm[];
   /** At most one call is told at a time. */
   readonly isSerial: boolean;
+  /** The next answer must have a call. */
+  readonly isDemanded: boolean;
 }
 
 type Body = Readonly<Record<string, unknown>>;
 type Declared = CallerTool & Omit<ToolForm, 'name'>;
 
-/** Reads the functions of a request. @throws Refusal for one that no vendor takes */
-export function readTools(body: Body, allowance: IgnoredFields): CallerTools {
-  const declared = declaredIn(body, allowance);
+/**
+ * Reads the functions of a request.
+ * @param forced the one whose input is the answer, so that none is asked for
+ * @throws Refusal for one that no vendor takes
+ */
+export function readTools(body: Body, forced: ForcedTool | null, allowance: IgnoredFields): CallerTools {
+  const declared = forced === null ? declaredIn(body, allowance) : [];
   const tools = declared.map(({ name, description, parameters }) => ({
     name,
     ...(description !== undefined && { description }),
@@ -44,13 +50,14 @@ export function readTools(body: Body, allowance: IgnoredFields): CallerTools {
   return {
     tools,
     forms: forms.map(({ name, isFreeText, namespace }) => ({ name, isFreeText, namespace })),
+    isDemanded: tools.length > 0 && isDemand(body.tool_choice),
     isSerial: body.parallel_tool_calls === false || isSerialChoice(body.tool_choice),
   };
 }
 
 function declaredIn(body: Body, allowance: IgnoredFields): Declared[] {
   const { tools, tool_choice: choice } = body;
-  if (!Array.isArray(tools) || isChoice(choice, 'none') || readForcedTool(body) !== null) return [];
+  if (!Array.isArray(tools) || isChoice(choice, 'none')) return [];
   if (allowance.has('tools')) {
     if (tools.length > 0) allowance.leaveOut('tools');
     return [];

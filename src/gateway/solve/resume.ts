@@ -1,10 +1,11 @@
 import type { Context } from 'hono';
-import { CallOverError, RefusedError, type ToldCall } from '../../client';
+import { BadQuestionError, CallOverError, RefusedError, type ToldCall } from '../../client';
 import type { Key } from '../access/keys';
 import type { Env, Gateway } from '../gateway';
 import { badRequest } from '../refusal';
 import type { HandedResults } from './asked-conversation';
 import type { UtteredResult } from './request-calls';
+import type { CallerTools } from './request-tools';
 import { booking, mayTouch, type Started } from './start-solve';
 
 /** A solve that was given results, and goes on from where it told its calls. */
@@ -24,6 +25,7 @@ export async function resumeSolve(
   c: Context<Env>,
   gateway: Gateway,
   { results, hint }: HandedResults,
+  { tools, isDemanded }: CallerTools,
 ): Promise<Resumed> {
   const { conductor } = gateway;
   const key = c.get('key');
@@ -33,7 +35,11 @@ export async function resumeSolve(
   const isNew = calls.some(({ result }) => result === null);
   const warnings = isNew && hint !== '' ? await addHint(gateway, root, hint) : [];
   const given = results.map(({ id, output, isError }) => ({ call: id, output, isError }));
-  await conductor.submit(given).catch(refuseIfOver);
+  const beside = {
+    ...(tools.length > 0 && { tools }),
+    ...(isDemanded && { toolChoice: 'required' as const }),
+  };
+  await conductor.submit(given, beside).catch(refuse);
   const solve = booking(gateway, key, await conductor.attach(root));
   return { ...solve, isNew: false, after, call, warnings };
 }
@@ -71,7 +77,8 @@ async function addHint({ conductor }: Gateway, root: string, hint: string): Prom
   }
 }
 
-function refuseIfOver(error: unknown): never {
+function refuse(error: unknown): never {
   if (error instanceof CallOverError) throw badRequest(error.message, 'messages', error.code);
+  if (error instanceof BadQuestionError) throw badRequest(error.message, 'tools');
   throw error;
 }

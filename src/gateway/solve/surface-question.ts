@@ -3,7 +3,7 @@ import type { ConversationTurn } from '../../protocol/input';
 import { type HandedResults, readAsked } from './asked-conversation';
 import type { Utterance } from './request-calls';
 import { checkFields, type Extension, type IgnoredFields, limitOf, readEffort } from './request-fields';
-import { readForm } from './request-form';
+import { readForcedTool, readForm } from './request-form';
 import { type CallerTools, readTools } from './request-tools';
 
 /** A question as every surface passes it on, in the product's own terms. */
@@ -44,12 +44,15 @@ export function readQuestion(
   body: AskedFields & Readonly<Record<string, unknown>>,
   { said, taken, maxTokens, allowance }: Reading,
 ): SurfaceQuestion {
-  const functions = readTools(body, allowance);
+  const asked = readAsked(said);
+  // A run that goes on keeps the form of its answer.
+  const forced = asked.handed === undefined ? readForcedTool(body) : null;
+  const functions = readTools(body, forced, allowance);
   checkFields(body, taken, allowance);
   return {
     model: body.model,
-    ...readAsked(said),
-    ...readForm(body),
+    ...asked,
+    ...readForm(body, forced),
     functions,
     maxAnswerTokens: limitOf(maxTokens),
     seed: body.seed ?? undefined,

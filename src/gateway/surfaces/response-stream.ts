@@ -1,6 +1,6 @@
 import type { LiveEvent, SolveHandle } from '../../client';
 import { type AnswerPlace, type EndFacts, endWithCalls, endWithSolve } from '../solve/answer-end';
-import { eventsOfAnswer, planKnown } from '../solve/answer-events';
+import { type AnswerReading, eventsOfAnswer, planKnown } from '../solve/answer-events';
 import { type EventFrame, frameOf } from '../event-stream';
 import { stopping } from '../closing';
 import type { Gateway } from '../gateway';
@@ -35,14 +35,12 @@ export async function* followResponse(
 ): AsyncGenerator<ResponseEvent> {
   const encoder = new ResponseEncoder(beginningOf(found));
   yield* encoder.begin();
-  const teller = new AnswerTeller({
-    isWhole: found.notes.isWhole === true,
-    ...planKnown(found.after === undefined ? null : await sources.conductor.trace(found.place.id)),
-  });
+  const known = found.after === undefined ? null : await sources.conductor.trace(found.place.id);
+  const teller = new AnswerTeller({ isWhole: found.notes.isWhole === true, ...planKnown(known) });
   const transcript = new Transcript<Recorded>({
     store: sources.store,
     id: found.id,
-    open: (after, own) => record(sources, found, after, own),
+    open: (after, own) => record(sources, found, { known, after, signal: own }),
   });
   for await (const recorded of transcript.follow(signal)) {
     const event = recorded.kind === 'over' ? recorded.end : recorded.event;
@@ -72,8 +70,7 @@ export function lengthOf(event: ResponseEvent): number {
 async function* record(
   sources: Sources,
   found: FoundResponse,
-  recorded: string | undefined,
-  signal: AbortSignal,
+  { known, after: recorded, signal }: Omit<AnswerReading, 'id'>,
 ): AsyncGenerator<Happening<Recorded>> {
   const { place, notes } = found;
   const over = (end: EndedEvent | null, facts: EndFacts): Happening<Recorded> => {
@@ -81,7 +78,7 @@ async function* record(
     return { cursor: '', event, isLast: true };
   };
   const after = recorded ?? found.after;
-  for await (const live of eventsOfAnswer(sources, { ...place, after, signal })) {
+  for await (const live of eventsOfAnswer(sources, { id: place.id, known, after, signal })) {
     if (live.kind === 'ended')
       yield over({ ...live, cursor: '' }, await endWithSolve(sources, place, await found.solve.result()));
     else if (live.kind === 'callsWaiting')

@@ -14,13 +14,14 @@ export function fenceAround(texts: readonly string[]): Fence {
   return (tag, text) => `<${tag}${mark}>\n${text}\n</${tag}${mark}>`;
 }
 
-type Turn = Pick<Message, 'role'> & { readonly content: string };
+/** Turn of a conversation. */
+export type SaidTurn = Pick<Message, 'role' | 'calls'> & { readonly content: string };
 
 /** The question with its conversation and answer schema, as full texts. */
 export interface AskedTexts {
   readonly question: string;
   /** Turns before the question, oldest first. */
-  readonly conversation?: readonly Turn[];
+  readonly conversation?: readonly SaidTurn[];
   /** JSON of the schema that the answer must fit; given to a worker only if its output is the answer. */
   readonly answerSchema?: string;
 }

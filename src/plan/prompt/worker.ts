@@ -36,10 +36,10 @@ export interface WorkerPrompt extends AskedTexts {
 /** Returns a worker's messages. For prompt caches, parts that more calls of a run share come earlier. */
 export function workerMessages(prompt: WorkerPrompt): Message[] {
   const { layout, instructions, conversation = [], failed } = prompt;
-  const before = layout === 'tagged' ? [] : conversation;
+  const before = isConversationTagged(prompt) ? [] : conversation;
   return [
     ...(instructions === undefined ? [] : [{ role: 'system', text: instructions } as const]),
-    ...before.map(({ role, content }): Message => ({ role, text: content })),
+    ...before.map(({ role, content, calls }): Message => ({ role, text: content, ...(calls && { calls }) })),
     ...(layout === 'plain' ? plainTurns(prompt) : teamTurns(prompt)),
     ...repairOf(failed),
   ];
@@ -121,10 +121,16 @@ export function repairOf(failed: WorkerPrompt['failed']): Message[] {
 
 /** Returns how many characters at the start of the turns are the same for each step of a solve. */
 export function sharedCharacters(prompt: WorkerPrompt): number {
-  const { conversation = [], layout } = prompt;
-  const turns = layout === 'tagged' ? [] : conversation.filter(({ role }) => role !== 'system');
+  const { conversation = [] } = prompt;
+  const turns = isConversationTagged(prompt) ? [] : conversation;
+  const plain = turns.filter(({ role, calls }) => role !== 'system' && calls === undefined);
   const beginning = beginningOf(prompt, fenceOf(prompt)).join('\n\n');
-  return turns.reduce((sum, { content }) => sum + content.length, beginning.length);
+  return plain.reduce((sum, { content }) => sum + content.length, beginning.length);
+}
+
+/** Whether earlier turns stand in the one message, too; never with calls, which models read as turns alone. */
+function isConversationTagged({ layout, conversation = [] }: WorkerPrompt): boolean {
+  return layout === 'tagged' && conversation.every(({ calls }) => calls === undefined);
 }
 
 function beginningOf(prompt: WorkerPrompt, fence: Fence): string[] {
@@ -132,7 +138,7 @@ function beginningOf(prompt: WorkerPrompt, fence: Fence): string[] {
   const given = background.filter(({ output }) => output.trim() !== '');
   return [
     ...(layout === 'plain' ? [] : [PREAMBLE]),
-    ...(layout === 'tagged' ? showConversation(prompt, fence) : []),
+    ...(isConversationTagged(prompt) ? showConversation(prompt, fence) : []),
     ...(layout === 'plain' ? [] : [fence('question', question)]),
     ...given.map((text) => showGiven(text, fence)),
   ];

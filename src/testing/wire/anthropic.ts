@@ -13,6 +13,7 @@ import {
   sign,
   wantsThoughts,
   type WholeReply,
+  type Prompt,
   type Wire,
 } from './wire';
 
@@ -43,16 +44,30 @@ const requestSchema = z.object({
     .array(z.object({ name: z.string(), input_schema: z.looseObject({ type: z.literal('object') }) }))
     .exactOptional(),
   tool_choice: z.object({ type: z.string() }).exactOptional(),
+  thinking: z.looseObject({ type: z.string() }).exactOptional(),
 });
 
 const STOP_REASONS = { stop: 'end_turn', length: 'max_tokens', refusal: 'refusal', filtered: 'refusal' };
+
+type Asked = z.output<typeof requestSchema>;
+
+function offered(tools: Asked['tools'], choice: Asked['tool_choice']): Pick<Prompt, 'tools' | 'mustCall'> {
+  const names = choice?.type === 'none' ? undefined : tools?.map(({ name }) => name);
+  return { tools: names, mustCall: choice?.type === 'any' };
+}
+
+function refuseForced(choice: Asked['tool_choice'], thinking: Asked['thinking']): void {
+  if (choice?.type === 'any' && thinking?.type === 'enabled') {
+    refuseRequest('Thinking may not be enabled when tool_choice forces tool use.');
+  }
+}
 
 /** Anthropic Messages (docs.claude.com/en/api/messages and /en/api/errors). */
 export const anthropic: Wire = {
   protocol: 'anthropic',
   requestIdHeader: 'request-id',
   decode: (body) => {
-    const { model, max_tokens, system, messages, tools, tool_choice } = requestSchema.parse(body);
+    const { model, max_tokens, system, messages, tools, tool_choice, thinking } = requestSchema.parse(body);
     const turns = messages.map(({ role, content }): Message => ({
       role,
       text: joined(textsIn(content), ''),
@@ -61,13 +76,14 @@ export const anthropic: Wire = {
     const exchanged = messages.flatMap(({ content }) => exchangedIn(content));
     checkPaired(exchanged);
     if (exchanged.length > 0 && tools === undefined) refuseRequest('Requests with tool_use need tools.');
+    refuseForced(tool_choice, thinking);
     const kept = blocks.slice(0, blocks.findLastIndex((block) => 'cache_control' in block) + 1);
     return {
       model,
       messages: system === undefined ? turns : [{ role: 'system', text: joined(system, '') }, ...turns],
       maxOutputTokens: max_tokens,
       keptPrefix: joined(kept, '\n') || undefined,
-      tools: tool_choice?.type === 'none' ? undefined : tools?.map(({ name }) => name),
+      ...offered(tools, tool_choice),
       exchanged,
     };
   },

@@ -12,6 +12,7 @@ import {
   textContent,
   tokenLimit,
   type WholeReply,
+  type Prompt,
   type Wire,
 } from './wire';
 
@@ -47,6 +48,14 @@ const requestSchema = z.object({
     .exactOptional(),
 });
 
+type Asked = z.output<typeof requestSchema>;
+
+function offeredBy(tools: Asked['tools'], config: Asked['toolConfig']): Pick<Prompt, 'tools' | 'mustCall'> {
+  const { mode } = config?.functionCallingConfig ?? {};
+  const names = tools?.flatMap(({ functionDeclarations: each }) => each.map(({ name }) => name));
+  return { tools: mode === 'NONE' ? undefined : names, mustCall: mode === 'ANY' };
+}
+
 const FINISH_REASONS = { stop: 'STOP', length: 'MAX_TOKENS', refusal: 'SAFETY' } as const;
 
 /** Gemini generateContent (ai.google.dev/api/generate-content), with errors as in google.rpc.Status. */
@@ -61,8 +70,8 @@ export const google: Wire = {
       tools,
       toolConfig,
     } = requestSchema.parse(body);
-    const mayCall = toolConfig?.functionCallingConfig.mode !== 'NONE';
-    if (tools && mayCall) refuseJson(generationConfig);
+    const offered = offeredBy(tools, toolConfig);
+    if (offered.tools) refuseJson(generationConfig);
     const turns = contents.map(({ role, parts }): Message => ({
       role: role === 'model' ? 'assistant' : 'user',
       text: parts.map((part) => ('text' in part ? part.text : '')).join(''),
@@ -71,9 +80,7 @@ export const google: Wire = {
       model: modelInPath ?? '',
       messages: system ? [{ role: 'system', text: system.parts }, ...turns] : turns,
       maxOutputTokens: generationConfig?.maxOutputTokens ?? null,
-      tools: mayCall
-        ? tools?.flatMap(({ functionDeclarations: each }) => each.map(({ name }) => name))
-        : undefined,
+      ...offered,
       exchanged: contents.flatMap(exchangedIn),
     };
   },

@@ -94,6 +94,7 @@ export const openAiChat: Wire = {
       messages,
       exchanged,
       tools: tool_choice === 'none' ? undefined : tools?.map((tool) => tool.function.name),
+      mustCall: tool_choice === 'required',
       maxOutputTokens: max_completion_tokens ?? max_tokens ?? null,
     };
   },
@@ -245,6 +246,7 @@ export const openAiResponses: Wire = {
     return {
       exchanged,
       tools: asked.tool_choice === 'none' ? undefined : asked.tools?.map(({ name }) => name),
+      mustCall: asked.tool_choice === 'required',
       model,
       messages: instructions ? [{ role: 'system', text: instructions }, ...input] : input,
       maxOutputTokens: max_output_tokens ?? null,

@@ -17,6 +17,8 @@ export interface Prompt {
   readonly streams?: { readonly usage: boolean };
   /** Names of the tools that the model may call; absent if there are none. */
   readonly tools?: readonly string[] | undefined;
+  /** The model must call one of them. */
+  readonly mustCall?: boolean;
   /** Calls and results of earlier turns, in order. */
   readonly exchanged?: readonly Exchanged[];
   /** Prompt prefix that Anthropic's cache is to keep, as one text. */
@@ -71,10 +73,14 @@ export function refuseRequest(problem: string): never {
 
 /** Refuses an exchange that leaves a call without its result, as the vendors do. */
 export function checkPaired(exchanged: readonly Exchanged[]): void {
-  const results = new Set(exchanged.flatMap(({ kind, id }) => (kind === 'result' ? [id] : [])));
+  const open = new Set<string>();
   for (const { kind, id } of exchanged) {
-    if (kind === 'call' && !results.has(id)) refuseRequest(`The call ${id} has no result.`);
+    if (kind === 'call') {
+      if (open.has(id)) refuseRequest(`Two calls have the id ${id}.`);
+      open.add(id);
+    } else if (!open.delete(id)) refuseRequest(`The result ${id} is of no call before it.`);
   }
+  for (const id of open) refuseRequest(`The call ${id} has no result.`);
 }
 
 export function inputText({ input }: SimulatedCall): string {

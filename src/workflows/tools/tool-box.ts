@@ -3,14 +3,26 @@ import type { ConductorActivities } from '../../protocol/activity-contract';
 import type { ResolvedRun, RunWorker } from '../../protocol/cards';
 import type { ToolCard } from '../../protocol/tool-cards';
 import { LIST_TOOLS } from '../../protocol/names';
-import type { ListedTool, ListedTools } from '../../protocol/tool-use';
+import type { Text } from '../../protocol/text';
+import { CALLER_TOOLS, type ListedTool, type ListedTools } from '../../protocol/tool-use';
 
-/** Tools of one run: listed once, when the first of its steps needs them, and counted over all of its steps. */
+/**
+ * Tools of one run: listed once, when the first of its steps needs them, and counted over all of its steps. The caller may
+ * bring other functions later, which steps are offered from their next turn on.
+ */
 export class ToolBox {
   private listed: Promise<ListedTools> | null = null;
+  private cards: readonly ToolCard[];
   private made = 0;
+  /** Tools that a turn is offered now; null before they are listed. */
+  offered: ListedTools | null = null;
+  /** Whether the caller demands a call, and none was asked for yet. */
+  isCallDue: boolean;
 
-  constructor(private readonly run: Pick<ResolvedRun, 'toolset' | 'storeId' | 'heartbeatMs'>) {}
+  constructor(private readonly run: Pick<ResolvedRun, 'toolset' | 'storeId' | 'heartbeatMs'>) {
+    this.cards = run.toolset?.cards ?? [];
+    this.isCallDue = this.ofCaller?.mustCall === true;
+  }
 
   /** Calls that may still begin. */
   get callsLeft(): number {
@@ -33,40 +45,76 @@ export class ToolBox {
     if (toolset === undefined) return undefined;
     const calls = Math.ceil(this.callsLeft / 2);
     this.made += calls;
-    return { ...toolset, calls };
+    // Whoever demands a call means the answer of the root.
+    const cards = this.cards.map((card) =>
+      card.kind === 'caller' ? { ...card, mustCall: undefined } : card,
+    );
+    return { ...toolset, cards, calls };
   }
 
   cardOf({ card }: ListedTool): ToolCard | undefined {
-    return this.run.toolset?.cards.find(({ name }) => name === card);
+    return this.cards.find(({ name }) => name === card);
+  }
+
+  private get ofCaller(): Extract<ToolCard, { readonly kind: 'caller' }> | undefined {
+    return this.cards.find((card) => card.kind === 'caller');
+  }
+
+  /**
+   * Returns the tools that a worker's card lists: a whole entry, or one tool of it.
+   * @param answers whether its step writes the answer
+   */
+  toolsFor(worker: RunWorker, answers: boolean, { tools }: ListedTools): readonly ListedTool[] {
+    const names = worker.kind === 'model' ? (worker.tools ?? []) : [];
+    const isForLast = this.ofCaller?.lastStep === true;
+    return tools.filter(({ card, tool }) => {
+      if (card === CALLER_TOOLS && isForLast && !answers) return false;
+      return names.includes(card) || names.includes(`${card}.${tool}`);
+    });
   }
 
   /** Lists the tools of the run, which then hold for all of it. */
   list(remainingMs: number): Promise<ListedTools> {
-    this.listed ??= this.fetch(remainingMs);
+    this.listed ??= this.fetch(this.cards, remainingMs);
     return this.listed;
   }
 
-  private async fetch(remainingMs: number): Promise<ListedTools> {
-    const { toolset, storeId, heartbeatMs } = this.run;
+  /** Takes the functions that the caller has by now, in place of those that it had. */
+  async bring(functions: Text, remainingMs: number): Promise<void> {
+    const before = await this.list(remainingMs);
+    const { ofCaller } = this;
+    if (ofCaller !== undefined && !isSameText(ofCaller.list, functions)) {
+      const brought = { ...ofCaller, list: functions };
+      this.cards = this.cards.map((each) => (each === ofCaller ? brought : each));
+      this.listed = this.fetch([brought], remainingMs, before);
+    }
+    await this.listed;
+  }
+
+  private async fetch(
+    cards: readonly ToolCard[],
+    remainingMs: number,
+    before?: ListedTools,
+  ): Promise<ListedTools> {
+    const { storeId, heartbeatMs } = this.run;
     const activities = proxyActivities<ConductorActivities>({
       scheduleToCloseTimeout: remainingMs,
       heartbeatTimeout: heartbeatMs,
       cancellationType: ActivityCancellationType.TRY_CANCEL,
       summary: 'list the tools',
     });
-    const listed = await activities[LIST_TOOLS](toolset?.cards ?? [], storeId);
+    const listed = await activities[LIST_TOOLS](cards, storeId, before);
+    this.offered = listed;
     for (const problem of listed.problems) log.warn(`a tool is missing: ${problem}`);
     return listed;
   }
 }
 
+function isSameText(one: Text, other: Text): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
 /** Whether a worker may call tools in this run. */
 export function hasTools(worker: RunWorker, { toolset }: Pick<ResolvedRun, 'toolset'>): boolean {
   return toolset !== undefined && worker.kind === 'model' && (worker.tools ?? []).length > 0;
-}
-
-/** Returns the tools that a worker's card lists: a whole entry, or one tool of it. */
-export function toolsOf(worker: RunWorker, { tools }: ListedTools): readonly ListedTool[] {
-  const names = worker.kind === 'model' ? (worker.tools ?? []) : [];
-  return tools.filter(({ card, tool }) => names.includes(card) || names.includes(`${card}.${tool}`));
 }

@@ -8,6 +8,7 @@ import type { Text } from '../../protocol/text';
 import {
   type AskedCall,
   CALLER_TOOLS,
+  type CallerWishes,
   type EarlierCall,
   INLINE_CALL_BYTES,
   type ListedTool,
@@ -25,7 +26,6 @@ import type { RunContext } from '../run-context';
 import { newCallerId } from './ask-caller';
 import type { CallVerdict } from './call-approval';
 import { makeCall } from './make-call';
-import { toolsOf } from './tool-box';
 
 /** Bytes of what vendors write around a call and its result. */
 const CALL_BYTES = 512;
@@ -42,8 +42,11 @@ const MOST_ALIKE = 3;
  */
 export class ToolLoop {
   private index = 0;
-  private bytes: number;
+  /** Bytes of all that was said since the prompt. */
+  private said = 0;
   private isStuck = false;
+  private tools: readonly ListedTool[] = [];
+  private wishes: CallerWishes = {};
   private readonly seen = new Map<string, number>();
   /** Calls that were made, for a worker that takes over. */
   readonly made: EarlierCall[] = [];
@@ -52,10 +55,8 @@ export class ToolLoop {
     private readonly context: RunContext,
     private readonly toolset: Toolset,
     private readonly listed: ListedTools,
-    private readonly tools: readonly ListedTool[],
-  ) {
-    this.bytes = tools.reduce((sum, { bytes }) => sum + bytes, 0);
-  }
+    private readonly answers: boolean,
+  ) {}
 
   /** Begins the exchange of a worker. Returns null if none of its tools is there. */
   static async open(
@@ -63,12 +64,11 @@ export class ToolLoop {
     worker: WorkerRequest['worker'],
     answers: boolean,
   ): Promise<ToolLoop | null> {
-    const { toolset } = context.run;
-    if (toolset === undefined) return null;
-    const listed = await context.toolBox.list(context.limits.remainingMs());
-    const isForLast = toolset.cards.some((card) => card.kind === 'caller' && card.lastStep === true);
-    const tools = toolsOf(worker, listed).filter((tool) => answers || !isForLast || !isOfCaller(tool));
-    return tools.length === 0 ? null : new ToolLoop(context, toolset, listed, tools);
+    const { run, toolBox, limits } = context;
+    if (run.toolset === undefined) return null;
+    const listed = await toolBox.list(limits.remainingMs());
+    const hasSome = toolBox.toolsFor(worker, answers, listed).length > 0;
+    return hasSome ? new ToolLoop(context, run.toolset, listed, answers) : null;
   }
 
   first(request: WorkerRequest): ToolTurn {
@@ -83,15 +83,26 @@ export class ToolLoop {
       ({ output, changedTo = '', name }) =>
         textBytes(output) + textBytes(changedTo) + utf8Bytes(name) + CALL_BYTES,
     );
-    this.bytes += taken.ref.bytes + said.reduce((sum, bytes) => sum + bytes, 0);
+    this.said += taken.ref.bytes + said.reduce((sum, bytes) => sum + bytes, 0);
+    const { functions } = this.wishes;
+    const { toolBox, limits } = this.context;
+    if (functions !== undefined) await toolBox.bring(functions, limits.remainingMs());
     return this.turn(request, { turn: taken.ref, results });
   }
 
   private turn(request: WorkerRequest, after: ToolTurn['after']): ToolTurn {
-    const { index, bytes, tools, listed } = this;
+    const { toolBox } = this.context;
+    const { index, said, answers } = this;
+    const listed = toolBox.offered ?? this.listed;
+    const tools = toolBox.toolsFor(request.worker, answers, listed);
+    this.tools = tools;
     const namesOf = (some: readonly ListedTool[]): string[] => some.map(({ name }) => name);
     const asks = namesOf(tools.filter(({ approve }) => approve));
-    const turn = { index, list: listed.list, names: namesOf(tools), asks, after, bytes };
+    const bytes = tools.reduce((sum, tool) => sum + tool.bytes, said);
+    const isDemanded = this.wishes.mustCall === true || (answers && toolBox.isCallDue);
+    this.wishes = {};
+    const offered = { list: listed.list, names: namesOf(tools), asks };
+    const turn = { index, ...offered, ...(isDemanded && { mustCall: true as const }), after, bytes };
     return { ...turn, mayCall: this.mayCall({ ...request, toolTurn: { ...turn, mayCall: true } }) };
   }
 
@@ -163,7 +174,8 @@ export class ToolLoop {
     const { tool, input } = asked;
     const tooDear = this.refuseTooDear(request, tool);
     if (tooDear !== null) return tooDear;
-    const answer = await makeCall(this.context, asked);
+    const { next, ...answer } = await makeCall(this.context, asked);
+    this.wishes = { ...this.wishes, ...next };
     this.made.push({ name: tool.name, input, ...answer });
     return this.unlessAlike(tool, input, answer);
   }
@@ -218,7 +230,9 @@ export class ToolLoop {
     const { resultBytes } = this.toolset;
     const place = { rootId, storeId, identity, round, step, worker: worker.id };
     const called = { ...place, turn: this.index, ordinal, tool, input, resultBytes };
-    return isOfCaller(tool) ? { ...called, callerId: newCallerId() } : called;
+    if (!isOfCaller(tool)) return called;
+    this.context.toolBox.isCallDue = false;
+    return { ...called, callerId: newCallerId() };
   }
 
   /** Returns the arguments that a person put in place of the model's. */

@@ -71,6 +71,22 @@ describe.each(BOTH_WAYS)('$name', (dialect) => {
     ]);
   });
 
+  test('a call is demanded in the way of the vendor, and not of a model that thinks by a budget', async () => {
+    const seen: SimulatedRequest[] = [];
+    providers.answer('sim-1', (request) => {
+      seen.push(request);
+      return { text: '', calls: [one] };
+    });
+    const toolUse: ToolUse = { ...TOOLS, mustCall: true };
+    const card = dialect.card(providers.url);
+    for (const each of [
+      card,
+      { ...card, thinking: 1024, capabilities: { ...card.capabilities, thinking: true } },
+    ])
+      await dialect.complete(aRequest(each, { toolUse, maxOutputTokens: 4096 }));
+    expect(seen.map(({ mustCall }) => mustCall)).toEqual([true, card.provider !== 'anthropic']);
+  });
+
   test('two parallel calls of one turn, with text before them', async () => {
     const reply = await ask(dialect, { text: 'Let me see. ', calls: [one, { ...one, input: {} }, other] });
     expect(reply.text).toBe('Let me see. ');

@@ -806,6 +806,13 @@ export interface paths {
                             /** @enum {string} */
                             role: "system" | "user" | "assistant";
                             content: string;
+                            calls?: {
+                                name: string;
+                                arguments: string;
+                                output?: string;
+                                /** @enum {boolean} */
+                                isError?: true;
+                            }[];
                         }[];
                     };
                 };
@@ -3146,6 +3153,13 @@ export interface components {
                 /** @enum {string} */
                 role: "system" | "user" | "assistant";
                 content: string;
+                calls?: {
+                    name: string;
+                    arguments: string;
+                    output?: string;
+                    /** @enum {boolean} */
+                    isError?: true;
+                }[];
             }[];
             /** @default conductor */
             model: string;
