@@ -43,6 +43,14 @@ export class CallOverError extends RefusedError {
   override readonly code = 'CallOver';
 }
 
+/** Thrown for a result that no model could read. */
+export class ResultTooLongError extends RefusedError {
+  override readonly name = 'ResultTooLongError';
+  override readonly code = 'ResultTooLong';
+}
+
+const MAX_RESULT_BYTES = 1024 * 1024;
+
 /** Keeps where calls wait, so that their results find them; before anybody is told of the calls. */
 export async function keepTold(
   store: Store,
@@ -66,7 +74,7 @@ async function resultOf(store: Store, { outcome, output }: ToolAnswer): Promise<
 
 /**
  * Gives results to their runs. The first result of a call counts, and the same one again changes nothing.
- * @throws CallOverError, ResultDiffersError, before any result is given
+ * @throws CallOverError, ResultDiffersError, ResultTooLongError, before any result is given
  */
 export async function giveResults(
   client: Client,
@@ -91,6 +99,13 @@ async function answerTo(
   store: Store,
   { call, output, isError = false }: CallerResult,
 ): Promise<GivenAnswer> {
+  const bytes = Buffer.byteLength(output);
+  if (bytes > MAX_RESULT_BYTES) {
+    const rule = `at most ${MAX_RESULT_BYTES} are accepted: shorten it, or give the part that matters`;
+    throw new ResultTooLongError(
+      `the result of call ${JSON.stringify(call.slice(0, 64))} has ${bytes} bytes; ${rule}`,
+    );
+  }
   const told = isCallerId(call) ? await readCallerCall(store, call) : null;
   if (told === null) {
     throw new CallOverError(

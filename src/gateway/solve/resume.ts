@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { CallOverError, RefusedError, type ToldCall } from '../../client';
+import { CallOverError, RefusedError, ResultTooLongError, type ToldCall } from '../../client';
 import type { Key } from '../access/keys';
 import type { Env, Gateway } from '../gateway';
 import { badRequest } from '../refusal';
@@ -33,7 +33,7 @@ export async function resumeSolve(
   const isNew = calls.some(({ result }) => result === null);
   const warnings = isNew && hint !== '' ? await addHint(gateway, root, hint) : [];
   const given = results.map(({ id, output, isError }) => ({ call: id, output, isError }));
-  await conductor.submit(given).catch(refuseIfOver);
+  await conductor.submit(given).catch(refuseResults);
   const solve = booking(gateway, key, await conductor.attach(root));
   return { ...solve, isNew: false, after, call, warnings };
 }
@@ -71,7 +71,7 @@ async function addHint({ conductor }: Gateway, root: string, hint: string): Prom
   }
 }
 
-function refuseIfOver(error: unknown): never {
-  if (error instanceof CallOverError) throw badRequest(error.message, 'messages', error.code);
-  throw error;
+function refuseResults(error: unknown): never {
+  const isWrong = error instanceof CallOverError || error instanceof ResultTooLongError;
+  throw isWrong ? badRequest(error.message, 'messages', error.code) : error;
 }
