@@ -9,6 +9,8 @@ import type { ListedTool, ListedTools } from '../../protocol/tool-use';
 export class ToolBox {
   private listed: Promise<ListedTools> | null = null;
   private made = 0;
+  /** The caller let a call wait in vain: further ones would wait as long, and cost a turn each, for nobody. */
+  isCallerGone = false;
 
   constructor(private readonly run: Pick<ResolvedRun, 'toolset' | 'storeId' | 'heartbeatMs'>) {}
 
