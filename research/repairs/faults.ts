@@ -124,7 +124,7 @@ export const FAULTS: readonly Fault[] = [
   faultOf(
     ['bounds', 'within', 'value, low, high'],
     'Whether a value lies between two bounds, which belong to it.',
-    ['value >= low && value <= high', 'value > low && value < high', 'value >= low || value <= high'],
+    ['value >= low && value <= high', 'value > low && value < high', 'value >= low && value < high'],
     ['5, 1, 5', 'true'],
   ),
   faultOf(
