@@ -66,6 +66,8 @@ export async function openTown(lesson: Lesson, folder: string, delayMs = 0): Pro
 /** A program that serves a folder. */
 interface Started extends Pick<Town, 'address' | 'webPage'> {
   readonly pid: number;
+  /** Address of its gateway; null: it has none. */
+  readonly gateway: string | null;
   readonly lost: Promise<string>;
   readonly stop: () => Promise<void>;
 }
@@ -85,13 +87,19 @@ export async function startUp(folder: string, ...command: readonly string[]): Pr
   }
   // Passes on later messages, such as that its worker was restarted.
   child.stderr.pipe(process.stderr, { end: false });
-  const address = /Temporal +(\S+),/.exec(said)?.[1];
-  const webPage = /Temporal UI +(\S+)/.exec(said)?.[1];
-  const isReady = child.pid !== undefined && said.includes('Ready.');
-  if (!isReady || address === undefined || webPage === undefined) {
+  const places = said.includes('Ready.') ? placesIn(said) : null;
+  if (child.pid === undefined || places === null) {
     throw new Error(`"temporal-conductor ${command.join(' ')}" did not become ready:\n${said}`);
   }
-  return { pid: child.pid, address, webPage, lost: watched.lost, stop: () => watched.end('SIGTERM') };
+  return { pid: child.pid, ...places, lost: watched.lost, stop: () => watched.end('SIGTERM') };
+}
+
+/** Returns where a program said that it serves; null if it did not say so. */
+function placesIn(said: string): Pick<Started, 'address' | 'webPage' | 'gateway'> | null {
+  const address = /Temporal +(\S+),/.exec(said)?.[1];
+  const webPage = /Temporal UI +(\S+)/.exec(said)?.[1];
+  if (address === undefined || webPage === undefined) return null;
+  return { address, webPage, gateway: /Gateway +(\S+)\/v1 /.exec(said)?.[1] ?? null };
 }
 
 /**

@@ -31,6 +31,7 @@ export {
   type CallerCall,
   type CallerResult,
   CallOverError,
+  ResultTooLongError,
   ResultDiffersError,
   type ToldCall,
 } from './tools/caller-calls';

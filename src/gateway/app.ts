@@ -22,6 +22,7 @@ import { addSolves } from './api/solves';
 import { addSteering } from './api/steer';
 import { addTraining } from './api/training';
 import { limitBody, MOST_MESSAGE_BYTES } from './limit-body';
+import { takeOptions } from './options-header';
 import { openPage, PAGE_FOLDER } from './page';
 
 /** Paths that need a key. A browser session opens only those that the page uses. */
@@ -63,6 +64,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
   answerProbes(app);
   for (const [keyed, proof] of KEYED) app.use(keyed, requireKey(gateway, proof));
   app.use(limitBody(mostBytesOf));
+  app.use('/v1/*', takeOptions());
   addSession(app, gateway);
   addChat(app, gateway);
   addMessages(app, gateway);

@@ -67,6 +67,28 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
   const collect = (options: Partial<CollectOptions> = {}): Promise<Collected> =>
     collectGarbage({ client: stage.temporal.client, store: stage.store, olderThanMs: DAY_MS, ...options });
 
+  /** Runs a solve whose caller gives a long result, and returns its id and that of the call. */
+  async function solveByCaller(on: Stage): Promise<{ readonly root: string; readonly call: string }> {
+    on.plan([step('a', 'Read it.')]);
+    on.providers.script('a', [{ text: '', calls: [{ name: 'read', input: {} }] }]);
+    const tools = [{ name: 'read', parameters: { type: 'object' } }];
+    return on.whileWorking(async () => {
+      const { id: root, result } = await on.client.start({
+        question: 'What does it say?',
+        tools,
+        live: true,
+      });
+      for await (const event of on.client.stream(root)) {
+        if (event.kind !== 'callsWaiting') continue;
+        const [{ id: call } = { id: '' }] = event.calls;
+        await on.client.submit([{ call, output: longText(root) }]);
+        await result();
+        return { root, call };
+      }
+      throw new Error(`run ${root} ended without a call`);
+    });
+  }
+
   /** Runs a solve with a long question, a long output that another step sees, and a short answer. */
   async function solveAbout(topic: string, on = stage): Promise<SolveResult> {
     const question = longText(`question about ${topic}`);
@@ -102,6 +124,25 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     expect(await stage.client.trace(held.id)).toEqual(held);
     expect(await rowKeys(stage.store, gone.runId)).toHaveLength(3);
     expect(removedOf(await collect())).toEqual([0, 0]);
+  });
+
+  test('what a caller was told and gave is kept while the server has its run, and then removed', async () => {
+    const elsewhere = await openStage({ workers: ['a', 'b'], store: stage.store });
+    const gone = await solveByCaller(elsewhere);
+    const held = await solveByCaller(stage);
+    await untilListed(stage, held.root);
+    await stores.age(48);
+    await collect();
+    const [told, other] = await Promise.all([held, gone].map(({ call }) => stage.client.findCall(call)));
+    expect(told).toMatchObject({ root: held.root, name: 'read', result: { output: longText(held.root) } });
+    expect(other).toBeNull();
+    const result = { call: held.call, output: longText(held.root) };
+    await expect(stage.client.submit([result])).resolves.toBeUndefined();
+    const keys = await stage.store.list('caller-calls/');
+    expect(keys.filter((key) => key.includes(gone.call))).toEqual([]);
+    const texts = await Promise.all((await stage.store.list('texts/')).map((key) => stage.store.read(key)));
+    expect(texts.some((bytes) => bytes?.toString('utf8').includes(gone.root))).toBe(false);
+    await elsewhere.close();
   });
 
   test('young objects are kept, whether or not anything refers to them', async () => {

@@ -16,16 +16,23 @@ const started: ChildProgram[] = [];
 // Processes that a failed test left running.
 atTheEnd(() => Promise.all(started.map((child) => child.kill())));
 
-/** Starts a gateway of a stage in a process of its own, so that it can be killed or stopped. */
+/**
+ * Starts a gateway of a stage in a process of its own, so that it can be killed or stopped. A store with a password is
+ * given by its URL: that of the stage leaves passwords out.
+ */
 export async function startGatewayProcess(
   stage: Stage,
-  { port = 0, drainMs = DRAIN_MS }: Partial<Pick<GatewaySetting, 'port' | 'drainMs'>> = {},
+  {
+    port = 0,
+    drainMs = DRAIN_MS,
+    store = stage.store.url,
+  }: Partial<Pick<GatewaySetting, 'port' | 'drainMs' | 'store'>> = {},
 ): Promise<GatewayProcess> {
   const setting: GatewaySetting = {
     address: stage.temporal.address,
     taskQueue: stage.taskQueue,
     config: stage.config,
-    store: stage.store.url,
+    store,
     port,
     drainMs,
   };

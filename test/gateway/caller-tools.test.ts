@@ -634,13 +634,19 @@ describe('what is sent back', () => {
   });
   const NOTHING = { spentTodayUsd: 0, spentTodayIsLowerBound: false, unknownTodayUsd: 0, heldTodayUsd: 0 };
 
-  test('only the last step may ask if the client says so', async () => {
+  const LAST = { tools: 'last' };
+  test.each([
+    ['in the body', { conductor: LAST }, {}],
+    ['in a header', {}, LAST],
+    ['in the body, whatever a header says', { conductor: LAST }, { tools: 'every' }],
+  ])('only the last step may ask if the client says so %s', async (_, body, header) => {
     stage.plan([step('a', 'Look.'), step('a', 'Answer.', [0])]);
     const openai = openAi();
-    const asked = { ...ASKED, model: 'conductor', conductor: { tools: 'last' } };
+    const asked = { ...ASKED, ...body, model: 'conductor' };
+    const headers = { 'x-conductor-options': JSON.stringify(header) };
     const before = stage.requestsTo('a').length;
     await stage.whileWorking(async () => {
-      const { choices } = await openai.chat.completions.create(asked);
+      const { choices } = await openai.chat.completions.create(asked, { headers });
       expect(choices).toMatchObject([{ finish_reason: 'tool_calls' }]);
       const offered = stage
         .requestsTo('a')
@@ -648,5 +654,19 @@ describe('what is sent back', () => {
         .map(({ body }) => body.includes('"read_file"'));
       expect(offered).toEqual([false, true]);
     });
+  });
+
+  test.each([
+    ['last', 'x-conductor-options: expected an object'],
+    ['{"tools":"first"}', 'x-conductor-options.tools: expected one of every, last'],
+    ['{"tolls":"last"}', 'x-conductor-options: '],
+  ])('a header that asks for %s is refused on every surface', async (header, message) => {
+    for (const path of ['chat/completions', 'responses', 'messages']) {
+      const headers = { 'x-conductor-options': header };
+      expect(await gateway.ask('POST', `/v1/${path}`, ASKED, { headers })).toMatchObject({
+        status: 400,
+        body: { error: { message: expect.stringContaining(message) as string } },
+      });
+    }
   });
 });

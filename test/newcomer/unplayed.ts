@@ -75,6 +75,11 @@ export const UNPLAYED: readonly Unplayed[] = [
     commands: ['pip install -r ', 'python examples/python/', 'cd examples/go', 'go run . '],
   },
   {
+    page: 'docs/results/agents.md',
+    because: 'takes minutes a seed: research/test/repairs plays a short one',
+    commands: ['npm run measure:agents'],
+  },
+  {
     page: 'docs/results/gpu.md',
     because: 'needs a GPU: trainer/tests/test_gpu_programs.py tries the programs on a CPU',
     commands: ['export PYTHONPATH=', 'python3 -m ', 'pip install --no-index '],

@@ -138,20 +138,27 @@ test('functions that come with a result are offered to all steps from their next
   expect(offered.b?.at(-1)).toEqual(['late']);
 });
 
-test('the run waits for as long as its limit says, with its clock stopped, and tells its model that nothing came', async () => {
+test('the run waits once for as long as its limit says, with its clock stopped, and its models then answer without calls', async () => {
   await stage.close();
-  stage = await openStage({ config: { limits: { callerWait: '6s', wallClock: '10s' } } });
-  play([{ text: '', calls: [run('ls')] }, { text: '', calls: [run('pwd')] }, 'Nobody answers.']);
+  stage = await openStage({ config: { limits: { callerWait: '12s', wallClock: '10s' } } });
+  stage.plan([step('a', 'Find it.'), step('a', 'Answer.', [0])]);
+  stage.providers.answer('a', (request) => {
+    seen.push(request);
+    return request.tools === undefined ? 'Nobody answers.' : { text: '', calls: [run('ls'), run('pwd')] };
+  });
   await stage.whileWorking(async () => {
     const { id, result } = await stage.client.start({ question, tools, live: true }, 'nobody-answers');
     const { calls } = await waitingOf(id);
     const ended = await result();
     expect(ended).toMatchObject({ status: 'completed', answer: 'Nobody answers.', stoppedBy: null });
-    const outcomes = ended.rounds[0]?.steps[0]?.turns?.map((turn) => turn.calls[0]?.outcome);
-    expect(outcomes).toEqual(['expired', 'expired']);
+    const turns = ended.rounds[0]?.steps.map((one) => one.turns?.map((turn) => turn.calls));
+    const expired = { outcome: 'expired' };
+    expect(turns).toMatchObject([[[expired, expired]], undefined]);
     const late = [{ call: calls[0]?.id ?? '', output: 'late' }];
     await expect(stage.client.submit(late)).rejects.toThrow(CallOverError);
   });
+  // The step that asked is paid for one more turn, and the next one for its only one.
+  expect(seen.map((request) => request.tools !== undefined)).toEqual([true, false, false]);
 });
 
 test('the wait outlives its worker process: a result that comes meanwhile is there when the next one starts', async () => {

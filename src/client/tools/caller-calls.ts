@@ -50,6 +50,14 @@ export class CallOverError extends RefusedError {
   override readonly code = 'CallOver';
 }
 
+/** Thrown for a result that no model could read. */
+export class ResultTooLongError extends RefusedError {
+  override readonly name = 'ResultTooLongError';
+  override readonly code = 'ResultTooLong';
+}
+
+const MAX_RESULT_BYTES = 1024 * 1024;
+
 /** Keeps where calls wait, so that their results find them; before anybody is told of the calls. */
 export async function keepTold(
   store: Store,
@@ -77,7 +85,8 @@ export type Beside = Pick<AskedRequest, 'tools' | 'toolChoice'>;
 /**
  * Gives results to their runs. The first result of a call counts, with what was said beside it, and the same one again
  * changes nothing.
- * @throws BadQuestionError for functions that no vendor takes, CallOverError for any of the calls, before a result is given
+ * @throws BadQuestionError for functions that no vendor takes, CallOverError or ResultTooLongError for any of the calls, before a
+ * result is given
  * @throws ResultDiffersError for the first result that differs from what its run has; those before it are given
  */
 export async function giveResults(
@@ -116,6 +125,13 @@ async function readGiven(
   store: Store,
   { call, output, isError = false }: CallerResult,
 ): Promise<GivenAnswer> {
+  const bytes = Buffer.byteLength(output);
+  if (bytes > MAX_RESULT_BYTES) {
+    const rule = `at most ${MAX_RESULT_BYTES} are accepted: shorten it, or give the part that matters`;
+    throw new ResultTooLongError(
+      `the result of call ${JSON.stringify(call.slice(0, 64))} has ${bytes} bytes; ${rule}`,
+    );
+  }
   const told = isCallerId(call) ? await readCallerCall(store, call) : null;
   if (told === null) {
     throw new CallOverError(

@@ -1,5 +1,11 @@
 import type { Context } from 'hono';
-import { BadQuestionError, CallOverError, RefusedError, type ToldCall } from '../../client';
+import {
+  BadQuestionError,
+  CallOverError,
+  RefusedError,
+  ResultTooLongError,
+  type ToldCall,
+} from '../../client';
 import type { Key } from '../access/keys';
 import type { Env, Gateway } from '../gateway';
 import { badRequest } from '../refusal';
@@ -78,7 +84,7 @@ async function addHint({ conductor }: Gateway, root: string, hint: string): Prom
 }
 
 function refuse(error: unknown): never {
-  if (error instanceof CallOverError) throw badRequest(error.message, 'messages', error.code);
   if (error instanceof BadQuestionError) throw badRequest(error.message, 'tools');
-  throw error;
+  const isWrong = error instanceof CallOverError || error instanceof ResultTooLongError;
+  throw isWrong ? badRequest(error.message, 'messages', error.code) : error;
 }

@@ -18,6 +18,8 @@ export class ToolBox {
   offered: ListedTools | null = null;
   /** Whether the caller demands a call, and none was asked for yet. */
   isCallDue: boolean;
+  /** The caller let a call wait in vain: further ones would wait as long, and cost a turn each, for nobody. */
+  isCallerGone = false;
 
   constructor(private readonly run: Pick<ResolvedRun, 'toolset' | 'storeId' | 'heartbeatMs'>) {
     this.cards = run.toolset?.cards ?? [];

@@ -38,7 +38,8 @@ const MOST_ALIKE = 3;
  *
  * Laws: a turn and its calls are known to the run by reference, so that its history grows by the turn and not by what was
  * said; a call that may not be repeated runs alone; after the last turn that the limits of turns, calls and
- * money allow, or three times the same call with the same result, the model is asked once more, without tools.
+ * money allow, three times the same call with the same result, or a call for which its caller gave no result in time, the
+ * model is asked once more, without tools.
  */
 export class ToolLoop {
   private index = 0;
@@ -111,7 +112,7 @@ export class ToolLoop {
     const { limits, toolBox } = this.context;
     const isOver = this.index >= this.toolset.turns || toolBox.callsLeft === 0;
     // The caller decides how long its own loop goes on, and money how long it can.
-    if (this.isStuck || (isOver && !this.tools.some(isOfCaller))) return false;
+    if (this.isStuck || toolBox.isCallerGone || (isOver && !this.tools.some(isOfCaller))) return false;
     return limits.fits(this.turnAndNext(request));
   }
 
@@ -176,6 +177,7 @@ export class ToolLoop {
     if (tooDear !== null) return tooDear;
     const { next, ...answer } = await makeCall(this.context, asked);
     this.wishes = { ...this.wishes, ...next };
+    if (answer.outcome === 'expired') this.context.toolBox.isCallerGone = true;
     this.made.push({ name: tool.name, input, ...answer });
     return this.unlessAlike(tool, input, answer);
   }

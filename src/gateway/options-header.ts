@@ -1,0 +1,51 @@
+import type { MiddlewareHandler } from 'hono';
+import { expectationIn } from '../config/expectation';
+import { isRecord } from '../plan/validate';
+import { badRequest } from './refusal';
+import { type Extension, extensionSchema } from './solve/request-fields';
+
+/** Header with a request's `conductor` object in JSON, for clients that have settings for headers but none for fields. */
+const OPTIONS_HEADER = 'x-conductor-options';
+
+/** Puts what the header asks for into the body before anything reads it: from here on, there is one way to ask. */
+export function takeOptions(): MiddlewareHandler {
+  return async (c, next) => {
+    const header = c.req.header(OPTIONS_HEADER);
+    if (header !== undefined && c.req.method === 'POST') {
+      const body = withOptions(parse(await c.req.text()), optionsIn(header));
+      const { url, method, headers, signal } = c.req.raw;
+      // What is wrong with a body is for its route to say.
+      if (body !== null) {
+        c.req.raw = new Request(url, { method, headers, signal, body });
+        c.req.bodyCache = {};
+      }
+    }
+    await next();
+  };
+}
+
+/** Returns a body with the options that it does not choose itself; null if it is none that could have them. */
+function withOptions(body: unknown, options: Extension): string | null {
+  if (!isRecord(body)) return null;
+  const { conductor } = body;
+  const own = conductor ?? {};
+  return isRecord(own) ? JSON.stringify({ ...body, conductor: { ...options, ...own } }) : null;
+}
+
+/** @throws Refusal */
+function optionsIn(header: string): Extension {
+  const read = extensionSchema.safeParse(parse(header));
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const place = [OPTIONS_HEADER, ...(issue?.path ?? [])].join('.').slice(0, 100);
+  const problem = issue === undefined ? 'is not valid' : expectationIn(issue).slice(0, 200);
+  throw badRequest(`${place}: ${problem}; send the fields of conductor as JSON`, OPTIONS_HEADER);
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
