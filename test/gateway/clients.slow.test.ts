@@ -1,9 +1,5 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { z } from 'zod';
 import type { AnswerFunction } from '../../src/testing';
-import { prepareClients } from '../support/client-programs';
+import { prepareClients, runClient } from '../support/client-programs';
 import { openGateway } from '../support/gateway';
 import { openStage } from '../support/stage';
 import { useOnce } from '../support/use';
@@ -14,9 +10,6 @@ import { useOnce } from '../support/use';
  */
 jest.setTimeout(600_000);
 
-const FOLDER = join(__dirname, 'clients');
-/** Time after which a client that hangs is ended, so that the failure names it. */
-const HANGS_MS = 240_000;
 /** Slightly less than the minute after which a proxy gives up. */
 const SLOW_MS = 50_000;
 
@@ -25,6 +18,9 @@ const REFUSED = 'This model answers no question on spiders.';
 const answerAsAsked: AnswerFunction = ({ text }) => {
   return text.includes('"answer"') ? JSON.stringify({ answer: ANSWER }) : ANSWER;
 };
+
+/** Programs in `clients`, by the client that they are. */
+type Clients = Readonly<Record<string, readonly [string, ...string[]]>>;
 
 const CLIENTS = {
   'openai for JavaScript, chat': ['openai-sdk.js', 'chat'],
@@ -36,12 +32,12 @@ const CLIENTS = {
   'AI SDK, OpenAI chat': ['ai-sdk.js', 'chat', 'text'],
   'AI SDK, OpenAI compatible': ['ai-sdk.js', 'compatible', 'text'],
   'AI SDK, Anthropic': ['ai-sdk.js', 'anthropic', 'text'],
-  'LangChain for JavaScript': ['langchain.js'],
+  'LangChain for JavaScript': ['langchain.js', 'text'],
   'LangChain for Python, OpenAI': ['langchain_sdk.py', 'openai', 'text'],
   'LangChain for Python, Anthropic': ['langchain_sdk.py', 'anthropic', 'text'],
   llm: ['llm_cli.py'],
   'Codex CLI': ['codex.js'],
-} as const satisfies Record<string, readonly string[]>;
+} as const satisfies Clients;
 
 /** Further ways to ask: in the background, after a lost connection, and for an object, by a format or by a tool. */
 const MORE = {
@@ -51,7 +47,7 @@ const MORE = {
   'AI SDK, Anthropic, more': ['ai-sdk.js', 'anthropic', 'object'],
   'LangChain for Python, OpenAI, more': ['langchain_sdk.py', 'openai', 'object'],
   'LangChain for Python, Anthropic, more': ['langchain_sdk.py', 'anthropic', 'object'],
-} as const satisfies Record<string, readonly string[]>;
+} as const satisfies Clients;
 
 const WAYS: Readonly<Record<string, readonly string[]>> = {
   'openai for JavaScript, more': ['background', 'retried', 'parsedChat', 'parsedResponse'],
@@ -77,13 +73,6 @@ const ASKED_OF_FAILING: Readonly<Record<string, number>> = {
   'Codex CLI': 6,
 };
 
-const outcomeSchema = z.union([
-  z.strictObject({ text: z.string(), tokens: z.number().positive() }),
-  z.strictObject({ error: z.string() }),
-]);
-const reportSchema = z.record(z.string(), outcomeSchema);
-type Report = z.infer<typeof reportSchema>;
-
 beforeAll(() => void prepareClients());
 const stage = useOnce(() =>
   openStage({
@@ -99,28 +88,13 @@ const stage = useOnce(() =>
 );
 const gateway = useOnce(() => openGateway(stage));
 
-/** Runs a client that asks this question, and returns its report. */
-async function run([file, ...args]: readonly string[], worker: string, question: string): Promise<Report> {
-  const env = {
-    ...process.env,
-    GATEWAY_URL: gateway.url,
-    GATEWAY_KEY: await gateway.key(),
-    GATEWAY_MODEL: `worker/${worker}`,
-    GATEWAY_QUESTION: question,
-    PYTHONDONTWRITEBYTECODE: '1',
-  };
-  const command = file?.endsWith('.py') === true ? prepareClients() : process.execPath;
-  const line = [join(FOLDER, file ?? ''), ...args];
-  const { stdout } = await promisify(execFile)(command, line, { env, timeout: HANGS_MS });
-  // A client may have printed something of its own before the report.
-  return reportSchema.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
-}
-
 /** Returns the report of each client, and the number of requests that it caused to the model. */
-async function runAll(clients: Readonly<Record<string, readonly string[]>>, worker: string) {
-  const runOne = async (name: string, command: readonly string[]) => {
+async function runAll(clients: Clients, worker: string) {
+  const model = `worker/${worker}`;
+  const runOne = async (name: string, command: Clients[string]) => {
     const question = `How many legs has the spider of ${name}?`;
-    const report = await run(command, worker, question);
+    const key = await gateway.key();
+    const report = await runClient(command, { gateway, key, model, question });
     const asked = stage.requestsTo(worker).filter(({ body }) => body.includes(question)).length;
     return [name, { report, asked }] as const;
   };

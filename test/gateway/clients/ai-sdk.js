@@ -1,10 +1,10 @@
-// Vercel's AI SDK, by each of its ways to a server: `node ai-sdk.js WAY text|object`.
+// Vercel's AI SDK, by each of its ways to a server: `node ai-sdk.js WAY text|tools|object`.
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateObject, generateText, streamObject, streamText } from 'ai';
+import { generateObject, generateText, stepCountIs, streamObject, streamText, tool } from 'ai';
 import { z } from 'zod';
-import { apiKey, model as name, question as prompt, report, url } from './outcome.js';
+import { apiKey, model as name, report, url } from './outcome.js';
 
 const baseURL = `${url}/v1`;
 const ways = {
@@ -13,36 +13,41 @@ const ways = {
   compatible: () => createOpenAICompatible({ name: 'gateway', baseURL, apiKey, includeUsage: true })(name),
   anthropic: () => createAnthropic({ baseURL, apiKey })(name),
 };
-const model = ways[process.argv[2]]();
+const [way, what] = process.argv.slice(2);
+const model = ways[way]();
 
 const schema = z.object({ answer: z.string() });
+const say = tool({
+  description: 'Says a word.',
+  inputSchema: z.object({ word: z.string() }),
+  execute: ({ word }) => `said ${word}`,
+});
 
-async function objectBy(structuredOutputMode) {
+const asking = (settings) => ({
+  whole: async (prompt) => {
+    const { text, totalUsage } = await generateText({ model, prompt, ...settings });
+    return { text, tokens: totalUsage.totalTokens };
+  },
+  streamed: async (prompt) => {
+    const errors = [];
+    const onError = ({ error }) => errors.push(error.message ?? String(error));
+    const stream = streamText({ model, prompt, onError, ...settings });
+    await stream.consumeStream();
+    if (errors.length > 0) throw new Error(errors.join('\n'));
+    return { text: await stream.text, tokens: (await stream.totalUsage).totalTokens };
+  },
+});
+
+const objectBy = (structuredOutputMode) => async (prompt) => {
   const providerOptions = { anthropic: { structuredOutputMode } };
   const { object, usage } = await generateObject({ model, prompt, schema, providerOptions });
   return { text: object.answer, tokens: usage.totalTokens };
-}
-
-const text = {
-  whole: async () => {
-    const { text, usage } = await generateText({ model, prompt });
-    return { text, tokens: usage.totalTokens };
-  },
-  streamed: async () => {
-    const errors = [];
-    const onError = ({ error }) => errors.push(error.message ?? String(error));
-    const stream = streamText({ model, prompt, onError });
-    let text = '';
-    for await (const part of stream.textStream) text += part;
-    if (errors.length > 0) throw new Error(errors.join('\n'));
-    return { text, tokens: (await stream.usage).totalTokens };
-  },
 };
 
 const object = {
-  byTool: () => objectBy('jsonTool'),
-  byFormat: () => objectBy('outputFormat'),
-  objectStreamed: async () => {
+  byTool: objectBy('jsonTool'),
+  byFormat: objectBy('outputFormat'),
+  objectStreamed: async (prompt) => {
     const stream = streamObject({ model, prompt, schema });
     let answer = '';
     for await (const part of stream.partialObjectStream) answer = part.answer ?? answer;
@@ -50,4 +55,4 @@ const object = {
   },
 };
 
-await report({ text, object }[process.argv[3]]);
+await report({ text: asking(), tools: asking({ tools: { say }, stopWhen: stepCountIs(6) }), object }[what]);
