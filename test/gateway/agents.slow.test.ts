@@ -1,9 +1,9 @@
 import { readAudit } from '../../src/gateway/access';
 import { dateOf } from '../../src/store/costs';
 import type { AnswerFunction } from '../../src/testing';
-import { prepareClients, runClient } from '../support/client-programs';
+import { type ClientProgram, prepareClients, runClient } from '../support/client-programs';
 import { openGateway } from '../support/gateway';
-import { openStage } from '../support/stage';
+import { openStage, step } from '../support/stage';
 import { useOnce } from '../support/use';
 
 /*
@@ -13,26 +13,17 @@ import { useOnce } from '../support/use';
 jest.setTimeout(600_000);
 
 const CLIENTS = {
-  'openai for JavaScript, chat': ['openai-sdk.js', 'chatTools'],
-  'openai for JavaScript, responses': ['openai-sdk.js', 'responsesTools'],
-  'openai for Python, chat': ['openai_sdk.py', 'chat_tools'],
-  'openai for Python, responses': ['openai_sdk.py', 'responses_tools'],
+  'openai for JavaScript': ['openai-sdk.js', 'tools'],
+  'openai for Python': ['openai_sdk.py', 'tools'],
   'anthropic for JavaScript': ['anthropic-sdk.js', 'tools'],
   'anthropic for Python': ['anthropic_sdk.py'],
-  'OpenAI Agents, chat': ['openai-agents.js', 'chat'],
-  'OpenAI Agents, responses': ['openai-agents.js', 'responses'],
+  'OpenAI Agents': ['openai-agents.js'],
   'LangChain for JavaScript': ['langchain.js', 'tools'],
-  'AI SDK, OpenAI responses': ['ai-sdk.js', 'responses', 'tools'],
-  'AI SDK, OpenAI chat': ['ai-sdk.js', 'chat', 'tools'],
-  'AI SDK, OpenAI compatible': ['ai-sdk.js', 'compatible', 'tools'],
-  'AI SDK, Anthropic': ['ai-sdk.js', 'anthropic', 'tools'],
+  'AI SDK': ['ai-sdk.js', 'tools'],
   'Codex CLI': ['codex.js'],
   'Claude Code': ['claude-code.js'],
   OpenCode: ['opencode.js'],
-} as const satisfies Record<string, readonly [string, ...string[]]>;
-
-/** Clients that ask in a stream alone; all others ask for a whole answer too. */
-const STREAMS_ALONE: readonly string[] = ['Codex CLI', 'Claude Code', 'OpenCode'];
+} as const satisfies Record<string, ClientProgram>;
 
 /** The function of each client that can say a word, and how it is asked to. */
 const SAYING: Readonly<Record<string, (word: string) => object>> = {
@@ -60,33 +51,44 @@ const stage = useOnce(() =>
 );
 const gateway = useOnce(() => openGateway(stage));
 
-/** Returns how many solves the key of this name has started since a UTC date. */
-async function solvesOf(name: string, since: string): Promise<number> {
+/** Has a client ask, with a key of its own. Returns its outcomes, and how many solves it began. */
+async function ask(name: string, program: ClientProgram, model: string) {
+  const keyName = `${name}, ${model}`;
+  const key = await gateway.key({ name: keyName });
+  const since = today();
+  const question = `Which words does ${name} say to ${model}?`;
+  const found = await stage.whileWorking(() =>
+    runClient(program, { stage, gateway, key, model, question, worker: 'asks' }),
+  );
   let solves = 0;
-  for await (const { action, keyName } of readAudit(stage.store, { since, until: today() })) {
-    if (action === 'start' && keyName === name) solves += 1;
+  for await (const entry of readAudit(stage.store, { since, until: today() })) {
+    if (entry.action === 'start' && entry.keyName === keyName) solves += 1;
   }
-  return solves;
+  return { found, solves };
 }
 
 const today = (): string => dateOf(Date.now());
 
-test.each(Object.entries(CLIENTS))('%s carries out two rounds of calls', async (name, command) => {
-  const since = today();
-  const question = `Which words does ${name} say?`;
-  const key = await gateway.key({ name });
-  const report = await stage.whileWorking(() =>
-    runClient(command, { gateway, key, model: 'worker/asks', question }),
-  );
-  const ways = STREAMS_ALONE.includes(name) ? ['streamed'] : ['whole', 'streamed'];
-  const text = expect.stringContaining('They said one, said two, said three.') as string;
-  const answered = { text, tokens: expect.any(Number) as number };
-  expect(report).toEqual(Object.fromEntries(ways.map((way) => [way, answered])));
-  // The rounds are one solve, which asks its model once for each turn.
-  expect(await solvesOf(name, since)).toBe(ways.length);
-  const turns = ways.map((way) => {
-    const asked = stage.requestsTo('asks').filter(({ body }) => body.includes(`${question} (${way})`));
-    return [way, asked.length];
-  });
-  expect(turns).toEqual(ways.map((way) => [way, 3]));
+const ANSWERED = {
+  text: expect.stringContaining('They said one, said two, said three.') as string,
+  tokens: expect.any(Number) as number,
+};
+
+test.each(Object.entries(CLIENTS))(
+  '%s carries out two rounds of calls in one solve',
+  async (name, program) => {
+    const { found, solves } = await ask(name, program, 'worker/asks');
+    const ways = Object.keys(found);
+    // Each turn is paid once.
+    const expected = ways.map((way) => [way, { ...ANSWERED, asked: 3 }] as const);
+    expect(found).toEqual(Object.fromEntries(expected));
+    expect(solves).toBe(ways.length);
+  },
+);
+
+test.each(['Codex CLI', 'Claude Code'] as const)('%s carries out the calls of a team', async (name) => {
+  stage.plan([step('asks', 'Hear words.'), step('asks', 'Hear them again.', [0])]);
+  const { found, solves } = await ask(name, CLIENTS[name], 'conductor');
+  expect(found).toEqual({ streamed: { ...ANSWERED, asked: 6 } });
+  expect(solves).toBe(1);
 });

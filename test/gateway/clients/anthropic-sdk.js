@@ -1,4 +1,4 @@
-// Anthropic's SDK for JavaScript: `node anthropic-sdk.js messages|tools|more`.
+// Anthropic's SDK for JavaScript: `node anthropic-sdk.js text|tools|more`.
 import Anthropic from '@anthropic-ai/sdk';
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod';
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
@@ -22,7 +22,7 @@ function outcomeOf({ content, usage }) {
   return { text: content.map(({ text }) => text).join(''), tokens: tokensOf(usage) };
 }
 
-const messages = {
+const text = {
   whole: async (question) => outcomeOf(await anthropic.messages.create(asked(question))),
   streamed: async (question) => outcomeOf(await anthropic.messages.stream(asked(question)).finalMessage()),
 };
@@ -47,4 +47,4 @@ const more = {
   },
 };
 
-await report({ messages, tools, more }[process.argv[2]]);
+await report({ text, tools, more }[process.argv[2]]);

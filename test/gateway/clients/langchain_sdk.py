@@ -1,24 +1,25 @@
-"""LangChain for Python: `python langchain_sdk.py openai|anthropic text|object`."""
+"""LangChain for Python, with its models of OpenAI and Anthropic: `python langchain_sdk.py text|object`."""
 
 import asyncio
 import sys
+from functools import partial
 
 from langchain_anthropic import ChatAnthropic
 from langchain_openai import ChatOpenAI
 from outcome import KEY, MODEL, URL, report
 from pydantic import BaseModel
 
-if sys.argv[1] == "openai":
-    model = ChatOpenAI(model=MODEL, base_url=f"{URL}/v1", api_key=KEY, stream_usage=True)
-else:
-    model = ChatAnthropic(model=MODEL, base_url=URL, api_key=KEY, max_tokens=1000)
+models = {
+    "openai": ChatOpenAI(model=MODEL, base_url=f"{URL}/v1", api_key=KEY, stream_usage=True),
+    "anthropic": ChatAnthropic(model=MODEL, base_url=URL, api_key=KEY, max_tokens=1000),
+}
 
 
 class Answer(BaseModel):
     answer: str
 
 
-def ask_for_object(question: str, method: str) -> dict:
+def ask_for_object(model, method: str, question: str) -> dict:
     asking = model.with_structured_output(Answer, method=method, include_raw=True)
     found = asking.invoke(question)
     if found["parsing_error"] is not None:
@@ -26,12 +27,12 @@ def ask_for_object(question: str, method: str) -> dict:
     return {"text": found["parsed"].answer, "tokens": found["raw"].usage_metadata["total_tokens"]}
 
 
-def ask(question: str) -> dict:
+def ask(model, question: str) -> dict:
     answer = model.invoke(question)
     return {"text": answer.text, "tokens": answer.usage_metadata["total_tokens"]}
 
 
-async def stream(question: str) -> dict:
+async def stream(model, question: str) -> dict:
     text, tokens = "", 0
     async for chunk in model.astream(question):
         text += chunk.text
@@ -39,11 +40,17 @@ async def stream(question: str) -> dict:
     return {"text": text, "tokens": tokens}
 
 
-ways = {
-    "text": {"whole": ask, "streamed": lambda question: asyncio.run(stream(question))},
+kinds = {
+    "text": {"whole": ask, "streamed": lambda *asked: asyncio.run(stream(*asked))},
     "object": {
-        "byTool": lambda question: ask_for_object(question, "function_calling"),
-        "byFormat": lambda question: ask_for_object(question, "json_schema"),
+        "byTool": lambda model, question: ask_for_object(model, "function_calling", question),
+        "byFormat": lambda model, question: ask_for_object(model, "json_schema", question),
     },
 }
-report(**ways[sys.argv[2]])
+report(
+    **{
+        f"{name} {way}": partial(ask_so, model)
+        for name, model in models.items()
+        for way, ask_so in kinds[sys.argv[1]].items()
+    }
+)

@@ -1,4 +1,4 @@
-// OpenAI's SDK for JavaScript: `node openai-sdk.js chat|responses|chatTools|responsesTools|more`.
+// OpenAI's SDK for JavaScript: `node openai-sdk.js text|tools|more`.
 import { setTimeout as pause } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { zodFunction, zodResponseFormat, zodResponsesFunction, zodTextFormat } from 'openai/helpers/zod';
@@ -21,9 +21,16 @@ const say = {
 const textOf = ({ choices, usage }) => ({ text: choices[0].message.content, tokens: usage.total_tokens });
 const outputOf = ({ output_text: text, usage }) => ({ text, tokens: usage.total_tokens });
 
-const chat = {
-  whole: async (question) => textOf(await openai.chat.completions.create(asked(question))),
-  streamed: async (question) => {
+const respondWhole = (body) => openai.responses.create(body);
+async function respondStreamed(body) {
+  const ended = await openai.responses.stream(body).finalResponse();
+  if (ended.error) throw new Error(ended.error.message);
+  return ended;
+}
+
+const text = {
+  'chat whole': async (question) => textOf(await openai.chat.completions.create(asked(question))),
+  'chat streamed': async (question) => {
     const body = { ...asked(question), stream: true, stream_options };
     let [text, tokens] = ['', 0];
     for await (const { choices, usage } of await openai.chat.completions.create(body)) {
@@ -32,18 +39,8 @@ const chat = {
     }
     return { text, tokens };
   },
-};
-
-const respondWhole = (body) => openai.responses.create(body);
-async function respondStreamed(body) {
-  const ended = await openai.responses.stream(body).finalResponse();
-  if (ended.error) throw new Error(ended.error.message);
-  return ended;
-}
-
-const responses = {
-  whole: async (input) => outputOf(await respondWhole({ model, input })),
-  streamed: async (input) => outputOf(await respondStreamed({ model, input })),
+  'responses whole': async (input) => outputOf(await respondWhole({ model, input })),
+  'responses streamed': async (input) => outputOf(await respondStreamed({ model, input })),
 };
 
 async function chatWithTools(question, more) {
@@ -51,11 +48,6 @@ async function chatWithTools(question, more) {
   const runner = openai.chat.completions.runTools({ ...asked(question), tools, ...more });
   return { text: await runner.finalContent(), tokens: (await runner.totalUsage()).total_tokens };
 }
-
-const chatTools = {
-  whole: (question) => chatWithTools(question),
-  streamed: (question) => chatWithTools(question, { stream: true, stream_options }),
-};
 
 async function respondWithTools(question, respond) {
   const input = [{ role: 'user', content: question }];
@@ -71,9 +63,11 @@ async function respondWithTools(question, respond) {
   }
 }
 
-const responsesTools = {
-  whole: (question) => respondWithTools(question, respondWhole),
-  streamed: (question) => respondWithTools(question, respondStreamed),
+const tools = {
+  'chat whole': (question) => chatWithTools(question),
+  'chat streamed': (question) => chatWithTools(question, { stream: true, stream_options }),
+  'responses whole': (question) => respondWithTools(question, respondWhole),
+  'responses streamed': (question) => respondWithTools(question, respondStreamed),
 };
 
 const more = {
@@ -110,4 +104,4 @@ const more = {
   },
 };
 
-await report({ chat, responses, chatTools, responsesTools, more }[process.argv[2]]);
+await report({ text, tools, more }[process.argv[2]]);

@@ -1,4 +1,4 @@
-"""OpenAI's SDK for Python: `python openai_sdk.py chat|responses|chat_tools|responses_tools|more`."""
+"""OpenAI's SDK for Python: `python openai_sdk.py text|tools|more`."""
 
 import json
 import sys
@@ -142,18 +142,17 @@ def parse_response(question: str) -> dict:
 
 
 ways = {
-    "chat": {"whole": chat, "streamed": stream_chat},
-    "responses": {
-        "whole": respond,
-        "streamed": lambda question: output_of(stream_response(model=MODEL, input=question)),
+    "text": {
+        "chat whole": chat,
+        "chat streamed": stream_chat,
+        "responses whole": respond,
+        "responses streamed": lambda question: output_of(stream_response(model=MODEL, input=question)),
     },
-    "chat_tools": {
-        "whole": lambda question: chat_with_tools(question, client.chat.completions.create),
-        "streamed": lambda question: chat_with_tools(question, stream_completion),
-    },
-    "responses_tools": {
-        "whole": lambda question: respond_with_tools(question, client.responses.create),
-        "streamed": lambda question: respond_with_tools(question, stream_response),
+    "tools": {
+        "chat whole": lambda question: chat_with_tools(question, client.chat.completions.create),
+        "chat streamed": lambda question: chat_with_tools(question, stream_completion),
+        "responses whole": lambda question: respond_with_tools(question, client.responses.create),
+        "responses streamed": lambda question: respond_with_tools(question, stream_response),
     },
     "more": {
         "background": respond_in_background,
