@@ -90,7 +90,7 @@ def stream_response(**body):
 
 
 def respond_with_tools(question: str, respond_once: Callable) -> dict:
-    """Carries out calls until there is an answer, and names the earlier response, whose turns it does not repeat."""
+    """Carries out calls, with the earlier response named in place of its turns."""
     body = {"model": MODEL, "tools": [{"type": "function", **SAY}], "input": question}
     while True:
         response = respond_once(**body)
