@@ -1,38 +1,37 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { z } from 'zod';
+import { readAudit } from '../../src/gateway/access';
+import { dateOf } from '../../src/store/costs';
 import type { AnswerFunction } from '../../src/testing';
-import { prepareClients } from '../support/client-programs';
+import { type ClientProgram, prepareClients, runClient } from '../support/client-programs';
 import { openGateway } from '../support/gateway';
-import { openStage } from '../support/stage';
+import { openStage, step } from '../support/stage';
 import { useOnce } from '../support/use';
 
 /*
- * Unmodified agents that people use, each in a process of its own: they carry out what a model of the team asks for, two
+ * Unmodified clients that people use, each in a process of its own: they carry out what a model of the team asks for, two
  * calls at once and then one more, and end with its answer.
  */
 jest.setTimeout(600_000);
 
-const FOLDER = join(__dirname, 'clients');
-/** Time after which an agent that hangs is ended, so that the failure names it. */
-const HANGS_MS = 240_000;
-
-const AGENTS = {
-  'AI SDK, OpenAI responses': ['ai-sdk-tools.js', 'responses'],
-  'AI SDK, OpenAI chat': ['ai-sdk-tools.js', 'chat'],
-  'AI SDK, OpenAI compatible': ['ai-sdk-tools.js', 'compatible'],
-  'AI SDK, Anthropic': ['ai-sdk-tools.js', 'anthropic'],
-  'Codex CLI': ['codex-tools.js'],
+const CLIENTS = {
+  'openai for JavaScript': ['openai-sdk.js', 'tools'],
+  'openai for Python': ['openai_sdk.py', 'tools'],
+  'anthropic for JavaScript': ['anthropic-sdk.js', 'tools'],
+  'anthropic for Python': ['anthropic_sdk.py'],
+  'OpenAI Agents': ['openai-agents.js'],
+  'LangChain for JavaScript': ['langchain.js', 'tools'],
+  'AI SDK': ['ai-sdk.js', 'tools'],
+  'Codex CLI': ['codex.js'],
   'Claude Code': ['claude-code.js'],
-} as const satisfies Record<string, readonly string[]>;
+  OpenCode: ['opencode.js'],
+} as const satisfies Record<string, ClientProgram>;
 
-/** The function of each agent that can say a word, and how it is asked to. */
+/** The function of each client that can say a word, and how it is asked to. */
 const SAYING: Readonly<Record<string, (word: string) => object>> = {
   say: (word) => ({ word }),
   exec_command: (word) => ({ cmd: `echo said ${word}` }),
   shell_command: (word) => ({ command: `echo said ${word}` }),
   Bash: (word) => ({ command: `echo said ${word}`, description: 'Says a word' }),
+  bash: (word) => ({ command: `echo said ${word}`, description: 'Says a word' }),
 };
 
 const ROUNDS: Readonly<Record<number, readonly string[]>> = { 0: ['one', 'two'], 2: ['three'] };
@@ -46,39 +45,50 @@ const askForWords: AnswerFunction = ({ tools = [], exchanged = [] }) => {
   return `They ${said.flatMap((text) => /said \w+/.exec(text) ?? ['failed']).join(', ')}.`;
 };
 
-const outcomeSchema = z.union([
-  z.strictObject({ text: z.string(), tokens: z.number().positive() }),
-  z.strictObject({ error: z.string() }),
-]);
-const reportSchema = z.record(z.string(), outcomeSchema);
-
 beforeAll(() => void prepareClients());
 const stage = useOnce(() =>
   openStage({ workers: ['asks'], simulation: { models: { asks: { answer: askForWords } } } }),
 );
 const gateway = useOnce(() => openGateway(stage));
 
-test.each(Object.entries(AGENTS))('%s carries out two rounds of calls', async (name, [file, ...args]) => {
-  const question = `Which words does the agent ${name} say?`;
-  const env = {
-    ...process.env,
-    GATEWAY_URL: gateway.url,
-    GATEWAY_KEY: await gateway.key(),
-    GATEWAY_MODEL: 'worker/asks',
-    GATEWAY_QUESTION: question,
-  };
-  const line = [join(FOLDER, file), ...args];
-  const { stdout } = await stage.whileWorking(() =>
-    promisify(execFile)(process.execPath, line, { env, timeout: HANGS_MS }),
+/** Has a client ask, with a key of its own. Returns its outcomes, and how many solves it began. */
+async function ask(name: string, program: ClientProgram, model: string) {
+  const keyName = `${name}, ${model}`;
+  const key = await gateway.key({ name: keyName });
+  const since = today();
+  const question = `Which words does ${name} say to ${model}?`;
+  const found = await stage.whileWorking(() =>
+    runClient(program, { stage, gateway, key, model, question, worker: 'asks' }),
   );
-  const report = reportSchema.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
-  for (const [way, outcome] of Object.entries(report)) {
-    expect([way, 'text' in outcome ? outcome.text : outcome.error]).toEqual([
-      way,
-      expect.stringContaining('They said one, said two, said three.') as string,
-    ]);
-    // Each turn was asked once: the agent's rounds are one solve.
-    const asked = stage.requestsTo('asks').filter(({ body }) => body.includes(`${question} (${way})`));
-    expect([way, asked.length]).toEqual([way, 3]);
+  let solves = 0;
+  for await (const entry of readAudit(stage.store, { since, until: today() })) {
+    if (entry.action === 'start' && entry.keyName === keyName) solves += 1;
   }
+  return { found, solves };
+}
+
+const today = (): string => dateOf(Date.now());
+
+const ANSWERED = {
+  text: expect.stringContaining('They said one, said two, said three.') as string,
+  tokens: expect.any(Number) as number,
+};
+
+test.each(Object.entries(CLIENTS))(
+  '%s carries out two rounds of calls in one solve',
+  async (name, program) => {
+    const { found, solves } = await ask(name, program, 'worker/asks');
+    const ways = Object.keys(found);
+    // Each turn is paid once.
+    const expected = ways.map((way) => [way, { ...ANSWERED, asked: 3 }] as const);
+    expect(found).toEqual(Object.fromEntries(expected));
+    expect(solves).toBe(ways.length);
+  },
+);
+
+test.each(['Codex CLI', 'Claude Code'] as const)('%s carries out the calls of a team', async (name) => {
+  stage.plan([step('asks', 'Hear words.'), step('asks', 'Hear them again.', [0])]);
+  const { found, solves } = await ask(name, CLIENTS[name], 'conductor');
+  expect(found).toEqual({ streamed: { ...ANSWERED, asked: 6 } });
+  expect(solves).toBe(1);
 });

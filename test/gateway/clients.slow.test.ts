@@ -1,9 +1,10 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { z } from 'zod';
-import type { AnswerFunction } from '../../src/testing';
-import { prepareClients } from '../support/client-programs';
+import type { AnswerFunction, Simulation } from '../../src/testing';
+import {
+  type ClientOutcome,
+  type ClientProgram,
+  prepareClients,
+  runClient,
+} from '../support/client-programs';
 import { openGateway } from '../support/gateway';
 import { openStage } from '../support/stage';
 import { useOnce } from '../support/use';
@@ -14,9 +15,6 @@ import { useOnce } from '../support/use';
  */
 jest.setTimeout(600_000);
 
-const FOLDER = join(__dirname, 'clients');
-/** Time after which a client that hangs is ended, so that the failure names it. */
-const HANGS_MS = 240_000;
 /** Slightly less than the minute after which a proxy gives up. */
 const SLOW_MS = 50_000;
 
@@ -27,134 +25,97 @@ const answerAsAsked: AnswerFunction = ({ text }) => {
 };
 
 const CLIENTS = {
-  'openai for JavaScript, chat': ['openai-sdk.js', 'chat'],
-  'openai for JavaScript, responses': ['openai-sdk.js', 'responses'],
-  'openai for Python, chat': ['openai_sdk.py', 'chat'],
-  'openai for Python, responses': ['openai_sdk.py', 'responses'],
-  'anthropic for JavaScript': ['anthropic-sdk.js', 'messages'],
-  'AI SDK, OpenAI responses': ['ai-sdk.js', 'responses', 'text'],
-  'AI SDK, OpenAI chat': ['ai-sdk.js', 'chat', 'text'],
-  'AI SDK, OpenAI compatible': ['ai-sdk.js', 'compatible', 'text'],
-  'AI SDK, Anthropic': ['ai-sdk.js', 'anthropic', 'text'],
-  'LangChain for JavaScript': ['langchain.js'],
-  'LangChain for Python, OpenAI': ['langchain_sdk.py', 'openai', 'text'],
-  'LangChain for Python, Anthropic': ['langchain_sdk.py', 'anthropic', 'text'],
+  'openai for JavaScript': ['openai-sdk.js', 'text'],
+  'openai for Python': ['openai_sdk.py', 'text'],
+  'anthropic for JavaScript': ['anthropic-sdk.js', 'text'],
+  'AI SDK': ['ai-sdk.js', 'text'],
+  'LangChain for JavaScript': ['langchain.js', 'text'],
+  'LangChain for Python': ['langchain_sdk.py', 'text'],
   llm: ['llm_cli.py'],
   'Codex CLI': ['codex.js'],
-} as const satisfies Record<string, readonly string[]>;
+} as const satisfies Record<string, ClientProgram>;
 
 /** Further ways to ask: in the background, after a lost connection, and for an object, by a format or by a tool. */
 const MORE = {
   'openai for JavaScript, more': ['openai-sdk.js', 'more'],
   'openai for Python, more': ['openai_sdk.py', 'more'],
   'anthropic for JavaScript, more': ['anthropic-sdk.js', 'more'],
-  'AI SDK, Anthropic, more': ['ai-sdk.js', 'anthropic', 'object'],
-  'LangChain for Python, OpenAI, more': ['langchain_sdk.py', 'openai', 'object'],
-  'LangChain for Python, Anthropic, more': ['langchain_sdk.py', 'anthropic', 'object'],
-} as const satisfies Record<string, readonly string[]>;
-
-const WAYS: Readonly<Record<string, readonly string[]>> = {
-  'openai for JavaScript, more': ['background', 'retried', 'parsedChat', 'parsedResponse'],
-  'openai for Python, more': ['background', 'retried', 'parsedChat', 'parsedResponse'],
-  'anthropic for JavaScript, more': ['parsed', 'parsedStream'],
-  'AI SDK, Anthropic, more': ['byTool', 'byFormat', 'objectStreamed'],
-  'LangChain for Python, OpenAI, more': ['byTool', 'byFormat'],
-  'LangChain for Python, Anthropic, more': ['byTool', 'byFormat'],
-  'Codex CLI': ['streamed'],
-};
+  'AI SDK, more': ['ai-sdk.js', 'object'],
+  'LangChain for Python, more': ['langchain_sdk.py', 'object'],
+} as const satisfies Record<string, ClientProgram>;
 
 /**
  * Requests of clients that ignore `x-should-retry`. The AI SDK asks three times for a whole answer, and for a stream of
  * chat completions that begins with an error. LangChain for JavaScript repeats a whole answer as often as it is set to
  * (by default six times, here once). Codex repeats a stream five times.
  */
-const ASKED_OF_FAILING: Readonly<Record<string, number>> = {
-  'AI SDK, OpenAI responses': 4,
-  'AI SDK, OpenAI chat': 6,
-  'AI SDK, OpenAI compatible': 4,
-  'AI SDK, Anthropic': 4,
-  'LangChain for JavaScript': 3,
-  'Codex CLI': 6,
+const ASKED_OF_FAILING: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  'AI SDK': {
+    'responses whole': 3,
+    'chat whole': 3,
+    'chat streamed': 3,
+    'compatible whole': 3,
+    'anthropic whole': 3,
+  },
+  'LangChain for JavaScript': { whole: 2 },
+  'Codex CLI': { streamed: 6 },
 };
 
-const outcomeSchema = z.union([
-  z.strictObject({ text: z.string(), tokens: z.number().positive() }),
-  z.strictObject({ error: z.string() }),
-]);
-const reportSchema = z.record(z.string(), outcomeSchema);
-type Report = z.infer<typeof reportSchema>;
+const MODELS = {
+  quick: { answer: answerAsAsked },
+  slow: { answer: ANSWER, delayMs: SLOW_MS },
+  failing: { answer: { fault: 'bad-request', message: REFUSED } },
+} as const satisfies Simulation['models'];
 
 beforeAll(() => void prepareClients());
-const stage = useOnce(() =>
-  openStage({
-    workers: ['quick', 'slow', 'failing'],
-    simulation: {
-      models: {
-        quick: { answer: answerAsAsked },
-        slow: { answer: ANSWER, delayMs: SLOW_MS },
-        failing: { answer: { fault: 'bad-request', message: REFUSED } },
-      },
-    },
-  }),
-);
+const stage = useOnce(() => openStage({ workers: Object.keys(MODELS), simulation: { models: MODELS } }));
 const gateway = useOnce(() => openGateway(stage));
 
-/** Runs a client that asks this question, and returns its report. */
-async function run([file, ...args]: readonly string[], worker: string, question: string): Promise<Report> {
-  const env = {
-    ...process.env,
-    GATEWAY_URL: gateway.url,
-    GATEWAY_KEY: await gateway.key(),
-    GATEWAY_MODEL: `worker/${worker}`,
-    GATEWAY_QUESTION: question,
-    PYTHONDONTWRITEBYTECODE: '1',
-  };
-  const command = file?.endsWith('.py') === true ? prepareClients() : process.execPath;
-  const line = [join(FOLDER, file ?? ''), ...args];
-  const { stdout } = await promisify(execFile)(command, line, { env, timeout: HANGS_MS });
-  // A client may have printed something of its own before the report.
-  return reportSchema.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
-}
+type Outcomes = Readonly<Record<string, Readonly<Record<string, ClientOutcome>>>>;
 
-/** Returns the report of each client, and the number of requests that it caused to the model. */
-async function runAll(clients: Readonly<Record<string, readonly string[]>>, worker: string) {
-  const runOne = async (name: string, command: readonly string[]) => {
+/** Returns the outcome of each way of each client. */
+async function runAll(
+  clients: Readonly<Record<string, ClientProgram>>,
+  worker: keyof typeof MODELS,
+): Promise<Outcomes> {
+  const model = `worker/${worker}`;
+  const runOne = async ([name, program]: readonly [string, ClientProgram]) => {
+    const key = await gateway.key();
     const question = `How many legs has the spider of ${name}?`;
-    const report = await run(command, worker, question);
-    const asked = stage.requestsTo(worker).filter(({ body }) => body.includes(question)).length;
-    return [name, { report, asked }] as const;
+    return [name, await runClient(program, { stage, gateway, key, model, question, worker })] as const;
   };
-  const running = () => Object.entries(clients).map(([name, command]) => runOne(name, command));
-  return stage.whileWorking(async () => Object.fromEntries(await Promise.all(running())));
+  const runningAll = () => Promise.all(Object.entries(clients).map(runOne));
+  return Object.fromEntries(await stage.whileWorking(runningAll));
 }
 
-const ways = (name: string): readonly string[] => WAYS[name] ?? ['whole', 'streamed'];
-
-/** Returns the expectation that each way of each client has this outcome. */
-function each(clients: object, outcome: unknown, askedOf: Readonly<Record<string, number>> = {}) {
-  const expected = Object.keys(clients).map((name) => {
-    const report = Object.fromEntries(ways(name).map((way) => [way, outcome]));
-    return [name, { report, asked: askedOf[name] ?? ways(name).length }];
+/** Returns the expectation that each way of each client had this outcome. */
+function each(found: Outcomes, outcome: object, askedOf: typeof ASKED_OF_FAILING = {}): object {
+  const expected = Object.entries(found).map(([name, ways]) => {
+    const asked = (way: string) => askedOf[name]?.[way] ?? 1;
+    const outcomes = Object.keys(ways).map((way) => [way, { ...outcome, asked: asked(way) }] as const);
+    return [name, Object.fromEntries(outcomes)] as const;
   });
-  return Object.fromEntries(expected) as object;
+  return Object.fromEntries(expected);
 }
 
 const ANSWERED = { text: ANSWER, tokens: expect.any(Number) as number };
 
 test('every client gets a quick answer, whole and streamed, and each request is paid once', async () => {
-  const clients = { ...CLIENTS, ...MORE };
-  expect(await runAll(clients, 'quick')).toEqual(each(clients, ANSWERED));
+  const found = await runAll({ ...CLIENTS, ...MORE }, 'quick');
+  expect(found).toEqual(each(found, ANSWERED));
   expect(gateway.said).toEqual([]);
 });
 
 test('every client waits for a slow answer, and each request is paid once', async () => {
-  expect(await runAll(CLIENTS, 'slow')).toEqual(each(CLIENTS, ANSWERED));
+  const found = await runAll(CLIENTS, 'slow');
+  expect(found).toEqual(each(found, ANSWERED));
   expect(gateway.said).toEqual([]);
 });
 
 test('a failure is reported in the gateway’s sentence, and asked for once by clients that heed x-should-retry', async () => {
   const sentence = new RegExp(`solve gw-\\S+ gave no answer: .*${REFUSED}`);
   const failed = { error: expect.stringMatching(sentence) as string };
-  expect(await runAll(CLIENTS, 'failing')).toEqual(each(CLIENTS, failed, ASKED_OF_FAILING));
+  const found = await runAll(CLIENTS, 'failing');
+  expect(found).toEqual(each(found, failed, ASKED_OF_FAILING));
   expect(gateway.said).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { apiKey, model, question, report, url } from './outcome.js';
+import { apiKey, model, report, url } from './outcome.js';
 
 const CLAUDE = fileURLToPath(
   new URL('node_modules/@anthropic-ai/claude-code/cli-wrapper.cjs', import.meta.url),
@@ -14,8 +14,8 @@ const folder = await mkdtemp(join(tmpdir(), 'claude-'));
 await report({ streamed: ask });
 await rm(folder, { recursive: true, force: true });
 
-async function ask() {
-  const args = ['-p', `${question} (streamed)`, '--output-format', 'json', '--allowedTools', 'Bash'];
+async function ask(question) {
+  const args = ['-p', question, '--output-format', 'json', '--allowedTools', 'Bash'];
   const running = promisify(execFile)(process.execPath, [CLAUDE, ...args], {
     cwd: folder,
     env: {

@@ -1,31 +1,24 @@
-// OpenAI's Codex CLI, without the tools that can be switched off: the gateway is told to ignore the one that is left.
+// OpenAI's Codex CLI, which runs the commands that the model asks for.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { model, question, report, url } from './outcome.js';
+import { model, report, url } from './outcome.js';
 
 const CODEX = fileURLToPath(new URL('node_modules/@openai/codex/bin/codex.js', import.meta.url));
 const CONFIG = `
 model = ${JSON.stringify(model)}
-model_provider = "ours"
-web_search = "disabled"
+model_provider = "team"
+sandbox_mode = "danger-full-access"
+approval_policy = "never"
 
-[features]
-shell_tool = false
-unified_exec = false
-goals = false
-multi_agent = false
-view_image = false
-
-[model_providers.ours]
-name = "ours"
+[model_providers.team]
+name = "team"
 base_url = "${url}/v1"
 env_key = "GATEWAY_KEY"
 wire_api = "responses"
-http_headers = { "x-conductor-ignore" = "tools" }
 `;
 
 const folder = await mkdtemp(join(tmpdir(), 'codex-'));
@@ -33,7 +26,7 @@ await writeFile(join(folder, 'config.toml'), CONFIG);
 await report({ streamed: ask });
 await rm(folder, { recursive: true, force: true });
 
-async function ask() {
+async function ask(question) {
   const args = [CODEX, 'exec', '--skip-git-repo-check', '--json', question];
   const running = promisify(execFile)(process.execPath, args, {
     cwd: folder,
@@ -50,5 +43,5 @@ async function ask() {
   if (ended === undefined) throw new Error(stdout);
   const said = events.filter(({ item }) => item?.type === 'agent_message');
   const { input_tokens: input, output_tokens: output } = ended.usage;
-  return { text: said.map(({ item }) => item.text).join(''), tokens: input + output };
+  return { text: said.at(-1).item.text, tokens: input + output };
 }

@@ -6,16 +6,16 @@ import subprocess
 import sys
 import tempfile
 
-from outcome import KEY, MODEL, QUESTION, URL, report
+from outcome import KEY, MODEL, URL, report
 
 
-def ask(*options: str) -> dict:
+def ask(question: str, *options: str) -> dict:
     # A folder of its own: two that start at once would both make its database.
     with tempfile.TemporaryDirectory() as folder:
         entry = [{"model_id": "ours", "model_name": MODEL, "api_base": f"{URL}/v1", "api_key_name": "ours"}]
         with open(os.path.join(folder, "extra-openai-models.yaml"), "w") as file:
             json.dump(entry, file)
-        command = [sys.executable, "-m", "llm", "-m", "ours", "--key", KEY, QUESTION, "--usage", *options]
+        command = [sys.executable, "-m", "llm", "-m", "ours", "--key", KEY, question, "--usage", *options]
         done = subprocess.run(
             command,
             env={**os.environ, "LLM_USER_PATH": folder},
@@ -31,4 +31,4 @@ def ask(*options: str) -> dict:
     return {"text": done.stdout.strip(), "tokens": sum(int(word) for word in words if word.isdigit())}
 
 
-report(whole=lambda: ask("--no-stream"), streamed=ask)
+report(whole=lambda question: ask(question, "--no-stream"), streamed=ask)
