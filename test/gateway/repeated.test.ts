@@ -36,7 +36,8 @@ async function leaveAfterFirst(stream: AsyncIterable<unknown>): Promise<void> {
 }
 
 async function readToEnd(stream: AsyncIterable<unknown>): Promise<void> {
-  for await (const event of stream) void event;
+  const events = stream[Symbol.asyncIterator]();
+  while ((await events.next()).done !== true) continue;
 }
 
 const asked = (content = QUESTION.content) => ({ model: 'worker/a', messages: [{ ...QUESTION, content }] });

@@ -56,9 +56,11 @@ function teamOf(c: Context<Env>, gateway: Gateway): ConsultedTeam {
       return conductor.trace(id);
     },
     explain: (error) => {
-      const refusal = closing.over.aborted ? stopping() : asRefusal(error, say);
+      const isStopping = closing.over.aborted;
+      const refusal = isStopping ? stopping() : asRefusal(error, say);
       c.set('refused', refusal);
-      return refusal.message;
+      // The tool's answer says how to go on.
+      return isStopping ? 'this gateway is stopping' : refusal.message;
     },
   };
 }
