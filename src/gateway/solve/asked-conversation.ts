@@ -45,7 +45,8 @@ function turnsOf(said: readonly Utterance[]): readonly ConversationTurn[] {
     const turns: ConversationTurn[] = [];
     for (const [index, each] of some.entries()) {
       if (each.kind === 'text') turns.push(turnOf(each));
-      else if (each.kind === 'call') addCall(turns, toldCall(each, results.get(each.id)?.shift()), some[index - 1]);
+      else if (each.kind === 'call')
+        addCall(turns, toldCall(each, results.get(each.id)?.shift()), some[index - 1]);
       else if (!called.has(each.id))
         turns.push({ role: 'user', content: tellResult(each.output, each.isError, fence) });
     }
