@@ -8,7 +8,6 @@ import { CALLER_CALLS, callerCallAt, readCallerCall, readCallerResult } from '..
 import { readKeptAnswer, rowKeys } from '../store/ledger';
 import { eachInParallel, type Store, sweep, type Swept, timeAgo } from '../store/store';
 import { isLogOf, LIVE_FOLDER } from '../store/stream-log';
-import { refAt, refsIn } from '../store/texts';
 import { runOfToolCall, TOOL_CALLS } from '../store/tool-calls';
 import { HistoryDecoder, payloadsIn, readHistory } from './history';
 import { withoutMemos } from './list-runs';
@@ -153,4 +152,18 @@ async function decode(
     const so = 'so it is unknown which texts it needs, and nothing was removed';
     throw new Error(`${what}, ${so}: use the data converter that its worker uses`, { cause: error });
   }
+}
+
+/** Yields every reference to a text within a value of any shape, including those inside longer strings. */
+export function* refsIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield* value.match(/sha256-[0-9a-f]{64}/g) ?? [];
+  else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
+    for (const part of Object.values(value)) yield* refsIn(part);
+  }
+}
+
+/** Returns the reference to the text under a key, or null if the key is not that of a text. */
+export function refAt(key: string): string | null {
+  const digest = /^texts\/[0-9a-f]{2}\/([0-9a-f]{64})$/.exec(key)?.[1];
+  return digest === undefined ? null : `sha256-${digest}`;
 }

@@ -36,28 +36,33 @@ export function checkApiKey(card: ConductorCard | RunWorker, config: Config): vo
 function isConfigured(card: CalledCard, config: Config): boolean {
   // A checkpoint without its own address is called where its manifest, in the store of this process, says.
   if (card.provider === 'policy' && card.baseUrl === null && card.apiKeyEnv === null) return true;
-  return configuredPlaces(config).has(placeOf(card));
-}
-
-const places = new WeakMap<Config, ReadonlySet<string>>();
-
-/** Returns the places that a configuration names. Every call of a model asks for them. */
-function configuredPlaces(config: Config): ReadonlySet<string> {
-  const known = places.get(config) ?? new Set(configuredCards(config).map(placeOf));
-  places.set(config, known);
-  return known;
-}
-
-function placeOf({ provider, baseUrl, apiKeyEnv, proxy = '', model }: CalledCard): string {
-  return JSON.stringify([provider, baseUrl, apiKeyEnv, proxy, provider === 'local' ? model : null]);
+  return configuredCards(config).some(
+    (own) =>
+      own.apiKeyEnv === card.apiKeyEnv &&
+      own.provider === card.provider &&
+      own.baseUrl === card.baseUrl &&
+      own.proxy === card.proxy &&
+      (card.provider !== 'local' || own.model === card.model),
+  );
 }
 
 export function modelCardsOf({ conductor, workers }: ResolvedRun): CalledCard[] {
   return [conductor, ...workers.filter((worker) => worker.kind === 'model')];
 }
 
-/** Returns all model cards of this configuration: Conductors, workers, baselines and the verifier. */
+const cards = new WeakMap<Config, readonly CalledCard[]>();
+
+/**
+ * Returns all model cards of this configuration: Conductors, workers, baselines and the verifier. Every call of a model
+ * asks for them; what a model costs on a day is not among what they say.
+ */
 export function configuredCards(config: Config): readonly CalledCard[] {
+  const known = cards.get(config) ?? resolveCards(config);
+  cards.set(config, known);
+  return known;
+}
+
+function resolveCards(config: Config): CalledCard[] {
   const workers = [...resolveRun(config).workers, ...resolveBaselines(config)];
   return [
     ...conductorsOf(config).map(([, conductor]) => resolveConductor(conductor, new Date())),

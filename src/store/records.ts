@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import { ConductorError } from '../errors';
@@ -75,4 +76,17 @@ export async function changeRecord<T extends object, Result>(
     if (await isWritten) return result;
     await pause(Math.random() * 10 * conflicts);
   }
+}
+
+/** Stores values as JSON lines under a key made of their digest, so that equal lists are stored once. */
+export async function keepLines(
+  store: Pick<Store, 'write'>,
+  values: readonly unknown[],
+  keyFor: (sha256: string) => string,
+): Promise<{ readonly key: string; readonly sha256: string }> {
+  const bytes = Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
+  const digest = hash('sha256', bytes);
+  const key = keyFor(digest);
+  await store.write(key, bytes);
+  return { key, sha256: digest };
 }

@@ -76,33 +76,6 @@ function digestOf(ref: string): string | undefined {
   return /^sha256-([0-9a-f]{64})$/.exec(ref)?.[1];
 }
 
-/** Yields every reference to a text within a value of any shape, including those inside longer strings. */
-export function* refsIn(value: unknown): Generator<string> {
-  if (typeof value === 'string') yield* value.match(/sha256-[0-9a-f]{64}/g) ?? [];
-  else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
-    for (const part of Object.values(value)) yield* refsIn(part);
-  }
-}
-
-/** Returns the reference to the text under a key, or null if the key is not that of a text. */
-export function refAt(key: string): string | null {
-  const digest = /^texts\/[0-9a-f]{2}\/([0-9a-f]{64})$/.exec(key)?.[1];
-  return digest === undefined ? null : `sha256-${digest}`;
-}
-
-/** Stores values as JSON lines under a key made of their digest, so that equal lists are stored once. */
-export async function keepLines(
-  store: Pick<Store, 'write'>,
-  values: readonly unknown[],
-  keyFor: (sha256: string) => string,
-): Promise<{ readonly key: string; readonly sha256: string }> {
-  const bytes = Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
-  const digest = hash('sha256', bytes);
-  const key = keyFor(digest);
-  await store.write(key, bytes);
-  return { key, sha256: digest };
-}
-
 function textKey(digest: string): string {
   return `texts/${digest.slice(0, 2)}/${digest}`;
 }

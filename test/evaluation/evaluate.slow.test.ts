@@ -13,7 +13,7 @@ import { checkCheckpoints } from '../../src/cli/evaluate/plan-evaluation';
 import { findEvaluation, routeQuestions } from '../../src/cli/evaluate/earlier';
 import { MAX_STEPS } from '../../src/protocol/messages';
 import type { Question } from '../../src/grading/question';
-import { keepLines } from '../../src/store/texts';
+import { keepLines } from '../../src/store/records';
 import { externalCard } from '../budget/cards';
 import { aManifest } from '../support/a-manifest';
 import { startScriptedPolicy } from '../support/scripted-policy';

@@ -12,7 +12,7 @@ import {
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { resolveBaselines, resolveVerifier } from '../../src/config/cards';
-import { keepLines } from '../../src/store/texts';
+import { keepLines } from '../../src/store/records';
 import { openStage, type Stage, type StageOptions } from '../support/stage';
 
 /** Cost of each call, in 10⁻⁹ USD: a plan has twice as many tokens as an answer, at half the price. */

@@ -2,7 +2,7 @@ import { questionsOf, withHelp, WORKERS } from '../../examples/evaluate/world';
 import { questionSetKey } from '../../src/evaluation/definitions';
 import type { MethodRecord } from '../../src/evaluation/results';
 import { meanOf } from '../../src/statistics/statistics';
-import { keepLines } from '../../src/store/texts';
+import { keepLines } from '../../src/store/records';
 import { CALL_NANO_USD, openEvaluation } from './open-evaluation';
 
 // Wrong answers of these topics all differ, so that the score of a vote can be calculated by hand.

@@ -12,7 +12,7 @@ import { someOf } from '../../config/errors';
 import type { Config } from '../../config/schema';
 import type { ModelCard } from '../../protocol/cards';
 import type { PoolFilter } from '../../protocol/input';
-import { keepLines } from '../../store/texts';
+import { keepLines } from '../../store/records';
 import type { Store } from '../../store/store';
 import { counted, describeUsd } from '../../trace/describe';
 import { checkpointId, readCheckpointId } from '../../training/names';

@@ -7,7 +7,7 @@ import {
   type Row,
 } from '../../evaluation/data';
 import { type Question, wholeQuestion } from '../../grading/question';
-import { keepLines } from '../../store/texts';
+import { keepLines } from '../../store/records';
 import type { SealedFiles } from '../artifacts';
 import type { TrainingSettings } from '../config/resolve';
 import type { TrainingConfig } from '../config/schema';

@@ -1,8 +1,7 @@
 import type { QuestionSets } from '../../evaluation/activities';
 import type { QuestionRef } from '../../evaluation/definitions';
-import { writeRecord } from '../../store/records';
+import { keepLines, writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
-import { keepLines } from '../../store/texts';
 import type { SealedFiles } from '../artifacts';
 import { trainingOf, type TrainingSettings } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';

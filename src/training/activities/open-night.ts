@@ -11,7 +11,7 @@ import { resolveTraining, trainingOf } from '../config/resolve';
 import { type TrainableConfig, type TrainingConfig } from '../config/schema';
 import type { OpenedNight, TrainInput } from '../contract';
 import { questionSetKey } from '../../evaluation/definitions';
-import { keepLines } from '../../store/texts';
+import { keepLines } from '../../store/records';
 import { readCheckpointManifest } from '../policy/serving';
 import type { NightRecord, RunRecord } from '../records';
 import { openSealed } from '../artifacts';

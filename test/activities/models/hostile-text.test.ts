@@ -4,7 +4,7 @@ import { diagnose, diagnoseHttp } from '../../../src/activities/models/diagnose'
 import { retryDelayIn } from '../../../src/activities/models/failures/retry-delay';
 import { TransportError } from '../../../src/activities/models/transport';
 import { explainS3 } from '../../../src/store/s3-store';
-import { refAt, refsIn } from '../../../src/store/texts';
+import { refAt, refsIn } from '../../../src/client/collect-garbage';
 import { aCard, aRequest } from './ask';
 
 // No time is measured here: a pattern with more than linear cost would make the test take minutes.

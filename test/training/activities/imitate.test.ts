@@ -1,6 +1,6 @@
 import { QuestionSets } from '../../../src/evaluation/activities';
 import { questionSetKey } from '../../../src/evaluation/definitions';
-import { keepLines } from '../../../src/store/texts';
+import { keepLines } from '../../../src/store/records';
 import { keepRightPlans, writeExamples } from '../../../src/training/activities/imitate';
 import { keepGroup } from '../../../src/training/activities/records';
 import type { TrainingExample } from '../../../src/training/definitions';

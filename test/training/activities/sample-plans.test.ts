@@ -6,7 +6,7 @@ import { renderPlan } from '../../../src';
 import type { SqliteStore } from '../../../src/store/sqlite-store';
 import { readSamples } from '../../../src/training/activities/batch';
 import { QuestionSets } from '../../../src/evaluation/activities';
-import { keepLines } from '../../../src/store/texts';
+import { keepLines } from '../../../src/store/records';
 import {
   samplePlans,
   type SamplePlansRequest,

@@ -1,6 +1,6 @@
 import type { Store } from '../../../src';
 import { questionSetKey } from '../../../src/evaluation/definitions';
-import { keepLines } from '../../../src/store/texts';
+import { keepLines } from '../../../src/store/records';
 import { writeRecord } from '../../../src/store/records';
 import { keepGroup, writeNight } from '../../../src/training/activities/records';
 import { metricsKey } from '../../../src/training/store-keys';

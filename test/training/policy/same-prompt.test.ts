@@ -5,7 +5,7 @@ import { renderPlan } from '../../../src';
 import { QuestionSets } from '../../../src/evaluation/activities';
 import { questionSetKey } from '../../../src/evaluation/definitions';
 import { GENERIC_SUBTASK } from '../../../src/plan/plan';
-import { keepLines } from '../../../src/store/texts';
+import { keepLines } from '../../../src/store/records';
 import { keepCheckpoint } from '../../../src/training/activities/close-cycle';
 import {
   samplePlans,

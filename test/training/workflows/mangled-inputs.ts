@@ -9,7 +9,7 @@ import {
 } from '../../../src/evaluation/contract';
 import { checkEvaluation, checkQuestion } from '../../../src/evaluation/workflows/check-input';
 import { isRecord } from '../../../src/plan/validate';
-import { keepLines } from '../../../src/store/texts';
+import { keepLines } from '../../../src/store/records';
 import { askForWarmStart } from '../../../src/training/client';
 import { parseTrainable, resolveTraining, trainingOf } from '../../../src/training/config';
 import { groupInput } from '../../../src/training/draw';
