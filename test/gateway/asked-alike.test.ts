@@ -160,11 +160,16 @@ test('functions are offered, and left out if the client can do without', async (
       }),
     );
   });
-  const refused = EACH.map(() => ({ status: 400, message: has('send auto, or force one function') }));
-  for (const choice of ['required', { type: 'any' }]) {
-    const fields = { tools: [tool, { ...tool, name: 'read' }], tool_choice: choice };
-    expect(await refusalsOf({ fields })).toEqual(refused);
-  }
+  const several = [tool, { ...tool, name: 'read' }];
+  await stage.whileWorking(async () => {
+    for (const choice of ['required', { type: 'any' }]) {
+      const fields = { tools: several, tool_choice: choice };
+      expect(await askEach({ fields })).toEqual(answered(has('"tool_choice":"required"')));
+    }
+  });
+  const refused = EACH.map(() => ({ status: 400, message: has('send auto or required, or force one') }));
+  const fields = { tools: several, tool_choice: { type: 'allowed_tools' } };
+  expect(await refusalsOf({ fields })).toEqual(refused);
 });
 
 test('calls and results are read in whatever form a client has them', async () => {
