@@ -7,9 +7,8 @@ import {
   resultKey,
 } from '../../src/evaluation/contract';
 import type { EvaluationManifest } from '../../src/evaluation/definitions';
-import { writeRecord } from '../../src/store/records';
+import { keepLines, writeRecord } from '../../src/store/records';
 import { type LedgerRow, writeRow } from '../../src/store/ledger';
-import { keepLines } from '../../src/store/records';
 import { closeNight } from '../../src/training/activities/close-cycle';
 import { judgeCandidate } from '../../src/training/activities/judge';
 import { advanceRun, keepGroup, writeNight } from '../../src/training/activities/records';

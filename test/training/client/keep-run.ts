@@ -1,7 +1,6 @@
 import type { Store } from '../../../src';
 import { questionSetKey } from '../../../src/evaluation/definitions';
-import { keepLines } from '../../../src/store/records';
-import { writeRecord } from '../../../src/store/records';
+import { keepLines, writeRecord } from '../../../src/store/records';
 import { keepGroup, writeNight } from '../../../src/training/activities/records';
 import { metricsKey } from '../../../src/training/store-keys';
 import type { GroupRecord, NightRecord } from '../../../src/training/records';
