@@ -22,6 +22,9 @@ const backgroundSchema = z.object({
 });
 export type Background = z.infer<typeof backgroundSchema>;
 
+/** Most turns of a conversation, and calls of one: far more than people and models exchange within its 1 MiB. */
+export const MAX_TURNS = 5_000;
+
 const toldCallSchema = z.strictObject({
   name: z.string(),
   /** JSON, or a text. */
@@ -36,7 +39,7 @@ export const conversationTurnSchema = z.strictObject({
   role: z.enum(['system', 'user', 'assistant']),
   content: z.string(),
   /** Functions that were called after this was said, which may be nothing. */
-  calls: z.array(toldCallSchema).min(1).readonly().optional(),
+  calls: z.array(toldCallSchema).min(1).max(MAX_TURNS).readonly().optional(),
 });
 export type ConversationTurn = z.infer<typeof conversationTurnSchema>;
 
@@ -117,9 +120,6 @@ const rightsSchema = z.strictObject({
 });
 /** What the key behind a run may use. */
 export type Rights = z.infer<typeof rightsSchema>;
-
-/** Most turns of a conversation: far more than people and models exchange within its 1 MiB. */
-export const MAX_TURNS = 5_000;
 
 const questionSchema = z.custom<Text>(isQuestion, {
   error: `expected a text with at least a word and at most ${MAX_INLINE_QUESTION_BYTES} bytes, or a reference to one in the store`,

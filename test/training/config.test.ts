@@ -195,7 +195,7 @@ describe('a profile', () => {
 
 describe('what cannot be trained is refused:', () => {
   test.each([
-    ['an unknown setting', { size: 4 }, 'training.size is not a setting'],
+    ['an unknown setting', { width: 4 }, 'training.width is not a setting'],
     ['a base of another kind', { base: { kind: 'hub' } }, 'training.base.kind is "hub": expected one of'],
     ['no questions', { data: { train: 'a' } }, 'training.data.heldOut is missing'],
     ['more cycles than a night has', { cycles: 1e9 }, 'training.cycles is 1000000000: expected'],

@@ -53,7 +53,7 @@ type Asked = z.output<typeof requestSchema>;
 
 function offered(tools: Asked['tools'], choice: Asked['tool_choice']): Pick<Prompt, 'tools' | 'mustCall'> {
   const names = choice?.type === 'none' ? undefined : tools?.map(({ name }) => name);
-  return { tools: names, mustCall: choice?.type === 'any' };
+  return { tools: names, mustCall: choice?.type === 'any' || undefined };
 }
 
 function refuseForced(choice: Asked['tool_choice'], thinking: Asked['thinking']): void {

@@ -53,7 +53,7 @@ type Asked = z.output<typeof requestSchema>;
 function offeredBy(tools: Asked['tools'], config: Asked['toolConfig']): Pick<Prompt, 'tools' | 'mustCall'> {
   const { mode } = config?.functionCallingConfig ?? {};
   const names = tools?.flatMap(({ functionDeclarations: each }) => each.map(({ name }) => name));
-  return { tools: mode === 'NONE' ? undefined : names, mustCall: mode === 'ANY' };
+  return { tools: mode === 'NONE' ? undefined : names, mustCall: mode === 'ANY' || undefined };
 }
 
 const FINISH_REASONS = { stop: 'STOP', length: 'MAX_TOKENS', refusal: 'SAFETY' } as const;

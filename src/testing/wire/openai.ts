@@ -94,7 +94,7 @@ export const openAiChat: Wire = {
       messages,
       exchanged,
       tools: tool_choice === 'none' ? undefined : tools?.map((tool) => tool.function.name),
-      mustCall: tool_choice === 'required',
+      mustCall: tool_choice === 'required' || undefined,
       maxOutputTokens: max_completion_tokens ?? max_tokens ?? null,
     };
   },
@@ -246,7 +246,7 @@ export const openAiResponses: Wire = {
     return {
       exchanged,
       tools: asked.tool_choice === 'none' ? undefined : asked.tools?.map(({ name }) => name),
-      mustCall: asked.tool_choice === 'required',
+      mustCall: asked.tool_choice === 'required' || undefined,
       model,
       messages: instructions ? [{ role: 'system', text: instructions }, ...input] : input,
       maxOutputTokens: max_output_tokens ?? null,

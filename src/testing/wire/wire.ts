@@ -18,7 +18,7 @@ export interface Prompt {
   /** Names of the tools that the model may call; absent if there are none. */
   readonly tools?: readonly string[] | undefined;
   /** The model must call one of them. */
-  readonly mustCall?: boolean;
+  readonly mustCall?: true | undefined;
   /** Calls and results of earlier turns, in order. */
   readonly exchanged?: readonly Exchanged[];
   /** Prompt prefix that Anthropic's cache is to keep, as one text. */
