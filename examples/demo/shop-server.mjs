@@ -1,5 +1,5 @@
 // A server of tools over stdio, as the demo's worker process starts it: a shop for spare parts. It notes each order in a
-// file before it answers, and takes an hour to answer the first.
+// file before it answers, and takes an hour to answer the first, unless its worker ends before.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/server';
@@ -27,7 +27,7 @@ server.registerTool(
   async ({ article, pieces }) => {
     const isFirst = orders().length === 0;
     appendFileSync(book, `${pieces} × ${article}\n`);
-    if (isFirst) await pause(3_600_000);
+    if (isFirst) await pause(3_600_000, undefined, { ref: false });
     return say(`Ordered: ${pieces} × ${article}.`);
   },
 );
