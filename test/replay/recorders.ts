@@ -14,7 +14,8 @@ import { configureShapes, questionOf, type Shape } from './shapes';
 
 /** Runs a shape and returns the history to keep. */
 export async function recordRun(name: string, shape: Shape): Promise<string> {
-  const stage = await openStage({ configure: configureShapes });
+  const { configure = (config) => config } = shape;
+  const stage = await openStage({ configure: (config) => configure(configureShapes(config)) });
   return record(stage, async (client) => {
     const conductor = new ConductorClient({ client, store: stage.store, taskQueue: stage.taskQueue });
     shape.prepare(stage);
@@ -23,7 +24,11 @@ export async function recordRun(name: string, shape: Shape): Promise<string> {
     const last = { role: 'user', content: question } as const;
     const asked = shape.turns === undefined ? { question } : { messages: [...shape.turns, last] };
     const run = await conductor.start({ ...shape.request, ...asked }, name);
-    await shape.meanwhile?.({ ...stage, client: conductor }, run, letGo);
+    await shape.meanwhile?.(
+      { ...stage, client: conductor, temporal: { ...stage.temporal, client } },
+      run,
+      letGo,
+    );
     await client.workflow
       .getHandle(run.id)
       .result()

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   type ConfigInput,
   type ConversationTurn,
@@ -8,9 +9,12 @@ import {
 import { estimatePlan } from '../../src/budget/estimate-plan';
 import { workerPromptBytes } from '../../src/budget/prompt-bytes';
 import type { WorstCase } from '../../src/budget/worst-case';
+import { DECIDE_CALL_UPDATE } from '../../src/protocol/names';
 import type { LimitsInput } from '../../src/protocol/input';
 import { modelCard, runOf } from '../budget/cards';
+import { waitingCalls } from '../../src/trace/waiting-calls';
 import { ACCEPT, type Stage, step } from '../support/stage';
+import { until } from '../support/until';
 
 /** One way a run can go, from its plan to its end. */
 export interface Shape {
@@ -18,6 +22,8 @@ export interface Shape {
   readonly request?: Omit<SolveRequest, 'question' | 'messages'>;
   /** Turns before the question. */
   readonly turns?: readonly ConversationTurn[];
+  /** Changes the configuration that all shapes share. */
+  configure?(config: ConfigInput): ConfigInput;
   prepare(stage: Stage): void;
   /** Worker whose answers are held back until `letGo` is called. */
   readonly held?: string;
@@ -127,6 +133,40 @@ const ASKS_CALLER: Shape = {
   },
 };
 
+/** Tools with a price, of which one may not be repeated and waits for a person, who changes its arguments. */
+const USES_TOOLS: Shape = {
+  configure: (config) => ({
+    ...config,
+    workers: config.workers.map((worker) => (worker.id === 'a' ? { ...worker, tools: ['shelf'] } : worker)),
+    tools: {
+      shelf: {
+        mcp: { command: [process.execPath, join(__dirname, '../support/tools-server.cjs')] },
+        allow: ['look_up', 'order'],
+        repeatable: ['look_up'],
+        approve: ['order'],
+        price: { perCall: 0.01 },
+      },
+    },
+  }),
+  prepare: (stage) => {
+    stage.plan([step('a', 'Order some.'), step('b', 'Say it.', [0])]);
+    const calls = ['tea', 'coffee'].map((word) => ({ name: 'shelf__look_up', input: { word } }));
+    stage.providers.script('a', [
+      { text: 'Let me look.', calls },
+      { text: '', calls: [{ name: 'shelf__order', input: { item: 'coffee' } }] },
+    ]);
+  },
+  meanwhile: async ({ client, temporal }, { id }) => {
+    const [asked] = await until(
+      async () => waitingCalls(await client.trace(id)),
+      ({ length }) => length === 1,
+    );
+    const decision = { call: asked?.id ?? '', approve: true, arguments: { item: 'tea' } };
+    const run = temporal.client.workflow.getHandle(id);
+    await run.executeUpdate(DECIDE_CALL_UPDATE, { args: [decision, { name: 'ada' }] });
+  },
+};
+
 /** Returns the question of a shape: the same text, and so the same length, each time. */
 export function questionOf(name: string): string {
   return `How does a run go that is ${name}?`;
@@ -136,6 +176,7 @@ export function questionOf(name: string): string {
 export const SHAPES: Readonly<Record<string, Shape>> = {
   structured: STRUCTURED,
   'asks-its-caller': ASKS_CALLER,
+  'uses-tools': USES_TOOLS,
   'structured-review': { ...STRUCTURED, child: '-review' },
   'cut-short': {
     request: { limits: { depth: 1 }, maxAnswerTokens: 20 },
