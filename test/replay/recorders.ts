@@ -14,8 +14,12 @@ import { configureShapes, questionOf, type Shape } from './shapes';
 
 /** Runs a shape and returns the history to keep. */
 export async function recordRun(name: string, shape: Shape): Promise<string> {
-  const { configure = (config) => config } = shape;
-  const stage = await openStage({ configure: (config) => configure(configureShapes(config)) });
+  const stage = await openStage({
+    configure: (config) => {
+      const shared = configureShapes(config);
+      return shape.configure?.(shared) ?? shared;
+    },
+  });
   return record(stage, async (client) => {
     const conductor = new ConductorClient({ client, store: stage.store, taskQueue: stage.taskQueue });
     shape.prepare(stage);
