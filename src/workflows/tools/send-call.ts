@@ -17,7 +17,7 @@ import type { RunContext } from '../run-context';
 import { askCaller } from './ask-caller';
 
 /** Makes a call of a tool. @throws ActivityFailure, ChildWorkflowFailure */
-export async function sendCall(context: RunContext, request: ToolRequest): Promise<ToolAnswer> {
+export function sendCall(context: RunContext, request: ToolRequest): Promise<ToolAnswer> {
   const { run, limits, toolBox } = context;
   const { tool } = request;
   const card = toolBox.cardOf(tool);

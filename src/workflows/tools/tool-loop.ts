@@ -19,11 +19,12 @@ import {
   type ToolResult,
   type ToolTurn,
 } from '../../protocol/tool-use';
-import { deniedAnswer, expiredAnswer, ordinalsOf, toolCallId, toolEnded } from '../../trace/tool-events';
+import { deniedAnswer, expiredAnswer, ordinalsOf, toolEnded } from '../../trace/tool-events';
 import { keepIfLong } from '../activities';
 import { now } from '../failures';
 import type { RunContext } from '../run-context';
 import { newCallerId } from './ask-caller';
+import { askPerson, type Verdicts } from './ask-person';
 import type { CallVerdict } from './call-approval';
 import { makeCall } from './make-call';
 
@@ -31,6 +32,8 @@ import { makeCall } from './make-call';
 const CALL_BYTES = 512;
 /** Times that a model may get one result for one call. */
 const MOST_ALIKE = 3;
+
+const NOBODY_ASKED: Verdicts = new Map();
 
 /**
  * The exchange of one step's worker with its tools: each turn of the model that asks for tools leads to the results of its
@@ -126,7 +129,11 @@ export class ToolLoop {
   }
 
   private async carryOut(request: WorkerRequest, calls: readonly AskedCall[]): Promise<ToolResult[]> {
-    const verdicts = await this.askPerson(request, calls);
+    const ordinals = ordinalsOf(calls);
+    const { round, step, worker } = request;
+    const place = { round, step, worker: worker.id, turn: this.index };
+    const isAsked = ordinals.length > 0;
+    const verdicts = isAsked ? await askPerson(this.context, place, ordinals) : NOBODY_ASKED;
     const make = (call: AskedCall, ordinal: number): Promise<ToolResult> =>
       this.make(request, call, ordinal, verdicts.get(ordinal));
     const mayRunTogether = calls.every(({ name }) => this.toolOf(name)?.repeatable !== false);
@@ -134,21 +141,6 @@ export class ToolLoop {
     const results: ToolResult[] = [];
     for (const [ordinal, call] of calls.entries()) results.push(await make(call, ordinal));
     return results;
-  }
-
-  /** Asks about all calls of a turn that need a person, before any of them is made. */
-  private async askPerson(
-    { round, step, worker: { id: worker } }: WorkerRequest,
-    calls: readonly AskedCall[],
-  ): Promise<ReadonlyMap<number, CallVerdict | null>> {
-    const ordinals = ordinalsOf(calls);
-    if (ordinals.length === 0) return new Map();
-    const { callApproval, limits, recorder } = this.context;
-    const place = { round, step, worker, turn: this.index };
-    recorder.record({ kind: 'calls-asked', ...place, ordinals });
-    const ids = ordinals.map((ordinal) => toolCallId({ ...place, ordinal }));
-    const verdicts = await callApproval.ask(ids, limits);
-    return new Map(ordinals.map((ordinal, index) => [ordinal, verdicts[index] ?? null]));
   }
 
   /** @param verdict null: nobody decided in time; undefined: nobody was asked */
@@ -165,7 +157,7 @@ export class ToolLoop {
     const asked = this.requestOf(request, call, tool, ordinal);
     const refusal = this.refuse(call, asked, verdict) ?? (isAllowed ? null : this.refuseOver());
     if (refusal !== null) return { id, name, ...refusal };
-    const changedTo = await this.changed(verdict);
+    const changedTo = isChanged(verdict) ? await this.keep(verdict.input) : undefined;
     const answer = await this.makeOne(request, { ...asked, input: changedTo ?? call.input });
     return { id, name, ...answer, ...(changedTo && { changedTo }) };
   }
@@ -237,10 +229,8 @@ export class ToolLoop {
     return { ...called, callerId: newCallerId() };
   }
 
-  /** Returns the arguments that a person put in place of the model's. */
-  private async changed(verdict: CallVerdict | null | undefined): Promise<Text | undefined> {
-    if (verdict?.isApproved !== true || verdict.input === undefined) return undefined;
-    return keepIfLong(verdict.input, this.context.run.storeId, INLINE_CALL_BYTES);
+  private keep(changedTo: string): Promise<Text> {
+    return keepIfLong(changedTo, this.context.run.storeId, INLINE_CALL_BYTES);
   }
 
   /** Ends a loop in which a model asks the same again and again; the caller ends its own. */
@@ -258,6 +248,11 @@ export class ToolLoop {
   private toolOf(name: string): ListedTool | undefined {
     return this.tools.find((tool) => tool.name === name);
   }
+}
+
+/** Whether a person put other arguments in place of the model's. */
+function isChanged(verdict: CallVerdict | null | undefined): verdict is { isApproved: true; input: string } {
+  return verdict?.isApproved === true && verdict.input !== undefined;
 }
 
 function isOfCaller({ card }: ListedTool): boolean {
