@@ -28,7 +28,7 @@ const program = {
     ...filesUnder('src'),
   ]),
 };
-// A build of the program removes the page, so the page's own fingerprint can leave src/ out.
+// A build of the program removes the page, which is then built again: its own fingerprint can leave src/ out.
 const page = {
   name: 'page',
   stamp: 'page-built-from',
@@ -37,8 +37,9 @@ const page = {
 };
 
 const needed = process.argv[2] === 'page' ? [program, page] : [program];
-const missing = needed.filter((part) => !isBuilt(part));
-if (missing.length > 0) {
+const first = needed.findIndex((part) => !isBuilt(part));
+if (first !== -1) {
+  const missing = needed.slice(first);
   build(missing);
   missing.forEach(stamp);
   console.error(`Ready after ${Math.round((Date.now() - begun) / 1000)} s.`);

@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import type { ModelCall } from '../../../src/activities/send-request';
 import { createPacing } from '../../../src/activities';
 import { resolveBaselines } from '../../../src/config/cards';
@@ -46,7 +47,7 @@ afterEach(() => {
 });
 
 async function refusalOf(enter: () => Promise<unknown>): Promise<ApplicationFailure> {
-  const failure = await enter().catch((error: unknown) => error);
+  const failure = await new MockActivityEnvironment().run(enter).catch((error: unknown) => error);
   if (failure instanceof ApplicationFailure) return failure;
   throw new Error('the call was let through, or failed otherwise', { cause: failure });
 }
