@@ -7,9 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { apiKey, model, report, url } from './outcome.js';
 
-// The program itself, which `opencode-ai` would link to by an install script.
-const PROGRAM = `opencode-${process.platform}-${process.arch}/bin/opencode`;
-const OPENCODE = fileURLToPath(new URL(`node_modules/${PROGRAM}`, import.meta.url));
+// The program itself, which `opencode-ai` would link to by an install script. Only this platform's is locked.
+const OPENCODE = fileURLToPath(new URL('node_modules/opencode-linux-x64/bin/opencode', import.meta.url));
 const CONFIG = {
   model: `team/${model}`,
   provider: {
