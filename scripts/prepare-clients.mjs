@@ -6,7 +6,9 @@ import { lockFile } from '../lib/local/file-lock.js';
 import { installPackages } from './install.mjs';
 import { preparePython } from './python-environment.mjs';
 
-const LOCK = fileURLToPath(new URL('../node_modules/.cache/temporal-conductor/clients.lock', import.meta.url));
+const LOCK = fileURLToPath(
+  new URL('../node_modules/.cache/temporal-conductor/clients.lock', import.meta.url),
+);
 
 let lock = await lockFile(LOCK);
 for (; lock === null; lock = await lockFile(LOCK)) await pause(200);
