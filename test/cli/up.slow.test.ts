@@ -11,6 +11,9 @@ import { PLAN, useStage } from './stage';
 import { closedPort } from '../support/closed-port';
 import { until, untilGone } from '../support/until';
 
+// Commands start one after the other, each in some seconds: on a busy machine, in many more.
+jest.setTimeout(240_000);
+
 const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'Paris' } });
 const { start, startReady, run } = stage;
 
@@ -52,7 +55,6 @@ describe('`up`, ready in a folder', () => {
       expect(watched).toMatchObject({ code: 0, stdout: 'Paris\n' });
       expect(await workerOf(up)).not.toBe(first);
     },
-    60_000,
   );
 
   test('five crashes in a row end `up` with the reason, and end its server', async () => {
@@ -77,7 +79,7 @@ describe('`up`, ready in a folder', () => {
     release();
     expect(await (await answer).json()).toMatchObject({ choices: [{ message: { content: 'Paris' } }] });
     expect((await up.ended).code).toBe(0);
-  }, 60_000);
+  });
 
   test('a second Ctrl-C ends at once, whatever is under way', async () => {
     const release = stage.providers.hold('alpha');
@@ -89,7 +91,7 @@ describe('`up`, ready in a folder', () => {
     expect((await up.ended).code).toBe(130);
     expect(await answer).toBe('cut off');
     release();
-  }, 60_000);
+  });
 
   test('`up` takes the port that it is given, and refuses one that is taken', async () => {
     const [, url = ''] = await up.hear(/^Page +(http:\/\/\S+)\/#link=/m);
@@ -100,7 +102,7 @@ describe('`up`, ready in a folder', () => {
     await up.end('SIGINT');
     up = await startReady(['up', '--port', taken]);
     await up.hear(new RegExp(`^Page +${url}/#link=`, 'm'));
-  }, 60_000);
+  });
 
   test('the printed link signs a browser in once', async () => {
     const [, url = '', link = ''] = await up.hear(/^Page +(\S+)\/#link=(\S+) \(signs in once\)$/m);
@@ -111,7 +113,7 @@ describe('`up`, ready in a folder', () => {
         body: JSON.stringify({ link }),
       });
     expect([(await signIn()).status, (await signIn()).status]).toEqual([200, 401]);
-  }, 60_000);
+  });
 
   test('a worker outlives its `up` only as long as it needs to drain', async () => {
     const pid = await workerOf(up);
@@ -171,7 +173,7 @@ describe('`up`, ready in a folder', () => {
     second = start(again);
     expect(await watching.ended).toMatchObject({ code: 0, stdout: 'Paris\n' });
     await second.end('SIGINT');
-  }, 120_000);
+  });
 });
 
 test('the gateway answers the printed command, and after a kill returns with the same address and key', async () => {
@@ -186,7 +188,7 @@ test('the gateway answers the printed command, and after a kill returns with the
   process.kill(Number(stdout), 'SIGKILL');
   await up.hear(/The gateway is working again/);
   expect((await ask()).status).toBe(200);
-}, 60_000);
+});
 
 test("`up --metrics`: the gateway shows the worker's metrics, a restarted worker's too, and all lines are JSON", async () => {
   const port = await closedPort();
@@ -208,7 +210,7 @@ test("`up --metrics`: the gateway shows the worker's metrics, a restarted worker
   expect(await read()).toMatch(/^temporal_worker_task_slots_available\{/m);
   const { stderr } = await up.end('SIGINT');
   for (const line of stderr.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('message');
-}, 120_000);
+});
 
 test.each(['activity', 'workflow'] as const)(
   'a run that waits for a pool %s on a queue without a worker says so, with a remedy',
