@@ -44,7 +44,7 @@ test('the package contains what it needs, and no traces of the machine that buil
 
   // npm may nest a dependency that another package wants in another version.
   const own = (await readdir(installed)).filter((name) => name !== 'node_modules');
-  const folders = ['docker', 'docs', 'examples', 'lib', 'profiles', 'src'];
+  const folders = ['deploy', 'docker', 'docs', 'examples', 'lib', 'profiles', 'src'];
   const files = [
     'ARCHITECTURE.md',
     'CHANGELOG.md',
