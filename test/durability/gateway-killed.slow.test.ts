@@ -284,7 +284,11 @@ killing(
     const statuses: (number | null)[] = [];
     const askFifty = (gateway: { readonly url: string }, seed: number): Promise<unknown> => {
       const asked = Array.from({ length: 50 }, async () => {
-        const response = await post(gateway, secret, { ...CHAT, seed, conductor: { max_cost_usd: MOST_USD } });
+        const response = await post(gateway, secret, {
+          ...CHAT,
+          seed,
+          conductor: { max_cost_usd: MOST_USD },
+        });
         await response.text();
         statuses.push(response.status);
       });
