@@ -14,7 +14,7 @@ export function takeOptions(): MiddlewareHandler {
     if (header !== undefined && c.req.method === 'POST') {
       const body = withOptions(parse(await c.req.text()), optionsIn(header));
       const { url, method, headers, signal } = c.req.raw;
-      // What is wrong with a body is for its route to say.
+      // Leaves an invalid body to its route, which reports it.
       if (body !== null) {
         c.req.raw = new Request(url, { method, headers, signal, body });
         c.req.bodyCache = {};

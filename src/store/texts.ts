@@ -50,10 +50,7 @@ export async function keepText(store: Store, text: string, inlineBytes = INLINE_
 /** @throws TextNotFoundError, or Error if the bytes do not match the digest in the reference */
 export async function readText(store: Store, text: Text): Promise<string> {
   if (typeof text === 'string') return text;
-  const recent = recentTexts(store);
-  const found = recent.get(text.ref) ?? (await findText(store, text.ref));
-  recent.set(text.ref, found);
-  return found;
+  return recentTexts(store).get(text.ref) ?? findText(store, text.ref);
 }
 
 async function findText(store: Store, ref: string): Promise<string> {
@@ -65,7 +62,9 @@ async function findText(store: Store, ref: string): Promise<string> {
     throw new Error(
       `text ${ref} in the store ${store.url} does not match its SHA-256: restore the store from a backup; runs that need it fail until then`,
     );
-  return bytes.toString('utf8');
+  const text = bytes.toString('utf8');
+  recentTexts(store).set(ref, text);
+  return text;
 }
 
 export async function holdsText(store: Store, text: Text): Promise<boolean> {

@@ -43,10 +43,10 @@ export function addHealth(app: App, gateway: Gateway): void {
   });
 }
 
-/** Where Claude Code looks, without a key, whether anybody is there before it asks. */
+/** Paths that Claude Code probes, without a key, before its first request. */
 const PROBED = ['/', '/api/hello'];
 
-/** Answers those who look. They come before all that needs a key. */
+/** Answers these probes; to be added before all routes that need a key. */
 export function answerProbes(app: App): void {
   for (const path of PROBED)
     app.use(path, (c, next) => (c.req.method === 'HEAD' ? Promise.resolve(c.body(null, 200)) : next()));
@@ -58,7 +58,7 @@ const TIMEOUT_MS = 3000;
 /** Returns the metrics of the worker beside this gateway; nothing while it is away, as Prometheus would show it. */
 async function readWorkerMetrics({ workerMetrics: address }: Gateway): Promise<string> {
   if (address === undefined) return '';
-  // An address of all addresses is one to listen on.
+  // A wildcard address can be listened on, but not called.
   const reached = address.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
   const answer = fetch(`http://${reached}/metrics`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   return answer.then(

@@ -99,7 +99,7 @@ export class Handovers {
       const found = cut.length === 0 && isRetry ? await this.findLatest(runs) : cut;
       for (const run of found) if (await changeAskedNote(this.store, run.key, run.note, next)) return run;
       const unknown = runs.filter(({ note }) => this.isSentElsewhere(note) && !lives.has(note.gateway));
-      // Of what was found, other requests were quicker.
+      // Looks again if other requests took all that was found.
       if (found.length === 0 && unknown.length === 0) return null;
       await eachInParallel(new Set(unknown.map(({ note }) => note.gateway)), async (gateway) => {
         lives.set(gateway, await this.pulse.isBeating(gateway));

@@ -189,7 +189,7 @@ async function nameRun(
   });
   const { outgoing } = c.env;
   const end = (): void => {
-    // An answer that asks to be asked for again is none.
+    // An error that invites a retry does not count as an answer.
     const isWhole = outgoing.writableFinished && (c.get('refused')?.retryAfterSeconds ?? null) === null;
     const isCancelled = endsWithClient === true && !closing.over.aborted;
     handover.end(isWhole ? 'whole' : isCancelled ? 'left' : 'cut');
