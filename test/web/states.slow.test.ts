@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { renderPlan } from '../../src/plan/render';
 import { step, useStage } from '../support/stage';
 import { describeInChromium, flawsOf } from './browser';
@@ -41,6 +41,12 @@ async function shoot(page: Page, path: string): Promise<void> {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.screenshot({ path: `${path}-${colorScheme}.png` });
   }
+}
+
+/** Returns the right edge of each part, in pixels. */
+async function rightEdgesOf(parts: Locator): Promise<number[]> {
+  const boxes = await Promise.all((await parts.all()).map((part) => part.boundingBox()));
+  return boxes.map((box) => (box === null ? 0 : box.x + box.width));
 }
 
 /** Checks what is shown at three widths in two colours: nothing is cut, and axe finds nothing. */
@@ -129,12 +135,18 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
     });
   });
 
-  test('waiting, edited, cancelled', async () => {
+  test('waiting, edited, cancelled, in a browser whose clock is an hour behind', async () => {
     await stage.whileWorking(async () => {
       planOfThree();
       const page = await site.enter();
+      await page.clock.setFixedTime(Date.now() - 3_600_000);
       await askWithApproval(page);
       await page.getByText('This plan waits for you.').waitFor();
+      const timeLine = page.getByRole('region', { name: 'Time line' });
+      await timeLine.getByText('waits for you').waitFor();
+      // A bar is at least 3 pixels wide, also at the end of its track.
+      const [end = 0] = await rightEdgesOf(timeLine.locator('.bar-track'));
+      expect(Math.max(...(await rightEdgesOf(timeLine.locator('.bar'))))).toBeLessThan(end + 4);
       await look(page, 'waiting');
       await page.getByRole('button', { name: 'Edit' }).click();
       await page.getByRole('button', { name: 'Run this plan' }).waitFor();

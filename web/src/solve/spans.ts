@@ -16,6 +16,20 @@ export interface TimedPart {
   readonly state: MarkedState;
 }
 
+/** First and last moment of a time line, in milliseconds since 1970. */
+export interface TimeScale {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Returns the scale that holds every part, also those that began after the page's clock last moved. */
+export function timeScaleOf(solve: Solve, parts: readonly TimedPart[], clock: number): TimeScale {
+  const told = parts.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt ?? startedAt]).map(Date.parse);
+  const end = solve.endedAt === undefined ? clock : Date.parse(solve.endedAt);
+  const first = Math.min(...told, ...(solve.startedAt === undefined ? [] : [Date.parse(solve.startedAt)]));
+  return { first, last: Math.max(end, ...told) };
+}
+
 /** Returns the parts of a solve that have begun, in the order of their starts. */
 export function timedPartsOf(solve: Solve): TimedPart[] {
   const parts = solve.rounds.flatMap((round) => [...partsOfPlan(solve, round), ...stepsOf(solve, round)]);

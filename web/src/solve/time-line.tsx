@@ -2,7 +2,7 @@ import { type ReactElement, useState } from 'react';
 import { describeDuration, describeMs } from '../../../src/trace/describe';
 import { useNow } from '../parts/now';
 import { isSamePlace, useShown } from './context';
-import { type TimedPart, timedPartsOf } from './spans';
+import { type TimedPart, timedPartsOf, type TimeScale, timeScaleOf } from './spans';
 
 const MOST_BARS = 60;
 
@@ -11,19 +11,16 @@ export function TimeLine(): ReactElement | null {
   const { solve, which } = useShown();
   const [isWhole, setWhole] = useState(false);
   const isRunning = solve.status === 'running';
-  const now = useNow(1000, isRunning);
+  const clock = useNow(1000, isRunning);
   const parts = timedPartsOf(solve);
   if (parts.length === 0) return null;
-  const ends = parts.map(({ endedAt }) => (endedAt === null ? now : Date.parse(endedAt)));
-  const first = Date.parse(solve.startedAt ?? parts[0]?.startedAt ?? '');
-  const last = solve.endedAt === undefined ? Math.max(...ends) : Date.parse(solve.endedAt);
-  const scale = { first, span: Math.max(1, last - first), now };
+  const scale = timeScaleOf(solve, parts, clock);
   const shown = isWhole ? parts : parts.slice(0, MOST_BARS);
   return (
     <section className="time-line" aria-label={`Time line${which}`}>
       <header>
         <h2>Time line</h2>
-        <span className="faint">{describeMs(scale.span)}</span>
+        <span className="faint">{describeMs(scale.last - scale.first)}</span>
       </header>
       {shown.map((part) => (
         <Bar key={part.key} part={part} scale={scale} />
@@ -43,19 +40,13 @@ export function TimeLine(): ReactElement | null {
   );
 }
 
-/** Start and length of the time line, and the present, in milliseconds. */
-interface TimeScale {
-  readonly first: number;
-  readonly span: number;
-  readonly now: number;
-}
-
 function Bar({ part, scale }: { readonly part: TimedPart; readonly scale: TimeScale }): ReactElement {
   const { selected, select } = useShown();
   const { name, place, startedAt, endedAt, state } = part;
   const start = Date.parse(startedAt);
-  const end = endedAt === null ? Math.max(scale.now, start) : Date.parse(endedAt);
-  const took = describeDuration(startedAt, endedAt, new Date(scale.now).toISOString());
+  const span = Math.max(1, scale.last - scale.first);
+  const end = endedAt === null ? scale.last : Date.parse(endedAt);
+  const took = describeDuration(startedAt, endedAt, new Date(scale.last).toISOString());
   const row = (
     <>
       <span className="bar-name">{name}</span>
@@ -63,8 +54,8 @@ function Bar({ part, scale }: { readonly part: TimedPart; readonly scale: TimeSc
         <span
           className={`bar bar-${state}`}
           style={{
-            left: `${((start - scale.first) / scale.span) * 100}%`,
-            width: `${((end - start) / scale.span) * 100}%`,
+            left: `${((start - scale.first) / span) * 100}%`,
+            width: `${((end - start) / span) * 100}%`,
           }}
         />
       </span>
