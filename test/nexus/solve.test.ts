@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, WorkflowFailedError } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
@@ -180,6 +180,11 @@ test('a solve without an answer fails the operation, by the type of its failure'
     // Of a solve that has failed already, the operation itself fails.
     expect(await failureOf(asked(keyed))).toMatchObject({ type: 'OperationError', cause: expected });
   });
+});
+
+test('the recorded history of a call replays', async () => {
+  const history = JSON.parse(await readFile(join(__dirname, 'asked.json'), 'utf8')) as unknown;
+  await Worker.runReplayHistory({ workflowBundle: { codePath: bundles.team } }, history);
 });
 
 test('a workflow that is cancelled cancels its solve, whose cost is booked', async () => {
