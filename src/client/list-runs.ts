@@ -5,6 +5,7 @@ import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../protocol/names';
 import type { SolveTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
 import { whyDegraded } from '../trace/describe';
+import { isUnfinishedState, isWithinFilter, type RunFilter } from '../trace/run-filter';
 import { eachInParallel } from '../store/store';
 import { isPolled } from './pollers';
 import { abbreviates } from './run-id';
@@ -30,10 +31,10 @@ export interface ListedRun {
   readonly endedAt: string | null;
 }
 
-export interface ListOptions {
-  /** Number of ended runs, the latest first. @default 10 */
+export interface ListOptions extends RunFilter {
+  /** Most ended runs, the latest first. @default 10 */
   readonly ended?: number;
-  /** Lists only runs that ended by this time. To page, pass the end of the last run, which the next page repeats. */
+  /** Lists only runs that ended by this time: to page, `earlier` of the page before, whose last run is repeated. */
   readonly endedBefore?: string | undefined;
   readonly taskQueue?: string;
   /** Prefix of the ids to list. */
@@ -45,11 +46,20 @@ export interface ListOptions {
 export interface RunList {
   /** Unfinished runs before ended ones, each newest first. */
   readonly runs: readonly ListedRun[];
+  /** Unfinished runs that were counted, but not read. */
   readonly unlisted: number;
+  /** End of the last ended run that was looked at, if there are earlier ones; null if there are none, or none were asked for. */
+  readonly earlier: string | null;
 }
 
 /** Most unfinished runs that are read; any more are only counted. */
 const MOST_UNFINISHED = 100;
+
+/** Most ended runs in which words are sought: the server keeps no questions, so each is read. */
+const MOST_SEARCHED = 500;
+
+/** Runs that are read at once. */
+const AT_ONCE = 16;
 
 type FoundRun = Pick<
   WorkflowExecutionInfo,
@@ -57,52 +67,117 @@ type FoundRun = Pick<
 >;
 
 /** Runs to find: all solves, except as far as a field is set. */
-interface Sought {
+interface Sought extends Pick<RunFilter, 'startedFrom' | 'startedBefore'> {
   readonly type?: string;
   readonly taskQueue?: string | undefined;
   readonly prefix?: string | undefined;
-  readonly status?: 'running' | 'ended' | 'completed';
+  readonly status?: keyof typeof STATUS;
   readonly endedBefore?: string | undefined;
 }
 
-/** Lists solves, including those that a workflow of the user's started, but no parts of other runs. Needs no worker. */
+/**
+ * Lists solves, including those that a workflow of the user's started, but no parts of other runs. Needs no worker.
+ * The server narrows by state and start as far as it knows them; each run's trace decides.
+ */
 export async function listRuns(
   client: Client,
   readTrace: (id: string) => Promise<SolveTrace>,
-  { ended = 10, endedBefore, taskQueue, prefix, known = [] }: ListOptions,
+  options: ListOptions,
 ): Promise<RunList> {
-  const running: Sought = { taskQueue, prefix, status: 'running' };
-  const isFirstPage = endedBefore === undefined;
-  const unfinished = isFirstPage ? await findRuns(client, running, MOST_UNFINISHED) : [];
-  const over = await findRuns(client, { ...running, status: 'ended', endedBefore }, ended);
-  const listed = unfinished.length;
-  const unlisted = listed < MOST_UNFINISHED ? 0 : (await countRuns(client, running)) - listed;
-  const found = new Map([...over, ...unfinished].map((run) => [run.workflowId, run]));
+  const { ended = 10, known = [] } = options;
+  const { going, unlisted } = await findGoing(client, options);
+  const { over, isCut } = await findOver(client, options);
+  const found = new Map(going.map((run) => [run.workflowId, run]));
+  const others = latestOfEach(over).filter(({ workflowId }) => !found.has(workflowId));
+  const ids = new Set([...going, ...others].map(({ workflowId }) => workflowId));
   for (const run of await describeRuns(
     client,
-    known.filter((id) => !found.has(id)),
+    known.filter((id) => !ids.has(id)),
   )) {
     if (isUnfinished(run) || ended > 0) found.set(run.workflowId, run);
   }
-  const polled = new Map<string, boolean>();
-  const queues = new Set([...found.values()].filter(isUnfinished).map((run) => run.taskQueue));
-  await eachInParallel(queues, async (queue) => {
-    polled.set(queue, await isPolled(client, queue));
-  });
-  const runs: ListedRun[] = [];
-  await eachInParallel(found.values(), async (run) => {
+  const served = await servedQueues(client, found.values());
+  const list = async (run: FoundRun): Promise<ListedRun | undefined> => {
     // Undefined if its retention has ended meanwhile, a reason if this client cannot read it.
     const trace = await readTrace(run.workflowId).catch((error: unknown) =>
       isNotFound(error) ? undefined : reasonOf(error),
     );
-    if (trace !== undefined) runs.push(toListed(run, trace, polled.get(run.taskQueue) ?? false));
-  });
+    if (trace === undefined) return undefined;
+    const listed = toListed(run, trace, served.has(run.taskQueue));
+    return isWithinFilter(listed, options) ? listed : undefined;
+  };
+  const first = await collect([...found.values()], Infinity, list);
+  const then = await collect(others, ended, list);
+  const runs = [...first.runs, ...then.runs];
   runs.sort((one, other) => Date.parse(other.startedAt) - Date.parse(one.startedAt));
   const isGoing = ({ status }: ListedRun): boolean => status === 'running';
   return {
     runs: [...runs.filter(isGoing), ...runs.filter((run) => !isGoing(run)).slice(0, ended)],
     unlisted,
+    earlier: isCut || then.last !== others.at(-1) ? endOf(then.last) : null,
   };
+}
+
+function endOf(run: FoundRun | undefined): string | null {
+  return run?.closeTime?.toISOString() ?? null;
+}
+
+/** Finds unfinished runs, and counts those beyond the most that are read. Only a first page has them. */
+async function findGoing(
+  client: Client,
+  { endedBefore, state, ...sought }: ListOptions,
+): Promise<{ readonly going: readonly FoundRun[]; readonly unlisted: number }> {
+  const isAsked = endedBefore === undefined && (state === undefined || isUnfinishedState(state));
+  if (!isAsked) return { going: [], unlisted: 0 };
+  const running: Sought = { ...sought, status: 'running' };
+  const going = await findRuns(client, running, MOST_UNFINISHED);
+  const unlisted = going.length < MOST_UNFINISHED ? 0 : (await countRuns(client, running)) - going.length;
+  return { going, unlisted };
+}
+
+/** Finds ended runs, the latest first, and says whether there may be more. */
+async function findOver(
+  client: Client,
+  { ended = 10, state, words = '', ...sought }: ListOptions,
+): Promise<{ readonly over: readonly FoundRun[]; readonly isCut: boolean }> {
+  if (ended === 0 || (state !== undefined && isUnfinishedState(state))) return { over: [], isCut: false };
+  const most = words === '' ? ended : Math.max(ended, MOST_SEARCHED);
+  const over = await findRuns(client, { ...sought, status: state ?? 'ended' }, most);
+  return { over, isCut: over.length === most };
+}
+
+/** Leaves out earlier runs with the id of a later one, as a reset leaves them. */
+function latestOfEach(runs: readonly FoundRun[]): FoundRun[] {
+  const ids = runs.map(({ workflowId }) => workflowId);
+  return runs.filter(({ workflowId }, index) => ids.indexOf(workflowId) === index);
+}
+
+/** Returns the task queues of unfinished runs that a worker polls. */
+async function servedQueues(client: Client, runs: Iterable<FoundRun>): Promise<ReadonlySet<string>> {
+  const queues = new Set([...runs].filter(isUnfinished).map((run) => run.taskQueue));
+  const served = new Set<string>();
+  await eachInParallel(queues, async (queue) => {
+    if (await isPolled(client, queue)) served.add(queue);
+  });
+  return served;
+}
+
+/** Lists runs in order until there are enough. Returns the last one that was looked at, too. */
+async function collect(
+  found: readonly FoundRun[],
+  enough: number,
+  list: (run: FoundRun) => Promise<ListedRun | undefined>,
+): Promise<{ readonly runs: readonly ListedRun[]; readonly last: FoundRun | undefined }> {
+  const runs: ListedRun[] = [];
+  for (let from = 0; from < found.length; from += AT_ONCE) {
+    const portion = found.slice(from, from + AT_ONCE);
+    const listed = await Promise.all(portion.map(list));
+    for (const [index, run] of listed.entries()) {
+      if (run !== undefined) runs.push(run);
+      if (runs.length === enough) return { runs, last: portion[index] };
+    }
+  }
+  return { runs, last: found.at(-1) };
 }
 
 /** Returns solves that completed, newest first; `ended` also counts those that ended without an answer. */
@@ -218,9 +293,24 @@ async function countRuns(client: Client, sought: Sought): Promise<number> {
   return (await client.workflow.count(queryOf(sought))).count;
 }
 
-const STATUS = { running: "= 'Running'", ended: "!= 'Running'", completed: "= 'Completed'" } as const;
+/** Statuses as the server's queries name them; runs that were terminated or timed out have failed. */
+const STATUS = {
+  running: "= 'Running'",
+  ended: "!= 'Running'",
+  completed: "= 'Completed'",
+  cancelled: "= 'Canceled'",
+  failed: "IN ('Failed', 'Terminated', 'TimedOut')",
+} as const;
 
-function queryOf({ type = SOLVE_WORKFLOW, taskQueue, prefix, status, endedBefore }: Sought): string {
+function queryOf({
+  type = SOLVE_WORKFLOW,
+  taskQueue,
+  prefix,
+  status,
+  endedBefore,
+  startedFrom,
+  startedBefore,
+}: Sought): string {
   const conditions = [
     `WorkflowType = '${type}'`,
     taskQueue !== undefined && `TaskQueue = ${quoted(taskQueue)}`,
@@ -228,6 +318,8 @@ function queryOf({ type = SOLVE_WORKFLOW, taskQueue, prefix, status, endedBefore
     status !== undefined && `ExecutionStatus ${STATUS[status]}`,
     // The server keeps times more precisely than in milliseconds.
     endedBefore !== undefined && `CloseTime <= '${new Date(Date.parse(endedBefore) + 1).toISOString()}'`,
+    startedFrom !== undefined && `StartTime >= '${new Date(startedFrom).toISOString()}'`,
+    startedBefore !== undefined && `StartTime < '${new Date(startedBefore).toISOString()}'`,
   ];
   return conditions.filter(Boolean).join(' AND ');
 }
