@@ -118,8 +118,8 @@ async function startReserved(
   const { key, id, digest } = named;
   let handle: SolveHandle;
   try {
-    const memoed = { memo: { ...memo, digest, model } };
-    handle = await start(id, withReservation(held, reservation.nanoUsd), memoed);
+    const noted = { memo: { ...memo, digest, model }, keyName: key.name };
+    handle = await start(id, withReservation(held, reservation.nanoUsd), noted);
   } catch (error) {
     // Whatever went wrong, the server knows whether there is a run now. Unless it says so, the reservation is kept.
     const found = await unlessNotFound(gateway.conductor.attach(id)).catch(() => undefined);
