@@ -32,7 +32,16 @@ export function criteriaIn(setting: AttributesSetting | undefined): readonly Cri
 /** Most characters of a value: databases of Temporal keep no more of a Keyword. */
 const MOST_CHARACTERS = 255;
 
-/** Returns the attributes for these values, cut to what the server keeps. */
+/** Characters with which Temporal's queries miss values in some of its databases, however they are quoted. */
+const UNFINDABLE = /['"\\%\p{Cc}]/gu;
+
+/** Returns a value as the server keeps it: what it could not find is written as in URLs, e.g. `%27` for `'`. */
+function toKeyword(value: string): string {
+  const escaped = value.replace(UNFINDABLE, (sign) => `%${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  return escaped.slice(0, MOST_CHARACTERS);
+}
+
+/** Returns the attributes for these values. */
 export function attributesOf(values: RunCriteria, criteria = CRITERIA): TypedSearchAttributes {
   return new TypedSearchAttributes(pairsOf(values, criteria));
 }
@@ -53,7 +62,7 @@ interface Keyword {
 /** Returns the attributes for these values, as `attributesOf`, one by one. */
 export function pairsOf(values: RunCriteria, criteria = CRITERIA): Keyword[] {
   return criteria.flatMap((each) => {
-    const value = values[each]?.slice(0, MOST_CHARACTERS);
-    return value === undefined ? [] : [{ key: keywordOf(each), value }];
+    const value = values[each];
+    return value === undefined ? [] : [{ key: keywordOf(each), value: toKeyword(value) }];
   });
 }
