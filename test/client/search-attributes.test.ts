@@ -5,7 +5,8 @@ import { ConductorClient, renderPlan, SearchAttributeError } from '../../src';
 import { addAttributes, compareAttributes } from '../../src/client';
 import { CRITERIA, type RunCriteria, SEARCH_ATTRIBUTES } from '../../src/protocol/search-attributes';
 import { step, useStage } from '../support/stage';
-import { until } from '../support/until';
+import { openGateway } from '../support/gateway';
+import { endOf, until } from '../support/until';
 
 const stage = useStage({ workers: ['a'], config: { recursion: 'worker', limits: { depth: 1 } } });
 
@@ -52,6 +53,27 @@ test('a solve is started with its tenant, its key’s name and its model, if the
     {},
   ]);
   await endAll(runs.map(({ id }) => id));
+});
+
+test('a gateway has its solves found by the name of their key, retries too', async () => {
+  const gateway = await openGateway(stage, 0, stage.store, clientWith(true));
+  const key = await gateway.key({ name: 'shop "1"' });
+  stage.plan([step('a', 'Say it.')]);
+  await stage.whileWorking(async () => {
+    const ask = async (path: string, body: object): Promise<string> =>
+      String((await gateway.ask('POST', path, body, { key })).body.id);
+    const messages = [{ role: 'user', content: 'Whose is it?' }];
+    const id = await ask('/api/solves', { model: 'conductor', messages });
+    const named = { ConductorKey: 'shop %221%22', ConductorModel: 'conductor' };
+    expect(await attributesOf(id)).toEqual(named);
+    await endOf(stage, id);
+    const again = await ask(`/api/solves/${id}/retry`, { from: 0 });
+    expect(again).not.toBe(id);
+    expect(await attributesOf(again)).toEqual(named);
+    expect(JSON.stringify(await attributesOf(id))).not.toContain(key);
+    await endAll([again]);
+  });
+  await gateway.close();
 });
 
 test('a retry is found by what its run was; the parts of a run are not', async () => {
