@@ -56,7 +56,9 @@ async function follow(setting: Setting, solves: number, started: RunningCommand[
   await promote(client, { deploymentName: DEPLOYMENT, buildId: 'b1' });
   const release = stage.providers.hold('a');
   const before = await startSolves(stage, Math.floor(solves / 2));
-  await stage.providers.waitForLog((log) => log.filter(({ model }) => model === 'a').length === before.length);
+  await stage.providers.waitForLog(
+    (log) => log.filter(({ model }) => model === 'a').length === before.length,
+  );
 
   await first.end('SIGKILL');
   const [again, second] = [await start('b1'), await start('b2')];

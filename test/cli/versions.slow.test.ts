@@ -15,7 +15,9 @@ describe('a worker with a version', () => {
     const { TEMPORAL_DEPLOYMENT_NAME } = version;
     for (const command of ['worker', 'up']) {
       const half = stage.start([command], { env: { TEMPORAL_DEPLOYMENT_NAME } });
-      expect(await half.ended).toMatchObject(endedWith(2, 'TEMPORAL_WORKER_BUILD_ID is not: set both, or neither'));
+      expect(await half.ended).toMatchObject(
+        endedWith(2, 'TEMPORAL_WORKER_BUILD_ID is not: set both, or neither'),
+      );
     }
     expect(await stage.run('worker', '--versioning', 'auto-upgrade')).toMatchObject(
       endedWith(2, 'set TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID'),
@@ -26,8 +28,7 @@ describe('a worker with a version', () => {
     const worker = stage.start(['up', '--versioning', 'auto-upgrade'], { env: version });
     await worker.hear(/^Version {5}b1 of shop, whose runs follow the current one/m);
     await worker.hear(/^Ready/m);
-    const promotion =
-      'temporal worker deployment set-current-version --deployment-name shop --build-id b1';
+    const promotion = 'temporal worker deployment set-current-version --deployment-name shop --build-id b1';
     const solve = stage.start(['solve', '--detach', 'Who takes me?']);
     expect((await solve.ended).stderr).toContain(promotion);
     const { code, stdout } = await stage.run('doctor');

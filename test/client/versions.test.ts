@@ -69,7 +69,7 @@ test('what would keep runs of versioned workers waiting is found, with the comma
   const deploymentName = `it's-${randomUUID()}`;
   const [b1, b2] = ['b1', 'b2'].map((buildId) => ({ deploymentName, buildId }));
   if (b1 === undefined || b2 === undefined) throw new Error('there are two');
-  const named = `--deployment-name 'it'\\''s-${deploymentName.slice('it\'s-'.length)}' --build-id`;
+  const named = `--deployment-name 'it'\\''s-${deploymentName.slice("it's-".length)}' --build-id`;
   const side = `${stage.taskQueue}-openai`;
 
   await withBuild(b1, {}, async () => {
@@ -101,7 +101,9 @@ test('what would keep runs of versioned workers waiting is found, with the comma
         { state: 'fine', text: `version b1 of ${deploymentName} is current` },
         {
           state: 'note',
-          text: expect.stringContaining(`none of its workers polls ${side}, as those of the current one do`) as string,
+          text: expect.stringContaining(
+            `none of its workers polls ${side}, as those of the current one do`,
+          ) as string,
         },
       ]);
     });
@@ -119,7 +121,10 @@ test('what would keep runs of versioned workers waiting is found, with the comma
 test('a version with open runs whose workers are gone is found, and so is a current one', async () => {
   const { client } = stage.temporal;
   const deploymentName = `gone-${randomUUID()}`;
-  const [b1, b2] = [{ deploymentName, buildId: 'b1' }, { deploymentName, buildId: 'b2' }] as const;
+  const [b1, b2] = [
+    { deploymentName, buildId: 'b1' },
+    { deploymentName, buildId: 'b2' },
+  ] as const;
   await withBuild(b1, { isGone: true }, async () => {
     await untilPolled(deploymentName, 'b1', 3);
     await promote(client, b1);
@@ -133,9 +138,13 @@ test('a version with open runs whose workers are gone is found, and so is a curr
     );
     expect(found).toContainEqual({
       state: 'broken',
-      text: expect.stringMatching(/no worker of version b1 .* polls .*, and 1 open run of it would wait/) as string,
+      text: expect.stringMatching(
+        /no worker of version b1 .* polls .*, and 1 open run of it would wait/,
+      ) as string,
     });
-    expect(found.map(({ text }) => text).join()).toContain(`describe-version --deployment-name ${deploymentName}`);
+    expect(found.map(({ text }) => text).join()).toContain(
+      `describe-version --deployment-name ${deploymentName}`,
+    );
 
     await withBuild(b2, {}, async () => {
       await untilPolled(deploymentName, 'b2', 3);

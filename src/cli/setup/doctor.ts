@@ -60,7 +60,7 @@ const CONFIG_CHECKS: Readonly<Record<string, (place: ConfigCheck) => Looked[] | 
   Rates: checkRates,
   Versions: ({ config, server }) =>
     withServer(server, (client) => checkVersions(client, config, process.env)),
-  'Search attributes': checkAttributes,
+  Attributes: checkAttributes,
   'Local engine': checkLocalEngine,
 };
 
