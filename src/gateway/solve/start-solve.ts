@@ -189,14 +189,19 @@ async function nameRun(
   });
   const { outgoing } = c.env;
   const end = (): void => {
-    // An error that invites a retry does not count as an answer.
-    const isWhole = outgoing.writableFinished && (c.get('refused')?.retryAfterSeconds ?? null) === null;
     const isCancelled = endsWithClient === true && !closing.over.aborted;
-    handover.end(isWhole ? 'whole' : isCancelled ? 'left' : 'cut');
+    if (outgoing.writableFinished) handover.end(sentState(c.get('refused')));
+    else handover.end(isCancelled ? 'left' : 'cut');
   };
   if (outgoing.closed) end();
   else outgoing.once('close', end);
   return handover;
+}
+
+/** Returns what was sent: an error that invites a retry leaves the request without an answer. */
+function sentState(refused: Refusal | undefined): 'whole' | 'failed' | 'cut' {
+  if (refused === undefined) return 'whole';
+  return refused.retryAfterSeconds === null ? 'failed' : 'cut';
 }
 
 /** Fields of a request about how its answer is sent: clients change them from one attempt to the next. */
