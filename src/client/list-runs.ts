@@ -1,15 +1,16 @@
-import { type Client, WorkflowClient, type WorkflowExecutionInfo } from '@temporalio/client';
-import type { Payload } from '@temporalio/common';
+import type { Client } from '@temporalio/client';
 import { reasonOf } from '../errors';
-import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../protocol/names';
+import { SOLVE_PART_WORKFLOW } from '../protocol/names';
+import { meets, type RunCriteria } from '../protocol/search-attributes';
 import type { SolveTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
 import { whyDegraded } from '../trace/describe';
 import { isUnfinishedState, isWithinFilter, type RunFilter } from '../trace/run-filter';
 import { eachInParallel } from '../store/store';
+import { countRuns, describeRuns, findRuns, type FoundRun, type Sought } from './find-runs';
 import { isPolled } from './pollers';
 import { abbreviates } from './run-id';
-import { isNotFound, unlessNotFound } from './steer';
+import { isNotFound } from './steer';
 
 /** A run as a list shows it; its cost includes its children. */
 export interface ListedRun {
@@ -37,6 +38,8 @@ export interface ListOptions extends RunFilter {
   /** Lists only runs that ended by this time: to page, `earlier` of the page before, whose last run is repeated. */
   readonly endedBefore?: string | undefined;
   readonly taskQueue?: string;
+  /** Lists only runs with these values, which the configuration must have them started with (`searchAttributes`). */
+  readonly where?: RunCriteria;
   /** Prefix of the ids to list. */
   readonly prefix?: string;
   /** Ids of runs to include even if unlisted, since the server lists runs a second late. Unknown ones are skipped. */
@@ -61,20 +64,6 @@ const MOST_SEARCHED = 500;
 /** Runs that are read at once. */
 const AT_ONCE = 16;
 
-type FoundRun = Pick<
-  WorkflowExecutionInfo,
-  'workflowId' | 'runId' | 'type' | 'taskQueue' | 'status' | 'startTime' | 'closeTime'
->;
-
-/** Runs to find: all solves, except as far as a field is set. */
-interface Sought extends Pick<RunFilter, 'startedFrom' | 'startedBefore'> {
-  readonly type?: string;
-  readonly taskQueue?: string | undefined;
-  readonly prefix?: string | undefined;
-  readonly status?: keyof typeof STATUS;
-  readonly endedBefore?: string | undefined;
-}
-
 /**
  * Lists solves, including those that a workflow of the user's started, but no parts of other runs. Needs no worker.
  * The server narrows by state and start as far as it knows them; each run's trace decides.
@@ -84,7 +73,7 @@ export async function listRuns(
   readTrace: (id: string) => Promise<SolveTrace>,
   options: ListOptions,
 ): Promise<RunList> {
-  const { ended = 10, known = [] } = options;
+  const { ended = 10, known = [], where = {} } = options;
   const { going, unlisted } = await findGoing(client, options);
   const { over, isCut } = await findOver(client, options);
   const found = new Map(going.map((run) => [run.workflowId, run]));
@@ -94,7 +83,8 @@ export async function listRuns(
     client,
     known.filter((id) => !ids.has(id)),
   )) {
-    if (isUnfinished(run) || ended > 0) found.set(run.workflowId, run);
+    const isListed = isUnfinished(run) || ended > 0;
+    if (isListed && meets(run.typedSearchAttributes, where)) found.set(run.workflowId, run);
   }
   const served = await servedQueues(client, found.values());
   const list = async (run: FoundRun): Promise<ListedRun | undefined> => {
@@ -192,12 +182,12 @@ export async function completedSolves(
   };
 }
 
-/** Statuses with the same name in Temporal; all others are failures. */
-const STATUSES = ['running', 'completed', 'cancelled'] as const;
-
 function isUnfinished({ status }: FoundRun): boolean {
   return status.name === 'RUNNING';
 }
+
+/** Statuses with the same name in Temporal; all others are failures. */
+const STATUSES = ['running', 'completed', 'cancelled'] as const;
 
 /** @param trace a reason if this client cannot read the run */
 function toListed(
@@ -269,71 +259,4 @@ export async function findByPrefix(
   const parts: Sought = { type: SOLVE_PART_WORKFLOW, prefix };
   const ids = solves.length > 0 ? solves : idsOf(await findRuns(client, parts, MOST_UNFINISHED));
   return [...new Set(ids)];
-}
-
-async function findRuns(client: Client, sought: Sought, most: number): Promise<FoundRun[]> {
-  if (most === 0) return [];
-  const query = queryOf(sought);
-  const runs: FoundRun[] = [];
-  for await (const run of withoutMemos(client).list({ query, pageSize: Math.min(most, 1000) })) {
-    if (runs.push(run) === most) break;
-  }
-  return runs;
-}
-
-/** Returns a client that reads every memo as empty: one that it could not decrypt would make a whole list fail. */
-export function withoutMemos({ workflow: { options }, connection }: Client): WorkflowClient {
-  const empty = (payloads: Payload[]): Promise<Payload[]> =>
-    Promise.resolve(payloads.map(() => ({ metadata: { encoding: Buffer.from('binary/null') } })));
-  const dataConverter = { payloadCodecs: [{ encode: empty, decode: empty }] };
-  return new WorkflowClient({ ...options, connection, dataConverter });
-}
-
-async function countRuns(client: Client, sought: Sought): Promise<number> {
-  return (await client.workflow.count(queryOf(sought))).count;
-}
-
-/** Statuses as the server's queries name them; runs that were terminated or timed out have failed. */
-const STATUS = {
-  running: "= 'Running'",
-  ended: "!= 'Running'",
-  completed: "= 'Completed'",
-  cancelled: "= 'Canceled'",
-  failed: "IN ('Failed', 'Terminated', 'TimedOut')",
-} as const;
-
-function queryOf({
-  type = SOLVE_WORKFLOW,
-  taskQueue,
-  prefix,
-  status,
-  endedBefore,
-  startedFrom,
-  startedBefore,
-}: Sought): string {
-  const conditions = [
-    `WorkflowType = '${type}'`,
-    taskQueue !== undefined && `TaskQueue = ${quoted(taskQueue)}`,
-    prefix !== undefined && `WorkflowId STARTS_WITH ${quoted(prefix)}`,
-    status !== undefined && `ExecutionStatus ${STATUS[status]}`,
-    // The server keeps times more precisely than in milliseconds.
-    endedBefore !== undefined && `CloseTime <= '${new Date(Date.parse(endedBefore) + 1).toISOString()}'`,
-    startedFrom !== undefined && `StartTime >= '${new Date(startedFrom).toISOString()}'`,
-    startedBefore !== undefined && `StartTime < '${new Date(startedBefore).toISOString()}'`,
-  ];
-  return conditions.filter(Boolean).join(' AND ');
-}
-
-function quoted(value: string): string {
-  return `'${value.replace(/['\\]/g, '\\$&')}'`;
-}
-
-async function describeRuns(client: Client, ids: readonly string[]): Promise<FoundRun[]> {
-  const runs = await Promise.all(ids.map((id) => describeRun(client, id)));
-  return runs.filter((run) => run !== null);
-}
-
-/** Describes a workflow; null if the server does not know it. */
-export async function describeRun(client: Client, id: string): Promise<FoundRun | null> {
-  return unlessNotFound(withoutMemos(client).getHandle(id).describe());
 }

@@ -8,6 +8,7 @@ import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { callPriceSchema } from '../protocol/tool-cards';
 import { someOf } from './errors';
 import {
+  attributesSchema,
   baseUrlSchema,
   callsPerSecondSchema,
   capabilitiesSchema,
@@ -196,6 +197,8 @@ const temporalSchema = z
     queuePerProvider: z.boolean().default(false),
     callsPerSecond: callsPerSecondSchema.exactOptional(),
     heartbeat: durationSchema.default('30s'),
+    /** Search attributes that solves are started with; true: all. The namespace must have them. */
+    searchAttributes: attributesSchema.exactOptional(),
   })
   .refine(({ queuePerProvider, callsPerSecond }) => callsPerSecond === undefined || queuePerProvider, {
     path: ['callsPerSecond'],

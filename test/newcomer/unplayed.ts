@@ -56,6 +56,16 @@ export const UNPLAYED: readonly Unplayed[] = [
     commands: ['temporal-conductor worker --metrics', 'temporal-conductor up --metrics'],
   },
   {
+    page: 'docs/operate.md',
+    because: 'needs a server with search attributes and runs: test/cli/search-attributes',
+    commands: ['temporal operator search-attribute', 'temporal-conductor list'],
+  },
+  {
+    page: 'docs/versioning.md',
+    because: 'needs a promotion: test/cli/versions',
+    commands: ['export TEMPORAL_', 'temporal-conductor worker', 'temporal worker deployment'],
+  },
+  {
     page: 'docs/failures.md',
     because: 'follows a kill at a certain moment: test/durability and npm run chaos',
     commands: [

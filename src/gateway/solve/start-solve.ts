@@ -111,8 +111,8 @@ async function startHeld(
   const { key, id, digest } = named;
   let handle: SolveHandle;
   try {
-    const memoed = { memo: { ...memo, digest, model } };
-    handle = await start(id, held, memoed);
+    const noted = { memo: { ...memo, digest, model }, keyName: key.name };
+    handle = await start(id, held, noted);
   } catch (error) {
     // Whatever went wrong, the server knows whether there is a run now. Unless it says so, the reservation is kept.
     const found = await unlessNotFound(gateway.conductor.attach(id)).catch(() => undefined);
