@@ -9,7 +9,10 @@ import { type Container, optionOf, type Template } from './manifests';
 const HAND_BACK_S = 5;
 
 /** Paths of the product that a probe may ask. */
-const PROBED: Readonly<Record<string, readonly string[]>> = { worker: ['/'], gateway: ['/', '/health'] };
+const PROBED: Readonly<Record<string, readonly string[]>> = {
+  worker: ['/'],
+  gateway: ['/openapi.json', '/health'],
+};
 
 /** Options that name a port, by the name of the port in a manifest. */
 const PORTS: Readonly<Record<string, string>> = { health: '--health', metrics: '--metrics', http: '--port' };
@@ -34,7 +37,8 @@ export function disagreementsOf({ metadata, spec }: Template): string[] {
   ];
 }
 
-function faultsOfArguments({ name, args }: Container): string[] {
+/** Returns what a container is started with that the command line, or the trainer, does not know. */
+export function faultsOfArguments({ name, args }: Pick<Container, 'name' | 'args'>): string[] {
   if (args[0]?.startsWith('conductor_trainer.')) return faultsOfTrainer(args);
   let command = buildProgram();
   let used = 0;
@@ -105,7 +109,8 @@ export function unreadVariables(names: Iterable<string>): string[] {
     .filter((file) => file.endsWith('.ts'))
     .map((file) => join('src', file));
   const envconfig = 'node_modules/@temporalio/envconfig/lib/envconfig.js';
-  // The SDK of S3 reads its own.
-  const read = [...sources, envconfig, 'docs/store.md'].map((file) => readFileSync(join(ROOT, file), 'utf8'));
+  // The SDKs of S3 and of OpenTelemetry read their own.
+  const documented = ['docs/store.md', 'docs/operate.md'];
+  const read = [...sources, envconfig, ...documented].map((file) => readFileSync(join(ROOT, file), 'utf8'));
   return [...names].filter((name) => !read.some((text) => new RegExp(`\\b${name}\\b`).test(text)));
 }
