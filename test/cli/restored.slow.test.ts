@@ -43,7 +43,11 @@ test('a store that was copied under load is restored, and a waiting run goes on,
     let isCopied = false;
     const solving = [1, 2, 3].map(() => solveUntil(conductor, () => isCopied));
     await stage.providers.waitForRequest(({ body }) => body.includes('Is 2 a number?'));
-    await promisify(execFile)('sqlite3', [pathOf('store.db'), '.timeout 30000', `.backup '${pathOf('copy.db')}'`]);
+    await promisify(execFile)('sqlite3', [
+      pathOf('store.db'),
+      '.timeout 30000',
+      `.backup '${pathOf('copy.db')}'`,
+    ]);
     isCopied = true;
     expect((await Promise.all(solving)).reduce((sum, each) => sum + each, 0)).toBeGreaterThan(3);
     const after = await conductor.start({ question: questionAbout('Rhine'), approval: 'plan' });

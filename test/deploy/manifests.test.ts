@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
+import type { ConfigInput } from '../../src';
 import { readGivenConfig } from '../../src/config/load';
 import { ROOT } from '../newcomer/pages';
 import { CUSTOM_KINDS } from './custom-kinds';
@@ -72,7 +73,7 @@ test('every variable is read by something', () => {
 test('the configuration can be read, trusts its store, and is that of the chart', async () => {
   const [configuration, environment] = manifests.filter(({ file }) => file === 'configuration.yaml');
   const config: unknown = parse(configuration?.data?.['conductor.yaml'] ?? '');
-  const { store } = await readGivenConfig(config as object);
+  const { store } = await readGivenConfig(config as ConfigInput);
   const { configuration: given, trust } = chartValues();
   expect(environment?.data?.CONDUCTOR_TRUST).toBe(`PGPASSWORD=postgres://${new URL(store).hostname}`);
   expect([given, trust]).toEqual([config, environment?.data?.CONDUCTOR_TRUST]);

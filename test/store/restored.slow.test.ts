@@ -29,7 +29,10 @@ jest.setTimeout(240_000);
         while (!isDumped) await stage.client.solve({ question: `Is this longer? ${river}` });
       };
       const solving = [solveOn(), solveOn()];
-      await until(() => stage.requestsTo('a'), ({ length }) => length > 2);
+      await until(
+        () => stage.requestsTo('a'),
+        ({ length }) => length > 2,
+      );
       const dump = await lost.dump();
       isDumped = true;
       await Promise.all(solving);

@@ -101,7 +101,9 @@ export class PostgresServer {
 
   /** Returns a copy of the database as statements, as `pg_dump` makes it beside whoever works there. */
   async dump(): Promise<string> {
-    const { stdout } = await promisify(execFile)(programOf('pg_dump'), [this.url()], { maxBuffer: 100_000_000 });
+    const { stdout } = await promisify(execFile)(programOf('pg_dump'), [this.url()], {
+      maxBuffer: 100_000_000,
+    });
     return stdout;
   }
 
