@@ -18,23 +18,22 @@ export function writeBills(folder) {
 }
 
 /** Asks npm, in a folder where manifest and lock are cut down as in docker/Dockerfile; offline. */
-function billOfPackage({
-  name,
-  devDependencies: _,
-  peerDependenciesMeta: __,
-  peerDependencies,
-  ...manifest
-}) {
-  const { 'node-llama-cpp': ___, ...peers } = peerDependencies;
+function billOfPackage(manifest) {
+  const peerDependencies = { ...manifest.peerDependencies, 'node-llama-cpp': undefined };
+  const shipped = {
+    ...manifest,
+    peerDependencies,
+    peerDependenciesMeta: undefined,
+    devDependencies: undefined,
+  };
   const folder = mkdtempSync(join(tmpdir(), 'conductor-bill-'));
   try {
-    const shipped = { ...manifest, name, peerDependencies: peers };
     writeFileSync(join(folder, 'package.json'), JSON.stringify(shipped));
     copyFileSync('package-lock.json', join(folder, 'package-lock.json'));
     npm(['prune', '--package-lock-only', '--ignore-scripts', '--offline', '--no-audit', '--no-fund'], folder);
     const bill = JSON.parse(npm(['sbom', '--sbom-format=cyclonedx', '--package-lock-only'], folder));
     // npm names it after the folder.
-    bill.metadata.component.name = name;
+    bill.metadata.component.name = manifest.name;
     return bill;
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -53,7 +52,11 @@ function npm(args, cwd) {
 function billOfTrainer(version) {
   const component = componentOf('temporal-conductor-trainer', version);
   const lock = readFileSync(join('trainer', 'requirements.lock'), 'utf8');
-  const locked = [...lock.matchAll(/^([\w.-]+)==([^\s;\\]+)[^\n]*\n((?: {4}--hash=[^\n]*\n?)*)/gm)];
+  // A package's hashes follow it, until the next one begins.
+  const locked = lock.split(/^(?=\w)/m).flatMap((block) => {
+    const [, name, each] = /^([\w.-]+)==([\w.+!-]+)/.exec(block) ?? [];
+    return name === undefined ? [] : [[name, each, block]];
+  });
   return {
     $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',
     bomFormat: 'CycloneDX',
@@ -64,7 +67,7 @@ function billOfTrainer(version) {
       timestamp: new Date().toISOString(),
       component: { ...component, licenses: [{ license: { id: 'Apache-2.0' } }] },
     },
-    components: locked.map(([, name, each, hashes]) => ({
+    components: locked.map(([name, each, hashes]) => ({
       ...componentOf(name, each),
       // Of each file that pip may choose by platform, one hash.
       hashes: [...hashes.matchAll(/sha256:(\w+)/g)].map(([, content]) => ({ alg: 'SHA-256', content })),
