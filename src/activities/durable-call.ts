@@ -30,6 +30,7 @@ import type { Answered, SentRequest, ProviderFailure, Ended, Failed } from './mo
 import type { ModelReply } from './models/model';
 import type { Permit, RequestReport } from './rate-limits/limiter';
 import { withThoughtsApart } from './thoughts-apart';
+import { endAsking, whileAsking } from './spans/call';
 import { keepTurn } from './tool-turns';
 
 /**
@@ -69,6 +70,7 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   const ended = sent.kind === 'answered' ? await keepTexts(store, call, sent) : sent;
   const closed = closeRow(row, call, ended);
   measureCall(config, call.card, closed);
+  endAsking(dependencies, call, ended, closed);
   const rows = [...others, closed];
   if (ended.kind === 'failed') {
     await untilWritten(() => writeRow(store, closed));
@@ -191,7 +193,8 @@ async function makeRequest(
   const begun = call.card.background === true ? await findBegun(store, blank.callId) : null;
   const running = earlier.find(({ attempt, endedAt }) => attempt === begun?.attempt && endedAt === null);
   if (begun !== null && running !== undefined) {
-    const sent = await callInBackground(dependencies, call, apiKey, running, begun);
+    const wait = () => callInBackground(dependencies, call, apiKey, running, begun);
+    const sent = await whileAsking(call, running, wait);
     return { row: running, sent, others: withoutRow(earlier, running) };
   }
   if (isCancelled()) throw toError(brokenOff(false).failure, earlier);
@@ -209,7 +212,8 @@ async function makeRequest(
     const row = { ...blank, attempt, startedAt: new Date().toISOString() };
     // The row stays open for good if this process dies.
     if (!(await createRow(store, row))) return null;
-    const sent = await sendUnlessOver(dependencies, call, { apiKey, row, permit });
+    const send = () => sendUnlessOver(dependencies, call, { apiKey, row, permit });
+    const sent = await whileAsking(call, row, send);
     report = reportOf(sent);
     return { row, sent, others: earlier };
   } finally {

@@ -44,6 +44,7 @@ import { readRetries, type Retry, withWait } from './pending-call';
 import { newRetryId, newRunId } from './run-id';
 import type { LiveEvent } from './live/live-events';
 import { type StreamOptions, tellRun } from './live/stream';
+import { carrying, whileSolving, whileTelling } from './solve-span';
 import { RefusedError, signalRun, updateRun } from './steer';
 import { type Beside, type CallerResult, findCall, giveResults, type ToldCall } from './tools/caller-calls';
 import { reading, resolveTrace } from './whole-trace';
@@ -138,7 +139,7 @@ export class ConductorClient {
   }
 
   async solve(request: SolveRequest, id?: string): Promise<SolveResult> {
-    return (await this.start(request, id)).result();
+    return whileSolving(request, (traced) => this.start(traced, id));
   }
 
   /**
@@ -156,7 +157,12 @@ export class ConductorClient {
    * A caller that resumes `after` a cursor, in any process, gets no event twice, and misses none.
    */
   async *stream(run: SolveRequest | string, options: StreamOptions = {}): AsyncGenerator<LiveEvent> {
-    const id = typeof run === 'string' ? run : (await this.start({ live: true, ...run })).id;
+    if (typeof run === 'string') return yield* this.tell(run, options);
+    const start = (traced: SolveRequest) => this.start({ live: true, ...traced });
+    yield* whileTelling(run, start, (id) => this.tell(id, options));
+  }
+
+  private async *tell(id: string, options: StreamOptions): AsyncGenerator<LiveEvent> {
     const { client, store } = this;
     const retries = (): Promise<Retry[]> => this.retries(id);
     const watch = (signal: AbortSignal): AsyncGenerator<SolveResult> => this.watch(id, signal);
@@ -291,7 +297,7 @@ export class ConductorClient {
       workflowId: id,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       taskQueue: this.taskQueue,
-      args: [input],
+      args: [await carrying(input)],
       memo,
       ...(hasPriority && { priority: { priorityKey: priority, fairnessKey: tenant } }),
       staticSummary: previewOf(questionOf(input)).slice(0, 120).replace(/\s+/g, ' '),

@@ -25,6 +25,7 @@ export type { Retry } from './pending-call';
 export { isPolled } from './pollers';
 export { BadRetryError, type RetryRequest } from './retry';
 export { newEvaluationId, newRunId, randomPart } from './run-id';
+export { SolveSpan } from './solve-span';
 export { isNotFound, NotAllowedError, RefusedError, signalRun, unlessNotFound, updateRun } from './steer';
 export { type StreamOptions, streamRun } from './live/stream';
 export {

@@ -134,7 +134,7 @@ async function runChild(context: RunContext, share: Share, options: ChildOptions
 const MAX_ID_BYTES = 1000;
 
 async function startSolve(
-  { input: { approval, seed, live }, run, limits, payloads, toolBox, depth, rootId, steering }: RunContext,
+  { input: { approval, seed, live, traceparent }, run, limits, payloads, toolBox, depth, rootId, steering }: RunContext,
   { childId, summary, question, maxAnswerTokens, background, ...options }: ChildOptions,
   share: SpendingLimits,
   { depth: maxDepth, hints }: SteeringState,
@@ -163,6 +163,7 @@ async function startSolve(
     ...(approval === 'all' && { approval }),
     ...(live === true && { live }),
     seed,
+    traceparent,
   };
   // The history reader tells a step from a review by `parent` in the input (rule 4 of `client/trace-reader.ts`).
   return payloads.start(jsonBytes(input), () =>

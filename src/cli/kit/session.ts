@@ -17,6 +17,7 @@ import type { TrainableConfig } from '../../training/config';
 import { UsageError } from '../../errors';
 import { checkTrust, type WorkOptions } from './load-settings';
 import { configuredStore } from '../../store/open-store';
+import { exportSpans } from './export-spans';
 import { queueOf, requireWorker } from './queues';
 import type { RunningWorker, WorkerParts, WorkerSettings } from './start-worker';
 import { say } from './terminal';
@@ -51,6 +52,8 @@ export interface SessionOptions
   readonly used?: boolean;
   /** Uses Temporal's native core, which loads more slowly but needs less CPU per request. */
   readonly natively?: boolean;
+  /** What this process is called where its spans go; absent: it sends none. */
+  readonly service?: 'worker' | 'gateway';
   /** Whether the server must be one that Temporal's environment configuration names. */
   readonly elsewhere?: boolean;
 }
@@ -62,9 +65,10 @@ export async function withSession<Result>(
   how: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const { outliving, servesCheckpoints } = how;
+  const { outliving, servesCheckpoints, service } = how;
   const file = options.config;
   const server = await attachServer(loaded, how);
+  const sendLastSpans = service === undefined ? null : await exportSpans(service);
   try {
     const config = fitToServer(server, loaded, file);
     const keys = configuredKeys(config);
@@ -90,6 +94,7 @@ export async function withSession<Result>(
       throw error;
     }
   } finally {
+    await sendLastSpans?.();
     await server.stop();
   }
 }

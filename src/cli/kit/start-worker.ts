@@ -8,7 +8,7 @@ import type { TemporalServer } from '../../local/configured-server';
 import { PLAIN_FAILURES } from '../../protocol/names';
 import type { Store } from '../../store/store';
 import type { TrainableConfig } from '../../training/config';
-import { connectNatively, type NativeSettings, stepInLog } from './native-core';
+import { connectNatively, type NativeSettings, placeInLog } from './native-core';
 
 export interface WorkerSettings extends NativeSettings {
   readonly graceMs: number;
@@ -50,7 +50,7 @@ export async function startWorker(
     workflowBundle,
     dataConverter: keys && encryptionConverter(keys, config.encryption),
     plugins: [plugin],
-    interceptors: { activity: [stepInLog] },
+    interceptors: { activity: [placeInLog] },
     enableNonLocalActivities: makesCalls,
     shutdownGraceTime: graceMs,
     shutdownForceTime: graceMs + BREAK_OFF_MS,

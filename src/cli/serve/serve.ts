@@ -29,7 +29,7 @@ import { say } from '../kit/terminal';
 /** Time for calls under way to finish, since they are paid for. Kubernetes kills after 30 s by default. */
 export const DRAIN_MS = 25_000;
 
-const WORK = { role: 'work', graceMs: DRAIN_MS, log: say } as const;
+const WORK = { role: 'work', service: 'worker', graceMs: DRAIN_MS, log: say } as const;
 
 /** Address of the gateway of `up`. */
 export const GATEWAY_HOST = '127.0.0.1';
