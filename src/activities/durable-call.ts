@@ -26,8 +26,8 @@ import { untilWritten } from './heartbeat';
 import { closeRow, openRowOf } from './ledger-row';
 import { measureCall } from './measure';
 import { loadSdk } from './models';
-import type { Answered, SentRequest, ProviderFailure, Ended, Failed } from './models/failure';
-import type { ModelReply } from './models/model';
+import type { Answered, ProviderFailure, Ended, Failed } from './models/failure';
+import { makerOf, type ModelReply } from './models/model';
 import type { Permit, RequestReport } from './rate-limits/limiter';
 import { withThoughtsApart } from './thoughts-apart';
 import { endAsking, whileAsking } from './spans/call';
@@ -65,8 +65,9 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   }
   const { row, sent: arrived, others } = made;
   if (arrived.kind === 'left-running') throw toError(arrived.failure, [...others, row]);
+  const asked = { ...call, apiKey: null, signal: Context.current().cancellationSignal };
   // A plan is read with its thoughts: the plan language passes over them.
-  const sent = call.purpose === 'step' ? withThoughtsApart(arrived, asSent(call)) : arrived;
+  const sent = call.purpose === 'step' ? withThoughtsApart(arrived, asked) : arrived;
   const ended = sent.kind === 'answered' ? await keepTexts(store, call, sent) : sent;
   const closed = closeRow(row, call, ended);
   measureCall(config, call.card, closed);
@@ -101,11 +102,6 @@ async function takeKept(store: Store, kept: KeptAnswer, blank: OpenRow): Promise
 function answered({ row, ...answer }: KeptAnswer, rows: readonly LedgerRow[]): WorkerResult {
   const { startedAt, endedAt } = row;
   return { ...answer, calls: [...withoutRow(rows, row), row].map(callOf), startedAt, endedAt };
-}
-
-/** Returns the call for judging a reply that has arrived. */
-function asSent(call: ModelCall): SentRequest {
-  return { ...call, apiKey: null, signal: Context.current().cancellationSignal };
 }
 
 function withoutRow(rows: readonly LedgerRow[], { attempt }: LedgerRow): LedgerRow[] {
@@ -242,14 +238,10 @@ async function sendUnlessOver(
   const { rootId, live, toolTurn } = call;
   const { workflowId, round, step, callId, attempt, startedAt } = row;
   const place = { rootId, workflowId, round, step, turn: toolTurn?.index, callId, attempt, startedAt };
-  const onText = live === true ? dependencies.liveLog.open(place, modelOf(call)) : undefined;
+  const onText = live === true ? dependencies.liveLog.open(place, makerOf(call.card)) : undefined;
   const sent = await sendRequest(dependencies.complete, call, { apiKey, callId, onText });
   if (live === true && sent.reply?.turn !== undefined) await dependencies.liveLog.flush();
   return sent;
-}
-
-function modelOf({ card: { provider, baseUrl, model } }: ModelCall): string {
-  return JSON.stringify([provider, baseUrl, model]);
 }
 
 const NOTHING_LEARNT: RequestReport = { tokens: null, health: 'unknown' };

@@ -34,16 +34,14 @@ import { previewOf } from '../protocol/text';
 import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { checkStoreId } from '../store/store-id';
-import { Shared } from '../runtime/turns';
 import { type AskedRequest, checkAsked, keepAsked } from './check-question';
-import { FollowedRun } from './live/followed-run';
 import { addChildren, addLedger, followTree, type ReadRun, readTree } from './run-tree';
 import { listRuns, type ListOptions, type RunList } from './list-runs';
 import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';
 import { readRetries, type Retry, withWait } from './pending-call';
 import { newRetryId, newRunId } from './run-id';
 import type { LiveEvent } from './live/live-events';
-import { type StreamOptions, tellRun } from './live/stream';
+import { type StreamOptions, Streams } from './live/stream';
 import { carrying, whileSolving, whileTelling } from './solve-span';
 import { RefusedError, signalRun, updateRun } from './steer';
 import { type Beside, type CallerResult, findCall, giveResults, type ToldCall } from './tools/caller-calls';
@@ -95,7 +93,7 @@ export class ConductorClient {
   private readonly client: Client;
   private readonly store: Store;
   private readonly taskQueue: string;
-  private readonly followed = new Shared<FollowedRun>();
+  private readonly streams = new Streams();
 
   /** @throws ConfigError if the configuration sets `encryption`, and the client's data converter does not encrypt */
   constructor({ client, config, store, taskQueue }: ConductorClientOptions) {
@@ -157,30 +155,21 @@ export class ConductorClient {
    * A caller that resumes `after` a cursor, in any process, gets no event twice, and misses none.
    */
   async *stream(run: SolveRequest | string, options: StreamOptions = {}): AsyncGenerator<LiveEvent> {
-    if (typeof run === 'string') return yield* this.tell(run, options);
-    const start = (traced: SolveRequest) => this.start({ live: true, ...traced });
-    yield* whileTelling(run, start, (id) => this.tell(id, options));
-  }
-
-  private async *tell(id: string, options: StreamOptions): AsyncGenerator<LiveEvent> {
     const { client, store } = this;
-    const retries = (): Promise<Retry[]> => this.retries(id);
-    const watch = (signal: AbortSignal): AsyncGenerator<SolveResult> => this.watch(id, signal);
-    const sources = { id, client, watch, retries, store };
-    const { value: followed, leave } = this.followed.use(id, (closing) => new FollowedRun(sources, closing));
-    try {
-      yield* tellRun(followed, options);
-    } catch (error) {
-      this.followed.forget(id, followed);
-      throw error;
-    } finally {
-      leave();
-    }
+    const tell = (id: string): AsyncGenerator<LiveEvent> => {
+      const retries = (): Promise<Retry[]> => this.retries(id);
+      return this.streams.tell(
+        { id, client, store, retries, watch: (signal) => this.watch(id, signal) },
+        options,
+      );
+    };
+    if (typeof run === 'string') return yield* tell(run);
+    yield* whileTelling(run, (traced) => this.start({ live: true, ...traced }), tell);
   }
 
   /** Returns the length, in characters, of all that is kept in memory for the open streams of a run. */
   streamedLength(id: string): number {
-    return this.followed.find(id)?.length ?? 0;
+    return this.streams.lengthOf(id);
   }
 
   /** Returns the current trace of a run and all its children, running or ended. Needs no worker. */

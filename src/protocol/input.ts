@@ -184,7 +184,7 @@ const solveFields = z.strictObject({
   /** Streams texts as they are written: see `ConductorClient.stream`. */
   live: z.literal(true).optional(),
   /** W3C name of the span that the run's own spans hang below: see docs/telemetry.md. */
-  traceparent: z.string().regex(TRACEPARENT, { error: `expected ${A_TRACEPARENT}` }).optional(),
+  traceparent: z.string().regex(TRACEPARENT, A_TRACEPARENT).optional(),
 });
 
 /** The one argument of workflow `conductorSolve`. */

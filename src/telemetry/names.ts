@@ -84,8 +84,7 @@ const VENDORS: readonly (readonly [domain: string, provider: string])[] = [
 /** Names a card's vendor: by the host that it calls, else by the API that the host speaks. `local` and `policy` are ours. */
 export function vendorOf(provider: string, baseUrl: string | null): string {
   const host = baseUrl === null ? '' : hostOf(baseUrl);
-  const [, vendor] =
-    VENDORS.find(([domain]) => host === domain || host.endsWith(`.${domain}`)) ?? [];
+  const [, vendor] = VENDORS.find(([domain]) => host === domain || host.endsWith(`.${domain}`)) ?? [];
   return vendor ?? (provider === 'google' ? 'gcp.gemini' : provider);
 }
 

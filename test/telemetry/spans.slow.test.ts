@@ -178,7 +178,9 @@ describe.each(Object.keys(SDKS) as SdkName[])('with SDK %s', (sdk) => {
     const spans = keeper.spans();
     const tree = ['plan conductor', '  chat conductor', 'invoke_agent a', '  chat a'];
     expect(treeOf(spans)).toEqual(['caller', ...tree.map((line) => `  ${line}`), ...tree]);
-    const alone = spans.filter(({ attributes }) => attributes['conductor.run_id'] === `alone-${stage.taskQueue}`);
+    const alone = spans.filter(
+      ({ attributes }) => attributes['conductor.run_id'] === `alone-${stage.taskQueue}`,
+    );
     const tops = alone.filter(({ name }) => !name.startsWith('chat'));
     expect(new Set(tops.map(({ parentId }) => parentId)).size).toBe(1);
     expect(new Set(alone.map(({ traceId }) => traceId)).size).toBe(1);

@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import type { Config } from '../../config/schema';
 import { showsContent } from '../../config/span-content';
 import type { WorkerRequest } from '../../protocol/activity-contract';
 import type { Problem } from '../../protocol/solve';
@@ -7,9 +8,8 @@ import { ATTRIBUTES, OPERATIONS } from '../../telemetry/names';
 import { spanNamedBy, spanOfRun } from '../../telemetry/parent';
 import { noteSpan, OpenSpan, type SpanStart } from '../../telemetry/spans';
 import type { Ended } from '../models/failure';
-import type { Dependencies, ModelCall } from '../send-request';
 import { contentOf } from './content';
-import { chatStart, countsOf, placeOf, settingsOf, typeOfThrown } from './describe';
+import { type AskedModel, chatStart, countsOf, placeOf, settingsOf, typeOfThrown } from './describe';
 
 /** The run that an activity works for. */
 export interface OfRun extends Pick<WorkerRequest, 'rootId' | 'storeId'> {
@@ -54,10 +54,7 @@ function endAll({ request, work }: Spans, error: string | undefined): void {
 }
 
 /** Starts a span below that of the run, and remembers it for the activity's log lines. */
-export async function startInRun(
-  { rootId, traceparent }: OfRun,
-  start: SpanStart,
-): Promise<OpenSpan | null> {
+export async function startInRun({ rootId, traceparent }: OfRun, start: SpanStart): Promise<OpenSpan | null> {
   const context = Context.current();
   const parent = spanNamedBy(traceparent) ?? spanOfRun(context.info.namespace, rootId);
   const span = await OpenSpan.start(start, parent);
@@ -67,7 +64,7 @@ export async function startInRun(
 
 /** Sends the request of an open row within its span. */
 export async function whileAsking<Sent>(
-  call: ModelCall,
+  call: AskedModel,
   row: LedgerRow,
   send: () => Promise<Sent>,
 ): Promise<Sent> {
@@ -83,8 +80,8 @@ export async function whileAsking<Sent>(
 
 /** Ends the span of a request with what its row says. */
 export function endAsking(
-  { config, env }: Pick<Dependencies, 'config' | 'env'>,
-  call: ModelCall,
+  { config, env }: { readonly config: Config; readonly env: NodeJS.ProcessEnv },
+  call: AskedModel,
   ended: Ended,
   closed: LedgerRow,
 ): void {

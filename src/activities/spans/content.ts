@@ -3,13 +3,13 @@ import type { Message } from '../../plan/plan';
 import type { Part, Turn } from '../../protocol/parts';
 import { ATTRIBUTES, FINISH_REASONS } from '../../telemetry/names';
 import type { ModelReply } from '../models/model';
-import type { ModelCall } from '../send-request';
+import type { AskedModel } from './describe';
 
 /** Most characters of texts on a span: backends refuse longer ones, and exporters hold many spans in memory. */
 const MAX_CHARACTERS = 100_000;
 
 /** Returns the texts of a request, and of what came back; of long ones, the last messages. */
-export function contentOf({ messages, toolUse }: ModelCall, reply: ModelReply | null): Attributes {
+export function contentOf({ messages, toolUse }: AskedModel, reply: ModelReply | null): Attributes {
   const asked = [...messages.map(toMessage), ...(toolUse?.turns ?? []).map(turnToMessage)];
   const answered = reply && {
     role: 'assistant',

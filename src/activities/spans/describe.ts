@@ -4,8 +4,10 @@ import { FAILURES } from '../../protocol/failures';
 import type { LedgerRow } from '../../store/ledger';
 import { ATTRIBUTES, FINISH_REASONS, OPERATIONS, vendorOf } from '../../telemetry/names';
 import type { SpanStart } from '../../telemetry/spans';
-import type { ModelReply } from '../models/model';
-import type { ModelCall } from '../send-request';
+import type { ModelReply, ModelRequest } from '../models/model';
+
+/** What a request asks of a model. */
+export type AskedModel = Omit<ModelRequest, 'apiKey' | 'callId' | 'signal'>;
 
 /** Attributes that say where in which run something happens. */
 export function placeOf({
@@ -29,7 +31,7 @@ export function typeOfThrown(error: unknown): string {
 }
 
 /** Describes the request of an open row, before it is sent. */
-export function chatStart({ card, outputSchema }: ModelCall, row: LedgerRow): SpanStart {
+export function chatStart({ card, outputSchema }: AskedModel, row: LedgerRow): SpanStart {
   const { provider, model, baseUrl, idleTimeoutMs } = card;
   return {
     name: `${OPERATIONS.chat} ${model}`,
@@ -57,7 +59,10 @@ function addressOf(baseUrl: string): Attributes {
 }
 
 /** Returns the settings that a request was sent with: those that its model does not take were left out. */
-export function settingsOf({ card, maxOutputTokens, seed }: ModelCall, reply: ModelReply | null): Attributes {
+export function settingsOf(
+  { card, maxOutputTokens, seed }: AskedModel,
+  reply: ModelReply | null,
+): Attributes {
   const { temperature, topP, topK, presencePenalty, effort } = card;
   const settings = { temperature: temperature ?? undefined, topP, topK, presencePenalty, seed };
   const all = { ...settings, effort: effort ?? undefined };

@@ -31,7 +31,10 @@ export async function exportSpans(service: string): Promise<() => Promise<void>>
   running.start();
   if (!(await isTraced())) say(UNSEEN, { level: 'WARN' });
   return async () => {
-    await within(FLUSH_MS, running.shutdown().catch(() => undefined));
+    await within(
+      FLUSH_MS,
+      running.shutdown().catch(() => undefined),
+    );
   };
 }
 

@@ -139,6 +139,8 @@ export const placeInLog: ActivityInterceptorsFactory = (activity) => {
         return next(input);
       },
     },
-    outbound: { getLogAttributes: (attributes, next) => next({ ...attributes, ...step, ...spanIdsOf(activity) }) },
+    outbound: {
+      getLogAttributes: (attributes, next) => next({ ...attributes, ...step, ...spanIdsOf(activity) }),
+    },
   };
 };
