@@ -89,5 +89,6 @@ export function vendorOf(provider: string, baseUrl: string | null): string {
 }
 
 function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : '';
+  // Regions of Vertex AI stand before its name: europe-west1-aiplatform.googleapis.com.
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^[a-z0-9-]+-(?=aiplatform\.)/, '') : '';
 }

@@ -67,6 +67,10 @@ function byStart(a: KeptSpan, b: KeptSpan): number {
   return Number(a.startedAt - b.startedAt);
 }
 
+export function spanNamed(name: string, spans: readonly KeptSpan[]): KeptSpan | undefined {
+  return spans.find((span) => span.name === name);
+}
+
 /** Draws spans as a tree, with their failures: a line each, two blanks deeper than its parent. */
 export function treeOf(spans: readonly KeptSpan[]): string[] {
   const known = new Set(spans.map(({ spanId }) => spanId));

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ConductorPlugin, type ConfigInput, defineTool } from '../../src';
 import { openStage, type Stage, type StageOptions, step } from '../support/stage';
 import { endOf } from '../support/until';
-import { keepSpans, type KeptSpan, type SdkName, SDKS, type SpanKeeper, treeOf } from './kept-spans';
+import { keepSpans, type KeptSpan, type SdkName, SDKS, type SpanKeeper, spanNamed, treeOf } from './kept-spans';
 
 const QUESTION = 'Where does the ZEBRA-QUESTION rise?';
 const ANSWER = 'In the ZEBRA-ANSWER.';
@@ -65,7 +65,7 @@ describe.each(Object.keys(SDKS) as SdkName[])('with SDK %s', (sdk) => {
     const rows = await stage.rows(result.id);
     expect(spans.filter(({ name }) => name.startsWith('chat '))).toHaveLength(rows.length);
     const [whole, agent, chat] = ['invoke_workflow conductor', 'invoke_agent a', 'chat a'].map((name) =>
-      spans.find((span) => span.name === name),
+      spanNamed(name, spans),
     );
     const place = { 'gen_ai.conversation.id': result.id, 'conductor.run_id': result.id };
     expect(whole?.attributes).toEqual({
@@ -141,7 +141,7 @@ describe.each(Object.keys(SDKS) as SdkName[])('with SDK %s', (sdk) => {
       '  invoke_agent b',
     ]);
     expect(spans.map(({ attributes }) => attributes['gen_ai.conversation.id'])).toEqual(spans.map(() => id));
-    const part = spans.find(({ name }) => name === 'invoke_agent c');
+    const part = spanNamed('invoke_agent c', spans);
     expect(part?.attributes['conductor.run_id']).toBe(`${id}-r0s1`);
     expectOneTrace(spans);
   });
@@ -203,7 +203,7 @@ describe.each(Object.keys(SDKS) as SdkName[])('with SDK %s', (sdk) => {
       '  invoke_agent a !Provider.Refused',
       '    chat a !Provider.Refused',
     ]);
-    const attributesOf = (name: string) => spans.find((span) => span.name === name)?.attributes;
+    const attributesOf = (name: string) => spanNamed(name, spans)?.attributes;
     expect(attributesOf('invoke_workflow conductor')).toMatchObject({ 'conductor.status': 'failed' });
     expect(attributesOf('chat a')).toMatchObject({ 'gen_ai.response.finish_reasons': ['content_filter'] });
     expectOneTrace(spans);
@@ -284,7 +284,7 @@ describe('texts', () => {
     stage.plan([step('a', 'Find it.')]);
     stage.providers.answer('a', ANSWER);
     await stage.solve({ question: QUESTION });
-    const attributes = keeper.spans().find(({ name }) => name === 'chat a')?.attributes ?? {};
+    const attributes = spanNamed('chat a', keeper.spans())?.attributes ?? {};
     const messages = z.array(
       z.object({ role: z.string(), parts: z.array(z.object({ type: z.string(), content: z.string() })) }),
     );
