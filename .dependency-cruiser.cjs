@@ -116,11 +116,13 @@ module.exports = {
           '^src/store/(s3-store|sqlite-store|postgres-store)\\.ts$',
           '^src/activities/tools/connections\\.ts$',
           '^src/gateway/mcp/team-server\\.ts$',
+          '^src/telemetry/spans\\.ts$',
+          '^src/cli/kit/export-spans\\.ts$',
         ],
       },
       to: {
         dependencyTypesNot: ['type-only'],
-        path: '(^|/)node_modules/(openai|@anthropic-ai/sdk|@google/genai|@modelcontextprotocol/(?:client|server)|node-llama-cpp|@aws-sdk/client-s3|libsql|pg)/',
+        path: '(^|/)node_modules/(openai|@anthropic-ai/sdk|@google/genai|@modelcontextprotocol/(?:client|server)|@opentelemetry/(?:api|sdk-node)|node-llama-cpp|@aws-sdk/client-s3|libsql|pg)/',
       },
     },
     {

@@ -41,8 +41,11 @@ export class SolveSpan {
       name: `${OPERATIONS.workflow} ${CONDUCTOR_ID}`,
       attributes: { [ATTRIBUTES.operation]: OPERATIONS.workflow, [ATTRIBUTES.agent]: CONDUCTOR_ID },
     };
-    const span = await OpenSpan.start(start, spanNamedBy(caller));
-    return new SolveSpan(span, span?.traceparent ?? caller);
+    const parent = spanNamedBy(caller);
+    const span = await OpenSpan.start(start, parent);
+    // A name that is none goes on to the run, which refuses it.
+    const isUsable = caller === undefined || parent !== null;
+    return new SolveSpan(span, isUsable ? (span?.traceparent ?? caller) : caller);
   }
 
   during<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { SolveSpan } from '../client';
-import { TRACEPARENT } from '../protocol/rules';
 import type { SolveResult } from '../protocol/solve';
+import { spanNamedBy } from '../telemetry/parent';
 
 /** A request whose client waits for a solve. */
 interface WaitingRequest {
@@ -61,5 +61,5 @@ export class AwaitedSolves {
 
 /** Returns the span of a request's client; what is no `traceparent` counts as none, as W3C demands. */
 export function callerNamedIn(header: string | undefined): string | undefined {
-  return header !== undefined && TRACEPARENT.test(header) ? header : undefined;
+  return spanNamedBy(header) === null ? undefined : header;
 }

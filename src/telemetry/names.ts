@@ -44,8 +44,6 @@ export const ATTRIBUTES = {
   costUsd: 'conductor.cost_usd',
   status: 'conductor.status',
   degraded: 'conductor.degraded',
-  /** Number of plans that were sampled. */
-  samples: 'conductor.samples',
 } as const;
 
 /** Operations, with which the names of spans begin. */

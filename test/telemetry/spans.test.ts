@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { trace as oldApi } from '@opentelemetry/api';
 import { trace as newApi } from 'otel-api-1.10';
 import * as sdk from '@opentelemetry/sdk-trace-node';
 import { ConductorPlugin } from '../../src';
-import { vendorOf } from '../../src/telemetry/names';
+import { ATTRIBUTES, vendorOf } from '../../src/telemetry/names';
 import { spanNamedBy, spanOfRun, traceparentOf } from '../../src/telemetry/parent';
 import { isTraced, OpenSpan } from '../../src/telemetry/spans';
 import { step, useStage } from '../support/stage';
@@ -13,6 +15,8 @@ const START = { name: 'a span', attributes: {} };
 
 const stage = useStage();
 afterEach(() => {
+  oldApi.disable();
+  newApi.disable();
   // Where all copies of the API meet; what one registers there first names the version.
   Reflect.deleteProperty(globalThis, Symbol.for('opentelemetry.js.api.1'));
   Reflect.deleteProperty(process.env, VARIABLE);
@@ -95,11 +99,22 @@ test('every process derives the same parent from the id of a run, another one in
   expect(spanOfRun('other', 'solve-1').traceId).not.toBe(parent.traceId);
 });
 
-test('a field that is no traceparent is refused', async () => {
+test.each([false, true])('a field that is no traceparent is refused, traced (%s) or not', async (isThere) => {
+  if (isThere) oldApi.setGlobalTracerProvider(new sdk.NodeTracerProvider());
+  expect(await isTraced()).toBe(isThere);
   const { error } = await stage.solve({ question: 'Where?', traceparent: 'x'.repeat(400_000) });
   expect(error?.type).toBe('Solve.BadInput');
   expect(error?.message).toContain('expected a W3C traceparent');
   expect(error?.message.length).toBeLessThan(1_000);
+});
+
+test('the page names every attribute, and no other', () => {
+  const page = readFileSync(join(__dirname, '..', '..', 'docs', 'telemetry.md'), 'utf8');
+  const named = [...page.matchAll(/`((?:gen_ai|conductor|server|error)\.[a-z_.]+)`/g)].map(
+    ([, name]) => name,
+  );
+  const names = new Set(named.filter((name) => name !== 'conductor.yaml'));
+  expect([...names].sort()).toEqual(Object.values<string>(ATTRIBUTES).sort());
 });
 
 test.each([
@@ -126,5 +141,7 @@ test('the environment puts no texts on spans that the configuration encrypts, un
     `${VARIABLE} is span_only, which puts prompts and answers on spans in plain text`,
   );
   for (const content of ['none', 'spans'] as const)
-    expect(() => new ConductorPlugin({ config: { ...encrypted, telemetry: { content } }, store })).not.toThrow();
+    expect(
+      () => new ConductorPlugin({ config: { ...encrypted, telemetry: { content } }, store }),
+    ).not.toThrow();
 });
