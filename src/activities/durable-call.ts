@@ -26,10 +26,11 @@ import { untilWritten } from './heartbeat';
 import { closeRow, openRowOf } from './ledger-row';
 import { measureCall } from './measure';
 import { loadSdk } from './models';
-import type { Answered, SentRequest, ProviderFailure, Ended, Failed } from './models/failure';
-import type { ModelReply } from './models/model';
+import type { Answered, ProviderFailure, Ended, Failed } from './models/failure';
+import { makerOf, type ModelReply } from './models/model';
 import type { Permit, RequestReport } from './rate-limits/limiter';
 import { withThoughtsApart } from './thoughts-apart';
+import { endAsking, whileAsking } from './spans/call';
 import { keepTurn } from './tool-turns';
 
 /**
@@ -64,11 +65,13 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   }
   const { row, sent: arrived, others } = made;
   if (arrived.kind === 'left-running') throw toError(arrived.failure, [...others, row]);
+  const asked = { ...call, apiKey: null, signal: Context.current().cancellationSignal };
   // A plan is read with its thoughts: the plan language passes over them.
-  const sent = call.purpose === 'step' ? withThoughtsApart(arrived, asSent(call)) : arrived;
+  const sent = call.purpose === 'step' ? withThoughtsApart(arrived, asked) : arrived;
   const ended = sent.kind === 'answered' ? await keepTexts(store, call, sent) : sent;
   const closed = closeRow(row, call, ended);
   measureCall(config, call.card, closed);
+  endAsking(dependencies, call, ended, closed);
   const rows = [...others, closed];
   if (ended.kind === 'failed') {
     await untilWritten(() => writeRow(store, closed));
@@ -99,11 +102,6 @@ async function takeKept(store: Store, kept: KeptAnswer, blank: OpenRow): Promise
 function answered({ row, ...answer }: KeptAnswer, rows: readonly LedgerRow[]): WorkerResult {
   const { startedAt, endedAt } = row;
   return { ...answer, calls: [...withoutRow(rows, row), row].map(callOf), startedAt, endedAt };
-}
-
-/** Returns the call for judging a reply that has arrived. */
-function asSent(call: ModelCall): SentRequest {
-  return { ...call, apiKey: null, signal: Context.current().cancellationSignal };
 }
 
 function withoutRow(rows: readonly LedgerRow[], { attempt }: LedgerRow): LedgerRow[] {
@@ -191,7 +189,8 @@ async function makeRequest(
   const begun = call.card.background === true ? await findBegun(store, blank.callId) : null;
   const running = earlier.find(({ attempt, endedAt }) => attempt === begun?.attempt && endedAt === null);
   if (begun !== null && running !== undefined) {
-    const sent = await callInBackground(dependencies, call, apiKey, running, begun);
+    const wait = () => callInBackground(dependencies, call, apiKey, running, begun);
+    const sent = await whileAsking(call, running, wait);
     return { row: running, sent, others: withoutRow(earlier, running) };
   }
   if (isCancelled()) throw toError(brokenOff(false).failure, earlier);
@@ -209,7 +208,8 @@ async function makeRequest(
     const row = { ...blank, attempt, startedAt: new Date().toISOString() };
     // The row stays open for good if this process dies.
     if (!(await createRow(store, row))) return null;
-    const sent = await sendUnlessOver(dependencies, call, { apiKey, row, permit });
+    const send = () => sendUnlessOver(dependencies, call, { apiKey, row, permit });
+    const sent = await whileAsking(call, row, send);
     report = reportOf(sent);
     return { row, sent, others: earlier };
   } finally {
@@ -238,14 +238,10 @@ async function sendUnlessOver(
   const { rootId, live, toolTurn } = call;
   const { workflowId, round, step, callId, attempt, startedAt } = row;
   const place = { rootId, workflowId, round, step, turn: toolTurn?.index, callId, attempt, startedAt };
-  const onText = live === true ? dependencies.liveLog.open(place, modelOf(call)) : undefined;
+  const onText = live === true ? dependencies.liveLog.open(place, makerOf(call.card)) : undefined;
   const sent = await sendRequest(dependencies.complete, call, { apiKey, callId, onText });
   if (live === true && sent.reply?.turn !== undefined) await dependencies.liveLog.flush();
   return sent;
-}
-
-function modelOf({ card: { provider, baseUrl, model } }: ModelCall): string {
-  return JSON.stringify([provider, baseUrl, model]);
 }
 
 const NOTHING_LEARNT: RequestReport = { tokens: null, health: 'unknown' };

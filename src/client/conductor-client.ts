@@ -32,9 +32,7 @@ import type { SolveResult, SolveTrace } from '../protocol/solve';
 import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { checkStoreId } from '../store/store-id';
-import { Shared } from '../runtime/turns';
 import { type AskedRequest, checkAsked, keepAsked } from './check-question';
-import { FollowedRun } from './live/followed-run';
 import { addChildren, addLedger, followTree, type ReadRun, readTree } from './run-tree';
 import { launchSolve, type StartOptions } from './launch-solve';
 import { listRuns, type ListOptions, type RunList } from './list-runs';
@@ -42,8 +40,9 @@ import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';
 import { readRetries, type Retry, withWait } from './pending-call';
 import { newRetryId, newRunId } from './run-id';
 import type { LiveEvent } from './live/live-events';
-import { type StreamOptions, tellRun } from './live/stream';
+import { type StreamOptions, Streams } from './live/stream';
 import { requireCriteria } from './search-attributes';
+import { carrying, whileSolving, whileTelling } from './solve-span';
 import { RefusedError, signalRun, updateRun } from './steer';
 import { type Beside, type CallerResult, findCall, giveResults, type ToldCall } from './tools/caller-calls';
 import { reading, resolveTrace } from './whole-trace';
@@ -92,7 +91,7 @@ export class ConductorClient {
   private readonly store: Store;
   private readonly taskQueue: string;
   private readonly criteria: readonly Criterion[];
-  private readonly followed = new Shared<FollowedRun>();
+  private readonly streams = new Streams();
 
   /** @throws ConfigError if the configuration sets `encryption`, and the client's data converter does not encrypt */
   constructor({ client, config, store, taskQueue, searchAttributes }: ConductorClientOptions) {
@@ -138,7 +137,7 @@ export class ConductorClient {
   }
 
   async solve(request: SolveRequest, id?: string): Promise<SolveResult> {
-    return (await this.start(request, id)).result();
+    return whileSolving(request, (traced) => this.start(traced, id));
   }
 
   /**
@@ -156,25 +155,21 @@ export class ConductorClient {
    * A caller that resumes `after` a cursor, in any process, gets no event twice, and misses none.
    */
   async *stream(run: SolveRequest | string, options: StreamOptions = {}): AsyncGenerator<LiveEvent> {
-    const id = typeof run === 'string' ? run : (await this.start({ live: true, ...run })).id;
     const { client, store } = this;
-    const retries = (): Promise<Retry[]> => this.retries(id);
-    const watch = (signal: AbortSignal): AsyncGenerator<SolveResult> => this.watch(id, signal);
-    const sources = { id, client, watch, retries, store };
-    const { value: followed, leave } = this.followed.use(id, (closing) => new FollowedRun(sources, closing));
-    try {
-      yield* tellRun(followed, options);
-    } catch (error) {
-      this.followed.forget(id, followed);
-      throw error;
-    } finally {
-      leave();
-    }
+    const tell = (id: string): AsyncGenerator<LiveEvent> => {
+      const retries = (): Promise<Retry[]> => this.retries(id);
+      return this.streams.tell(
+        { id, client, store, retries, watch: (signal) => this.watch(id, signal) },
+        options,
+      );
+    };
+    if (typeof run === 'string') return yield* tell(run);
+    yield* whileTelling(run, (traced) => this.start({ live: true, ...traced }), tell);
   }
 
   /** Returns the length, in characters, of all that is kept in memory for the open streams of a run. */
   streamedLength(id: string): number {
-    return this.followed.find(id)?.length ?? 0;
+    return this.streams.lengthOf(id);
   }
 
   /** Returns the current trace of a run and all its children, running or ended. Needs no worker. */
@@ -286,7 +281,8 @@ export class ConductorClient {
 
   private async launch(input: SolveInput, id: string, options: StartOptions): Promise<SolveHandle> {
     const { client, taskQueue, criteria } = this;
-    return this.handleOf(id, await launchSolve({ client, taskQueue, criteria }, input, id, options));
+    const place = { client, taskQueue, criteria };
+    return this.handleOf(id, await launchSolve(place, await carrying(input), id, options));
   }
 
   private handleOf(id: string, runId: string): SolveHandle {

@@ -34,6 +34,7 @@ export {
 } from './versions';
 export { BadRetryError, type RetryRequest } from './retry';
 export { newEvaluationId, newRunId, randomPart } from './run-id';
+export { SolveSpan } from './solve-span';
 export { isNotFound, NotAllowedError, RefusedError, signalRun, unlessNotFound, updateRun } from './steer';
 export { type StreamOptions, streamRun } from './live/stream';
 export {

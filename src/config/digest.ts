@@ -9,6 +9,7 @@ const OF_THE_PLACE = [
   'temporal.heartbeat',
   'temporal.searchAttributes',
   'gateway',
+  'telemetry',
 ];
 
 /** Returns hashes that tell versions of a configuration apart and are the same on every machine. */

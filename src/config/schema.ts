@@ -249,6 +249,12 @@ const sections = z.strictObject({
       codec: z.literal('own').exactOptional(),
     })
     .exactOptional(),
+  telemetry: z
+    .strictObject({
+      /** Whether spans carry prompts and answers, in plain text; absent: the environment decides. */
+      content: z.enum(['none', 'spans']).exactOptional(),
+    })
+    .default({}),
   /** Model that judges answers to questions with `verify: true` if the grader's rules reject them. */
   verifier: verifierSchema.exactOptional(),
   /** Training settings, checked by `temporal-conductor/training` and not here. */

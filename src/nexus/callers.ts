@@ -17,7 +17,7 @@ const OF_WORKFLOW = /^\/namespaces\/([^/]+)\/workflows\//;
  * Returns the namespace of the workflow that calls, which the server writes into the links of a request.
  * @throws HandlerError if no workflow calls, or if its namespace is not listed
  */
-export function callerOf(
+export function callingNamespace(
   { inboundLinks }: Pick<StartOperationContext, 'inboundLinks'>,
   callers: NexusCallers,
 ): string {

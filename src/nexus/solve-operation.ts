@@ -9,7 +9,7 @@ import { reasonOf } from '../errors';
 import { asRefusal, holdRun } from '../gateway/access';
 import type { Store } from '../store/store';
 import { budgetsOf, namespaceHolder } from './budget';
-import { callerOf, type NexusCallers } from './callers';
+import { callingNamespace, type NexusCallers } from './callers';
 import { conductorNexusService, type NexusAnswer, type NexusQuestion } from './contract';
 import { nexusCallId, NEXUS_SOLVE_WORKFLOW, type NexusCall } from './names';
 import { limitsWithin, readNexusQuestion } from './question';
@@ -37,7 +37,7 @@ class SolveOperation implements nexus.OperationHandler<NexusQuestion, NexusAnswe
 
   async start(ctx: nexus.StartOperationContext, sent: unknown): Promise<Started> {
     try {
-      const caller = callerOf(ctx, this.team.callers);
+      const caller = callingNamespace(ctx, this.team.callers);
       const { key, ...question } = readNexusQuestion(sent);
       const id = `nexus-${caller}-${key === undefined ? ctx.requestId : hash('sha256', key).slice(0, 24)}`;
       const named = { id, workflowId: nexusCallId(id), digest: hash('sha256', JSON.stringify(question)) };

@@ -13,6 +13,7 @@ import { keepText, readText } from '../../store/texts';
 import { ToolCallRecord } from '../../store/tool-calls';
 import { untilWritten } from '../heartbeat';
 import { causesOf } from '../models/diagnose';
+import { whileUsingTool } from '../spans/tool';
 import { isLasting, type ToolConnections } from './connections';
 import { toolResultSchema, textOfResult } from './result-text';
 
@@ -121,8 +122,9 @@ async function send(
       const options = { signal, timeout, maxTotalTimeout: timeout };
       const params = { name: tool, arguments: args };
       // The client's own `callTool` would compile and apply a schema that the server sent, and that may never end.
-      const result = await client.request({ method: 'tools/call', params }, toolResultSchema, options);
-      const { text, isError } = textOfResult(result);
+      const ask = async () =>
+        textOfResult(await client.request({ method: 'tools/call', params }, toolResultSchema, options));
+      const { text, isError } = await whileUsingTool(request, ask, (told) => told.isError);
       return { outcome: isError ? 'error' : 'ok', text };
     });
   } catch (error) {

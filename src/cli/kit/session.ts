@@ -18,6 +18,7 @@ import type { TrainableConfig } from '../../training/config';
 import { UsageError } from '../../errors';
 import { checkTrust, type WorkOptions } from './load-settings';
 import { configuredStore } from '../../store/open-store';
+import { exportSpans } from './export-spans';
 import { queueOf, requireWorker } from './queues';
 import type { RunningWorker, WorkerParts, WorkerSettings } from './start-worker';
 import { say } from './terminal';
@@ -52,6 +53,8 @@ export interface SessionOptions
   readonly used?: boolean;
   /** Uses Temporal's native core, which loads more slowly but needs less CPU per request. */
   readonly natively?: boolean;
+  /** What this process is called where its spans go; absent: it sends none. */
+  readonly service?: 'worker' | 'gateway';
   /** Whether the server must be one that Temporal's environment configuration names. */
   readonly elsewhere?: boolean;
 }
@@ -63,9 +66,10 @@ export async function withSession<Result>(
   how: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const { outliving, servesCheckpoints } = how;
+  const { outliving, servesCheckpoints, service } = how;
   const file = options.config;
   const server = await attachServer(loaded, how);
+  const sendLastSpans = service === undefined ? null : await exportSpans(service);
   try {
     const config = fitToServer(server, loaded, file);
     const keys = configuredKeys(config);
@@ -94,6 +98,7 @@ export async function withSession<Result>(
       throw error;
     }
   } finally {
+    await sendLastSpans?.();
     await server.stop();
   }
 }

@@ -9,7 +9,7 @@ import { PLAIN_FAILURES } from '../../protocol/names';
 import type { Store } from '../../store/store';
 import type { TrainableConfig } from '../../training/config';
 import { type Versioning, workerVersion } from './worker-version';
-import { connectNatively, type NativeSettings, stepInLog } from './native-core';
+import { connectNatively, type NativeSettings, placeInLog } from './native-core';
 
 export interface WorkerSettings extends NativeSettings {
   readonly graceMs: number;
@@ -54,7 +54,7 @@ export async function startWorker(
     workflowBundle,
     dataConverter: keys && encryptionConverter(keys, config.encryption),
     plugins: [plugin],
-    interceptors: { activity: [stepInLog] },
+    interceptors: { activity: [placeInLog] },
     // The plugin's workers of further queues have it, too.
     workerDeploymentOptions: version ?? undefined,
     enableNonLocalActivities: makesCalls,

@@ -30,7 +30,7 @@ import { describeVersion, type Versioning, workerVersion } from '../kit/worker-v
 /** Time for calls under way to finish, since they are paid for. Kubernetes kills after 30 s by default. */
 export const DRAIN_MS = 25_000;
 
-const WORK = { role: 'work', graceMs: DRAIN_MS, log: say } as const;
+const WORK = { role: 'work', service: 'worker', graceMs: DRAIN_MS, log: say } as const;
 
 /** Address of the gateway of `up`. */
 export const GATEWAY_HOST = '127.0.0.1';

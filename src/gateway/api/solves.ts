@@ -15,7 +15,7 @@ import { badRequest, Refusal, toOpenAiError } from '../refusal';
 import { readModel, withModel } from '../solve/request-of';
 import { bodyOf, jsonOf, refusals, resultSchema } from '../routes';
 import { readConversation, readReplies, readSentPrompt, turnsOfConversation } from '../solve/conversation';
-import { bookLater, mayTouch, prefixOf, startSolve } from '../solve/start-solve';
+import { bookLater, callerOf, mayTouch, prefixOf, startSolve } from '../solve/start-solve';
 
 const askedSchema = z
   .strictObject({
@@ -170,7 +170,8 @@ export function addSolves(app: App, gateway: Gateway): void {
     const key = c.get('key');
     const asked = c.req.valid('json');
     const { model } = asked;
-    const started = await startSolve(c, gateway, await requestOf(gateway, key, asked), { model });
+    const request = { ...(await requestOf(gateway, key, asked)), traceparent: callerOf(c) };
+    const started = await startSolve(c, gateway, request, { model });
     if (started.isNew) bookLater(key, started);
     const { id, runId, isNew } = started;
     return c.json({ id, runId, isNew }, 202);

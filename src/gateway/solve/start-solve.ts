@@ -12,6 +12,7 @@ import { isRecord } from '../../plan/validate';
 import type { SolveResult } from '../../protocol/solve';
 import { noteAudit } from '../access/audit';
 import { type Held, type HeldRun, holdRun } from '../access/hold-run';
+import { callerNamedIn } from '../awaited';
 import type { Env, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { Refusal } from '../refusal';
@@ -34,12 +35,13 @@ export function mayTouch(key: Key, solveId: string): boolean {
 
 /** Returns a handle that books the cost of a solve, if it is the key's own, to the key's day budget before its result. */
 export function booking<Handle extends SolveHandle>(
-  { budgets }: Pick<Gateway, 'budgets'>,
+  { budgets, awaited }: Pick<Gateway, 'budgets' | 'awaited'>,
   key: Key,
   handle: Handle,
 ): Handle {
   const result = async (): Promise<SolveResult> => {
     const ended = await handle.result();
+    awaited.noteEnd(ended);
     if (handle.id.startsWith(prefixOf(key))) {
       await budgets.settle(key, handle.id, ended);
     }
@@ -63,6 +65,21 @@ interface Wanted extends Pick<SolveRequest, 'pool' | 'limits'> {
   readonly endsWithClient?: boolean | undefined;
   /** Details for the audit log. */
   readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the span of a request's client. */
+export function callerOf({ req }: Context<Env>): string | undefined {
+  return callerNamedIn(req.header('traceparent'));
+}
+
+/** Starts or finds the solve that the client of a request waits for, within the span of that wait. */
+export function whileAwaited<Solve extends { readonly id: string }>(
+  c: Context<Env>,
+  { awaited }: Gateway,
+  start: (traceparent: string | undefined) => Promise<Solve>,
+): Promise<Solve> {
+  const waiting = { caller: callerOf(c), response: c.env.outgoing, refused: () => c.get('refused') };
+  return awaited.during(waiting, start);
 }
 
 /** Starts the solve that a request asks for, or finds the one that an earlier attempt of it started. @throws Refusal */

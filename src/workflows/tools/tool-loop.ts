@@ -216,13 +216,13 @@ export class ToolLoop {
   }
 
   private requestOf(
-    { rootId, storeId, identity, round, step, worker }: WorkerRequest,
+    { rootId, storeId, traceparent, identity, round, step, worker }: WorkerRequest,
     { input }: AskedCall,
     tool: ListedTool,
     ordinal: number,
   ): ToolRequest {
     const { resultBytes } = this.toolset;
-    const place = { rootId, storeId, identity, round, step, worker: worker.id };
+    const place = { rootId, storeId, traceparent, identity, round, step, worker: worker.id };
     const called = { ...place, turn: this.index, ordinal, tool, input, resultBytes };
     if (!isOfCaller(tool)) return called;
     this.context.toolBox.isCallDue = false;
