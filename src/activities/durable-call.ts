@@ -18,7 +18,7 @@ import {
 } from '../store/ledger';
 import { noteRefused } from '../store/refusals';
 import type { Store } from '../store/store';
-import { keepText, TextTooLargeError } from '../store/texts';
+import { keepText, NewTexts, TextTooLargeError } from '../store/texts';
 import { asFailure, callDetails, processLost, requestsSpent, toError } from './as-failure';
 import { callInBackground, type LeftRunning } from './call-in-background';
 import { brokenOff, callIdOf, type Dependencies, type ModelCall, sendRequest } from './send-request';
@@ -26,9 +26,10 @@ import { untilWritten } from './heartbeat';
 import { closeRow, openRowOf } from './ledger-row';
 import { measureCall } from './measure';
 import { loadSdk } from './models';
-import type { Answered, ProviderFailure, Ended, Failed } from './models/failure';
+import type { Answered, SentRequest, ProviderFailure, Ended, Failed } from './models/failure';
 import { makerOf, type ModelReply } from './models/model';
-import type { Permit, RequestReport } from './rate-limits/limiter';
+import type { Permit } from './rate-limits/limiter';
+import { NOTHING_LEARNT, rateReportOf } from './rate-limits/report';
 import { withThoughtsApart } from './thoughts-apart';
 import { endAsking, whileAsking } from './spans/call';
 import { keepTurn } from './tool-turns';
@@ -43,7 +44,7 @@ import { keepTurn } from './tool-turns';
  *    have one row each. If the model may not be called now, nothing is written or sent, and Temporal retries later.
  * 4. One request is sent. In the background it returns an id, which is stored before the first poll. Polling is free
  *    and opens no row.
- * 5. A usable answer is stored before it is reported; then the row is completed. Both writes are retried, with
+ * 5. A usable answer is stored before it is reported, and its row is completed with it. The write is retried, with
  *    heartbeats, while the store fails. If two attempts got an answer, the one stored first becomes the call's.
  *
  * A crash can cause a second charge only during the request of step 4: until its answer arrives, or in the background
@@ -65,10 +66,10 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   }
   const { row, sent: arrived, others } = made;
   if (arrived.kind === 'left-running') throw toError(arrived.failure, [...others, row]);
-  const asked = { ...call, apiKey: null, signal: Context.current().cancellationSignal };
   // A plan is read with its thoughts: the plan language passes over them.
-  const sent = call.purpose === 'step' ? withThoughtsApart(arrived, asked) : arrived;
-  const ended = sent.kind === 'answered' ? await keepTexts(store, call, sent) : sent;
+  const sent = call.purpose === 'step' ? withThoughtsApart(arrived, asSent(call)) : arrived;
+  const texts = new NewTexts(store);
+  const ended = sent.kind === 'answered' ? takeTexts(texts, call, sent) : sent;
   const closed = closeRow(row, call, ended);
   measureCall(config, call.card, closed);
   endAsking(dependencies, call, ended, closed);
@@ -83,9 +84,8 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   }
   const { dropped } = ended.reply;
   void noteRefused(store, call.card, dropped);
-  const first = await untilWritten(() => keepAnswer(store, { ...ended.texts, dropped, row: closed }));
-  await untilWritten(() => writeRow(store, closed));
-  return answered(first, rows);
+  const answer = { ...ended.texts, dropped, row: closed };
+  return answered(await untilWritten(() => keepAnswer(store, answer, texts.entries)), rows);
 }
 
 /** Another run may have made a call with an identity; resuming a background answer opens no row to detect others. */
@@ -104,27 +104,32 @@ function answered({ row, ...answer }: KeptAnswer, rows: readonly LedgerRow[]): W
   return { ...answer, calls: [...withoutRow(rows, row), row].map(callOf), startedAt, endedAt };
 }
 
+/** Returns the call for judging a reply that has arrived. */
+function asSent(call: ModelCall): SentRequest {
+  return { ...call, apiKey: null, signal: Context.current().cancellationSignal };
+}
+
 function withoutRow(rows: readonly LedgerRow[], { attempt }: LedgerRow): LedgerRow[] {
   return rows.filter((row) => row.attempt !== attempt);
 }
 
-/** Stores the text of an answer, and its thoughts. A text over the store's cap fails the call, though it was billed. */
-async function keepTexts(
-  store: Store,
+/** Takes the texts of an answer to those that are kept with it. One over the store's cap fails the call, though billed. */
+function takeTexts(
+  texts: NewTexts,
   { worker, card, toolTurn }: ModelCall,
   sent: Answered,
-): Promise<
-  (Answered & { readonly texts: Pick<KeptAnswer, 'output' | 'thoughts' | 'cut' | 'turn'> }) | Failed
-> {
+): (Answered & { readonly texts: Pick<KeptAnswer, 'output' | 'thoughts' | 'cut' | 'turn'> }) | Failed {
   const { reply } = sent;
+  const { text, thoughts, finish, turn } = reply;
   try {
-    const output = await untilWritten(() => keepText(store, reply.text));
-    const cut = reply.finish === 'length' && ({ cut: true } as const);
-    const { turn: parts } = reply;
-    const turn = toolTurn && parts && (await untilWritten(() => keepTurn(store, toolTurn, parts)));
     return {
       ...sent,
-      texts: { output, ...(await keepThoughts(store, reply)), ...cut, ...(turn && { turn }) },
+      texts: {
+        output: texts.add(text),
+        ...(thoughts !== undefined && { thoughts: texts.add(thoughts) }),
+        ...(finish === 'length' && { cut: true }),
+        ...(toolTurn && turn && { turn: keepTurn(texts, toolTurn, turn) }),
+      },
     };
   } catch (error) {
     if (!(error instanceof TextTooLargeError)) throw error;
@@ -210,7 +215,7 @@ async function makeRequest(
     if (!(await createRow(store, row))) return null;
     const send = () => sendUnlessOver(dependencies, call, { apiKey, row, permit });
     const sent = await whileAsking(call, row, send);
-    report = reportOf(sent);
+    report = rateReportOf(sent);
     return { row, sent, others: earlier };
   } finally {
     permit.release(report);
@@ -242,18 +247,4 @@ async function sendUnlessOver(
   const sent = await sendRequest(dependencies.complete, call, { apiKey, callId, onText });
   if (live === true && sent.reply?.turn !== undefined) await dependencies.liveLog.flush();
   return sent;
-}
-
-const NOTHING_LEARNT: RequestReport = { tokens: null, health: 'unknown' };
-
-/** Returns what a finished request tells the model's rate limiter. */
-function reportOf(sent: Ended | LeftRunning): RequestReport {
-  if (sent.kind === 'left-running') return NOTHING_LEARNT;
-  const { inputTokens = 0, outputTokens = 0 } = sent.reply?.usage ?? {};
-  // Servers that do not count tokens report 0, which no real request uses.
-  const tokens = inputTokens + outputTokens || null;
-  if (sent.kind === 'answered') return { tokens, health: 'good' };
-  const { billed, health } = sent.failure;
-  // Whatever wrote part of an answer works, however little it wrote and however the answer ended.
-  return { tokens: billed === 'no' ? 0 : tokens, health: sent.reply === null ? health : 'good' };
 }

@@ -40,7 +40,7 @@ export interface ToolDependencies {
 export async function callTool(dependencies: ToolDependencies, request: ToolRequest): Promise<ToolAnswer> {
   const info = activityInfo();
   const record = recordOf(dependencies.store, request, info);
-  const state = await record.read();
+  const state = isNew(request, info) ? null : await record.read();
   if (state?.state === 'answered') return state.answer;
   const answer = (end: CallEnd): Promise<ToolAnswer> => keepAnswer(dependencies.store, record, request, end);
   if (state?.state === 'begun' && !request.tool.repeatable) return answer({ outcome: 'unknown', text: LOST });
@@ -51,6 +51,11 @@ export async function callTool(dependencies: ToolDependencies, request: ToolRequ
     const reason = dependencies.connections.reasonFrom(request.tool.card, error);
     return answer(whatToTell(error, reason, info.attempt));
   }
+}
+
+/** A first attempt skips the lookup: if the call began before after all, it may not begin again. */
+function isNew({ identity }: ToolRequest, { attempt }: Pick<Info, 'attempt'>): boolean {
+  return attempt === 1 && identity === undefined;
 }
 
 /** How a call ended, with all that its tool said. */
