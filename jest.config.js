@@ -21,6 +21,7 @@ const RANDOM = [
   'config/hostile-config',
   'evaluation/compare-pairs',
   'evaluation/data/hostile-files',
+  'evaluation/simulated-statistics.slow',
   'grading/hostile',
   'plan/hostile-replies',
 ];
