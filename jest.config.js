@@ -22,8 +22,10 @@ const RANDOM = [
   'evaluation/compare-pairs',
   'evaluation/data/hostile-files',
   'evaluation/simulated-statistics.slow',
+  'evaluation/skills.slow',
   'grading/hostile',
   'plan/hostile-replies',
+  'training/workflows/many-mangled-inputs.slow',
 ];
 const LANE = /\.(slow|endurance|trainer|learning)\.test\.ts$/;
 
