@@ -7,14 +7,12 @@ const { join } = require('node:path');
 
 const FOLDERS = ['test', 'research/test'];
 const QUICK = 'quick';
-const UNCACHED = 'uncached';
 /** Files that replace modules, look at how these are loaded, share what a module keeps, or mostly wait for commands. */
 const ALONE =
   /^test.(docs|durability|grading|index|local|network|package|plugin|replay|store)\b|^test.cli.[^/]+$|sdk-loading|strangers/;
 /** Files of a lane that run in groups: for most, it takes longer to load what they need than to run their tests. */
 const TOGETHER = {
   [QUICK]: (file) => laneOf(file) === QUICK && !ALONE.test(file),
-  [UNCACHED]: (file) => laneOf(file) === QUICK && /^test.workflows.[^/]+$/.test(file),
   slow: (file) => laneOf(file) === 'slow' && file.startsWith('research/'),
 };
 const FILES_OF_A_GROUP = 8;
@@ -23,8 +21,11 @@ const RANDOM = [
   'config/hostile-config',
   'evaluation/compare-pairs',
   'evaluation/data/hostile-files',
+  'evaluation/simulated-statistics.slow',
+  'evaluation/skills.slow',
   'grading/hostile',
   'plan/hostile-replies',
+  'training/workflows/many-mangled-inputs.slow',
 ];
 const LANE = /\.(slow|endurance|trainer|learning)\.test\.ts$/;
 
@@ -61,14 +62,6 @@ const lanes = [
     displayName: QUICK,
     testMatch: FOLDERS.map((folder) => `<rootDir>/${folder}/**/*.test.ts`),
     testPathIgnorePatterns: [INSTALLED, LANE.source],
-  },
-  // The workflows once more, with a worker that forgets each run after each task, and replays it for the next.
-  {
-    ...project,
-    displayName: UNCACHED,
-    testMatch: ['<rootDir>/test/workflows/*.test.ts'],
-    testPathIgnorePatterns: [INSTALLED, LANE.source],
-    globals: { maxCachedWorkflows: 0 },
   },
   // Random inputs once more, longer and more of them, by a command of its own: see test/support/thorough.ts.
   {
@@ -125,7 +118,7 @@ function inGroups(lane) {
     ...project,
     displayName: lane.displayName,
     testMatch: ['<rootDir>/test/support/together.ts'],
-    globals: { ...lane.globals, together: group },
+    globals: { together: group },
   }));
   const testPathIgnorePatterns = [...lane.testPathIgnorePatterns, ...files.map((file) => `/${file}$`)];
   return [...together, { ...lane, testPathIgnorePatterns }];

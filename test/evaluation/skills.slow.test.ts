@@ -3,10 +3,11 @@ import { questionSetKey } from '../../src/evaluation/definitions';
 import type { MethodRecord } from '../../src/evaluation/results';
 import { meanOf } from '../../src/statistics/statistics';
 import { keepLines } from '../../src/store/records';
+import { tries } from '../support/thorough';
 import { CALL_NANO_USD, openEvaluation } from './open-evaluation';
 
 // Wrong answers of these topics all differ, so that the score of a vote can be calculated by hand.
-const QUESTIONS = questionsOf(120).filter(({ topic }) => topic !== 'capitals');
+const QUESTIONS = questionsOf(tries(120)).filter(({ topic }) => topic !== 'capitals');
 /** Seeds, each with questions of its own. */
 const SEEDS = [1, 2] as const;
 

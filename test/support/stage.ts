@@ -31,11 +31,6 @@ import { useEach } from './use';
 
 export { step } from './step';
 
-/** Set by jest's project `uncached`. */
-declare global {
-  var maxCachedWorkflows: number | undefined;
-}
-
 type Worked = Extract<ConfigInput['workers'][number], { readonly provider: 'openai' }>;
 
 /** Environment variable that holds the API key of every model of a stage. */
@@ -53,6 +48,8 @@ export interface StageOptions {
   readonly simulation?: Simulation;
   /** Address of the test's own Temporal server. */
   readonly address?: string;
+  /** How many runs the stage's worker keeps between their tasks. @default Temporal's own */
+  readonly maxCachedWorkflows?: number;
   /** Whether the stage's own worker also runs evaluations. */
   readonly evaluates?: boolean;
   /** Store to use instead of one in the stage's folder. */
@@ -109,7 +106,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       taskQueue,
       workflowBundle: workflowBundle(),
       plugins: [plugin()],
-      maxCachedWorkflows: globalThis.maxCachedWorkflows,
+      maxCachedWorkflows: options.maxCachedWorkflows,
       ...workerOptions,
     });
     return worker.runUntil(work);

@@ -1,9 +1,12 @@
-/** Set by jest's project `thorough`, which runs the tests of random inputs once more, with more and longer ones. */
+/** Set by jest's project `thorough`, which runs some tests once more, with more and longer random inputs. */
 declare global {
   var isThorough: boolean | undefined;
 }
 
 const isThorough = globalThis.isThorough === true;
+
+/** Of so many, one is tried. */
+const STRIDE = isThorough ? 1 : 4;
 
 export const MEGABYTE = 1024 * 1024;
 
@@ -12,5 +15,10 @@ export const LONGEST_TEXT = isThorough ? MEGABYTE : MEGABYTE / 16;
 
 /** Returns how many random inputs to try, of those that the project `thorough` tries. */
 export function tries(all: number): number {
-  return isThorough ? all : Math.ceil(all / 4);
+  return Math.ceil(all / STRIDE);
+}
+
+/** Returns the stride through a list, of which the project `thorough` takes every `each`-th. */
+export function strideOf(each: number): number {
+  return each * STRIDE;
 }

@@ -1,6 +1,6 @@
 import type { ConfigInput, SolveInput, SolveResult, Step } from '../../src';
 import { endOf, refusalOf, solveAnd, untilTrace } from '../support/until';
-import { ACCEPT, openStage, step, useStage } from '../support/stage';
+import { ACCEPT, openStage, step, useStage } from './stage';
 
 const question = 'Where does the Danube rise?';
 const PLAN = [step('a', 'Find the sources.'), step('b', 'Weigh them.', [0])];

@@ -1,6 +1,6 @@
 import type { Plan, Step } from '../../src';
 import { endOf, refusalOf, untilTrace } from '../support/until';
-import { step, useStage } from '../support/stage';
+import { step, useStage } from './stage';
 
 const question = 'Where does the Danube rise?';
 const GOOD = [step('b', 'Answer it.')];

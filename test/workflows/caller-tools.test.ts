@@ -1,7 +1,7 @@
 import type { LiveEvent, SolveRequest } from '../../src';
 import { CallOverError, type CallerResult, ResultDiffersError } from '../../src/client';
 import type { Reply, SimulatedRequest } from '../../src/testing';
-import { openStage, type Stage, step } from '../support/stage';
+import { openStage, type Stage, step } from './stage';
 import { until } from '../support/until';
 
 const question = 'Which test fails?';

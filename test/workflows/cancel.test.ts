@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { endOf, solveAnd, until } from '../support/until';
-import { openStage, step, type Stage } from '../support/stage';
+import { openStage, step, type Stage } from './stage';
 
 describe('cancelling a run', () => {
   let stage: Stage;

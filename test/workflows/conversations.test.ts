@@ -1,6 +1,6 @@
 import { SOLVE_WORKFLOW } from '../../src/protocol/names';
 import { keepText } from '../../src/store/texts';
-import { openStage, type Stage, step } from '../support/stage';
+import { openStage, type Stage, step } from './stage';
 
 const MESSAGES = [
   { role: 'system', content: 'You speak as a pirate.' },

@@ -1,7 +1,7 @@
 import { TEST_KEY } from '../support/search-for-secrets';
 import { renderPlan } from '../../src';
 import { callOf } from '../../src/store/ledger';
-import { openStage, step, type Stage } from '../support/stage';
+import { openStage, step, type Stage } from './stage';
 
 let stage: Stage;
 afterEach(() => stage.close());

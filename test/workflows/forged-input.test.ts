@@ -5,7 +5,7 @@ import { resolveRun } from '../../src/config/resolve-run';
 import type { SolveInput } from '../../src';
 import { SOLVE_WORKFLOW } from '../../src/protocol/names';
 import type { ResolvedRun, RunWorker } from '../../src/protocol/cards';
-import { step, useStage } from '../support/stage';
+import { step, useStage } from './stage';
 import { testTaskQueue } from '../support/temporal';
 
 /*

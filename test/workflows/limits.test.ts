@@ -4,7 +4,7 @@ import type { Answer } from '../../src/testing';
 import { stateQuery } from '../../src/workflows';
 import { solveAnd } from '../support/until';
 import { ledgerOf, spentBy } from '../support/ledger-of';
-import { openStage, type Stage, STAGE_KEY, step } from '../support/stage';
+import { openStage, type Stage, STAGE_KEY, step } from './stage';
 
 const question = 'Where does the Danube rise?';
 const ALL = ['a', 'b', 'c', 'conductor'];

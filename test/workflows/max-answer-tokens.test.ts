@@ -2,7 +2,7 @@ import { Worker } from '@temporalio/worker';
 import type { ExternalAnswer, SolveResult, WorkerRequest } from '../../src';
 import { renderTree } from '../../src/trace/tree';
 import { untilTrace } from '../support/until';
-import { ACCEPT, openStage, type Stage, type StageOptions, step } from '../support/stage';
+import { ACCEPT, openStage, type Stage, type StageOptions, step } from './stage';
 
 const ASKED = { question: 'How many legs has a spider?', maxAnswerTokens: 20 };
 const CUT = { text: 'A spider has eight', finish: 'length' } as const;

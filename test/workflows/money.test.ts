@@ -1,5 +1,5 @@
 import { totalOf } from '../../src/trace/cost';
-import { openStage, type Stage, step } from '../support/stage';
+import { openStage, type Stage, step } from './stage';
 
 let stage: Stage;
 afterEach(() => stage.close());

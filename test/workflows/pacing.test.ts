@@ -1,6 +1,6 @@
 import type { ConfigInput, Retry } from '../../src';
 import type { FaultKind } from '../../src/testing/faults';
-import { openStage, type Stage, step } from '../support/stage';
+import { openStage, type Stage, step } from './stage';
 import { until, untilTrace } from '../support/until';
 
 /** Replaces keys of worker `id`. */

@@ -6,7 +6,7 @@ import { sumCosts } from '../../src/store/costs';
 import type { Reply, SimulatedRequest } from '../../src/testing';
 import { waitingCalls } from '../../src/trace/waiting-calls';
 import { startWorkerProcess } from '../durability/worker-process';
-import { openStage, type Stage, step } from '../support/stage';
+import { openStage, type Stage, step } from './stage';
 import { testTaskQueue } from '../support/temporal';
 import { endOf, until } from '../support/until';
 

@@ -3,7 +3,7 @@ import { type ConfigInput, renderPlan } from '../../src';
 import { resolveBaselines } from '../../src/config/cards';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
-import { step, useStage } from '../support/stage';
+import { step, useStage } from './stage';
 import { until } from '../support/until';
 
 type TaskQueueType = Parameters<WorkflowService['describeTaskQueue']>[0]['taskQueueType'];

@@ -3,7 +3,7 @@ import type { SimulatedRequest } from '../../src/testing';
 import { ConductorClient, renderPlan } from '../../src';
 import { unlessNotFound } from '../../src/client';
 import { ledgerOf, spentBy } from '../support/ledger-of';
-import { ACCEPT, openStage, step, type Stage } from '../support/stage';
+import { ACCEPT, openStage, step, type Stage } from './stage';
 import { solveAnd, until } from '../support/until';
 
 const QUESTION = 'Where does the Danube rise?';

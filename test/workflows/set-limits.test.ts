@@ -6,7 +6,7 @@ import {
 import type { HeldLimits, LimitsChange } from '../../src';
 import { SET_LIMITS_UPDATE, SOLVE_WORKFLOW } from '../../src/protocol/names';
 import { endOf, refusalOf, solveAnd } from '../support/until';
-import { step, useStage } from '../support/stage';
+import { step, useStage } from './stage';
 
 const question = 'Where does the Danube rise?';
 const TWO = [step('a', 'Find the sources.'), step('b', 'Weigh them.', [0])];

@@ -6,7 +6,7 @@ import { MAX_MESSAGES } from '../../src/protocol/messages';
 import type { SimulatedRequest } from '../../src/testing';
 import { endOf, refusalOf, solveAnd, until, untilHeard } from '../support/until';
 import { GateCodec, type Direction } from '../support/gate-codec';
-import { ACCEPT, openStage, step, type Stage } from '../support/stage';
+import { ACCEPT, openStage, step, type Stage } from './stage';
 import { loggedLines } from '../support/temporal';
 
 const SELF = 'yourself, called again';

@@ -1,5 +1,5 @@
 import { refusalOf, solveAnd, until, untilHeard } from '../support/until';
-import { ACCEPT, step, useStage } from '../support/stage';
+import { ACCEPT, step, useStage } from './stage';
 import { loggedLines } from '../support/temporal';
 
 const HINT = 'Mind the confluence at Donaueschingen.';

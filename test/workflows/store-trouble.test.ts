@@ -4,7 +4,7 @@ import { ConductorClient, ConductorPlugin } from '../../src';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { renderTree } from '../../src/trace/tree';
 import { freshFolder } from '../local/fresh-folder';
-import { openStage, type Stage, step } from '../support/stage';
+import { openStage, type Stage, step } from './stage';
 import { untilTrace } from '../support/until';
 
 /** Takes no answer of a model while it is full. */

@@ -1,5 +1,5 @@
 import { defaultPayloadConverter } from '@temporalio/common';
-import { step, useStage } from '../support/stage';
+import { step, useStage } from './stage';
 import { endOf, solveAnd } from '../support/until';
 import { stateQuery } from '../../src/workflows';
 

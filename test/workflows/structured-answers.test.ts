@@ -1,6 +1,6 @@
 import { Worker } from '@temporalio/worker';
 import type { ExternalAnswer, SolveResult, WorkerRequest } from '../../src';
-import { ACCEPT, openStage, type Stage, type StageOptions, step } from '../support/stage';
+import { ACCEPT, openStage, type Stage, type StageOptions, step } from './stage';
 
 const CLOSED = {
   type: 'object',

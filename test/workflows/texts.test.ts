@@ -1,4 +1,4 @@
-import { step, type Stage, useStage } from '../support/stage';
+import { step, type Stage, useStage } from './stage';
 
 const historyBytes = async ({ temporal }: Stage, id: string): Promise<number> =>
   (await temporal.client.workflow.getHandle(id).describe()).historySize ?? Infinity;

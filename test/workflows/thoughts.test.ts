@@ -1,7 +1,7 @@
 import { Worker } from '@temporalio/worker';
 import type { ExternalAnswer, LiveEvent, SolveResult } from '../../src';
 import type { Answer } from '../../src/testing';
-import { openStage, step, useStage } from '../support/stage';
+import { openStage, step, useStage } from './stage';
 
 const stage = useStage({ workers: ['a', 'b'] });
 

@@ -7,7 +7,7 @@ import { Worker } from '@temporalio/worker';
 import type { ToolRequest } from '../../src/protocol/tool-use';
 import { waitingCalls } from '../../src/trace/waiting-calls';
 import { startWorkerProcess } from '../durability/worker-process';
-import { openStage, type Stage, STAGE_KEY, step } from '../support/stage';
+import { openStage, type Stage, STAGE_KEY, step } from './stage';
 import { testTaskQueue } from '../support/temporal';
 import { endOf, until } from '../support/until';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { ConfigInput, Plan } from '../../src';
-import { openStage, step } from '../support/stage';
+import { openStage, step } from './stage';
 import { useOnce } from '../support/use';
 
 const WORKERS = ['a', 'b', 'c'];

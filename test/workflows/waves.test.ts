@@ -1,4 +1,4 @@
-import { step, useStage } from '../support/stage';
+import { step, useStage } from './stage';
 
 describe('waves', () => {
   const stage = useStage();
