@@ -121,7 +121,7 @@ export default tseslint.config(
     // These show a cost with `costIsLowerBound`, or pass both on; `cost` has mostSpent().
     ignores: [
       'src/cli/solve/runs.ts',
-      'src/client/list-runs.ts',
+      'src/client/{list-runs,solve-span}.ts',
       'src/gateway/solve/facts.ts',
       'src/trace/{cost,describe}.ts',
     ],

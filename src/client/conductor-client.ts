@@ -163,8 +163,8 @@ export class ConductorClient {
         options,
       );
     };
-    if (typeof run === 'string') return yield* tell(run);
-    yield* whileTelling(run, (traced) => this.start({ live: true, ...traced }), tell);
+    const start = (traced: SolveRequest) => this.start({ live: true, ...traced });
+    yield* typeof run === 'string' ? tell(run) : whileTelling(run, start, tell);
   }
 
   /** Returns the length, in characters, of all that is kept in memory for the open streams of a run. */

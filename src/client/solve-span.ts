@@ -62,8 +62,9 @@ export class SolveSpan {
 
   /** Notes what kept its caller from the end of the solve. */
   noteError(error: unknown): void {
-    const { name } = Object(error) as { readonly name?: unknown };
-    this.error = String(codeOf(error) ?? name ?? '');
+    const code = codeOf(error);
+    if (typeof code === 'string') this.error = code;
+    else this.error = error instanceof Error ? error.name : '';
   }
 
   end(): void {

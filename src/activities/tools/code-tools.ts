@@ -97,7 +97,7 @@ async function runTool(tool: CodeTool, request: ToolRequest): Promise<string> {
     throw ApplicationFailure.nonRetryable(misfit, FAILURES.toolArguments);
   }
   const { cancellationSignal: signal } = Context.current();
-  const run = async () => await tool.run(data, { request, signal });
+  const run = async (): Promise<unknown> => await tool.run(data, { request, signal });
   const result = await whileUsingTool(request, run, () => false);
   // A long result would not fit into the history.
   return resultText(result, request.resultBytes);

@@ -11,9 +11,9 @@ const ENDPOINTS = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_END
 
 /**
  * Exports this process's spans by OpenTelemetry's SDK, which its own variables configure, if one of them says where to.
- * Metrics go another way. Spans are worth no failure: whatever prevents them is told, and the command goes on.
+ * Metrics go another way. Spans are worth no failure: whatever prevents them is told, and the command goes on. Returns a
+ * function that sends the last spans.
  * @param service name of the process, unless `OTEL_SERVICE_NAME` has one
- * @returns how to send the last spans
  */
 export async function exportSpans(service: string): Promise<() => Promise<void>> {
   const { env } = process;
