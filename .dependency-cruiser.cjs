@@ -2,7 +2,7 @@
 
 /** Holds no side effects, and may be loaded by workflows and Node alike. */
 const pure =
-  '^src/(errors\\.ts$|(plan|protocol|trace|budget|statistics|telemetry)/|grading/(?!index|grade\\.ts|same-answer|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/(methods/|(?!index|plugin)[^/]+\\.ts$)|training/(?!index|plugin|artifacts|curves)[^/]+\\.ts$)';
+  '^src/(errors\\.ts$|(plan|protocol|trace|budget|statistics)/|telemetry/(metrics|names)\\.ts$|grading/(?!index|grade\\.ts|same-answer|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/(methods/|(?!index|plugin)[^/]+\\.ts$)|training/(?!index|plugin|artifacts|curves)[^/]+\\.ts$|nexus/names\\.ts$)';
 
 /**
  * The floors of the house, lowest first: the core, evaluation with grading, training, the gateway, the command line. An
@@ -13,7 +13,7 @@ const floors = [
   ['the plan language', 'plan/'],
   ['what crosses the wire', 'protocol/'],
   ['traces', 'trace/'],
-  ['metrics', 'telemetry/'],
+  ['metrics and spans', 'telemetry/'],
   ['budgets', 'budget/'],
   ['configuration, encryption', '(config|encryption)/'],
   ['the store', 'store/'],
@@ -25,6 +25,7 @@ const floors = [
   ['evaluation', 'evaluation/'],
   ['training', 'training/'],
   ['the gateway', 'gateway/'],
+  ['Nexus', 'nexus/'],
   ['the command line', 'cli/'],
 ];
 
@@ -79,12 +80,12 @@ module.exports = {
       name: 'workflows-stay-in-the-sandbox',
       comment: 'Workflow code runs in a deterministic sandbox: pure code and the workflow SDK only.',
       severity: 'error',
-      from: { path: '^src/((training|evaluation)/)?workflows/' },
+      from: { path: '^src/((training|evaluation|nexus)/)?workflows/' },
       to: {
         dependencyTypesNot: ['type-only'],
         pathNot: [
           pure,
-          '^src/((training|evaluation)/)?workflows/',
+          '^src/((training|evaluation|nexus)/)?workflows/',
           '(^|/)node_modules/@temporalio/(workflow|common)/',
         ],
       },
@@ -116,18 +117,20 @@ module.exports = {
           '^src/store/(s3-store|sqlite-store|postgres-store)\\.ts$',
           '^src/activities/tools/connections\\.ts$',
           '^src/gateway/mcp/team-server\\.ts$',
+          '^src/telemetry/spans\\.ts$',
+          '^src/cli/kit/export-spans\\.ts$',
         ],
       },
       to: {
         dependencyTypesNot: ['type-only'],
-        path: '(^|/)node_modules/(openai|@anthropic-ai/sdk|@google/genai|@modelcontextprotocol/(?:client|server)|node-llama-cpp|@aws-sdk/client-s3|libsql|pg)/',
+        path: '(^|/)node_modules/(openai|@anthropic-ai/sdk|@google/genai|@modelcontextprotocol/(?:client|server)|@opentelemetry/(?:api|sdk-node)|node-llama-cpp|@aws-sdk/client-s3|libsql|pg)/',
       },
     },
     {
       name: 'activities-know-no-workflow-code',
       severity: 'error',
       from: { path: '^src/((training|evaluation)/)?(activities|client)/' },
-      to: { dependencyTypesNot: ['type-only'], path: '^src/((training|evaluation)/)?workflows/' },
+      to: { dependencyTypesNot: ['type-only'], path: '^src/((training|evaluation|nexus)/)?workflows/' },
     },
     {
       name: 'one-file-starts-programs',

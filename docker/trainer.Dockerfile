@@ -12,6 +12,8 @@ RUN pip install --only-binary=:all: --require-hashes --no-deps --requirement req
 COPY trainer/src /opt/trainer/src
 
 FROM python:3.11.14-slim-bookworm
+LABEL org.opencontainers.image.version="0.4.0"
+LABEL org.opencontainers.image.title="temporal-conductor-trainer" org.opencontainers.image.licenses="Apache-2.0"
 # One thread: a second one slows tiny models down, and a single one always sums in the same order.
 ENV PATH=/opt/trainer/bin:$PATH PYTHONPATH=/opt/trainer/src PYTHONDONTWRITEBYTECODE=1 \
     OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1

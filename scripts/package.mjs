@@ -1,11 +1,12 @@
 // `npm run package`: builds, checks, and writes to dist/ what would be published, which is the npm package and the
-// trainer's wheel and sdist. All three have one version, since they share a contract. Says where the package lies; what
-// a step has to say is printed if it fails.
+// trainer's wheel and sdist, with bills of materials. All have one version, since they share a contract. Says where the
+// package lies; what a step has to say is printed if it fails.
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeBills } from './write-bills.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
@@ -39,7 +40,10 @@ for (const product of PRODUCTS) {
   );
   process.exit(1);
 }
-console.log(`dist/${PRODUCTS[0]} is made; the trainer's wheel and sdist lie beside it.`);
+writeBills('dist');
+console.log(
+  `dist/${PRODUCTS[0]} is made; the trainer's wheel and sdist, and both bills of materials, lie beside it.`,
+);
 if (asked.includes('weigh')) console.log(weigh(resolve('dist', PRODUCTS[0])));
 
 /** Installs the package with the peers that it needs, as users do, and describes how large that is. */

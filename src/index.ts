@@ -21,7 +21,7 @@ export type { StreamOptions } from './client';
 export type { ListedRun, ListOptions, RunList } from './client';
 export { BadRetryError, type RetryRequest } from './client';
 export { type AskedRequest, BadQuestionError } from './client';
-export { RefusedError } from './client';
+export { RefusedError, SearchAttributeError } from './client';
 export type { HeldLimits, LimitsChange } from './protocol/messages';
 
 // Input and result of a run, and the reasons why its calls failed.

@@ -18,7 +18,7 @@ import {
 } from '../store/ledger';
 import { noteRefused } from '../store/refusals';
 import type { Store } from '../store/store';
-import { keepText, TextTooLargeError } from '../store/texts';
+import { keepText, NewTexts, TextTooLargeError } from '../store/texts';
 import { asFailure, callDetails, processLost, requestsSpent, toError } from './as-failure';
 import { callInBackground, type LeftRunning } from './call-in-background';
 import { brokenOff, callIdOf, type Dependencies, type ModelCall, sendRequest } from './send-request';
@@ -27,9 +27,11 @@ import { closeRow, openRowOf } from './ledger-row';
 import { measureCall } from './measure';
 import { loadSdk } from './models';
 import type { Answered, SentRequest, ProviderFailure, Ended, Failed } from './models/failure';
-import type { ModelReply } from './models/model';
-import type { Permit, RequestReport } from './rate-limits/limiter';
+import { makerOf, type ModelReply } from './models/model';
+import type { Permit } from './rate-limits/limiter';
+import { NOTHING_LEARNT, rateReportOf } from './rate-limits/report';
 import { withThoughtsApart } from './thoughts-apart';
+import { endAsking, whileAsking } from './spans/call';
 import { keepTurn } from './tool-turns';
 
 /**
@@ -42,7 +44,7 @@ import { keepTurn } from './tool-turns';
  *    have one row each. If the model may not be called now, nothing is written or sent, and Temporal retries later.
  * 4. One request is sent. In the background it returns an id, which is stored before the first poll. Polling is free
  *    and opens no row.
- * 5. A usable answer is stored before it is reported; then the row is completed. Both writes are retried, with
+ * 5. A usable answer is stored before it is reported, and its row is completed with it. The write is retried, with
  *    heartbeats, while the store fails. If two attempts got an answer, the one stored first becomes the call's.
  *
  * A crash can cause a second charge only during the request of step 4: until its answer arrives, or in the background
@@ -66,9 +68,11 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   if (arrived.kind === 'left-running') throw toError(arrived.failure, [...others, row]);
   // A plan is read with its thoughts: the plan language passes over them.
   const sent = call.purpose === 'step' ? withThoughtsApart(arrived, asSent(call)) : arrived;
-  const ended = sent.kind === 'answered' ? await keepTexts(store, call, sent) : sent;
+  const texts = new NewTexts(store);
+  const ended = sent.kind === 'answered' ? takeTexts(texts, call, sent) : sent;
   const closed = closeRow(row, call, ended);
   measureCall(config, call.card, closed);
+  endAsking(dependencies, call, ended, closed);
   const rows = [...others, closed];
   if (ended.kind === 'failed') {
     await untilWritten(() => writeRow(store, closed));
@@ -80,9 +84,8 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   }
   const { dropped } = ended.reply;
   void noteRefused(store, call.card, dropped);
-  const first = await untilWritten(() => keepAnswer(store, { ...ended.texts, dropped, row: closed }));
-  await untilWritten(() => writeRow(store, closed));
-  return answered(first, rows);
+  const answer = { ...ended.texts, dropped, row: closed };
+  return answered(await untilWritten(() => keepAnswer(store, answer, texts.entries)), rows);
 }
 
 /** Another run may have made a call with an identity; resuming a background answer opens no row to detect others. */
@@ -110,23 +113,23 @@ function withoutRow(rows: readonly LedgerRow[], { attempt }: LedgerRow): LedgerR
   return rows.filter((row) => row.attempt !== attempt);
 }
 
-/** Stores the text of an answer, and its thoughts. A text over the store's cap fails the call, though it was billed. */
-async function keepTexts(
-  store: Store,
+/** Takes the texts of an answer to those that are kept with it. One over the store's cap fails the call, though billed. */
+function takeTexts(
+  texts: NewTexts,
   { worker, card, toolTurn }: ModelCall,
   sent: Answered,
-): Promise<
-  (Answered & { readonly texts: Pick<KeptAnswer, 'output' | 'thoughts' | 'cut' | 'turn'> }) | Failed
-> {
+): (Answered & { readonly texts: Pick<KeptAnswer, 'output' | 'thoughts' | 'cut' | 'turn'> }) | Failed {
   const { reply } = sent;
+  const { text, thoughts, finish, turn } = reply;
   try {
-    const output = await untilWritten(() => keepText(store, reply.text));
-    const cut = reply.finish === 'length' && ({ cut: true } as const);
-    const { turn: parts } = reply;
-    const turn = toolTurn && parts && (await untilWritten(() => keepTurn(store, toolTurn, parts)));
     return {
       ...sent,
-      texts: { output, ...(await keepThoughts(store, reply)), ...cut, ...(turn && { turn }) },
+      texts: {
+        output: texts.add(text),
+        ...(thoughts !== undefined && { thoughts: texts.add(thoughts) }),
+        ...(finish === 'length' && { cut: true }),
+        ...(toolTurn && turn && { turn: keepTurn(texts, toolTurn, turn) }),
+      },
     };
   } catch (error) {
     if (!(error instanceof TextTooLargeError)) throw error;
@@ -191,7 +194,8 @@ async function makeRequest(
   const begun = call.card.background === true ? await findBegun(store, blank.callId) : null;
   const running = earlier.find(({ attempt, endedAt }) => attempt === begun?.attempt && endedAt === null);
   if (begun !== null && running !== undefined) {
-    const sent = await callInBackground(dependencies, call, apiKey, running, begun);
+    const wait = () => callInBackground(dependencies, call, apiKey, running, begun);
+    const sent = await whileAsking(call, running, wait);
     return { row: running, sent, others: withoutRow(earlier, running) };
   }
   if (isCancelled()) throw toError(brokenOff(false).failure, earlier);
@@ -209,8 +213,9 @@ async function makeRequest(
     const row = { ...blank, attempt, startedAt: new Date().toISOString() };
     // The row stays open for good if this process dies.
     if (!(await createRow(store, row))) return null;
-    const sent = await sendUnlessOver(dependencies, call, { apiKey, row, permit });
-    report = reportOf(sent);
+    const send = () => sendUnlessOver(dependencies, call, { apiKey, row, permit });
+    const sent = await whileAsking(call, row, send);
+    report = rateReportOf(sent);
     return { row, sent, others: earlier };
   } finally {
     permit.release(report);
@@ -238,26 +243,8 @@ async function sendUnlessOver(
   const { rootId, live, toolTurn } = call;
   const { workflowId, round, step, callId, attempt, startedAt } = row;
   const place = { rootId, workflowId, round, step, turn: toolTurn?.index, callId, attempt, startedAt };
-  const onText = live === true ? dependencies.liveLog.open(place, modelOf(call)) : undefined;
+  const onText = live === true ? dependencies.liveLog.open(place, makerOf(call.card)) : undefined;
   const sent = await sendRequest(dependencies.complete, call, { apiKey, callId, onText });
   if (live === true && sent.reply?.turn !== undefined) await dependencies.liveLog.flush();
   return sent;
-}
-
-function modelOf({ card: { provider, baseUrl, model } }: ModelCall): string {
-  return JSON.stringify([provider, baseUrl, model]);
-}
-
-const NOTHING_LEARNT: RequestReport = { tokens: null, health: 'unknown' };
-
-/** Returns what a finished request tells the model's rate limiter. */
-function reportOf(sent: Ended | LeftRunning): RequestReport {
-  if (sent.kind === 'left-running') return NOTHING_LEARNT;
-  const { inputTokens = 0, outputTokens = 0 } = sent.reply?.usage ?? {};
-  // Servers that do not count tokens report 0, which no real request uses.
-  const tokens = inputTokens + outputTokens || null;
-  if (sent.kind === 'answered') return { tokens, health: 'good' };
-  const { billed, health } = sent.failure;
-  // Whatever wrote part of an answer works, however little it wrote and however the answer ended.
-  return { tokens: billed === 'no' ? 0 : tokens, health: sent.reply === null ? health : 'good' };
 }

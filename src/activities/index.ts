@@ -28,6 +28,7 @@ import type { Dependencies } from './send-request';
 import { whileHeartbeating } from './heartbeat';
 import { bookCall } from './ledger-row';
 import { resolveForRun } from './resolve-for-run';
+import { type OfRun, whileTraced } from './spans/call';
 import { writePlan } from './write-plan';
 
 export { checkRun, checkShape } from './check-run';
@@ -55,6 +56,8 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
       await checkStoreId(store, storeId, 'worker');
       return work();
     });
+  const call = <T extends object>(request: OfRun, work: () => Promise<T>): Promise<T> =>
+    inStore(request.storeId, () => whileHeartbeating(() => whileTraced(request, work)));
   const digest = solvingDigestOf(dependencies.config);
   return {
     [RESOLVE_RUN]: (input) => asFailure(() => resolveForRun(dependencies, digest, input)),
@@ -64,13 +67,11 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
         for (const card of cards) checkShape(workerSchema, card);
         checkRun(dependencies, run);
       }),
-    [WRITE_PLAN]: (request) =>
-      inStore(request.storeId, () => whileHeartbeating(() => writePlan(dependencies, request))),
-    [CALL_WORKER]: (request) =>
-      inStore(request.storeId, () => whileHeartbeating(() => callWorker(dependencies, request))),
+    [WRITE_PLAN]: (request) => call(request, () => writePlan(dependencies, request)),
+    [CALL_WORKER]: (request) => call(request, () => callWorker(dependencies, request)),
     [LIST_TOOLS]: (cards, storeId, before) =>
       inStore(storeId, () => whileHeartbeating(() => tools.list(cards, before))),
-    [CALL_TOOL]: (request) => inStore(request.storeId, () => whileHeartbeating(() => tools.call(request))),
+    [CALL_TOOL]: (request) => call(request, () => tools.call(request)),
     [CHECK_ANSWER]: ({ result, ...request }) =>
       inStore(request.storeId, () => checkAnswer(store, request, result)),
     [BOOK_CALL]: (booked) => inStore(booked.storeId, () => bookCall(store, booked, activityInfo())),

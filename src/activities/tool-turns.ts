@@ -10,7 +10,7 @@ import {
   type ToolTurn,
 } from '../protocol/tool-use';
 import type { Store } from '../store/store';
-import { keepText, readText } from '../store/texts';
+import { type NewTexts, readText } from '../store/texts';
 
 /** A model turn as it is kept: what came before it, by reference, and what it added. */
 interface KeptTurn {
@@ -20,25 +20,24 @@ interface KeptTurn {
   readonly parts: readonly Part[];
 }
 
-/** Keeps a turn that asks for tools, and says of each call whether it can be made. */
-export async function keepTurn(
-  store: Store,
+/** Adds a turn that asks for tools to what is kept with it, and says of each call whether it can be made. */
+export function keepTurn(
+  texts: NewTexts,
   { after, names, asks }: ToolTurn,
   parts: readonly Part[],
-): Promise<TakenTurn> {
+): TakenTurn {
   const kept: KeptTurn = { parent: after?.turn ?? null, results: after?.results ?? [], parts };
-  const ref = await keepByReference(store, JSON.stringify(kept));
+  // By reference, however short it is: it is of one length in every history.
+  const ref = referenceIn(texts.add(JSON.stringify(kept), 0));
   const calls = parts.filter((part) => part.kind === 'call');
   return {
     ref,
-    calls: await Promise.all(
-      calls.map(async ({ id, name, input }): Promise<AskedCall> => {
-        const problem = problemOf(name, input, names);
-        const call = { id, name, input: await keepText(store, input, INLINE_CALL_BYTES) };
-        if (problem !== null) return { ...call, problem };
-        return asks.includes(name) ? { ...call, asks: true } : call;
-      }),
-    ),
+    calls: calls.map(({ id, name, input }): AskedCall => {
+      const problem = problemOf(name, input, names);
+      const call = { id, name, input: texts.add(input, INLINE_CALL_BYTES) };
+      if (problem !== null) return { ...call, problem };
+      return asks.includes(name) ? { ...call, asks: true } : call;
+    }),
   };
 }
 
@@ -48,9 +47,8 @@ function problemOf(name: string, input: string, names: readonly string[]): strin
   return `The arguments are not a JSON object; they begin ${JSON.stringify(input.slice(0, 200))}. Write all of them again.`;
 }
 
-/** Keeps a text in the store, however short it is: its reference is of one length in every history. */
-export async function keepByReference(store: Store, text: string): Promise<TextRef> {
-  const kept = await keepText(store, text, 0);
+/** Returns the reference of a text that was kept however short it is. */
+export function referenceIn(kept: Text): TextRef {
   if (typeof kept === 'string') throw new Error('an empty text has no reference');
   return kept;
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { addersTo, LOG_FORMAT_OPTION, METRICS_OPTION, read, run } from './kit/arguments';
+import { addersTo, LOG_FORMAT_OPTION, METRICS_OPTION, read, run, VERSIONING_OPTION } from './kit/arguments';
 import { addTrainCommands } from './train/program';
 import type { PlainGrader } from '../evaluation/data';
 import { UsageError } from '../errors';
@@ -91,6 +91,11 @@ export function buildProgram(): Command {
 
   add('list', 'show the runs that have not ended, and the last ones that have')
     .option('--limit <number>', 'how many of those that have ended', read.whole, 10)
+    .option(
+      '--where <what=value...>',
+      'only those of a tenant, key or model, e.g. tenant=acme (needs temporal.searchAttributes)',
+      read.where,
+    )
     .option('--json', 'print them as JSON')
     .action(run(runs, 'printRuns'));
 
@@ -151,6 +156,7 @@ export function buildProgram(): Command {
   add('up', 'run a Temporal server, a worker and a gateway on this machine, until Ctrl-C')
     .option('--port <number>', 'port of the gateway (default: 8484, or a free one)', read.port)
     .option(...METRICS_OPTION, read.address)
+    .addOption(VERSIONING_OPTION)
     .addOption(LOG_FORMAT_OPTION)
     .action(run(serving, 'up'));
 
@@ -163,12 +169,13 @@ export function buildProgram(): Command {
     ['up-gateway', run(gateways, 'upGateway')],
   ] as const) {
     const command = addOffline(part, '', { hidden: true }).option(...METRICS_OPTION, read.address);
-    command.addOption(LOG_FORMAT_OPTION).action(action);
+    command.addOption(VERSIONING_OPTION).addOption(LOG_FORMAT_OPTION).action(action);
   }
 
   add('worker', 'run a worker for the Temporal server that TEMPORAL_ADDRESS names, until Ctrl-C')
     .option('--health <port>', 'answer there over HTTP: 200 while it polls for work, else 503', read.port)
     .option(...METRICS_OPTION, read.address)
+    .addOption(VERSIONING_OPTION)
     .addOption(LOG_FORMAT_OPTION)
     .action(run(serving, 'worker'));
 

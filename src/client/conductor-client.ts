@@ -24,26 +24,25 @@ import {
   LIMITS_QUERY,
   SET_LIMITS_UPDATE,
   SET_MAX_DEPTH_SIGNAL,
-  SOLVE_WORKFLOW,
   SOLVE_WORKFLOWS,
 } from '../protocol/names';
 import type { SolveInput } from '../protocol/input';
-import { questionOf } from '../protocol/planning';
+import { type AttributesSetting, criteriaIn, type Criterion } from '../protocol/search-attributes';
 import type { SolveResult, SolveTrace } from '../protocol/solve';
-import { previewOf } from '../protocol/text';
 import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { checkStoreId } from '../store/store-id';
-import { Shared } from '../runtime/turns';
 import { type AskedRequest, checkAsked, keepAsked } from './check-question';
-import { FollowedRun } from './live/followed-run';
 import { addChildren, addLedger, followTree, type ReadRun, readTree } from './run-tree';
+import { launchSolve, type StartOptions } from './launch-solve';
 import { listRuns, type ListOptions, type RunList } from './list-runs';
 import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';
 import { readRetries, type Retry, withWait } from './pending-call';
 import { newRetryId, newRunId } from './run-id';
 import type { LiveEvent } from './live/live-events';
-import { type StreamOptions, tellRun } from './live/stream';
+import { type StreamOptions, Streams } from './live/stream';
+import { requireCriteria } from './search-attributes';
+import { carrying, whileSolving, whileTelling } from './solve-span';
 import { RefusedError, signalRun, updateRun } from './steer';
 import { type Beside, type CallerResult, findCall, giveResults, type ToldCall } from './tools/caller-calls';
 import { reading, resolveTrace } from './whole-trace';
@@ -64,6 +63,8 @@ export interface ConductorClientOptions {
   readonly store?: Store | string;
   /** @default the configuration's `temporal.taskQueue`, else `conductor` */
   readonly taskQueue?: string;
+  /** @default the configuration's `temporal.searchAttributes`; none if `store` is given */
+  readonly searchAttributes?: AttributesSetting | undefined;
 }
 
 export type SolveRequest = Omit<SolveInput, 'question' | 'messages' | 'callerTools'> & AskedRequest;
@@ -73,11 +74,6 @@ export interface SolveHandle {
   readonly runId: string;
   /** Waits for the end; failed and cancelled runs give a result too. */
   readonly result: () => Promise<SolveResult>;
-}
-
-export interface StartOptions {
-  /** Notes kept with the run in Temporal, encrypted if payloads are; `attach` returns them. */
-  readonly memo?: Readonly<Record<string, unknown>>;
 }
 
 export interface AttachedSolve extends SolveHandle {
@@ -94,19 +90,22 @@ export class ConductorClient {
   private readonly client: Client;
   private readonly store: Store;
   private readonly taskQueue: string;
-  private readonly followed = new Shared<FollowedRun>();
+  private readonly criteria: readonly Criterion[];
+  private readonly streams = new Streams();
 
   /** @throws ConfigError if the configuration sets `encryption`, and the client's data converter does not encrypt */
-  constructor({ client, config, store, taskQueue }: ConductorClientOptions) {
+  constructor({ client, config, store, taskQueue, searchAttributes }: ConductorClientOptions) {
     this.client = client;
     if (store === undefined) {
       const settings = readGivenConfig(config);
       if (settings.encryption) checkEncrypted(client.options.dataConverter, settings.encryption);
       this.store = configuredStore(settings);
       this.taskQueue = taskQueue ?? settings.temporal.taskQueue;
+      this.criteria = criteriaIn(searchAttributes ?? settings.temporal.searchAttributes);
     } else {
       this.store = typeof store === 'string' ? openStore(store, process.cwd()) : store;
       this.taskQueue = taskQueue ?? DEFAULT_TASK_QUEUE;
+      this.criteria = criteriaIn(searchAttributes);
     }
   }
 
@@ -138,7 +137,7 @@ export class ConductorClient {
   }
 
   async solve(request: SolveRequest, id?: string): Promise<SolveResult> {
-    return (await this.start(request, id)).result();
+    return whileSolving(request, (traced) => this.start(traced, id));
   }
 
   /**
@@ -156,25 +155,21 @@ export class ConductorClient {
    * A caller that resumes `after` a cursor, in any process, gets no event twice, and misses none.
    */
   async *stream(run: SolveRequest | string, options: StreamOptions = {}): AsyncGenerator<LiveEvent> {
-    const id = typeof run === 'string' ? run : (await this.start({ live: true, ...run })).id;
     const { client, store } = this;
-    const retries = (): Promise<Retry[]> => this.retries(id);
-    const watch = (signal: AbortSignal): AsyncGenerator<SolveResult> => this.watch(id, signal);
-    const sources = { id, client, watch, retries, store };
-    const { value: followed, leave } = this.followed.use(id, (closing) => new FollowedRun(sources, closing));
-    try {
-      yield* tellRun(followed, options);
-    } catch (error) {
-      this.followed.forget(id, followed);
-      throw error;
-    } finally {
-      leave();
-    }
+    const tell = (id: string): AsyncGenerator<LiveEvent> => {
+      const retries = (): Promise<Retry[]> => this.retries(id);
+      return this.streams.tell(
+        { id, client, store, retries, watch: (signal) => this.watch(id, signal) },
+        options,
+      );
+    };
+    if (typeof run === 'string') return yield* tell(run);
+    yield* whileTelling(run, (traced) => this.start({ live: true, ...traced }), tell);
   }
 
   /** Returns the length, in characters, of all that is kept in memory for the open streams of a run. */
   streamedLength(id: string): number {
-    return this.followed.find(id)?.length ?? 0;
+    return this.streams.lengthOf(id);
   }
 
   /** Returns the current trace of a run and all its children, running or ended. Needs no worker. */
@@ -184,6 +179,7 @@ export class ConductorClient {
 
   /** Lists the unfinished runs, and the last ended ones. Needs no worker. */
   async list(options: ListOptions = {}): Promise<RunList> {
+    requireCriteria(options.where ?? {}, this.criteria);
     return listRuns(this.client, (id) => this.readNow(id), options);
   }
 
@@ -283,20 +279,10 @@ export class ConductorClient {
     await this.client.workflow.getHandle(id).cancel();
   }
 
-  private async launch(input: SolveInput, id: string, { memo }: StartOptions): Promise<SolveHandle> {
-    const { priority, tenant } = input;
-    // Children and calls inherit them. No key is set unless asked for: Temporal Cloud bills fairness keys.
-    const hasPriority = priority !== undefined || tenant !== undefined;
-    const handle = await this.client.workflow.start(SOLVE_WORKFLOW, {
-      workflowId: id,
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      taskQueue: this.taskQueue,
-      args: [input],
-      memo,
-      ...(hasPriority && { priority: { priorityKey: priority, fairnessKey: tenant } }),
-      staticSummary: previewOf(questionOf(input)).slice(0, 120).replace(/\s+/g, ' '),
-    });
-    return this.handleOf(id, handle.firstExecutionRunId);
+  private async launch(input: SolveInput, id: string, options: StartOptions): Promise<SolveHandle> {
+    const { client, taskQueue, criteria } = this;
+    const place = { client, taskQueue, criteria };
+    return this.handleOf(id, await launchSolve(place, await carrying(input), id, options));
   }
 
   private handleOf(id: string, runId: string): SolveHandle {

@@ -6,12 +6,13 @@ export {
   type ConductorClientOptions,
   type SolveHandle,
   type SolveRequest,
-  type StartOptions,
 } from './conductor-client';
+export { describeRun } from './find-runs';
 export { HistoryDecoder, readHistory } from './history';
+export { addAttributes, compareAttributes, creationOf, SearchAttributeError } from './search-attributes';
+export type { StartOptions } from './launch-solve';
 export {
   completedSolves,
-  describeRun,
   findByPrefix,
   type ListedRun,
   type ListOptions,
@@ -22,9 +23,18 @@ export {
 export type { LiveEvent } from './live/live-events';
 export { BadCursorError, readCursor } from './live/told-state';
 export type { Retry } from './pending-call';
-export { isPolled } from './pollers';
+export { isPolled, readQueue } from './pollers';
+export {
+  commandOnVersion,
+  type DeployedVersion,
+  nameOfVersion,
+  pinOf,
+  readVersions,
+  whyRunsWait,
+} from './versions';
 export { BadRetryError, type RetryRequest } from './retry';
 export { newEvaluationId, newRunId, randomPart } from './run-id';
+export { SolveSpan } from './solve-span';
 export { isNotFound, NotAllowedError, RefusedError, signalRun, unlessNotFound, updateRun } from './steer';
 export { type StreamOptions, streamRun } from './live/stream';
 export {

@@ -1,14 +1,16 @@
-import { type Client, WorkflowClient, type WorkflowExecutionInfo } from '@temporalio/client';
-import type { Payload } from '@temporalio/common';
+import type { Client } from '@temporalio/client';
 import { reasonOf } from '../errors';
-import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../protocol/names';
+import { SOLVE_PART_WORKFLOW } from '../protocol/names';
+import { meets, type RunCriteria } from '../protocol/search-attributes';
 import type { SolveTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
 import { whyDegraded } from '../trace/describe';
+import { isUnfinishedState, isWithinFilter, type RunFilter } from '../trace/run-filter';
 import { eachInParallel } from '../store/store';
+import { countRuns, describeRuns, findRuns, type FoundRun, type Sought } from './find-runs';
 import { isPolled } from './pollers';
 import { abbreviates } from './run-id';
-import { isNotFound, unlessNotFound } from './steer';
+import { isNotFound } from './steer';
 
 /** A run as a list shows it; its cost includes its children. */
 export interface ListedRun {
@@ -30,12 +32,14 @@ export interface ListedRun {
   readonly endedAt: string | null;
 }
 
-export interface ListOptions {
-  /** Number of ended runs, the latest first. @default 10 */
+export interface ListOptions extends RunFilter {
+  /** Most ended runs, the latest first. @default 10 */
   readonly ended?: number;
-  /** Lists only runs that ended by this time. To page, pass the end of the last run, which the next page repeats. */
+  /** Lists only runs that ended by this time: to page, `earlier` of the page before, whose last run is repeated. */
   readonly endedBefore?: string | undefined;
   readonly taskQueue?: string;
+  /** Lists only runs with these values, which the configuration must have them started with (`searchAttributes`). */
+  readonly where?: RunCriteria;
   /** Prefix of the ids to list. */
   readonly prefix?: string;
   /** Ids of runs to include even if unlisted, since the server lists runs a second late. Unknown ones are skipped. */
@@ -45,64 +49,125 @@ export interface ListOptions {
 export interface RunList {
   /** Unfinished runs before ended ones, each newest first. */
   readonly runs: readonly ListedRun[];
+  /** Unfinished runs that were counted, but not read. */
   readonly unlisted: number;
+  /** End of the last ended run that was looked at, if there are earlier ones; null if there are none, or none were asked for. */
+  readonly earlier: string | null;
 }
 
 /** Most unfinished runs that are read; any more are only counted. */
 const MOST_UNFINISHED = 100;
 
-type FoundRun = Pick<
-  WorkflowExecutionInfo,
-  'workflowId' | 'runId' | 'type' | 'taskQueue' | 'status' | 'startTime' | 'closeTime'
->;
+/** Most ended runs in which words are sought: the server keeps no questions, so each is read. */
+const MOST_SEARCHED = 500;
 
-/** Runs to find: all solves, except as far as a field is set. */
-interface Sought {
-  readonly type?: string;
-  readonly taskQueue?: string | undefined;
-  readonly prefix?: string | undefined;
-  readonly status?: 'running' | 'ended' | 'completed';
-  readonly endedBefore?: string | undefined;
-}
+/** Runs that are read at once. */
+const AT_ONCE = 16;
 
-/** Lists solves, including those that a workflow of the user's started, but no parts of other runs. Needs no worker. */
+/**
+ * Lists solves, including those that a workflow of the user's started, but no parts of other runs. Needs no worker.
+ * The server narrows by state and start as far as it knows them; each run's trace decides.
+ */
 export async function listRuns(
   client: Client,
   readTrace: (id: string) => Promise<SolveTrace>,
-  { ended = 10, endedBefore, taskQueue, prefix, known = [] }: ListOptions,
+  options: ListOptions,
 ): Promise<RunList> {
-  const running: Sought = { taskQueue, prefix, status: 'running' };
-  const isFirstPage = endedBefore === undefined;
-  const unfinished = isFirstPage ? await findRuns(client, running, MOST_UNFINISHED) : [];
-  const over = await findRuns(client, { ...running, status: 'ended', endedBefore }, ended);
-  const listed = unfinished.length;
-  const unlisted = listed < MOST_UNFINISHED ? 0 : (await countRuns(client, running)) - listed;
-  const found = new Map([...over, ...unfinished].map((run) => [run.workflowId, run]));
+  const { ended = 10, known = [], where = {} } = options;
+  const { going, unlisted } = await findGoing(client, options);
+  const { over, isCut } = await findOver(client, options);
+  const found = new Map(going.map((run) => [run.workflowId, run]));
+  const others = latestOfEach(over).filter(({ workflowId }) => !found.has(workflowId));
+  const ids = new Set([...going, ...others].map(({ workflowId }) => workflowId));
   for (const run of await describeRuns(
     client,
-    known.filter((id) => !found.has(id)),
+    known.filter((id) => !ids.has(id)),
   )) {
-    if (isUnfinished(run) || ended > 0) found.set(run.workflowId, run);
+    const isListed = isUnfinished(run) || ended > 0;
+    if (isListed && meets(run.typedSearchAttributes, where)) found.set(run.workflowId, run);
   }
-  const polled = new Map<string, boolean>();
-  const queues = new Set([...found.values()].filter(isUnfinished).map((run) => run.taskQueue));
-  await eachInParallel(queues, async (queue) => {
-    polled.set(queue, await isPolled(client, queue));
-  });
-  const runs: ListedRun[] = [];
-  await eachInParallel(found.values(), async (run) => {
+  const served = await servedQueues(client, found.values());
+  const list = async (run: FoundRun): Promise<ListedRun | undefined> => {
     // Undefined if its retention has ended meanwhile, a reason if this client cannot read it.
     const trace = await readTrace(run.workflowId).catch((error: unknown) =>
       isNotFound(error) ? undefined : reasonOf(error),
     );
-    if (trace !== undefined) runs.push(toListed(run, trace, polled.get(run.taskQueue) ?? false));
-  });
+    if (trace === undefined) return undefined;
+    const listed = toListed(run, trace, served.has(run.taskQueue));
+    return isWithinFilter(listed, options) ? listed : undefined;
+  };
+  const first = await collect([...found.values()], Infinity, list);
+  const then = await collect(others, ended, list);
+  const runs = [...first.runs, ...then.runs];
   runs.sort((one, other) => Date.parse(other.startedAt) - Date.parse(one.startedAt));
   const isGoing = ({ status }: ListedRun): boolean => status === 'running';
   return {
     runs: [...runs.filter(isGoing), ...runs.filter((run) => !isGoing(run)).slice(0, ended)],
     unlisted,
+    earlier: isCut || then.last !== others.at(-1) ? endOf(then.last) : null,
   };
+}
+
+function endOf(run: FoundRun | undefined): string | null {
+  return run?.closeTime?.toISOString() ?? null;
+}
+
+/** Finds unfinished runs, and counts those beyond the most that are read. Only a first page has them. */
+async function findGoing(
+  client: Client,
+  { endedBefore, state, ...sought }: ListOptions,
+): Promise<{ readonly going: readonly FoundRun[]; readonly unlisted: number }> {
+  const isAsked = endedBefore === undefined && (state === undefined || isUnfinishedState(state));
+  if (!isAsked) return { going: [], unlisted: 0 };
+  const running: Sought = { ...sought, status: 'running' };
+  const going = await findRuns(client, running, MOST_UNFINISHED);
+  const unlisted = going.length < MOST_UNFINISHED ? 0 : (await countRuns(client, running)) - going.length;
+  return { going, unlisted };
+}
+
+/** Finds ended runs, the latest first, and says whether there may be more. */
+async function findOver(
+  client: Client,
+  { ended = 10, state, words = '', ...sought }: ListOptions,
+): Promise<{ readonly over: readonly FoundRun[]; readonly isCut: boolean }> {
+  if (ended === 0 || (state !== undefined && isUnfinishedState(state))) return { over: [], isCut: false };
+  const most = words === '' ? ended : Math.max(ended, MOST_SEARCHED);
+  const over = await findRuns(client, { ...sought, status: state ?? 'ended' }, most);
+  return { over, isCut: over.length === most };
+}
+
+/** Leaves out earlier runs with the id of a later one, as a reset leaves them. */
+function latestOfEach(runs: readonly FoundRun[]): FoundRun[] {
+  const ids = runs.map(({ workflowId }) => workflowId);
+  return runs.filter(({ workflowId }, index) => ids.indexOf(workflowId) === index);
+}
+
+/** Returns the task queues of unfinished runs that a worker polls. */
+async function servedQueues(client: Client, runs: Iterable<FoundRun>): Promise<ReadonlySet<string>> {
+  const queues = new Set([...runs].filter(isUnfinished).map((run) => run.taskQueue));
+  const served = new Set<string>();
+  await eachInParallel(queues, async (queue) => {
+    if (await isPolled(client, queue)) served.add(queue);
+  });
+  return served;
+}
+
+/** Lists runs in order until there are enough. Returns the last one that was looked at, too. */
+async function collect(
+  found: readonly FoundRun[],
+  enough: number,
+  list: (run: FoundRun) => Promise<ListedRun | undefined>,
+): Promise<{ readonly runs: readonly ListedRun[]; readonly last: FoundRun | undefined }> {
+  const runs: ListedRun[] = [];
+  for (let from = 0; from < found.length; from += AT_ONCE) {
+    const portion = found.slice(from, from + AT_ONCE);
+    const listed = await Promise.all(portion.map(list));
+    for (const [index, run] of listed.entries()) {
+      if (run !== undefined) runs.push(run);
+      if (runs.length === enough) return { runs, last: portion[index] };
+    }
+  }
+  return { runs, last: found.at(-1) };
 }
 
 /** Returns solves that completed, newest first; `ended` also counts those that ended without an answer. */
@@ -117,12 +182,12 @@ export async function completedSolves(
   };
 }
 
-/** Statuses with the same name in Temporal; all others are failures. */
-const STATUSES = ['running', 'completed', 'cancelled'] as const;
-
 function isUnfinished({ status }: FoundRun): boolean {
   return status.name === 'RUNNING';
 }
+
+/** Statuses with the same name in Temporal; all others are failures. */
+const STATUSES = ['running', 'completed', 'cancelled'] as const;
 
 /** @param trace a reason if this client cannot read the run */
 function toListed(
@@ -194,54 +259,4 @@ export async function findByPrefix(
   const parts: Sought = { type: SOLVE_PART_WORKFLOW, prefix };
   const ids = solves.length > 0 ? solves : idsOf(await findRuns(client, parts, MOST_UNFINISHED));
   return [...new Set(ids)];
-}
-
-async function findRuns(client: Client, sought: Sought, most: number): Promise<FoundRun[]> {
-  if (most === 0) return [];
-  const query = queryOf(sought);
-  const runs: FoundRun[] = [];
-  for await (const run of withoutMemos(client).list({ query, pageSize: Math.min(most, 1000) })) {
-    if (runs.push(run) === most) break;
-  }
-  return runs;
-}
-
-/** Returns a client that reads every memo as empty: one that it could not decrypt would make a whole list fail. */
-export function withoutMemos({ workflow: { options }, connection }: Client): WorkflowClient {
-  const empty = (payloads: Payload[]): Promise<Payload[]> =>
-    Promise.resolve(payloads.map(() => ({ metadata: { encoding: Buffer.from('binary/null') } })));
-  const dataConverter = { payloadCodecs: [{ encode: empty, decode: empty }] };
-  return new WorkflowClient({ ...options, connection, dataConverter });
-}
-
-async function countRuns(client: Client, sought: Sought): Promise<number> {
-  return (await client.workflow.count(queryOf(sought))).count;
-}
-
-const STATUS = { running: "= 'Running'", ended: "!= 'Running'", completed: "= 'Completed'" } as const;
-
-function queryOf({ type = SOLVE_WORKFLOW, taskQueue, prefix, status, endedBefore }: Sought): string {
-  const conditions = [
-    `WorkflowType = '${type}'`,
-    taskQueue !== undefined && `TaskQueue = ${quoted(taskQueue)}`,
-    prefix !== undefined && `WorkflowId STARTS_WITH ${quoted(prefix)}`,
-    status !== undefined && `ExecutionStatus ${STATUS[status]}`,
-    // The server keeps times more precisely than in milliseconds.
-    endedBefore !== undefined && `CloseTime <= '${new Date(Date.parse(endedBefore) + 1).toISOString()}'`,
-  ];
-  return conditions.filter(Boolean).join(' AND ');
-}
-
-function quoted(value: string): string {
-  return `'${value.replace(/['\\]/g, '\\$&')}'`;
-}
-
-async function describeRuns(client: Client, ids: readonly string[]): Promise<FoundRun[]> {
-  const runs = await Promise.all(ids.map((id) => describeRun(client, id)));
-  return runs.filter((run) => run !== null);
-}
-
-/** Describes a workflow; null if the server does not know it. */
-export async function describeRun(client: Client, id: string): Promise<FoundRun | null> {
-  return unlessNotFound(withoutMemos(client).getHandle(id).describe());
 }

@@ -56,6 +56,7 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
     ...input,
     // Whoever starts it again is not the caller that brought functions.
     callerTools: undefined,
+    traceparent: undefined,
     ...(limits && { limits: { ...input.limits, ...limits } }),
     ...rightsAfter(input, request),
     given: { plan: { steps }, outputs },

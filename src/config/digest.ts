@@ -3,7 +3,14 @@ import type { ConfigDigest } from '../protocol/activity-contract';
 import type { Config } from './schema';
 
 /** Settings in which two processes may differ: how a run is found, what commands adapt to a server, and what gateways do. */
-const OF_THE_PLACE = ['temporal.taskQueue', 'temporal.namespace', 'temporal.heartbeat', 'gateway'];
+const OF_THE_PLACE = [
+  'temporal.taskQueue',
+  'temporal.namespace',
+  'temporal.heartbeat',
+  'temporal.searchAttributes',
+  'gateway',
+  'telemetry',
+];
 
 /** Returns hashes that tell versions of a configuration apart and are the same on every machine. */
 export function digestOf(config: Config): ConfigDigest {

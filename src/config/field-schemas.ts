@@ -1,10 +1,19 @@
 import { z } from 'zod';
+import { CRITERIA, SEARCH_ATTRIBUTES } from '../protocol/search-attributes';
 import { isDuration } from './duration';
 
 const A_DURATION = 'expected a duration from 1s to 24d, e.g. 90s, 30m or 2h';
 
 /** Duration in the notation of Temporal's SDK, from one second to 24 days. */
 export const durationSchema = z.string({ error: A_DURATION }).refine(isDuration, { error: A_DURATION });
+
+const AN_ATTRIBUTE = `expected true, or a list of ${Object.values(SEARCH_ATTRIBUTES).join(', ')}`;
+
+/** Names of search attributes of ours; true: all of them. */
+export const attributesSchema = z.union(
+  [z.literal(true), z.array(z.enum(SEARCH_ATTRIBUTES)).min(1).max(CRITERIA.length)],
+  { error: AN_ATTRIBUTE },
+);
 
 export const tokens = z.int().positive().max(10_000_000);
 

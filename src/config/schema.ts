@@ -8,6 +8,7 @@ import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { callPriceSchema } from '../protocol/tool-cards';
 import { someOf } from './errors';
 import {
+  attributesSchema,
   baseUrlSchema,
   callsPerSecondSchema,
   capabilitiesSchema,
@@ -196,6 +197,8 @@ const temporalSchema = z
     queuePerProvider: z.boolean().default(false),
     callsPerSecond: callsPerSecondSchema.exactOptional(),
     heartbeat: durationSchema.default('30s'),
+    /** Search attributes that solves are started with; true: all. The namespace must have them. */
+    searchAttributes: attributesSchema.exactOptional(),
   })
   .refine(({ queuePerProvider, callsPerSecond }) => callsPerSecond === undefined || queuePerProvider, {
     path: ['callsPerSecond'],
@@ -246,6 +249,12 @@ const sections = z.strictObject({
       codec: z.literal('own').exactOptional(),
     })
     .exactOptional(),
+  telemetry: z
+    .strictObject({
+      /** Whether spans carry prompts and answers, in plain text; absent: the environment decides. */
+      content: z.enum(['none', 'spans']).exactOptional(),
+    })
+    .default({}),
   /** Model that judges answers to questions with `verify: true` if the grader's rules reject them. */
   verifier: verifierSchema.exactOptional(),
   /** Training settings, checked by `temporal-conductor/training` and not here. */

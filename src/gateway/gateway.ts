@@ -7,6 +7,7 @@ import type { Store } from '../store/store';
 import type { DayBudgets } from './access/day-budget';
 import type { Key, KeyChecker, RequestRates } from './access/keys';
 import type { OpenStreams } from './access/streams';
+import type { AwaitedSolves } from './awaited';
 import type { Closing } from './closing';
 import type { Metrics } from './metrics';
 import type { Refusal } from './refusal';
@@ -36,6 +37,7 @@ export interface Gateway extends GatewayOptions {
   readonly rates: RequestRates;
   readonly streams: OpenStreams;
   readonly handovers: Handovers;
+  readonly awaited: AwaitedSolves;
   readonly workers: Workers;
   readonly metrics: Metrics;
   readonly closing: Closing;

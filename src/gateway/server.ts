@@ -6,6 +6,7 @@ import { listen, type Listening } from '../network/listen';
 import { type Store, sweep, timeAgo } from '../store/store';
 import { within } from '../runtime/turns';
 import { buildApp } from './app';
+import { AwaitedSolves } from './awaited';
 import { Closing } from './closing';
 import { DayBudgets, DAYS } from './access/day-budget';
 import type { Gateway, GatewayOptions } from './gateway';
@@ -96,6 +97,7 @@ function partsOf(options: GatewayOptions): Gateway {
     rates: new RequestRates(),
     streams: new OpenStreams(),
     handovers: new Handovers(store, new Pulse(store)),
+    awaited: new AwaitedSolves(),
     workers: new Workers(temporal, config.temporal.taskQueue),
     metrics: new Metrics(),
     closing: new Closing(),

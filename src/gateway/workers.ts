@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { isPolled } from '../client';
+import { readQueue, whyRunsWait } from '../client';
 import { Refusal } from './refusal';
 
 /** How long a found worker is assumed to poll, and how long a miss limits `require` to one attempt. */
@@ -10,10 +10,12 @@ const LOOKS = 10;
 const LOOK_MS = 300;
 const BACK_SECONDS = 5;
 
-/** Checks whether a worker polls the task queue; a cache spares most requests the lookup. */
+/** Checks whether a worker takes new runs of the task queue; a cache spares most requests the lookup. */
 export class Workers {
   private seenAt = -Infinity;
   private missedAt = -Infinity;
+  /** Why a new run would wait for a worker, as last seen. */
+  private problem = '';
 
   constructor(
     private readonly temporal: Client,
@@ -22,9 +24,16 @@ export class Workers {
 
   async areThere(): Promise<boolean> {
     if (Date.now() - this.seenAt < BELIEVED_MS) return true;
-    if (!(await isPolled(this.temporal, this.taskQueue))) return false;
-    this.seenAt = Date.now();
-    return true;
+    const { temporal, taskQueue } = this;
+    const queue = await readQueue(temporal, taskQueue);
+    const remedy = 'start "temporal-conductor worker", and try again';
+    const problem =
+      queue.pollers.length === 0
+        ? `no worker polls task queue ${taskQueue}: ${remedy}`
+        : whyRunsWait(taskQueue, queue);
+    this.problem = problem ?? '';
+    if (problem === null) this.seenAt = Date.now();
+    return problem === null;
   }
 
   /** @throws Refusal if no worker appears within a few seconds: the request would wait indefinitely */
@@ -35,7 +44,6 @@ export class Workers {
       if (looks > 1) await pause(LOOK_MS);
     }
     this.missedAt = Date.now();
-    const message = `no worker polls task queue ${this.taskQueue}: start "temporal-conductor worker", and try again`;
-    throw new Refusal(503, message, { reason: 'no_worker', retryAfterSeconds: BACK_SECONDS });
+    throw new Refusal(503, this.problem, { reason: 'no_worker', retryAfterSeconds: BACK_SECONDS });
   }
 }

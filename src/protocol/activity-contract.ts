@@ -36,9 +36,10 @@ export interface RunTask {
   readonly answerSchema?: Text;
 }
 
-/** What must be carried out with the store in which its run began. */
-interface OfStore {
+/** What must be carried out with the store in which its run began, and is traced below the run's span. */
+interface OfRun {
   readonly storeId?: string | undefined;
+  readonly traceparent?: string | undefined;
 }
 
 export interface ResolveRunResult extends RunTask {
@@ -67,7 +68,7 @@ export interface PlanningRun {
 
 export type Reserved<Request> = Request & { readonly allowance: Allowance };
 
-export interface WritePlanRequest extends RunTask, OfStore {
+export interface WritePlanRequest extends RunTask, OfRun {
   readonly rootId: string;
   readonly round: number;
   readonly repairs: readonly FailedReply[];
@@ -101,7 +102,7 @@ export interface VisibleStep {
   readonly output: Text;
 }
 
-export interface WorkerRequest extends RunTask, OfStore {
+export interface WorkerRequest extends RunTask, OfRun {
   readonly rootId: string;
   /** With round, step and worker, identifies the call in place of Temporal's ids: it is the same in every run. */
   readonly identity?: string;
@@ -140,7 +141,7 @@ export interface CallProgress {
   readonly waitsForStore?: string | undefined;
 }
 
-export interface BookedCall extends OfStore {
+export interface BookedCall extends OfRun {
   readonly rootId: string;
   readonly call: Call;
   readonly startedAt: string;

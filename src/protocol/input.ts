@@ -5,6 +5,7 @@ import { MAX_CALLER_TOOLS } from './caller-tools';
 import { planSchema } from './solve';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from './messages';
 import { runLimitsSchema, runSchema, solveRunSchema } from './cards';
+import { A_TRACEPARENT, TRACEPARENT } from './rules';
 import { INLINE_BYTES, isText, MAX_INLINE_QUESTION_BYTES, type Text } from './text';
 
 // The local activity that every run begins with checks inputs. The sandbox imports only types, since zod would double
@@ -182,6 +183,8 @@ const solveFields = z.strictObject({
   seed: z.int().optional(),
   /** Streams texts as they are written: see `ConductorClient.stream`. */
   live: z.literal(true).optional(),
+  /** W3C name of the span that the run's own spans hang below: see docs/telemetry.md. */
+  traceparent: z.string().regex(TRACEPARENT, A_TRACEPARENT).optional(),
 });
 
 /** The one argument of workflow `conductorSolve`. */

@@ -1,6 +1,6 @@
 import { isRecord } from '../plan/validate';
 import type { ResolvedRun, RunLimits } from './cards';
-import type { Rights, SolveInput } from './input';
+import type { ConductorChange, Rights, SolveInput } from './input';
 import type { LimitsChange, Sender } from './messages';
 import { findFault, given, isString, orNull, type Rules } from './rules';
 
@@ -25,8 +25,21 @@ export function allowsModel(models: readonly string[] | null, model: string): bo
 /** Whether a run's key may have its Conductor asked. If not, it may only give plans of the workers it may use. */
 export function mayPlan({ rights, conductor = {} }: Bound): boolean {
   if (rights === undefined) return true;
-  const named = conductor.checkpoint ?? conductor.name;
-  return allowsModel(rights.models, named === undefined ? CONDUCTOR_MODEL : `${CONDUCTOR_MODEL}/${named}`);
+  return allowsModel(rights.models, conductorModel(conductor));
+}
+
+/** Returns the model name that stands for a Conductor with its team. */
+function conductorModel({ checkpoint, name }: ConductorChange): string {
+  const named = checkpoint ?? name;
+  return named === undefined ? CONDUCTOR_MODEL : `${CONDUCTOR_MODEL}/${named}`;
+}
+
+/** Returns the model name that asks for such a run. */
+export function modelOf({ conductor = {}, given, pool: { allow = [] } = {} }: SolveInput): string {
+  const [worker, ...others] = allow;
+  // A given plan and a pool of one: the gateway's clients ask so for a worker alone.
+  if (given !== undefined && worker !== undefined && others.length === 0) return workerModel(worker);
+  return conductorModel(conductor);
 }
 
 /** Returns the ids of the workers that a run's key may use: the Conductor's whole team, or those it may ask alone. */

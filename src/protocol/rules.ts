@@ -92,3 +92,7 @@ export const givenModel: Rule = {
   isMet: (card) => isRecord(card) && card.kind === 'model',
   expected: 'the card of a model',
 };
+
+/** W3C `traceparent` of version 00 (https://www.w3.org/TR/trace-context): trace id, span id, flags. */
+export const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+export const A_TRACEPARENT = 'expected a W3C traceparent: 00-<32 hex digits>-<16>-<2>, in lower case';

@@ -126,6 +126,7 @@ export interface ToolTurn {
 export interface ToolRequest {
   readonly rootId: string;
   readonly storeId?: string | undefined;
+  readonly traceparent?: string | undefined;
   /** In place of Temporal's ids, for a call that is the same in every run. */
   readonly identity?: string | undefined;
   readonly round: number;

@@ -8,9 +8,9 @@ export const ASKED_RUNS = 'gateway/asked/';
 const noteSchema = z.object({
   /**
    * What became of the run's answer. `told`: it is being sent, or its gateway died; `cut`: it broke off; `whole`: all of
-   * it was sent; `left`: its client left, and had the run cancelled.
+   * it was sent; `failed`: an error was sent in its place; `left`: its client left, and had the run cancelled.
    */
-  state: z.enum(['told', 'cut', 'whole', 'left']),
+  state: z.enum(['told', 'cut', 'whole', 'failed', 'left']),
   /** Gateway process that sends the answer. */
   gateway: z.string(),
   /** Tells the latest sending from those before it. */

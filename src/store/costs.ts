@@ -1,6 +1,6 @@
 import { DAY_MS } from '../config/duration';
 import { TOOL_CALL_ID } from '../protocol/tool-use';
-import { type LedgerRow, readRow, rowPlace, streamRowKeys } from './ledger';
+import { type LedgerRow, readRow, rowPlace } from './ledger';
 import { type CostGroup, type CostLine, type CalendarDay, eachInParallel, type Store } from './store';
 
 export interface CostQuery {
@@ -55,6 +55,19 @@ export async function sumCosts(
   const counted = [...sums.values()].filter(({ name }) => name.startsWith(prefix));
   const lines = counted.sort(by.startsWith('day') ? byName : mostExpensiveFirst);
   return { by, lines, total: lines.reduce(add, { name: 'total', ...EMPTY }) };
+}
+
+/** Yields the key of every row as the store finds it: there may be millions. */
+async function* streamRowKeys(store: Store): AsyncGenerator<string> {
+  let run = '';
+  let seen = new Set<string>();
+  for await (const { key } of store.entries('ledger/')) {
+    const [, runId = ''] = key.split('/');
+    if (runId !== run) [run, seen] = [runId, new Set()];
+    // During a change of encryption keys, an object may exist twice, both times in the folder of its run.
+    if (!seen.has(key)) yield key;
+    seen.add(key);
+  }
 }
 
 /** Maps what a row holds to the name of its group. The id of a solve that the gateway started begins with that of its key. */

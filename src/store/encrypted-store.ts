@@ -1,6 +1,6 @@
 import type { KeyRing } from '../encryption/key-ring';
 import { folderOfPrefix, keyOfName, nameOfKey, openContent, sealContent } from '../encryption/seal';
-import type { SharedStates, Store, StoredEntry } from './store';
+import type { Entries, SharedStates, Store, StoredEntry } from './store';
 
 /**
  * Store around another one that encrypts contents and every digest in a name. Equal contents under one key give equal
@@ -12,6 +12,7 @@ export class EncryptedStore implements Store {
   /** Passed through as they are: counts under hashed names, which need no secrecy. */
   readonly rates: SharedStates | undefined;
   readonly append: Store['append'];
+  readonly createWith: Store['createWith'];
   readonly onAppend: Store['onAppend'];
   /** Passed through: it is no secret, and outlives every key. */
   readonly id: Store['id'];
@@ -24,11 +25,17 @@ export class EncryptedStore implements Store {
     this.rates = inner.rates;
     this.id = inner.id?.bind(inner);
     const { first } = keys;
+    const sealed = (entries: Entries): Entries =>
+      entries.map(([key, bytes]) => [nameOfKey(key, first), sealContent(bytes, key, first)]);
     const append = inner.append?.bind(inner);
-    this.append =
-      append &&
-      ((entries) =>
-        append(entries.map(([key, bytes]) => [nameOfKey(key, first), sealContent(bytes, key, first)])));
+    this.append = append && ((entries) => append(sealed(entries)));
+    const createWith = inner.createWith?.bind(inner);
+    this.createWith =
+      createWith &&
+      (async (key, bytes, others) => {
+        if (await this.hasUnderOther(key)) return false;
+        return createWith(nameOfKey(key, first), sealContent(bytes, key, first), sealed(others));
+      });
     const onAppend = inner.onAppend?.bind(inner);
     this.onAppend =
       onAppend &&
@@ -51,12 +58,9 @@ export class EncryptedStore implements Store {
   }
 
   async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    if (await this.hasUnderOther(key)) return false;
     const { first } = this.keys;
-    const name = nameOfKey(key, first);
-    const others = this.namesOf(key).filter((each) => each !== name);
-    const found = await Promise.all(others.map((each) => this.inner.stat(each)));
-    if (found.some((entry) => entry !== null)) return false;
-    return this.inner.create(name, sealContent(bytes, key, first));
+    return this.inner.create(nameOfKey(key, first), sealContent(bytes, key, first));
   }
 
   async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
@@ -98,6 +102,14 @@ export class EncryptedStore implements Store {
       const isNewer = entry !== null && (best === null || entry.modifiedAt > best.modifiedAt);
       return isNewer ? entry : best;
     }, null);
+  }
+
+  /** Whether an entry was written under another encryption key than the first. */
+  private async hasUnderOther(key: string): Promise<boolean> {
+    const name = nameOfKey(key, this.keys.first);
+    const others = this.namesOf(key).filter((each) => each !== name);
+    const found = await Promise.all(others.map((each) => this.inner.stat(each)));
+    return found.some((entry) => entry !== null);
   }
 
   private async hiddenName(key: string): Promise<string> {

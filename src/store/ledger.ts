@@ -1,7 +1,7 @@
 import type { Call } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import type { TakenTurn } from '../protocol/tool-use';
-import { readStoredJson, type Store } from './store';
+import { type Entries, readStoredJson, type Store } from './store';
 import { holdsText } from './texts';
 
 /**
@@ -59,19 +59,6 @@ export function rowPlace(key: string): Pick<LedgerRow, 'runId' | 'callId' | 'att
   return { runId, callId, attempt: parseInt(attempt, 10) };
 }
 
-/** Yields the key of every row as the store finds it: there may be millions. */
-export async function* streamRowKeys(store: Store): AsyncGenerator<string> {
-  let run = '';
-  let seen = new Set<string>();
-  for await (const { key } of store.entries('ledger/')) {
-    const [, runId = ''] = key.split('/');
-    if (runId !== run) [run, seen] = [runId, new Set()];
-    // During a change of encryption keys, an object may exist twice, both times in the folder of its run.
-    if (!seen.has(key)) yield key;
-    seen.add(key);
-  }
-}
-
 function rowKey(row: LedgerRow): string {
   return `${callFolder(row)}${row.attempt}.json`;
 }
@@ -91,16 +78,20 @@ export interface KeptAnswer {
 }
 
 /**
- * Keeps an answer under its call id, so that the call is not paid for again after a crash. The first answer kept is
- * final and is returned; it may come from another attempt that ran at the same time.
+ * Keeps an answer under its call id, with its texts and its row: the call is not paid for again after a crash. The first
+ * answer kept is final and is returned; it may come from another attempt that ran at the same time.
  */
-export async function keepAnswer(store: Store, answer: KeptAnswer): Promise<KeptAnswer> {
-  const { callId } = answer.row;
-  const key = answerKey('answers', callId);
-  const bytes = Buffer.from(JSON.stringify(answer));
-  if (await store.create(key, bytes)) return answer;
-  const first = await findAnswer(store, callId);
+export async function keepAnswer(store: Store, answer: KeptAnswer, texts: Entries = []): Promise<KeptAnswer> {
+  const { row } = answer;
+  const key = answerKey('answers', row.callId);
+  const [bytes, closed] = [answer, row].map((each) => Buffer.from(JSON.stringify(each))) as [Buffer, Buffer];
+  if (await store.createWith?.(key, bytes, [...texts, [rowKey(row), closed]])) return answer;
+  // One by one: what an answer refers to comes before it, and the end of its row, which says that no answer is to come,
+  // after it.
+  await Promise.all(texts.map((text) => store.write(...text)));
+  const first = (await store.create(key, bytes)) ? answer : await findAnswer(store, row.callId);
   if (first === null) await store.write(key, bytes);
+  await writeRow(store, row);
   return first ?? answer;
 }
 

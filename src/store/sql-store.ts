@@ -1,8 +1,10 @@
+import { errorFactsOf } from '../errors';
 import { idIn } from './store-id';
 import {
   checkStoreKey,
   type CostGroup,
   type CostLine,
+  type Entries,
   keysOf,
   type SharedState,
   type SharedStates,
@@ -59,6 +61,10 @@ const SUMS = Object.entries({
 
 const PAGE = 1000;
 
+const OVERWRITTEN = 'modified = excluded.modified, bytes';
+/** Codes of SQLite and of PostgreSQL for NULL where a value belongs. */
+const NULL_REFUSED: ReadonlySet<string> = new Set(['SQLITE_CONSTRAINT_NOTNULL', '23502']);
+
 interface FoundEntry {
   readonly key: string;
   readonly bytes: number;
@@ -73,12 +79,10 @@ export abstract class SqlStore implements Store {
   protected abstract readonly changes: (sql: string, ...values: readonly Value[]) => Promise<boolean>;
   /** Whether the database exists: a read must not create one. */
   protected abstract isThere(): boolean;
-  protected readonly insert: string;
   private readonly find: string;
 
   protected constructor(private readonly dialect: Dialect) {
-    const { schema, now, millisecondsOf } = dialect;
-    this.insert = `INSERT INTO ${schema}entries (key, modified, bytes) VALUES ($1, ${now}, $2)`;
+    const { schema, millisecondsOf } = dialect;
     // The length is known without reading the bytes.
     this.find = `SELECT key, length(bytes) AS bytes, ${millisecondsOf('modified')} AS modified FROM ${schema}entries`;
   }
@@ -92,25 +96,37 @@ export abstract class SqlStore implements Store {
   }
 
   async write(key: string, bytes: Uint8Array): Promise<void> {
-    checkStoreKey(key);
-    const sql = `${this.insert} ON CONFLICT (key) DO UPDATE SET modified = excluded.modified, bytes = excluded.bytes`;
-    await this.query(sql, key, bytes);
+    await this.query(...this.insertion([[key, bytes]], `UPDATE SET ${OVERWRITTEN} = excluded.bytes`));
   }
 
   async create(key: string, bytes: Uint8Array): Promise<boolean> {
-    checkStoreKey(key);
-    return this.changes(`${this.insert} ON CONFLICT (key) DO NOTHING`, key, bytes);
+    return this.changes(...this.insertion([[key, bytes]], 'NOTHING'));
   }
 
-  /** Inserts all entries in one statement, and so in one commit. */
-  async append(entries: readonly (readonly [key: string, bytes: Uint8Array])[]): Promise<void> {
+  async createWith(key: string, bytes: Uint8Array, others: Entries): Promise<boolean> {
+    // NULL, which no entry may hold, undoes the whole statement.
+    const unlessFirst = `UPDATE SET ${OVERWRITTEN} = CASE excluded.key WHEN $1 THEN NULL ELSE excluded.bytes END`;
+    try {
+      await this.query(...this.insertion([[key, bytes], ...others], unlessFirst));
+      return true;
+    } catch (error) {
+      const { cause } = Object(error) as { readonly cause?: unknown };
+      if (NULL_REFUSED.has(errorFactsOf(cause).code)) return false;
+      throw error;
+    }
+  }
+
+  async append(entries: Entries): Promise<void> {
+    if (entries.length > 0) await this.query(...this.insertion(entries, 'NOTHING'));
+  }
+
+  /** Returns one statement, and so one commit, with its values. @param conflict what it does about a key that is there */
+  private insertion(entries: Entries, conflict: string): [sql: string, ...values: Value[]] {
     for (const [key] of entries) checkStoreKey(key);
-    if (entries.length === 0) return;
     const { schema, now } = this.dialect;
     const rows = entries.map((_, index) => `($${2 * index + 1}, ${now}, $${2 * index + 2})`).join(', ');
-    const values = entries.flatMap((entry): readonly Value[] => entry);
-    const sql = `INSERT INTO ${schema}entries (key, modified, bytes) VALUES ${rows} ON CONFLICT (key) DO NOTHING`;
-    await this.query(sql, ...values);
+    const sql = `INSERT INTO ${schema}entries (key, modified, bytes) VALUES ${rows} ON CONFLICT (key) DO ${conflict}`;
+    return [sql, ...entries.flatMap((entry): readonly Value[] => entry)];
   }
 
   async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {

@@ -8,7 +8,7 @@ import { explain, errorFactsOf, type ErrorRule } from '../errors';
 import { makeOwnFolder } from '../runtime/own-folder';
 import { Turns } from '../runtime/turns';
 import { type Query, refusal, SqlStore, type Value } from './sql-store';
-import { checkStoreKey, LostStoreError } from './store';
+import { LostStoreError } from './store';
 
 const SCHEMA_VERSION = 1;
 
@@ -94,18 +94,9 @@ export class SqliteStore extends SqlStore {
     return this.opened !== undefined || existsSync(this.path);
   }
 
-  /** Detects an existing key by the constraint, since `changes` would cost two more statements per call of a model. */
-  override async create(key: string, bytes: Uint8Array): Promise<boolean> {
-    checkStoreKey(key);
-    return this.inTurn(async (query) => {
-      try {
-        await query(this.insert, key, bytes);
-        return true;
-      } catch (error) {
-        if (errorFactsOf(error).code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return false;
-        throw error;
-      }
-    });
+  /** Detects an existing key by a constraint, since `changes` takes another statement. */
+  override create(key: string, bytes: Uint8Array): Promise<boolean> {
+    return this.createWith(key, bytes, []);
   }
 
   protected readonly query: Query = (sql, ...values) => this.inTurn((query) => query(sql, ...values));

@@ -27,6 +27,8 @@ export interface Store {
   write(key: string, bytes: Uint8Array): Promise<void>;
   /** Writes only if the key has no entry. Of concurrent calls, at most one returns `true`. */
   create(key: string, bytes: Uint8Array): Promise<boolean>;
+  /** Writes others with an entry that `create` writes, in one commit: all or none. Absent if each has its own commit. */
+  createWith?(key: string, bytes: Uint8Array, others: Entries): Promise<boolean>;
   /** Writes only if the key still holds exactly `was`, as `read` returned it. Of concurrent calls, at most one wins. */
   replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean>;
   stat(key: string): Promise<StoredEntry | null>;
@@ -37,7 +39,7 @@ export interface Store {
   /** Removes the entry under the key unless it was written at `than` or later. Returns the bytes removed, or 0. */
   removeOlder(key: string, than: Date): Promise<number>;
   /** Writes new entries in one batch. Present if a store of this kind is fast enough for texts as models write them. */
-  append?(entries: readonly (readonly [key: string, bytes: Uint8Array])[]): Promise<void>;
+  append?(entries: Entries): Promise<void>;
   /**
    * Calls `wake` soon after entries were appended below `prefix` (`live/<digest>/`). Present if a store of this kind
    * can notify. It may miss some, so callers also need a timer. The returned function ends the subscription.
@@ -57,6 +59,8 @@ export interface Store {
   /** Creates the store's tables, or upgrades them to this version. Absent if the store does so by itself. */
   migrate?(): Promise<Migration>;
 }
+
+export type Entries = readonly (readonly [key: string, bytes: Uint8Array])[];
 
 /** Subset of a store that artifacts need: files passed between trainer and workers, in a folder or a bucket. */
 export type Files = Pick<Store, 'url' | 'read' | 'write' | 'stat' | 'list' | 'entries' | 'removeOlder'>;

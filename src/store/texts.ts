@@ -3,7 +3,7 @@ import { ConductorError } from '../errors';
 import { jsonBytes } from '../plan/plan';
 import { INLINE_BYTES, MAX_TEXT_BYTES, type Text } from '../protocol/text';
 import { recentTexts } from './recent-texts';
-import type { Store } from './store';
+import type { Entries, Store } from './store';
 
 const PREVIEW_CHARACTERS = 120;
 
@@ -29,22 +29,42 @@ export class TextNotFoundError extends ConductorError {
   }
 }
 
+/** Texts that are stored in one commit with what refers to them. */
+export class NewTexts {
+  private readonly byKey = new Map<string, Buffer>();
+
+  constructor(private readonly store: Store) {}
+
+  get entries(): Entries {
+    return [...this.byKey];
+  }
+
+  /** Adds a long text, and returns its reference. A short text is returned as it is. @throws TextTooLargeError */
+  add(text: string, inlineBytes = INLINE_BYTES): Text {
+    const bytes = Buffer.from(text, 'utf8');
+    if (bytes.length <= inlineBytes && jsonBytes(text) <= inlineBytes) return text;
+    if (bytes.length > MAX_TEXT_BYTES) throw new TextTooLargeError(bytes.length);
+    const digest = hash('sha256', bytes);
+    this.byKey.set(textKey(digest), bytes);
+    const ref = `sha256-${digest}`;
+    recentTexts(this.store).set(ref, text);
+    const start = text.slice(0, PREVIEW_CHARACTERS * 2).replace(/\s{1,240}/g, ' ');
+    const preview = start.trim().slice(0, PREVIEW_CHARACTERS);
+    return { ref, bytes: bytes.length, preview };
+  }
+}
+
 /** Stores a long text, once however often it is kept, and returns its reference. A short text is returned as it is. */
 export async function keepText(store: Store, text: string, inlineBytes = INLINE_BYTES): Promise<Text> {
-  const bytes = Buffer.from(text, 'utf8');
-  if (bytes.length <= inlineBytes && jsonBytes(text) <= inlineBytes) return text;
-  if (bytes.length > MAX_TEXT_BYTES) throw new TextTooLargeError(bytes.length);
-  const digest = hash('sha256', bytes);
-  const key = textKey(digest);
-  const entry = await store.stat(key);
-  // eslint-disable-next-line no-restricted-syntax -- any clock is exact enough: 23 hours lie between the two ages
-  const isFresh = entry !== null && entry.modifiedAt.getTime() > Date.now() - REFRESH_AFTER_MS;
-  if (!isFresh) await store.write(key, bytes);
-  const ref = `sha256-${digest}`;
-  recentTexts(store).set(ref, text);
-  const start = text.slice(0, PREVIEW_CHARACTERS * 2).replace(/\s{1,240}/g, ' ');
-  const preview = start.trim().slice(0, PREVIEW_CHARACTERS);
-  return { ref, bytes: bytes.length, preview };
+  const texts = new NewTexts(store);
+  const kept = texts.add(text, inlineBytes);
+  for (const [key, bytes] of texts.entries) {
+    const entry = await store.stat(key);
+    // eslint-disable-next-line no-restricted-syntax -- any clock is exact enough: 23 hours lie between the two ages
+    const isFresh = entry !== null && entry.modifiedAt.getTime() > Date.now() - REFRESH_AFTER_MS;
+    if (!isFresh) await store.write(key, bytes);
+  }
+  return kept;
 }
 
 /** @throws TextNotFoundError, or Error if the bytes do not match the digest in the reference */

@@ -1,4 +1,5 @@
 import type { ToolAnswer } from '../protocol/tool-use';
+import { bytesOf } from './records';
 import { readStoredJson, type Store } from './store';
 
 /** Folder of all calls of tools, with a folder for each run. */
@@ -36,8 +37,9 @@ export class ToolCallRecord {
   }
 
   async read(): Promise<CallState | null> {
-    this.was = await this.store.read(this.key);
-    return (await readStoredJson(this.store, this.key)) as CallState | null;
+    const state = (await readStoredJson(this.store, this.key)) as CallState | null;
+    this.was = state && bytesOf(state);
+    return state;
   }
 
   /** Keeps that the call is about to be sent. Returns false if another attempt has changed its state. */
@@ -59,7 +61,7 @@ export class ToolCallRecord {
   }
 
   private async change(state: CallState): Promise<boolean> {
-    const bytes = Buffer.from(JSON.stringify(state));
+    const bytes = bytesOf(state);
     const { was } = this;
     const isChanged =
       was === null

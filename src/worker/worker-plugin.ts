@@ -13,6 +13,7 @@ import { workerIdentity } from '../runtime/worker-identity';
 import { conductorsOf } from '../config/cards';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
+import { showsContent } from '../config/span-content';
 import { checkEncrypted, forWorker } from '../encryption/codec';
 import { complete } from '../local/complete';
 import type { ConductorActivities } from '../protocol/activity-contract';
@@ -62,6 +63,8 @@ export abstract class WorkerPlugin extends SimplePlugin {
           'temporal-conductor/training instead',
       );
     }
+    // Refuses what it would put on spans before it serves anything.
+    showsContent(config, process.env);
     const tools = createTools(config, store, process.env);
     const solving = createActivities({
       config,

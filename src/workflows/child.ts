@@ -134,7 +134,7 @@ async function runChild(context: RunContext, share: Share, options: ChildOptions
 const MAX_ID_BYTES = 1000;
 
 async function startSolve(
-  { input: { approval, seed, live }, run, limits, payloads, toolBox, depth, rootId, steering }: RunContext,
+  { input: asked, run, limits, payloads, toolBox, depth, rootId, steering }: RunContext,
   { childId, summary, question, maxAnswerTokens, background, ...options }: ChildOptions,
   share: SpendingLimits,
   { depth: maxDepth, hints }: SteeringState,
@@ -143,6 +143,7 @@ async function startSolve(
     const reason = `its id would be longer than the ${MAX_ID_BYTES} bytes that Temporal takes`;
     throw ApplicationFailure.nonRetryable(`no child was started: ${reason}`, FAILURES.badInput);
   }
+  const { approval, seed, live, traceparent } = asked;
   const wallClockMs = Math.max(1, limits.remainingMs());
   const toolset = toolBox.share();
   const childLimits = { ...limits.current, ...share, depth: maxDepth, wallClockMs };
@@ -163,6 +164,7 @@ async function startSolve(
     ...(approval === 'all' && { approval }),
     ...(live === true && { live }),
     seed,
+    traceparent,
   };
   // The history reader tells a step from a review by `parent` in the input (rule 4 of `client/trace-reader.ts`).
   return payloads.start(jsonBytes(input), () =>

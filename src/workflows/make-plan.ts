@@ -202,6 +202,7 @@ function requestFor(context: RunContext, repairs: readonly FailedReply[]): Write
     seed: input.seed,
     ...(input.live === true && { live: input.live }),
     storeId: run.storeId,
+    traceparent: input.traceparent,
   };
 }
 

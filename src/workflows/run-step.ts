@@ -134,7 +134,7 @@ function requestFor(
   worker: RunWorker,
   hasFallback: boolean,
 ): WorkerRequest {
-  const { seed, live, maxAnswerTokens } = input;
+  const { seed, live, maxAnswerTokens, traceparent } = input;
   const held = answers ? { answerSchema, ...answerRoom(worker, maxAnswerTokens) } : {};
   const asked = { question, conversation, ...held };
   const request = { rootId, ...asked, subtask: planned.subtask, sees, round, step, worker };
@@ -148,6 +148,7 @@ function requestFor(
     ...(live === true && worker.kind === 'model' && { live }),
     seed,
     storeId: run.storeId,
+    traceparent,
   };
 }
 

@@ -44,6 +44,8 @@ const ROWS: Row[] = [
   ['depth solve-1 deep', ['deep', 'none for no limit']],
   ['approve solve-1 --edit plan.yaml --reject long', ['--reject', '--edit']],
   ['approve solve-1 --edit no.yaml', ['no.yaml', 'does not exist']],
+  // The questions are read before a key is asked for.
+  ['eval no.jsonl', ['no.jsonl', 'does not exist'], KEYED],
   ['limits solve-1 --calls 1000', ['from 1 to 200']],
   ['train schedule --at 25:00', ['--at', '25:00', 'a time of day such as 03:30']],
   ['train schedule --at 3:5', ['--at', '3:5', 'a time of day such as 03:30']],

@@ -1,4 +1,5 @@
-import { findByPrefix, listRuns } from '../../src/client/list-runs';
+import { findByPrefix, type ListOptions, listRuns } from '../../src/client/list-runs';
+import { SOLVE_WORKFLOW } from '../../src/protocol/names';
 import { step, useStage } from '../support/stage';
 import { until } from '../support/until';
 
@@ -17,6 +18,7 @@ test('a run just started is listed even if the server does not list it yet, and 
   expect(list).toMatchObject({
     runs: [{ id, status: 'running', hasWorker: false, question: 'Who lists me?', costUsd: 0, endedAt: null }],
     unlisted: 0,
+    earlier: null,
   });
   expect(await findByPrefix(blind, id.slice(0, 12), [id])).toEqual([id]);
   await temporal.client.workflow.getHandle(id).terminate();
@@ -55,6 +57,45 @@ test('lists the runs of this task queue: first those that wait for a person, the
     expect((await client.list({ taskQueue: 'another', known: [] })).runs).toEqual([]);
     await temporal.client.workflow.getHandle(id).terminate();
   });
+});
+
+test('a filter by state, start and words finds runs among all, page by page', async () => {
+  const { client, temporal } = stage;
+  const { workflow } = temporal.client;
+  const taskQueue = `${stage.taskQueue}-filter`;
+  const ids: string[] = [];
+  for (const [index, word] of ['oldest', 'older', 'old', 'new'].entries()) {
+    const workflowId = `${taskQueue}-${index}`;
+    const args = [{ question: `Which one is ${word}?` }];
+    const handle = await workflow.start(SOLVE_WORKFLOW, { workflowId, taskQueue, args });
+    ids.push(workflowId);
+    if (word !== 'new') await handle.terminate();
+  }
+  const list = async (options: ListOptions): Promise<readonly [string[], string | null]> => {
+    const { runs, earlier } = await client.list({ taskQueue, ...options });
+    return [runs.map(({ id }) => id), earlier];
+  };
+  await until(
+    () => list({}),
+    ([found]) => found.length === ids.length,
+  );
+  const [oldest = '', older = '', old = '', going = ''] = ids;
+  expect(await list({ state: 'running' })).toEqual([[going], null]);
+  expect(await list({ state: 'waiting' })).toEqual([[], null]);
+  // The server leaves out what is not sought, so that nothing earlier is left to look at.
+  expect(await list({ state: 'completed', ended: 2 })).toEqual([[], null]);
+  expect(await list({ state: 'failed' })).toEqual([[old, older, oldest], null]);
+  const [first, earlier] = await list({ state: 'failed', ended: 2 });
+  expect(first).toEqual([old, older]);
+  expect(await list({ state: 'failed', endedBefore: earlier ?? '' })).toEqual([[older, oldest], null]);
+  // A word is sought beyond the most that are listed, and the search says where it stopped.
+  expect(await list({ words: 'IS oldest', ended: 1 })).toEqual([[oldest], null]);
+  expect(await list({ words: 'older', ended: 1 })).toEqual([[older], expect.any(String)]);
+  expect(await list({ words: 'youngest' })).toEqual([[], null]);
+  const { startTime } = await workflow.getHandle(older).describe();
+  expect(await list({ startedFrom: startTime.toISOString() })).toEqual([[going, old, older], null]);
+  expect(await list({ startedBefore: startTime.toISOString(), ended: 2 })).toEqual([[oldest], null]);
+  await workflow.getHandle(going).terminate();
 });
 
 test('an id is found by its prefix, among children only if no other run has it', async () => {

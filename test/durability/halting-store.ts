@@ -7,6 +7,8 @@ export interface Halt {
   readonly write: 'row' | 'id' | 'answer' | 'completed row';
   /** The worker's id, or `conductor`. */
   readonly of: string;
+  /** The store commits each entry by itself, as a bucket does. */
+  readonly oneByOne?: true;
 }
 
 /**
@@ -25,9 +27,14 @@ export function haltingStore(inner: Store, halt: Halt | null, halted: () => void
     if (isMeant) await standStill();
     return done;
   };
-  const halting: Pick<Store, 'write' | 'create'> = {
+  const halting: Pick<Store, 'write' | 'create' | 'createWith'> = {
     write: (key, bytes) => around(key, bytes, () => inner.write(key, bytes)),
     create: (key, bytes) => around(key, bytes, () => inner.create(key, bytes)),
+    createWith:
+      halt?.oneByOne === true
+        ? undefined
+        : (key, bytes, others) =>
+            around(key, bytes, async () => (await inner.createWith?.(key, bytes, others)) ?? false),
   };
   return Object.assign(Object.create(inner) as Store, halting);
 }

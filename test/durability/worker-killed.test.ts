@@ -45,14 +45,14 @@ const MOMENTS: readonly Moment[] = [
   },
   {
     name: 'when the plan is kept, and its row still open',
-    halt: { when: 'after', write: 'answer', ...conductor },
+    halt: { when: 'after', write: 'answer', ...conductor, oneByOne: true },
     asked: ['conductor'],
     kept: ['conductor'],
     lost: [],
   },
   {
     name: 'when the plan is booked, before Temporal knows of it',
-    halt: { when: 'after', write: 'completed row', ...conductor },
+    halt: { when: 'after', write: 'completed row', ...conductor, oneByOne: true },
     asked: ['conductor'],
     kept: ['conductor'],
     lost: [],

@@ -374,21 +374,21 @@ describe('what is sent back', () => {
     if (choice === undefined) throw new Error('there is no answer');
     return choice.message;
   }
+  const refused = (status: number, message: string) => ({
+    status,
+    message: expect.stringContaining(message) as string,
+  });
   const idOf = (message: OpenAI.ChatCompletionMessage): string => message.tool_calls?.[0]?.id ?? '';
 
   test('an unknown call, one of another key, of two solves, one that is over, or another result is refused', async () => {
     const openai = openAi();
     const send = (...messages: readonly ChatCompletionMessageParam[]) =>
       openai.chat.completions.create({ ...ASKED, messages: [QUESTION, ...messages] });
-    const refused = (status: number, message: string) => ({
-      status,
-      message: expect.stringContaining(message) as string,
-    });
     await stage.whileWorking(async () => {
       const [one, other] = await Promise.all([askedCall(openai), askedCall(openai)]);
       const forged = asResult('cdr_aaaaaaaaaaaaaaaaaaaa', 'hello');
-      await expect(send(one, forged)).rejects.toMatchObject(
-        refused(400, 'messages[2]: this key was told no call "cdr_aaaaaaaaaaaaaaaaaaaa"'),
+      await expect(send(one, asResult(idOf(one), 'hello'), forged)).rejects.toMatchObject(
+        refused(400, 'messages[3]: this key was told no call "cdr_aaaaaaaaaaaaaaaaaaaa"'),
       );
       const stranger = new OpenAI({
         baseURL: `${gateway.url}/v1`,
@@ -416,14 +416,18 @@ describe('what is sent back', () => {
     });
   });
 
-  test('if a result is missing, the answer is its call once more', async () => {
+  test('results of some calls of an answer are refused, and a call that was lost with its answer is told again', async () => {
     first = calling(CALL, { name: 'read_file', input: { path: 'b.txt' } });
     const openai = openAi();
     await stage.whileWorking(async () => {
       const message = await askedCall(openai);
+      const { tool_calls: [seen, lost] = [] } = message;
       const messages = withResults(message, 'hello', 'bye');
-      const { choices } = await openai.chat.completions.create({ ...ASKED, messages: messages.slice(0, -1) });
-      expect(choices[0]?.message.tool_calls).toEqual(message.tool_calls?.slice(1));
+      const some = openai.chat.completions.create({ ...ASKED, messages: messages.slice(0, -1) });
+      await expect(some).rejects.toMatchObject(refused(400, `no result follows for ${lost?.id ?? ''}`));
+      const cut = withResults({ ...message, tool_calls: seen ? [seen] : [] }, 'hello');
+      const { choices } = await openai.chat.completions.create({ ...ASKED, messages: cut });
+      expect(choices[0]?.message.tool_calls).toEqual([lost]);
       const { choices: last } = await openai.chat.completions.create({ ...ASKED, messages });
       expect(last[0]?.message.content).toBe('It says hello and bye.');
     });

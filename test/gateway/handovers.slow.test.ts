@@ -22,7 +22,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])(
       under.add(begun);
       return begun;
     };
-    const end = async (state: 'whole' | 'cut' | 'left', ...ended: readonly Handover[]): Promise<void> => {
+    const end = async (state: 'whole' | 'cut' | 'failed' | 'left', ...ended: readonly Handover[]): Promise<void> => {
       for (const each of ended) each.end(state);
       for (const each of ended) under.delete(each);
       await Promise.all(gateways.map((each) => each.untilNoted()));
@@ -64,6 +64,18 @@ describe.each([...STORES, ...ENCRYPTED_STORES])(
       const retry = await begin(handovers, 'asked', true);
       expect(retry).toMatchObject({ id: whole.id, isRepeated: true });
       await end('whole', retry);
+      expect(await begin(handovers)).toMatchObject({ isRepeated: false });
+    });
+
+    test('a failure goes to all equal requests of the minute after it, however often they fail again', async () => {
+      const handovers = open();
+      const failed = await begin(handovers);
+      await end('failed', failed);
+      await stores.age(MINUTE / 2);
+      const repeats = [await begin(handovers), await begin(open())];
+      for (const repeat of repeats) expect(repeat).toMatchObject({ id: failed.id, isRepeated: true });
+      await end('failed', ...repeats);
+      await stores.age(MINUTE);
       expect(await begin(handovers)).toMatchObject({ isRepeated: false });
     });
 

@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { ASKED_RUNS, askedRunAt } from '../../src/store/asked-runs';
+import {
+  ASKED_RUNS,
+  type AskedNote,
+  type AskedRun,
+  askedRunAt,
+  readAskedRuns,
+} from '../../src/store/asked-runs';
 import { openGateway, type TestGateway, useGateway } from '../support/gateway';
 import { useStage } from '../support/stage';
 import { until } from '../support/until';
@@ -87,6 +93,13 @@ function whileHeld(work: (release: () => void) => Promise<void>): Promise<void> 
   });
 }
 
+/** Returns the runs that requests asked for whose answers ended so, with the times of their notes. */
+async function endedNotes(state: AskedNote['state']): Promise<AskedRun[]> {
+  const digests = new Set((await stage.store.list(ASKED_RUNS)).map((key) => key.split('/')[2] ?? ''));
+  const runs = await Promise.all([...digests].map((digest) => readAskedRuns(stage.store, digest)));
+  return runs.flat().filter(({ note }) => note.state === state);
+}
+
 const paid = (): number => stage.requestsTo('a').length;
 
 describe.each(EACH)('%s', (_, { cut, ask }) => {
@@ -123,6 +136,24 @@ test('a stream that was read to its end was sent whole', async () => {
     await readAll();
   });
   expect(paid()).toBe(2);
+});
+
+test('a solve that failed is told to all who ask again, streamed and whole, and counts from its first failure', async () => {
+  stage.providers.script('a', [{ fault: 'bad-request', message: 'No legs here.' }]);
+  const stream = async (): Promise<void> =>
+    readToEnd(await openAi(gateway).chat.completions.create({ ...asked(), stream: true }));
+  await stage.whileWorking(async () => {
+    await expect(stream()).rejects.toThrow('No legs here.');
+    const [noted] = await until(
+      () => endedNotes('failed'),
+      ({ length }) => length === 1,
+    );
+    const repeats = [stream(), CHAT.ask(gateway), CHAT.ask(gateway)];
+    for (const repeat of repeats) await expect(repeat).rejects.toThrow('No legs here.');
+    expect(await endedNotes('failed')).toEqual([noted]);
+    expect(paid()).toBe(1);
+    expect(await CHAT.ask(gateway, 'How many eyes?')).toBe('Eight.');
+  });
 });
 
 test('the repeat of another key is a solve of its own', async () => {

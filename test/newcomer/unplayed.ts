@@ -51,9 +51,34 @@ export const UNPLAYED: readonly Unplayed[] = [
     commands: ['export HTTPS_PROXY', 'export NO_PROXY', 'temporal-conductor doctor'],
   },
   {
+    page: 'docs/cloud.md',
+    because: 'needs an account of Temporal Cloud',
+    commands: ['export TEMPORAL_', 'temporal-conductor doctor'],
+  },
+  {
+    page: 'docs/kubernetes.md',
+    because: 'needs a cluster: test/deploy/ checks the manifests and runs what they start',
+    commands: ['kubectl ', 'helm install'],
+  },
+  {
+    page: 'docs/operate.md',
+    because: `${NO_ENGINE}: test/deploy/compose compares the file with the command line`,
+    commands: ['cd docker', 'export OPENAI_API_KEY', 'docker compose ', 'export GATEWAY_ADMIN_KEY'],
+  },
+  {
     page: 'docs/operate.md',
     because: 'needs what reads metrics: test/cli/metrics plays `worker`, and test/cli/up plays `up`',
     commands: ['temporal-conductor worker --metrics', 'temporal-conductor up --metrics'],
+  },
+  {
+    page: 'docs/operate.md',
+    because: 'needs a server with search attributes and runs: test/cli/search-attributes',
+    commands: ['temporal operator search-attribute', 'temporal-conductor list'],
+  },
+  {
+    page: 'docs/versioning.md',
+    because: 'needs a promotion: test/cli/versions',
+    commands: ['export TEMPORAL_', 'temporal-conductor worker', 'temporal worker deployment'],
   },
   {
     page: 'docs/failures.md',

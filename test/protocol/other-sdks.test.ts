@@ -194,6 +194,7 @@ test('the page documents every field that a worker in another language gets or m
     failed: true,
     earlierCalls: true,
     storeId: true,
+    traceparent: true,
   });
   const parts = [
     ...fields<VisibleStep>('sees[].', { step: true, worker: true, subtask: true, output: true }),

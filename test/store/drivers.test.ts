@@ -53,6 +53,34 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     await expect(store.append([['../live', Buffer.of()]])).rejects.toThrow('is refused');
   });
 
+  test('creates an entry and writes others in one commit, if it can: all of them, or none', async () => {
+    if (store.createWith === undefined) return;
+    const [answer, text, row] = ['answers/ab/abc.json', 'texts/ab/abc', 'ledger/run/abc/1.json'];
+    const valuesOf = (): Promise<(string | undefined)[]> =>
+      Promise.all([answer, text, row].map(async (key) => (await store.read(key))?.toString()));
+    const writeAll = (value: string): Promise<boolean> | undefined =>
+      store.createWith?.(answer, Buffer.from(value), [
+        [text, Buffer.from(value)],
+        [row, Buffer.from(value)],
+      ]);
+    await store.write(row, Buffer.from('open'));
+    expect(await writeAll('"first"')).toBe(true);
+    expect(await valuesOf()).toEqual(['"first"', '"first"', '"first"']);
+    expect(await writeAll('"second"')).toBe(false);
+    expect(await valuesOf()).toEqual(['"first"', '"first"', '"first"']);
+    await expect(store.createWith(answer, Buffer.of(), [['../row', Buffer.of()]])).rejects.toThrow(
+      'is refused',
+    );
+    const created = await Promise.all(
+      Array.from({ length: 10 }, async (__, index) =>
+        store.createWith?.('same/key', Buffer.from(String(index)), [[text, Buffer.from(String(index))]]),
+      ),
+    );
+    expect(created.filter((isMine) => isMine)).toHaveLength(1);
+    const [, winner] = await valuesOf();
+    expect(winner).toBe(String(created.indexOf(true)));
+  });
+
   test('lets exactly one of many concurrent creates of a key succeed', async () => {
     const values = Array.from({ length: 10 }, (__, index) => String(index).repeat(100_000));
     const created = await Promise.all(values.map((value) => store.create('same/key', Buffer.from(value))));

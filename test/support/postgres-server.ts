@@ -99,6 +99,22 @@ export class PostgresServer {
     }
   }
 
+  /** Returns a copy of the database as statements, as `pg_dump` makes it beside whoever works there. */
+  async dump(): Promise<string> {
+    const { stdout } = await promisify(execFile)(programOf('pg_dump'), [this.url()], {
+      maxBuffer: 100_000_000,
+    });
+    return stdout;
+  }
+
+  /** Runs the statements of a copy in the empty database. */
+  async restore(dump: string): Promise<void> {
+    const options = ['--quiet', '--set', 'ON_ERROR_STOP=1', this.url()];
+    const restoring = promisify(execFile)(programOf('psql'), options);
+    restoring.child.stdin?.end(dump);
+    await restoring;
+  }
+
   async close(): Promise<void> {
     await this.end();
     await rm(this.folder, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { withoutMemos } from '../../src/client/list-runs';
+import { withoutMemos } from '../../src/client/find-runs';
 import { S3_SECRET } from './s3-server';
 import { loggedLines } from './temporal';
 

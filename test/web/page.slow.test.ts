@@ -138,8 +138,16 @@ describeInChromium('the page, in Chromium', () => {
       for (let more = 0; more < 5; more += 1) await page.getByRole('button', { name: 'Add a step' }).click();
       await page.getByText('Step 2 has no subtask yet.').waitFor();
       expect(await page.getByRole('button', { name: 'Run this plan' }).isDisabled()).toBe(true);
-      for (let added = 2; added <= 6; added += 1)
+      // One step is edited at a time: the one that was added last, or that is chosen.
+      await page.getByLabel('Subtask of step 6').waitFor();
+      for (let added = 2; added <= 6; added += 1) {
+        await page.getByRole('button', { name: `Step ${added}`, exact: true }).click();
         await page.getByLabel(`Subtask of step ${added}`).fill('More.');
+      }
+      expect(await page.getByLabel(/^Subtask of step/).count()).toBe(1);
+      await page.locator('.editing .step').first().click();
+      expect(await page.getByLabel('Subtask of step 1').inputValue()).toBe('Count.');
+      await page.locator('.editing .step').last().click();
       await page.getByRole('button', { name: 'Run this plan' }).click();
       await page.getByText(/The plan was refused: .*6 steps, but at most 5 are allowed/).waitFor();
       expect(await flawsOf(page)).toEqual([]);
@@ -289,6 +297,10 @@ describeInChromium('the page, in Chromium', () => {
       const teams = page.getByRole('row', { name: /^Plan/ }).getByRole('cell');
       await teams.first().waitFor();
       expect(await teams.allTextContents()).toEqual(['1 step: b', expect.stringMatching(/steps?: a/)]);
+      await page.getByText(/Step by step: 0 of \d steps? matched/).click();
+      const steps = page.getByRole('table', { name: 'Steps side by side' });
+      await steps.getByRole('row', { name: /no match.*1 b.*Guess\..*–/ }).waitFor();
+      await steps.getByRole('row', { name: /no match.*–.*1 a.*Look\./ }).waitFor();
       await page.getByText('How the answers differ').click();
       await page.locator('.changes del', { hasText: 'word59' }).waitFor();
       await page.locator('.changes ins', { hasText: 'legs' }).waitFor();

@@ -46,12 +46,17 @@ describeInChromium('what is large, in Chromium', () => {
       for (const view of ['List', 'Graph']) {
         await page.setViewportSize({ width: 1440, height: 844 });
         await page.getByRole('button', { name: view, exact: true }).click();
-        expect(await page.locator(view === 'List' ? '.plan-row' : '.step').count()).toBe(STEPS);
+        expect(await page.locator(view === 'List' ? 'button.plan-row' : '.step').count()).toBe(STEPS);
         for (const width of [1440, 800, 390]) {
           await page.setViewportSize({ width, height: 844 });
           const widest = await page.evaluate<number>('document.documentElement.scrollWidth');
           expect({ view, widest }).toEqual({ view, widest: Math.min(widest, width) });
         }
+        // A list has its time line in it: a bar for the plan, and one for each step.
+        const bars = await page.locator('.plan-list .bar').count();
+        expect({ view, bars }).toEqual({ view, bars: view === 'List' ? STEPS + 1 : 0 });
+        const lines = await page.getByRole('region', { name: 'Time line' }).count();
+        expect({ view, lines }).toEqual({ view, lines: view === 'List' ? 0 : 1 });
         expect(await flawsOf(page)).toEqual([]);
       }
       expect(await page.evaluate(CROSSED)).toEqual([]);

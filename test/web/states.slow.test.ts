@@ -147,7 +147,15 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
       // A bar is at least 3 pixels wide, also at the end of its track.
       const [end = 0] = await rightEdgesOf(timeLine.locator('.bar-track'));
       expect(Math.max(...(await rightEdgesOf(timeLine.locator('.bar'))))).toBeLessThan(end + 4);
+      // The gateway's clock goes on, and tells how much of the time is the person's own.
+      await page
+        .locator('.facts')
+        .getByText(/^[1-9]\d* s, [1-9]\d* s of it waiting for you$/)
+        .waitFor();
       await look(page, 'waiting');
+      // On a phone, what steers stays at hand, below all that is read.
+      const steering = await page.getByRole('region', { name: 'Steering' }).boundingBox();
+      expect((steering?.y ?? 0) + (steering?.height ?? 0)).toBeCloseTo(844, 0);
       await page.getByRole('button', { name: 'Edit' }).click();
       await page.getByRole('button', { name: 'Run this plan' }).waitFor();
       await look(page, 'editing');
@@ -189,6 +197,11 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
       await page.locator('.state-done').waitFor();
       await page.getByRole('region', { name: 'Round 3, a review' }).waitFor();
       await look(page, 'three-rounds');
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.getByRole('button', { name: 'List', exact: true }).click();
+      expect(await page.locator('.plan-list .bar').count()).toBe(12);
+      expect(await page.getByRole('region', { name: 'Time line' }).count()).toBe(0);
+      await look(page, 'three-rounds-list');
     });
   });
 });

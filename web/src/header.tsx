@@ -1,12 +1,12 @@
 import type { ReactElement } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import { counted } from '../../src/trace/describe';
+import { runStateOf } from '../../src/trace/run-filter';
 import { useSolves } from './api/queries';
 import type { Me } from './api/types';
 import { Link } from './parts/link';
 import { goTo, usePath } from './route';
 import { signOut } from './session';
-import { groupOf } from './solves/chosen';
 
 const PLACES = [
   ['/', 'Ask'],
@@ -22,7 +22,7 @@ const SELDOM_MS = 15_000;
 /** Number of solves that wait for a person. */
 function Waiting(): ReactElement | null {
   const { data } = useSolves(SELDOM_MS);
-  const count = data?.runs.filter((solve) => groupOf(solve) === 'asks').length ?? 0;
+  const count = data?.runs.filter((solve) => runStateOf(solve) === 'waiting').length ?? 0;
   return count === 0 ? null : (
     <span className="badge" title={`${counted(count, 'solve')} waiting for you`}>
       {count}

@@ -13,7 +13,7 @@ export { parseJson, saidIn } from './failures/said';
 export { hasEngine, howToGetEngine } from './local';
 export type { Complete, ListModels, ModelReply, ModelRequest } from './model';
 export { backgroundOpenAI } from './openai';
-export { UNREACHED } from './proxied';
+export { UNCALLABLE, UNREACHED } from './proxied';
 export { redact } from './redact';
 export { sendOnce } from './transport';
 

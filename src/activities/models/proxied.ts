@@ -47,11 +47,14 @@ export function throughProxy(
 /** Wording of `fetch` for a port that belongs to another protocol (https://fetch.spec.whatwg.org/#port-blocking). */
 const BAD_PORT = 'bad port';
 
-function uncallable({ origin, port }: URL): Diagnosis {
+/** What happened to a request that no HTTP client sends to its port. */
+export const UNCALLABLE = 'cannot be called';
+
+function uncallable({ hostname, port }: URL): Diagnosis {
   return {
     type: FAILURES.badRequest,
-    happened: `cannot be called at ${origin}`,
-    reason: `port ${port} is closed to HTTP clients`,
+    happened: UNCALLABLE,
+    reason: `port ${port} of ${hostname} is closed to HTTP clients`,
     remedy: 'Correct its baseUrl, or have its server listen on another port; nothing was sent.',
   };
 }

@@ -13,6 +13,7 @@ import { keepText, readText } from '../../store/texts';
 import { ToolCallRecord } from '../../store/tool-calls';
 import { untilWritten } from '../heartbeat';
 import { causesOf } from '../models/diagnose';
+import { whileUsingTool } from '../spans/tool';
 import { isLasting, type ToolConnections } from './connections';
 import { toolResultSchema, textOfResult } from './result-text';
 
@@ -39,7 +40,7 @@ export interface ToolDependencies {
 export async function callTool(dependencies: ToolDependencies, request: ToolRequest): Promise<ToolAnswer> {
   const info = activityInfo();
   const record = recordOf(dependencies.store, request, info);
-  const state = await record.read();
+  const state = isNew(request, info) ? null : await record.read();
   if (state?.state === 'answered') return state.answer;
   const answer = (end: CallEnd): Promise<ToolAnswer> => keepAnswer(dependencies.store, record, request, end);
   if (state?.state === 'begun' && !request.tool.repeatable) return answer({ outcome: 'unknown', text: LOST });
@@ -50,6 +51,11 @@ export async function callTool(dependencies: ToolDependencies, request: ToolRequ
     const reason = dependencies.connections.reasonFrom(request.tool.card, error);
     return answer(whatToTell(error, reason, info.attempt));
   }
+}
+
+/** A first attempt skips the lookup: if the call began before after all, it may not begin again. */
+function isNew({ identity }: ToolRequest, { attempt }: Pick<Info, 'attempt'>): boolean {
+  return attempt === 1 && identity === undefined;
 }
 
 /** How a call ended, with all that its tool said. */
@@ -121,8 +127,9 @@ async function send(
       const options = { signal, timeout, maxTotalTimeout: timeout };
       const params = { name: tool, arguments: args };
       // The client's own `callTool` would compile and apply a schema that the server sent, and that may never end.
-      const result = await client.request({ method: 'tools/call', params }, toolResultSchema, options);
-      const { text, isError } = textOfResult(result);
+      const ask = async () =>
+        textOfResult(await client.request({ method: 'tools/call', params }, toolResultSchema, options));
+      const { text, isError } = await whileUsingTool(request, ask, (told) => told.isError);
       return { outcome: isError ? 'error' : 'ok', text };
     });
   } catch (error) {

@@ -6,6 +6,7 @@ import { FAILURES } from '../../protocol/failures';
 import type { CallPrice } from '../../protocol/tool-cards';
 import { resultText } from '../../protocol/tool-result';
 import type { ToolRequest } from '../../protocol/tool-use';
+import { whileUsingTool } from '../spans/tool';
 
 /** What a tool in code is told besides its arguments. */
 export interface ToolContext {
@@ -95,7 +96,9 @@ async function runTool(tool: CodeTool, request: ToolRequest): Promise<string> {
     const misfit = `the arguments do not fit: ${z.prettifyError(error)}`;
     throw ApplicationFailure.nonRetryable(misfit, FAILURES.toolArguments);
   }
-  const result = await tool.run(data, { request, signal: Context.current().cancellationSignal });
+  const { cancellationSignal: signal } = Context.current();
+  const run = async () => await tool.run(data, { request, signal });
+  const result = await whileUsingTool(request, run, () => false);
   // A long result would not fit into the history.
   return resultText(result, request.resultBytes);
 }

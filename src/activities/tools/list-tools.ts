@@ -5,8 +5,8 @@ import { CALLER_TOOLS, type ListedTool, type ListedTools } from '../../protocol/
 import { callerToolsSchema } from '../../protocol/caller-tools';
 import { jsonBytes } from '../../plan/plan';
 import type { Store } from '../../store/store';
-import { readText } from '../../store/texts';
-import { keepByReference, readOffered } from '../tool-turns';
+import { keepText, readText } from '../../store/texts';
+import { readOffered, referenceIn } from '../tool-turns';
 import { type ToolDependencies, unsent } from './call-tool';
 import { isLasting } from './connections';
 import { safeName } from './offered-name';
@@ -53,7 +53,7 @@ export async function listTools(
   const named = withNamesOfTheirOwn(found, problems);
   const kept = named.slice(0, MAX_TOOLS);
   if (named.length > MAX_TOOLS) problems.push(`of ${named.length} tools, the first ${MAX_TOOLS} are offered`);
-  const list = await keepByReference(store, JSON.stringify(kept.map(({ offered }) => offered)));
+  const list = referenceIn(await keepText(store, JSON.stringify(kept.map(({ offered }) => offered)), 0));
   return { list, tools: kept.map(({ listed }) => listed), problems };
 }
 

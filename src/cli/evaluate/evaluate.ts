@@ -46,7 +46,14 @@ import {
   type Summary,
 } from '../../evaluation/definitions';
 import { findEvaluation } from './earlier';
-import { checkBudget, type PlanOptions, planForFile, planForLog } from './plan-evaluation';
+import {
+  checkBudget,
+  type FileQuestions,
+  type PlanOptions,
+  planForFile,
+  planForLog,
+  readFileQuestions,
+} from './plan-evaluation';
 
 interface EvaluateOptions extends WorkOptions, PlanOptions {
   readonly window: number;
@@ -62,9 +69,11 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
   if (options.compare !== undefined) return compareKept(options.compare, options);
   const interruption = listenForInterruption();
   const { config, detach = false, allow, deny } = options;
+  // First, so that no key is asked for, and no model fetched, for questions that cannot be read.
+  const asked = await readAsked(file, options);
   const loaded = await (detach ? loadSettings(options) : loadServable(options, { pool: { allow, deny } }));
   await checkStore(loaded.store);
-  const prepare = await prepareEvaluation(file, options, loaded);
+  const prepare = await prepareEvaluation(asked, options, loaded);
   const place = detach
     ? ({ role: 'look', outliving: '--detach' } as const)
     : ({ role: 'work', servesCheckpoints: true } as const);
@@ -104,26 +113,39 @@ function judge(summary: Summary, { failIf }: EvaluateOptions): ExitCode {
   return holds ? EXIT.failed : EXIT.answered;
 }
 
-/** Finds the evaluation to resume, or plans a new one; before a worker starts, unless it needs the log. */
-async function prepareEvaluation(
-  file: string | undefined,
-  options: EvaluateOptions,
-  config: Config,
-): Promise<(session: Session) => Promise<EvaluationManifest>> {
-  const { resume, fromTraces = false, detach = false } = options;
+/** What is to be evaluated: an earlier evaluation, a file, or the log, for which a file may have right answers. */
+type Asked =
+  { readonly resume: string } | { readonly fromFile: FileQuestions } | { readonly known: string | undefined };
+
+async function readAsked(file: string | undefined, options: EvaluateOptions): Promise<Asked> {
+  const { resume, fromTraces = false } = options;
   if (resume !== undefined) {
     if (file !== undefined || fromTraces)
       throw new UsageError('--resume reuses the original questions; drop FILE and --from-traces');
-    const manifest = await findEvaluation(configuredStore(config), resume);
-    checkConfiguration(manifest, config, !detach);
-    checkBudget(manifest, options);
-    return () => Promise.resolve(manifest);
+    return { resume };
   }
-  if (fromTraces) return async (session) => (await planForLog(session, options, file))(session.store);
+  if (fromTraces) return { known: file };
   if (file === undefined) {
     throw new UsageError('no questions: name a file, --from-traces, or an evaluation with --resume');
   }
-  const keep = await planForFile(file, options, config);
+  return { fromFile: await readFileQuestions(file, options) };
+}
+
+/** Finds the evaluation to resume, or plans a new one; before a worker starts, unless it needs the log. */
+async function prepareEvaluation(
+  asked: Asked,
+  options: EvaluateOptions,
+  config: Config,
+): Promise<(session: Session) => Promise<EvaluationManifest>> {
+  if ('resume' in asked) {
+    const manifest = await findEvaluation(configuredStore(config), asked.resume);
+    checkConfiguration(manifest, config, options.detach !== true);
+    checkBudget(manifest, options);
+    return () => Promise.resolve(manifest);
+  }
+  if ('known' in asked)
+    return async (session) => (await planForLog(session, options, asked.known))(session.store);
+  const keep = await planForFile(asked.fromFile, options, config);
   return ({ store }) => keep(store);
 }
 

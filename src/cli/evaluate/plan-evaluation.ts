@@ -56,13 +56,24 @@ export interface PlanOptions extends DrawOptions {
 /** Stores a planned evaluation, so that it can be started. */
 type Keep = (store: Store) => Promise<EvaluationManifest>;
 
-/** Plans an evaluation of a file and prints its estimated cost. @throws UsageError before anything is started */
-export async function planForFile(file: string, options: PlanOptions, config: Config): Promise<Keep> {
+/** Questions of a file, as far as they are drawn. */
+export type FileQuestions = Pick<Drawn, 'file' | 'questions'>;
+
+/** Reads the questions of a file. @throws UsageError, ConfigError if it cannot be evaluated, with any models */
+export async function readFileQuestions(file: string, options: PlanOptions): Promise<FileQuestions> {
   if (options.judge === true)
     throw new UsageError('--judge is for questions without a right answer: use it with --from-traces');
-  const questions = await drawFromFile(file, options);
+  return { file, questions: await drawFromFile(file, options) };
+}
+
+/** Plans an evaluation of a file and prints its estimated cost. @throws UsageError before anything is started */
+export async function planForFile(
+  questions: FileQuestions,
+  options: PlanOptions,
+  config: Config,
+): Promise<Keep> {
   const names = options.methods ?? ['conductor', 'workers'];
-  return plan({ file, questions, names }, options, { config, store: configuredStore(config) });
+  return plan({ ...questions, names }, options, { config, store: configuredStore(config) });
 }
 
 /** Plans an evaluation of logged questions, which the Conductor has answered already. */

@@ -2,8 +2,10 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { type Command, type CommandOptions, InvalidArgumentError, Option } from 'commander';
 import { DAY_MS, durationMs, isDuration } from '../../config/duration';
 import { MAX_CALLS, MAX_COST_USD } from '../../protocol/messages';
+import { CRITERIA, type RunCriteria } from '../../protocol/search-attributes';
 import type { ExitCode } from './ending';
 import { LOG_FORMS } from './log-form';
+import { VERSIONINGS } from './worker-version';
 
 type Actions<Name extends string> = Readonly<Record<Name, (...args: never[]) => Promise<ExitCode>>>;
 
@@ -33,6 +35,10 @@ export const METRICS_OPTION = [
   '--metrics <[host:]port>',
   "answer Prometheus there with the worker's metrics (default host: 127.0.0.1)",
 ] as const;
+export const VERSIONING_OPTION = new Option(
+  '--versioning <behavior>',
+  'runs of a worker with a version stay on it, or follow the current one (default: pinned)',
+).choices(VERSIONINGS);
 export const LOG_FORMAT_OPTION = new Option('--log-format <format>', 'of each line that is written')
   .choices(LOG_FORMS)
   .default('text');
@@ -78,6 +84,12 @@ function list(expected: string, pattern = /\S/): Read<string[]> {
     return names.every((name) => pattern.test(name)) ? names : undefined;
   });
 }
+
+const criterion = reader(`what runs have, by ${CRITERIA.join(', ')}, e.g. tenant=acme`, (text) => {
+  const [name = '', ...value] = text.split('=');
+  const known = CRITERIA.find((each) => each === name);
+  return known === undefined || value.join('=') === '' ? undefined : { [known]: value.join('=') };
+});
 
 const COUNT = whole(1);
 const USD = `an amount in USD up to ${MAX_COST_USD}, e.g. 0.50, or none for no limit`;
@@ -129,6 +141,8 @@ export const read = {
   page: reader('an http:// or https:// address that ends without a slash', (text) =>
     URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.endsWith('/') ? text : undefined,
   ),
+  /** Values that runs have, collected; everything after the first `=` is the value. */
+  where: (text: string, before: RunCriteria = {}): RunCriteria => ({ ...before, ...criterion(text) }),
   /** Address to listen on, as `host:port`. */
   address: reader('a port, or an address of this machine with one, e.g. 9464 or 0.0.0.0:9464', (text) => {
     const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];

@@ -1,5 +1,7 @@
+import { Client, Connection } from '@temporalio/client';
 import { reasonOf } from '../../errors';
 import type { TemporalServer } from '../../local/configured-server';
+import { viaProxy } from '../../local/temporal-route';
 import { type Paint, widthOf, wrap } from '../../trace/lines';
 import type { TrainableConfig } from '../../training/config';
 
@@ -18,7 +20,7 @@ export interface Finding extends Looked {
 /** Context in which a configuration is checked. */
 export interface CheckedPlace {
   readonly config: TrainableConfig;
-  readonly server: Partial<Pick<TemporalServer, 'connection' | 'namespace'>>;
+  readonly server: Partial<Pick<TemporalServer, 'connection' | 'namespace' | 'embedded'>>;
   /** Whether credentials may be sent to the store and to the artifacts of training. */
   readonly isStoreTrusted: boolean;
 }
@@ -38,6 +40,20 @@ export async function runCheck(
     return [await look()].flat().map((looked) => ({ what, ...looked }));
   } catch (error) {
     return [{ what, ...broken(reasonOf(error)) }];
+  }
+}
+
+/** Asks the server, if there is one; else finds nothing. */
+export async function withServer(
+  { connection: options, namespace }: CheckedPlace['server'],
+  ask: (client: Client) => Promise<Looked[]>,
+): Promise<Looked[]> {
+  if (options === undefined) return [];
+  const connection = await Connection.connect(viaProxy(options));
+  try {
+    return await ask(new Client({ connection, namespace }));
+  } finally {
+    await connection.close();
   }
 }
 

@@ -18,6 +18,9 @@ export interface LineFacts {
   readonly attempt?: number | undefined;
   readonly activityType?: string | undefined;
   readonly taskQueue?: string | undefined;
+  /** Ids of the span that it belongs to, of 32 and 16 hex digits. */
+  readonly traceId?: string | undefined;
+  readonly spanId?: string | undefined;
   /** Message of the error that was the cause. */
   readonly error?: string | undefined;
 }

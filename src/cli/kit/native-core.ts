@@ -14,6 +14,7 @@ import { nativelyViaProxy, proxyOfTemporal } from '../../local/temporal-route';
 import { describeProxy } from '../../network/proxy';
 import { makeOwnFolder, OWN_FOLDER } from '../../runtime/own-folder';
 import { METRIC_BUCKETS, METRICS } from '../../telemetry/metrics';
+import { spanIdsOf } from '../../telemetry/spans';
 import type { LineFacts } from './log-form';
 import { harmless, say } from './terminal';
 
@@ -102,6 +103,7 @@ const count = z.number().optional().catch(undefined);
 /** Facts of an entry that say where it belongs. The core's own entries hold anything. */
 const metaSchema = z.object({
   ...{ workflowId: word, step: count, activityType: word, attempt: count, taskQueue: word },
+  ...{ traceId: word, spanId: word },
   error: z
     .string()
     .or(z.instanceof(Error).transform(({ message }) => message))
@@ -126,8 +128,8 @@ function tell(
 
 const inStepSchema = z.object({ step: z.int() });
 
-/** Adds the step of an activity, from 1, to what the SDK logs of it. */
-export const stepInLog: ActivityInterceptorsFactory = () => {
+/** Adds the step of an activity, from 1, and its span to what the SDK logs of it. */
+export const placeInLog: ActivityInterceptorsFactory = (activity) => {
   let step = {};
   return {
     inbound: {
@@ -137,6 +139,8 @@ export const stepInLog: ActivityInterceptorsFactory = () => {
         return next(input);
       },
     },
-    outbound: { getLogAttributes: (attributes, next) => next({ ...attributes, ...step }) },
+    outbound: {
+      getLogAttributes: (attributes, next) => next({ ...attributes, ...step, ...spanIdsOf(activity) }),
+    },
   };
 };

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
-import { isPolled } from '../../client';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { isPolled, pinOf, readQueue, whyRunsWait } from '../../client';
 import type { Config } from '../../config/schema';
 import type { TemporalServer } from '../../local/configured-server';
 import { DEFAULT_TASK_QUEUE, SOLVE_WORKFLOW } from '../../protocol/names';
@@ -23,6 +23,20 @@ const OF_FILE = `${DEFAULT_TASK_QUEUE}@`;
 /** Returns the task queue of a configuration that is not the folder's own; its name tells which file serves it. */
 export function queueOf(file: string): string {
   return `${OF_FILE}${relative('', file)}`;
+}
+
+/** Returns what is to be said of a queue whose new runs, or whose given one, would wait for a worker; null: none would. */
+async function findWait(
+  taskQueue: string,
+  place: QueueSession,
+  run?: WorkflowExecutionDescription,
+): Promise<string | null> {
+  const queue = await readQueue(place.temporal, taskQueue);
+  // A worker of this command polls in a moment, if it does not yet.
+  const isOwn = place.worker !== null && taskQueue === place.config.temporal.taskQueue;
+  if (queue.pollers.length === 0) return isOwn ? null : describeUnpolled(taskQueue, place);
+  const why = whyRunsWait(taskQueue, queue, run && pinOf(run));
+  return why === null ? null : `No worker takes ${run === undefined ? 'new runs' : 'this run'}: ${why}`;
 }
 
 function describeUnpolled(taskQueue: string, place: QueueSession): string {
@@ -64,9 +78,9 @@ export async function requireWorker(place: QueueSession, left: string): Promise<
 /** Returns whether a worker polls the configuration's queue; if not, says how to start one. */
 export async function checkServed(place: QueueSession): Promise<boolean> {
   const { taskQueue } = place.config.temporal;
-  const isServed = await isPolled(place.temporal, taskQueue);
-  if (!isServed) say(describeUnpolled(taskQueue, place));
-  return isServed;
+  const wait = await findWait(taskQueue, place);
+  if (wait !== null) say(wait);
+  return wait === null;
 }
 
 /** Timeout of the check for other workers. */
@@ -112,11 +126,12 @@ export async function whileWatching<Value>(
 const SCHEDULED = 1;
 
 async function findMissingWorkers(place: QueueSession, workflowId: string): Promise<string[]> {
-  const { temporal, config, worker, server } = place;
-  const { status, taskQueue, raw } = await temporal.workflow.getHandle(workflowId).describe();
+  const { temporal, config, server } = place;
+  const run = await temporal.workflow.getHandle(workflowId).describe();
+  const { status, taskQueue, raw } = run;
   if (status.name !== 'RUNNING') return [];
-  const isOwn = worker !== null && taskQueue === config.temporal.taskQueue;
-  if (!isOwn && !(await isPolled(temporal, taskQueue))) return [describeUnpolled(taskQueue, place)];
+  const wait = await findWait(taskQueue, place, run);
+  if (wait !== null) return [wait];
   const waiting = (raw.pendingActivities ?? []).filter(({ state }) => Number(state) === SCHEDULED);
   const children = raw.pendingChildren ?? [];
   const called = {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { OWN_FOLDER } from '../../runtime/own-folder';
-import { ConductorClient } from '../../client';
+import { addAttributes, ConductorClient } from '../../client';
 import { durationMs } from '../../config/duration';
 import { encryptionConverter } from '../../encryption/codec';
 import { configuredKeys } from '../../encryption/key-ring';
@@ -11,12 +11,14 @@ import { embeddedServer, isUpHere } from '../../local/embedded-server';
 import { databasePath } from '../../local/own-database';
 import { viaProxy } from '../../local/temporal-route';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/names';
+import { criteriaIn } from '../../protocol/search-attributes';
 import { isOurImage } from '../../runtime/start-program';
 import type { Store } from '../../store/store';
 import type { TrainableConfig } from '../../training/config';
 import { UsageError } from '../../errors';
 import { checkTrust, type WorkOptions } from './load-settings';
 import { configuredStore } from '../../store/open-store';
+import { exportSpans } from './export-spans';
 import { queueOf, requireWorker } from './queues';
 import type { RunningWorker, WorkerParts, WorkerSettings } from './start-worker';
 import { say } from './terminal';
@@ -35,7 +37,7 @@ export interface Session {
 
 export interface SessionOptions
   extends
-    Partial<Pick<WorkerSettings, 'graceMs' | 'log' | 'metrics'>>,
+    Partial<Pick<WorkerSettings, 'graceMs' | 'log' | 'metrics' | 'versioning'>>,
     Pick<WorkerParts, 'servesCheckpoints'> {
   /**
    * `look`: no worker. `work`: a worker for any server. `follow`: a worker for the embedded server only, so that a run
@@ -51,6 +53,8 @@ export interface SessionOptions
   readonly used?: boolean;
   /** Uses Temporal's native core, which loads more slowly but needs less CPU per request. */
   readonly natively?: boolean;
+  /** What this process is called where its spans go; absent: it sends none. */
+  readonly service?: 'worker' | 'gateway';
   /** Whether the server must be one that Temporal's environment configuration names. */
   readonly elsewhere?: boolean;
 }
@@ -62,9 +66,10 @@ export async function withSession<Result>(
   how: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const { outliving, servesCheckpoints } = how;
+  const { outliving, servesCheckpoints, service } = how;
   const file = options.config;
   const server = await attachServer(loaded, how);
+  const sendLastSpans = service === undefined ? null : await exportSpans(service);
   try {
     const config = fitToServer(server, loaded, file);
     const keys = configuredKeys(config);
@@ -77,7 +82,10 @@ export async function withSession<Result>(
       const dataConverter = keys && encryptionConverter(keys, config.encryption);
       const temporal = new Client({ connection, namespace: server.namespace, dataConverter });
       const { taskQueue } = config.temporal;
-      const conductor = new ConductorClient({ client: temporal, store, taskQueue });
+      const { searchAttributes } = config.temporal;
+      // The folder's own server has what its configuration wants; elsewhere, that is up to whoever runs it.
+      if (server.embedded) await addAttributes(temporal, criteriaIn(searchAttributes));
+      const conductor = new ConductorClient({ client: temporal, store, taskQueue, searchAttributes });
       const session = { server, config, store, temporal, conductor, worker, file };
       // On a configured server, a worker may still be starting; the embedded one has only the workers of this folder.
       if (outliving !== undefined && server.embedded) await requireWorker(session, outliving);
@@ -90,6 +98,7 @@ export async function withSession<Result>(
       throw error;
     }
   } finally {
+    await sendLastSpans?.();
     await server.stop();
   }
 }
@@ -106,7 +115,7 @@ async function bringWorker(
   server: TemporalServer,
   parts: WorkerParts,
   options: WorkOptions,
-  { role, stays, graceMs = 0, log, metrics }: SessionOptions,
+  { role, stays, graceMs = 0, log, metrics, versioning }: SessionOptions,
 ): Promise<RunningWorker | null> {
   if (stays === true) await requireOwnRuns(server, options.trust);
   if (role === 'look' || (role !== 'work' && !server.embedded)) return null;
@@ -116,7 +125,7 @@ async function bringWorker(
     await requireOwnRuns(server, options.trust);
   }
   const { startWorker } = await import('./start-worker.js');
-  return startWorker(server, parts, { graceMs, log, metrics, makesCalls });
+  return startWorker(server, parts, { graceMs, log, metrics, versioning, makesCalls });
 }
 
 /** Attaches to the configured server, else the folder's own. @throws UsageError if neither can do what is needed */

@@ -8,11 +8,14 @@ import type { TemporalServer } from '../../local/configured-server';
 import { PLAIN_FAILURES } from '../../protocol/names';
 import type { Store } from '../../store/store';
 import type { TrainableConfig } from '../../training/config';
-import { connectNatively, type NativeSettings, stepInLog } from './native-core';
+import { type Versioning, workerVersion } from './worker-version';
+import { connectNatively, type NativeSettings, placeInLog } from './native-core';
 
 export interface WorkerSettings extends NativeSettings {
   readonly graceMs: number;
   readonly makesCalls: boolean;
+  /** What becomes of the runs of a versioned worker. @default pinned */
+  readonly versioning?: Versioning | undefined;
 }
 
 export interface WorkerParts {
@@ -37,8 +40,9 @@ const BREAK_OFF_MS = 5_000;
 export async function startWorker(
   server: TemporalServer,
   parts: WorkerParts,
-  { graceMs, makesCalls, ...native }: WorkerSettings,
+  { graceMs, makesCalls, versioning, ...native }: WorkerSettings,
 ): Promise<RunningWorker> {
+  const version = workerVersion(process.env, versioning);
   const { config, keys } = parts;
   const workflowBundle = await bundleFor(keys);
   const connection = await connectNatively(server, native);
@@ -50,7 +54,9 @@ export async function startWorker(
     workflowBundle,
     dataConverter: keys && encryptionConverter(keys, config.encryption),
     plugins: [plugin],
-    interceptors: { activity: [stepInLog] },
+    interceptors: { activity: [placeInLog] },
+    // The plugin's workers of further queues have it, too.
+    workerDeploymentOptions: version ?? undefined,
     enableNonLocalActivities: makesCalls,
     shutdownGraceTime: graceMs,
     shutdownForceTime: graceMs + BREAK_OFF_MS,

@@ -18,7 +18,7 @@ import { type Address, type ListeningGateway, PAGE_FOLDER, startGateway } from '
 
 export const GATEWAY_PORT = 8484;
 
-const SESSION = { role: 'look', natively: true } as const;
+const SESSION = { role: 'look', service: 'gateway', natively: true } as const;
 
 type GatewayCommand = WorkOptions &
   Pick<Address, 'port' | 'host'> & {

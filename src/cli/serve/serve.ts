@@ -25,11 +25,12 @@ import type { LogForm } from '../kit/log-form';
 import { fileOf, loadServable, loadSettings, type WorkOptions } from '../kit/load-settings';
 import { READY, STOP, superviseAll, type Supervised } from '../kit/supervise';
 import { say } from '../kit/terminal';
+import { describeVersion, type Versioning, workerVersion } from '../kit/worker-version';
 
 /** Time for calls under way to finish, since they are paid for. Kubernetes kills after 30 s by default. */
 export const DRAIN_MS = 25_000;
 
-const WORK = { role: 'work', graceMs: DRAIN_MS, log: say } as const;
+const WORK = { role: 'work', service: 'worker', graceMs: DRAIN_MS, log: say } as const;
 
 /** Address of the gateway of `up`. */
 export const GATEWAY_HOST = '127.0.0.1';
@@ -38,6 +39,7 @@ export const GATEWAY_HOST = '127.0.0.1';
 export interface ServeOptions extends WorkOptions {
   /** Address that answers Prometheus with the worker's metrics, as `host:port`. */
   readonly metrics?: string;
+  readonly versioning?: Versioning;
   readonly logFormat?: LogForm;
 }
 
@@ -70,12 +72,14 @@ export async function serveHere(
 ): Promise<ExitCode> {
   const interruption = listenForInterruption();
   interruption.addEventListener('abort', sayDraining);
+  // Refused here, since a worker that ends is started again.
+  const version = workerVersion(process.env, options.versioning);
   const loaded = await loadServable(options);
   await checkStore(loaded.store);
   return withSession(loaded, options, { role: 'look', stays: true }, async (session) => {
     await sayResumed(session);
     watchConfig(options, command);
-    say(describeSession(session));
+    say(describeSession(session, version));
     const worker = partProcess('worker', 'up-worker', loaded, options);
     return superviseAll([worker, ...partsOn(session)], command, interruption);
   });
@@ -98,10 +102,21 @@ function partProcess(
   name: string,
   command: string,
   config: TrainableConfig,
-  { config: file, metrics, logFormat, port: wanted }: ServeOptions & { readonly port?: number | undefined },
+  {
+    config: file,
+    metrics,
+    versioning,
+    logFormat,
+    port: wanted,
+  }: ServeOptions & { readonly port?: number | undefined },
 ): Supervised {
   const main = join(__dirname, '..', 'main.js');
-  const named = Object.entries({ '--config': file, '--metrics': metrics, '--log-format': logFormat });
+  const named = Object.entries({
+    '--config': file,
+    '--metrics': metrics,
+    '--versioning': versioning,
+    '--log-format': logFormat,
+  });
   const args = named.flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
   let port = wanted ?? null;
   const start = (sayReady: (line: string) => void): ChildProcess => {
@@ -136,8 +151,8 @@ interface Part {
 
 /** `up-worker`: the worker process of `up`. */
 export function upWorker(options: ServeOptions): Promise<ExitCode> {
-  const { metrics } = options;
-  return asPart(options, { ...WORK, metrics }, async ({ worker, config }, { sayReady, stop }) => {
+  const { metrics, versioning } = options;
+  return asPart(options, { ...WORK, metrics, versioning }, async ({ worker, config }, { sayReady, stop }) => {
     const lines = [`Worker      task queue ${config.temporal.taskQueue}`, ...metricsLine(metrics)];
     sayReady({ line: lines.join('\n'), port: null });
     await unlessInterrupted(stop, worker?.ended ?? Promise.resolve());
@@ -217,13 +232,14 @@ async function runCommand([program = '', ...args]: readonly string[], env: NodeJ
 /** `worker`: runs a worker for a server elsewhere, as in a production deployment. */
 export async function worker(options: ServeOptions & { readonly health?: number }): Promise<ExitCode> {
   const interruption = listenForInterruption();
+  const { metrics, versioning } = options;
+  const version = workerVersion(process.env, versioning);
   const loaded = await loadServable(options);
   await checkStore(loaded.store);
-  const { metrics } = options;
-  return withSession(loaded, options, { ...WORK, metrics, elsewhere: true }, async (session) => {
+  return withSession(loaded, options, { ...WORK, metrics, versioning, elsewhere: true }, async (session) => {
     if (session.worker === null) throw new Error('the command "worker" has no worker');
     const health = options.health === undefined ? null : await serveHealth(options.health, session.worker);
-    say(describeSession(session));
+    say(describeSession(session, version));
     if (health) say(`Health      ${health.url}`);
     for (const line of metricsLine(metrics)) say(line);
     say(READY);
@@ -260,11 +276,15 @@ function sayDraining(): void {
   say(`Draining: calls under way have ${DRAIN_MS / 1000} s to finish.`);
 }
 
-function describeSession({ server, config: { conductor, workers, temporal, store } }: Session): string {
+function describeSession(
+  { server, config: { conductor, workers, temporal, store } }: Session,
+  version: ReturnType<typeof workerVersion>,
+): string {
   return [
     `Temporal    ${server.address}, namespace ${server.namespace} (${server.source})`,
     ...(server.uiAddress === null ? [] : [`Temporal UI ${server.uiAddress}`]),
     `Task queue  ${temporal.taskQueue}`,
+    ...(version === null ? [] : [`Version     ${describeVersion(version)}`]),
     `Conductor   ${describeConductor(conductor)}`,
     `Workers     ${workers.map(({ id }) => id).join(', ')}`,
     `Store       ${store}`,

@@ -1,4 +1,11 @@
-import { diagnose, type ListModels, MODEL_LISTS, redact, UNREACHED } from '../../activities/models';
+import {
+  diagnose,
+  type ListModels,
+  MODEL_LISTS,
+  redact,
+  UNCALLABLE,
+  UNREACHED,
+} from '../../activities/models';
 import { VENDORS } from '../../config/cards';
 import { closeTo } from '../../config/errors';
 import { briefly, quoteBriefly } from '../../plan/plan-error';
@@ -102,9 +109,9 @@ function explain(where: string, apiKeyEnv: string | null, error: unknown, apiKey
   }
 }
 
-/** Whether a proxy on the way did not pass the request on, for which there is a remedy of its own. */
+/** Whether the request was never sent on, by a proxy or by ourselves, for which there is a remedy of its own. */
 function isHeldBack(happened: string, remedy: string | undefined): remedy is string {
-  return happened === UNREACHED && remedy !== undefined;
+  return (happened === UNREACHED || happened === UNCALLABLE) && remedy !== undefined;
 }
 
 function tell(what: string, reason: string): string {

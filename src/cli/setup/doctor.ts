@@ -16,8 +16,10 @@ import { checkStore, configuredStore, openStore } from '../../store/open-store';
 import type { TrainableConfig } from '../../training/config';
 import { readRefused } from '../../store/refusals';
 import { idOfStore } from '../../store/store-id';
+import { checkAttributes } from './check-attributes';
 import { checkModels } from './check-models';
 import { checkProxies } from './check-proxies';
+import { checkVersions } from './check-versions';
 import { checkServers } from './tools';
 import { EXIT, type ExitCode } from '../kit/ending';
 import {
@@ -30,6 +32,7 @@ import {
   type Looked,
   NOT_ASKED,
   note,
+  withServer,
 } from '../kit/finding';
 import { checkTrust, foreignPlaces, loadFile, untrustedOf, type WorkOptions } from '../kit/load-settings';
 import { columnsOf, paintFor, print } from '../kit/terminal';
@@ -55,6 +58,9 @@ const CONFIG_CHECKS: Readonly<Record<string, (place: ConfigCheck) => Looked[] | 
   Store: findStore,
   Streams: findRefused,
   Rates: checkRates,
+  Versions: ({ config, server }) =>
+    withServer(server, (client) => checkVersions(client, config, process.env)),
+  Attributes: checkAttributes,
   'Local engine': checkLocalEngine,
 };
 
@@ -174,7 +180,7 @@ async function findServer(namespace: string): Promise<CheckedPlace['server'] & {
   const { address, uiAddress } = record;
   await askServer({ address }, (service) => service.getSystemInfo({}));
   const looked = fine(`${address} answers (this folder's own; page ${uiAddress})`);
-  return { looked, connection: { address }, namespace };
+  return { looked, connection: { address }, namespace, embedded: true };
 }
 
 async function findStore({ config: { store }, isStoreTrusted }: ConfigCheck): Promise<Looked[]> {

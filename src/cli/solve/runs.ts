@@ -1,4 +1,5 @@
 import type { ListedRun, RunList } from '../../client';
+import type { RunCriteria } from '../../protocol/search-attributes';
 import type { SolveResult } from '../../protocol/solve';
 import {
   counted,
@@ -80,12 +81,14 @@ async function cancelAndWait({ conductor }: Session, id: string): Promise<ExitCo
 }
 
 /** `list`: prints unfinished runs, and the last ended ones. */
-export async function printRuns(options: ShowOptions & { readonly limit: number }): Promise<ExitCode> {
-  const { limit, json } = options;
+export async function printRuns(
+  options: ShowOptions & { readonly limit: number; readonly where?: RunCriteria },
+): Promise<ExitCode> {
+  const { limit, where, json } = options;
   return withSession(await loadSettings(options), options, { role: 'look', used: true }, async (session) => {
     const { conductor, server } = session;
     const known = await startedRuns(server);
-    const found = await conductor.list({ ended: limit, taskQueue: queueListed(session), known });
+    const found = await conductor.list({ ended: limit, where, taskQueue: queueListed(session), known });
     if (json === true) await print(toJson(found));
     else if (found.runs.length === 0) say(`No runs in namespace ${server.namespace} at ${server.address}.`);
     else {

@@ -1,5 +1,13 @@
 import { type Command, Option } from 'commander';
-import { addersTo, LOG_FORMAT_OPTION, METRICS_OPTION, read, reader, run } from '../kit/arguments';
+import {
+  addersTo,
+  LOG_FORMAT_OPTION,
+  METRICS_OPTION,
+  read,
+  reader,
+  run,
+  VERSIONING_OPTION,
+} from '../kit/arguments';
 import { MAX_EXAMPLES } from '../../plan/plan';
 import { isTimeZone, MOST, readCheckpointId } from '../../training/names';
 
@@ -51,6 +59,7 @@ export function addTrainCommands(train: Command): void {
 
   add('up', 'run everything that nights need on this machine, until Ctrl-C')
     .option(...METRICS_OPTION, read.address)
+    .addOption(VERSIONING_OPTION)
     .addOption(LOG_FORMAT_OPTION)
     .action(run(() => import('./up.js'), 'trainUp'));
 

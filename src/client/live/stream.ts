@@ -1,4 +1,5 @@
 import { type LiveEvent, LiveTeller } from './live-events';
+import { Shared } from '../../runtime/turns';
 import { FollowedRun, type Sources } from './followed-run';
 
 export interface StreamOptions {
@@ -19,10 +20,7 @@ export async function* streamRun(sources: Sources): AsyncGenerator<LiveEvent> {
 }
 
 /** Yields the events of a run, from its trace and its stream log, until it has ended. */
-export async function* tellRun(
-  run: FollowedRun,
-  { after, signal }: StreamOptions = {},
-): AsyncGenerator<LiveEvent> {
+async function* tellRun(run: FollowedRun, { after, signal }: StreamOptions = {}): AsyncGenerator<LiveEvent> {
   const teller = new LiveTeller(run.id, after);
   let [changes, read] = [0, 0];
   while (!teller.isOver && signal?.aborted !== true) {
@@ -47,5 +45,28 @@ async function* tellTrace(run: FollowedRun, teller: LiveTeller): AsyncGenerator<
     // Whoever is told of a call may give its result at once.
     if (event.kind === 'callsWaiting') await run.keepTold(event);
     yield event;
+  }
+}
+
+/** Streams of a client: those of one run share what follows it. */
+export class Streams {
+  private readonly followed = new Shared<FollowedRun>();
+
+  async *tell(sources: Sources, options: StreamOptions): AsyncGenerator<LiveEvent> {
+    const { id } = sources;
+    const { value: run, leave } = this.followed.use(id, (closing) => new FollowedRun(sources, closing));
+    try {
+      yield* tellRun(run, options);
+    } catch (error) {
+      this.followed.forget(id, run);
+      throw error;
+    } finally {
+      leave();
+    }
+  }
+
+  /** Returns the length, in characters, of all that is kept in memory for the open streams of a run. */
+  lengthOf(id: string): number {
+    return this.followed.find(id)?.length ?? 0;
   }
 }

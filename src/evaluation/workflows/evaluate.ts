@@ -1,7 +1,6 @@
 import {
   ChildWorkflowCancellationType,
   condition,
-  continueAsNew,
   defineQuery,
   executeChild,
   ParentClosePolicy,
@@ -19,6 +18,7 @@ import {
   type QuestionOutcome,
 } from '../contract';
 import { checkEvaluation } from './check-input';
+import { moveOn, shouldMoveOn } from './move-on';
 
 export const evaluationProgressQuery = defineQuery<EvaluationProgress>(EVALUATION_PROGRESS_QUERY);
 
@@ -34,7 +34,7 @@ export async function conductorEvaluate(input: EvaluateInput): Promise<Evaluatio
   const ends = await Promise.allSettled(lanes);
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   if (evaluation.isOver) return evaluation.progress;
-  return continueAsNew<typeof conductorEvaluate>({ ...input, carried: evaluation.progress });
+  return moveOn<typeof conductorEvaluate>({ ...input, carried: evaluation.progress });
 }
 
 class Evaluation {
@@ -59,7 +59,7 @@ class Evaluation {
   }
 
   async workOn(): Promise<void> {
-    while (!this.isOver && !this.hasFailed && !workflowInfo().continueAsNewSuggested) {
+    while (!this.isOver && !this.hasFailed && !shouldMoveOn()) {
       const index = this.progress.begun;
       this.progress = { ...this.progress, begun: index + 1 };
       try {

@@ -12,7 +12,12 @@ import type { Key } from './keys';
 import * as reservations from './reservations';
 import { type DayAccount, type DaySpending, daySchema, EMPTY_DAY, spendingOf } from './reservations';
 
-type Spender = Pick<Key, 'id' | 'name' | 'usdPerDay'>;
+/** Whoever has a budget. */
+export interface Spender extends Pick<Key, 'id' | 'name' | 'usdPerDay'> {
+  /** @default key */
+  readonly kind?: 'namespace';
+}
+
 type Spent = Pick<SolveTrace, 'status' | 'costUsd' | 'costIsLowerBound'>;
 
 /** Number of UTC days on which a solve that ends today may have started, plus one. */
@@ -200,7 +205,7 @@ function spent(key: Spender, spending: DaySpending, askedNanoUsd: number | null,
   const usd = (nanoUsd: number): string => describeUsd(nanoUsd / 1e9);
   const asked = askedNanoUsd !== null && `this solve may cost up to ${usd(askedNanoUsd)}`;
   const facts = [
-    `key ${JSON.stringify(key.name)} may spend ${describeUsd(key.usdPerDay ?? 0)} a day`,
+    `${key.kind ?? 'key'} ${JSON.stringify(key.name)} may spend ${describeUsd(key.usdPerDay ?? 0)} a day`,
     describeSpent(spending),
     `${usd(heldNanoUsd)} reserved for running solves`,
     asked,

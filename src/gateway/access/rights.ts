@@ -7,12 +7,16 @@ import { findLimitExcess } from '../../protocol/rights';
 import type { Key } from './keys';
 
 /** Whether a key is an operator's: an admin key whose models and budget are not limited. */
-export function isOperators({ isAdmin, models, usdPerDay }: Key): boolean {
+export function isOperators({
+  isAdmin,
+  models,
+  usdPerDay,
+}: Pick<Key, 'isAdmin' | 'models' | 'usdPerDay'>): boolean {
   return isAdmin && models === null && usdPerDay === null;
 }
 
 /** Returns what a key may use, which its runs hold; undefined for an operator's key, which nothing binds. */
-export function rightsOf(key: Key, config: Config): Rights | undefined {
+export function rightsOf(key: Parameters<typeof isOperators>[0], config: Config): Rights | undefined {
   return isOperators(key) ? undefined : { models: key.models, limits: resolveRun(config).limits };
 }
 

@@ -5,6 +5,7 @@ import { conversationTurnSchema, limitsInputSchema, poolSchema } from '../../pro
 import { SOLVE_WORKFLOWS } from '../../protocol/names';
 import { CONDUCTOR_MODEL } from '../../protocol/rights';
 import { sourceOf } from '../solve/answer';
+import { RUN_STATES } from '../../trace/run-filter';
 import { MOST_ITEMS } from '../solve/request-fields';
 import { readSchema } from '../solve/request-form';
 import { type EventFrame, frameOf, streamEvents } from '../event-stream';
@@ -14,7 +15,7 @@ import { badRequest, Refusal, toOpenAiError } from '../refusal';
 import { readModel, withModel } from '../solve/request-of';
 import { bodyOf, jsonOf, refusals, resultSchema } from '../routes';
 import { readConversation, readReplies, readSentPrompt, turnsOfConversation } from '../solve/conversation';
-import { bookLater, mayTouch, prefixOf, startSolve } from '../solve/start-solve';
+import { bookLater, callerOf, mayTouch, prefixOf, startSolve } from '../solve/start-solve';
 
 const askedSchema = z
   .strictObject({
@@ -73,12 +74,22 @@ const listRoute = createRoute({
     query: z.object({
       limit: z.coerce.number().int().min(0).max(100).default(10),
       endedBefore: z.iso.datetime().optional(),
+      state: z.enum(RUN_STATES).optional(),
+      /** The first included, the second not. */
+      startedFrom: z.iso.datetime().optional(),
+      startedBefore: z.iso.datetime().optional(),
+      /** Sought in what the list shows of a solve. */
+      words: z.string().max(200).optional(),
     }),
   },
   responses: {
     200: jsonOf(
-      z.object({ runs: z.array(listedSchema).readonly(), unlisted: z.int() }),
-      'At most `limit` that have ended; `unlisted` counts unfinished ones beyond a hundred. With `endedBefore`, only solves that ended by then',
+      z.object({
+        runs: z.array(listedSchema).readonly(),
+        unlisted: z.int(),
+        earlier: z.string().nullable(),
+      }),
+      'At most `limit` that have ended; `unlisted` counts unfinished ones beyond a hundred. For earlier ones, send `earlier` as `endedBefore`: only solves that ended by then. Words are sought in at most 500 ended ones at a time',
     ),
     ...refusals,
   },
@@ -159,7 +170,8 @@ export function addSolves(app: App, gateway: Gateway): void {
     const key = c.get('key');
     const asked = c.req.valid('json');
     const { model } = asked;
-    const started = await startSolve(c, gateway, await requestOf(gateway, key, asked), { model });
+    const request = { ...(await requestOf(gateway, key, asked)), traceparent: callerOf(c) };
+    const started = await startSolve(c, gateway, request, { model });
     if (started.isNew) bookLater(key, started);
     const { id, runId, isNew } = started;
     return c.json({ id, runId, isNew }, 202);
@@ -167,8 +179,8 @@ export function addSolves(app: App, gateway: Gateway): void {
   app.openapi(listRoute, async (c) => {
     const key = c.get('key');
     const whose = key.isAdmin ? { taskQueue: config.temporal.taskQueue } : { prefix: prefixOf(key) };
-    const { limit: ended, endedBefore } = c.req.valid('query');
-    return c.json(await conductor.list({ ended, endedBefore, ...whose }), 200);
+    const { limit: ended, ...sought } = c.req.valid('query');
+    return c.json(await conductor.list({ ended, ...sought, ...whose }), 200);
   });
   app.openapi(readRoute, async (c) => {
     const { id } = c.req.valid('param');

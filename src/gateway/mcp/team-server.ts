@@ -5,7 +5,8 @@ import type { LiveEvent, SolveHandle } from '../../client';
 import { ConfigError } from '../../config/errors';
 import { needsPackages, reasonOf } from '../../errors';
 import { limitsInputSchema } from '../../protocol/input';
-import { type SolveResult, solveResultSchema } from '../../protocol/solve';
+import type { SolveResult } from '../../protocol/solve';
+import { toldSolveSchema } from '../../trace/told-solve';
 import { within } from '../../runtime/turns';
 import { readVersion } from '../../runtime/version';
 import { describeCost } from '../../trace/describe';
@@ -50,19 +51,6 @@ export async function importMcp(): Promise<typeof Sdk & typeof Stdio> {
   }
 }
 
-/** What a client is told of a solve: fields of the document at `/api/solves/ID`, by the names there. */
-const toldSchema = solveResultSchema.pick({
-  id: true,
-  status: true,
-  answer: true,
-  error: true,
-  degraded: true,
-  stoppedBy: true,
-  waitsFor: true,
-  costUsd: true,
-  costIsLowerBound: true,
-});
-
 const SOLVE =
   'Has a team of language models answer a question: a plan is written, workers carry it out. It costs money, and takes seconds to many minutes. Returns the answer, and the id and cost of the solve. A solve goes on if this call is cancelled or times out: get_solve reads it.';
 
@@ -77,7 +65,7 @@ export function serverOfTeam(
     {
       description: SOLVE,
       inputSchema: questionSchema,
-      outputSchema: toldSchema,
+      outputSchema: toldSolveSchema,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
     },
     (asked, { mcpReq }) => solveFor(team, asked, mcpReq),
@@ -87,7 +75,7 @@ export function serverOfTeam(
     {
       description: 'Reads a solve by its id, running or ended: its state, answer and cost so far.',
       inputSchema: z.strictObject({ id: z.string().min(1).max(1000) }),
-      outputSchema: toldSchema,
+      outputSchema: toldSolveSchema,
       annotations: { readOnlyHint: true },
     },
     ({ id }) => team.read(id).then(described, (error: unknown) => failed(team.explain(error))),
@@ -148,7 +136,7 @@ function described(result: SolveResult): Sdk.CallToolResult {
   const texts = [answer ?? none, `Solve ${id}: ${status}, ${describeCost(result)}`];
   return {
     content: texts.map((text) => ({ type: 'text', text })),
-    structuredContent: toldSchema.parse(result),
+    structuredContent: toldSolveSchema.parse(result),
   };
 }
 

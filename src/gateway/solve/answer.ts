@@ -13,7 +13,7 @@ import type { Extension } from './request-fields';
 import { requestOf, withSideWorker } from './request-of';
 import { type Resumed, resumeSolve } from './resume';
 import { isSideRequest } from './side-request';
-import { bookLater, type Started, startSolve } from './start-solve';
+import { bookLater, callerOf, type Started, startSolve, whileAwaited } from './start-solve';
 import type { SurfaceQuestion } from './surface-question';
 import { AnswerTeller, type AnswerEvent } from './told';
 
@@ -73,23 +73,32 @@ interface Answered {
   readonly id: string;
 }
 
-/** @param memo notes to keep with a solve that is started */
+interface BeginOptions {
+  /** Notes to keep with a solve that is started. */
+  readonly memo?: StartOptions['memo'];
+  /** @default true */
+  readonly isAwaited?: boolean;
+}
+
 export async function beginAnswer(
   c: Context<Env>,
   gateway: Gateway,
   asked: SurfaceQuestion,
-  memo?: StartOptions['memo'],
+  { memo, isAwaited = true }: BeginOptions = {},
 ): Promise<Answered> {
   const key = c.get('key');
   const { handed } = asked;
-  const solve: Answered['solve'] =
+  const endsWithClient = asked.extension.on_disconnect === 'cancel';
+  const begin = (traceparent: string | undefined): Promise<Answered['solve']> =>
     handed === undefined
-      ? await startSolve(c, gateway, requestFor(c, gateway, asked), {
-          model: asked.model,
-          memo,
-          endsWithClient: asked.extension.on_disconnect === 'cancel',
-        })
-      : await resumeSolve(c, gateway, handed, asked.functions);
+      ? startSolve(
+          c,
+          gateway,
+          { ...requestFor(c, gateway, asked), traceparent },
+          { model: asked.model, memo, endsWithClient },
+        )
+      : resumeSolve(c, gateway, handed, asked.functions);
+  const solve = await (isAwaited ? whileAwaited(c, gateway, begin) : begin(callerOf(c)));
   c.set('solve', solve.id);
   if (solve.isNew && mayAskBack(asked)) bookLater(key, solve);
   return { gateway, asked, solve, id: answerIdOf(solve) };

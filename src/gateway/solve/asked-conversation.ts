@@ -1,8 +1,10 @@
+import { someOf } from '../../config/errors';
 import { fenceAround } from '../../plan/prompt/fences';
 import type { ConversationCall } from '../../plan/plan';
 import { putInWords, tellResult } from '../../plan/prompt/told-calls';
 import type { ConversationTurn } from '../../protocol/input';
 import { isCallerId } from '../../protocol/tool-use';
+import { badRequest } from '../refusal';
 import type { Utterance, UtteredCall, UtteredResult } from './request-calls';
 
 /** Results of functions of the caller, for which a run waits. */
@@ -18,14 +20,30 @@ export interface AskedConversation {
   readonly handed?: HandedResults;
 }
 
-/** Reads what a conversation asks for: with results of our calls at its end, that their run goes on. */
+/**
+ * Reads what a conversation asks for: with results of our calls at its end, that their run goes on.
+ * @throws Refusal if some calls of the last answer have a result, and others have none
+ */
 export function readAsked(said: readonly Utterance[]): AskedConversation {
-  const last = said.slice(said.findLastIndex(isOfModel) + 1);
+  const asked = said.slice(0, said.findLastIndex(isOfModel) + 1);
+  const last = said.slice(asked.length);
   const results = last.filter((each) => each.kind === 'result');
   const messages = turnsOf(said);
   if (!results.some(({ id }) => isCallerId(id))) return { messages };
+  refuseMissing(asked.slice(asked.findLastIndex((each) => !isOfModel(each)) + 1), results);
   const texts = last.flatMap((each) => (each.kind === 'text' && each.role === 'user' ? [each.content] : []));
   return { messages, handed: { results, hint: texts.join('\n\n') } };
+}
+
+/** A call that the conversation does not have was lost with its answer, and is told again instead. */
+function refuseMissing(answer: readonly Utterance[], results: readonly UtteredResult[]): void {
+  const given = new Set(results.map(({ id }) => id));
+  const called = answer.flatMap((each) => (each.kind === 'call' ? [each.id] : []));
+  const missing = called.filter((id) => isCallerId(id) && !given.has(id));
+  if (missing.length === 0) return;
+  const { place = '' } = results.at(-1) ?? {};
+  const remedy = 'send the results of all calls of an answer in one request';
+  throw badRequest(`${place}: no result follows for ${someOf(missing)}: ${remedy}`, place, 'result_missing');
 }
 
 function isOfModel(said: Utterance): boolean {

@@ -12,7 +12,7 @@ import {
 import { eachInParallel, type Store, timeAgo } from '../../store/store';
 import type { Pulse } from '../pulse';
 
-/** How long after an answer broke off the same request is taken for a repeat of it. */
+/** How long after an answer broke off, or failed, the same request is taken for a repeat of it. */
 const REPEAT_MS = 60_000;
 /** How long a client may count its attempts: longer than all of them with the waits between. */
 const RETRY_MS = 30 * 60_000;
@@ -40,7 +40,8 @@ export interface Handover {
 /**
  * Notes of each run whether its answer reached the client, in the store, for all gateways. A request that comes again
  * gets a run whose answer broke off, and each such run goes to one request: equal requests side by side are runs of
- * their own. If nobody knows when an answer broke off, since its gateway died, it counts as just now.
+ * their own. If nobody knows when an answer broke off, since its gateway died, it counts as just now. A failure goes to
+ * all that ask again, and its time stays that of the first.
  */
 export class Handovers {
   /** Answers that this process is sending. */
@@ -97,7 +98,10 @@ export class Handovers {
       const runs = await readAskedRuns(this.store, digest);
       const cut = await this.findCut(runs, lives);
       const found = cut.length === 0 && isRetry ? await this.findLatest(runs) : cut;
-      for (const run of found) if (await changeAskedNote(this.store, run.key, run.note, next)) return run;
+      for (const run of found) {
+        const isShared = run.note.state === 'failed';
+        if (isShared || (await changeAskedNote(this.store, run.key, run.note, next))) return run;
+      }
       const unknown = runs.filter(({ note }) => this.isSentElsewhere(note) && !lives.has(note.gateway));
       // Looks again if other requests took all that was found.
       if (found.length === 0 && unknown.length === 0) return null;
@@ -116,7 +120,7 @@ export class Handovers {
       return gateway === this.pulse.gateway ? !this.sendings.has(sending) : lives.get(gateway) === false;
     };
     const lost = runs.filter(({ note }) => isLost(note));
-    return [...lost, ...(await this.findSince(REPEAT_MS, runs, ['cut']))];
+    return [...lost, ...(await this.findSince(REPEAT_MS, runs, ['cut', 'failed']))];
   }
 
   /** Finds the run that a client means which says that it asks again. */

@@ -1,13 +1,13 @@
 import { BadQuestionError, checkAsked, type SolveRequest } from '../../client';
 import { ConfigError } from '../../config/errors';
-import { nameOfCard } from '../../config/cards';
-import { haveNoPrice, resolveRun, unpricedOf } from '../../config/resolve-run';
+import { resolveRun, unpricedOf } from '../../config/resolve-run';
 import type { Config } from '../../config/schema';
 import type { LimitsInput } from '../../protocol/input';
 import { standInPlan } from '../../protocol/planning';
 import { allowsModel, CONDUCTOR_MODEL, workerModel } from '../../protocol/rights';
 import { readCheckpointId } from '../../training/names';
 import { MOST_MESSAGE_BYTES } from '../limit-body';
+import { noPrice } from '../access/hold-run';
 import type { Key } from '../access/keys';
 import { badRequest, Refusal } from '../refusal';
 import type { SurfaceQuestion } from './surface-question';
@@ -122,10 +122,4 @@ export function checkRequest(config: Config, request: SolveRequest): void {
     if (error instanceof ConfigError) throw badRequest(error.message, 'conductor');
     throw error;
   }
-}
-
-export function noPrice(what: string, unpriced: ReturnType<typeof unpricedOf>): Refusal {
-  const names = haveNoPrice(unpriced.map(nameOfCard));
-  const remedy = 'leave it out of the pool, or have the operator give it a price';
-  return badRequest(`${what} cannot be enforced: ${names}; ${remedy}`, 'conductor', 'price_unknown');
 }

@@ -8,17 +8,16 @@ import {
   type StartOptions,
   unlessNotFound,
 } from '../../client';
-import { resolveRun, unpricedOf } from '../../config/resolve-run';
 import { isRecord } from '../../plan/validate';
 import type { SolveResult } from '../../protocol/solve';
 import { noteAudit } from '../access/audit';
-import type { DayReservation } from '../access/day-budget';
-import { refuseExcess, rightsOf } from '../access/rights';
+import { type Held, type HeldRun, holdRun } from '../access/hold-run';
+import { callerNamedIn } from '../awaited';
 import type { Env, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
 import { Refusal } from '../refusal';
 import type { Handover } from './handovers';
-import { checkRequest, noPrice } from './request-of';
+import { checkRequest } from './request-of';
 
 export interface Started extends SolveHandle {
   /** Whether this request started the solve. If not, it was running or over already, and costs nothing more. */
@@ -36,12 +35,13 @@ export function mayTouch(key: Key, solveId: string): boolean {
 
 /** Returns a handle that books the cost of a solve, if it is the key's own, to the key's day budget before its result. */
 export function booking<Handle extends SolveHandle>(
-  { budgets }: Pick<Gateway, 'budgets'>,
+  { budgets, awaited }: Pick<Gateway, 'budgets' | 'awaited'>,
   key: Key,
   handle: Handle,
 ): Handle {
   const result = async (): Promise<SolveResult> => {
     const ended = await handle.result();
+    awaited.noteEnd(ended);
     if (handle.id.startsWith(prefixOf(key))) {
       await budgets.settle(key, handle.id, ended);
     }
@@ -55,9 +55,6 @@ export function bookLater({ usdPerDay }: Key, { result }: SolveHandle): void {
   if (usdPerDay !== null) void result().catch(() => undefined);
 }
 
-/** Limits of a run to start, and what its key may use. */
-type Held = Pick<SolveRequest, 'limits' | 'rights'>;
-
 /** A run to start, independent of the API that asks for it. */
 interface Wanted extends Pick<SolveRequest, 'pool' | 'limits'> {
   readonly model: string;
@@ -68,6 +65,21 @@ interface Wanted extends Pick<SolveRequest, 'pool' | 'limits'> {
   readonly endsWithClient?: boolean | undefined;
   /** Details for the audit log. */
   readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the span of a request's client. */
+export function callerOf({ req }: Context<Env>): string | undefined {
+  return callerNamedIn(req.header('traceparent'));
+}
+
+/** Starts or finds the solve that the client of a request waits for, within the span of that wait. */
+export function whileAwaited<Solve extends { readonly id: string }>(
+  c: Context<Env>,
+  { awaited }: Gateway,
+  start: (traceparent: string | undefined) => Promise<Solve>,
+): Promise<Solve> {
+  const waiting = { caller: callerOf(c), response: c.env.outgoing, refused: () => c.get('refused') };
+  return awaited.during(waiting, start);
 }
 
 /** Starts the solve that a request asks for, or finds the one that an earlier attempt of it started. @throws Refusal */
@@ -93,12 +105,10 @@ export async function startRun(c: Context<Env>, gateway: Gateway, wanted: Wanted
   for (;;) {
     const before = isRepeated ? await findStarted(gateway, named) : null;
     if (before !== null) return before;
-    const held = { limits: wanted.limits, rights: rightsOf(key, gateway.config) };
-    refuseExcess(gateway.config, held);
     await gateway.workers.require();
-    const reservation = await reserve(gateway, named, wanted);
-    // Without one, a concurrent request has started the run.
-    if (reservation !== null) return startReserved(gateway, named, { ...wanted, held }, reservation);
+    const may = await holdRun(gateway, key, id, wanted);
+    // If there is none, a concurrent request has started the run.
+    if (may !== null) return startHeld(gateway, named, wanted, may);
   }
 }
 
@@ -109,17 +119,17 @@ interface RunToBe {
   readonly digest: string;
 }
 
-async function startReserved(
+async function startHeld(
   gateway: Gateway,
   named: RunToBe,
-  { model, memo, start, detail, held }: Wanted & { readonly held: Held },
-  reservation: DayReservation,
+  { model, memo, start, detail }: Wanted,
+  { held, reservation }: HeldRun,
 ): Promise<Started> {
   const { key, id, digest } = named;
   let handle: SolveHandle;
   try {
-    const memoed = { memo: { ...memo, digest, model } };
-    handle = await start(id, withReservation(held, reservation.nanoUsd), memoed);
+    const noted = { memo: { ...memo, digest, model }, keyName: key.name };
+    handle = await start(id, held, noted);
   } catch (error) {
     // Whatever went wrong, the server knows whether there is a run now. Unless it says so, the reservation is kept.
     const found = await unlessNotFound(gateway.conductor.attach(id)).catch(() => undefined);
@@ -147,25 +157,6 @@ function mayHaveArrived(error: unknown): boolean {
   return [error, cause].some((each) => isGrpcServiceError(each) && UNSURE.includes(each.code));
 }
 
-/** Reserves a run's maximum cost from its key's day budget. Returns null if the run was started already. */
-async function reserve(
-  { config, budgets }: Gateway,
-  { key, id }: RunToBe,
-  { pool, limits }: Pick<Wanted, 'pool' | 'limits'>,
-): Promise<DayReservation | null> {
-  const unpriced = key.usdPerDay === null ? [] : unpricedOf(resolveRun(config, { pool, limits }));
-  if (unpriced.length > 0) throw noPrice(`the budget of key ${key.name}`, unpriced);
-  const usd = limits?.costUsd ?? config.limits.costUsd;
-  return budgets.reserve(key, id, usd === null ? null : Math.round(usd * 1e9));
-}
-
-/** Limits the cost of a run, now and later, to what is reserved for it; null: its key has no budget. */
-function withReservation({ limits, rights }: Held, nanoUsd: number | null): Held {
-  if (nanoUsd === null) return { limits, rights };
-  const held = rights && { ...rights, limits: { ...rights.limits, nanoUsd } };
-  return { limits: { ...limits, costUsd: nanoUsd / 1e9 }, rights: held };
-}
-
 /** The run that a request is for. */
 type NamedRun = Pick<Handover, 'id' | 'isRepeated'>;
 
@@ -189,14 +180,19 @@ async function nameRun(
   });
   const { outgoing } = c.env;
   const end = (): void => {
-    // An error that invites a retry does not count as an answer.
-    const isWhole = outgoing.writableFinished && (c.get('refused')?.retryAfterSeconds ?? null) === null;
     const isCancelled = endsWithClient === true && !closing.over.aborted;
-    handover.end(isWhole ? 'whole' : isCancelled ? 'left' : 'cut');
+    if (outgoing.writableFinished) handover.end(sentState(c.get('refused')));
+    else handover.end(isCancelled ? 'left' : 'cut');
   };
   if (outgoing.closed) end();
   else outgoing.once('close', end);
   return handover;
+}
+
+/** Returns what was sent: an error that invites a retry leaves the request without an answer. */
+function sentState(refused: Refusal | undefined): 'whole' | 'failed' | 'cut' {
+  if (refused === undefined) return 'whole';
+  return refused.retryAfterSeconds === null ? 'failed' : 'cut';
 }
 
 /** Fields of a request about how its answer is sent: clients change them from one attempt to the next. */

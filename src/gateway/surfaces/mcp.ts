@@ -10,7 +10,7 @@ import { type ConsultedTeam, importMcp, serverOfTeam } from '../mcp/team-server'
 import { asRefusal, badRequest, Refusal } from '../refusal';
 import { sourceOf } from '../solve/answer';
 import { readModel, withModel } from '../solve/request-of';
-import { startSolve } from '../solve/start-solve';
+import { startSolve, whileAwaited } from '../solve/start-solve';
 
 /** https://modelcontextprotocol.io: Streamable HTTP, without sessions, so that any gateway answers any request. */
 export function addMcp(app: App, gateway: Gateway): void {
@@ -46,7 +46,9 @@ function teamOf(c: Context<Env>, gateway: Gateway): ConsultedTeam {
       // Before the start: a refused request must cost nothing.
       const tellSource = streams.open(key, c.env.outgoing);
       const request = withModel(readModel(CONDUCTOR_MODEL, key, config), asked);
-      const started = await startSolve(c, gateway, request, { model: CONDUCTOR_MODEL });
+      const started = await whileAwaited(c, gateway, (traceparent) =>
+        startSolve(c, gateway, { ...request, traceparent }, { model: CONDUCTOR_MODEL }),
+      );
       tellSource(sourceOf(gateway, started.id));
       return { ...started, result: () => unlessAborted(closing.over, started.result()) };
     },

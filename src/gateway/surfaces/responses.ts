@@ -76,7 +76,8 @@ export function addResponses(app: App, gateway: Gateway): void {
     // Before the start: a refused request must cost nothing.
     const tellSource = body.stream === true ? gateway.streams.open(c.get('key'), c.env.outgoing) : null;
     const notes = notesOf(body, asked, gateway.config);
-    const answered = await beginAnswer(c, gateway, asked, { response: notes });
+    const isAwaited = body.background !== true || body.stream === true;
+    const answered = await beginAnswer(c, gateway, asked, { memo: { response: notes }, isAwaited });
     await keepNotes(gateway, answered, notes);
     const found = await findResponse(gateway, key, `resp_${answered.id}`);
     if (tellSource !== null) return stream(c, found, { tellSource, onGone: () => void leave(answered) });

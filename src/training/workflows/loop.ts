@@ -1,10 +1,5 @@
-import {
-  allHandlersFinished,
-  ApplicationFailure,
-  condition,
-  continueAsNew,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { allHandlersFinished, ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
+import { moveOn, shouldMoveOn } from '../../evaluation/workflows/parts';
 import { FAILURES } from '../../protocol/failures';
 import type { NightProgress, TrainInput } from '../contract';
 import * as names from '../names';
@@ -77,9 +72,9 @@ async function train(night: Night, input: TrainInput): Promise<void> {
       // Rollouts that were begun ahead are learned from before the night may end.
       if (!rollouts.areAhead) {
         if (night.mustEnd()) return;
-        if (workflowInfo().continueAsNewSuggested) {
+        if (shouldMoveOn()) {
           await condition(allHandlersFinished);
-          return await continueAsNew<typeof conductorTrain>({ ...input, carried: night.toCarry() });
+          return await moveOn<typeof conductorTrain>({ ...input, carried: night.toCarry() });
         }
       }
       await runCycle(night, night.state.done + 1, rollouts);

@@ -5,6 +5,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { type BudgetShare, SharedBudget } from '../../budget/shared-budget';
+import { shouldMoveOn } from '../../evaluation/workflows/parts';
 import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import type { CarriedNight, GroupResult, NightBudget, NightProgress, OpenedNight } from '../contract';
 import type { GroupInput } from '../inputs';
@@ -151,8 +152,8 @@ export class Night {
   mayGoAhead(cycle: number): boolean {
     const { night } = this.state.opened;
     if (!this.isStale || cycle > night.last || this.control.isPaused === true) return false;
-    // A long history is continued as new at once, not after another cycle.
-    return !this.mustEnd() && !workflowInfo().continueAsNewSuggested;
+    // A loop that should move on does so at once, not after another cycle.
+    return !this.mustEnd() && !shouldMoveOn();
   }
 
   private get isStale(): boolean {

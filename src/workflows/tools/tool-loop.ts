@@ -81,17 +81,24 @@ export class ToolLoop {
 
   /** Carries out the calls of a turn, and returns the next one. Throws only the run's own cancellation. */
   async goOn(request: WorkerRequest, taken: TakenTurn): Promise<ToolTurn> {
-    const results = await this.carryOut(request, taken.calls);
-    this.index += 1;
-    const said = results.map(
-      ({ output, changedTo = '', name }) =>
-        textBytes(output) + textBytes(changedTo) + utf8Bytes(name) + CALL_BYTES,
-    );
-    this.said += taken.ref.bytes + said.reduce((sum, bytes) => sum + bytes, 0);
+    const { calls, ref } = taken;
+    const ordinals = ordinalsOf(calls);
+    const { round, step, worker } = request;
+    const place = { round, step, worker: worker.id, turn: this.index };
+    const isAsked = ordinals.length > 0;
+    const verdicts = isAsked ? await askPerson(this.context, place, ordinals) : NOBODY_ASKED;
+    const make = (call: AskedCall, ordinal: number): Promise<ToolResult> =>
+      this.make(request, call, ordinal, verdicts.get(ordinal));
+    const mayRunTogether = calls.every(({ name }) => this.toolOf(name)?.repeatable !== false);
+    const results = mayRunTogether ? await Promise.all(calls.map(make)) : [];
+    if (!mayRunTogether)
+      for (const [ordinal, call] of calls.entries()) results.push(await make(call, ordinal));
     const { functions } = this.wishes;
     const { toolBox, limits } = this.context;
     if (functions !== undefined) await toolBox.bring(functions, limits.remainingMs());
-    return this.turn(request, { turn: taken.ref, results });
+    this.index += 1;
+    this.said += ref.bytes + results.reduce((sum, result) => sum + bytesOfResult(result), 0);
+    return this.turn(request, { turn: ref, results });
   }
 
   private turn(request: WorkerRequest, after: ToolTurn['after']): ToolTurn {
@@ -128,21 +135,6 @@ export class ToolLoop {
     return [turn, worstCaseOf(worker, bytes + added, maxOutputTokens)];
   }
 
-  private async carryOut(request: WorkerRequest, calls: readonly AskedCall[]): Promise<ToolResult[]> {
-    const ordinals = ordinalsOf(calls);
-    const { round, step, worker } = request;
-    const place = { round, step, worker: worker.id, turn: this.index };
-    const isAsked = ordinals.length > 0;
-    const verdicts = isAsked ? await askPerson(this.context, place, ordinals) : NOBODY_ASKED;
-    const make = (call: AskedCall, ordinal: number): Promise<ToolResult> =>
-      this.make(request, call, ordinal, verdicts.get(ordinal));
-    const mayRunTogether = calls.every(({ name }) => this.toolOf(name)?.repeatable !== false);
-    if (mayRunTogether) return Promise.all(calls.map(make));
-    const results: ToolResult[] = [];
-    for (const [ordinal, call] of calls.entries()) results.push(await make(call, ordinal));
-    return results;
-  }
-
   /** @param verdict null: nobody decided in time; undefined: nobody was asked */
   private async make(
     request: WorkerRequest,
@@ -157,17 +149,19 @@ export class ToolLoop {
     const asked = this.requestOf(request, call, tool, ordinal);
     const refusal = this.refuse(call, asked, verdict) ?? (isAllowed ? null : this.refuseOver());
     if (refusal !== null) return { id, name, ...refusal };
-    const changedTo = isChanged(verdict) ? await this.keep(verdict.input) : undefined;
-    const answer = await this.makeOne(request, { ...asked, input: changedTo ?? call.input });
+    const { storeId } = request;
+    const changedTo = isChanged(verdict)
+      ? await keepIfLong(verdict.input, storeId, INLINE_CALL_BYTES)
+      : undefined;
+    const sent = { ...asked, input: changedTo ?? call.input };
+    // Only now, when the price would be set aside: others run beside it.
+    const tooDear = this.refuseTooDear(request, tool);
+    const answer = tooDear ?? this.hear(sent, await makeCall(this.context, sent));
     return { id, name, ...answer, ...(changedTo && { changedTo }) };
   }
 
-  /** Makes a call if it fits what is left at the moment in which its price is set aside: others run beside it. */
-  private async makeOne(request: WorkerRequest, asked: ToolRequest): Promise<ToolAnswer> {
-    const { tool, input } = asked;
-    const tooDear = this.refuseTooDear(request, tool);
-    if (tooDear !== null) return tooDear;
-    const { next, ...answer } = await makeCall(this.context, asked);
+  /** Notes the answer of a call that was made. Returns what the model is told. */
+  private hear({ tool, input }: ToolRequest, { next, ...answer }: ToolAnswer): ToolAnswer {
     this.wishes = { ...this.wishes, ...next };
     if (answer.outcome === 'expired') this.context.toolBox.isCallerGone = true;
     this.made.push({ name: tool.name, input, ...answer });
@@ -216,21 +210,17 @@ export class ToolLoop {
   }
 
   private requestOf(
-    { rootId, storeId, identity, round, step, worker }: WorkerRequest,
+    { rootId, storeId, traceparent, identity, round, step, worker }: WorkerRequest,
     { input }: AskedCall,
     tool: ListedTool,
     ordinal: number,
   ): ToolRequest {
     const { resultBytes } = this.toolset;
-    const place = { rootId, storeId, identity, round, step, worker: worker.id };
+    const place = { rootId, storeId, traceparent, identity, round, step, worker: worker.id };
     const called = { ...place, turn: this.index, ordinal, tool, input, resultBytes };
     if (!isOfCaller(tool)) return called;
     this.context.toolBox.isCallDue = false;
     return { ...called, callerId: newCallerId() };
-  }
-
-  private keep(changedTo: string): Promise<Text> {
-    return keepIfLong(changedTo, this.context.run.storeId, INLINE_CALL_BYTES);
   }
 
   /** Ends a loop in which a model asks the same again and again; the caller ends its own. */
@@ -257,6 +247,11 @@ function isChanged(verdict: CallVerdict | null | undefined): verdict is { isAppr
 
 function isOfCaller({ card }: ListedTool): boolean {
   return card === CALLER_TOOLS;
+}
+
+/** Returns the most bytes that a result takes in a prompt, with its call. */
+function bytesOfResult({ output, changedTo = '', name }: ToolResult): number {
+  return textBytes(output) + textBytes(changedTo) + utf8Bytes(name) + CALL_BYTES;
 }
 
 function textBytes(text: Text): number {

@@ -48,7 +48,7 @@ describe.each(DIALECTS)('$name', ({ complete, card }) => {
     const failure = await failureOf(complete, aRequest(card('http://127.0.0.1:9')));
     expect(failure).toMatchObject({ type: FAILURES.badRequest, retryable: false, billed: 'no' });
     expect(failure?.message).toContain(
-      'cannot be called at http://127.0.0.1:9: port 9 is closed to HTTP clients. Correct its baseUrl',
+      'cannot be called: port 9 of 127.0.0.1 is closed to HTTP clients. Correct its baseUrl',
     );
   });
 });

@@ -43,6 +43,14 @@ test('each server is asked for its models in the dialect of its vendor, at no co
   await providers.close();
 });
 
+test('an address whose port no HTTP client calls is named once, with what to do', async () => {
+  const found = await check([{ provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' }]);
+  const text =
+    'http://127.0.0.1:9/v1 cannot be called (port 9 of 127.0.0.1 is closed to HTTP clients): ' +
+    'Correct its baseUrl, or have its server listen on another port; nothing was sent';
+  expect(found).toEqual([{ state: 'broken', text }, PAID]);
+});
+
 test.each([
   [401, { error: { message: `Incorrect key: ${KEY}` } }, 'broken', 'the key in KEY_OF_TEST is refused'],
   [403, { error: { message: 'Missing scopes: api.model.read' } }, 'note', 'may not read the list'],

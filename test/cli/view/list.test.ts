@@ -23,7 +23,7 @@ function aRun(changes: Partial<ListedRun> = {}): ListedRun {
 }
 
 function lines(runs: ListedRun[], columns?: number): string[] {
-  return renderList({ runs, unlisted: 0 }, { paint: PLAIN, columns, now: NOW }).split('\n');
+  return renderList({ runs, unlisted: 0, earlier: null }, { paint: PLAIN, columns, now: NOW }).split('\n');
 }
 
 test.each([

@@ -1,5 +1,8 @@
 import {
+  type InfiniteData,
   QueryClient,
+  useInfiniteQuery,
+  type UseInfiniteQueryResult,
   useMutation,
   type UseMutationResult,
   useQuery,
@@ -7,7 +10,7 @@ import {
   type UseQueryResult,
 } from '@tanstack/react-query';
 import { Refused, request, Unreachable } from './request';
-import { addEarlier, firstEnd, PAGE, type SolveList, withEarlier } from './solve-list';
+import { addEarlier, PAGE, type SolveList, withEarlier } from './solve-list';
 import type {
   SolveBody,
   CostReport,
@@ -69,12 +72,30 @@ export function useSolves(pollMs: number | null = LIST_MS): UseQueryResult<Solve
 export function useEarlierSolves(): UseMutationResult<void, Error, SolveList> {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: async (known) => {
-      const before = firstEnd(known);
-      if (before === null) return;
-      const page = await request<SolvePage>(`/api/solves?limit=${PAGE}&endedBefore=${before}`);
+    mutationFn: async ({ earlier }) => {
+      if (earlier === null) return;
+      const page = await request<SolvePage>(`/api/solves?limit=${PAGE}&endedBefore=${earlier}`);
       client.setQueryData<SolveList>(KEYS.solves, (now) => now && addEarlier(now, page));
     },
+  });
+}
+
+/**
+ * Reads the ended solves that a list does not reach, page by page, as far as they are sought.
+ * @param from where the list ends; null if it is whole @param sought fields of the request; empty for none
+ */
+export function useFurtherSolves(
+  from: string | null,
+  sought: string,
+): UseInfiniteQueryResult<InfiniteData<SolvePage>> {
+  return useInfiniteQuery({
+    queryKey: ['further', from, sought],
+    queryFn: ({ pageParam }) =>
+      request<SolvePage>(`/api/solves?limit=${PAGE}&endedBefore=${pageParam}&${sought}`),
+    initialPageParam: from ?? '',
+    getNextPageParam: ({ earlier }) => earlier,
+    enabled: from !== null && sought !== '',
+    staleTime: Infinity,
   });
 }
 

@@ -1,4 +1,5 @@
 import { connection } from './connection';
+import { noteServerTime } from './server-clock';
 
 /** Error response of the gateway, with its own message. */
 export class Refused extends Error {
@@ -47,6 +48,7 @@ export async function reach(path: string, init: RequestInit): Promise<Response> 
     throw new Unreachable('the gateway cannot be reached: check that it is running', { cause });
   });
   connection.set('there');
+  noteServerTime(response);
   return response;
 }
 

@@ -632,6 +632,10 @@ export interface paths {
                 query?: {
                     limit?: number | null;
                     endedBefore?: string;
+                    state?: "waiting" | "running" | "failed" | "completed" | "cancelled";
+                    startedFrom?: string;
+                    startedBefore?: string;
+                    words?: string;
                 };
                 header?: never;
                 path?: never;
@@ -639,7 +643,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description At most `limit` that have ended; `unlisted` counts unfinished ones beyond a hundred. With `endedBefore`, only solves that ended by then */
+                /** @description At most `limit` that have ended; `unlisted` counts unfinished ones beyond a hundred. For earlier ones, send `earlier` as `endedBefore`: only solves that ended by then. Words are sought in at most 500 ended ones at a time */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -648,6 +652,7 @@ export interface paths {
                         "application/json": {
                             runs: components["schemas"]["ListedSolve"][];
                             unlisted: number;
+                            earlier: string | null;
                         };
                     };
                 };

@@ -27,6 +27,8 @@ export interface TrainRun {
 export interface SolvePage {
   readonly runs: readonly ListedSolve[];
   readonly unlisted: number;
+  /** Where to look for earlier ones; null if there are none. */
+  readonly earlier: string | null;
 }
 
 /** Message sent to a model. */

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import { emptyTrace } from '../../../src/trace/reduce';
 import { KEYS, useAsk } from '../api/queries';
+import { serverNow } from '../api/server-clock';
 import type { SolveBody } from '../api/types';
 import { goTo, pathOfSolve } from '../route';
 
@@ -34,7 +35,7 @@ export function useAsking(): Asking {
     send: (asked) => {
       const onSuccess = ({ id }: { readonly id: string }): void => {
         // Lets the solve's page render at once, and read its data at once: this is out of date from the beginning.
-        const startedAt = new Date().toISOString();
+        const startedAt = new Date(serverNow()).toISOString();
         const begun = emptyTrace({ id, runId: '', question: asked.question, startedAt });
         client.setQueryData(KEYS.solve(id), begun, { updatedAt: 0 });
         goTo(pathOfSolve(id));

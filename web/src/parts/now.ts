@@ -1,12 +1,13 @@
 import { useEffect, useState } from 'react';
+import { serverNow } from '../api/server-clock';
 
-/** Returns the current time, updated every `everyMs` milliseconds while `isMoving`. */
+/** Returns the gateway's time, updated every `everyMs` milliseconds while `isMoving`. */
 export function useNow(everyMs: number, isMoving = true): number {
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(() => serverNow());
   useEffect(() => {
     if (!isMoving) return undefined;
     const timer = setInterval(() => {
-      setNow(Date.now());
+      setNow(serverNow());
     }, everyMs);
     return () => {
       clearInterval(timer);

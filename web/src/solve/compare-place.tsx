@@ -9,6 +9,7 @@ import { Differences } from './differences';
 import { ShownSolve } from './shown-solve';
 import { SolveHead } from './solve-head';
 import { StepPanel } from './step-panel';
+import { StepsCompared } from './steps-compared';
 import { Team } from './team';
 import { TimeLine } from './time-line';
 import '../style/solve.css';
@@ -32,6 +33,7 @@ export default function ComparePlace({ ids, me }: ComparePlaceProps): ReactEleme
         <header>
           <h1>Two solves</h1>
           <Differences one={one} other={other} />
+          <StepsCompared one={one} other={other} />
           {one.answer !== null && other.answer !== null && (
             <Suspense>
               <AnswerChanges one={one.answer} other={other.answer} />

@@ -12,7 +12,12 @@ export interface Shown {
   /** End of the names of its regions: ` of the second solve` where two are shown, otherwise empty. */
   readonly which: string;
   readonly select: (place: StepPlace | null) => void;
+  /** Whether its plans are shown as lists with their time line, or as graphs. */
+  readonly view: TeamView;
+  readonly setView: (view: TeamView) => void;
 }
+
+export type TeamView = 'graph' | 'list';
 
 export const ShownContext = createContext<Shown | null>(null);
 

@@ -14,10 +14,14 @@ interface EditPlanProps {
   readonly onEnd: () => void;
 }
 
-/** Editor for a plan before it runs: the graph shows the draft, the gateway's message says what is wrong with it. */
+/**
+ * Editor for a plan before it runs: the graph shows the draft and which of its steps is edited below; the gateway's
+ * message says what is wrong with it.
+ */
 export function EditPlan({ round, plan, onEnd }: EditPlanProps): ReactElement {
   const { solve } = useShown();
   const [draft, setDraft] = useState(plan);
+  const [chosen, choose] = useState(0);
   const { mutate, isPending, error } = useSteer(round.childId ?? solve.id, solve.id);
   const { data: rules } = usePlanRules(round.childId ?? solve.id);
   const workers = rules?.workers ?? [...new Set(plan.steps.map(({ worker }) => worker))];
@@ -25,29 +29,42 @@ export function EditPlan({ round, plan, onEnd }: EditPlanProps): ReactElement {
   const toggle = (step: number, seen: number): void => {
     setDraft(toggleSeen(draft, step, seen));
   };
+  const edited = draft.steps[chosen];
   return (
     <div className="editing">
-      <PlanGraph plan={draft} round={round} onToggle={toggle} />
-      <ol>
-        {draft.steps.map((step, index) => (
-          <StepFields
-            key={index}
-            step={step}
-            index={index}
-            workers={workers}
-            onChange={(change) => {
-              setDraft(changeStep(draft, index, change));
+      <PlanGraph plan={draft} round={round} draft={{ chosen, onChoose: choose, onToggle: toggle }} />
+      {edited !== undefined && (
+        <StepFields
+          key={chosen}
+          step={edited}
+          index={chosen}
+          workers={workers}
+          onChange={(change) => {
+            setDraft(changeStep(draft, chosen, change));
+          }}
+          onToggle={(seen) => {
+            toggle(chosen, seen);
+          }}
+          onRemove={() => {
+            setDraft(removeStep(draft, chosen));
+            choose(Math.max(0, chosen - 1));
+          }}
+        />
+      )}
+      {blank !== -1 && (
+        <p className="faint">
+          <button
+            type="button"
+            className="quiet"
+            onClick={() => {
+              choose(blank);
             }}
-            onToggle={(seen) => {
-              toggle(index, seen);
-            }}
-            onRemove={() => {
-              setDraft(removeStep(draft, index));
-            }}
-          />
-        ))}
-      </ol>
-      {blank !== -1 && <p className="faint">Step {blank + 1} has no subtask yet.</p>}
+          >
+            Step {blank + 1}
+          </button>{' '}
+          has no subtask yet.
+        </p>
+      )}
       {error !== null && <Problem>The plan was refused: {error.message}</Problem>}
       <div className="tools">
         <button
@@ -67,6 +84,7 @@ export function EditPlan({ round, plan, onEnd }: EditPlanProps): ReactElement {
           type="button"
           onClick={() => {
             setDraft(addStep(draft));
+            choose(draft.steps.length);
           }}
         >
           Add a step
@@ -91,7 +109,7 @@ interface StepFieldsProps {
 function StepFields({ step, index, workers, onChange, onToggle, onRemove }: StepFieldsProps): ReactElement {
   const id = useId();
   return (
-    <li className="step-fields">
+    <section className="step-fields" aria-label={`Edit step ${index + 1}`}>
       <div className="line">
         <label htmlFor={`${id}-worker`}>Step {index + 1}</label>
         <select
@@ -135,6 +153,6 @@ function StepFields({ step, index, workers, onChange, onToggle, onRemove }: Step
           ))}
         </fieldset>
       )}
-    </li>
+    </section>
   );
 }

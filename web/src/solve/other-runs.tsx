@@ -1,22 +1,21 @@
 import { type ReactElement, useState } from 'react';
 import { describeCost } from '../../../src/trace/describe';
-import { useSolves } from '../api/queries';
 import type { ListedSolve, Solve } from '../api/types';
 import { Link } from '../parts/link';
 import { StateMark, stateOfRun } from '../parts/state-mark';
 import { pathOfBoth } from '../route';
-import { holding } from '../solves/chosen';
+import { ALL } from '../solves/chosen';
+import { useFound } from '../solves/use-found';
 
 const MOST_OTHERS = 20;
 
 /** Links to compare this solve with another: first those of its question, then all others. */
 export function OtherRuns({ solve }: { readonly solve: Solve }): ReactElement | null {
-  const { data } = useSolves(null);
   const [words, setWords] = useState('');
-  const others = data?.runs.filter((run) => run.id !== solve.id) ?? [];
-  if (others.length === 0) return null;
+  const { runs, list, isPending } = useFound({ ...ALL, words }, null);
+  if (list === undefined || list.runs.every(({ id }) => id === solve.id)) return null;
   const isOfQuestion = (run: ListedSolve): boolean => hasQuestion(run, solve.question);
-  const found = holding(others, words);
+  const found = runs.filter(({ id }) => id !== solve.id);
   const inOrder = [...found.filter(isOfQuestion), ...found.filter((run) => !isOfQuestion(run))];
   return (
     <details className="others">
@@ -43,7 +42,7 @@ export function OtherRuns({ solve }: { readonly solve: Solve }): ReactElement | 
             </li>
           ))}
         </ul>
-        {found.length === 0 && <p className="faint">No solve matches.</p>}
+        {found.length === 0 && <p className="faint">{isPending ? 'Looking …' : 'No solve matches.'}</p>}
       </div>
     </details>
   );

@@ -6,13 +6,13 @@ import type { Round } from '../api/types';
 import { useWidth } from '../parts/use-width';
 import { type Direction, layOut, nameOfLine, NODES, type GraphPoint } from './layout';
 import { type LineData, SeenLine } from './seen-line';
-import { type StepData, StepNode } from './step-node';
+import { type Draft, type StepData, StepNode } from './step-node';
 
 interface PlanGraphProps {
   readonly plan: Plan;
   readonly round: Round;
-  /** Given if the plan is being edited: lets a step see an earlier one, or stops it from seeing it. */
-  readonly onToggle?: (step: number, seen: number) => void;
+  /** Given if the plan is being edited. */
+  readonly draft?: Draft;
 }
 
 const NODE_TYPES = { step: StepNode };
@@ -21,7 +21,7 @@ const NARROW_PX = 640;
 const SMALLEST = 0.7;
 
 /** Graph of a plan: waves from left to right, or top to bottom if narrow; lines lead to steps that see an output. */
-export function PlanGraph({ plan, round, onToggle }: PlanGraphProps): ReactElement {
+export function PlanGraph({ plan, round, draft }: PlanGraphProps): ReactElement {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const [hovered, setHovered] = useState<number | null>(null);
@@ -30,7 +30,7 @@ export function PlanGraph({ plan, round, onToggle }: PlanGraphProps): ReactEleme
   const seen = JSON.stringify(plan.steps.map(({ sees }) => sees));
   const placed = useMemo(() => layOut(JSON.parse(seen) as number[][], direction), [seen, direction]);
   const zoom = Math.max(SMALLEST, Math.min(1, width / placed.width));
-  const isDraft = onToggle !== undefined;
+  const isDraft = draft !== undefined;
 
   const nodes = useMemo(
     () =>
@@ -39,16 +39,16 @@ export function PlanGraph({ plan, round, onToggle }: PlanGraphProps): ReactEleme
         type: 'step',
         ...NODES[direction],
         position: placed.places[index] ?? { x: 0, y: 0 },
-        data: { step, index, round, direction, isDraft },
+        data: { step, index, round, direction, draft: draft ?? null },
       })),
-    [plan, placed, round, direction, isDraft],
+    [plan, placed, round, direction, draft],
   );
   const edges = useMemo(
     () => edgesOf(plan, placed.bends, { direction, hovered }),
     [plan, placed, direction, hovered],
   );
   const size = { width: placed.width * zoom, height: placed.height * zoom };
-  const connect = ({ source, target }: Connection): void => onToggle?.(Number(target), Number(source));
+  const connect = ({ source, target }: Connection): void => draft?.onToggle(Number(target), Number(source));
   return (
     <div
       className="graph"

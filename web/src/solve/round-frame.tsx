@@ -3,7 +3,6 @@ import type { Plan } from '../../../src/plan/plan';
 import { counted, describeUsd, joinFacts } from '../../../src/trace/describe';
 import { callsOfPlan, isReview, isUnbegun, pathOf, roundsOf } from '../../../src/trace/run-tree';
 import type { Round, Solve } from '../api/types';
-import { Choice } from '../parts/choice';
 import { Problem } from '../parts/notice';
 import { Approval } from './approval';
 import { CallApprovals } from './call-approval';
@@ -62,6 +61,7 @@ interface PlanProps {
 
 /** A plan, or its draft while it waits for approval and someone edits it. */
 function PlanOrDraft({ round, plan, waits }: PlanProps): ReactElement {
+  const { view } = useShown();
   const [isEdited, setEdited] = useState(false);
   if (plan.steps.length === 0) return <p className="faint">The answer stands: no more steps.</p>;
   if (waits && isEdited)
@@ -86,28 +86,6 @@ function PlanOrDraft({ round, plan, waits }: PlanProps): ReactElement {
         />
       )}
       <CallApprovals round={round} />
-      <PlanView plan={plan} round={round} />
-    </>
-  );
-}
-
-/** Most steps that are shown as a graph unless a person asks for it. */
-const MOST_IN_GRAPH = 12;
-
-function PlanView({ plan, round }: Pick<PlanProps, 'plan' | 'round'>): ReactElement {
-  const [view, setView] = useState<'graph' | 'list'>('list');
-  if (plan.steps.length <= MOST_IN_GRAPH) return <PlanGraph plan={plan} round={round} />;
-  return (
-    <>
-      <Choice
-        label="Show the plan as"
-        options={[
-          ['list', 'List'],
-          ['graph', 'Graph'],
-        ]}
-        chosen={view}
-        onChoose={setView}
-      />
       {view === 'list' ? <PlanList plan={plan} round={round} /> : <PlanGraph plan={plan} round={round} />}
     </>
   );

@@ -1,10 +1,10 @@
-import { type ReactElement, type ReactNode, useEffect } from 'react';
+import { type ReactElement, type ReactNode, useEffect, useState } from 'react';
 import { useSolve } from '../api/queries';
-import type { Me } from '../api/types';
+import type { Me, Solve } from '../api/types';
 import { useLiveSolve, type Wait } from '../api/use-live-solve';
 import { Link } from '../parts/link';
 import { Empty } from '../parts/notice';
-import { type Shown, ShownContext } from './context';
+import { type Shown, ShownContext, type TeamView } from './context';
 import { useSelected } from './selected';
 
 interface ShownSolveProps {
@@ -20,11 +20,13 @@ export function ShownSolve({ id, me, which = '', children }: ShownSolveProps): R
   const { data: solve, error } = useSolve(id);
   const { texts, thoughts, wait } = useLiveSolve(id);
   const [selected, select] = useSelected(id);
+  const [chosen, setView] = useState<TeamView | null>(null);
   useEscape(() => {
     select(null);
   });
   if (solve !== undefined) {
-    const shown = { solve, me, which, texts, thoughts, selected, select };
+    const view = chosen ?? usualView(solve);
+    const shown = { solve, me, which, texts, thoughts, selected, select, view, setView };
     return <ShownContext value={shown}>{children(shown, wait)}</ShownContext>;
   }
   return error === null ? null : (
@@ -32,6 +34,13 @@ export function ShownSolve({ id, me, which = '', children }: ShownSolveProps): R
       {error.message}. <Link href="/solves">See all solves</Link>
     </Empty>
   );
+}
+
+/** Most steps of a plan that is shown as a graph unless a person asks for it. */
+const MOST_IN_GRAPH = 12;
+
+function usualView({ rounds }: Solve): TeamView {
+  return rounds.some(({ steps }) => steps.length > MOST_IN_GRAPH) ? 'list' : 'graph';
 }
 
 function useEscape(work: () => void): void {

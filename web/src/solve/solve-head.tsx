@@ -1,5 +1,11 @@
 import type { ReactElement } from 'react';
-import { describeCost, describeMs, describeTokens, describeUsd } from '../../../src/trace/describe';
+import {
+  describeAge,
+  describeCost,
+  describeMs,
+  describeTokens,
+  describeUsd,
+} from '../../../src/trace/describe';
 import { useLimits } from '../api/queries';
 import type { Solve } from '../api/types';
 import type { Wait } from '../api/use-live-solve';
@@ -12,6 +18,7 @@ import { AnswerText } from './answer-text';
 import { useShown } from './context';
 import { OtherRuns } from './other-runs';
 import { showText } from './show-text';
+import { timesOf } from './spans';
 
 /** The question, its state, and its cost against the limit. */
 export function SolveHead({ wait }: { readonly wait: Wait | null }): ReactElement {
@@ -85,11 +92,18 @@ function Question({ text }: { readonly text: string }): ReactElement {
   );
 }
 
-/** Returns the time from the start to the end, or so far; empty for a run of an older version. */
-function describeTime({ startedAt, endedAt, status }: Solve, now: number): string {
-  if (startedAt === undefined) return '';
-  const ms = Math.max(0, (endedAt === undefined ? now : Date.parse(endedAt)) - Date.parse(startedAt));
-  return describeMs(status === 'running' ? Math.floor(ms / 1000) * 1000 : ms);
+const MINUTE_MS = 60_000;
+
+/**
+ * `1 min 4 s, 58.0 s of it waiting for you`: the time from the start to the end, or so far in whole seconds. Empty for
+ * a run of an older version.
+ */
+function describeTime(solve: Solve, now: number): string {
+  if (solve.startedAt === undefined) return '';
+  const { tookMs, waitedMs } = timesOf(solve, now);
+  const isClock = solve.status === 'running';
+  const tell = (ms: number): string => (isClock && ms < MINUTE_MS ? describeAge(ms) : describeMs(ms));
+  return waitedMs === 0 ? tell(tookMs) : `${tell(tookMs)}, ${tell(waitedMs)} of it waiting for you`;
 }
 
 function describeWait({ waitsFor, waitReason = '' }: Solve, wait: Wait | null, now: number): string {

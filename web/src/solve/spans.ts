@@ -2,7 +2,8 @@ import { pathOf } from '../../../src/trace/run-tree';
 import type { StepPlace } from '../api/live-texts';
 import type { MarkedState } from '../parts/state-mark';
 import type { Round, Solve } from '../api/types';
-import { markOf } from './step-node';
+import { coveredMs, type Span } from './covered';
+import { markOf } from './mark';
 
 /** A part of a solve's time: a plan being written, a wait for a person, or a step. */
 export interface TimedPart {
@@ -30,10 +31,28 @@ export function timeScaleOf(solve: Solve, parts: readonly TimedPart[], clock: nu
   return { first, last: Math.max(end, ...told) };
 }
 
+/**
+ * Returns how long a solve took, or has taken so far, in milliseconds, and how much of that a plan waited for a person.
+ * @param clock the browser's, which counts only as far as it is not behind what is told
+ */
+export function timesOf(solve: Solve, clock: number): { readonly tookMs: number; readonly waitedMs: number } {
+  const { first, last } = timeScaleOf(solve, timedPartsOf(solve), clock);
+  const waits = solve.rounds.flatMap(({ approvals = [] }) => approvals);
+  const spans = waits.map(({ startedAt, endedAt }): Span => {
+    return [Date.parse(startedAt), endedAt === null ? last : Date.parse(endedAt)];
+  });
+  return { tookMs: last - first, waitedMs: coveredMs(spans) };
+}
+
 /** Returns the parts of a solve that have begun, in the order of their starts. */
 export function timedPartsOf(solve: Solve): TimedPart[] {
-  const parts = solve.rounds.flatMap((round) => [...partsOfPlan(solve, round), ...stepsOf(solve, round)]);
+  const parts = solve.rounds.flatMap((round) => partsOfRound(solve, round));
   return parts.sort((one, other) => Date.parse(one.startedAt) - Date.parse(other.startedAt));
+}
+
+/** Returns the parts of a round that have begun: its plan, waits for a person, then steps in the order of the plan. */
+export function partsOfRound(solve: Solve, round: Round): TimedPart[] {
+  return [...partsOfPlan(solve, round), ...stepsOf(solve, round)];
 }
 
 function partsOfPlan(solve: Solve, round: Round): TimedPart[] {

@@ -8,7 +8,7 @@ export interface Order {
   readonly body?: object;
 }
 
-/** Steers the run `id`, which may be a waiting child; then reads the shown solve again, even after an error. */
+/** Steers the run `id`, which may be a waiting child; then reads the shown solve and the list again, even after an error. */
 export function useSteer<Answer = unknown>(
   id: string,
   shownId = id,
@@ -19,6 +19,8 @@ export function useSteer<Answer = unknown>(
       request<Answer>(`${solvePath(id)}/${verb}`, { method: 'POST', body }),
     onSettled: (answer, _, { verb }) => {
       if (verb === 'limits' && answer !== undefined) client.setQueryData(KEYS.limits(shownId), answer);
+      // The badge counts what still waits.
+      void client.invalidateQueries({ queryKey: KEYS.solves });
       return client.invalidateQueries({ queryKey: KEYS.solve(shownId) });
     },
   });

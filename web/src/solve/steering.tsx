@@ -73,7 +73,7 @@ function Limits({ limits, order }: LimitsProps): ReactElement {
   };
   const isChanged = depth !== textOfLimit(limits.depth) || costUsd !== textOfLimit(limits.costUsd);
   return (
-    <form className="line" onSubmit={send}>
+    <form className="line limits" onSubmit={send}>
       <NumberField label="Depth" step="1" nothing="any" value={depth} onChange={setDepth} className="short" />
       <NumberField
         label="Limit in USD"

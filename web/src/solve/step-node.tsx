@@ -1,15 +1,16 @@
 import type { ReactElement } from 'react';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import type { Step } from '../../../src/plan/plan';
-import { describeDuration, describeUsd, joinFacts, stepStateOf } from '../../../src/trace/describe';
+import { describeDuration, joinFacts } from '../../../src/trace/describe';
 import { callsOfStep } from '../../../src/trace/run-tree';
 import { isUnderWay, type PlacedCall, toolCallsOf } from '../../../src/trace/tool-calls';
 import { type StepPlace, useLiveText } from '../api/live-texts';
 import type { Round, Solve, StepResult } from '../api/types';
 import { useNow } from '../parts/now';
-import { type MarkedState, StateMark } from '../parts/state-mark';
+import { StateMark } from '../parts/state-mark';
 import { isSamePlace, useShown } from './context';
 import type { Direction } from './layout';
+import { markOf, priceOf } from './mark';
 import { showText } from './show-text';
 import { ToolMark } from './tool-calls';
 
@@ -18,18 +19,28 @@ export interface StepData extends Record<string, unknown> {
   readonly index: number;
   readonly round: Round;
   readonly direction: Direction;
-  readonly isDraft: boolean;
+  /** Given if the plan is being edited. */
+  readonly draft: Draft | null;
+}
+
+/** A plan that is being edited, one step at a time. */
+export interface Draft {
+  readonly chosen: number;
+  readonly onChoose: (step: number) => void;
+  /** Lets a step see an earlier one, or stops it from seeing it. */
+  readonly onToggle: (step: number, seen: number) => void;
 }
 
 /** Node of a plan's step: its worker, its subtask and its progress. Its size never changes. */
 export function StepNode({ data }: NodeProps<Node<StepData>>): ReactElement {
-  const { step, index, round, direction, isDraft } = data;
+  const { step, index, round, direction, draft } = data;
+  const isDraft = draft !== null;
   const { solve, selected, select } = useShown();
   const place = { childId: round.childId, round: round.round, step: index };
   const calls = toolCallsIn(data);
   const text = useLastWords(place, calls);
   const state = isDraft ? 'waiting' : markOf(solve, round, index);
-  const isSelected = !isDraft && isSamePlace(selected, place);
+  const isSelected = draft === null ? isSamePlace(selected, place) : draft.chosen === index;
   const worker = isDraft ? step.worker : (round.steps[index]?.worker ?? step.worker);
   const [before, behind] =
     direction === 'LR' ? [Position.Left, Position.Right] : [Position.Top, Position.Bottom];
@@ -40,9 +51,9 @@ export function StepNode({ data }: NodeProps<Node<StepData>>): ReactElement {
         type="button"
         className={`step step-${state}`}
         aria-pressed={isSelected}
-        disabled={isDraft}
         onClick={() => {
-          select(isSelected ? null : place);
+          if (draft === null) select(isSelected ? null : place);
+          else draft.onChoose(index);
         }}
       >
         <span className="step-head">
@@ -58,7 +69,7 @@ export function StepNode({ data }: NodeProps<Node<StepData>>): ReactElement {
           {state === 'running' && text !== '' ? (
             <bdi className="tail">{showText(text)}</bdi>
           ) : (
-            <Facts round={round} index={index} isDraft={isDraft} />
+            !isDraft && <Facts round={round} index={index} />
           )}
         </span>
       </button>
@@ -67,8 +78,8 @@ export function StepNode({ data }: NodeProps<Node<StepData>>): ReactElement {
   );
 }
 
-function toolCallsIn({ round, index, isDraft }: StepData): readonly PlacedCall[] {
-  return isDraft ? [] : toolCallsOf(round.steps[index] ?? {});
+function toolCallsIn({ round, index, draft }: StepData): readonly PlacedCall[] {
+  return draft === null ? toolCallsOf(round.steps[index] ?? {}) : [];
 }
 
 /** Returns what a step does: the tool that it calls, or the last words of its text or, before that, of its thoughts. */
@@ -81,38 +92,21 @@ function useLastWords(place: StepPlace, calls: readonly PlacedCall[]): string {
   return written === '' && thought !== '' ? `thinks: ${thought}` : written;
 }
 
-export function markOf({ status }: Solve, round: Round, index: number): MarkedState {
-  const result = round.steps[index];
-  const state = result === undefined ? 'waiting' : stepStateOf(result);
-  return state === 'running' && status !== 'running' ? 'cancelled' : state;
-}
-
-function Facts({
-  round,
-  index,
-  isDraft,
-}: Pick<StepData, 'round' | 'index' | 'isDraft'>): ReactElement | null {
+function Facts({ round, index }: Pick<StepData, 'round' | 'index'>): ReactElement | null {
   const { solve } = useShown();
   const result = round.steps[index];
   const isRunning = markOf(solve, round, index) === 'running';
   const now = useNow(1000, isRunning);
-  if (isDraft || result === undefined) return null;
+  if (result === undefined) return null;
   const calls = callsOfStep(solve.calls, round, result);
   return (
-    <>
-      {joinFacts(describeTime(result, isRunning, now), describePrice(calls), describeFailures(calls, result))}
-    </>
+    <>{joinFacts(describeTime(result, isRunning, now), priceOf(calls), describeFailures(calls, result))}</>
   );
 }
 
 function describeTime({ startedAt, endedAt }: StepResult, isRunning: boolean, now: number): string | null {
   if (startedAt === null || (endedAt === null && !isRunning)) return null;
   return describeDuration(startedAt, endedAt, new Date(now).toISOString());
-}
-
-function describePrice(calls: Solve['calls']): string | null {
-  const nanoUsd = calls.reduce((sum, call) => sum + (call.nanoUsd ?? 0), 0);
-  return nanoUsd === 0 ? null : describeUsd(nanoUsd / 1e9);
 }
 
 function describeFailures(calls: Solve['calls'], { error }: StepResult): string | null {

@@ -14,7 +14,7 @@ import { useShown } from './context';
 import { Retry } from './retry';
 import { SentPrompt } from './sent-prompt';
 import { showText } from './show-text';
-import { markOf } from './step-node';
+import { markOf } from './mark';
 import { ToolCalls } from './tool-calls';
 import { WholeText } from './whole-text';
 

@@ -1,15 +1,24 @@
 import type { ReactElement } from 'react';
 import { roundsOf } from '../../../src/trace/run-tree';
+import { Choice } from '../parts/choice';
 import { useShown } from './context';
 import { PlanUnderWay } from './plan-under-way';
 import { RoundFrame } from './round-frame';
 
-/** Each plan as a graph of its steps. */
+const VIEWS = [
+  ['graph', 'Graph'],
+  ['list', 'List'],
+] as const;
+
+/** Each plan as a graph of its steps, or as a list with its time line. */
 export function Team(): ReactElement {
-  const { solve, which } = useShown();
+  const { solve, which, view, setView } = useShown();
   const rounds = roundsOf(solve);
   return (
     <div className="team">
+      {rounds.some(({ plan }) => plan !== null) && (
+        <Choice label={`Show plans as${which}`} options={VIEWS} chosen={view} onChoose={setView} />
+      )}
       {rounds.length === 0 && <Planning status={solve.status} which={which} />}
       {rounds.map((round, index) => (
         <RoundFrame key={`${round.childId} ${round.round}`} round={round} number={index + 1} />

@@ -1,19 +1,20 @@
 import { type ReactElement, useState } from 'react';
-import { describeDuration, describeMs } from '../../../src/trace/describe';
+import { describeMs } from '../../../src/trace/describe';
 import { useNow } from '../parts/now';
 import { isSamePlace, useShown } from './context';
 import { type TimedPart, timedPartsOf, type TimeScale, timeScaleOf } from './spans';
+import { Track } from './track';
 
 const MOST_BARS = 60;
 
-/** Time line with a bar for each plan, wait and step, from the start of the solve to its end. */
+/** Time line with a bar for each plan, wait and step, from the start of the solve to its end. Lists have it in them. */
 export function TimeLine(): ReactElement | null {
-  const { solve, which } = useShown();
+  const { solve, which, view } = useShown();
   const [isWhole, setWhole] = useState(false);
   const isRunning = solve.status === 'running';
   const clock = useNow(1000, isRunning);
   const parts = timedPartsOf(solve);
-  if (parts.length === 0) return null;
+  if (parts.length === 0 || view === 'list') return null;
   const scale = timeScaleOf(solve, parts, clock);
   const shown = isWhole ? parts : parts.slice(0, MOST_BARS);
   return (
@@ -42,38 +43,19 @@ export function TimeLine(): ReactElement | null {
 
 function Bar({ part, scale }: { readonly part: TimedPart; readonly scale: TimeScale }): ReactElement {
   const { selected, select } = useShown();
-  const { name, place, startedAt, endedAt, state } = part;
-  const start = Date.parse(startedAt);
-  const span = Math.max(1, scale.last - scale.first);
-  const end = endedAt === null ? scale.last : Date.parse(endedAt);
-  const took = describeDuration(startedAt, endedAt, new Date(scale.last).toISOString());
+  const { name, place } = part;
   const row = (
     <>
       <span className="bar-name">{name}</span>
-      <span className="bar-track">
-        <span
-          className={`bar bar-${state}`}
-          style={{
-            left: `${((start - scale.first) / span) * 100}%`,
-            width: `${((end - start) / span) * 100}%`,
-          }}
-        />
-      </span>
-      <span className="bar-took">{took}</span>
+      <Track part={part} scale={scale} />
     </>
   );
-  if (place === null)
-    return (
-      <div className="bar-row" title={took}>
-        {row}
-      </div>
-    );
+  if (place === null) return <div className="bar-row">{row}</div>;
   return (
     <button
       type="button"
       className="bar-row"
       aria-pressed={isSamePlace(selected, place)}
-      title={took}
       onClick={() => {
         select(place);
       }}

@@ -1,30 +1,27 @@
 import { type ReactElement, useEffect } from 'react';
-import { useEarlierSolves } from '../api/queries';
-import type { SolveList } from '../api/solve-list';
 import { Problem } from '../parts/notice';
+import type { Found } from './use-found';
 
 interface EarlierSolvesProps {
-  readonly list: SolveList;
-  readonly isFiltered: boolean;
+  readonly found: Found;
+  /** Whether words are sought: the gateway reads many solves for them, so only a person asks for more. */
+  readonly isSearch: boolean;
   /** Whether the last known solve is nearly in sight. */
   readonly isNear: boolean;
 }
 
-/** Reads earlier solves as the reader scrolls near them; with a filter or after an error, only on request. */
-export function EarlierSolves({ list, isFiltered, isNear }: EarlierSolvesProps): ReactElement | null {
-  const { mutate, isPending, error } = useEarlierSolves();
-  const isDue = !list.isAll && !isFiltered && isNear && !isPending && error === null;
+/** Reads earlier solves as the reader scrolls near them; in a search or after an error, only on request. */
+export function EarlierSolves({ found, isSearch, isNear }: EarlierSolvesProps): ReactElement | null {
+  const { isAll, isPending, error, readEarlier } = found;
+  const isDue = !isAll && !isSearch && isNear && !isPending && error === null;
   useEffect(() => {
-    if (isDue) mutate(list);
-  }, [isDue, list, mutate]);
-  if (list.isAll) return null;
-  const read = (): void => {
-    mutate(list);
-  };
+    if (isDue) readEarlier();
+  });
+  if (isAll) return null;
   return (
     <>
-      {(isFiltered || error !== null) && (
-        <button type="button" disabled={isPending} onClick={read}>
+      {(isSearch || error !== null) && (
+        <button type="button" disabled={isPending} onClick={readEarlier}>
           {isPending ? 'Looking …' : 'Look further back'}
         </button>
       )}

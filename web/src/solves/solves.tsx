@@ -1,16 +1,25 @@
-import { type KeyboardEvent, type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
-import { useSolves } from '../api/queries';
-import type { ListedSolve, Me } from '../api/types';
+import { type KeyboardEvent, type ReactElement, useEffect, useRef, useState } from 'react';
+import { joinFacts } from '../../../src/trace/describe';
+import {
+  isUnfinishedState,
+  isWithinFilter,
+  RUN_STATES,
+  type RunState,
+  runStateOf,
+} from '../../../src/trace/run-filter';
+import type { Me } from '../api/types';
 import { Choice } from '../parts/choice';
 import { Link } from '../parts/link';
 import { Empty, Problem } from '../parts/notice';
 import { useNow } from '../parts/now';
 import { useTitle } from '../parts/title';
 import { goTo, leaveMark, markLeft, pathOfSolve, replaceQuery, useQueryOfPath } from '../route';
-import { type Chosen, type Group, GROUPS, groupOf, holding, queryOf, readChosen } from './chosen';
+import { ALL, type Chosen, filterOf, queryOf, readChosen, STATE_NAMES } from './chosen';
+import { Days } from './days';
 import { EarlierSolves } from './earlier-solves';
 import { COLUMNS, ROW_PX, SolveRow } from './row';
 import { useRowsInSight } from './rows-in-sight';
+import { type Found, useFound } from './use-found';
 
 /** Rows before the last known solve at which earlier ones are read. */
 const AHEAD = 20;
@@ -28,15 +37,11 @@ function readMark(): Mark {
 /** Live list of solves: `/` filters, arrow keys move, Enter opens. Renders only the rows in sight. */
 export function Solves({ me }: { readonly me: Me }): ReactElement {
   useTitle('Solves');
-  const { data, error } = useSolves();
   const now = useNow(1000);
   const filter = useRef<HTMLInputElement>(null);
-  const { group, words } = readChosen(useQueryOfPath());
-  const found = useMemo(() => holding(data?.runs ?? [], words), [data, words]);
-  const shown = useMemo(
-    () => (group === null ? found : found.filter((solve) => groupOf(solve) === group)),
-    [found, group],
-  );
+  const chosen = readChosen(useQueryOfPath());
+  const found = useFound(chosen);
+  const { runs: shown, list } = found;
   // New solves move the rows, so the active one is known by its id.
   const [activeId, setActive] = useState(() => readMark().activeId);
   const active = Math.max(
@@ -56,11 +61,11 @@ export function Solves({ me }: { readonly me: Me }): ReactElement {
   };
 
   const choose = (change: Partial<Chosen>): void => {
-    replaceQuery(queryOf({ group, words, ...change }));
+    replaceQuery(queryOf({ ...chosen, ...change }));
     setActive(null);
   };
   const pick = (chip: Chip): void => {
-    choose({ group: chip === 'all' ? null : chip });
+    choose({ state: chip === 'all' ? null : chip });
   };
   const move = (to: number): void => {
     const next = Math.max(0, Math.min(shown.length - 1, to));
@@ -82,7 +87,7 @@ export function Solves({ me }: { readonly me: Me }): ReactElement {
     else if (event.key === 'Enter' && open !== undefined) {
       markPlace();
       goTo(pathOfSolve(open.id));
-    } else if (event.key === 'Escape') choose({ group: null, words: '' });
+    } else if (event.key === 'Escape') choose(ALL);
     else return;
     event.preventDefault();
   };
@@ -95,26 +100,34 @@ export function Solves({ me }: { readonly me: Me }): ReactElement {
           type="search"
           aria-label="Filter solves"
           placeholder="Filter by words, state or id   /"
-          value={words}
+          value={chosen.words}
           onChange={(event) => {
             choose({ words: event.target.value });
           }}
           onKeyDown={press}
         />
-        <span className="count">
-          {data !== undefined && describeCount(shown.length, data.runs.length, data.unlisted)}
-        </span>
-        {data !== undefined && (
+        <span className="count">{list !== undefined && describeCount(found)}</span>
+        {list !== undefined && (
           <EarlierSolves
-            list={data}
-            isFiltered={words !== '' || group !== null}
+            found={found}
+            isSearch={chosen.words.trim() !== ''}
             isNear={last + AHEAD > shown.length}
           />
         )}
       </div>
-      <Choice label="States" options={chipsOf(found, group)} chosen={group ?? 'all'} onChoose={pick} />
-      {error !== null && data === undefined && <Problem>The solves cannot be read: {error.message}</Problem>}
-      {data !== undefined && shown.length === 0 && <NoSolves isFiltered={data.runs.length > 0} />}
+      <div className="chips">
+        <Choice
+          label="States"
+          options={chipsOf(found, chosen)}
+          chosen={chosen.state ?? 'all'}
+          onChoose={pick}
+        />
+        <Days chosen={chosen} onChoose={choose} />
+      </div>
+      {found.error !== null && list === undefined && (
+        <Problem>The solves cannot be read: {found.error.message}</Problem>
+      )}
+      {list !== undefined && shown.length === 0 && <NoSolves found={found} isSome={list.runs.length > 0} />}
       <div
         ref={box}
         className="rows"
@@ -145,29 +158,32 @@ export function Solves({ me }: { readonly me: Me }): ReactElement {
   );
 }
 
-function NoSolves({ isFiltered }: { readonly isFiltered: boolean }): ReactElement {
-  if (isFiltered) return <Empty title="No solve matches">Try other words, or press Escape to see all.</Empty>;
-  return (
-    <Empty title="No solves yet">
-      <Link href="/">Ask the first question</Link>, or send one with an OpenAI or Anthropic client.
-    </Empty>
-  );
+function NoSolves({ found, isSome }: { readonly found: Found; readonly isSome: boolean }): ReactElement {
+  if (!isSome)
+    return (
+      <Empty title="No solves yet">
+        <Link href="/">Ask the first question</Link>, or send one with an OpenAI or Anthropic client.
+      </Empty>
+    );
+  if (found.isPending) return <Empty title="Looking …">Solves that ended earlier are looked through.</Empty>;
+  const more = found.isAll ? '' : 'look further back, ';
+  return <Empty title="No solve matches">Try other words, {more}or press Escape to see all.</Empty>;
 }
 
-type Chip = Group | 'all';
+type Chip = RunState | 'all';
 
-/** Choices of a state with the number of its solves; leaves out those that there are none of. */
-function chipsOf(solves: readonly ListedSolve[], chosen: Group | null): (readonly [Chip, string])[] {
-  const groups = Object.keys(GROUPS) as Group[];
-  const chips = groups.map((group) => {
-    const count = solves.filter((solve) => groupOf(solve) === group).length;
-    return { group, count };
+/** Choices of a state. Each tells the number of its solves as soon as that is known, and is left out if it is 0. */
+function chipsOf({ list }: Found, chosen: Chosen): (readonly [Chip, string])[] {
+  const filter = filterOf({ ...chosen, state: null });
+  const runs = list?.runs.filter((run) => isWithinFilter(run, filter)) ?? [];
+  const isWhole = list === undefined || list.earlier === null;
+  const chips = RUN_STATES.flatMap((state): (readonly [Chip, string])[] => {
+    const count = runs.filter((run) => runStateOf(run) === state).length;
+    const name = STATE_NAMES[state];
+    if (!isWhole && !isUnfinishedState(state)) return [[state, name]];
+    return count > 0 || state === chosen.state ? [[state, `${name} ${count}`]] : [];
   });
-  const shown = chips.filter(({ group, count }) => count > 0 || group === chosen);
-  return [
-    ['all', `All ${solves.length}`],
-    ...shown.map(({ group, count }) => [group, `${GROUPS[group]} ${count}`] as const),
-  ];
+  return [['all', isWhole ? `All ${runs.length}` : 'All'], ...chips];
 }
 
 function Heads(): ReactElement {
@@ -182,9 +198,9 @@ function Heads(): ReactElement {
   );
 }
 
-function describeCount(shown: number, all: number, unlisted: number): string {
-  const more = unlisted > 0 ? `, ${unlisted} more running` : '';
-  return shown === all ? `${all}${more}` : `${shown} of ${all}${more}`;
+function describeCount({ runs, list, isAll }: Found): string {
+  const unlisted = list?.unlisted ?? 0;
+  return joinFacts(`${runs.length}${isAll ? '' : ' so far'}`, unlisted > 0 && `${unlisted} more running`);
 }
 
 /** Calls `focus` when `/` is pressed outside a text field. */

@@ -1,0 +1,2 @@
+/** Entry point for callers in other namespaces; workflow code may import it. */
+export { conductorNexusService, type NexusAnswer, type NexusQuestion } from './contract';

@@ -1,0 +1,61 @@
+import { HandlerError } from 'nexus-rpc';
+import { z } from 'zod';
+import type { AskedRequest } from '../client';
+import { expectationIn } from '../config/expectation';
+import { resolveRun } from '../config/resolve-run';
+import type { Config } from '../config/schema';
+import { conversationTurnSchema, MAX_TURNS, solveInputSchema } from '../protocol/input';
+import type { NexusQuestion } from './contract';
+
+const { answerSchema, conductor, limits, maxAnswerTokens, pool, priority, seed, tenant } =
+  solveInputSchema.shape;
+
+const questionSchema = z.strictObject({
+  question: z.string().optional(),
+  messages: z.array(conversationTurnSchema).max(MAX_TURNS).optional(),
+  key: z.string().min(1).max(200).optional(),
+  answerSchema,
+  conductor,
+  limits,
+  maxAnswerTokens,
+  pool,
+  priority,
+  seed,
+  tenant,
+});
+
+/** A question as it is asked of `ConductorClient`, under the name that its caller gives it. */
+type AskedQuestion = Omit<NexusQuestion, 'question' | 'messages'> & AskedRequest;
+
+/** Reads what a caller sent. @throws HandlerError */
+export function readNexusQuestion(sent: unknown): AskedQuestion {
+  const { data, error } = questionSchema.safeParse(sent);
+  if (data === undefined) {
+    const [issue] = error.issues;
+    const place = ['input', ...(issue?.path ?? [])].join('.').slice(0, 100);
+    const problem = issue === undefined ? 'is not valid' : expectationIn(issue).slice(0, 200);
+    throw new HandlerError('BAD_REQUEST', `${place}: ${problem}`);
+  }
+  const { question, messages, ...rest } = data;
+  if (question !== undefined && messages === undefined) return { ...rest, question };
+  if (messages !== undefined && question === undefined) return { ...rest, messages };
+  throw new HandlerError('BAD_REQUEST', 'input: expected a question, or messages in its place');
+}
+
+/** Durations in Nexus's headers (https://github.com/nexus-rpc/api/blob/main/SPEC.md). */
+const TIMEOUT = /^(\d{1,15}(?:\.\d{1,9})?)(ms|s|m)$/;
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
+
+/** Returns limits under which a solve ends before its caller gives up. @param timeout header `operation-timeout` */
+export function limitsWithin(
+  config: Config,
+  asked: AskedQuestion['limits'],
+  timeout: string | undefined,
+): AskedQuestion['limits'] {
+  const [, amount, unit = ''] = TIMEOUT.exec(timeout ?? '') ?? [];
+  if (amount === undefined) return asked;
+  // A solve takes a second at least: see `isDuration`.
+  const mostMs = Math.max(1000, Math.floor(Number(amount) * (UNIT_MS[unit] ?? 1)));
+  const { wallClockMs } = resolveRun(config, { limits: asked }).limits;
+  return mostMs >= wallClockMs ? asked : { ...asked, wallClock: `${mostMs}ms` };
+}

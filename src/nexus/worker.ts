@@ -1,0 +1,3 @@
+/** Entry point for a worker that other namespaces call. */
+export { ConductorNexusPlugin, type ConductorNexusPluginOptions } from './plugin';
+export type { NexusCaller, NexusCallers } from './callers';

@@ -1,0 +1,2 @@
+export * from '../../src/workflows';
+export * from '../../src/nexus/workflows';
