@@ -42,7 +42,10 @@ function start(args: readonly string[], more: Readonly<Record<string, string>> =
 
 test('gateway and worker send one trace, which lines of the log name; the last spans leave at the end', async () => {
   stage.plan([step('a', 'Count.')]);
-  stage.providers.script('a', [{ fault: 'rate-limited', retryAfter: { ms: 1, as: 'milliseconds' } }, 'Eight.']);
+  stage.providers.script('a', [
+    { fault: 'rate-limited', retryAfter: { ms: 1, as: 'milliseconds' } },
+    'Eight.',
+  ]);
   const { secret } = await createKey(stage.store, settingsOf());
   const worker = start(['worker', '--trust', '--log-format', 'json']);
   await worker.hear(/"message":"Ready/);

@@ -22,7 +22,10 @@ describe.each([...STORES, ...ENCRYPTED_STORES])(
       under.add(begun);
       return begun;
     };
-    const end = async (state: 'whole' | 'cut' | 'failed' | 'left', ...ended: readonly Handover[]): Promise<void> => {
+    const end = async (
+      state: 'whole' | 'cut' | 'failed' | 'left',
+      ...ended: readonly Handover[]
+    ): Promise<void> => {
       for (const each of ended) each.end(state);
       for (const each of ended) under.delete(each);
       await Promise.all(gateways.map((each) => each.untilNoted()));

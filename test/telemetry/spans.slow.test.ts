@@ -4,7 +4,15 @@ import { z } from 'zod';
 import { ConductorPlugin, type ConfigInput, defineTool } from '../../src';
 import { openStage, type Stage, type StageOptions, step } from '../support/stage';
 import { endOf } from '../support/until';
-import { keepSpans, type KeptSpan, type SdkName, SDKS, type SpanKeeper, spanNamed, treeOf } from './kept-spans';
+import {
+  keepSpans,
+  type KeptSpan,
+  type SdkName,
+  SDKS,
+  type SpanKeeper,
+  spanNamed,
+  treeOf,
+} from './kept-spans';
 
 const QUESTION = 'Where does the ZEBRA-QUESTION rise?';
 const ANSWER = 'In the ZEBRA-ANSWER.';

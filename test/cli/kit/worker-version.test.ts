@@ -31,11 +31,31 @@ test.each<[string, NodeJS.ProcessEnv, Versioning | undefined, string]>([
     undefined,
     'TEMPORAL_WORKER_BUILD_ID is set to "registry/image:1.2", and TEMPORAL_DEPLOYMENT_NAME is not: set both, or neither',
   ],
-  ['a behavior without a version', {}, 'auto-upgrade', '--versioning auto-upgrade is for a worker with a version'],
-  ['a name with a dot', { ...BOTH, TEMPORAL_DEPLOYMENT_NAME: 'a.b' }, undefined, 'TEMPORAL_DEPLOYMENT_NAME is "a.b"'],
+  [
+    'a behavior without a version',
+    {},
+    'auto-upgrade',
+    '--versioning auto-upgrade is for a worker with a version',
+  ],
+  [
+    'a name with a dot',
+    { ...BOTH, TEMPORAL_DEPLOYMENT_NAME: 'a.b' },
+    undefined,
+    'TEMPORAL_DEPLOYMENT_NAME is "a.b"',
+  ],
   ['a name with a colon', { ...BOTH, TEMPORAL_DEPLOYMENT_NAME: 'a:b' }, undefined, 'without "." and ":"'],
-  ['a name of the server', { ...BOTH, TEMPORAL_WORKER_BUILD_ID: '__b' }, undefined, 'not beginning with "__"'],
-  ['a long name', { ...BOTH, TEMPORAL_WORKER_BUILD_ID: 'b'.repeat(400_000) }, undefined, `is "${'b'.repeat(100)}"`],
+  [
+    'a name of the server',
+    { ...BOTH, TEMPORAL_WORKER_BUILD_ID: '__b' },
+    undefined,
+    'not beginning with "__"',
+  ],
+  [
+    'a long name',
+    { ...BOTH, TEMPORAL_WORKER_BUILD_ID: 'b'.repeat(400_000) },
+    undefined,
+    `is "${'b'.repeat(100)}"`,
+  ],
 ])('refuses %s', (_, env, versioning, words) => {
   expect(() => workerVersion(env, versioning)).toThrow(words);
 });
