@@ -77,13 +77,12 @@ test('a gateway has its solves found by the name of their key, retries too', asy
 });
 
 test('a retry is found by what its run was; the parts of a run are not', async () => {
-  const { providers, whileWorking } = stage;
   const client = clientWith(true);
-  providers.script('conductor', [
+  stage.providers.script('conductor', [
     renderPlan({ steps: [step('conductor', 'Weigh it.')] }, ['a', 'conductor']),
     renderPlan({ steps: [step('a', 'Compare.')] }, ['a']),
   ]);
-  await whileWorking(async () => {
+  await stage.whileWorking(async () => {
     const { id } = await client.solve({ question: 'Whose child?', tenant: 'acme' });
     const again = await client.retry(id, { from: 0 });
     expect(await attributesOf(again.id)).toEqual({ ConductorTenant: 'acme', ConductorModel: 'conductor' });

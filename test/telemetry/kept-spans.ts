@@ -54,8 +54,20 @@ function toKept(span: sdk1.ReadableSpan | sdk2.ReadableSpan): KeptSpan {
   const parentId = 'parentSpanContext' in span ? span.parentSpanContext?.spanId : idOfParent(span);
   const [seconds, nanoseconds] = startTime;
   const startedAt = BigInt(seconds) * 1_000_000_000n + BigInt(nanoseconds);
-  return { name, kind, traceId, spanId, parentId, attributes, startedAt, failed: Number(status.code) === 2 };
+  return {
+    name,
+    kind,
+    traceId,
+    spanId,
+    parentId,
+    attributes,
+    startedAt,
+    failed: FAILED.includes(status.code),
+  };
 }
+
+/** Status of a span that failed, by both copies of OpenTelemetry's API. */
+const FAILED: readonly unknown[] = [2];
 
 /** SDK 1.x has the id alone. */
 function idOfParent(span: object): string | undefined {

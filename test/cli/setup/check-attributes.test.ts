@@ -10,6 +10,7 @@ import { testServerAddress } from '../../support/test-server';
 import { until } from '../../support/until';
 
 const stage = useStage();
+/** `IndexedValueType` of Temporal's API. */
 const TEXT = 1;
 
 /** Checks a namespace for these attributes, as `doctor` does. */
@@ -47,7 +48,10 @@ test('a namespace is compared with what solves are to be started with', async ()
     },
   ]);
   const { operatorService } = new Client({ connection, namespace }).connection;
-  await operatorService.addSearchAttributes({ namespace, searchAttributes: { ConductorTenant: TEXT } });
+  await operatorService.addSearchAttributes({
+    namespace,
+    searchAttributes: Object.fromEntries([['ConductorTenant', TEXT]]),
+  });
   const found = await until(
     () => look(namespace, ['ConductorTenant']),
     ([first]) => first?.text.includes('no Keyword') === true,
