@@ -1,5 +1,7 @@
 import * as door from '../src';
 import * as evaluationDoor from '../src/evaluation';
+import * as nexusDoor from '../src/nexus';
+import * as nexusWorkerDoor from '../src/nexus/worker';
 import * as testingDoor from '../src/testing';
 import * as trainingDoor from '../src/training';
 
@@ -17,6 +19,7 @@ test('each entry point exports what the manual documents, and nothing else', () 
     'MissingKeyError',
     'PlanError',
     'RefusedError',
+    'SearchAttributeError',
     'TextNotFoundError',
     'UnknownKeyError',
     'collectGarbage',
@@ -37,6 +40,8 @@ test('each entry point exports what the manual documents, and nothing else', () 
     'solveTraceSchema',
   ]);
   expect(Object.keys(evaluationDoor)).toEqual(['EvaluationPlugin']);
+  expect(Object.keys(nexusDoor)).toEqual(['conductorNexusService']);
+  expect(Object.keys(nexusWorkerDoor)).toEqual(['ConductorNexusPlugin']);
   expect(Object.keys(trainingDoor).sort()).toEqual([
     'TrainingClient',
     'TrainingPlugin',

@@ -81,6 +81,15 @@ export const UNPLAYED: readonly Unplayed[] = [
     commands: ['export TEMPORAL_', 'temporal-conductor worker', 'temporal worker deployment'],
   },
   {
+    page: 'docs/telemetry.md',
+    because: 'needs a collector: test/cli/spans plays one',
+    commands: [
+      'npm install @opentelemetry/sdk-node',
+      'export OTEL_EXPORTER_OTLP_ENDPOINT',
+      'temporal-conductor up',
+    ],
+  },
+  {
     page: 'docs/failures.md',
     because: 'follows a kill at a certain moment: test/durability and npm run chaos',
     commands: [

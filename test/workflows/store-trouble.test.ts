@@ -11,10 +11,11 @@ import { untilTrace } from '../support/until';
 class FullStore extends SqliteStore {
   isFull = true;
 
-  override create(key: string, bytes: Uint8Array): Promise<boolean> {
+  override createWith(...entries: Parameters<SqliteStore['createWith']>): Promise<boolean> {
+    const [key, bytes] = entries;
     const isRefused =
       this.isFull && key.startsWith('answers/') && Buffer.from(bytes).includes('"worker":"a"');
-    return isRefused ? Promise.reject(new Error('no space left on device')) : super.create(key, bytes);
+    return isRefused ? Promise.reject(new Error('no space left on device')) : super.createWith(...entries);
   }
 }
 
