@@ -6,7 +6,7 @@ import * as nexus from 'nexus-rpc';
 import { BadQuestionError, checkAsked, keepAsked, unlessNotFound } from '../client';
 import type { Config } from '../config/schema';
 import { reasonOf } from '../errors';
-import { asRefusal, holdRun } from '../gateway/access';
+import { asRefusal, heldBy, holdRun } from '../gateway/access';
 import type { Store } from '../store/store';
 import { budgetsOf, namespaceHolder } from './budget';
 import { callingNamespace, type NexusCallers } from './callers';
@@ -79,7 +79,9 @@ class SolveOperation implements nexus.OperationHandler<NexusQuestion, NexusAnswe
     const call = { id, caller, summary, input };
     if (!isNew) return { call, confirm: () => Promise.resolve() };
     const team = { config, budgets: budgetsOf(client, store) };
-    const may = await holdRun(team, namespaceHolder(caller, callers), id, { ...question, limits });
+    const holder = namespaceHolder(caller, callers);
+    const held = heldBy(holder, config, limits);
+    const may = await holdRun(team, holder, id, { pool: question.pool, held });
     if (may === null) throw new Error(`another request is just starting solve ${id}: ask again`);
     return { call: { ...call, input: { ...input, ...may.held } }, confirm: may.reservation.confirm };
   }

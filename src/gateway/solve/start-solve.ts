@@ -11,7 +11,7 @@ import {
 import { isRecord } from '../../plan/validate';
 import type { SolveResult } from '../../protocol/solve';
 import { noteAudit } from '../access/audit';
-import { type Held, type HeldRun, holdRun } from '../access/hold-run';
+import { type Held, heldBy, type HeldRun, holdRun } from '../access/hold-run';
 import { callerNamedIn } from '../awaited';
 import type { Env, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
@@ -105,8 +105,9 @@ export async function startRun(c: Context<Env>, gateway: Gateway, wanted: Wanted
   for (;;) {
     const before = isRepeated ? await findStarted(gateway, named) : null;
     if (before !== null) return before;
+    const held = heldBy(key, gateway.config, wanted.limits);
     await gateway.workers.require();
-    const may = await holdRun(gateway, key, id, wanted);
+    const may = await holdRun(gateway, key, id, { pool: wanted.pool, held });
     // If there is none, a concurrent request has started the run.
     if (may !== null) return startHeld(gateway, named, wanted, may);
   }
