@@ -53,11 +53,11 @@ export const CORE = [
   'activities/models/model.ts',
   'activities/models/failure.ts',
   'activities/as-failure.ts',
-  'activities/heartbeat.ts',
   'activities/ledger-row.ts',
   'store/store.ts',
   'store/texts.ts',
   'store/ledger.ts',
   // The end that a user holds.
+  'client/launch-solve.ts',
   'client/conductor-client.ts',
 ];
