@@ -38,7 +38,9 @@ async function run(container: Container, options: readonly string[]): Promise<Re
     container.volumeMounts.filter(({ readOnly }) => readOnly !== true).map(({ mountPath }) => mountPath),
   ).toEqual(['/work/.conductor', '/tmp']);
   const root = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'];
-  const mounts = [...root, '--ro-bind', folder, folder, '--bind', own, own, '--chdir', folder];
+  // A clone may lie below /tmp.
+  const program = ['--ro-bind', ROOT, ROOT];
+  const mounts = [...root, ...program, '--ro-bind', folder, folder, '--bind', own, own, '--chdir', folder];
   const user = ['--unshare-user', '--uid', '1000', '--gid', '1000', '--cap-drop', 'ALL', '--die-with-parent'];
   const env = { PATH: process.env.PATH, HOME: '/home/node', TEMPORAL_ADDRESS: testServerAddress() };
   const command = [process.execPath, join(ROOT, 'lib/cli/main.js'), ...args, '--trust'];
