@@ -156,6 +156,24 @@ test('a solve that failed is told to all who ask again, streamed and whole, and 
   });
 });
 
+test('a response whose stream ends with its failure is told again, also to who sends its thoughts back', async () => {
+  stage.providers.script('a', [{ fault: 'bad-request', message: 'No legs here.' }]);
+  const thought = { type: 'reasoning' as const, summary: [{ type: 'summary_text' as const, text: 'Legs?' }] };
+  const stream = async (failures: number): Promise<string[]> => {
+    const types: string[] = [];
+    const thoughts = Array.from({ length: failures }, (_, index) => ({ ...thought, id: `rs_${index}` }));
+    const input = [QUESTION, ...thoughts];
+    const body = { model: 'worker/a', input, stream: true } as const;
+    for await (const { type } of await openAi(gateway).responses.create(body)) types.push(type);
+    return types;
+  };
+  await stage.whileWorking(async () => {
+    for (let failures = 0; failures < 3; failures += 1)
+      expect((await stream(failures)).at(-1)).toBe('response.failed');
+  });
+  expect(paid()).toBe(1);
+});
+
 test('the repeat of another key is a solve of its own', async () => {
   await whileHeld(async (release) => {
     await CHAT.cut(gateway);

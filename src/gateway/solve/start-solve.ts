@@ -202,11 +202,19 @@ const ABOUT_SENDING = ['stream', 'stream_options'];
 /** Returns a digest of who asks where for what, whatever the order of the fields. */
 async function digestOfRequest({ req, get }: Context<Env>): Promise<string> {
   const body = await req.json<unknown>();
-  const asked = isRecord(body) ? Object.entries(body).filter(([name]) => !ABOUT_SENDING.includes(name)) : [];
-  const sorted = JSON.stringify(Object.fromEntries(asked), (_, value: unknown) =>
+  const sorted = JSON.stringify(isRecord(body) ? askedIn(body) : {}, (_, value: unknown) =>
     isRecord(value) ? Object.fromEntries(Object.entries(value).sort()) : value,
   );
   return digestOf('request', get('key').id, req.path, sorted);
+}
+
+/** Returns what decides an answer. Codex sends back the thoughts of an answer that broke off, which nobody reads. */
+function askedIn({ input, ...body }: Readonly<Record<string, unknown>>): object {
+  const asked = Object.entries(body).filter(([name]) => !ABOUT_SENDING.includes(name));
+  const said = Array.isArray(input)
+    ? input.filter((item) => !isRecord(item) || item.type !== 'reasoning')
+    : input;
+  return { ...Object.fromEntries(asked), input: said };
 }
 
 /** Returns the run that an earlier request of the same name started. @throws as `joined` */

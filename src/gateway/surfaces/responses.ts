@@ -166,7 +166,11 @@ function streaming(gateway: Gateway) {
       const { value: replay, leave: end } = followed.use(name, open);
       tellSource({ name, length: () => replay.length });
       try {
-        yield* replay.read(gone);
+        for await (const event of replay.read(gone)) {
+          // A stream that ends with a failure has no answer, though nothing of it was lost.
+          if (event.type === 'response.failed') c.set('refused', refusalOfRun(await found.solve.result()));
+          yield event;
+        }
       } catch (error) {
         followed.forget(name, replay);
         throw error;
