@@ -69,7 +69,7 @@ function billOfTrainer(version) {
     },
     components: locked.map(([name, each, hashes]) => ({
       ...componentOf(name, each),
-      // Of each file that pip may choose by platform, one hash.
+      // pip chooses one of several files by platform, and each has its own hash.
       hashes: [...hashes.matchAll(/sha256:(\w+)/g)].map(([, content]) => ({ alg: 'SHA-256', content })),
     })),
   };

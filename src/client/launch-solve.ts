@@ -1,10 +1,9 @@
 import type { Client } from '@temporalio/client';
 import type { SolveInput } from '../protocol/input';
 import { SOLVE_WORKFLOW } from '../protocol/names';
-import { questionOf } from '../protocol/planning';
+import { startOptionsOf } from '../protocol/planning';
 import { modelOf } from '../protocol/rights';
 import { attributesOf, type Criterion } from '../protocol/search-attributes';
-import { previewOf } from '../protocol/text';
 import { withAttributes } from './search-attributes';
 
 export interface StartOptions {
@@ -29,10 +28,7 @@ export async function launchSolve(
   workflowId: string,
   { memo, keyName: key }: StartOptions,
 ): Promise<string> {
-  const { priority, tenant } = input;
-  // Children and calls inherit them. No key is set unless asked for: Temporal Cloud bills fairness keys.
-  const hasPriority = priority !== undefined || tenant !== undefined;
-  const found = { tenant, key, model: modelOf(input) };
+  const found = { tenant: input.tenant, key, model: modelOf(input) };
   const starting = client.workflow.start(SOLVE_WORKFLOW, {
     workflowId,
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
@@ -41,8 +37,7 @@ export async function launchSolve(
     memo,
     // Set at the start alone: a change under way would be a command of the workflow.
     ...(criteria.length > 0 && { typedSearchAttributes: attributesOf(found, criteria) }),
-    ...(hasPriority && { priority: { priorityKey: priority, fairnessKey: tenant } }),
-    staticSummary: previewOf(questionOf(input)).slice(0, 120).replace(/\s+/g, ' '),
+    ...startOptionsOf(input),
   });
   return (await withAttributes(client, starting)).firstExecutionRunId;
 }

@@ -21,7 +21,7 @@ const NOT_BEGUN = { status: 'running', costUsd: 0, costIsLowerBound: true } as c
 
 /** Returns a calling namespace as the holder of what its solves may use: every model, within the configured limits. */
 export function namespaceHolder(caller: string, callers: NexusCallers): Holder {
-  // One that is listed no longer keeps nothing from its solves' ends being booked.
+  // A namespace that was taken off the list since has no budget to book to.
   const { usdPerDay } = callers[caller] ?? { usdPerDay: null };
   return { id: `nexus-${caller}`, name: caller, kind: 'namespace', usdPerDay, isAdmin: false, models: null };
 }

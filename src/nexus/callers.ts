@@ -1,5 +1,4 @@
-import type { StartOperationContext } from 'nexus-rpc';
-import { HandlerError } from 'nexus-rpc';
+import { HandlerError, type StartOperationContext } from 'nexus-rpc';
 
 /** What the workflows of a namespace may spend. */
 export interface NexusCaller {
@@ -21,10 +20,10 @@ export function callingNamespace(
   { inboundLinks }: Pick<StartOperationContext, 'inboundLinks'>,
   callers: NexusCallers,
 ): string {
-  const names = inboundLinks.flatMap(({ url }) => OF_WORKFLOW.exec(url.pathname)?.[1] ?? []);
-  const [name] = [...new Set(names.map(decodeURIComponent))];
-  if (name === undefined)
+  const [written] = inboundLinks.flatMap(({ url }) => OF_WORKFLOW.exec(url.pathname)?.[1] ?? []);
+  if (written === undefined)
     throw new HandlerError('UNAUTHORIZED', 'no workflow calls this operation: call it from one');
+  const name = decodeURIComponent(written);
   if (Object.hasOwn(callers, name)) return name;
   const shown = JSON.stringify(name.slice(0, 100));
   const remedy = 'its operator adds it to the callers of ConductorNexusPlugin';

@@ -13,8 +13,6 @@ export interface NexusCall {
   readonly input: SolveInput;
   /** Namespace of the caller. */
   readonly caller: string;
-  /** Beginning of the question, for Temporal's page. */
-  readonly summary: string;
 }
 
 /** Returns the id of the workflow that runs a solve for its caller. */

@@ -7,6 +7,7 @@ import { BadQuestionError, checkAsked, keepAsked, unlessNotFound } from '../clie
 import type { Config } from '../config/schema';
 import { reasonOf } from '../errors';
 import { asRefusal, heldBy, holdRun } from '../gateway/access';
+import { startOptionsOf } from '../protocol/planning';
 import type { Store } from '../store/store';
 import { budgetsOf, namespaceHolder } from './budget';
 import { callingNamespace, type NexusCallers } from './callers';
@@ -71,12 +72,11 @@ class SolveOperation implements nexus.OperationHandler<NexusQuestion, NexusAnswe
     { id, caller, question, isNew }: NewCall,
   ): Promise<PreparedCall> {
     const { callers, config, store } = this.team;
-    const asked = checkAsked(question);
+    checkAsked(question);
     const limits = limitsWithin(config, question.limits, headers['operation-timeout']);
-    const summary = asked.slice(0, 120).replace(/\s+/g, ' ');
     const kept = await keepAsked(store, question);
     const input = { ...question, question: undefined, messages: undefined, limits, ...kept };
-    const call = { id, caller, summary, input };
+    const call = { id, caller, input };
     if (!isNew) return { call, confirm: () => Promise.resolve() };
     const team = { config, budgets: budgetsOf(client, store) };
     const holder = namespaceHolder(caller, callers);
@@ -119,7 +119,7 @@ function startCall(
       workflowIdConflictPolicy: 'USE_EXISTING',
       args: [input],
       memo: { digest },
-      staticSummary: call.summary,
+      ...startOptionsOf(call.input),
     }),
   ).start(ctx, call);
 }

@@ -6,9 +6,23 @@ import { FAILURES } from './failures';
 import type { SolveInput } from './input';
 import type { ExternalCard, ResolvedRun, RunLimits, RunWorker } from './cards';
 import { isWhole } from './rules';
-import { isText, MAX_INLINE_QUESTION_BYTES, type Text } from './text';
+import { isText, MAX_INLINE_QUESTION_BYTES, previewOf, type Text } from './text';
 
 // Rules for runs, their plans and their calls, on which the workflow and the readers of its history must agree.
+
+/** Returns options with which a solve starts, whoever starts it. Its children and calls inherit the priority. */
+export function startOptionsOf(input: SolveInput): {
+  readonly staticSummary: string;
+  readonly priority?: { readonly priorityKey: number | undefined; readonly fairnessKey: string | undefined };
+} {
+  const { priority, tenant } = input;
+  // No key is set unless asked for: Temporal Cloud bills fairness keys.
+  const hasPriority = priority !== undefined || tenant !== undefined;
+  return {
+    staticSummary: previewOf(questionOf(input)).slice(0, 120).replace(/\s+/g, ' '),
+    ...(hasPriority && { priority: { priorityKey: priority, fairnessKey: tenant } }),
+  };
+}
 
 /** Whether the Conductor may be given steps of its own plan, or review its answer, at this depth. */
 export function isRecursionAllowed(

@@ -118,7 +118,7 @@ const SCOPE = 'temporal-conductor';
 
 interface Loaded {
   readonly api: Api;
-  /** Of this package. */
+  /** This package's version. */
   readonly version: string;
 }
 

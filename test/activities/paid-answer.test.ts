@@ -143,7 +143,7 @@ test('a call that waits for its store says so in its heartbeats and in the log, 
   let refusals = 0;
   let isAway = true;
   const store = new TroubledStore(folder, async (key) => {
-    // What is left of a cut answer is kept after its row, and waits for a heartbeat: nothing is waited for any more.
+    // The rest of a cut answer is stored after its row. By the next heartbeat, the call no longer waits.
     if (!isAway && key.startsWith('texts/')) {
       const [after] = (await once(activity, 'heartbeat')) as [CallProgress];
       expect(after.waitsForStore).toBeUndefined();

@@ -62,6 +62,6 @@ test('a store that was copied under load is restored, and a waiting run goes on,
   expect(await stage.run('watch', early)).toMatchObject({ code: 0, stdout: 'The Danube.\n' });
   const asked = stage.providers.log.filter(({ body }) => body.includes('Danube, Danube'));
   expect(asked.map(({ model }) => model)).toEqual(['boss', 'alpha']);
-  // What it is about is lost, and it says so.
+  // The run began after the copy was made, so its texts are gone.
   expect(await stage.run('approve', late)).toMatchObject(endedWith(1, /text sha256-\w+ is not in the store/));
 });

@@ -177,7 +177,7 @@ test('a solve without an answer fails the operation, by the type of its failure'
       message: expect.stringContaining('No tuners here.') as string,
     };
     expect(await failureOf(asked(keyed))).toMatchObject(expected);
-    // Of a solve that has failed already, the operation itself fails.
+    // Asking again after the failure fails the operation at once.
     expect(await failureOf(asked(keyed))).toMatchObject({ type: 'OperationError', cause: expected });
   });
 });

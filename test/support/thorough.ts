@@ -5,7 +5,7 @@ declare global {
 
 const isThorough = globalThis.isThorough === true;
 
-/** Of so many, one is tried. */
+/** Share of the inputs to try: one in this many. */
 const STRIDE = isThorough ? 1 : 4;
 
 export const MEGABYTE = 1024 * 1024;

@@ -113,7 +113,7 @@ function judge(summary: Summary, { failIf }: EvaluateOptions): ExitCode {
   return holds ? EXIT.failed : EXIT.answered;
 }
 
-/** What is to be evaluated: an earlier evaluation, a file, or the log, for which a file may have right answers. */
+/** Source of the questions: an earlier evaluation, a file, or logged solves, perhaps with a file of right answers. */
 type Asked =
   { readonly resume: string } | { readonly fromFile: FileQuestions } | { readonly known: string | undefined };
 

@@ -14,6 +14,7 @@ import {
   proxyActivities,
 } from '@temporalio/workflow';
 import { SOLVE_WORKFLOW } from '../../protocol/names';
+import { startOptionsOf } from '../../protocol/planning';
 import type { NexusAnswer } from '../contract';
 import { type NexusActivities, type NexusCall, TELL_CALLER } from '../names';
 
@@ -26,15 +27,12 @@ const { [TELL_CALLER]: tellCaller } = proxyActivities<NexusActivities>({
  * Runs a solve for a workflow of another namespace, and returns its answer whole: the solve's own result refers to
  * texts in a store that the caller does not have.
  */
-export async function conductorNexusSolve({ id, input, caller, summary }: NexusCall): Promise<NexusAnswer> {
-  const { priority, tenant } = input;
-  const hasPriority = priority !== undefined || tenant !== undefined;
+export async function conductorNexusSolve({ id, input, caller }: NexusCall): Promise<NexusAnswer> {
   const ended = await executeChild(SOLVE_WORKFLOW, {
     workflowId: id,
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
     args: [input],
-    staticSummary: summary,
-    ...(hasPriority && { priority: { priorityKey: priority, fairnessKey: tenant } }),
+    ...startOptionsOf(input),
   }).then(
     () => null,
     (error: unknown) => error,
