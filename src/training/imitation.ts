@@ -52,8 +52,8 @@ export function drawExamples(
   const count = imitationSteps(imitation, cycle) * batch;
   const kept = cycle <= cycles ? Math.round(count * warmStartShare) : 0;
   const drawn = Array.from({ length: count - kept }, () => {
-    const { prompt, completions } = pick(pick(places, random), random);
-    return { prompt, completion: pick(completions, random) };
+    const { topic: _, completions, ...asked } = pick(pick(places, random), random);
+    return { ...asked, completion: pick(completions, random) };
   });
   return [...drawn, ...Array.from({ length: kept }, () => pick(warm, random))];
 }

@@ -32,7 +32,9 @@ export async function keepRightPlans(
     const { examples } = await rightPlansOf(group, await questions.read(question), asked);
     const completions = examples.map(({ completion }) => completion);
     const [first] = examples;
-    if (first !== undefined) right.push({ topic: group.topic ?? '', prompt: first.prompt, completions });
+    if (first === undefined) continue;
+    const { completion: _, ...shown } = first;
+    right.push({ topic: group.topic ?? '', ...shown, completions });
   }
   await writeRecord(store, rightPlansKey(settings.trainRun, cycle), right);
 }
