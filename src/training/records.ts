@@ -84,10 +84,10 @@ const prompt = z.string().min(1);
 const completion = z.string().min(1);
 
 /** Prompt and the reply to it. A `prompt` is as the policy reads it, with all markers written out. */
-export const trainingExampleSchema = z.union([
-  z.strictObject({ messages: turns, completion }),
-  z.strictObject({ prompt, completion }),
-]);
+export const trainingExampleSchema = z.union(
+  [z.strictObject({ messages: turns, completion }), z.strictObject({ prompt, completion })],
+  { error: 'expected { "messages", "completion" } or { "prompt", "completion" }' },
+);
 export type TrainingExample = z.infer<typeof trainingExampleSchema>;
 
 /** Distinct right plans that the policy wrote for one question of a cycle. */

@@ -133,7 +133,7 @@ export type Checkpoint = z.infer<typeof checkpointSchema>;
 /** What prompts need to know of a model beside its chat template, which a policy server has. */
 export const chatSchema = z.strictObject({
   /** Texts that its tokenizer reads as single control tokens, such as those that begin or end a turn. */
-  markers: z.array(z.string().min(2)).max(4096).readonly(),
+  markers: z.array(z.string().min(2).max(256)).max(4096).readonly(),
   /** Tokens that end a reply, by its generation configuration; the first is the one that its template writes. */
   ends: z.array(z.int().nonnegative()).max(256).readonly(),
   /** Whether its template has a system turn. */

@@ -1,4 +1,5 @@
 import type { ImitationSettings } from '../../src/training/config/schema';
+import type { TrainingExample } from '../../src/training/definitions';
 import { bestRight, drawExamples, imitationSteps } from '../../src/training/imitation';
 
 const SETTINGS = {

@@ -29,6 +29,7 @@ from conductor_trainer.train.tensors import Tensors, to_tensors
 from tiny_run import (
     FULL,
     LORA,
+    TINY_CHAT,
     begin,
     checkpoint,
     config_of,
@@ -537,7 +538,7 @@ def test_lora_trains_an_adapter_and_leaves_the_model_alone(adapted: Path, tmp_pa
     # The first adapter changes nothing: it thinks what the model without one thinks.
     policy: Any = load_policy(root, digests["base"], config)
     whole = policy.get_base_model()
-    with_none = take_probe(whole, load_tokenizer(root / "night/base/model"))
+    with_none = take_probe(whole, load_tokenizer(root / "night/base/model"), TINY_CHAT)
     assert with_none.logprobs == pytest.approx(digests["base"].probe.logprobs, abs=1e-6)
 
 

@@ -16,6 +16,7 @@ from conductor_trainer.train.warm_start import IGNORED, ScoredReplies, read_exam
 from tiny_run import (
     FULL,
     LORA,
+    TINY_CHAT,
     begin,
     checkpoint,
     config_of,
@@ -49,7 +50,7 @@ def test_loss_is_taken_on_the_reply_and_its_end_alone(root: Path, tmp_path: Path
     open_end = {"prompt": prompt_of("law"), "completion": reply_of("law", 1)}
     closed = {**open_end, "completion": open_end["completion"] + "<|im_end|>"}
     path = write_examples(tmp_path / "examples", open_end, closed)
-    first, second = read_examples(path, tokenizer)
+    first, second = read_examples(path, tokenizer, TINY_CHAT)
     assert first == second
     prompt_ids = tokenizer.encode(prompt_of("law"))
     reply_ids = tokenizer.encode(closed["completion"])
@@ -64,7 +65,7 @@ def test_replies_alone_are_scored_and_lose_what_they_lose_in_whole_rows(
     examples = [
         {"prompt": prompt_of("law" * n), "completion": reply_of("x" * n, n)} for n in (1, 4)
     ]
-    rows = read_examples(write_examples(tmp_path / "examples", *examples), tokenizer)
+    rows = read_examples(write_examples(tmp_path / "examples", *examples), tokenizer, TINY_CHAT)
     model = load_policy(root, require_record(root, checkpoint("base")), config_of()).eval()
     batch = ScoredReplies(tokenizer)(rows)
     scored = model(**batch)

@@ -28,17 +28,19 @@ export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/
  */
 export function prepareTurns(chat: Addressing, turns: readonly TrainingTurn[]): TrainingTurn[] {
   const { markers, system } = factsOf(chat);
-  const start = startOf(markers);
-  const broken = turns.map((turn) => ({ ...turn, content: turn.content.replace(start, '$& ') }));
+  const broken = turns.map((turn) => ({ ...turn, content: breakMarkers(turn.content, markers) }));
   const [rules, first, ...others] = broken;
   if (system || rules?.role !== 'system' || first === undefined) return broken;
   return [{ ...first, content: `${rules.content}\n\n${first.content}` }, ...others];
 }
 
-/** Matches the first character of every marker, also of overlapping ones; a blank after it breaks the marker. */
-function startOf(markers: readonly string[]): RegExp {
-  const starts = markers.map(([first = '', ...rest]) => `${escape(first)}(?=${escape(rest.join(''))})`);
-  return new RegExp(starts.join('|') || '$^', 'gu');
+/** Puts a blank after the first character of every marker, in one pass however many and long both are. */
+function breakMarkers(text: string, markers: readonly string[]): string {
+  const known = new Set(markers);
+  const firsts = new Set(markers.map(([first]) => first));
+  const lengths = [...new Set(markers.map(({ length }) => length))];
+  return text.replace(/[^]/gu, (each, at: number) => {
+    const begins = firsts.has(each) && lengths.some((length) => known.has(text.slice(at, at + length)));
+    return begins ? `${each} ` : each;
+  });
 }
-
-const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

@@ -4,61 +4,67 @@
 prompts are compared.
 """
 
-import re
+import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import AutoConfig, GenerationConfig, PreTrainedTokenizerBase
 
 from conductor_trainer.chat_template import Messages, render, render_each
-from conductor_trainer.checkpoint import Chat
+from conductor_trainer.checkpoint import Chat, Record
+from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import ModelInvalid
+from conductor_trainer.model import load_tokenizer
+from conductor_trainer.weights import SAFELY
 
-_MOST_MARKERS = 4096
-"""As many as a checkpoint's manifest may hold."""
+_MOST_MARKERS, _LONGEST_MARKER, _MOST_ENDS = 4096, 256, 256
+"""What a checkpoint's manifest may hold."""
 
 _SYSTEM, _QUESTION, _REPLY, _MORE = "Rules: be brief.", "How many?", "It is 43 by sum.", "Are you sure?"
 
 
-def read_chat(
-    folder: Path, tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel
-) -> Chat:
-    """Tries a model's chat template. Raises `ModelInvalid` if prompts cannot be written with it."""
+def chat_of(root: Path, record: Record, tokenizer: PreTrainedTokenizerBase) -> Chat:
+    """Returns what a checkpoint's record says, or what its model does if the record is older."""
+    whole = record.folder if record.kind == "model" else record.base
+    return record.chat or read_chat(root / whole, tokenizer)
+
+
+def read_chat(folder: Path, tokenizer: PreTrainedTokenizerBase) -> Chat:
+    """Tries a whole model's chat template. Raises `ModelInvalid` if it cannot write prompts."""
     if not tokenizer.chat_template:
         raise ModelInvalid(
             f"The tokenizer in {folder} has no chat template, by which prompts are written. Start "
             "from a model made for conversations, such as Qwen2.5-7B-Instruct, or put the template "
             "of such a model there as chat_template.jinja, if it was trained with that."
         )
-    ends = _ends_of(folder, tokenizer, model)
+    ends = _ends_of(folder, tokenizer)
     system = _has_system(folder, tokenizer)
     names: Any = tokenizer.convert_ids_to_tokens(ends)
     special = [str(each) for each in tokenizer.added_tokens_decoder.values() if each.special]
     # A marker of one character cannot be broken.
     markers = sorted({each for each in (*special, *tokenizer.all_special_tokens, *names) if len(each) > 1})
-    if len(markers) > _MOST_MARKERS:
+    longest = max(map(len, markers), default=0)
+    if len(markers) > _MOST_MARKERS or longest > _LONGEST_MARKER or len(ends) > _MOST_ENDS:
         raise ModelInvalid(
-            f"The tokenizer in {folder} has {len(markers)} control tokens, over the limit of "
-            f"{_MOST_MARKERS}. Start from another model."
+            f"The tokenizer in {folder} has {len(markers)} control tokens of up to {longest} "
+            f"characters, {len(ends)} of which end a reply: over the limits of {_MOST_MARKERS}, "
+            f"{_LONGEST_MARKER} and {_MOST_ENDS}. Start from another model."
         )
     chat = Chat(markers=markers, ends=ends, system=system)
     _require_broken(folder, tokenizer, chat)
     return chat
 
 
-def _ends_of(
-    folder: Path, tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel
-) -> list[int]:
+def _ends_of(folder: Path, tokenizer: PreTrainedTokenizerBase) -> list[int]:
     """Returns the tokens that end a reply; the first is that which the template writes."""
-    settings: Any = model.generation_config
-    named = settings.eos_token_id if settings else None
-    ends = [*named] if isinstance(named, list) else [] if named is None else [named]
+    named = [*_named_ends(folder), tokenizer.eos_token_id]
+    ends = [*dict.fromkeys(each for each in named if isinstance(each, int))]
     if not ends:
         raise ModelInvalid(
-            f"No generation_config.json in {folder} names an eos_token_id, so no reply would end. "
-            "Add the model's end-of-turn tokens to it."
+            f"generation_config.json in {folder} names no eos_token_id, so no reply would end. Add "
+            "the model's end-of-turn tokens to it."
         )
     asked = {"role": "user", "content": _QUESTION}
     (text,) = render(
@@ -67,13 +73,24 @@ def _ends_of(
     after = text.rpartition(_REPLY)[2].lstrip()
     ids = tokenizer.encode(after, add_special_tokens=False)
     if ids[:1] and ids[0] in ends:
-        return [ids[0], *(each for each in dict.fromkeys(ends) if each != ids[0])]
+        return [ids[0], *(each for each in ends if each != ids[0])]
     raise ModelInvalid(
         f"The chat template in {folder} ends a reply with {after[:80]!r}, and its first token is not "
         f"an eos_token_id of generation_config.json ({', '.join(map(str, ends))}), so replies would "
         "not end there. Add the token's id to that list, if it is a single token of the model; "
         "otherwise start from a model made for conversations."
     )
+
+
+def _named_ends(folder: Path) -> list[Any]:
+    """Returns what a model's generation settings, or else its own, name as `eos_token_id`."""
+    settings: Any
+    try:
+        settings = GenerationConfig.from_pretrained(folder, **SAFELY)
+    except OSError:
+        settings = AutoConfig.from_pretrained(folder, **SAFELY)
+    named = getattr(settings, "eos_token_id", None)
+    return [*named] if isinstance(named, list) else [named]
 
 
 def _has_system(folder: Path, tokenizer: PreTrainedTokenizerBase) -> bool:
@@ -141,10 +158,29 @@ def prepare(chat: Chat, messages: Messages) -> list[dict[str, str]]:
 
 def break_markers(chat: Chat, text: str) -> str:
     """Puts a blank after the first character of every marker, which could forge a turn."""
-    starts = "|".join(f"{re.escape(each[0])}(?={re.escape(each[1:])})" for each in chat.markers)
-    return re.sub(starts, lambda found: f"{found[0]} ", text) if starts else text
+    markers = {*chat.markers}
+    firsts, lengths = {each[0] for each in markers}, {len(each) for each in markers}
+
+    def begins(at: int) -> bool:
+        return any(text[at : at + length] in markers for length in lengths)
+
+    return "".join(
+        f"{each} " if each in firsts and begins(at) else each for at, each in enumerate(text)
+    )
 
 
 def close(chat: Chat, reply: Sequence[int]) -> list[int]:
     """Returns a reply's tokens with the end of its turn."""
     return [*reply] if reply and reply[-1] in chat.ends else [*reply, chat.ends[0]]
+
+
+def compared_prompts(root: Path, record: Record, file: Path) -> list[JsonObject]:
+    """Writes prompts, one a line, as a policy server must: each `messages` and their `tokenIds`."""
+    tokenizer = load_tokenizer(root / record.folder)
+    chat = chat_of(root, record, tokenizer)
+    prompts = [prepare(chat, json.loads(line)) for line in file.open()]
+    tokens = encode(tokenizer, render(tokenizer, prompts))
+    return [
+        {"messages": messages, "tokenIds": token_ids}
+        for messages, token_ids in zip(prompts, tokens, strict=True)
+    ]

@@ -19,6 +19,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from transformers import PreTrainedTokenizerBase
 
+from conductor_trainer.contract import TEMPLATE_VARIABLES
 from conductor_trainer.errors import ModelInvalid
 
 Messages: TypeAlias = Sequence[dict[str, str]]
@@ -26,9 +27,6 @@ Messages: TypeAlias = Sequence[dict[str, str]]
 
 Answer: TypeAlias = dict[str, str]
 """A child's answer for a conversation: its `text` or the template's `fault`."""
-
-RENDERING = {"enable_thinking": False}
-"""Variables of a template. Models that may think write plans without; others ignore it."""
 
 _SECONDS = 30
 """Limit on the time of one child, for up to `_TOGETHER` conversations."""
@@ -85,7 +83,7 @@ def _try_all(tokenizer: Any, conversations: Sequence[Messages], to_reply: bool) 
 def _try(tokenizer: Any, messages: Messages, to_reply: bool) -> Answer:
     try:
         text = tokenizer.apply_chat_template(
-            [*messages], add_generation_prompt=to_reply, tokenize=False, **RENDERING
+            [*messages], add_generation_prompt=to_reply, tokenize=False, **TEMPLATE_VARIABLES
         )
     except Exception as error:
         return {"fault": f"{type(error).__name__}: {str(error)[:300].rstrip('.')}"}
