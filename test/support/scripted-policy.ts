@@ -50,7 +50,9 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
   const routes: Readonly<Record<string, (body: PolicyRequest['body']) => OddAnswer>> = {
     '/health': () => ({ status: 200, body: '' }),
     '/tokenize': ({ messages }) => {
-      const turns = (messages as readonly Turn[]).map(({ role, content }) => `<|im_start|>${role}\n${content}<|im_end|>\n`);
+      const turns = (messages as readonly Turn[]).map(
+        ({ role, content }) => `<|im_start|>${role}\n${content}<|im_end|>\n`,
+      );
       const tokens = [...Buffer.from(`${turns.join('')}<|im_start|>assistant\n`)];
       return json(200, { count: tokens.length, max_model_len: 8192, tokens, token_strs: null });
     },

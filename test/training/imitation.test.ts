@@ -50,7 +50,8 @@ test('imitates topics equally, however many right plans they have, without overw
     1,
   );
   expect(examples).toHaveLength(4100);
-  const shareOf = (topic: string): number => examples.filter((each) => promptOf(each).startsWith(topic)).length;
+  const shareOf = (topic: string): number =>
+    examples.filter((each) => promptOf(each).startsWith(topic)).length;
   for (const topic of ['easy', 'hard']) {
     expect(shareOf(topic)).toBeGreaterThan(1850);
     expect(shareOf(topic)).toBeLessThan(2150);

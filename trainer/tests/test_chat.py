@@ -18,6 +18,7 @@ from conductor_trainer.policy_server.chat import (
     Chats,
     answer_together,
     fit_prompt,
+    read_prompts,
 )
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache, load_policy
 from conductor_trainer.policy_server.service import PolicyService

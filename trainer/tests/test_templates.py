@@ -84,9 +84,7 @@ def serve_tokenizer(tokenizer: Any) -> PolicyService:
 
 def record_of(chat: Chat) -> Any:
     unused: Any = None
-    return Record(
-        "", "model", "model", "model", "", "", 300, 0, unused, config={}, chat=chat
-    )
+    return Record("", "model", "model", "model", "", "", 300, 0, unused, config={}, chat=chat)
 
 
 @pytest.mark.anyio
@@ -99,17 +97,19 @@ async def test_server_and_trainer_write_the_same_prompts(family: Family, tmp_pat
     prompts = compared_prompts(tmp_path, record, lines(tmp_path / "prompts", ASKED, ASKED + later))
     with serving(serve_tokenizer(tokenizer).routes) as url:
         await require_same_prompts(record, NIGHT, [f"{url}/v1"], prompts)
-    tokenizer.chat_template = "Now: " + family.template
-    with serving(serve_tokenizer(tokenizer).routes) as url:
-        with pytest.raises(
-            ServerRefused,
-            match=r"writes prompt 1 of 2 \('.*2 \+ 2\?'\) otherwise .* at position 0 it has token \d+, "
-            r"the trainer \d+|the trainer token",
+    for template, fault in (
+        (
+            "Now: " + family.template,
+            r"writes prompt 1 of 2 \('.*2 \+ 2\?'\) otherwise than the trainer: at position 0 it "
+            r"has token \d+, the trainer token \d+\. Start it",
+        ),
+        ("{{ raise_exception('no such turn') }}", r"tokenize answers 400: .*no such turn"),
+    ):
+        tokenizer.chat_template = template
+        with (
+            serving(serve_tokenizer(tokenizer).routes) as url,
+            pytest.raises(ServerRefused, match=fault),
         ):
-            await require_same_prompts(record, NIGHT, [f"{url}/v1"], prompts)
-    tokenizer.chat_template = "{{ raise_exception('no such turn') }}"
-    with serving(serve_tokenizer(tokenizer).routes) as url:
-        with pytest.raises(ServerRefused, match="tokenize answers 400: .*no such turn"):
             await require_same_prompts(record, NIGHT, [f"{url}/v1"], prompts)
 
 
@@ -157,7 +157,7 @@ def test_a_tokenizer_that_mends_broken_markers_is_refused(tmp_path: Path) -> Non
     backend.add_special_tokens(
         [AddedToken(each, special=True, normalized=True) for each in QWEN.markers]
     )
-    with pytest.raises(ModelInvalid, match="reads its marker '.*' even where a blank breaks it"):
+    with pytest.raises(ModelInvalid, match=r"reads its marker '.*' even where a blank breaks it"):
         read_chat(tmp_path, tokenizer)
 
 
@@ -167,13 +167,13 @@ def test_a_tokenizer_that_mends_broken_markers_is_refused(tmp_path: Path) -> Non
         (
             "{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}"
             "{% endfor %}{% endfor %}{% endfor %}",
-            "it took longer than 1 s",
+            "it took (longer|more) than 1 s",
         ),
-        ("{{ 10 ** 8 ** 3 }}{{ (10 ** 9) ** (10 ** 8) }}", "it took"),
+        ("{{ (10 ** 9) ** (10 ** 8) }}", "it took (longer|more) than 1 s"),
         (
             "{% set ns = namespace(x='a' * 99) %}{% for i in range(99) %}"
             "{% set ns.x = ns.x * 9 %}{% endfor %}",
-            "MemoryError|it took more than 1 s or 1024 MiB|it took longer",
+            "MemoryError|it took more than 30 s or 1024 MiB",
         ),
         ("{{ 'a' * 9999999 }}", "it makes 9999999 characters of a short conversation"),
         ("{{ ''.__class__.__mro__ }}", "SecurityError"),
@@ -184,7 +184,8 @@ def test_a_tokenizer_that_mends_broken_markers_is_refused(tmp_path: Path) -> Non
 def test_a_hostile_template_ends(
     template: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chat_template, "_SECONDS", 1)
+    if "1 s" in fault:
+        monkeypatch.setattr(chat_template, "_SECONDS", 1)
     tokenizer = make_tokenizer(tmp_path, replace(QWEN, template=template))
     with pytest.raises(ModelInvalid, match=f"cannot write a prompt: .*({fault})"):
         read_chat(tmp_path, tokenizer)

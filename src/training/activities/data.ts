@@ -116,7 +116,8 @@ export async function askForWarmStart(
 ): Promise<Pick<WarmStartInput, 'init' | 'warmStart'>> {
   const texts = examples.map(
     ({ completion, ...asked }) =>
-      ('prompt' in asked ? asked.prompt : asked.messages.map(({ content }) => content).join('\n')) + completion,
+      ('prompt' in asked ? asked.prompt : asked.messages.map(({ content }) => content).join('\n')) +
+      completion,
   );
   const init = await askForBase(sealed, base, texts, settings);
   const { trainRun, config } = init;

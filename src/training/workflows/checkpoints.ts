@@ -44,7 +44,9 @@ export async function publish(
   const { baseUrl, patienceMs } = settings.policy;
   // The trainer made the checkpoint, so only the policy server may be unavailable.
   const patience = Math.min(remainingMs, patienceMs);
-  const { model, chat } = await trainerActivities(`publish ${checkpoint.name}`, settings, patience)[names.PUBLISH]({
+  const { model, chat } = await trainerActivities(`publish ${checkpoint.name}`, settings, patience)[
+    names.PUBLISH
+  ]({
     checkpoint: refOf(checkpoint),
     servers: [baseUrl],
     tolerance: settings.tolerance.probe,

@@ -69,7 +69,9 @@ test('imitates only right plans, each with the prompt of its question', async ()
   expect(completionsIn(examples)).toEqual(new Set(['Solve it.', 'Add it up.'].map(planOf)));
   for (const example of examples ?? []) {
     const asked = example.completion === planOf('Solve it.') ? 'What is a?' : 'What is b?';
-    expect(example).toMatchObject({ messages: [{}, { role: 'user', content: expect.stringContaining(asked) as string }] });
+    expect(example).toMatchObject({
+      messages: [{}, { role: 'user', content: expect.stringContaining(asked) as string }],
+    });
   }
 });
 

@@ -51,7 +51,10 @@ test('a first night gets settings, cycles, stored questions, and a base model to
   expect(init).toMatchObject({ trainRun: 'sums', base: { kind: 'folder', path: 'models/qwen' } });
   expect(settings).toMatchObject({ trainRun: 'sums', cycles: 3 });
   expect([set.count, heldOut.count]).toEqual([3, 1]);
-  const compared = (await openFiles(folder.artifacts).read(prompts?.key ?? ''))?.toString().trimEnd().split('\n');
+  const compared = (await openFiles(folder.artifacts).read(prompts?.key ?? ''))
+    ?.toString()
+    .trimEnd()
+    .split('\n');
   expect(compared).toHaveLength(3);
   expect(JSON.parse(compared?.[0] ?? '')).toMatchObject([
     { role: 'system' },
@@ -142,7 +145,9 @@ test('examples to imitate are stored, and a tokenizer is made from them, or else
   expect(await textsOf(opened)).toBe('"Q1A1"\n"Q2A2"\n');
   expect(await lines(opened.warmStart?.examples.key)).toContain('{"prompt":"Q2","completion":"A2"}\n');
   await folder.write('examples.jsonl', [{ prompt: 'Q1' }]);
-  await expect(open({}, { base, warmStart })).rejects.toThrow(/:1: .*expected \{ "messages", "completion" \} or \{ "prompt", "completion" \}$/);
+  await expect(open({}, { base, warmStart })).rejects.toThrow(
+    /:1: .*expected \{ "messages", "completion" \} or \{ "prompt", "completion" \}$/,
+  );
 });
 
 test('a night requested under another version of the configuration waits, and says what differs', async () => {

@@ -27,7 +27,11 @@ test.each(cases)('$about', ({ chat, turns, prepared: expected }) => {
 });
 
 test('no text keeps a marker, whichever it has and however they overlap', () => {
-  const marker = fc.string({ unit: fc.constantFrom('<', '|', '>', 'a', '[', '.'), minLength: 2, maxLength: 4 });
+  const marker = fc.string({
+    unit: fc.constantFrom('<', '|', '>', 'a', '[', '.'),
+    minLength: 2,
+    maxLength: 4,
+  });
   const asked = fc.string({ unit: fc.constantFrom('<', '|', '>', 'a', '[', '.') });
   fc.assert(
     fc.property(fc.array(marker, { minLength: 1, maxLength: 4 }), asked, (markers, each) => {

@@ -1,4 +1,4 @@
-"""What prompts need to know of a model: its markers, its end tokens and whether it has a system turn.
+"""What prompts need to know of a model: its markers, the ends of its replies, its system turn.
 
 `src/training/policy/chat.ts` prepares messages for a policy server in the same way; a night's first
 prompts are compared.
@@ -20,9 +20,14 @@ from conductor_trainer.model import load_tokenizer
 from conductor_trainer.weights import SAFELY
 
 _MOST_MARKERS, _LONGEST_MARKER, _MOST_ENDS = 4096, 256, 256
-"""What a checkpoint's manifest may hold."""
+"""Limits of a checkpoint's manifest."""
 
-_SYSTEM, _QUESTION, _REPLY, _MORE = "Rules: be brief.", "How many?", "It is 43 by sum.", "Are you sure?"
+_SYSTEM, _QUESTION, _REPLY, _MORE = (
+    "Rules: be brief.",
+    "How many?",
+    "It is 43 by sum.",
+    "Are you sure?",
+)
 
 
 def chat_of(root: Path, record: Record, tokenizer: PreTrainedTokenizerBase) -> Chat:
@@ -44,7 +49,9 @@ def read_chat(folder: Path, tokenizer: PreTrainedTokenizerBase) -> Chat:
     names: Any = tokenizer.convert_ids_to_tokens(ends)
     special = [str(each) for each in tokenizer.added_tokens_decoder.values() if each.special]
     # A marker of one character cannot be broken.
-    markers = sorted({each for each in (*special, *tokenizer.all_special_tokens, *names) if len(each) > 1})
+    markers = sorted(
+        {each for each in (*special, *tokenizer.all_special_tokens, *names) if len(each) > 1}
+    )
     longest = max(map(len, markers), default=0)
     if len(markers) > _MOST_MARKERS or longest > _LONGEST_MARKER or len(ends) > _MOST_ENDS:
         raise ModelInvalid(
@@ -67,18 +74,16 @@ def _ends_of(folder: Path, tokenizer: PreTrainedTokenizerBase) -> list[int]:
             "the model's end-of-turn tokens to it."
         )
     asked = {"role": "user", "content": _QUESTION}
-    (text,) = render(
-        tokenizer, [[asked, {"role": "assistant", "content": _REPLY}]], to_reply=False
-    )
+    (text,) = render(tokenizer, [[asked, {"role": "assistant", "content": _REPLY}]], to_reply=False)
     after = text.rpartition(_REPLY)[2].lstrip()
     ids = tokenizer.encode(after, add_special_tokens=False)
     if ids[:1] and ids[0] in ends:
         return [ids[0], *(each for each in ends if each != ids[0])]
     raise ModelInvalid(
-        f"The chat template in {folder} ends a reply with {after[:80]!r}, and its first token is not "
-        f"an eos_token_id of generation_config.json ({', '.join(map(str, ends))}), so replies would "
-        "not end there. Add the token's id to that list, if it is a single token of the model; "
-        "otherwise start from a model made for conversations."
+        f"The chat template in {folder} ends a reply with {after[:80]!r}, and its first token is "
+        f"not an eos_token_id of generation_config.json ({', '.join(map(str, ends))}), so replies "
+        "would not end there. Add the token's id to that list, if it is a single token of the "
+        "model; otherwise start from a model made for conversations."
     )
 
 
@@ -98,7 +103,10 @@ def _has_system(folder: Path, tokenizer: PreTrainedTokenizerBase) -> bool:
     turns = [
         {"role": role, "content": text}
         for role, text in (
-            ("system", _SYSTEM), ("user", _QUESTION), ("assistant", _REPLY), ("user", _MORE)
+            ("system", _SYSTEM),
+            ("user", _QUESTION),
+            ("assistant", _REPLY),
+            ("user", _MORE),
         )
     ]
     whole, others = render_each(tokenizer, [turns, turns[1:]])
@@ -108,8 +116,8 @@ def _has_system(folder: Path, tokenizer: PreTrainedTokenizerBase) -> bool:
     if isinstance(others, ModelInvalid):
         raise others
     raise ModelInvalid(
-        f"The chat template in {folder} leaves turns of a conversation out. Start from a model whose "
-        "template writes every turn of users and assistants."
+        f"The chat template in {folder} leaves turns of a conversation out. Start from a model "
+        "whose template writes every turn of users and assistants."
     )
 
 
@@ -125,8 +133,8 @@ def _require_broken(folder: Path, tokenizer: PreTrainedTokenizerBase, chat: Chat
     if found != usual:
         forged = tokenizer.convert_ids_to_tokens([*(found - usual)][:1])
         raise ModelInvalid(
-            f"The tokenizer in {folder} reads its marker {''.join(forged)!r} even where a blank breaks it, "
-            "so a question could forge a turn. Start from another model."
+            f"The tokenizer in {folder} reads its marker {''.join(forged)!r} even where a "
+            "blank breaks it, so a question could forge a turn. Start from another model."
         )
 
 

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from transformers import PreTrainedTokenizerBase
@@ -122,7 +123,7 @@ def _be_child(writing: int, work: Callable[[], list[Answer]]) -> NoReturn:
         resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, hard))
         # Not every system can bound a process's memory.
         with suppress(OSError, ValueError):
-            pages = int(open("/proc/self/statm").read().split()[0])
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
             _, hard = resource.getrlimit(resource.RLIMIT_AS)
             most = pages * resource.getpagesize() + _MEMORY
             resource.setrlimit(resource.RLIMIT_AS, (most, hard))

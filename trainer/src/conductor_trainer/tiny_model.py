@@ -1,4 +1,4 @@
-"""Builds tiny policies of random weights, with their tokenizer and the chat template that is theirs."""
+"""Builds tiny policies of random weights, with a tokenizer and a chat template of their own."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -120,13 +120,12 @@ class ChatPrompt:
     max_tokens: int
 
 
-def read_prompts(
-    policy: Policy, conversations: Sequence[Messages]
-) -> list[list[int] | ApiError]:
+def read_prompts(policy: Policy, conversations: Sequence[Messages]) -> list[list[int] | ApiError]:
     """Returns the tokens of each conversation, or why the model's template does not write it."""
     texts = render_each(policy.tokenizer, conversations)
     return [
-        ApiError(400, str(text)) if isinstance(text, ModelInvalid)
+        ApiError(400, str(text))
+        if isinstance(text, ModelInvalid)
         else policy.tokenizer(text, add_special_tokens=False)["input_ids"]
         for text in texts
     ]

@@ -174,9 +174,7 @@ class PolicyServer:
     ) -> httpx.Response:
         url = self._url.removesuffix("/v1") if path == _TOKENIZE else self._url
         try:
-            answer = await self._client.request(
-                method, url + path, json=body, timeout=_TIMEOUT
-            )
+            answer = await self._client.request(method, url + path, json=body, timeout=_TIMEOUT)
         except httpx.TransportError as error:
             raise ServerUnavailable(
                 f"The policy server {self._url} cannot be reached ({type(error).__name__}): "

@@ -26,20 +26,21 @@ async def require_same_prompts(
         for url in servers:
             server = PolicyServer(url, client)
             for number, prompt in enumerate(prompts, start=1):
-                written, own = await server.write_prompt(model, prompt["messages"]), prompt["tokenIds"]
+                written, own = (
+                    await server.write_prompt(model, prompt["messages"]),
+                    prompt["tokenIds"],
+                )
                 if written != own:
                     raise ServerRefused(
                         f"{url} writes prompt {number} of {len(prompts)} "
                         f"({prompt['messages'][-1]['content'][:60]!r}) otherwise than the trainer: "
-                        f"{_first_difference(written, own)}. Start it with the model, tokenizer and "
-                        f"chat template of {record.base}, and with no template of its own."
+                        f"{_first_difference(written, own)}. Start it with the model, tokenizer "
+                        f"and chat template of {record.base}, and with no template of its own."
                     )
 
 
 def _first_difference(written: Sequence[int], own: Sequence[int]) -> str:
     pairs = enumerate(zip(written, own, strict=False))
     at = next((at for at, (there, here) in pairs if there != here), min(len(written), len(own)))
-    there, here = (
-        f"token {ids[at]}" if at < len(ids) else "no token" for ids in (written, own)
-    )
+    there, here = (f"token {ids[at]}" if at < len(ids) else "no token" for ids in (written, own))
     return f"at position {at} it has {there}, the trainer {here}"
