@@ -105,7 +105,7 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
       await look(page, 'running');
       await page.getByLabel('Hint for the Conductor').fill('Mind the suburbs.');
       await page.getByRole('button', { name: 'Hint' }).click();
-      await page.getByText('hint from ada: Mind the suburbs.').waitFor();
+      await page.getByText(/^hint from ada: Mind the suburbs\. after \d+ s$/).waitFor();
       // The team is folded on a phone alone.
       await page.setViewportSize({ width: 1440, height: 900 });
       letJudge();
@@ -159,10 +159,19 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
       await page.getByRole('button', { name: 'Edit' }).click();
       await page.getByRole('button', { name: 'Run this plan' }).waitFor();
       await look(page, 'editing');
+      // The bar that steers leaves the end of the form free.
+      const [run, bar] = await Promise.all(
+        [
+          page.getByRole('button', { name: 'Run this plan' }),
+          page.getByRole('region', { name: 'Steering' }),
+        ].map((part) => part.boundingBox()),
+      );
+      expect((run?.y ?? Infinity) + (run?.height ?? 0)).toBeLessThan(bar?.y ?? 0);
       await page.getByRole('button', { name: 'Discard changes' }).click();
       await page.getByRole('button', { name: 'Cancel', exact: true }).click();
       await page.getByRole('button', { name: 'Cancel this solve' }).click();
       await page.locator('.state-cancelled').waitFor();
+      await page.getByText('It was cancelled. Select a step to run again from it.').waitFor();
       await look(page, 'cancelled');
     });
   });
@@ -181,6 +190,9 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
       await page.getByRole('link', { name: 'Ask', exact: true }).click();
       await ask(page, QUESTION);
       await page.locator('.state-failed').waitFor();
+      await page
+        .getByText(/no step gave an answer\. step 1: .*again\. step 2: .*again\. Select a step/)
+        .waitFor();
       await look(page, 'failed');
     });
   });
