@@ -15,6 +15,8 @@ export const ATTRIBUTES = {
   topK: 'gen_ai.request.top_k',
   presencePenalty: 'gen_ai.request.presence_penalty',
   seed: 'gen_ai.request.seed',
+  /** Number of replies that a request asks for, if more than one. */
+  choices: 'gen_ai.request.choice.count',
   effort: 'gen_ai.request.reasoning.level',
   stream: 'gen_ai.request.stream',
   outputType: 'gen_ai.output.type',
@@ -42,6 +44,8 @@ export const ATTRIBUTES = {
   purpose: 'conductor.purpose',
   /** Absent while unknown. */
   costUsd: 'conductor.cost_usd',
+  /** Number of a cycle of training. */
+  cycle: 'conductor.cycle',
   status: 'conductor.status',
   degraded: 'conductor.degraded',
 } as const;
@@ -53,6 +57,11 @@ export const OPERATIONS = {
   agent: 'invoke_agent',
   chat: 'chat',
   tool: 'execute_tool',
+  // Ours, for which the conventions have no word.
+  grade: 'grade',
+  train: 'train',
+  update: 'update',
+  publish: 'publish',
 } as const;
 
 /** How the conventions call the ends of an answer. */

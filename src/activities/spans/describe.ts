@@ -4,6 +4,7 @@ import { FAILURES } from '../../protocol/failures';
 import type { LedgerRow } from '../../store/ledger';
 import { ATTRIBUTES, FINISH_REASONS, OPERATIONS, vendorOf } from '../../telemetry/names';
 import type { SpanStart } from '../../telemetry/spans';
+import { DiagnosedError } from '../models/diagnose';
 import type { ModelReply, ModelRequest } from '../models/model';
 
 /** What a request asks of a model. */
@@ -27,6 +28,7 @@ export function placeOf({
 /** Returns the type of what was thrown; '' for what has none. */
 export function typeOfThrown(error: unknown): string {
   if (error instanceof CancelledFailure) return FAILURES.cancelled;
+  if (error instanceof DiagnosedError) return error.diagnosis.type;
   return error instanceof ApplicationFailure ? (error.type ?? '') : '';
 }
 
