@@ -1,9 +1,10 @@
 import type { Client } from '@temporalio/client';
 import { reasonOf } from '../errors';
-import { SOLVE_PART_WORKFLOW } from '../protocol/names';
+import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../protocol/names';
 import { meets, type RunCriteria } from '../protocol/search-attributes';
 import type { SolveTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
+import { withoutWords } from '../telemetry/names';
 import { whyDegraded } from '../trace/describe';
 import { isUnfinishedState, isWithinFilter, type RunFilter } from '../trace/run-filter';
 import { eachInParallel } from '../store/store';
@@ -243,8 +244,8 @@ export async function newestRun(
 }
 
 /**
- * Returns the ids of solves with this prefix; if there are none, those of parts of other runs. The id of a run that is
- * gone finds neither its retries nor its children.
+ * Returns the ids of solves with this prefix; if there are none, those of parts of other runs, then of the newest that
+ * have this id on spans. The id of a run that is gone finds neither its retries nor its children.
  */
 export async function findByPrefix(
   client: Client,
@@ -258,5 +259,16 @@ export async function findByPrefix(
   const solves = idsOf((await Promise.all(found)).flat());
   const parts: Sought = { type: SOLVE_PART_WORKFLOW, prefix };
   const ids = solves.length > 0 ? solves : idsOf(await findRuns(client, parts, MOST_UNFINISHED));
-  return [...new Set(ids)];
+  return ids.length > 0 ? [...new Set(ids)] : findBySpan(client, prefix);
+}
+
+/** Returns the ids of the newest runs that have this id on their spans, where it is without words of the question. */
+async function findBySpan(client: Client, named: string): Promise<string[]> {
+  if (!named.startsWith('solve-')) return [];
+  const found = await Promise.all(
+    [SOLVE_WORKFLOW, SOLVE_PART_WORKFLOW].map((type) =>
+      findRuns(client, { type, prefix: 'solve-' }, MOST_UNFINISHED),
+    ),
+  );
+  return found.flatMap((runs) => runs.flatMap(({ workflowId: id }) => (withoutWords(id) === named ? [id] : [])));
 }

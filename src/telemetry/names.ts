@@ -34,7 +34,7 @@ export const ATTRIBUTES = {
   server: 'server.address',
   port: 'server.port',
   error: 'error.type',
-  /** Id of the run, as `trace` takes it; of a part of a run, the part's own. */
+  /** Id of the run, without words of its question; of a part of a run, the part's own. `trace` takes it. */
   run: 'conductor.run_id',
   /** From 1, as in `trace`. */
   round: 'conductor.round',
@@ -93,6 +93,16 @@ export function vendorOf(provider: string, baseUrl: string | null): string {
   const host = baseUrl === null ? '' : hostOf(baseUrl);
   const [, vendor] = VENDORS.find(([domain]) => host === domain || host.endsWith(`.${domain}`)) ?? [];
   return vendor ?? (provider === 'google' ? 'gcp.gemini' : provider);
+}
+
+/** Id that clients make from words of a question, with a random part and what names parts and retries of the run. */
+const ID_WITH_WORDS =
+  /^solve-(?:[0-9a-z]{1,40}-){1,40}?([0-9a-z]{8}(?:-retry-[0-9a-z]{6})?(?:-r\d{1,9}s\d{1,9}|-review)*)$/;
+
+/** Returns a run's id as spans have it, without words of its question: `solve-what-is-it-7kq2m9xw` is `solve-7kq2m9xw`. */
+export function withoutWords(id: string): string {
+  const [, random] = ID_WITH_WORDS.exec(id) ?? [];
+  return random === undefined ? id : `solve-${random}`;
 }
 
 function hostOf(url: string): string {

@@ -2,7 +2,7 @@ import type { Attributes } from '@opentelemetry/api';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { FAILURES } from '../../protocol/failures';
 import type { LedgerRow } from '../../store/ledger';
-import { ATTRIBUTES, FINISH_REASONS, OPERATIONS, vendorOf } from '../../telemetry/names';
+import { ATTRIBUTES, FINISH_REASONS, OPERATIONS, vendorOf, withoutWords } from '../../telemetry/names';
 import type { SpanStart } from '../../telemetry/spans';
 import { DiagnosedError } from '../models/diagnose';
 import type { ModelReply, ModelRequest } from '../models/model';
@@ -18,8 +18,8 @@ export function placeOf({
   step,
 }: Pick<LedgerRow, 'rootId' | 'workflowId' | 'round' | 'step'>): Attributes {
   return {
-    [ATTRIBUTES.conversation]: rootId,
-    [ATTRIBUTES.run]: workflowId,
+    [ATTRIBUTES.conversation]: withoutWords(rootId),
+    [ATTRIBUTES.run]: withoutWords(workflowId),
     [ATTRIBUTES.round]: round + 1,
     ...(step !== null && { [ATTRIBUTES.step]: step + 1 }),
   };
