@@ -7,7 +7,7 @@ export {
   type SolveHandle,
   type SolveRequest,
 } from './conductor-client';
-export { describeRun } from './find-runs';
+export { describeRun, statusOf } from './find-runs';
 export { HistoryDecoder, readHistory } from './history';
 export { addAttributes, compareAttributes, creationOf, SearchAttributeError } from './search-attributes';
 export type { StartOptions } from './launch-solve';

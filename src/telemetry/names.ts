@@ -1,3 +1,5 @@
+import { SUFFIXES_OF_ID } from '../protocol/names';
+
 /**
  * Names on spans: OpenTelemetry's conventions for generative AI, v0.1.0 with those of 1.45.0 below them
  * (https://github.com/open-telemetry/semantic-conventions-genai/tree/v0.1.0), and ours, which begin with `conductor.`.
@@ -95,14 +97,20 @@ export function vendorOf(provider: string, baseUrl: string | null): string {
   return vendor ?? (provider === 'google' ? 'gcp.gemini' : provider);
 }
 
-/** Id that clients make from words of a question, with a random part and what names parts and retries of the run. */
-const ID_WITH_WORDS =
-  /^solve-(?:[0-9a-z]{1,40}-){1,40}?([0-9a-z]{8}(?:-retry-[0-9a-z]{6})?(?:-r\d{1,9}s\d{1,9}|-review)*)$/;
+/** Longest id that Temporal takes. */
+const MOST_OF_ID = 1000;
 
 /** Returns a run's id as spans have it, without words of its question: `solve-what-is-it-7kq2m9xw` is `solve-7kq2m9xw`. */
 export function withoutWords(id: string): string {
-  const [, random] = ID_WITH_WORDS.exec(id) ?? [];
-  return random === undefined ? id : `solve-${random}`;
+  const [kind, ...parts] = id.slice(0, MOST_OF_ID + 1).split('-');
+  if (kind !== 'solve' || id.length > MOST_OF_ID) return id;
+  for (let words = 1; words < parts.length; words += 1) {
+    const [random = '', ...suffixes] = parts.slice(words);
+    const isRandom = /^[0-9a-z]{8}$/.test(random);
+    if (isRandom && SUFFIXES_OF_ID.test(suffixes.map((suffix) => `-${suffix}`).join('')))
+      return ['solve', random, ...suffixes].join('-');
+  }
+  return id;
 }
 
 function hostOf(url: string): string {

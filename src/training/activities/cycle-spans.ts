@@ -6,7 +6,6 @@ import { ATTRIBUTES, OPERATIONS, vendorOf } from '../../telemetry/names';
 import type { SpanStart } from '../../telemetry/spans';
 import type { askPolicy, PolicyQuestion, ServedPolicy } from '../policy/client';
 import type { Span } from '../summarize-cycle';
-import type { SamplePlansRequest } from './sample-plans';
 
 /** What places a span in the trace of its cycle. */
 export interface OfCycle {
@@ -17,7 +16,7 @@ export interface OfCycle {
 
 /** Samples the plans of a group within a span, below which its requests hang. */
 export function whileSampling<Sampled>(
-  { cycle, round, traceparent }: SamplePlansRequest,
+  { cycle, round, traceparent }: OfCycle & { readonly round: 0 | 1 },
   sample: () => Promise<Sampled>,
 ): Promise<Sampled> {
   const start = startOf(`${OPERATIONS.plan} ${CONDUCTOR_ID}`, {
