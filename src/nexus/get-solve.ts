@@ -23,24 +23,27 @@ export async function getSolve(
   const caller = callingNamespace(ctx, callers);
   const named = readNexusName(sent);
   const id = 'id' in named ? named.id : idOfKey(caller, named.key);
-  const client = getClient();
-  const call = await unlessNotFound(client.workflow.getHandle(nexusCallId(id)).describe());
-  // Ids tell no owner for sure: the name of one namespace may begin with that of another.
-  const isOwn = call?.memo?.caller === caller;
-  const trace = isOwn ? await unlessNotFound(new ConductorClient({ client, store }).trace(id)) : null;
-  if (trace === null && !(isOwn && call.status.name === 'RUNNING')) {
+  const told = await findOwn(store, caller, id);
+  if (told === null) {
     const shown = JSON.stringify('id' in named ? id.slice(0, 100) : named.key);
-    throw new nexus.HandlerError(
-      'NOT_FOUND',
-      `namespace ${caller} has asked for no solve ${shown}, or it is gone`,
-    );
+    const message = `namespace ${caller} has asked for no solve ${shown}, or it is gone`;
+    throw new nexus.HandlerError('NOT_FOUND', message);
   }
-  // The workflow of the call may wait for a worker to start it.
-  const told = trace === null ? notBegun(id) : toldSolveSchema.parse(trace);
   const failure = whyTooLong(told);
   if (failure === null) return told;
   const cause = ApplicationFailure.nonRetryable(failure.message, failure.type);
   throw new nexus.OperationError('failed', failure.message, { cause });
+}
+
+async function findOwn(store: Store, caller: string, id: string): Promise<ToldSolve | null> {
+  const client = getClient();
+  const call = await unlessNotFound(client.workflow.getHandle(nexusCallId(id)).describe());
+  // Ids tell no owner for sure: the name of one namespace may begin with that of another.
+  if (call?.memo?.caller !== caller) return null;
+  const trace = await unlessNotFound(new ConductorClient({ client, store }).trace(id));
+  if (trace !== null) return toldSolveSchema.parse(trace);
+  // The workflow of the call may wait for a worker to start it.
+  return call.status.name === 'RUNNING' ? notBegun(id) : null;
 }
 
 function notBegun(id: string): ToldSolve {
