@@ -39,6 +39,7 @@ afterEach(() => keeper.close());
 
 function interceptors(): OpenTelemetryPlugin {
   const { resource } = new sdk1.NodeTracerProvider();
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- two copies of one class
   return new OpenTelemetryPlugin({ resource, spanProcessor: new sdk1.SimpleSpanProcessor(ofWorkflows) });
 }
 
