@@ -9,7 +9,13 @@ export {
 } from './conductor-client';
 export { describeRun, statusOf } from './find-runs';
 export { HistoryDecoder, readHistory } from './history';
-export { addAttributes, compareAttributes, creationOf, SearchAttributeError, withAttributes } from './search-attributes';
+export {
+  addAttributes,
+  compareAttributes,
+  creationOf,
+  SearchAttributeError,
+  withAttributes,
+} from './search-attributes';
 export type { StartOptions } from './launch-solve';
 export {
   completedSolves,
