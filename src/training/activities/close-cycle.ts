@@ -8,6 +8,7 @@ import type { CycleMetrics, NightRecord } from '../records';
 import { metricsKey } from '../store-keys';
 import { COLLAPSE_CYCLES, findCollapse, summarizeCycle } from '../summarize-cycle';
 import type { Chat, Checkpoint } from '../trainer-contract';
+import type { CycleHours } from './cycle-spans';
 import * as records from './records';
 
 export interface CloseCycleRequest extends Pick<
@@ -21,10 +22,15 @@ export interface CloseCycleRequest extends Pick<
   readonly settings: TrainingSettings;
   /** Store keys of all groups, dropped ones included. */
   readonly groups: readonly string[];
+  /** Absent in the histories of earlier nights. */
+  readonly hours?: CycleHours;
 }
 
 /** Activity `conductor.train.closeCycle`: stores a cycle's metrics and moves night and run forwards; repeatable. */
-export async function closeCycle(store: Store, request: CloseCycleRequest): Promise<CycleMetrics> {
+export async function closeCycle(
+  store: Store,
+  request: Omit<CloseCycleRequest, 'hours'>,
+): Promise<CycleMetrics> {
   const { settings, groups: keys, checkpoint, writer, ...figures } = request;
   const { trainRun } = settings;
   const { cycle, night } = figures;
