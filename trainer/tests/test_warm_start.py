@@ -12,6 +12,7 @@ from conductor_trainer.checkpoint import require_record
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.model import load_policy, load_tokenizer
 from conductor_trainer.step import main
+from conductor_trainer.train import launch as launching
 from conductor_trainer.train.warm_start import IGNORED, ScoredReplies, read_examples
 from tiny_run import (
     FULL,
@@ -158,8 +159,8 @@ def test_a_batch_passes_through_the_model_in_parts(root: Path, tmp_path: Path) -
 def test_two_processes_learn_what_one_learns(
     tmp_path: Path, tuning: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    launch, told = main.launch, []
-    monkeypatch.setattr(main, "launch", lambda *given: told.extend(launch(*given)) or told)
+    launch, told = launching.launch, []
+    monkeypatch.setattr(launching, "launch", lambda *given: told.extend(launch(*given)) or told)
     config = config_of(tuning=tuning, microBatch=2)
     begin(tmp_path, tmp_path, config)
     examples = [

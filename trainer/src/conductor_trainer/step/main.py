@@ -7,6 +7,8 @@ other module imports jobs, so that each of them can be read without the others.
 import gc
 import time
 from pathlib import Path
+from shutil import copy
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from transformers.conversion_mapping import get_checkpoint_conversion_mapping
@@ -20,7 +22,6 @@ from conductor_trainer.model import load_tokenizer, load_weights
 from conductor_trainer.score import score
 from conductor_trainer.step.messages import Report
 from conductor_trainer.train.init import init
-from conductor_trainer.train.launch import launch
 from conductor_trainer.train.memory import require_memory, sizes_of
 from conductor_trainer.train.record import Learn, Made, OutcomeOf, record_of
 from conductor_trainer.train.update import update
@@ -48,7 +49,13 @@ def perform(job: str, root: Path, request: Any, file: Any, report: Report) -> Js
             policy, told = learn(made, file, report)
             every = [told]
         else:
-            every = launch(learn, (made, file), processes, report)
+            # Imported here: only several processes need it.
+            from conductor_trainer.train.launch import launch
+
+            # Other nodes find it in the folder that all share.
+            with TemporaryDirectory(dir=made.temporary) as shared:
+                given = (made, Path(copy(file, shared)))
+                every = launch(learn, given, processes, report, Path(shared))
             policy = load_weights(made.saved, root / made.base, made.config)
         outcome = outcome_of(every, time.perf_counter() - started)
         return record_of(made, policy, tokenizer, chat, outcome)
