@@ -8,9 +8,9 @@ from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.memory import require_memory
 from conductor_trainer.model import (
-    Policy,
     add_adapter,
     build_tiny,
+    load_base,
     load_model,
     load_tokenizer,
     require_chatml,
@@ -49,9 +49,9 @@ def begin(made: Made, model_folder: Path, outcome: JsonObject) -> Record:
     require_memory(model_folder, made.config)
     tokenizer = load_tokenizer(model_folder)
     require_chatml(tokenizer, model_folder)
-    policy: Policy = load_model(model_folder)
-    tuning = made.config["tuning"]
-    if tuning["kind"] == "lora":
-        policy = add_adapter(policy, tuning, made.config["seed"])
-        save_made(made, policy, model_folder)
+    if made.kind == "model":
+        return record_of(made, load_model(model_folder), tokenizer, outcome)
+    base, config = load_base(model_folder, made.config), made.config
+    policy = add_adapter(base, config["tuning"], config["seed"])
+    save_made(made, policy, model_folder)
     return record_of(made, policy, tokenizer, outcome)

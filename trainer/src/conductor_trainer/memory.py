@@ -14,7 +14,6 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from conductor_trainer.contract import Config
 from conductor_trainer.errors import ModelInvalid, OutOfMemory
-from conductor_trainer.grpo_config import is_sharded
 from conductor_trainer.model import add_adapter
 from conductor_trainer.moments import BYTES_AT_ONCE
 from conductor_trainer.weights import SAFELY
@@ -135,7 +134,7 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
     is_full, is_half = config["tuning"]["kind"] == "full", config["precision"] == "bfloat16"
     width = _HALF if is_half else _FLOAT
     # Full tuning shards weights across processes; each process holds all of an adapter.
-    is_shared = is_sharded(config)
+    is_shared = config["processes"] > 1
     is_offloaded = is_shared and config["offload"]
     learned = -(-shape.learned // config["processes"]) if is_shared else shape.learned
     # Processes that each have an adapter copy its gradients to send them.
@@ -189,7 +188,7 @@ def needed_to_score(shape: Shape, config: Config) -> Bytes:
 
 def needed_by_host(shape: Shape, config: Config) -> Bytes:
     """Returns the host memory that all processes of a step on GPUs use together."""
-    processes, is_shared = config["processes"], is_sharded(config)
+    processes, is_shared = config["processes"], config["processes"] > 1
     is_offloaded = is_shared and config["offload"]
     outside = shape.weights - shape.layers * shape.layer
     return {

@@ -24,9 +24,9 @@ from conductor_trainer.errors import BadRequest, NonFiniteLoss
 from conductor_trainer.grpo_config import StopAfter, shared_arguments
 from conductor_trainer.init import BASE, begin
 from conductor_trainer.memory import Passing, require_memory
-from conductor_trainer.model import END_OF_TURN, Policy, load_tokenizer
+from conductor_trainer.model import END_OF_TURN, Policy, load_policy, load_tokenizer
 from conductor_trainer.ranks import learn_together
-from conductor_trainer.record import Made, join_ranks, load_together, make, save_made
+from conductor_trainer.record import Made, join_ranks, make, save_made
 from conductor_trainer.step_messages import Report
 
 IGNORED = -100
@@ -75,7 +75,7 @@ def learn_examples(made: Made, examples: Path, report: Report) -> tuple[Policy, 
     whole = folder if parent.kind == "model" else made.root / parent.base
     require_memory(whole, config, Passing(tokens=rows * longest, scored=rows * _scored(learned)))
     join_ranks(config)
-    policy = load_together(made.root, parent, config)
+    policy = load_policy(made.root, parent, config)
     arguments = _arguments_of(request, made.temporary)
     trainer = Trainer(
         model=policy,
