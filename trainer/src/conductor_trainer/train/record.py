@@ -4,13 +4,13 @@ Several processes each hold a share of the model and, with LoRA, a copy of the a
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import torch
 import torch.distributed as dist
@@ -20,6 +20,7 @@ from transformers import PreTrainedTokenizerBase
 from conductor_trainer.checkpoint import Probe, Record, describe, identity_of, make_checkpoint
 from conductor_trainer.contract import CheckpointName, Config, JsonObject
 from conductor_trainer.model import Policy, logprobs_of, save_policy
+from conductor_trainer.step.messages import Report
 from conductor_trainer.weights import weights_sha256
 
 _LIBRARIES = ("torch", "transformers", "trl", "peft")
@@ -73,6 +74,19 @@ class Made:
     @property
     def saved(self) -> Path:
         return self.temporary / self.kind
+
+
+Learn: TypeAlias = Callable[[Made, Path, Report], tuple[Policy, JsonObject]]
+"""Trains in one process on a file: saves the policy, and returns it with its results.
+
+Named in messages to other processes, so it must be at module level.
+"""
+
+OutcomeOf: TypeAlias = Callable[[Sequence[JsonObject], float], JsonObject]
+"""Combines the results of all processes and the seconds taken."""
+
+LearnTogether: TypeAlias = Callable[[Learn, Made, OutcomeOf], Record]
+"""Trains in all processes of a step, on the file that it was given."""
 
 
 def make(root: Path, request: JsonObject, name: str, build: Callable[[Path], Record]) -> JsonObject:
