@@ -101,7 +101,7 @@ export const trainerConfigSchema = z.strictObject({
   rollouts: count,
   groupSize: z.int().min(2),
   microBatch: count,
-  /** Processes that make an update together, each on its own GPU; full weights are sharded among them. */
+  /** Processes that make an update together, each on its own GPU; the model is sharded among them. */
   processes: count,
   offload: z.boolean(),
   /** Passes over the batch. */

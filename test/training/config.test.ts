@@ -205,6 +205,11 @@ describe('what cannot be trained is refused:', () => {
       { groupSize: 2, trainer: { minibatches: 3 } },
       'training.trainer.minibatches is 3: expected fewer',
     ],
+    [
+      'an adapter kept in host memory',
+      { trainer: { offload: true, tuning: { kind: 'lora' } } },
+      'training.trainer.offload is true: expected "tuning: { kind: full }" as well',
+    ],
     ['fewer draws than questions', { maxDraws: 3 }, 'training.maxDraws is 3: expected at least as many'],
     ['right answers that earn nothing', { reward: { correct: 0.5 } }, 'training.reward.correct is 0.5'],
     ['ordinals of changing workers', { pool: { adaptive: true } }, 'training.policy.describe'],

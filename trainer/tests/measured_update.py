@@ -4,6 +4,7 @@ import gc
 import os
 from collections.abc import Iterable
 from datetime import timedelta
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed.fsdp._fully_shard._fsdp_param import FSDPParam
 from torch.distributed.tensor import DTensor
+from torch.profiler import ProfilerActivity, profile
 
 from conductor_trainer.model import Policy
 from conductor_trainer.step.messages import Report
@@ -40,12 +42,9 @@ class Measured(ExternalGRPOTrainer):
         wrapped: Any = self.model_wrapped
         optimizer: Any = self.optimizer
         moments = (each for state in optimizer.state.values() for each in state.values())
-        buckets = "0"
-        if hasattr(wrapped, "_get_ddp_logging_data"):
-            buckets = wrapped._get_ddp_logging_data()["bucket_sizes"]
         return {
             "weights": bytes_of(wrapped.parameters()),
-            "gradients": self.gradients + sum(map(int, buckets.split(","))),
+            "gradients": self.gradients,
             "optimizer": bytes_of(moments),
         }
 
@@ -65,6 +64,16 @@ def learn(made: Made, batch: Path, report: Report) -> tuple[Policy, Any]:
     update.ExternalGRPOTrainer = measured  # pyright: ignore[reportAttributeAccessIssue]
     policy, told = update.learn(made, batch, report)
     return policy, {**told, "held": trainers[0].held()}
+
+
+def learn_and_tell_the_peak(made: Made, batch: Path, report: Report) -> tuple[Policy, Any]:
+    """Tells the most bytes that PyTorch's allocator had given out at one time, weights included."""
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        policy, told = update.learn(made, batch, report)
+    recorded: Any = profiler.profiler
+    events = (each for each in recorded.kineto_results.events() if each.name() == "[memory]")
+    sizes = [each.nbytes() for each in sorted(events, key=lambda each: each.start_ns())]
+    return policy, {**told, "peak": max(accumulate(sizes))}
 
 
 def learn_while_the_disk_is_slow(made: Made, batch: Path, report: Report) -> tuple[Policy, Any]:

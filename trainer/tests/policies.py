@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from transformers import Qwen2Config
+from transformers import Qwen2Config, Qwen3Config
 
 from conductor_trainer.tiny_model import build_tiny
 
@@ -17,6 +17,17 @@ QWEN_7B = Qwen2Config(
     intermediate_size=18_944,
 )
 """Qwen2.5-7B's: 7.6 billion weights."""
+
+QWEN3_8B = Qwen3Config(
+    vocab_size=151_936,
+    hidden_size=4096,
+    num_hidden_layers=36,
+    num_attention_heads=32,
+    num_key_value_heads=8,
+    head_dim=128,
+    intermediate_size=12_288,
+)
+"""Qwen3-8B's: 8.2 billion weights."""
 
 
 def make_policy(folder: Path, *, seed: int) -> Path:

@@ -583,7 +583,7 @@ def test_two_and_four_processes_learn_what_one_learns(
         Path(shutil.copytree(warm if tuning == FULL else adapted, tmp_path / name))
         for name in ("one", "several")
     )
-    config = config_of(tuning=tuning, microBatch=3, loss={"name": "bnpo"})
+    config = config_of(tuning=tuning, microBatch=3, loss={"name": "bnpo", "beta": 0.1})
     sampled = rows_of_batch(one, "warm", config)
     # Across cycles: the optimizer's state as well, whatever the number of processes before.
     for cycle, (parent, processes) in enumerate([("warm", 2), ("000001", 4), ("000002", 1)], 1):

@@ -45,19 +45,24 @@ const imitationSchema = z.strictObject({
 export type ImitationSettings = z.output<typeof imitationSchema>;
 
 /** The defaults are the paper's (appendix A.1 and its configurations). */
-const trainerSchema = z.strictObject({
-  taskQueue: z.string().min(1).default(TRAINER_TASK_QUEUE),
-  device: z.enum(['cpu', 'cuda']).default('cuda'),
-  precision: z.enum(['float32', 'bfloat16']).default('bfloat16'),
-  tuning: contract.tuningSchema.default({ kind: 'full' }),
-  loss: contract.lossSchema.prefault({}),
-  optimizer: contract.optimizerSchema.prefault({}),
-  microBatch: count.default(4),
-  processes: count.max(64).default(1),
-  offload: z.boolean().default(false),
-  iterations: count.default(1),
-  minibatches: count.default(1),
-});
+const trainerSchema = z
+  .strictObject({
+    taskQueue: z.string().min(1).default(TRAINER_TASK_QUEUE),
+    device: z.enum(['cpu', 'cuda']).default('cuda'),
+    precision: z.enum(['float32', 'bfloat16']).default('bfloat16'),
+    tuning: contract.tuningSchema.default({ kind: 'full' }),
+    loss: contract.lossSchema.prefault({}),
+    optimizer: contract.optimizerSchema.prefault({}),
+    microBatch: count.default(4),
+    processes: count.max(64).default(1),
+    offload: z.boolean().default(false),
+    iterations: count.default(1),
+    minibatches: count.default(1),
+  })
+  .refine(({ offload, tuning }) => !offload || tuning.kind === 'full', {
+    path: ['offload'],
+    error: 'expected "tuning: { kind: full }" as well: an adapter has little to keep in host memory',
+  });
 
 const artifactsSchema = path.refine((url) => !/^\w+:/.test(url) || readStoreUrl(url)?.kind === 's3', {
   error: 'expected a folder, or s3://BUCKET/PREFIX',

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import torch
+import torch.distributed as dist
 from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import (
     AutoModelForCausalLM,
@@ -16,6 +17,7 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
+from transformers.distributed.configuration_utils import DistributedConfig
 from trl.trainer.utils import add_fused_lm_head
 
 from conductor_trainer.checkpoint import Record
@@ -67,11 +69,13 @@ def pad_id_of(tokenizer: PreTrainedTokenizerBase) -> int:
     return tokenizer.pad_token_id
 
 
-def load_model(folder: Path, dtype: torch.dtype = torch.float32) -> PreTrainedModel:
+def load_model(
+    folder: Path, dtype: torch.dtype = torch.float32, **settings: Any
+) -> PreTrainedModel:
     """Raises `ModelInvalid` if the folder has no loadable model with safetensors weights."""
     with _reading(folder):
         return AutoModelForCausalLM.from_pretrained(
-            folder, dtype=dtype, use_safetensors=True, **SAFELY
+            folder, dtype=dtype, use_safetensors=True, **settings, **SAFELY
         )
 
 
@@ -86,7 +90,10 @@ def _reading(folder: Path) -> Iterator[None]:
 
 
 def load_policy(root: Path, record: Record, config: Config) -> Policy:
-    """Loads trained weights in float32 at any precision: bfloat16 would round small steps away."""
+    """Loads trained weights in float32 at any precision: bfloat16 would round small steps away.
+
+    Processes that train together each load a share of the model (FSDP2), and a whole adapter.
+    """
     needed = "adapter" if config["tuning"]["kind"] == "lora" else "model"
     if record.kind != needed:
         raise BadRequest(
@@ -108,7 +115,8 @@ def reference_for(
     if not isinstance(policy, PeftModel):
         whole: Any = load_policy(root, record, config)
         add_fused_lm_head(whole, temperature=config["temperature"])
-        yield whole.to(policy.device).eval()
+        # A share of a model is on its device already, and cannot be moved.
+        yield (whole if dist.is_initialized() else whole.to(policy.device)).eval()
         return
     with _reading(root / record.folder):
         policy.load_adapter(str(root / record.folder), _REFERENCE)
@@ -123,10 +131,25 @@ def reference_for(
 def load_weights(folder: Path, base_folder: Path, config: Config) -> Policy:
     """Does what `load_policy` does, for weights that have no record yet."""
     if config["tuning"]["kind"] == "full":
-        return load_model(folder)
+        return load_model(folder, **_sharing(config))
+    return _load_adapter(load_base(base_folder, config), folder, is_trainable=True)
+
+
+def load_base(folder: Path, config: Config) -> PreTrainedModel:
+    """Loads the model below an adapter in the precision of arithmetic, since it never changes."""
     is_half = config["precision"] == "bfloat16"
-    base = load_model(base_folder, torch.bfloat16 if is_half else torch.float32)
-    return _load_adapter(base, folder, is_trainable=True)
+    return load_model(folder, torch.bfloat16 if is_half else torch.float32, **_sharing(config))
+
+
+def _sharing(config: Config) -> dict[str, DistributedConfig]:
+    if not dist.is_initialized():
+        return {}
+    shared = DistributedConfig(
+        fsdp_size=dist.get_world_size(),
+        fsdp_cpu_offload=config["offload"],
+        fsdp_mixed_precision=config["precision"] == "bfloat16",
+    )
+    return {"distributed_config": shared}
 
 
 def _load_adapter(base: PreTrainedModel, folder: Path, *, is_trainable: bool) -> PeftModel:
@@ -195,7 +218,9 @@ def save_policy(
     """
     if isinstance(policy, PeftModel):
         policy.peft_config["default"].base_model_name_or_path = base
-        policy.save_pretrained(str(folder), save_embedding_layers=False)
+        # The library would gather a shared base, too, and have all processes wait.
+        learned = {name: each for name, each in policy.named_parameters() if each.requires_grad}
+        policy.save_pretrained(str(folder), state_dict=learned, save_embedding_layers=False)
         (folder / "README.md").unlink(missing_ok=True)
     else:
         policy.save_pretrained(folder, state_dict=state_dict)

@@ -41,11 +41,6 @@ def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
     )
 
 
-def is_sharded(config: Config) -> bool:
-    """Tells whether processes share whole weights; each has an adapter of its own."""
-    return config["processes"] > 1 and config["tuning"]["kind"] == "full"
-
-
 def shared_arguments(config: Config, output: Path) -> dict[str, Any]:
     """Returns the Transformers arguments that updates and warm starts share."""
     optimizer, is_cpu = config["optimizer"], config["device"] == "cpu"
@@ -60,7 +55,7 @@ def shared_arguments(config: Config, output: Path) -> dict[str, Any]:
         "activation_checkpointing": not is_cpu,
         # If set for a single process, accelerate would treat training as distributed.
         "ddp_backend": None if is_alone else "gloo" if is_cpu else "nccl",
-        "accelerator_config": reduced_at_once if is_sharded(config) else None,
+        "accelerator_config": None if is_alone else reduced_at_once,
         "adam_beta1": optimizer["beta1"],
         "adam_beta2": optimizer["beta2"],
         "adam_epsilon": optimizer["epsilon"],

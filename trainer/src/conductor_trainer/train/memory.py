@@ -11,11 +11,11 @@ from pathlib import Path
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
+from trl.kernels.chunked_logprob import TOKEN_CHUNK_SIZE
 
 from conductor_trainer.contract import Config
 from conductor_trainer.errors import ModelInvalid, OutOfMemory
 from conductor_trainer.model import add_adapter
-from conductor_trainer.train.grpo_config import is_sharded
 from conductor_trainer.train.moments import BYTES_AT_ONCE
 from conductor_trainer.train.nodes import processes_here
 from conductor_trainer.weights import SAFELY
@@ -25,7 +25,10 @@ _HALF = 2
 _MOMENTS = 2 * _FLOAT
 
 LOGITS_AT_ONCE = 32_768
-"""Vocabulary entries that TRL's head processes at a time."""
+"""Vocabulary entries that TRL's head processes at a time; its buffer is never smaller."""
+
+TOKENS_AT_ONCE = TOKEN_CHUNK_SIZE
+"""Tokens that it processes at a time."""
 
 _LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """Memory limit of a container, in version 2 and version 1 of Linux's control groups."""
@@ -135,43 +138,56 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
     """Returns the peak memory of each process of a step, on the device that it computes on."""
     is_full, is_half = config["tuning"]["kind"] == "full", config["precision"] == "bfloat16"
     width = _HALF if is_half else _FLOAT
-    # Full tuning shards weights across processes; each process holds all of an adapter.
-    is_shared = is_sharded(config)
-    is_offloaded = is_shared and config["offload"]
-    learned = -(-shape.learned // config["processes"]) if is_shared else shape.learned
-    # Processes that each have an adapter copy its gradients to send them.
-    copied = 2 if config["processes"] > 1 and not is_shared else 1
+    is_shared = config["processes"] > 1
+    is_offloaded = is_full and is_shared and config["offload"]
+    # Processes share the model; each has a whole adapter.
+    share = -(-shape.weights // config["processes"])
+    learned = share if is_full else shape.learned
     resting = {
-        "weights": _FLOAT * learned + (0 if is_full else width * shape.weights),
+        "weights": _FLOAT * learned + (0 if is_full else width * share),
         "optimizer": _MOMENTS * learned,
     }
+    held = {} if is_offloaded else resting
     copies = _HALF * shape.weights if is_full and is_half else 0
     if is_shared:
-        # The layers that FSDP has gathered at one time, with their gradients.
+        # The layers that FSDP has gathered at one time, with their gradients if they learn.
         outside = shape.weights - shape.layers * shape.layer
-        copies = 2 * width * min(shape.weights, outside + 2 * shape.layer)
+        gathered = min(shape.weights, outside + 2 * shape.layer)
+        copies = (2 if is_full else 1) * width * gathered
     if passing is None:
         longest = config["maxPromptTokens"] + config["maxCompletionTokens"]
         tokens: int = config["microBatch"] * longest
-        scored = config["microBatch"] * config["maxCompletionTokens"]
-        logits = 2 * _FLOAT * scored * min(shape.vocabulary, LOGITS_AT_ONCE)
+        logits = _in_head(shape, config, tokens)
     else:
         tokens = passing.tokens
         # The library's loss also holds a float32 copy and its gradient.
         logits = (width + 2 * _FLOAT) * passing.scored * shape.vocabulary
     of_layer = width * tokens * (10 * shape.hidden + 4 * shape.feed_forward)
     # On a GPU, layers keep only their inputs and recompute the rest (activation checkpointing).
-    inputs = _FLOAT * tokens * shape.hidden * shape.layers + 2 * of_layer
-    held = {} if is_offloaded else resting
-    at_work = {
+    is_kept = config["device"] == "cpu"
+    kept = shape.layers * (of_layer if is_kept else _FLOAT * tokens * shape.hidden)
+    gradients = 0 if is_offloaded else _FLOAT * learned
+    at_work = {**held, "gradients": gradients, "working copies": copies}
+    in_head = {**at_work, "activations": kept, "logits": logits}
+    in_layer = {**at_work, "activations": kept + of_layer * (1 if is_kept else 2)}
+    beside_reference = {
         **held,
-        "gradients": 0 if is_offloaded else copied * _FLOAT * learned,
+        "the reference policy of beta": 0 if is_offloaded else _reference(config, learned),
         "working copies": copies,
-        "activations": of_layer * (shape.layers + 1) if config["device"] == "cpu" else inputs,
-        "logits": logits,
+        "activations": of_layer,
     }
-    beside_reference = {**held, "the reference policy of beta": _reference(shape, config)}
-    return max(at_work, beside_reference, key=lambda each: sum(each.values()))
+    return max(in_head, in_layer, beside_reference, key=lambda each: sum(each.values()))
+
+
+def _in_head(shape: Shape, config: Config, tokens: int) -> int:
+    """Returns the bytes of TRL's head: a buffer of logits, and the gradient of its own weights."""
+    is_full, is_half = config["tuning"]["kind"] == "full", config["precision"] == "bfloat16"
+    tokens = min(tokens, TOKENS_AT_ONCE)
+    buffer = (_HALF if is_half else _FLOAT) * tokens * LOGITS_AT_ONCE
+    # A GPU has one kernel for the rest; elsewhere it takes several steps in float32.
+    steps = 6 * _FLOAT * tokens * min(shape.vocabulary, LOGITS_AT_ONCE)
+    gradient = _FLOAT * shape.vocabulary * shape.hidden if is_full else 0
+    return buffer + (steps if config["device"] == "cpu" else 0) + gradient
 
 
 def needed_to_score(shape: Shape, config: Config) -> Bytes:
@@ -190,26 +206,27 @@ def needed_to_score(shape: Shape, config: Config) -> Bytes:
 
 def needed_by_host(shape: Shape, config: Config) -> Bytes:
     """Returns the host memory that all processes of a step on GPUs use together."""
-    processes, is_shared = processes_here(config), is_sharded(config)
-    is_offloaded = is_shared and config["offload"]
+    is_full, processes = config["tuning"]["kind"] == "full", processes_here(config)
+    is_offloaded = is_full and config["processes"] > 1 and config["offload"]
+    base = (_HALF if config["precision"] == "bfloat16" else _FLOAT) * shape.weights
     outside = shape.weights - shape.layers * shape.layer
+    # Processes that share the model read a reference to their device, but each a whole adapter.
+    references = 0 if is_full and config["processes"] > 1 and not is_offloaded else processes
     return {
-        # `init` loads the whole model, and so does each process unless weights are sharded. Then
-        # the first process puts them together, to save them.
-        "loading and saving the model": _FLOAT * shape.weights * (1 if is_shared else processes),
+        # Whole weights are put together to be saved; an adapter's base is loaded to be probed.
+        "loading and saving the model": _FLOAT * shape.learned + (0 if is_full else base),
         "weights, gradients and optimizer": is_offloaded * (2 * _FLOAT + _MOMENTS) * shape.weights,
         # A part of the moments, which may end with a large one, as tensors and as bytes.
         "saving the optimizer": 2 * min(_MOMENTS * shape.learned, BYTES_AT_ONCE + _FLOAT * outside),
-        "the reference policy of beta": processes * _reference(shape, config),
+        "the reference policy of beta": _reference(
+            config, shape.learned * (1 if is_offloaded else references)
+        ),
     }
 
 
-def _reference(shape: Shape, config: Config) -> int:
-    """Returns the bytes of the reference policy, which each process loads whole for one pass.
-
-    `shape.learned` are all weights or, with LoRA, those of a second adapter on the same model.
-    """
-    return 0 if config["loss"]["beta"] == 0 else _FLOAT * shape.learned
+def _reference(config: Config, weights: int) -> int:
+    """Returns the bytes of a reference policy of so many weights, all of them or an adapter's."""
+    return 0 if config["loss"]["beta"] == 0 else _FLOAT * weights
 
 
 def find_lack(

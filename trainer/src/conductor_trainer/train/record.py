@@ -1,6 +1,6 @@
 """Makes a checkpoint and its record, in one process or in several together.
 
-Several processes each hold a shard of whole weights, or a copy of an adapter.
+Several processes each hold a share of the model and, with LoRA, a copy of the adapter.
 """
 
 import os
@@ -15,16 +15,14 @@ from typing import Literal, TypeAlias
 import torch
 import torch.distributed as dist
 from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
-from transformers import AutoModelForCausalLM, PreTrainedTokenizerBase
-from transformers.distributed.configuration_utils import DistributedConfig
+from transformers import PreTrainedTokenizerBase
 
 from conductor_trainer.chat import close, encode, prompts_of
 from conductor_trainer.checkpoint import Chat, Probe, Record, describe, identity_of, make_checkpoint
 from conductor_trainer.contract import CheckpointName, Config, JsonObject
-from conductor_trainer.model import Policy, load_policy, logprobs_of, save_policy
+from conductor_trainer.model import Policy, logprobs_of, save_policy
 from conductor_trainer.step.messages import Report
-from conductor_trainer.train.grpo_config import is_sharded
-from conductor_trainer.weights import SAFELY, require_safetensors, weights_sha256
+from conductor_trainer.weights import weights_sha256
 
 _LIBRARIES = ("torch", "transformers", "trl", "peft")
 
@@ -43,25 +41,6 @@ def join_ranks(config: Config) -> None:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     backend = "gloo" if config["device"] == "cpu" else "cpu:gloo,cuda:nccl"
     dist.init_process_group(backend, timeout=_PATIENCE)
-
-
-def load_together(root: Path, record: Record, config: Config) -> Policy:
-    """Loads a policy: whole weights sharded across processes (FSDP2), an adapter whole in each."""
-    if not is_sharded(config):
-        return load_policy(root, record, config)
-    require_safetensors(root / record.folder)
-    sharded = DistributedConfig(
-        fsdp_size=config["processes"],
-        fsdp_cpu_offload=config["offload"],
-        fsdp_mixed_precision=config["precision"] == "bfloat16",
-    )
-    return AutoModelForCausalLM.from_pretrained(
-        root / record.folder,
-        dtype=torch.float32,
-        use_safetensors=True,
-        distributed_config=sharded,
-        **SAFELY,
-    )
 
 
 @dataclass(frozen=True)
@@ -121,7 +100,7 @@ def save_made(made: Made, policy: Policy, tokenizer_from: Path) -> None:
     They must not wait while it writes, which may take longer than `_PATIENCE` on a slow disk.
     """
     shards = {}
-    if is_sharded(made.config):
+    if dist.is_initialized() and made.kind == "model":
         whole = StateDictOptions(full_state_dict=True, cpu_offload=True)
         shards = {"state_dict": get_model_state_dict(policy, options=whole)}
         # Otherwise the library gathers them again, and has all processes wait.

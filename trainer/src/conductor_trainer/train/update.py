@@ -9,18 +9,11 @@ from conductor_trainer.batch import expect, read_batch
 from conductor_trainer.checkpoint import TRAINER_FOLDER, Record, checkpoint_folder, require_record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import NonFiniteLoss
-from conductor_trainer.model import Policy, load_tokenizer, pad_id_of, reference_for
+from conductor_trainer.model import Policy, load_policy, load_tokenizer, pad_id_of, reference_for
 from conductor_trainer.step.messages import Report
 from conductor_trainer.train.grpo_config import grpo_config, require_steps_left
 from conductor_trainer.train.grpo_trainer import ExternalGRPOTrainer
-from conductor_trainer.train.record import (
-    LearnTogether,
-    Made,
-    join_ranks,
-    load_together,
-    make,
-    save_made,
-)
+from conductor_trainer.train.record import LearnTogether, Made, join_ranks, make, save_made
 from conductor_trainer.train.tensors import Sums, add_up, share_of_rank, to_tensors
 
 
@@ -52,7 +45,7 @@ def learn(made: Made, batch: Path, report: Report) -> tuple[Policy, JsonObject]:
     tokenizer = load_tokenizer(root / parent.folder)
     rollouts = read_batch(batch.read_bytes(), expect(request, before, parent))
     join_ranks(config)
-    policy = load_together(root, parent, config)
+    policy = load_policy(root, parent, config)
     tensors = to_tensors(rollouts, config, pad_id_of(tokenizer))
     trainer = ExternalGRPOTrainer(
         model=policy,

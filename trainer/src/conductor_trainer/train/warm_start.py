@@ -22,19 +22,12 @@ from conductor_trainer.chat import break_markers, chat_of, close, encode, prompt
 from conductor_trainer.checkpoint import Chat, Record, require_record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import BadRequest, NonFiniteLoss
-from conductor_trainer.model import Policy, load_tokenizer
+from conductor_trainer.model import Policy, load_policy, load_tokenizer
 from conductor_trainer.step.messages import Report
 from conductor_trainer.train.grpo_config import StopAfter, shared_arguments
 from conductor_trainer.train.init import BASE, begin
 from conductor_trainer.train.memory import Passing, require_memory
-from conductor_trainer.train.record import (
-    LearnTogether,
-    Made,
-    join_ranks,
-    load_together,
-    make,
-    save_made,
-)
+from conductor_trainer.train.record import LearnTogether, Made, join_ranks, make, save_made
 
 IGNORED = -100
 
@@ -82,7 +75,7 @@ def learn_examples(made: Made, examples: Path, report: Report) -> tuple[Policy, 
     whole = folder if parent.kind == "model" else made.root / parent.base
     require_memory(whole, config, Passing(tokens=rows * longest, scored=rows * _scored(learned)))
     join_ranks(config)
-    policy = load_together(made.root, parent, config)
+    policy = load_policy(made.root, parent, config)
     arguments = _arguments_of(request, made.temporary)
     trainer = Trainer(
         model=policy,
