@@ -111,7 +111,7 @@ async def test_what_does_not_fit_into_memory_is_refused_ahead(
 ) -> None:
     keep(tmp_path, "000001", record)
     request: Any = {"checkpoint": name_of("000001"), "config": config_of()}
-    assert await ActivityEnvironment().run(activities.preflight, request) == {}
+    assert await ActivityEnvironment().run(activities.preflight, request) == {"leftOut": []}
     request["config"]["maxPromptTokens"] = 10**9
     error = await fail(activities.preflight, request)
     assert (error.type, error.non_retryable) == ("Trainer.OutOfMemory", True)
@@ -123,7 +123,7 @@ async def test_what_a_night_will_keep_must_fit_its_disks(
 ) -> None:
     keep(tmp_path, "000001", record)
     request: Any = {"checkpoint": name_of("000001"), "config": config_of(), "cycles": 30}
-    assert await ActivityEnvironment().run(activities.preflight, request) == {}
+    assert await ActivityEnvironment().run(activities.preflight, request) == {"leftOut": []}
     error = await fail(activities.preflight, request | {"cycles": 10**12})
     assert (error.type, error.non_retryable) == ("Trainer.DiskFull", True)
     assert "This night's 1000000000000 checkpoints need" in error.message
@@ -153,7 +153,7 @@ async def test_log_probabilities_that_ignore_the_temperature_are_refused_ahead(
             activities = activities_with(tmp_path, Allowed((f"{url}/v1",), None))
             asked = request | {"servers": [f"{url}/v1"]}
             if is_right:
-                assert await ActivityEnvironment().run(activities.preflight, asked) == {}
+                assert await ActivityEnvironment().run(activities.preflight, asked) == {"leftOut": []}
                 continue
             published = publish_request(f"{url}/v1")
             for work, given in ((activities.preflight, asked), (activities.publish, published)):
@@ -174,7 +174,7 @@ async def test_an_answer_that_cannot_be_read_is_left_to_those_who_need_it(
         activities = activities_with(tmp_path, Allowed((f"{url}/v1",), None))
         request: Any = {"checkpoint": name_of("000001"), "config": config_of()}
         request["servers"] = [f"{url}/v1"]
-        assert await ActivityEnvironment().run(activities.preflight, request) == {}
+        assert await ActivityEnvironment().run(activities.preflight, request) == {"leftOut": []}
 
 
 async def test_a_night_is_not_refused_because_its_server_is_away(
@@ -183,7 +183,7 @@ async def test_a_night_is_not_refused_because_its_server_is_away(
     keep(tmp_path, "000001", record)
     request: Any = {"checkpoint": name_of("000001"), "config": config_of()}
     request["servers"] = ["http://127.0.0.1:9/v1"]
-    assert await ActivityEnvironment().run(activities.preflight, request) == {}
+    assert await ActivityEnvironment().run(activities.preflight, request) == {"leftOut": []}
 
 
 async def test_a_checkpoint_is_published_and_proven_again_and_again(

@@ -14,7 +14,7 @@ import pytest
 
 from conductor_trainer.checkpoint import Probe
 from conductor_trainer.errors import ServerRefused
-from conductor_trainer.worker.publish import PolicyServer
+from conductor_trainer.worker.policy_server import PolicyServer
 
 pytestmark = pytest.mark.anyio
 

@@ -200,7 +200,7 @@ async def test_the_trainer_publishes_probes_and_retires_through_it(
     for seed, name in enumerate(("000001", "000002")):
         record = write_checkpoint(tmp_path / name, seed, alone)
         result = await publish(record, publishing(name, url))
-        assert result == {"model": f"run-{name}", "logprobGap": 0}
+        assert result == {"model": f"run-{name}", "logprobGap": 0, "leftOut": []}
     assert served.names() == [*NAMES, "run-000001", "run-000002"]
     # Publishes the first weights under the name of the second.
     record = write_checkpoint(tmp_path / "000003", 0, alone)

@@ -1,4 +1,5 @@
 import type { TrainableConfig } from '../../training/config';
+import { serversOf } from '../../training/names';
 import type { configuredCards } from '../../config/api-keys';
 import { proxyOfTemporal } from '../../local/temporal-route';
 import { describeProxy, namesProxy, type Proxy, proxyFor } from '../../network/proxy';
@@ -26,8 +27,8 @@ export function checkProxies({ cards, server, config: { training } }: ProxyCheck
     // The address of a checkpoint without its own is in its manifest.
     if (URL.canParse(address)) put(proxyFor(address, env, card.proxy), new URL(address).origin);
   }
-  if (training !== undefined)
-    put(proxyFor(training.policy.baseUrl, env), new URL(training.policy.baseUrl).origin);
+  const policyServers = training === undefined ? [] : serversOf(training.policy);
+  for (const server of policyServers) put(proxyFor(server, env), new URL(server).origin);
   const { connection } = server;
   if (connection?.address !== undefined)
     put(proxyOfTemporal(connection, env), `Temporal at ${connection.address}`);

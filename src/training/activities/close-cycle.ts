@@ -2,8 +2,8 @@ import { writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 import type { TrainingSettings } from '../config/resolve';
 import { promptSettingsSchema, type PublishSettings } from '../inputs';
-import { checkpointId, type CheckpointRef } from '../names';
-import { readServing, writeManifest } from '../policy/serving';
+import { checkpointId, type CheckpointRef, serversOf } from '../names';
+import { checkpointManifestSchema, readServing, writeManifest } from '../policy/serving';
 import type { CycleMetrics, NightRecord } from '../records';
 import { metricsKey } from '../store-keys';
 import { COLLAPSE_CYCLES, findCollapse, summarizeCycle } from '../summarize-cycle';
@@ -82,17 +82,19 @@ export async function keepCheckpoint(
   store: Store,
   request: { readonly checkpoint: Checkpoint; readonly model: string; readonly settings: PublishSettings },
 ): Promise<readonly CheckpointRef[]> {
-  const { policy, run } = request.settings;
+  const { policy, run, tolerance } = request.settings;
+  const { probe, ...checkpoint } = request.checkpoint;
   await writeManifest(store, {
     schema: 1,
-    ...request.checkpoint,
+    ...checkpoint,
+    ...(probe !== undefined && { probe: { ...probe, tolerance: tolerance.probe } }),
     model: request.model,
     chat: 'chatml',
     ...promptSettingsSchema.parse(policy),
     maxSteps: run.limits.steps,
     trainedAtTemperature: policy.temperature,
     temperature: policy.servingTemperature,
-    servers: [policy.baseUrl],
+    servers: checkpointManifestSchema.shape.servers.parse(serversOf(policy)),
     createdAt: new Date().toISOString(),
   });
   const { serving, before } = await readServing(store);

@@ -6,6 +6,7 @@ import { canaryQuestions, drawTrials } from '../draw';
 import * as names from '../names';
 import { type CheckpointRef, describePolicy, type PolicyRef, readCheckpointId } from '../names';
 import { trainingStoreActivities, trainerActivities } from './activities';
+import { sleepersOf } from './checkpoints';
 import type { Night } from './night';
 
 /**
@@ -92,7 +93,11 @@ async function compareServed(night: Night, groups: readonly string[]): Promise<C
     canary: opened.night.date,
   });
   const trainer = trainerActivities('compare', settings, night.trainerTimeoutMs());
-  const { own, parent } = await trainer[names.SCORE]({ ...shared, batch, rollouts, config: init.config });
+  const { own, parent } = await trainer[names.SCORE]({
+    ...{ ...shared, batch, rollouts },
+    config: init.config,
+    ...sleepersOf(settings),
+  });
   return { own, parent, tolerance: settings.tolerance.canary };
 }
 

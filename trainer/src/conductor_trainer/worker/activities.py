@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -15,9 +15,9 @@ from conductor_trainer.checkpoint import describe, identity_of, require_same
 from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.contract import CheckpointName, JsonObject, StoredBytes, check_request
 from conductor_trainer.disk import Sizes, require_space
-from conductor_trainer.errors import BadRequest, ServerUnavailable, TrainerError
+from conductor_trainer.errors import BadRequest, TrainerError
 from conductor_trainer.step_messages import Report
-from conductor_trainer.worker.publish import publish, require_processed, retire
+from conductor_trainer.worker.publish import asleep, publish, require_servers, retire
 from conductor_trainer.worker.steps import StepRunner
 
 _HEARTBEAT_SECONDS = 3.0
@@ -138,13 +138,10 @@ class TrainerActivities:
         servers = request.get("servers", [])
         self._allowed.check_servers(servers)
         async with self._ready(self._hold(request["checkpoint"])) as (_, report):
-            sizes = Sizes(**await self._steps.run("preflight", request, None, report))
+            sizes = Sizes(**await self._run("preflight", request, None, report))
             await asyncio.to_thread(require_space, self._cache, sizes, request.get("cycles", 1))
             stored = await asyncio.to_thread(self._cache.require, request["checkpoint"])
-            with suppress(ServerUnavailable):
-                # Whoever samples waits for it; the next checkpoint's publication checks it, too.
-                await require_processed(stored.record, request["checkpoint"], servers)
-            return {}
+            return {"leftOut": await require_servers(stored.record, request)}
 
     @_activity("conductor.trainer.update")
     async def update(self, request: Any) -> Any:
@@ -174,14 +171,14 @@ class TrainerActivities:
             return files.enter_context(self._fetch(request["batch"]))
 
         async with self._ready(hold) as (batch, report):
-            return await self._steps.run("score", request, batch, report)
+            return await self._run("score", request, batch, report)
 
     @_activity("conductor.trainer.export")
     async def export(self, request: Any) -> Any:
         folder = self._allowed.export_folder(request["directory"])
         async with self._ready(self._hold(request["checkpoint"])) as (_, report):
             asked = {**request, "directory": str(folder)}
-            return await self._steps.run("export", asked, None, report)
+            return await self._run("export", asked, None, report)
 
     @_activity("conductor.trainer.publish")
     async def publish(self, request: Any) -> Any:
@@ -203,6 +200,13 @@ class TrainerActivities:
         """Removes old checkpoints from local disk; `forgetCheckpoints` covers the artifacts."""
         async with _heartbeats("collecting"):
             return await asyncio.to_thread(self._cache.collect, request)
+
+    async def _run(self, job: str, request: Any, file: Path | None, report: Report) -> JsonObject:
+        """Runs a step while the servers that share its GPU sleep."""
+        servers = request.get("asleep", [])
+        self._allowed.check_servers(servers)
+        async with asleep(servers):
+            return await self._steps.run(job, request, file, report)
 
     def _hold(self, checkpoint: CheckpointName) -> Hold:
         return lambda files: files.enter_context(self._cache.held(checkpoint))
@@ -236,7 +240,7 @@ class TrainerActivities:
 
         async with self._ready(hold_all) as ((file, is_made), report):
             if not is_made:
-                await self._steps.run(job, request, file, report)
+                await self._run(job, request, file, report)
             report("keeping")
             record = await asyncio.to_thread(self._cache.keep, target)
             require_same(record, target, identity)
