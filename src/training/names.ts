@@ -42,7 +42,14 @@ export const EXPORT = 'conductor.trainer.export';
 export const TRAINER_TASK_QUEUE = 'conductor-trainer';
 
 /** Upper bounds for nights, cycles, groups and policy servers; an input beyond them is rejected as a mistake. */
-export const MOST = { cycles: 10_000, questions: 1_000, draws: 10_000, plans: 1_024, servers: 16, probeTokens: 1_024 } as const;
+export const MOST = {
+  cycles: 10_000,
+  questions: 1_000,
+  draws: 10_000,
+  plans: 1_024,
+  servers: 16,
+  probeTokens: 1_024,
+} as const;
 
 export const MAX_CYCLE = 999_999;
 

@@ -27,8 +27,7 @@ export function checkProxies({ cards, server, config: { training } }: ProxyCheck
     // The address of a checkpoint without its own is in its manifest.
     if (URL.canParse(address)) put(proxyFor(address, env, card.proxy), new URL(address).origin);
   }
-  const policyServers = training === undefined ? [] : serversOf(training.policy);
-  for (const server of policyServers) put(proxyFor(server, env), new URL(server).origin);
+  for (const server of policyServersIn(training)) put(proxyFor(server, env), new URL(server).origin);
   const { connection } = server;
   if (connection?.address !== undefined)
     put(proxyOfTemporal(connection, env), `Temporal at ${connection.address}`);
@@ -37,4 +36,8 @@ export function checkProxies({ cards, server, config: { training } }: ProxyCheck
   const served = Array.from(routes, ([proxy, places]) => fine(`${[...places].join(', ')} through ${proxy}`));
   const isNamed = served.length > 0 || namesProxy(env);
   return direct === undefined || !isNamed ? served : [...served, note(`${[...direct].join(', ')} directly`)];
+}
+
+function policyServersIn(training: TrainableConfig['training']): readonly string[] {
+  return training === undefined ? [] : serversOf(training.policy);
 }

@@ -64,7 +64,10 @@ export class PolicyClient {
     const scores = choices[0]?.prompt_logprobs ?? [];
     const logprobs = tokenIds.flatMap((token, place) => scores[place]?.[token]?.logprob ?? []);
     if (answering === model && logprobs.length === tokenIds.length - 1) return logprobs;
-    throw badReply(this.baseUrl, `scores ${logprobs.length} tokens of ${briefly(answering)}, not those of ${model}`);
+    throw badReply(
+      this.baseUrl,
+      `scores ${logprobs.length} tokens of ${briefly(answering)}, not those of ${model}`,
+    );
   }
 
   /** Wakes a server that sleeps, as after a trainer that died during an update; others lack the route. */
@@ -188,7 +191,7 @@ const scoredReplySchema = z.object({
   choices: z
     .array(
       z.object({
-        prompt_logprobs: z.array(z.record(z.string(), z.object({ logprob: logprobSchema })).nullable()),
+        prompt_logprobs: z.array(z.record(z.string(), z.object({ logprob: logprobSchema }).optional()).nullable()),
       }),
     )
     .length(1),

@@ -1,12 +1,13 @@
 import { isCancellation, log } from '@temporalio/workflow';
 import type { OpenedNight } from '../contract';
-import type { ExportInput, PolicySettings, PublishSettings, WarmStartInput } from '../inputs';
+import type { ExportInput, PublishSettings, WarmStartInput } from '../inputs';
 import * as names from '../names';
 import { checkpointId, type CheckpointRef } from '../names';
 import type { Checkpoint, ExportResult, LeftOut } from '../trainer-contract';
 import { requireValidInput, trainingStoreActivities, trainerActivities } from './activities';
 import type { Night } from './night';
 import { rootFailure } from './nightly';
+import { policyWithout, sleepersOf } from './policy-servers';
 
 type FirstCheckpoint = Pick<OpenedNight, 'from' | 'init' | 'warmStart'> & Pick<WarmStartInput, 'settings'>;
 
@@ -46,11 +47,6 @@ export async function requireTrainer(
   return leftOut;
 }
 
-/** Policy servers that sleep while the trainer computes, if they share its GPU. */
-export function sleepersOf({ policy }: Pick<PublishSettings, 'policy'>): { readonly asleep?: string[] } {
-  return policy.sleepDuringUpdate === true ? { asleep: [...names.serversOf(policy)] } : {};
-}
-
 /** Has all policy servers load a checkpoint. Returns what serves, and servers that do not hold the checkpoint. */
 export async function publish(
   settings: PublishSettings,
@@ -60,7 +56,9 @@ export async function publish(
   const { policy } = settings;
   // The trainer made the checkpoint, so only the policy servers may be unavailable.
   const patience = Math.min(remainingMs, policy.patienceMs);
-  const { model, leftOut } = await trainerActivities(`publish ${checkpoint.name}`, settings, patience)[names.PUBLISH]({
+  const { model, leftOut } = await trainerActivities(`publish ${checkpoint.name}`, settings, patience)[
+    names.PUBLISH
+  ]({
     checkpoint: refOf(checkpoint),
     servers: [...names.serversOf(policy)],
     tolerance: settings.tolerance.probe,
@@ -71,13 +69,6 @@ export async function publish(
     settings: { ...settings, policy: policyWithout(policy, leftOut) },
   });
   return { served, leftOut };
-}
-
-/** Returns a policy's settings with only the servers that can be used. */
-export function policyWithout(policy: PolicySettings, leftOut: LeftOut): PolicySettings {
-  const unusable = new Set(leftOut?.map(({ server }) => server));
-  if (unusable.size === 0) return policy;
-  return { ...policy, baseUrl: names.serversOf(policy).filter((server) => !unusable.has(server)) };
 }
 
 export function refOf({ trainRun, name }: Checkpoint): CheckpointRef {

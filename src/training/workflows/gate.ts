@@ -6,8 +6,8 @@ import { canaryQuestions, drawTrials } from '../draw';
 import * as names from '../names';
 import { type CheckpointRef, describePolicy, type PolicyRef, readCheckpointId } from '../names';
 import { trainingStoreActivities, trainerActivities } from './activities';
-import { sleepersOf } from './checkpoints';
 import type { Night } from './night';
+import { sleepersOf } from './policy-servers';
 
 /**
  * Runs the gate at the end of a night: its checkpoint and what serves answer the held-out questions. A checkpoint that

@@ -6,8 +6,9 @@ import { materialSpread } from '../rewards';
 import type { Stopwatch } from '../summarize-cycle';
 import type { Checkpoint } from '../trainer-contract';
 import { trainingStoreActivities, trainerActivities } from './activities';
-import { publish, sleepersOf } from './checkpoints';
+import { publish } from './checkpoints';
 import type { Night } from './night';
+import { sleepersOf } from './policy-servers';
 import { type CycleRollouts, drawGroups, type Rollouts } from './rollouts';
 
 type Watch = Stopwatch<'update' | 'publish'>;

@@ -17,7 +17,7 @@ import { type CheckpointRef, describePolicy, readCheckpointId } from '../names';
 import type { CycleMetrics } from '../records';
 import type { TrainingSettings } from '../config/resolve';
 import type { LeftOut } from '../trainer-contract';
-import { policyWithout } from './checkpoints';
+import { policyWithout } from './policy-servers';
 import type { NightControl } from './messages';
 
 const HOUR_MS = 3_600_000;

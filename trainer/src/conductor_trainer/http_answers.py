@@ -187,7 +187,10 @@ class Relay:
         path, query = request.url.path, request.url.query
         try:
             answer = await self._client.request(
-                request.method, f"{url}{path}?{query}" if query else url + path, content=content, headers=headers
+                request.method,
+                f"{url}{path}?{query}" if query else url + path,
+                content=content,
+                headers=headers,
             )
         except httpx.TransportError as error:
             raise ApiError(

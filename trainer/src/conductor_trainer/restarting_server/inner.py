@@ -126,7 +126,7 @@ class InnerServer:
                 if reloaded.is_error:
                     return f"/collective_rpc answers {reloaded.status_code}: {reloaded.text[:300]}"
                 # The cache holds what the old weights computed.
-                cleared = await client.post("/reset_prefix_cache")
+                cleared = await client.post("/reset_prefix_cache", json={})
                 if cleared.is_error or cleared.json()["success"] is not True:
                     return f"/reset_prefix_cache answers {cleared.text[:300]}"
         except (httpx.HTTPError, ValueError, LookupError, TypeError) as error:

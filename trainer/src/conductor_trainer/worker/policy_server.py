@@ -35,7 +35,7 @@ class PolicyServer:
                 "VLLM_SERVER_DEV_MODE=1 and --enable-sleep-mode behind `fetching-server`, or use "
                 "`restarting-server`, or remove `training.policy.sleepDuringUpdate`."
             )
-        answer = await self._ask("POST", "/sleep?level=1", allowed=range(400, 600))
+        answer = await self._ask("POST", "/sleep?level=1", {}, allowed=range(400, 600))
         if answer.is_error:
             raise ServerRefused(
                 f"{answer.request.url} answers {_said(answer)}. Start vLLM with "
@@ -45,7 +45,7 @@ class PolicyServer:
     async def wake(self) -> None:
         """Wakes it if it sleeps, as after a trainer that died meanwhile."""
         if await self._is_sleeping():
-            await self._ask("POST", "/wake_up")
+            await self._ask("POST", "/wake_up", {})
 
     async def _is_sleeping(self) -> bool | None:
         """Returns None if the server has no sleep mode."""

@@ -27,7 +27,7 @@ def model_name(checkpoint: CheckpointName) -> str:
 
 @dataclass(frozen=True)
 class Holding:
-    """Servers that hold a checkpoint, by the largest gap on the probe, and why the others do not."""
+    """Servers that hold a checkpoint, by their gap on the probe, and why the others do not."""
 
     gaps: dict[str, float]
     failures: dict[str, TrainerError]
