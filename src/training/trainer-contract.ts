@@ -119,7 +119,6 @@ export const probeSchema = z.strictObject({
   tokenIds: z.array(z.int().nonnegative()).min(2).max(names.MOST.probeTokens),
   logprobs: z.array(z.number()).max(names.MOST.probeTokens),
 });
-export type Probe = z.infer<typeof probeSchema>;
 
 /** Policy servers, each by its base URL. */
 const servers = z.array(z.url()).max(names.MOST.servers);

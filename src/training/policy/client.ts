@@ -191,7 +191,9 @@ const scoredReplySchema = z.object({
   choices: z
     .array(
       z.object({
-        prompt_logprobs: z.array(z.record(z.string(), z.object({ logprob: logprobSchema }).optional()).nullable()),
+        prompt_logprobs: z.array(
+          z.record(z.string(), z.object({ logprob: logprobSchema }).optional()).nullable(),
+        ),
       }),
     )
     .length(1),
