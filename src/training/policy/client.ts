@@ -62,7 +62,7 @@ export class PolicyClient {
     const answer = await post(this.urlOf('completions'), { ...asked, ...UNTOUCHED }, signal);
     const { model: answering, choices } = this.read(answer, scoredReplySchema, model);
     const scores = choices[0]?.prompt_logprobs ?? [];
-    const logprobs = tokenIds.flatMap((token, place) => scores[place]?.[token]?.logprob ?? []);
+    const logprobs = tokenIds.flatMap((token, place) => scores[place]?.get(`${token}`) ?? []);
     if (answering === model && logprobs.length === tokenIds.length - 1) return logprobs;
     throw badReply(
       this.baseUrl,
@@ -185,15 +185,18 @@ type CompletionChoice = z.infer<typeof choiceSchema>;
 
 const sleepingSchema = z.object({ is_sleeping: z.boolean() });
 
+/** Log-probabilities by token id. */
+const scoresSchema = z
+  .record(z.string(), z.object({ logprob: logprobSchema }))
+  .transform((scores) => new Map(Object.entries(scores).map(([token, { logprob }]) => [token, logprob])));
+
 /** One entry per token of the prompt; the first has none. */
 const scoredReplySchema = z.object({
   model: z.string(),
   choices: z
     .array(
       z.object({
-        prompt_logprobs: z.array(
-          z.record(z.string(), z.object({ logprob: logprobSchema }).optional()).nullable(),
-        ),
+        prompt_logprobs: z.array(scoresSchema.nullable()),
       }),
     )
     .length(1),
