@@ -16,7 +16,7 @@ import { TRAIN_RUN } from '../support/lesson';
 import { SMALL_WORLD, type World } from '../world/world';
 import type { Message } from '../../src/plan/plan';
 import type { Question } from '../../src/grading/question';
-import { type CheckpointRef, type RolloutId, rolloutIdentity } from '../../src/training/names';
+import { type CheckpointRef, type RolloutId, rolloutIdentity, serversOf } from '../../src/training/names';
 
 /** Everything a loop without Temporal needs: settings, questions, workers, policy server and a trainer of its own. */
 export interface PlainSetting {
@@ -84,7 +84,8 @@ export function toPolicy(
   { settings: { policy } }: PlainSetting,
   { trainRun, name, folder, tokenizerSha256, vocabulary }: Sampled,
 ): PlainPolicy {
-  const { maxPromptTokens, baseUrl } = policy;
+  const { maxPromptTokens } = policy;
+  const [baseUrl = ''] = serversOf(policy);
   return {
     checkpoint: { trainRun, name },
     tokenizerSha256,

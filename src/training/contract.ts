@@ -3,7 +3,7 @@ import type { NightRecord } from './records';
 import type { GroupPart, Span } from './summarize-cycle';
 import type { TrainingSettings } from './config/resolve';
 import type { NightInput } from './inputs';
-import type { InitRequest, PreflightRequest, WarmStartRequest } from './trainer-contract';
+import type { InitRequest, LeftOut, PreflightRequest, WarmStartRequest } from './trainer-contract';
 
 // Types that training's workflows and activities exchange.
 
@@ -21,6 +21,8 @@ export interface CarriedNight extends Pick<NightProgress, 'done' | 'rewards' | '
   readonly rollouts: number;
   readonly budget: TrainingSettings['budget'];
   readonly isPaused: boolean;
+  /** Policy servers that do not hold the checkpoint. */
+  readonly leftOut?: LeftOut;
 }
 
 export interface NightProgress {

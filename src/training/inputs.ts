@@ -59,8 +59,12 @@ export const promptSettingsSchema = z.object({
   maxOutputTokens: count,
 });
 
+const serverUrl = z.string().min(1).max(2_048);
+
 const policySettingsSchema = promptSettingsSchema.extend({
-  baseUrl: z.string().min(1).max(2_048),
+  baseUrl: z.union([serverUrl, z.array(serverUrl).min(1).max(MOST.servers).readonly()]),
+  /** Has these servers free their GPU memory while the trainer computes; absent in inputs of earlier versions. */
+  sleepDuringUpdate: z.boolean().optional(),
   temperature: z.number().min(0).max(2),
   servingTemperature: z.number().min(0).max(2),
   timeoutMs: milliseconds,

@@ -41,8 +41,15 @@ export const EXPORT = 'conductor.trainer.export';
 
 export const TRAINER_TASK_QUEUE = 'conductor-trainer';
 
-/** Upper bounds for nights, cycles and groups; an input beyond them is rejected as a mistake. */
-export const MOST = { cycles: 10_000, questions: 1_000, draws: 10_000, plans: 1_024 } as const;
+/** Upper bounds for nights, cycles, groups and policy servers; an input beyond them is rejected as a mistake. */
+export const MOST = {
+  cycles: 10_000,
+  questions: 1_000,
+  draws: 10_000,
+  plans: 1_024,
+  servers: 16,
+  probeTokens: 1_024,
+} as const;
 
 export const MAX_CYCLE = 999_999;
 
@@ -125,6 +132,11 @@ export type PolicyRef = CheckpointRef | 'prompted';
 /** Name of a policy in sentences and records: `<training run>/<name>`, or `the prompted Conductor`. */
 export function describePolicy(policy: PolicyRef): string {
   return policy === 'prompted' ? 'the prompted Conductor' : checkpointId(policy);
+}
+
+/** Policy servers that a setting names. */
+export function serversOf({ baseUrl }: { readonly baseUrl: string | readonly string[] }): readonly string[] {
+  return typeof baseUrl === 'string' ? [baseUrl] : baseUrl;
 }
 
 /** Parses what `checkpointId` returns; null for anything else. Both parts are valid in store keys. */

@@ -114,6 +114,25 @@ export const trainerConfigSchema = z.strictObject({
 });
 export type TrainerConfig = z.infer<typeof trainerConfigSchema>;
 
+/** `logprobs[i]` is the log-probability of `tokenIds[i + 1]` at temperature 1, given all before. */
+export const probeSchema = z.strictObject({
+  tokenIds: z.array(z.int().nonnegative()).min(2).max(names.MOST.probeTokens),
+  logprobs: z.array(z.number()).max(names.MOST.probeTokens),
+});
+
+/** Policy servers, each by its base URL. */
+const servers = z.array(z.url()).max(names.MOST.servers);
+
+/** Servers on the step's GPU, which sleep during it. */
+const asleep = servers.optional();
+
+/** Servers that cannot be used now, and why; absent in histories of earlier versions. */
+const leftOut = z
+  .array(z.strictObject({ server: z.string(), why: z.string() }))
+  .max(names.MOST.servers)
+  .optional();
+export type LeftOut = z.infer<typeof leftOut>;
+
 export const checkpointSchema = z.strictObject({
   trainRun,
   /** `base`, `warm`, or the cycle that made it as six digits. */
@@ -127,6 +146,8 @@ export const checkpointSchema = z.strictObject({
   tokenizerSha256: sha256,
   /** Number of the model's token ids, which start at 0. */
   vocabulary: count,
+  /** Fixed text, which a server of these weights must find as likely; older checkpoints are described without it. */
+  probe: probeSchema.optional(),
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
@@ -202,7 +223,7 @@ export const batchRowSchema = z.strictObject({
 });
 
 export const trainerMessages = {
-  initRequest: z.strictObject({ trainRun, base: baseSchema, config: trainerConfigSchema }),
+  initRequest: z.strictObject({ trainRun, base: baseSchema, config: trainerConfigSchema, asleep }),
   warmStartRequest: z.strictObject({
     trainRun,
     parent,
@@ -216,6 +237,7 @@ export const trainerMessages = {
     /** With `all`, the run's adapters adapt the model that was made here. */
     weights: warmedWeights,
     config: trainerConfigSchema,
+    asleep,
   }),
   /** Asks whether a night can be trained from a checkpoint: by its machine's memory and disks, and policy servers. */
   preflightRequest: z.strictObject({
@@ -223,10 +245,12 @@ export const trainerMessages = {
     config: trainerConfigSchema,
     /** Cycles that the night has left: the checkpoints that it will keep. */
     cycles: z.int().nonnegative().optional(),
-    /** Those that plans are sampled from, whose log-probabilities must be those of the temperature. */
-    servers: z.array(z.url()).optional(),
+    /** Those that plans are sampled from, which must serve the checkpoint as the trainer computes it. */
+    servers: servers.optional(),
     /** JSON lines, each with the messages of a prompt that these servers must write as the trainer does. */
     prompts: stored.optional(),
+    tolerance: z.number().positive().optional(),
+    asleep,
   }),
   updateRequest: z.strictObject({
     trainRun,
@@ -234,6 +258,7 @@ export const trainerMessages = {
     parent,
     batch: stored,
     config: trainerConfigSchema,
+    asleep,
   }),
   /** Compares the log-probabilities of served replies with those of a checkpoint. */
   scoreRequest: z.strictObject({
@@ -243,19 +268,20 @@ export const trainerMessages = {
     rollouts: count,
     temperature: z.number().positive(),
     config: trainerConfigSchema,
+    asleep,
   }),
   publishRequest: z.strictObject({
     checkpoint: parent,
-    servers: z.array(z.url()).min(1),
+    servers: servers.min(1),
     tolerance: z.number().positive(),
   }),
-  retireRequest: z.strictObject({ trainRun, keep: z.array(name), servers: z.array(z.url()) }),
+  retireRequest: z.strictObject({ trainRun, keep: z.array(name), servers }),
   collectRequest: z.strictObject({ trainRun, keep: z.array(name) }),
   /** `directory` on the trainer's machine must be empty, or not exist yet. */
   exportRequest: z.strictObject({ checkpoint: parent, directory: z.string() }),
   checkpointResult,
   warmStartResult: checkpointResult.extend({ loss: z.number(), seconds: z.number() }),
-  preflightResult: z.strictObject({}),
+  preflightResult: z.strictObject({ leftOut }),
   updateResult: checkpointResult.extend({ metrics: updateMetricsSchema }),
   scoreResult: z.strictObject({
     /** Mean |log p_checkpoint − log p_served| of a token, for each group of the batch, in ascending order of ids. */
@@ -265,10 +291,11 @@ export const trainerMessages = {
   }),
   publishResult: z.strictObject({
     model: z.string(),
-    /** Largest log-probability difference on the probe, over all servers. */
+    /** Largest log-probability difference on the probe, over all servers that hold it. */
     logprobGap: z.number(),
     /** Absent for a checkpoint of an earlier version. */
     chat: chatSchema.optional(),
+    leftOut,
   }),
   retireResult: z.strictObject({ retired: z.array(z.string()) }),
   collectResult: z.strictObject({ removed: z.array(name), bytes: z.int() }),

@@ -27,6 +27,8 @@ export interface ScriptedPolicy {
   writeEach(write: Writer): void;
   /** Answers the next request to a path with this response. */
   answerOnce(path: string, answer: OddAnswer): void;
+  /** Log-probability that it gives every token of a prompt. */
+  promptLogprob: number;
   /** Names of the models that are loaded. */
   readonly known: Set<string>;
   close(): Promise<void>;
@@ -62,6 +64,7 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
         const message = `The model \`${model}\` does not exist.`;
         return json(404, { error: { message, type: 'NotFoundError', param: 'model', code: 404 } });
       }
+      if (body.prompt_logprobs !== undefined) return json(200, scoresOf(body, server.promptLogprob));
       return json(200, completionOf(body, write));
     },
     '/v1/load_lora_adapter': ({ lora_name: name }) => {
@@ -70,7 +73,7 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
     },
   };
 
-  const server = createServer((request, response) => void answer(request, response));
+  const listener = createServer((request, response) => void answer(request, response));
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? '';
     const body = JSON.parse((await text(request)) || '{}') as PolicyRequest['body'];
@@ -80,10 +83,11 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
     response.writeHead(status).end(content);
   }
 
-  const listening = await listen(server, 0, '127.0.0.1');
-  return {
+  const listening = await listen(listener, 0, '127.0.0.1');
+  const server: ScriptedPolicy = {
     baseUrl: `${listening.url}/v1`,
     requests,
+    promptLogprob: -1,
     known: names,
     bodiesTo: (path) => requests.filter((request) => request.path === path).map(({ body }) => body),
     script: (...replies) => {
@@ -95,6 +99,14 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
     answerOnce: (path, each) => odd.set(path, [...(odd.get(path) ?? []), each]),
     close: () => listening.close(),
   };
+  return server;
+}
+
+function scoresOf({ model, prompt }: PolicyRequest['body'], logprob: number): unknown {
+  const scores = (prompt as readonly number[]).map((id, place) =>
+    place === 0 ? null : { [id]: { logprob } },
+  );
+  return { model, choices: [{ index: 0, text: 'a', finish_reason: 'length', prompt_logprobs: scores }] };
 }
 
 /** Returns the replies in order, across all requests; the last one repeats. */

@@ -18,7 +18,7 @@ from temporalio.testing import ActivityEnvironment
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from conductor_trainer.artifacts import Artifacts, open_artifacts, stored_file
-from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record
+from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record, identity_of
 from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.http_answers import locate_in
 from conductor_trainer.model import logprobs_of
@@ -113,7 +113,7 @@ async def test_what_does_not_fit_into_memory_is_refused_ahead(
 ) -> None:
     keep(tmp_path, "000001", record)
     request: Any = {"checkpoint": name_of("000001"), "config": config_of()}
-    assert await ActivityEnvironment().run(activities.preflight, request) == {}
+    assert await ActivityEnvironment().run(activities.preflight, request) == {"leftOut": []}
     request["config"]["maxPromptTokens"] = 10**9
     error = await fail(activities.preflight, request)
     assert (error.type, error.non_retryable) == ("Trainer.OutOfMemory", True)
@@ -125,7 +125,7 @@ async def test_what_a_night_will_keep_must_fit_its_disks(
 ) -> None:
     keep(tmp_path, "000001", record)
     request: Any = {"checkpoint": name_of("000001"), "config": config_of(), "cycles": 30}
-    assert await ActivityEnvironment().run(activities.preflight, request) == {}
+    assert await ActivityEnvironment().run(activities.preflight, request) == {"leftOut": []}
     error = await fail(activities.preflight, request | {"cycles": 10**12})
     assert (error.type, error.non_retryable) == ("Trainer.DiskFull", True)
     assert "This night's 1000000000000 checkpoints need" in error.message
@@ -155,7 +155,9 @@ async def test_log_probabilities_that_ignore_the_temperature_are_refused_ahead(
             activities = activities_with(tmp_path, Allowed((f"{url}/v1",), None))
             asked = request | {"servers": [f"{url}/v1"]}
             if is_right:
-                assert await ActivityEnvironment().run(activities.preflight, asked) == {}
+                assert await ActivityEnvironment().run(activities.preflight, asked) == {
+                    "leftOut": []
+                }
                 continue
             published = publish_request(f"{url}/v1")
             for work, given in ((activities.preflight, asked), (activities.publish, published)):
@@ -192,13 +194,14 @@ async def test_an_answer_that_cannot_be_read_is_left_to_those_who_need_it(
     keep(tmp_path, "000001", record)
 
     async def answer(_body: Any, _request: Any) -> Any:
-        return {"data": [{"id": f"{RUN}-000001"}], "choices": [{"token_ids": []}]}
+        return {"data": [{"id": f"{RUN}-000001"}], "choices": "none"}
 
     with serving({"GET /v1/models": answer, "POST /v1/completions": answer}) as url:
         activities = activities_with(tmp_path, Allowed((f"{url}/v1",), None))
         request: Any = {"checkpoint": name_of("000001"), "config": config_of()}
         request["servers"] = [f"{url}/v1"]
-        assert await ActivityEnvironment().run(activities.preflight, request) == {}
+        result = await ActivityEnvironment().run(activities.preflight, request)
+        assert result == {"leftOut": []}
 
 
 async def test_a_night_is_not_refused_because_its_server_is_away(
@@ -207,7 +210,7 @@ async def test_a_night_is_not_refused_because_its_server_is_away(
     keep(tmp_path, "000001", record)
     request: Any = {"checkpoint": name_of("000001"), "config": config_of()}
     request["servers"] = ["http://127.0.0.1:9/v1"]
-    assert await ActivityEnvironment().run(activities.preflight, request) == {}
+    assert await ActivityEnvironment().run(activities.preflight, request) == {"leftOut": []}
 
 
 async def test_a_checkpoint_is_published_and_proven_again_and_again(
@@ -408,3 +411,45 @@ async def test_a_batch_that_is_not_the_one_asked_for_never_reaches_a_step(
     artifacts_of(tmp_path).write(request["batch"]["key"], b"another batch")
     altered = await fail(activities.update, request)
     assert (altered.type, altered.non_retryable) == ("Trainer.BatchInvalid", True)
+
+
+async def test_servers_that_share_the_gpu_sleep_during_a_step(
+    tmp_path: Path, record: Record
+) -> None:
+    keep(tmp_path, "000001", record)
+    told: list[str] = []
+
+    def tell(route: str, answer: Any) -> Any:
+        async def heard(_body: Any, request: Any) -> Any:
+            told.append(f"{route} {request.url.query}".strip())
+            return answer()
+
+        return heard
+
+    def is_sleeping() -> Any:
+        asleep = [each for each in told if each.split()[0] in ("sleep", "wake_up")][-1:]
+        return {"is_sleeping": asleep == ["sleep level=1"]}
+
+    routes = {
+        "GET /is_sleeping": tell("is_sleeping", is_sleeping),
+        "POST /sleep": tell("sleep", dict),
+        "POST /wake_up": tell("wake_up", dict),
+    }
+    with serving(routes) as url, serving({}) as without:
+        servers = [f"{url}/v1", f"{without}/v1", "http://127.0.0.1:9/v1"]
+        activities = activities_with(tmp_path, Allowed(servers, None))
+        request: Any = {"checkpoint": name_of("000001"), "config": config_of()}
+        # One that is away occupies no memory.
+        request["asleep"] = [servers[0], servers[2]]
+        await ActivityEnvironment().run(activities.preflight, request)
+        assert told == ["is_sleeping", "sleep level=1", "is_sleeping", "wake_up"]
+        # Whatever fails, those that sleep are woken.
+        error = await fail(activities.preflight, {**request, "asleep": servers[:2]})
+        assert (error.type, error.non_retryable) == ("Trainer.ServerRefused", True)
+        assert f"{servers[1]} has no sleep mode" in error.message
+        assert told[-1] == "wake_up"
+
+
+def test_which_servers_sleep_does_not_change_what_is_made() -> None:
+    request = {"trainRun": RUN}
+    assert identity_of("update", {**request, "asleep": ["a"]}) == identity_of("update", request)

@@ -3,18 +3,24 @@
 `test/training/policy/programs/record-vllm.ts` wrote them down; `vllm.test.ts` reads them too.
 """
 
+import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import httpx
 import pytest
+from starlette.requests import Request
 
-from conductor_trainer.checkpoint import Probe
-from conductor_trainer.errors import ServerRefused
-from conductor_trainer.worker.publish import PolicyServer
+from conductor_trainer.checkpoint import Probe, Record
+from conductor_trainer.errors import ProbeFailed, ServerRefused, ServerUnavailable
+from conductor_trainer.http_answers import Body, Handler
+from conductor_trainer.worker.policy_server import PolicyServer
+from conductor_trainer.worker.publish import publish, require_servers
+from serving import serving
 
 pytestmark = pytest.mark.anyio
 
@@ -119,3 +125,77 @@ async def test_it_reports_whether_there_was_anything_to_unload() -> None:
     with recorded("unloaded", "unloadedAlready") as server:
         assert await server.unload(NAME)
         assert not await server.unload(NAME)
+
+
+PROBE = Probe([1, 2, 3], [-0.5, -3.0])
+REQUEST: Any = {"checkpoint": {"trainRun": "run", "name": "000001"}, "tolerance": 1e-4}
+
+
+def policy_routes(
+    logprobs: Sequence[float] = PROBE.logprobs, *, loaded: Event | None = None
+) -> dict[str, Handler]:
+    """A server that finds the probe so likely, and loads a checkpoint once it may."""
+
+    async def models(_body: Body, _request: Request) -> Body:
+        return {"data": []}
+
+    async def load(_body: Body, _request: Request) -> Body:
+        if loaded is not None:
+            await asyncio.to_thread(loaded.wait)
+        return {}
+
+    async def complete(body: Body, _request: Request) -> Body:
+        scores = [
+            {f"{token}": {"logprob": each}} for token, each in zip((2, 3), logprobs, strict=True)
+        ]
+        first = {"token_ids": [5], "logprobs": {"token_logprobs": [-0.1]}}
+        return {"choices": [{**first, "prompt_logprobs": [None, *scores]}]}
+
+    return {
+        "GET /v1/models": models,
+        "POST /v1/load_lora_adapter": load,
+        "POST /v1/completions": complete,
+    }
+
+
+@pytest.fixture
+def record() -> Record:
+    config: Any = {}
+    return Record("id", "model", "run/000001/model", "base", "w", "t", 9, 1, PROBE, config)
+
+
+async def test_a_server_that_is_away_lags_or_serves_other_weights_is_left_out(
+    record: Record,
+) -> None:
+    may_load = Event()
+    with (
+        serving(policy_routes()) as right,
+        serving(policy_routes([-0.5, -2.0])) as wrong,
+        serving(policy_routes(loaded=may_load)) as slow,
+    ):
+        servers = ["http://127.0.0.1:9/v1", *(f"{url}/v1" for url in (wrong, slow, right))]
+        result = await publish(record, {**REQUEST, "servers": servers}, lag=0.1)
+        may_load.set()
+        assert (result["model"], result["logprobGap"]) == ("run-000001", 0)
+        assert [each["server"] for each in result["leftOut"]] == servers[:3]
+        away, other, late = (each["why"] for each in result["leftOut"])
+        assert "cannot be reached (ConnectError)" in away
+        assert "by 1, over the tolerance of 0.0001: it serves other weights" in other
+        assert "has not loaded it 0.1 s after another server had" in late
+        # Taken back once it holds.
+        again = await publish(record, {**REQUEST, "servers": servers})
+        assert [each["server"] for each in again["leftOut"]] == servers[:2]
+
+
+async def test_a_night_without_a_server_waits_only_for_one_that_may_come_back(
+    record: Record,
+) -> None:
+    with serving(policy_routes([-0.5, -2.0])) as wrong, serving(policy_routes([0, 0])) as other:
+        asked = {**REQUEST, "servers": [f"{wrong}/v1", f"{other}/v1"]}
+        for check in (publish, require_servers):
+            with pytest.raises(ProbeFailed, match=wrong):
+                await check(record, asked)
+        asked["servers"][1] = "http://127.0.0.1:9/v1"
+        with pytest.raises(ServerUnavailable, match=r"127\.0\.0\.1:9"):
+            await publish(record, asked)
+        assert await require_servers(record, asked) == []

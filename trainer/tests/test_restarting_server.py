@@ -30,6 +30,7 @@ BEHIND = (*POLICY_SERVER, "--port", "{port}", "--model", "{model}={folder}")
 # Serves the files of a folder, `health` among them, and is there at once.
 SWIFT = ("sh", "-c", 'exec "$0" -m http.server "$1" --directory "$2"', sys.executable)
 SWIFT_BEHIND = (*SWIFT, "{port}", "{folder}", "{model}")
+RELOADING = Path(__file__).parent / "reloading_server.py"
 NAMES = ("one", "two")
 
 
@@ -192,6 +193,41 @@ def test_a_folder_without_a_whole_model_is_not_named(served: Outer, tmp_path: Pa
     assert served.names() == [*NAMES]
 
 
+def test_a_server_that_takes_weights_while_it_runs_is_not_restarted(tmp_path: Path) -> None:
+    for name in (*NAMES, "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}")
+    # Anything but weights is read only at a start.
+    (tmp_path / "other" / "tokenizer.json").write_text("{}")
+    behind = (sys.executable, str(RELOADING), "{port}", "{model}", "{folder}")
+    with restarting(tmp_path / "started", *behind) as outer:
+        for name in (*NAMES, "other"):
+            assert outer.load(name, tmp_path / name).status_code == 200
+        assert len(outer.started()) == 2
+        for name in (*NAMES, "one"):
+            answer = outer.client.post("/v1/completions", json=completion(name, [1])).json()
+            assert answer == {"model": name, "choices": [name]}
+        assert len(outer.started()) == 3
+
+
+def test_while_it_sleeps_nothing_runs_behind_it_and_requests_wait(
+    alone: httpx.Client, folders: dict[str, Path], tmp_path: Path
+) -> None:
+    with restarting(tmp_path / "started", *BEHIND) as outer, ThreadPoolExecutor() as pool:
+        assert outer.load("one", folders["one"]).status_code == 200
+        assert outer.client.get("/is_sleeping").json() == {"is_sleeping": False}
+        for _ in range(2):
+            assert outer.client.post("/sleep?level=1", json={}).status_code == 200
+        assert outer.client.get("/is_sleeping").json() == {"is_sleeping": True}
+        (pid,) = outer.started()
+        assert not Path(f"/proc/{pid}").exists()
+        asked = pool.submit(ask, outer.client, "one")
+        for _ in range(2):
+            assert outer.client.post("/wake_up", json={}).status_code == 200
+        assert asked.result() == ask(alone, "one")
+        assert len(outer.started()) == 2
+
+
 @pytest.mark.anyio
 async def test_the_trainer_publishes_probes_and_retires_through_it(
     served: Outer, alone: httpx.Client, tmp_path: Path
@@ -200,7 +236,7 @@ async def test_the_trainer_publishes_probes_and_retires_through_it(
     for seed, name in enumerate(("000001", "000002")):
         record = write_checkpoint(tmp_path / name, seed, alone)
         result = await publish(record, publishing(name, url))
-        assert result == {"model": f"run-{name}", "logprobGap": 0}
+        assert result == {"model": f"run-{name}", "logprobGap": 0, "leftOut": []}
     assert served.names() == [*NAMES, "run-000001", "run-000002"]
     # Publishes the first weights under the name of the second.
     record = write_checkpoint(tmp_path / "000003", 0, alone)

@@ -1,27 +1,30 @@
 """Prompts, ends and masks come from a model's own chat template, whoever wrote that."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from chat_models import FAMILIES, Family, make_tokenizer
 from conductor_trainer import chat_template
 from conductor_trainer.chat import compared_prompts, prepare, prompts_of, read_chat
 from conductor_trainer.checkpoint import Chat, Record
+from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import ModelInvalid, ServerRefused
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache
 from conductor_trainer.policy_server.service import PolicyService
 from conductor_trainer.train.warm_start import IGNORED, read_examples
+from conductor_trainer.worker.policy_server import PolicyServer
 from conductor_trainer.worker.same_prompts import require_same_prompts
 from serving import serving
 
 ASKED = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "2 + 2?"}]
 REPLY = 'model_id = [0]\nsubtasks = ["Größe"]\naccess_list = [[]]'
 each_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=[*FAMILIES])
-NIGHT: Any = {"trainRun": "night", "name": "base"}
 
 
 def lines(path: Path, *rows: Any) -> Path:
@@ -87,6 +90,12 @@ def record_of(chat: Chat) -> Any:
     return Record("", "model", "model", "model", "", "", 300, 0, unused, config={}, chat=chat)
 
 
+async def compare(url: str, prompts: Sequence[JsonObject]) -> None:
+    async with httpx.AsyncClient() as client:
+        server = PolicyServer(f"{url}/v1", client)
+        await require_same_prompts(server, "night-base", "model", prompts)
+
+
 @pytest.mark.anyio
 @each_family
 async def test_server_and_trainer_write_the_same_prompts(family: Family, tmp_path: Path) -> None:
@@ -96,7 +105,7 @@ async def test_server_and_trainer_write_the_same_prompts(family: Family, tmp_pat
     later = [{"role": "assistant", "content": REPLY}, {"role": "user", "content": "</s> Sure?"}]
     prompts = compared_prompts(tmp_path, record, lines(tmp_path / "prompts", ASKED, ASKED + later))
     with serving(serve_tokenizer(tokenizer).routes) as url:
-        await require_same_prompts(record, NIGHT, [f"{url}/v1"], prompts)
+        await compare(url, prompts)
     for template, fault in (
         (
             "Now: " + family.template,
@@ -110,7 +119,7 @@ async def test_server_and_trainer_write_the_same_prompts(family: Family, tmp_pat
             serving(serve_tokenizer(tokenizer).routes) as url,
             pytest.raises(ServerRefused, match=fault),
         ):
-            await require_same_prompts(record, NIGHT, [f"{url}/v1"], prompts)
+            await compare(url, prompts)
 
 
 GEMMA, QWEN = FAMILIES["Gemma"], FAMILIES["Qwen2.5"]

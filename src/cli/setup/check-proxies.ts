@@ -1,4 +1,5 @@
 import type { TrainableConfig } from '../../training/config';
+import { serversOf } from '../../training/names';
 import type { configuredCards } from '../../config/api-keys';
 import { proxyOfTemporal } from '../../local/temporal-route';
 import { describeProxy, namesProxy, type Proxy, proxyFor } from '../../network/proxy';
@@ -26,8 +27,7 @@ export function checkProxies({ cards, server, config: { training } }: ProxyCheck
     // The address of a checkpoint without its own is in its manifest.
     if (URL.canParse(address)) put(proxyFor(address, env, card.proxy), new URL(address).origin);
   }
-  if (training !== undefined)
-    put(proxyFor(training.policy.baseUrl, env), new URL(training.policy.baseUrl).origin);
+  for (const server of policyServersIn(training)) put(proxyFor(server, env), new URL(server).origin);
   const { connection } = server;
   if (connection?.address !== undefined)
     put(proxyOfTemporal(connection, env), `Temporal at ${connection.address}`);
@@ -36,4 +36,8 @@ export function checkProxies({ cards, server, config: { training } }: ProxyCheck
   const served = Array.from(routes, ([proxy, places]) => fine(`${[...places].join(', ')} through ${proxy}`));
   const isNamed = served.length > 0 || namesProxy(env);
   return direct === undefined || !isNamed ? served : [...served, note(`${[...direct].join(', ')} directly`)];
+}
+
+function policyServersIn(training: TrainableConfig['training']): readonly string[] {
+  return training === undefined ? [] : serversOf(training.policy);
 }

@@ -15,6 +15,7 @@ import {
   type TrainingConfig,
   trainingSchema,
 } from '../../training/config';
+import { serversOf } from '../../training/names';
 
 interface InitOptions {
   readonly config?: string;
@@ -81,7 +82,8 @@ async function chooseSettings(options: InitOptions, ask: Ask) {
   const heldOut = options.heldOut ?? (await ask('File of questions to judge by', 'held-out.jsonl'));
   const usualBase = preset.base.kind === 'folder' ? preset.base.path : 'tiny';
   const base = options.base ?? (await ask('Folder of the model to start from, or tiny', usualBase));
-  const baseUrl = options.policyServer ?? (await ask('Address of the policy server', preset.policy.baseUrl));
+  const baseUrl =
+    options.policyServer ?? (await ask('Address of the policy server', serversOf(preset.policy)[0] ?? ''));
   const checkpoints = options.checkpoints ?? (await ask('Folder for checkpoints', preset.checkpoints));
   return {
     profile,

@@ -35,7 +35,7 @@ import {
   sizeOfWeights,
 } from '../../training/client';
 import { describeSmallSet, trainingExampleSchema } from '../../training/definitions';
-import { checkpointId } from '../../training/names';
+import { checkpointId, serversOf } from '../../training/names';
 import type { TrainingConfig } from '../../training/config';
 import { FEWEST_VALUES } from '../../statistics/statistics';
 import type { TrainingSession } from './session';
@@ -74,7 +74,7 @@ export async function checkNightParts(training: TrainingConfig, place: NightChec
     ...(graders.has('math') && { Mathematics: checkMathematics() }),
     ...(graders.has('code') && { Code: checkCode() }),
     Trainer: checkTrainer(training, place),
-    'Policy server': checkPolicyServer(training),
+    'Policy server': checkPolicyServers(training),
     Checkpoints: checkCheckpoints(training, place),
   };
   const tooLate = broken(`no answer within ${TIMEOUT_MS / 1000} s: try again`);
@@ -150,7 +150,16 @@ async function checkTrainer(
 /** How to start the programs of training here. */
 const HOW = isOurImage() ? 'as docker/README.md says' : 'with "temporal-conductor train up"';
 
-async function checkPolicyServer({ policy: { baseUrl } }: TrainingConfig): Promise<Looked> {
+/** A night needs one of its policy servers; it leaves out the others. */
+async function checkPolicyServers({ policy }: TrainingConfig): Promise<Looked> {
+  const looked = await Promise.all(serversOf(policy).map(checkPolicyServer));
+  const text = looked.map((each) => each.text).join('; ');
+  const states = looked.map(({ state }) => state);
+  if (states.every((state) => state === states[0])) return { state: states[0] ?? 'broken', text };
+  return note(text);
+}
+
+async function checkPolicyServer(baseUrl: string): Promise<Looked> {
   const remedy = `start one there, e.g. ${HOW}, or correct training.policy.baseUrl`;
   const found = await askHealth(baseUrl, TIMEOUT_MS - 500);
   if (found === null) return broken(`nothing answers at ${baseUrl}: ${remedy}`);
@@ -183,7 +192,7 @@ async function checkCheckpoints(
   if (base.kind === 'tiny') return fine('the first night makes the base');
   const name = 'the base model (training.base.path)';
   if (existsSync(base.path)) return fine(`${name} in ${base.path}`);
-  const { hostname } = new URL(policy.baseUrl);
+  const { hostname } = new URL(serversOf(policy)[0] ?? '');
   return ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)
     ? broken(`${name}: there is no folder ${base.path}: put a model with its tokenizer there, or correct it`)
     : note(`${name} lies in ${base.path} of the trainer's machine, which is not looked at from here`);

@@ -16,6 +16,7 @@ import { holderOf, lockFile } from '../../local/file-lock';
 import { cacheFolder } from '../../local/downloads';
 import { findProgram, startProgram } from '../../runtime/start-program';
 import { type TrainingConfig, trainingOf } from '../../training/config';
+import { serversOf } from '../../training/names';
 import { askHealth } from './night-parts';
 
 /** Command of the trainer's Python programs on this machine, without their options. */
@@ -64,7 +65,7 @@ function trainerOf({ config, server }: Session, training: TrainingConfig, python
   const { base, checkpoints, policy, trainer } = training;
   const { encryption } = config;
   const options = [
-    ['--allow-server', policy.baseUrl],
+    serversOf(policy).flatMap((server) => ['--allow-server', server]),
     ['--export-root', resolve(EXPORTS)],
     base.kind === 'folder' ? ['--base-root', resolve(base.path)] : [],
     ['--task-queue', trainer.taskQueue],
@@ -121,9 +122,13 @@ function starting(
   };
 }
 
-/** Returns our policy server for CPUs, if the configured address is on this machine and nothing answers there. */
+/** Returns our policy servers for CPUs: one for each configured address of this machine where nothing answers. */
 async function policiesOf(training: TrainingConfig, python: Trainer): Promise<Supervised[]> {
-  const { baseUrl } = training.policy;
+  const servers = serversOf(training.policy).map((server) => policyOf(server, training, python));
+  return (await Promise.all(servers)).flat();
+}
+
+async function policyOf(baseUrl: string, training: TrainingConfig, python: Trainer): Promise<Supervised[]> {
   const { hostname, port } = new URL(baseUrl);
   const isHere = ['127.0.0.1', 'localhost'].includes(hostname);
   const answers = (await askHealth(baseUrl, 2_000))?.ok === true;

@@ -5,6 +5,7 @@ import { trainingOf } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
 import * as inputs from '../inputs';
 import * as names from '../names';
+import { serversOf } from '../names';
 
 const SCHEMAS = {
   [names.TRAIN_WORKFLOW]: inputs.trainInputSchema,
@@ -40,11 +41,11 @@ function placesIn(input: z.infer<(typeof SCHEMAS)[WorkflowName]>): NamedPlaces {
   if (!('init' in input)) return {};
   const { settings, init } = input;
   const modelFolder = init.base.kind === 'folder' ? init.base.path : undefined;
-  return { policyServer: settings.policy.baseUrl, trainerQueue: settings.trainer.taskQueue, modelFolder };
+  return { policyServers: serversOf(settings.policy), trainerQueue: settings.trainer.taskQueue, modelFolder };
 }
 
 interface NamedPlaces {
-  readonly policyServer?: string;
+  readonly policyServers?: readonly string[];
   readonly trainerQueue?: string;
   /** Folder of the base model, on the trainer's machine. */
   readonly modelFolder?: string | undefined;
@@ -53,15 +54,17 @@ interface NamedPlaces {
 /** Refuses places other than the configured ones, since any client may write an input. @throws ConfigError */
 export function checkPlaces({ config }: { readonly config: TrainableConfig }, named: NamedPlaces): void {
   const { policy, trainer, base } = trainingOf(config);
+  const { policyServers = [], trainerQueue, modelFolder } = named;
+  const own = serversOf(policy);
   const places = [
-    ['the policy server', named.policyServer, 'training.policy.baseUrl', policy.baseUrl],
-    ["the trainer's queue", named.trainerQueue, 'training.trainer.taskQueue', trainer.taskQueue],
-    ['the base model', named.modelFolder, 'training.base', base.kind === 'folder' ? base.path : base.kind],
+    ...policyServers.map((server) => ['the policy server', server, 'training.policy.baseUrl', own] as const),
+    ["the trainer's queue", trainerQueue, 'training.trainer.taskQueue', [trainer.taskQueue]],
+    ['the base model', modelFolder, 'training.base', [base.kind === 'folder' ? base.path : base.kind]],
   ] as const;
-  for (const [what, name, setting, own] of places) {
-    if (name === undefined || name === own) continue;
+  for (const [what, name, setting, allowed] of places) {
+    if (name === undefined || allowed.includes(name)) continue;
     throw new ConfigError(
-      `the input names ${what} ${name}, and ${setting} is ${own} in the configuration of this worker process: give all ` +
+      `the input names ${what} ${name}, and ${setting} is ${allowed.join(', ')} in the configuration of this worker process: give all ` +
         'worker processes the same configuration, and start it again',
     );
   }

@@ -2,8 +2,8 @@ import { writeRecord } from '../../store/records';
 import type { Store } from '../../store/store';
 import type { TrainingSettings } from '../config/resolve';
 import { promptSettingsSchema, type PublishSettings } from '../inputs';
-import { checkpointId, type CheckpointRef } from '../names';
-import { readServing, writeManifest } from '../policy/serving';
+import { checkpointId, type CheckpointRef, serversOf } from '../names';
+import { checkpointManifestSchema, readServing, writeManifest } from '../policy/serving';
 import type { CycleMetrics, NightRecord } from '../records';
 import { metricsKey } from '../store-keys';
 import { COLLAPSE_CYCLES, findCollapse, summarizeCycle } from '../summarize-cycle';
@@ -94,18 +94,19 @@ export async function keepCheckpoint(
     readonly settings: PublishSettings;
   },
 ): Promise<readonly CheckpointRef[]> {
-  const { model, chat, settings } = request;
-  const { policy, run } = settings;
+  const { policy, run, tolerance } = request.settings;
+  const { probe, ...checkpoint } = request.checkpoint;
   await writeManifest(store, {
     schema: 1,
-    ...request.checkpoint,
-    model,
-    chat: chat ?? 'chatml',
+    ...checkpoint,
+    ...(probe !== undefined && { probe: { ...probe, tolerance: tolerance.probe } }),
+    model: request.model,
+    chat: request.chat ?? 'chatml',
     ...promptSettingsSchema.parse(policy),
     maxSteps: run.limits.steps,
     trainedAtTemperature: policy.temperature,
     temperature: policy.servingTemperature,
-    servers: [policy.baseUrl],
+    servers: checkpointManifestSchema.shape.servers.parse(serversOf(policy)),
     createdAt: new Date().toISOString(),
   });
   const { serving, before } = await readServing(store);

@@ -43,7 +43,7 @@ function activitiesOf({ config, store }: Given) {
     [names.OPEN_NIGHT]: bind(openNight, all),
     [names.SAMPLE_PLANS]: bind(async (_, request: SamplePlansRequest) => {
       // Only servers of the configuration are asked, whatever a workflow names.
-      checkPlaces(all, { policyServer: request.policy.baseUrl });
+      checkPlaces(all, { policyServers: names.serversOf(request.policy) });
       return samplePlans(all, request);
     }, all),
     [names.KEEP_GROUP]: bind(keepGroup, store),
@@ -54,7 +54,7 @@ function activitiesOf({ config, store }: Given) {
     [names.WRITE_EXAMPLES]: (request: WriteExamplesRequest) =>
       asPolicyFailure(async () => writeExamples({ ...all, sealed: openSealed(config) }, request)),
     [names.KEEP_CHECKPOINT]: bind(async (_, request: Parameters<typeof keepCheckpoint>[1]) => {
-      checkPlaces(all, { policyServer: request.settings.policy.baseUrl });
+      checkPlaces(all, { policyServers: names.serversOf(request.settings.policy) });
       return keepCheckpoint(store, request);
     }, all),
     [names.CLOSE_CYCLE]: bind(async (_, { hours, ...request }: CloseCycleRequest) => {

@@ -9,12 +9,13 @@ import { PlanError } from '../../plan/plan-error';
 import { conductorMessages } from '../../plan/prompt/conductor';
 import { eachInParallel, type Store } from '../../store/store';
 import { readText } from '../../store/texts';
-import { checkpointId, type CheckpointRef } from '../names';
+import { checkpointId, type CheckpointRef, serversOf } from '../names';
 import type { TrainableConfig } from '../config/schema';
 import type { GroupInput, promptSettingsSchema } from '../inputs';
 import { samplesKey } from '../store-keys';
-import { askPolicy, type PolicyQuestion, type ServedPolicy } from '../policy/client';
+import { askPolicy, PolicyClient, type PolicyQuestion, type ServedPolicy } from '../policy/client';
 import { POLICY_FAILURES, PolicyError } from '../policy/errors';
+import { requireOwnWeights, withOneOf } from '../policy/one-of-servers';
 import { type CheckpointManifest, readCheckpointManifest } from '../policy/serving';
 import type { SampledPlan } from '../records';
 import { type KeptSample, type KeptSamples, readSamples } from './batch';
@@ -84,9 +85,8 @@ async function sampleOnce(
     purpose === 'training' ? { ...policy, maxSteps: request.maxSteps } : manifest;
   const { maxPromptTokens, maxOutputTokens: maxTokens } = settings;
   const { weightsSha256, tokenizerSha256 } = manifest;
-  const baseUrl = purpose === 'canary' ? serverOfUsers(config, manifest) : policy.baseUrl;
+  const servers = purpose === 'canary' ? [serverOfUsers(config, manifest)] : serversOf(policy);
   const task = {
-    policy: { ...manifest, maxPromptTokens, baseUrl },
     prompts: await planPrompts(store, request, settings, question),
     seed,
     temperature,
@@ -100,15 +100,25 @@ async function sampleOnce(
   if (earlier?.identity === identity) return { kept: earlier, settings };
 
   const { cancellationSignal } = Context.current();
+  const sampleAt = async (baseUrl: string, signal: AbortSignal): Promise<readonly KeptSample[]> => {
+    if (policy.sleepDuringUpdate === true) await new PolicyClient(baseUrl).wake(signal);
+    const asked = { ...manifest, maxPromptTokens, baseUrl };
+    const samples = await samplePrompts({ ...task, policy: asked }, signal);
+    // Afterwards, since sampling may have had the server load the checkpoint. A canary judges by all its replies.
+    if (purpose !== 'canary') await requireOwnWeights(baseUrl, manifest, signal);
+    return samples;
+  };
   const sample = (): Promise<readonly KeptSample[]> =>
-    withinLimit(policy.timeoutMs, cancellationSignal, (signal) =>
-      whileHeartbeating(() => samplePrompts(task, signal)),
-    ).catch((error: unknown) => {
-      if (errorFactsOf(error).code !== 'TimeoutError') throw error;
-      const happened = `the policy server gave no answer within ${policy.timeoutMs / 1000} s`;
-      const remedy = 'It may be busy: raise training.policy.timeout, or sample fewer plans at once.';
-      throw new PolicyError(POLICY_FAILURES.unavailable, happened, remedy);
-    });
+    withOneOf(servers, request.draw, (server) =>
+      withinLimit(policy.timeoutMs, cancellationSignal, (signal) =>
+        whileHeartbeating(() => sampleAt(server, signal)),
+      ).catch((error: unknown) => {
+        if (errorFactsOf(error).code !== 'TimeoutError') throw error;
+        const happened = `the policy server ${server} gave no answer within ${policy.timeoutMs / 1000} s`;
+        const remedy = 'It may be busy: raise training.policy.timeout, or sample fewer plans at once.';
+        throw new PolicyError(POLICY_FAILURES.unavailable, happened, remedy);
+      }),
+    );
   const rollouts = await whileSampling(request, sample);
   const source = { checkpoint: checkpointId(checkpoint), temperature, tokenizerSha256 };
   const kept: KeptSamples = { identity, ...source, rollouts };

@@ -92,7 +92,10 @@ const rewardSchema = z
 const policySchema = z
   .strictObject(
     {
-      baseUrl: baseUrlSchema,
+      baseUrl: z.union([baseUrlSchema, z.array(baseUrlSchema).min(1).max(MOST.servers)], {
+        error: `expected a plain http or https address such as http://127.0.0.1:8001/v1, or a list of 1 to ${MOST.servers}`,
+      }),
+      sleepDuringUpdate: z.boolean().default(false),
       prompt: z.enum(['full', 'compact']).default('full'),
       describe: z.enum(DESCRIBE_MODES).default('ordinals'),
       access: z.enum(ACCESS_MODES).default('binary'),
@@ -192,6 +195,10 @@ export const trainingSchema = z
   .refine(({ maxDraws, questions }) => maxDraws === undefined || maxDraws >= questions, {
     path: ['maxDraws'],
     error: 'expected at least as many as "questions"',
+  })
+  .refine(({ staleness, policy }) => staleness === 0 || !policy.sleepDuringUpdate, {
+    path: ['policy', 'sleepDuringUpdate'],
+    error: 'expected "staleness: 0": with 1, plans are sampled during the update',
   })
   .refine(({ imitation, totalCycles }) => (imitation?.cycles ?? 0) < totalCycles, {
     path: ['imitation', 'cycles'],

@@ -69,6 +69,28 @@ export class PolicyClient {
     return reply.choices.toSorted((a, b) => a.index - b.index).map((choice) => this.sampleOf(choice));
   }
 
+  /** Returns the log-probability of each token but the first, given those before it, at temperature 1. */
+  async score(model: string, tokenIds: readonly number[], signal: AbortSignal): Promise<number[]> {
+    const asked = { model, prompt: tokenIds, max_tokens: 1, temperature: 1, prompt_logprobs: 0 };
+    const answer = await post(this.urlOf('completions'), { ...asked, ...UNTOUCHED }, signal);
+    const { model: answering, choices } = this.read(answer, scoredReplySchema, model);
+    const scores = choices[0]?.prompt_logprobs ?? [];
+    const logprobs = tokenIds.flatMap((token, place) => scores[place]?.get(`${token}`) ?? []);
+    if (answering === model && logprobs.length === tokenIds.length - 1) return logprobs;
+    throw badReply(
+      this.baseUrl,
+      `scores ${logprobs.length} tokens of ${briefly(answering)}, not those of ${model}`,
+    );
+  }
+
+  /** Wakes a server that sleeps, as after a trainer that died during an update; others lack the route. */
+  async wake(signal: AbortSignal): Promise<void> {
+    const root = this.baseUrl.replace(/\/v1\/?$/, '');
+    const { ok, body } = await send(`${root}/is_sleeping`, { method: 'GET', signal });
+    if (!ok || !sleepingSchema.safeParse(parseJson(body)).data?.is_sleeping) return;
+    await post(`${root}/wake_up`, {}, signal);
+  }
+
   /** Registers a checkpoint under a model name; it may be loaded already. The server resolves the folder. */
   async load(model: string, folder: string, signal: AbortSignal): Promise<void> {
     const content = { lora_name: model, lora_path: folder };
@@ -129,17 +151,17 @@ function findMismatch(
 
 type Answer = Pick<Response, 'ok' | 'status'> & { readonly body: string };
 
-async function post(url: string, content: unknown, signal: AbortSignal): Promise<Answer> {
+function post(url: string, content: unknown, signal: AbortSignal): Promise<Answer> {
+  const headers = { 'Content-Type': 'application/json' };
+  return send(url, { method: 'POST', headers, body: JSON.stringify(content), signal });
+}
+
+async function send(url: string, request: RequestInit & { readonly signal: AbortSignal }): Promise<Answer> {
   try {
-    const response = await sendOnce(url, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(content),
-      signal,
-    });
+    const response = await sendOnce(url, request);
     return { ok: response.ok, status: response.status, body: await response.text() };
   } catch (error) {
-    signal.throwIfAborted();
+    request.signal.throwIfAborted();
     throw unavailable(`the policy server gave no answer to ${url}: ${redact(diagnose(error).reason, null)}`);
   }
 }
@@ -173,6 +195,25 @@ const choiceSchema = z
     path: ['logprobs', 'token_logprobs'],
   });
 type CompletionChoice = z.infer<typeof choiceSchema>;
+
+const sleepingSchema = z.object({ is_sleeping: z.boolean() });
+
+/** Log-probabilities by token id. */
+const scoresSchema = z
+  .record(z.string(), z.object({ logprob: logprobSchema }))
+  .transform((scores) => new Map(Object.entries(scores).map(([token, { logprob }]) => [token, logprob])));
+
+/** One entry per token of the prompt; the first has none. */
+const scoredReplySchema = z.object({
+  model: z.string(),
+  choices: z
+    .array(
+      z.object({
+        prompt_logprobs: z.array(scoresSchema.nullable()),
+      }),
+    )
+    .length(1),
+});
 
 const completionReplySchema = z.object({ model: z.string(), choices: z.array(choiceSchema) });
 

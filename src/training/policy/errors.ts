@@ -12,6 +12,8 @@ export const POLICY_FAILURES = {
   rejected: 'Policy.Rejected',
   /** Unusable answer: invalid JSON, missing tokens, non-numeric log-probabilities. */
   badReply: 'Policy.BadReply',
+  /** The server serves other weights under the checkpoint's name. */
+  otherWeights: 'Policy.OtherWeights',
   promptTooLong: 'Policy.PromptTooLong',
   noManifest: 'Policy.NoManifest',
 } as const;
@@ -42,6 +44,7 @@ const AS_PROVIDER: Readonly<Record<PolicyError['code'], ProviderFailureType>> = 
   [POLICY_FAILURES.rejected]: FAILURES.badRequest,
   [POLICY_FAILURES.promptTooLong]: FAILURES.badRequest,
   [POLICY_FAILURES.badReply]: FAILURES.badResponse,
+  [POLICY_FAILURES.otherWeights]: FAILURES.badResponse,
 };
 
 /** Turns our errors, those of policies included, into typed failures and marks those that a retry cannot fix. */
@@ -94,7 +97,7 @@ function answered({ status, reason }: Refusal): string {
 export function badReply(server: string, problem: string): PolicyError {
   const happened = `an answer of the policy server ${server} ${problem}`;
   const remedy =
-    'Check that it is vLLM 0.31 or our own policy server, and that the weights it serves are sound.';
+    "Check that it has vLLM's /v1/completions, with return_token_ids and logprobs, and that its weights are sound.";
   return new PolicyError(POLICY_FAILURES.badReply, happened, remedy);
 }
 

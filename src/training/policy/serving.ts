@@ -5,7 +5,7 @@ import { promptSettingsSchema } from '../inputs';
 import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../names';
 import { type Serving, servingSchema } from '../records';
 import { checkpointsFolder, checkpointManifestKey, SERVING_KEY } from '../store-keys';
-import { chatSchema, checkpointSchema } from '../trainer-contract';
+import { chatSchema, checkpointSchema, probeSchema } from '../trainer-contract';
 import { POLICY_FAILURES, PolicyError } from './errors';
 
 /** How to ask a checkpoint: as in its training. Kept with it, never changed; it overrides `conductor.yaml`. */
@@ -14,6 +14,8 @@ export const checkpointManifestSchema = z.strictObject({
   ...checkpointSchema.shape,
   model: z.string(),
   chat: z.union([z.literal('chatml'), chatSchema]),
+  /** With the largest difference that a server may show; absent in manifests of earlier versions. */
+  probe: probeSchema.extend({ tolerance: z.number() }).optional(),
   ...promptSettingsSchema.shape,
   maxSteps: z.int().positive(),
   trainedAtTemperature: z.number(),

@@ -3,10 +3,11 @@ import type { OpenedNight } from '../contract';
 import type { ExportInput, PublishSettings, WarmStartInput } from '../inputs';
 import * as names from '../names';
 import { checkpointId, type CheckpointRef } from '../names';
-import type { Checkpoint, ExportResult } from '../trainer-contract';
+import type { Checkpoint, ExportResult, LeftOut } from '../trainer-contract';
 import { requireValidInput, trainingStoreActivities, trainerActivities } from './activities';
 import type { Night } from './night';
 import { rootFailure } from './nightly';
+import { policyWithout, sleepersOf } from './policy-servers';
 
 type FirstCheckpoint = Pick<OpenedNight, 'from' | 'init' | 'warmStart'> & Pick<WarmStartInput, 'settings'>;
 
@@ -15,48 +16,61 @@ export async function firstCheckpoint(opened: FirstCheckpoint): Promise<Checkpoi
   const { from, init, warmStart, settings } = opened;
   if (from !== null) return from;
   const { wallClockMs } = settings.budget;
-  let { checkpoint } = await trainerActivities('make the base', settings, wallClockMs)[names.INIT](init);
+  const asleep = sleepersOf(settings);
+  const trainer = trainerActivities('make the base', settings, wallClockMs);
+  let { checkpoint } = await trainer[names.INIT]({ ...init, ...asleep });
   if (warmStart !== null) {
-    const trainer = trainerActivities('warm start', settings, wallClockMs);
-    ({ checkpoint } = await trainer[names.WARM_START](warmStart));
+    const warming = trainerActivities('warm start', settings, wallClockMs);
+    ({ checkpoint } = await warming[names.WARM_START]({ ...warmStart, ...asleep }));
   }
   await publish(settings, checkpoint, wallClockMs);
   return refOf(checkpoint);
 }
 
-/** Has the trainer check whether it has memory and disk space for the night, and whether its policy server is right. */
+/**
+ * Has the trainer check whether it has memory and disk space for the night, and whether its policy servers are right.
+ * Returns those that cannot be used.
+ */
 export async function requireTrainer(
   opened: Pick<OpenedNight, 'settings' | 'init' | 'night' | 'done' | 'prompts'>,
   checkpoint: CheckpointRef,
-): Promise<void> {
+): Promise<LeftOut> {
   const { settings, init, night, done, prompts } = opened;
-  const { config } = init;
   const trainer = trainerActivities('can it be trained?', settings, settings.budget.wallClockMs);
-  const servers = [settings.policy.baseUrl];
-  await trainer[names.PREFLIGHT]({ checkpoint, config, cycles: night.last - done, servers, prompts });
+  const { leftOut } = await trainer[names.PREFLIGHT]({
+    checkpoint,
+    config: init.config,
+    cycles: night.last - done,
+    servers: [...names.serversOf(settings.policy)],
+    prompts,
+    tolerance: settings.tolerance.probe,
+    ...sleepersOf(settings),
+  });
+  return leftOut;
 }
 
+/** Has all policy servers load a checkpoint. Returns what serves, and servers that do not hold the checkpoint. */
 export async function publish(
   settings: PublishSettings,
   checkpoint: Checkpoint,
   remainingMs: number,
-): Promise<readonly CheckpointRef[]> {
-  const { baseUrl, patienceMs } = settings.policy;
-  // The trainer made the checkpoint, so only the policy server may be unavailable.
-  const patience = Math.min(remainingMs, patienceMs);
-  const { model, chat } = await trainerActivities(`publish ${checkpoint.name}`, settings, patience)[
-    names.PUBLISH
-  ]({
+): Promise<{ readonly served: readonly CheckpointRef[]; readonly leftOut: LeftOut }> {
+  const { policy } = settings;
+  // The trainer made the checkpoint, so only the policy servers may be unavailable.
+  const patience = Math.min(remainingMs, policy.patienceMs);
+  const trainer = trainerActivities(`publish ${checkpoint.name}`, settings, patience);
+  const { model, chat, leftOut } = await trainer[names.PUBLISH]({
     checkpoint: refOf(checkpoint),
-    servers: [baseUrl],
+    servers: [...names.serversOf(policy)],
     tolerance: settings.tolerance.probe,
   });
-  return trainingStoreActivities(`keep ${checkpoint.name}`)[names.KEEP_CHECKPOINT]({
+  const served = await trainingStoreActivities(`keep ${checkpoint.name}`)[names.KEEP_CHECKPOINT]({
     checkpoint,
     model,
     chat,
-    settings,
+    settings: { ...settings, policy: policyWithout(policy, leftOut) },
   });
+  return { served, leftOut };
 }
 
 export function refOf({ trainRun, name }: Checkpoint): CheckpointRef {
@@ -75,7 +89,8 @@ export function retireCheckpoints(
   const keep = [...new Set(needed.map(({ name }) => name))];
   return unlessItFails(night, 'old checkpoints were not unloaded from the policy server', async () => {
     const trainer = trainerActivities('retire old checkpoints', settings, DISPENSABLE_MS);
-    await trainer[names.RETIRE]({ trainRun, keep, servers: [policy.baseUrl] });
+    const servers = names.serversOf(policyWithout(policy, night.state.leftOut));
+    await trainer[names.RETIRE]({ trainRun, keep, servers: [...servers] });
   });
 }
 

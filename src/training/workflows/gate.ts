@@ -7,6 +7,7 @@ import * as names from '../names';
 import { type CheckpointRef, describePolicy, type PolicyRef, readCheckpointId } from '../names';
 import { trainingStoreActivities, trainerActivities } from './activities';
 import type { Night } from './night';
+import { sleepersOf } from './policy-servers';
 
 /**
  * Runs the gate at the end of a night: its checkpoint and what serves answer the held-out questions. A checkpoint that
@@ -92,7 +93,11 @@ async function compareServed(night: Night, groups: readonly string[]): Promise<C
     canary: opened.night.date,
   });
   const trainer = trainerActivities('compare', settings, night.trainerTimeoutMs());
-  const { own, parent } = await trainer[names.SCORE]({ ...shared, batch, rollouts, config: init.config });
+  const { own, parent } = await trainer[names.SCORE]({
+    ...{ ...shared, batch, rollouts },
+    config: init.config,
+    ...sleepersOf(settings),
+  });
   return { own, parent, tolerance: settings.tolerance.canary };
 }
 

@@ -8,6 +8,7 @@ import type { Checkpoint } from '../trainer-contract';
 import { trainingStoreActivities, trainerActivities } from './activities';
 import { publish } from './checkpoints';
 import type { Night } from './night';
+import { sleepersOf } from './policy-servers';
 import { type CycleRollouts, drawGroups, type Rollouts } from './rollouts';
 
 type Watch = Stopwatch<'update' | 'publish'>;
@@ -40,7 +41,10 @@ export async function learn(
   // A server that holds one policy at a time would otherwise switch back and forth.
   await rollouts.whenOver();
   const timeoutMs = night.trainerTimeoutMs();
-  const served = await watch.time('publish', () => publish(settings, learned.checkpoint, timeoutMs));
+  const { served, leftOut } = await watch.time('publish', () =>
+    publish(settings, learned.checkpoint, timeoutMs),
+  );
+  night.leaveOut(leftOut);
   return { ...learned, served };
 }
 
@@ -66,7 +70,11 @@ async function learnFromRewards(
   });
   const trainer = trainerActivities(`update of cycle ${cycle}`, settings, night.trainerTimeoutMs());
   const { checkpoint, metrics } = await watch.time('update', () =>
-    trainer[names.UPDATE]({ trainRun, cycle, parent, batch: { key, sha256 }, config: init.config }),
+    trainer[names.UPDATE]({
+      ...{ trainRun, cycle, parent, batch: { key, sha256 } },
+      config: init.config,
+      ...sleepersOf(settings),
+    }),
   );
   return { checkpoint, update: metrics, imitation: null };
 }
@@ -103,6 +111,7 @@ async function imitate(night: Night, cycle: number, watch: Watch): Promise<Learn
       name: names.sixDigits(cycle),
       weights: 'tuned',
       config: init.config,
+      ...sleepersOf(settings),
     }),
   );
   return { checkpoint, update: null, imitation: { loss, seconds } };

@@ -60,8 +60,9 @@ async function openNight(input: TrainInput, control: NightControl): Promise<Nigh
   const opening = trainingStoreActivities('open the night');
   const opened = await opening[names.OPEN_NIGHT]({ date, trainRun, cycles, from, config });
   const begun = await checkpoints.firstCheckpoint(opened);
-  if (!opened.isTrained) await checkpoints.requireTrainer(opened, begun);
-  return Night.begin(opened, begun, control);
+  const night = Night.begin(opened, begun, control);
+  if (!opened.isTrained) night.leaveOut(await checkpoints.requireTrainer(opened, begun));
+  return night;
 }
 
 async function train(night: Night, input: TrainInput): Promise<void> {

@@ -1,6 +1,7 @@
 import {
   ChildWorkflowCancellationType,
   executeChild,
+  log,
   ParentClosePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -15,6 +16,8 @@ import * as names from '../names';
 import { type CheckpointRef, describePolicy, readCheckpointId } from '../names';
 import type { CycleMetrics } from '../records';
 import type { TrainingSettings } from '../config/resolve';
+import type { LeftOut } from '../trainer-contract';
+import { policyWithout } from './policy-servers';
 import type { NightControl } from './messages';
 
 const HOUR_MS = 3_600_000;
@@ -91,7 +94,7 @@ export class Night {
 
   /** Runs a group as a child workflow at a low priority, which its activities inherit: waiting users go first. */
   private async playGroup(share: BudgetShare, options: GroupOptions): Promise<GroupResult> {
-    const { settings } = this.state.opened;
+    const { settings } = this;
     // Trials on held-out questions may run after the night's time is used up.
     const wallClockMs = options.purpose === 'training' ? this.remainingMs() : MAX_WALL_CLOCK_MS;
     const input = this.tracedInput(options, { nanoUsd: share.nanoUsd, wallClockMs });
@@ -179,6 +182,24 @@ export class Night {
     this.state = { ...this.state, warning };
   }
 
+  /** Notes which policy servers are not sampled from until the next checkpoint is published. */
+  leaveOut(leftOut: LeftOut = []): void {
+    const before = new Set(this.describeLeftOut());
+    this.state = { ...this.state, leftOut };
+    for (const sentence of this.describeLeftOut()) if (!before.has(sentence)) log.warn(sentence);
+  }
+
+  private describeLeftOut(): string[] {
+    const { leftOut = [] } = this.state;
+    return leftOut.map(({ server, why }) => `the policy server ${server} is left out: ${why}`);
+  }
+
+  /** The night's settings, with the policy servers that can be used. */
+  get settings(): TrainingSettings {
+    const { settings } = this.state.opened;
+    return { ...settings, policy: policyWithout(settings.policy, this.state.leftOut) };
+  }
+
   neededWith(checkpoint: CheckpointRef): readonly CheckpointRef[] {
     const { begun, best } = this.state;
     const held = best === null ? null : readCheckpointId(best.checkpoint);
@@ -204,7 +225,8 @@ export class Night {
   }
 
   progress(): NightProgress {
-    const { opened, done, spentNanoUsd, startedAt, rewards, best, warning } = this.state;
+    const { opened, done, spentNanoUsd, startedAt, rewards, best } = this.state;
+    const warnings = [this.state.warning, ...this.describeLeftOut()].filter((each) => each !== null);
     const { date: night, ...cycles } = opened.night;
     return {
       night,
@@ -213,7 +235,7 @@ export class Night {
       spentNanoUsd,
       rewards,
       best,
-      warning,
+      warning: warnings.length === 0 ? null : warnings.join(' '),
       trainRun: opened.settings.trainRun,
       status: this.status(),
       phase: this.phase,

@@ -136,7 +136,8 @@ function isLearnable({ rewards, outcomes, baselines }: GroupRound, { keepFlat, r
  */
 export async function requirePlans(night: Night): Promise<void> {
   const { opened, writer } = night.state;
-  const { settings, night: claimed } = opened;
+  const { settings } = night;
+  const { night: claimed } = opened;
   const { minFormatRate, questions } = settings;
   if (!minFormatRate || opened.done > 0) return;
   night.phase = 'are there plans?';

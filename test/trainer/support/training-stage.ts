@@ -49,8 +49,9 @@ export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> 
     }),
   });
   // A lesson may place a proxy before the server.
-  const server = lesson.training?.policy?.baseUrl ?? policyUrl;
-  const allowed = ['--task-queue', trainerQueue, '--allow-server', server, '--export-root', tmpdir()];
+  const servers = [lesson.training?.policy?.baseUrl ?? policyUrl].flat();
+  const allowed = ['--task-queue', trainerQueue, '--export-root', tmpdir()];
+  for (const server of servers) if (server !== undefined) allowed.push('--allow-server', server);
   const trainer = await runPython('worker', [...places, ...allowed], {
     TEMPORAL_ADDRESS: stage.temporal.address,
   });

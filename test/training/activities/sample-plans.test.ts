@@ -15,6 +15,7 @@ import {
 import { questionSetKey } from '../../../src/evaluation/definitions';
 import { asPolicyFailure, POLICY_FAILURES } from '../../../src/training/policy/errors';
 import { writeManifest } from '../../../src/training/policy/serving';
+import { samplesKey } from '../../../src/training/store-keys';
 import { aManifest } from '../../support/a-manifest';
 import { startScriptedPolicy } from '../../support/scripted-policy';
 import { type Listening, serve } from '../../support/serve';
@@ -269,5 +270,50 @@ describe('a server that never answers', () => {
       activity.cancel('CANCELLED');
     });
     await expect(sample({}, activity)).rejects.toMatchObject({ name: 'CancelledFailure' });
+  });
+});
+
+describe('with a second server', () => {
+  const other = useEach(() => startScriptedPolicy('nightly-000001'));
+  const probe = { tokenIds: [1, 2, 3], logprobs: [-1, -1], tolerance: 1e-4 };
+
+  beforeEach(async () => {
+    await writeManifest(store, aManifest({ probe }));
+    request = { ...request, policy: { ...request.policy, baseUrl: [policy.baseUrl, other.baseUrl] } };
+  });
+
+  const asked = (): number[] => [policy, other].map((each) => each.bodiesTo('/tokenize').length);
+  const attempt = (number: number): MockActivityEnvironment =>
+    new MockActivityEnvironment({ attempt: number });
+
+  test('groups are dealt out to both', async () => {
+    for (const draw of [0, 1, 2]) await sample({ draw });
+    expect(asked()).toEqual([2, 1]);
+  });
+
+  test('samples of other weights are not kept, and the next attempt asks the other server', async () => {
+    policy.promptLogprob = -1.25;
+    const failure = { type: POLICY_FAILURES.unavailable, nonRetryable: false };
+    await expect(sample({ draw: 0 })).rejects.toMatchObject(failure);
+    expect(await readSamples(store, samplesKey({ ...request, draw: 0 }))).toBeNull();
+    await sample({ draw: 0 }, attempt(2));
+    expect(asked()).toEqual([1, 1]);
+  });
+
+  test('if all serve other weights, the last one asked is named', async () => {
+    policy.promptLogprob = other.promptLogprob = -1.25;
+    await expect(sample({ draw: 0 }, attempt(2))).rejects.toMatchObject({
+      type: POLICY_FAILURES.otherWeights,
+      nonRetryable: true,
+      message: `the policy server ${other.baseUrl} gives log-probabilities of nightly-000001 that differ from the trainer's by 0.250, over the tolerance of 0.0001: it serves other weights than nightly/000001/model. Unload the model there, or restart the server; its samples were not used.`,
+    });
+  });
+
+  test('a server that sleeps on is woken before it samples', async () => {
+    policy.answerOnce('/is_sleeping', { status: 200, body: '{"is_sleeping":true}' });
+    await sample({ draw: 0, policy: { ...request.policy, sleepDuringUpdate: true } });
+    expect(policy.requests.map(({ path }) => path)).toEqual([
+      ...['/is_sleeping', '/wake_up', '/tokenize', '/v1/completions', '/v1/completions'],
+    ]);
   });
 });

@@ -78,7 +78,9 @@ class Record:
 
 def identity_of(job: str, request: Any) -> str:
     """Returns the SHA-256 of a request; its files count by their SHA-256, not by their keys."""
-    text = json.dumps([job, _without_keys(request)], sort_keys=True, separators=(",", ":"))
+    # Which servers sleep meanwhile does not change what is made.
+    asked = {name: value for name, value in request.items() if name != "asleep"}
+    text = json.dumps([job, _without_keys(asked)], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -127,6 +129,7 @@ def describe(target: CheckpointName, record: Record, replayed: bool) -> JsonObje
             "weightsSha256": record.weightsSha256,
             "tokenizerSha256": record.tokenizerSha256,
             "vocabulary": record.vocabulary,
+            "probe": asdict(record.probe),
         },
         "replayed": replayed,
         **record.outcome,

@@ -19,6 +19,9 @@ class FetchingService:
         self.routes: dict[str, Handler] = {
             "GET /v1/models": self._pass_on,
             "POST /tokenize": self._pass_on,
+            "GET /is_sleeping": self._pass_on,
+            "POST /sleep": self._pass_on,
+            "POST /wake_up": self._pass_on,
             "POST /v1/completions": self._pass_on,
             "POST /v1/load_lora_adapter": self._load,
             "POST /v1/unload_lora_adapter": self._unload,

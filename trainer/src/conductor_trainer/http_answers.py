@@ -184,10 +184,13 @@ class Relay:
         """Forwards a request, or `body` instead of its own. Raises `ApiError` 503 if it fails."""
         content = await request.body() if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-        path = request.url.path
+        path, query = request.url.path, request.url.query
         try:
             answer = await self._client.request(
-                request.method, url + path, content=content, headers=headers
+                request.method,
+                f"{url}{path}?{query}" if query else url + path,
+                content=content,
+                headers=headers,
             )
         except httpx.TransportError as error:
             raise ApiError(

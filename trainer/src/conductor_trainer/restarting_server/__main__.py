@@ -15,7 +15,8 @@ def main() -> None:
 def _serve(options: argparse.Namespace) -> None:
     listening = listen(options.host, options.port)
     from conductor_trainer.http_answers import locate_of, serve
-    from conductor_trainer.restarting_server.service import InnerServer, RestartingService
+    from conductor_trainer.restarting_server.inner import InnerServer
+    from conductor_trainer.restarting_server.service import RestartingService
 
     inner = InnerServer(
         options.command,

@@ -1,43 +1,38 @@
-"""Serves whole models by name: the server behind this one holds one, and restarts for another."""
+"""Serves whole models by name: the server behind this one holds one, and changes to another.
+
+vLLM takes other weights while it runs, if it was started with VLLM_SERVER_DEV_MODE=1. A server that
+does not, or fails to, is restarted.
+"""
 
 import asyncio
+import json
 from asyncio import Event
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Hashable, Sequence
+from collections.abc import AsyncIterator, Hashable
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from conductor_trainer import http_answers as answers
-from conductor_trainer.http_answers import ApiError, Body, Handler, Locate, Relay, read_text
-from conductor_trainer.restarting_server.guard import GuardedProcess
-from conductor_trainer.starting import free_port
-
-_BETWEEN_LOOKS = 0.2
-"""Seconds between health checks; negligible next to the time a server takes to start."""
-
-
-@dataclass(frozen=True, eq=False)
-class WholeModel:
-    """A named folder. Each load makes a new instance, since the folder's model may have changed."""
-
-    name: str
-    folder: Path
+from conductor_trainer.http_answers import ApiError, Body, Handler, Relay, read_text
+from conductor_trainer.restarting_server.inner import InnerServer, WholeModel
 
 
 class RestartingService:
-    def __init__(self, inner: "InnerServer") -> None:
+    def __init__(self, inner: InnerServer) -> None:
         self._inner = inner
         self._turns = Turns()
         self._models: dict[str, WholeModel] = {}
         self._relay = Relay()
+        self._sleeping: Event | None = None
         self.routes: dict[str, Handler] = {
             "GET /v1/models": self._list,
             "POST /tokenize": self._pass_on,
+            "GET /is_sleeping": self._tell_sleep,
+            "POST /sleep": self._sleep,
+            "POST /wake_up": self._wake,
             "POST /v1/completions": self._pass_on,
             "POST /v1/load_lora_adapter": self._load,
             "POST /v1/unload_lora_adapter": self._unload,
@@ -92,94 +87,38 @@ class RestartingService:
             if await request.is_disconnected():
                 # A request whose client has gone must not restart the server.
                 return {}
-            return await self._relay.send(await self._inner.serve(model), request)
+            url, own = await self._inner.serve(model)
+            reply = await self._relay.send(url, request, {**body, "model": own})
+            return _renamed(reply, own, name)
+
+    async def _tell_sleep(self, _body: Body, _request: Request) -> Body:
+        return {"is_sleeping": self._sleeping is not None}
+
+    async def _sleep(self, _body: Body, _request: Request) -> Body:
+        """Ends the server behind, which frees its GPU; requests wait until this one is woken."""
+        self._sleeping = self._sleeping or self._turns.ask(self)
+        await self._sleeping.wait()
+        await self._inner.close()
+        return {"status": "sleeping"}
+
+    async def _wake(self, _body: Body, _request: Request) -> Body:
+        sleeping, self._sleeping = self._sleeping, None
+        if sleeping is not None:
+            await sleeping.wait()
+            self._turns.leave()
+        return {"status": "awake"}
 
 
-class InnerServer:
-    """The server behind this one: the command, run for one model at a time."""
-
-    def __init__(
-        self, command: Sequence[str], *, start_limit: float, grace: float, locate: Locate
-    ) -> None:
-        """`command` contains `{model}`, `{folder}` and `{port}`; both times are in seconds."""
-        self._command = command
-        self.locate = locate
-        self._start_limit = start_limit
-        self._grace = grace
-        self._process: GuardedProcess | None = None
-        self._model: WholeModel | None = None
-        self._start: asyncio.Task[str] | None = None
-
-    async def serve(self, model: WholeModel) -> str:
-        """Returns the model's URL once it is served. Raises `ApiError`, 503 if the start fails.
-
-        Concurrent callers must ask for the same model. All that wait for a start get its failure; a
-        later caller starts it again.
-        """
-        is_over = self._start is None or (self._start.done() and not self._is_running())
-        if self._model is not model or is_over:
-            self._model = model
-            self._start = asyncio.create_task(self._start_anew(model))
-        assert self._start is not None
-        return await asyncio.shield(self._start)
-
-    async def close(self) -> None:
-        """Stops the server, even while it is starting."""
-        if self._start is not None:
-            self._start.cancel()
-        await self._stop()
-
-    def _is_running(self) -> bool:
-        return self._process is not None and self._process.status() is None
-
-    async def _start_anew(self, model: WholeModel) -> str:
-        await self._stop()
-        with ExitStack() as stack:
-            folder = await asyncio.to_thread(stack.enter_context, self.locate(model.folder))
-            port = free_port()
-            fields = {"{model}": model.name, "{folder}": str(folder), "{port}": str(port)}
-            command = [_fill(word, fields) for word in self._command]
-            self._process = GuardedProcess(command, self._grace)
-            url = f"http://127.0.0.1:{port}"
-            problem = await self._wait_until_ready(self._process, url)
-        if problem is None:
-            return url
-        last_words = await self._stop()
-        raise ApiError(
-            503,
-            f"The server for `{model.name}` {problem}. The next request restarts it. Its last "
-            f"output: {last_words or 'none'}",
-        )
-
-    async def _wait_until_ready(self, process: GuardedProcess, url: str) -> str | None:
-        try:
-            async with asyncio.timeout(self._start_limit), httpx.AsyncClient(trust_env=False) as it:
-                while not await _is_healthy(it, url):
-                    status = process.status()
-                    if status is not None:
-                        return f"ended with status {status}"
-                    await asyncio.sleep(_BETWEEN_LOOKS)
-        except TimeoutError:
-            return f"was not ready after {self._start_limit:g} s"
-        return None
-
-    async def _stop(self) -> str:
-        process, self._process = self._process, None
-        return "" if process is None else await asyncio.to_thread(process.stop)
-
-
-def _fill(word: str, fields: dict[str, str]) -> str:
-    """Replaces fields as plain text, since a command may hold JSON, which has braces of its own."""
-    for name, value in fields.items():
-        word = word.replace(name, value)
-    return word
-
-
-async def _is_healthy(client: httpx.AsyncClient, url: str) -> bool:
+def _renamed(reply: Response, own: str, asked: str) -> Response:
+    """Returns a reply under the name that was asked for, since the server behind knows one name."""
+    if own == asked:
+        return reply
     try:
-        return (await client.get(f"{url}/health")).is_success
-    except httpx.TransportError:
-        return False
+        said = json.loads(bytes(reply.body))
+    except ValueError:
+        return reply
+    is_own = isinstance(said, dict) and said.get("model") == own
+    return JSONResponse({**said, "model": asked}, reply.status_code) if is_own else reply
 
 
 class Turns:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -15,11 +15,10 @@ from conductor_trainer.checkpoint import describe, identity_of, require_same
 from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.contract import CheckpointName, JsonObject, StoredBytes, check_request
 from conductor_trainer.disk import Sizes, require_space
-from conductor_trainer.errors import BadRequest, ServerUnavailable, TrainerError
+from conductor_trainer.errors import BadRequest, TrainerError
 from conductor_trainer.step.messages import Report
 from conductor_trainer.step.runner import StepRunner
-from conductor_trainer.worker.publish import publish, require_processed, retire
-from conductor_trainer.worker.same_prompts import require_same_prompts
+from conductor_trainer.worker.publish import asleep, publish, require_servers, retire
 
 _HEARTBEAT_SECONDS = 3.0
 
@@ -145,15 +144,11 @@ class TrainerActivities:
             return None if prompts is None else files.enter_context(self._fetch(prompts))
 
         async with self._ready(hold) as (file, report):
-            found = await self._steps.run("preflight", request, file, report)
+            found = await self._run("preflight", request, file, report)
             sizes = Sizes(**found["sizes"])
             await asyncio.to_thread(require_space, self._cache, sizes, request.get("cycles", 1))
             stored = await asyncio.to_thread(self._cache.require, checkpoint)
-            with suppress(ServerUnavailable):
-                # Whoever samples waits for it; the next checkpoint's publication checks it, too.
-                await require_processed(stored.record, checkpoint, servers)
-                await require_same_prompts(stored.record, checkpoint, servers, found["prompts"])
-            return {}
+            return {"leftOut": await require_servers(stored.record, request, found["prompts"])}
 
     @_activity("conductor.trainer.update")
     async def update(self, request: Any) -> Any:
@@ -183,14 +178,14 @@ class TrainerActivities:
             return files.enter_context(self._fetch(request["batch"]))
 
         async with self._ready(hold) as (batch, report):
-            return await self._steps.run("score", request, batch, report)
+            return await self._run("score", request, batch, report)
 
     @_activity("conductor.trainer.export")
     async def export(self, request: Any) -> Any:
         folder = self._allowed.export_folder(request["directory"])
         async with self._ready(self._hold(request["checkpoint"])) as (_, report):
             asked = {**request, "directory": str(folder)}
-            return await self._steps.run("export", asked, None, report)
+            return await self._run("export", asked, None, report)
 
     @_activity("conductor.trainer.publish")
     async def publish(self, request: Any) -> Any:
@@ -212,6 +207,13 @@ class TrainerActivities:
         """Removes old checkpoints from local disk; `forgetCheckpoints` covers the artifacts."""
         async with _heartbeats("collecting"):
             return await asyncio.to_thread(self._cache.collect, request)
+
+    async def _run(self, job: str, request: Any, file: Path | None, report: Report) -> JsonObject:
+        """Runs a step while the servers that share its GPU sleep."""
+        servers = request.get("asleep", [])
+        self._allowed.check_servers(servers)
+        async with asleep(servers):
+            return await self._steps.run(job, request, file, report)
 
     def _hold(self, checkpoint: CheckpointName) -> Hold:
         return lambda files: files.enter_context(self._cache.held(checkpoint))
@@ -245,7 +247,7 @@ class TrainerActivities:
 
         async with self._ready(hold_all) as ((file, is_made), report):
             if not is_made:
-                await self._steps.run(job, request, file, report)
+                await self._run(job, request, file, report)
             report("keeping")
             record = await asyncio.to_thread(self._cache.keep, target)
             require_same(record, target, identity)

@@ -1,27 +1,24 @@
-"""Loads checkpoints into policy servers (vLLM, or the one for CPUs), and unloads them."""
+"""Loads checkpoints into policy servers, unloads them, and has servers sleep during a step."""
 
+import asyncio
 import re
-from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass
 
 import httpx
 
-from conductor_trainer.checkpoint import Probe, Record
-from conductor_trainer.contract import TEMPLATE_VARIABLES, CheckpointName, JsonObject
-from conductor_trainer.errors import ProbeFailed, ServerRefused, ServerUnavailable
+from conductor_trainer.checkpoint import Record
+from conductor_trainer.contract import CheckpointName, JsonObject
+from conductor_trainer.errors import ProbeFailed, ServerUnavailable, TrainerError
+from conductor_trainer.worker.policy_server import PolicyServer
+from conductor_trainer.worker.same_prompts import require_same_prompts
 
-_TIMEOUT = httpx.Timeout(300.0, connect=10.0)
-"""A running server accepts connections quickly, but may read gigabytes from a shared disk."""
+_LAG = 60.0
+"""Seconds that other servers get to load a checkpoint once the first one has it."""
 
-_UNTOUCHED = {"top_p": 1, "top_k": -1, "repetition_penalty": 1}
-"""vLLM takes omitted parameters from the model's `generation_config.json`."""
-
-_TOKENIZE = "/tokenize"
-"""The one route that vLLM serves only outside `/v1`."""
-
-_TELLING = 0.5
-"""Difference of two log-probabilities that rounding cannot halve or double."""
+_LONGEST_REASON = 400
+"""Characters of a reason in a result, which Temporal keeps."""
 
 
 def model_name(checkpoint: CheckpointName) -> str:
@@ -29,39 +26,117 @@ def model_name(checkpoint: CheckpointName) -> str:
     return f"{checkpoint['trainRun']}-{checkpoint['name']}"
 
 
-async def publish(record: Record, request: JsonObject) -> JsonObject:
-    """Loads a checkpoint into servers. Raises `ProbeFailed` if one's results differ too much."""
-    model, folder = model_name(request["checkpoint"]), record.folder
-    gaps = [0.0]
-    async with httpx.AsyncClient() as client:
-        for url in request["servers"]:
-            server = PolicyServer(url, client)
-            await server.load(model, folder)
-            gap = await server.probe(model, record.probe)
-            # Written so that NaN fails.
-            if not gap <= request["tolerance"]:
-                raise ProbeFailed(
-                    f"{url} gives log-probabilities of {model} that differ from the trainer's by "
-                    f"{gap:.3g}, over the tolerance of {request['tolerance']:.3g}: it serves other "
-                    f"weights than {folder}, or uses another precision. Unload the model there if "
-                    "it was loaded from elsewhere, or raise the tolerance."
-                )
-            await server.require_processed(model, record.probe)
-            gaps.append(gap)
+@dataclass(frozen=True)
+class Holding:
+    """Servers that hold a checkpoint, by their gap on the probe, and why the others do not."""
+
+    gaps: dict[str, float]
+    failures: dict[str, TrainerError]
+
+    def left_out(self) -> list[JsonObject]:
+        return [
+            {"server": url, "why": str(error)[:_LONGEST_REASON]}
+            for url, error in self.failures.items()
+        ]
+
+    def require_one(self) -> None:
+        """Raises a server's error if none holds the checkpoint; a passing one if there is any."""
+        if self.gaps or not self.failures:
+            return
+        raise min(self.failures.values(), key=lambda error: not error.retryable)
+
+
+async def publish(record: Record, request: JsonObject, lag: float = _LAG) -> JsonObject:
+    """Loads a checkpoint into servers, and tells which were left out. Raises if all were."""
+    holding = await hold(
+        record, request["checkpoint"], request["servers"], request["tolerance"], lag
+    )
+    holding.require_one()
     chat = {} if record.chat is None else {"chat": asdict(record.chat)}
-    return {"model": model, "logprobGap": max(gaps), **chat}
+    return {
+        "model": model_name(request["checkpoint"]),
+        "logprobGap": max(holding.gaps.values()),
+        "leftOut": holding.left_out(),
+        **chat,
+    }
 
 
-async def require_processed(
-    record: Record, checkpoint: CheckpointName, servers: Sequence[str]
-) -> None:
-    """Raises `ServerRefused` if a server's log-probabilities are not those of its temperature."""
+async def require_servers(
+    record: Record, request: JsonObject, prompts: Sequence[JsonObject]
+) -> list[JsonObject]:
+    """Returns those of a night's servers that cannot be used. Raises if none ever can.
+
+    Each of `prompts` has `messages`, and the trainer's `tokenIds`, which servers must write, too.
+    """
+    servers, tolerance = request.get("servers", []), request.get("tolerance", float("inf"))
+    holding = await hold(record, request["checkpoint"], servers, tolerance, prompts=prompts)
+    if not holding.gaps and any(error.retryable for error in holding.failures.values()):
+        # Whoever samples waits for a server that is away.
+        return []
+    holding.require_one()
+    return holding.left_out()
+
+
+async def hold(
+    record: Record,
+    checkpoint: CheckpointName,
+    servers: Sequence[str],
+    tolerance: float,
+    lag: float = _LAG,
+    prompts: Sequence[JsonObject] = (),
+) -> Holding:
+    """Has each server load a checkpoint and prove it; none is waited for long after the first."""
     model = model_name(checkpoint)
-    async with httpx.AsyncClient() as client:
-        for url in servers:
-            server = PolicyServer(url, client)
-            await server.load(model, record.folder)
-            await server.require_processed(model, record.probe)
+
+    async def prove(server: PolicyServer) -> float:
+        await server.wake()
+        await server.load(model, record.folder)
+        gap = await server.probe(model, record.probe)
+        # Written so that NaN fails.
+        if not gap <= tolerance:
+            raise ProbeFailed(
+                f"{server.url} gives log-probabilities of {model} that differ from the trainer's "
+                f"by {gap:.3g}, over the tolerance of {tolerance:.3g}: it serves other weights "
+                f"than {record.folder}, or uses another precision. Unload the model there if it "
+                "was loaded from elsewhere, or raise the tolerance."
+            )
+        await server.require_processed(model, record.probe)
+        await require_same_prompts(server, model, record.base, prompts)
+        return gap
+
+    return await _ask_all(servers, prove, lag)
+
+
+async def _ask_all(
+    servers: Sequence[str], ask: Callable[[PolicyServer], Awaitable[float]], lag: float
+) -> Holding:
+    gaps: dict[str, float] = {}
+    failures: dict[str, TrainerError] = {}
+
+    async def ask_one(url: str, client: httpx.AsyncClient) -> None:
+        try:
+            gaps[url] = await ask(PolicyServer(url, client))
+        except TrainerError as error:
+            failures[url] = error
+        except (ValueError, LookupError, TypeError, AttributeError) as cause:
+            failures[url] = ServerUnavailable(
+                f"{url} gives an answer that cannot be read ({type(cause).__name__}: {cause}): it "
+                "must have vLLM's /v1/completions with `prompt_logprobs` and `return_token_ids`."
+            )
+
+    async with httpx.AsyncClient() as client, asyncio.TaskGroup() as group:
+        asking = {group.create_task(ask_one(url, client)): url for url in servers}
+        left = set(asking)
+        while left and not gaps:
+            _, left = await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
+        if left:
+            _, left = await asyncio.wait(left, timeout=lag)
+        for task in left:
+            task.cancel()
+            failures[asking[task]] = ServerUnavailable(
+                f"{asking[task]} has not loaded it {lag:g} s after another server had."
+            )
+    return Holding(gaps, {url: failures[url] for url in servers if url in failures})
 
 
 async def retire(request: JsonObject) -> JsonObject:
@@ -69,132 +144,33 @@ async def retire(request: JsonObject) -> JsonObject:
     own = re.compile(rf"{request['trainRun']}-(?:base|warm|warm-[0-9a-f]{{8}}|\d{{6}})")
     kept = {model_name({"trainRun": request["trainRun"], "name": name}) for name in request["keep"]}
     retired: set[str] = set()
-    async with httpx.AsyncClient() as client:
-        for url in request["servers"]:
-            server = PolicyServer(url, client)
-            for model in sorted(await server.models()):
-                if own.fullmatch(model) and model not in kept and await server.unload(model):
-                    retired.add(model)
+
+    async def unload(server: PolicyServer) -> float:
+        for model in sorted(await server.models()):
+            if own.fullmatch(model) and model not in kept and await server.unload(model):
+                retired.add(model)
+        return 0.0
+
+    holding = await _ask_all(request["servers"], unload, _LAG)
+    for error in holding.failures.values():
+        raise error
     return {"retired": sorted(retired)}
 
 
-class PolicyServer:
-    """Client of one server, whose base URL ends in `/v1`."""
+@asynccontextmanager
+async def asleep(servers: Sequence[str]) -> AsyncIterator[None]:
+    """Frees the GPU memory of servers during the block; one that is away occupies none.
 
-    def __init__(self, url: str, client: httpx.AsyncClient) -> None:
-        self._url = url.rstrip("/")
-        self._client = client
-
-    async def models(self) -> list[str]:
-        answer = await self._ask("GET", "/models")
-        return [model["id"] for model in answer.json()["data"]]
-
-    async def load(self, name: str, folder: str) -> None:
-        """Skips a model already served, as a whole one is by vLLM, which loads only adapters."""
-        if name in await self.models():
-            return
-        body = {"lora_name": name, "lora_path": folder}
-        # vLLM answers 500 to every failed load, whether or not a retry could succeed.
-        answer = await self._ask("POST", "/load_lora_adapter", body, allowed=(400, 500))
-        if answer.is_error and "already been loaded" not in answer.text:
-            raise self._refused(answer)
-
-    async def unload(self, name: str) -> bool:
-        """Unloads a model. Returns False if none of that name was loaded."""
-        body = {"lora_name": name}
-        answer = await self._ask("POST", "/unload_lora_adapter", body, allowed=(404,))
-        return answer.is_success
-
-    async def write_prompt(self, model: str, messages: Sequence[JsonObject]) -> list[int]:
-        """Has the server write a prompt by the model's template, as `client.ts` does."""
-        body = {"model": model, "messages": messages, "chat_template_kwargs": TEMPLATE_VARIABLES}
-        body |= {"add_generation_prompt": True, "add_special_tokens": False}
-        answer = await self._ask("POST", _TOKENIZE, body, allowed=(400, 404, 422))
-        if answer.is_error:
-            raise ServerRefused(
-                f"{answer.request.url} answers {_said(answer)} to a prompt of {model}: it must be "
-                "vLLM 0.31 or our own server, with the trainer's chat template of this model."
-            )
-        return answer.json()["tokens"]
-
-    async def probe(self, model: str, probe: Probe) -> float:
-        """Returns the largest gap between the server's and the trainer's log-probabilities."""
-        body = {"model": model, "prompt": probe.tokenIds, "max_tokens": 1, "prompt_logprobs": 0}
-        body |= {"temperature": 1, **_UNTOUCHED}
-        answer = await self._ask("POST", "/completions", body)
-        scores = answer.json()["choices"][0].get("prompt_logprobs")
-        if not isinstance(scores, list) or len(scores) != len(probe.tokenIds):
-            raise ProbeFailed(
-                f"{self._url} returns no log-probabilities of a prompt: it must support vLLM's API."
-            )
-        following = zip(probe.tokenIds[1:], scores[1:], probe.logprobs, strict=True)
-        return max(abs(each[str(token)]["logprob"] - own) for token, each, own in following)
-
-    async def require_processed(self, model: str, probe: Probe) -> None:
-        """Raises `ServerRefused` if log-probabilities of replies ignore the temperature.
-
-        At half the temperature, those of two tokens must differ by twice as much. If hardly any
-        token but one is likely, nothing can be told.
-        """
-        hardest = min(range(len(probe.logprobs)), key=lambda at: probe.logprobs[at])
-        prompt = probe.tokenIds[: hardest + 1]
-        warm, cold = [await self._first_tokens(model, prompt, each) for each in (1.0, 0.5)]
-        shared = sorted(warm.keys() & cold.keys(), key=lambda token: warm[token])
-        if not shared:
-            return
-        usual, halved = (each[shared[-1]] - each[shared[0]] for each in (warm, cold))
-        if usual > _TELLING and halved < 1.5 * usual:
-            raise ServerRefused(
-                f"{self._url} gives log-probabilities that ignore the temperature: two tokens "
-                f"differ by {usual:.3g} at temperature 1, and by {halved:.3g} at 0.5, where it "
-                "must be twice as much. Weights and checks would be wrong: start vLLM with "
-                "--logprobs-mode=processed_logprobs."
-            )
-
-    async def _first_tokens(
-        self, model: str, prompt: Sequence[int], temperature: float
-    ) -> dict[int, float]:
-        """Samples the token after a prompt many times; returns the log-probability of each."""
-        body = {"model": model, "prompt": [*prompt], "n": 64, "seed": 1, "max_tokens": 1}
-        body |= {"temperature": temperature, "logprobs": 0, "return_token_ids": True, **_UNTOUCHED}
-        answer = await self._ask("POST", "/completions", body)
+    If this process dies inside, whoever publishes or samples next wakes them.
+    """
+    async with httpx.AsyncClient() as client:
+        all_servers = [PolicyServer(url, client) for url in servers]
         try:
-            return {
-                choice["token_ids"][0]: choice["logprobs"]["token_logprobs"][0]
-                for choice in answer.json()["choices"]
-            }
-        except (ValueError, LookupError, TypeError) as cause:
-            raise ServerUnavailable(
-                f"{self._url}/completions gives an answer that cannot be read "
-                f"({type(cause).__name__}: {cause}): it must be vLLM 0.31 or our own server."
-            ) from cause
-
-    async def _ask(
-        self, method: str, path: str, body: Any = None, *, allowed: Sequence[int] = ()
-    ) -> httpx.Response:
-        url = self._url.removesuffix("/v1") if path == _TOKENIZE else self._url
-        try:
-            answer = await self._client.request(method, url + path, json=body, timeout=_TIMEOUT)
-        except httpx.TransportError as error:
-            raise ServerUnavailable(
-                f"The policy server {self._url} cannot be reached ({type(error).__name__}): "
-                "check that it is running, and that `training.policy.baseUrl` is right from here."
-            ) from error
-        if answer.is_success or answer.status_code in allowed:
-            return answer
-        if answer.status_code >= 500 or answer.status_code == 429:
-            raise ServerUnavailable(f"{self._url}{path} answers {_said(answer)}.")
-        raise self._refused(answer)
-
-    def _refused(self, answer: httpx.Response) -> ServerRefused:
-        return ServerRefused(
-            f"{answer.request.url} answers {_said(answer)}. Our own servers need the trainer's "
-            "--artifacts and a --checkpoints folder. A vLLM must be started with "
-            "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora behind "
-            "`temporal-conductor-trainer fetching-server`, or, for whole models, by its "
-            "`restarting-server`, which restarts it for each."
-        )
-
-
-def _said(answer: httpx.Response) -> str:
-    return f"{answer.status_code}: {answer.text[:500]}"
+            for server in all_servers:
+                with suppress(ServerUnavailable):
+                    await server.sleep()
+            yield
+        finally:
+            for server in all_servers:
+                with suppress(ServerUnavailable):
+                    await server.wake()
