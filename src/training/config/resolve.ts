@@ -29,7 +29,7 @@ export function resolveTraining(
   const verifier = resolveVerifier(config, new Date());
   const { questions, slots, temperature, budget } = training;
   const { unparseable, parseable, correct, costWeight, lengthWeight } = training.reward;
-  const { timeout, patience, ...policy } = training.policy;
+  const { timeout, patience, serve: _, ...policy } = training.policy;
   const tolerance = TOLERANCE[training.trainer.device];
   return {
     ...training,

@@ -1,0 +1,119 @@
+import { join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Client, Connection } from '@temporalio/client';
+import { SqliteStore } from '../../src/store/sqlite-store';
+import { readNights, type TrainedNight } from '../../src/training/activities/records';
+import { runCommand, startUp } from '../demo/town';
+import { timed } from '../plain/run-course';
+import { readWhole, readWord } from '../support/options';
+import { startWorld } from '../world/simulate';
+import { layOut, NIGHT_WORLD } from './layout';
+
+// Nights by the product's own commands, all processes of `train up` included, in a simulated world without a key:
+//   npm run learn -- night [--serve vllm|cpu] [--device cpu|cuda] [--model tiny|smollm2|FOLDER] [--cycles 2]
+//                          [--minutes 9] [--seed 0] [--folder DIR]
+// Stops after some minutes wherever it is; the same command goes on from there, and begins the next night after one.
+
+const RUN = 'night';
+const FIRST_DATE = '2026-01-10';
+const POLL_MS = 1_000;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      serve: { type: 'string', default: 'cpu' },
+      device: { type: 'string', default: 'cpu' },
+      model: { type: 'string', default: 'tiny' },
+      cycles: { type: 'string', default: '2' },
+      minutes: { type: 'string', default: '9' },
+      seed: { type: 'string', default: '0' },
+      folder: { type: 'string' },
+    },
+  });
+  const wish = {
+    seed: readWhole('--seed', values.seed),
+    serve: readWord('--serve', values.serve, ['vllm', 'cpu']),
+    device: readWord('--device', values.device, ['cpu', 'cuda']),
+    model: values.model,
+    cycles: readWhole('--cycles', values.cycles),
+  };
+  const folder = resolve(values.folder ?? `night-${values.model.replaceAll('/', '-')}-${wish.serve}-${wish.seed}`);
+  const deadline = performance.now() + 60_000 * readWhole('--minutes', values.minutes);
+  const tell = timed();
+  const world = await startWorld({ world: NIGHT_WORLD, seed: wish.seed, port: await layOut(folder, wish) });
+  try {
+    const up = await startUp(folder, 'train', 'up');
+    try {
+      tell(`"train up" is ready in ${folder}; Temporal's web page is ${up.webPage}`);
+      const night = await Promise.race([spendNight(folder, up.address, { deadline, tell }), up.lost.then(failed)]);
+      tell(
+        night === null
+          ? 'time is up: the same command goes on from here'
+          : `gate: ${night.decision ?? 'it decided nothing'}`,
+      );
+    } finally {
+      await up.stop();
+    }
+  } finally {
+    await world.close();
+  }
+}
+
+function failed(how: string): never {
+  throw new Error(`"temporal-conductor train up" ${how}`);
+}
+
+/** Follows the night under way, or begins one; null if the time is up before it is over. */
+async function spendNight(
+  folder: string,
+  address: string,
+  { deadline, tell }: { readonly deadline: number; readonly tell: (line: string) => void },
+): Promise<TrainedNight | null> {
+  const store = new SqliteStore(join(folder, '.conductor', 'store.db'));
+  const before = await readNights(store, RUN);
+  const last = before.at(-1);
+  const isUnderWay = last !== undefined && last.closedAt === null;
+  const date = isUnderWay ? last.date : dateOf(before.length);
+  // A night that another run left under way goes on by itself, unless it failed.
+  await runCommand(folder, ['train', 'start', '--date', date]).catch(() => undefined);
+  tell(`the night of ${date} ${isUnderWay ? 'goes on' : 'begins'}`);
+  const connection = await Connection.connect({ address });
+  try {
+    const ended = new Client({ connection }).workflow.getHandle(`train-${RUN}`).result();
+    let told = isUnderWay ? last.cycles.length : 0;
+    for (let isOver = false; !isOver && performance.now() < deadline;) {
+      isOver = await Promise.race([ended.then(() => true), setTimeout(POLL_MS, false)]);
+      const night = (await readNights(store, RUN)).find((each) => each.date === date);
+      for (const cycle of night?.cycles.slice(told) ?? []) tell(describeCycle(cycle));
+      told = night?.cycles.length ?? told;
+      if (isOver) return night ?? null;
+    }
+    return null;
+  } finally {
+    await connection.close();
+  }
+}
+
+function dateOf(nights: number): string {
+  const date = new Date(FIRST_DATE);
+  date.setUTCDate(date.getUTCDate() + nights);
+  return date.toISOString().slice(0, 10);
+}
+
+function describeCycle({ cycle, rewardMean, formatRate, update, times }: TrainedNight['cycles'][number]): string {
+  const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+  const gaps =
+    update === null
+      ? 'no update'
+      : `log-probabilities off by ${update.logprobGap.toExponential(1)} at most, ${update.samplerGap.toExponential(1)} on average`;
+  return (
+    `cycle ${cycle}: reward ${rewardMean.toFixed(3)}, plans ${formatRate.toFixed(2)}, ${gaps}; ` +
+    `${seconds(times.whole)}: sampling ${seconds(times.sampling)}, update ${seconds(times.update)}, publishing ${seconds(times.publish)}`
+  );
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+});

@@ -1,0 +1,94 @@
+import { createServer } from 'node:http';
+import { resolve } from 'node:path';
+import { codeOf, UsageError } from '../../errors';
+import { listen } from '../../network/listen';
+import type { TrainingConfig } from '../../training/config';
+import type { Supervised } from '../kit/supervise';
+import { say } from '../kit/terminal';
+import { findVllm, starting, type TrainerPrograms } from './find-python';
+import { askHealth } from './night-parts';
+
+type Serving = NonNullable<TrainingConfig['policy']['serve']>;
+
+/**
+ * Returns the policy server that is missing at an address of this machine, if it can be started: vLLM where the
+ * configuration says so, else ours for CPUs. @throws UsageError if vLLM cannot be started
+ */
+export async function policyServersOf(
+  training: TrainingConfig,
+  programs: TrainerPrograms,
+): Promise<Supervised[]> {
+  const { baseUrl, serve } = training.policy;
+  const { hostname, port } = new URL(baseUrl);
+  const isHere = ['127.0.0.1', 'localhost'].includes(hostname);
+  const answers = (await askHealth(baseUrl, 2_000))?.ok === true;
+  if (answers || !isHere || (serve === undefined && training.trainer.device !== 'cpu')) {
+    const missing = answers ? '' : ', where nothing answers yet: start vLLM there, see docs/gpu.md';
+    say(`Policies    ${baseUrl}, a server that was started elsewhere${missing}`);
+    return [];
+  }
+  const address = ['--host', hostname, '--port', port === '' ? '80' : port];
+  if (serve === undefined) {
+    const line = `Policies    ${baseUrl}, on this machine's processor`;
+    return [{ name: 'policy server', start: starting(programs, 'policy-server', training, address, { line }) }];
+  }
+  await requireFreeAddress(baseUrl);
+  const command = [findVllm(), ...vllmOptions(training, serve)];
+  const program = training.trainer.tuning.kind === 'lora' ? 'fetching-server' : 'restarting-server';
+  const env = {
+    VLLM_ALLOW_RUNTIME_LORA_UPDATING: '1',
+    HF_HUB_OFFLINE: '1',
+    ...(serve.gpus && { CUDA_VISIBLE_DEVICES: serve.gpus.join(',') }),
+  };
+  const line = `Policies    ${baseUrl}, vLLM ${placeOf(training, serve)}`;
+  return [
+    { name: 'policy server', start: starting(programs, program, training, address, { line, env, command }) },
+  ];
+}
+
+/** Ends a command before vLLM has loaded for a minute. @throws UsageError */
+async function requireFreeAddress(baseUrl: string): Promise<void> {
+  const { hostname, port } = new URL(baseUrl);
+  const tried = await listen(createServer(), Number(port || 80), hostname).catch((cause: unknown) => {
+    if (codeOf(cause) !== 'EADDRINUSE') throw cause;
+    throw new UsageError(
+      `${baseUrl} is taken by a program that is no policy server, so vLLM cannot be started there: stop that program, or ` +
+        'name another port in training.policy.baseUrl',
+      { cause },
+    );
+  });
+  await tried.close();
+}
+
+/** Ranks that vLLM has room for. */
+const RANKS = [1, 8, 16, 32, 64, 128, 256, 320, 512] as const;
+
+/** Adapters that one batch of vLLM may mix: those of the night, of its gate and of users. */
+const MOST_ADAPTERS = 4;
+
+/** Returns the options of vLLM's server that a night needs; `{port}`, `{folder}` and `{model}` are filled in later. */
+function vllmOptions({ base, policy, trainer }: TrainingConfig, { gpus, memoryShare }: Serving): string[] {
+  const { tuning, device, precision } = trainer;
+  const model =
+    tuning.kind === 'lora' && base.kind === 'folder'
+      ? [
+          ['--model', resolve(base.path), '--enable-lora', '--max-loras', `${MOST_ADAPTERS}`],
+          ['--max-lora-rank', `${RANKS.find((rank) => rank >= tuning.rank) ?? tuning.rank}`],
+        ].flat()
+      : ['--model', '{folder}', '--served-model-name', '{model}'];
+  return [
+    ['-m', 'vllm.entrypoints.openai.api_server', ...model],
+    ['--host', '127.0.0.1', '--port', '{port}', '--dtype', precision],
+    ['--max-model-len', `${policy.maxPromptTokens + policy.maxOutputTokens}`],
+    ['--logprobs-mode', 'processed_logprobs', '--gpu-memory-utilization', `${memoryShare}`],
+    ['--tensor-parallel-size', `${gpus?.length ?? 1}`],
+    // On a processor, compiling takes minutes and gains little.
+    device === 'cpu' ? ['--enforce-eager'] : [],
+  ].flat();
+}
+
+function placeOf({ trainer }: TrainingConfig, { gpus, memoryShare }: Serving): string {
+  if (trainer.device === 'cpu') return "on this machine's processor";
+  const cards = gpus === undefined ? 'the first GPU' : `GPU ${gpus.join(', ')}`;
+  return `on ${cards}, with ${Math.round(100 * memoryShare)} % of its memory`;
+}
