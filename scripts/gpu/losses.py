@@ -21,7 +21,7 @@ from conductor_trainer.checkpoint import require_record
 from conductor_trainer.contract import Config
 from conductor_trainer.options import add_device_option, require_device
 from conductor_trainer.starting import start
-from conductor_trainer.worker.steps import StepRunner
+from conductor_trainer.step.runner import StepRunner
 from tiny_run import (
     FULL,
     LORA,

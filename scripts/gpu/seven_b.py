@@ -19,13 +19,13 @@ from transformers import AutoModelForCausalLM, Qwen2Config
 from transformers.utils import logging
 
 from conductor_trainer.contract import Config
-from conductor_trainer.init import init
-from conductor_trainer.memory import Bytes, needed_by_process, needed_to_score, shape_of
 from conductor_trainer.model import train_tokenizer
 from conductor_trainer.options import add_device_option, require_device
 from conductor_trainer.score import score
 from conductor_trainer.starting import start
-from conductor_trainer.update import update
+from conductor_trainer.step.main import perform
+from conductor_trainer.train.init import init
+from conductor_trainer.train.memory import Bytes, needed_by_process, needed_to_score, shape_of
 from policies import PROMPT, QWEN_7B
 from tiny_run import RUN, checkpoint, config_of, update_request, write_batch
 
@@ -88,7 +88,7 @@ def measure(folder: Path, qwen: Qwen2Config, config: Config) -> None:
     def report(phase: str) -> None:
         at[phase] = time.perf_counter()
 
-    made = update(root, update_request(1, "base", config), batch, report)
+    made = perform("update", root, update_request(1, "base", config), batch, report)
     print(f"measured  {most_taken(config['device'])}")
     print(f"check     estimated {in_parts(needed_to_score(shape, config))}", flush=True)
     forget_the_peak(config["device"])

@@ -18,9 +18,9 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 from conductor_trainer.batch import Row, expect, read_batch
 from conductor_trainer.checkpoint import checkpoint_folder, require_record
 from conductor_trainer.contract import CheckpointName, Config, JsonObject
-from conductor_trainer.grpo_config import grpo_config
 from conductor_trainer.model import load_policy, load_tokenizer
-from conductor_trainer.update import update
+from conductor_trainer.step.main import perform
+from conductor_trainer.train.grpo_config import grpo_config
 
 Learn = Callable[[Path, JsonObject, Path], None]
 """Makes a request's checkpoint below a root, from the batch in a file."""
@@ -29,7 +29,7 @@ Seconds = dict[str, float]
 
 
 def by_us(root: Path, request: JsonObject, batch: Path) -> None:
-    update(root, request, batch, lambda _: None)
+    perform("update", root, request, batch, lambda _: None)
 
 
 def by_trl(root: Path, request: JsonObject, batch: Path) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 from conductor_trainer.checkpoint import describe, identity_of, read_record, require_same
 from conductor_trainer.contract import CheckpointName
 from conductor_trainer.errors import TrainerError
-from conductor_trainer.init import BASE
-from conductor_trainer.worker.steps import StepRunner, claim_stdout
+from conductor_trainer.step.runner import StepRunner, claim_stdout
+from conductor_trainer.train.init import BASE
 
 
 def main() -> None:

@@ -12,11 +12,11 @@ import torch.distributed as dist
 from torch.distributed.fsdp._fully_shard._fsdp_param import FSDPParam
 from torch.distributed.tensor import DTensor
 
-from conductor_trainer import record, update
-from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.model import Policy
-from conductor_trainer.record import Made
-from conductor_trainer.step_messages import Report
+from conductor_trainer.step.messages import Report
+from conductor_trainer.train import record, update
+from conductor_trainer.train.grpo_trainer import ExternalGRPOTrainer
+from conductor_trainer.train.record import Made
 
 
 class Measured(ExternalGRPOTrainer):

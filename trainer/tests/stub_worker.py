@@ -3,8 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from conductor_trainer.worker.steps import StepRunner
-from stub_jobs import perform
+from conductor_trainer.step.runner import StepRunner
 
 
 def say(phase: str) -> None:
@@ -12,4 +11,4 @@ def say(phase: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(StepRunner(Path(), perform).run("wait", {}, None, say))
+    asyncio.run(StepRunner(Path(), "stub_jobs:perform").run("wait", {}, None, say))

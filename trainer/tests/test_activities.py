@@ -22,8 +22,8 @@ from conductor_trainer.http_answers import locate_in
 from conductor_trainer.model import logprobs_of
 from conductor_trainer.policy_server.policy_cache import PolicyCache
 from conductor_trainer.policy_server.service import PolicyService
+from conductor_trainer.step.runner import StepRunner
 from conductor_trainer.worker.activities import Allowed, TrainerActivities
-from conductor_trainer.worker.steps import StepRunner
 from policies import PROMPT, make_policy
 from serving import serving
 from test_contract import read_golden

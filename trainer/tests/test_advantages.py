@@ -7,7 +7,7 @@ import pytest
 import torch
 from trl.trainer.utils import nanstd
 
-from conductor_trainer.tensors import advantages_of
+from conductor_trainer.train.tensors import advantages_of
 
 REWARDS = [0.0, 0.5, 1.0, 0.5, 0.0, None, 1.0, 1.0]
 GROUPS = ["a"] * 4 + ["b"] * 4

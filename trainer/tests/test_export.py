@@ -8,7 +8,7 @@ from conductor_trainer.checkpoint import Record, require_record
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.export import export
 from conductor_trainer.model import load_model, load_tokenizer
-from conductor_trainer.record import take_probe
+from conductor_trainer.train.record import take_probe
 from tiny_run import FULL, LORA, begin, checkpoint, config_of
 
 

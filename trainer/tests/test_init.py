@@ -7,7 +7,7 @@ import pytest
 
 from conductor_trainer.checkpoint import require_record
 from conductor_trainer.errors import BadRequest, ModelInvalid
-from conductor_trainer.init import init
+from conductor_trainer.train.init import init
 from conductor_trainer.weights import weights_sha256
 from tiny_run import LORA, RUN, TINY, checkpoint, config_of, write_texts
 

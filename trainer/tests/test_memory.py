@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 import measured_update
-from conductor_trainer import init as init_module
-from conductor_trainer import memory
 from conductor_trainer.errors import ModelInvalid, OutOfMemory
-from conductor_trainer.init import init
-from conductor_trainer.memory import (
+from conductor_trainer.train import init as init_module
+from conductor_trainer.train import memory
+from conductor_trainer.train.init import init
+from conductor_trainer.train.launch import launch
+from conductor_trainer.train.memory import (
     Gpu,
     Machine,
     Shape,
@@ -20,8 +21,7 @@ from conductor_trainer.memory import (
     needed_by_process,
     shape_of,
 )
-from conductor_trainer.ranks import run_ranks
-from conductor_trainer.record import Made
+from conductor_trainer.train.record import Made
 from policies import QWEN_7B
 from tiny_run import (
     FULL,
@@ -166,7 +166,7 @@ def test_processes_hold_what_is_reckoned_for_each(tmp_path: Path, tuning: Any) -
     request = update_request(1, "warm", config)
     made = Made(root, tmp_path, "update", "000001", request, f"{RUN}/base/model", 1)
     reckoned = needed_by_process(shape_of(root / made.base, config), config)
-    for told in run_ranks(2, (measured_update.learn, made, batch), lambda _: None):
+    for told in launch(measured_update.learn, (made, batch), 2, lambda _: None):
         for what, held in told["held"].items():
             # Counters of steps, and weights that cannot be halved, are left out.
             assert held == pytest.approx(reckoned[what], rel=0.02), what

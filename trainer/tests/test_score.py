@@ -11,9 +11,9 @@ from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from conductor_trainer.contract import Config, fault_in, validator_of
 from conductor_trainer.errors import BatchInvalid
-from conductor_trainer.memory import LOGITS_AT_ONCE
 from conductor_trainer.model import logprobs_of
 from conductor_trainer.score import score
+from conductor_trainer.train.memory import LOGITS_AT_ONCE
 from tiny_run import (
     SHA,
     begin,

@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-import stub_jobs
 from conductor_trainer.checkpoint import read_record
 from conductor_trainer.errors import StepLost, TrainerError
-from conductor_trainer.worker.steps import StepRunner, gpus_for
+from conductor_trainer.step.runner import StepRunner, gpus_for
 from tiny_run import (
     begin,
     checkpoint,
@@ -32,7 +31,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def stubs(tmp_path: Path) -> StepRunner:
-    return StepRunner(tmp_path, stub_jobs.perform)
+    return StepRunner(tmp_path, "stub_jobs:perform")
 
 
 def ignore(_phase: str) -> None:

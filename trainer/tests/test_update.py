@@ -19,13 +19,13 @@ from conductor_trainer.batch import expect, read_batch
 from conductor_trainer.checkpoint import MOMENTS_FOLDER, TRAINER_FOLDER, require_record
 from conductor_trainer.contract import Config
 from conductor_trainer.errors import BadRequest, BatchInvalid, ModelInvalid, NonFiniteLoss
-from conductor_trainer.grpo_config import grpo_config
-from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.model import load_policy, load_tokenizer, pad_id_of
-from conductor_trainer.ranks import run_ranks
-from conductor_trainer.record import Made, take_probe
-from conductor_trainer.tensors import Tensors, to_tensors
-from conductor_trainer.update import update
+from conductor_trainer.step.main import perform
+from conductor_trainer.train.grpo_config import grpo_config
+from conductor_trainer.train.grpo_trainer import ExternalGRPOTrainer
+from conductor_trainer.train.launch import launch
+from conductor_trainer.train.record import Made, take_probe
+from conductor_trainer.train.tensors import Tensors, to_tensors
 from tiny_run import (
     FULL,
     LORA,
@@ -503,7 +503,7 @@ def test_a_run_that_begins_with_another_runs_checkpoint_begins_its_schedule_anew
     request = update_request(2, "000001", config)
     request["parent"] = {"trainRun": "elsewhere", "name": "000001"}
     batch = write_batch(root, 2, "000001", config, signed(rows, "elsewhere/000001"))
-    update(root, request, batch, lambda _: None)
+    perform("update", root, request, batch, lambda _: None)
     assert require_record(root, checkpoint("000001")).step == 2
     assert require_record(root, checkpoint("000002")).step == 2
 
@@ -603,7 +603,7 @@ def test_no_process_waits_while_the_first_one_writes_the_weights(
     batch = write_batch(root, 1, "warm", config, rows_of_batch(root, "warm", config))
     request = update_request(1, "warm", config)
     made = Made(root, tmp_path, "update", "000001", request, "night/base/model", 1)
-    run_ranks(2, (measured_update.learn_while_the_disk_is_slow, made, batch), lambda _: None)
+    launch(measured_update.learn_while_the_disk_is_slow, (made, batch), 2, lambda _: None)
     assert (made.saved / "model.safetensors").is_file()
     # Each wrote its own half of the moments.
     parts = [*(tmp_path / TRAINER_FOLDER / MOMENTS_FOLDER).iterdir()]

@@ -8,11 +8,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from conductor_trainer import ranks
 from conductor_trainer.checkpoint import require_record
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.model import load_policy, load_tokenizer
-from conductor_trainer.warm_start import IGNORED, ScoredReplies, read_examples, warm_start
+from conductor_trainer.step import main
+from conductor_trainer.train.warm_start import IGNORED, ScoredReplies, read_examples
 from tiny_run import (
     FULL,
     LORA,
@@ -93,7 +93,7 @@ def test_the_same_examples_make_the_same_weights(root: Path, tmp_path: Path) -> 
     path = write_examples(tmp_path / "examples", *examples)
     phases: list[str] = []
     request = warm_start_request(config_of(), name="warm-again")
-    again = warm_start(root, request, path, phases.append)
+    again = main.perform("warmStart", root, request, path, phases.append)
     first = require_record(root, checkpoint("warm"))
     assert again["checkpoint"]["weightsSha256"] == first.weightsSha256
     assert again["loss"] == first.outcome["loss"]
@@ -123,7 +123,7 @@ def test_a_warm_start_of_all_weights_takes_no_adapter_that_has_learned(tmp_path:
         config, weights="all", parent=checkpoint("warm"), name="warm-again"
     )
     with pytest.raises(BadRequest, match="must start from night/base, not from night/warm"):
-        warm_start(tmp_path, request, tmp_path / "examples.jsonl", lambda _: None)
+        main.perform("warmStart", tmp_path, request, tmp_path / "examples.jsonl", lambda _: None)
 
 
 def test_an_update_takes_plans_of_the_checkpoint_before_an_imitation(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_an_update_takes_plans_of_the_checkpoint_before_an_imitation(tmp_path: P
     begin(tmp_path, tmp_path, config)
     rows = rows_of_batch(tmp_path, "warm", config)
     request = warm_start_request(config, parent=checkpoint("warm"), name="000001")
-    warm_start(tmp_path, request, tmp_path / "examples.jsonl", lambda _: None)
+    main.perform("warmStart", tmp_path, request, tmp_path / "examples.jsonl", lambda _: None)
     learn(tmp_path, 2, "000001", config, rows)
     assert require_record(tmp_path, checkpoint("000002")).parent == checkpoint("000001")
 
@@ -141,7 +141,8 @@ def test_a_batch_passes_through_the_model_in_parts(root: Path, tmp_path: Path) -
     example = {"prompt": prompt_of("law"), "completion": reply_of("law", 1)}
     path = write_examples(tmp_path / "examples", *[example] * 8)
     losses = [
-        warm_start(
+        main.perform(
+            "warmStart",
             root,
             warm_start_request(config_of(microBatch=micro), name=f"warm-{micro}", steps=3),
             path,
@@ -156,8 +157,8 @@ def test_a_batch_passes_through_the_model_in_parts(root: Path, tmp_path: Path) -
 def test_two_processes_learn_what_one_learns(
     tmp_path: Path, tuning: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run_ranks, told = ranks.run_ranks, []
-    monkeypatch.setattr(ranks, "run_ranks", lambda *given: told.extend(run_ranks(*given)) or told)
+    launch, told = main.launch, []
+    monkeypatch.setattr(main, "launch", lambda *given: told.extend(launch(*given)) or told)
     config = config_of(tuning=tuning, microBatch=2)
     begin(tmp_path, tmp_path, config)
     examples = [
@@ -165,7 +166,8 @@ def test_two_processes_learn_what_one_learns(
     ]
     path = write_examples(tmp_path / "examples", *examples)
     made = [
-        warm_start(
+        main.perform(
+            "warmStart",
             tmp_path,
             warm_start_request(
                 {**config, "processes": processes}, name=f"by-{processes}", steps=7, batch=6

@@ -42,12 +42,13 @@ def test_the_worker_loads_no_torch() -> None:
 
 def test_what_libraries_print_does_not_disturb_the_lines_of_the_worker() -> None:
     stdout, stderr = run_python(
-        "import asyncio, os, stub_jobs\n"
+        "import asyncio, os\n"
         "from pathlib import Path\n"
-        "from conductor_trainer.worker.steps import StepRunner, claim_stdout\n"
+        "from conductor_trainer.step.runner import StepRunner, claim_stdout\n"
         "say = claim_stdout()\n"
         "os.system('echo a program')\n"
-        "asyncio.run(StepRunner(Path(), stub_jobs.perform).run('print', {}, {}, lambda _: None))\n"
+        "stubs = StepRunner(Path(), 'stub_jobs:perform')\n"
+        "asyncio.run(stubs.run('print', {}, {}, lambda _: None))\n"
         "say({'is': 'ready'})\n"
     )
     assert stdout == '{"is": "ready"}\n'

@@ -11,10 +11,9 @@ from safetensors.torch import load_file
 
 from conductor_trainer.checkpoint import require_record
 from conductor_trainer.contract import CheckpointName, Config
-from conductor_trainer.init import init
 from conductor_trainer.model import load_policy, load_tokenizer
-from conductor_trainer.update import update
-from conductor_trainer.warm_start import warm_start
+from conductor_trainer.step.main import perform
+from conductor_trainer.train.init import init
 
 RUN = "night"
 SHA = "0" * 64
@@ -120,7 +119,7 @@ def begin(root: Path, files: Path, config: Config, **changes: Any) -> None:
         "".join(json.dumps({"prompt": p, "completion": r}) + "\n" for p, r in pairs)
     )
     init(root, {"trainRun": RUN, "base": TINY, "config": config}, write_texts(files))
-    warm_start(root, warm_start_request(config, **changes), examples, lambda _: None)
+    perform("warmStart", root, warm_start_request(config, **changes), examples, lambda _: None)
 
 
 def warm_start_request(config: Config, **changes: Any) -> Any:
@@ -214,4 +213,4 @@ def learn(
     root: Path, cycle: int, parent: str, config: Config, rows: Sequence[dict[str, Any]]
 ) -> Any:
     batch = write_batch(root, cycle, parent, config, rows)
-    return update(root, update_request(cycle, parent, config), batch, lambda _: None)
+    return perform("update", root, update_request(cycle, parent, config), batch, lambda _: None)

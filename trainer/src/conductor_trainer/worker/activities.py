@@ -16,9 +16,9 @@ from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.contract import CheckpointName, JsonObject, StoredBytes, check_request
 from conductor_trainer.disk import Sizes, require_space
 from conductor_trainer.errors import BadRequest, ServerUnavailable, TrainerError
-from conductor_trainer.step_messages import Report
+from conductor_trainer.step.messages import Report
+from conductor_trainer.step.runner import StepRunner
 from conductor_trainer.worker.publish import publish, require_processed, retire
-from conductor_trainer.worker.steps import StepRunner
 
 _HEARTBEAT_SECONDS = 3.0
 

@@ -16,9 +16,9 @@ from conductor_trainer.artifacts import stored_file
 from conductor_trainer.options import open_cache, read_keys
 from conductor_trainer.payload_codec import encryption_converter
 from conductor_trainer.starting import CannotStart
+from conductor_trainer.step.runner import StepRunner, claim_stdout
 from conductor_trainer.worker.activities import Allowed, TrainerActivities
 from conductor_trainer.worker.proxies import proxy_for
-from conductor_trainer.worker.steps import StepRunner, claim_stdout
 
 
 async def serve(options: argparse.Namespace) -> None:

@@ -14,9 +14,9 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from conductor_trainer.contract import Config
 from conductor_trainer.errors import ModelInvalid, OutOfMemory
-from conductor_trainer.grpo_config import is_sharded
 from conductor_trainer.model import add_adapter
-from conductor_trainer.moments import BYTES_AT_ONCE
+from conductor_trainer.train.grpo_config import is_sharded
+from conductor_trainer.train.moments import BYTES_AT_ONCE
 from conductor_trainer.weights import SAFELY
 
 _FLOAT = 4

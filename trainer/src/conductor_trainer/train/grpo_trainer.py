@@ -28,10 +28,10 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 from conductor_trainer.checkpoint import MOMENTS_FOLDER
 from conductor_trainer.contract import Config, JsonObject
 from conductor_trainer.errors import NonFiniteLoss
-from conductor_trainer.grpo_config import StopAfter
 from conductor_trainer.model import Policy
-from conductor_trainer.moments import load_moments, save_moments
-from conductor_trainer.tensors import Sums, Tensors, sums_of, trim
+from conductor_trainer.train.grpo_config import StopAfter
+from conductor_trainer.train.moments import load_moments, save_moments
+from conductor_trainer.train.tensors import Sums, Tensors, sums_of, trim
 
 _SCHEDULE_FILE = "scheduler.pt"
 

@@ -4,13 +4,13 @@ Several processes each hold a shard of whole weights, or a copy of an adapter.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import torch
 import torch.distributed as dist
@@ -20,8 +20,9 @@ from transformers.distributed.configuration_utils import DistributedConfig
 
 from conductor_trainer.checkpoint import Probe, Record, describe, identity_of, make_checkpoint
 from conductor_trainer.contract import CheckpointName, Config, JsonObject
-from conductor_trainer.grpo_config import is_sharded
 from conductor_trainer.model import Policy, load_policy, logprobs_of, save_policy
+from conductor_trainer.step.messages import Report
+from conductor_trainer.train.grpo_config import is_sharded
 from conductor_trainer.weights import SAFELY, require_safetensors, weights_sha256
 
 _LIBRARIES = ("torch", "transformers", "trl", "peft")
@@ -94,6 +95,19 @@ class Made:
     @property
     def saved(self) -> Path:
         return self.temporary / self.kind
+
+
+Learn: TypeAlias = Callable[[Made, Path, Report], tuple[Policy, JsonObject]]
+"""Trains in one process on a file: saves the policy, and returns it with its results.
+
+Named in messages to other processes, so it must be at module level.
+"""
+
+OutcomeOf: TypeAlias = Callable[[Sequence[JsonObject], float], JsonObject]
+"""Combines the results of all processes and the seconds taken."""
+
+LearnTogether: TypeAlias = Callable[[Learn, Made, OutcomeOf], Record]
+"""Trains in all processes of a step, on the file that it was given."""
 
 
 def make(root: Path, request: JsonObject, name: str, build: Callable[[Path], Record]) -> JsonObject:

@@ -18,27 +18,22 @@ import signal
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
+from pkgutil import resolve_name
 from threading import Event, Thread
 from typing import Any
 
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import StepLost, TrainerError
-from conductor_trainer.step_messages import Report, answer, hear
+from conductor_trainer.step.messages import Report, answer, hear
 
 Job = tuple[str, Path, Any, Path | None]
 """Name, folder of all checkpoints, checked request, and a local copy of the artifact it names."""
-Perform = Callable[[str, Path, Any, Any, Report], JsonObject]
+
+JOBS = "conductor_trainer.step.main:perform"
+"""Name of the function that performs jobs. The worker must not import it: it loads torch."""
 
 _FORK = multiprocessing.get_context("forkserver")
-_FORK.set_forkserver_preload(["conductor_trainer.jobs"])
-
-
-def perform_job(job: str, root: Path, request: Any, file: Any, report: Report) -> JsonObject:
-    """Performs the trainer's jobs, and `start`, which only tests that steps can be started."""
-    # Imported here, since the worker itself must not load torch.
-    from conductor_trainer.jobs import perform
-
-    return {} if job == "start" else perform(job, root, request, file, report)
+_FORK.set_forkserver_preload([JOBS.partition(":")[0]])
 
 
 def claim_stdout() -> Callable[[JsonObject], None]:
@@ -51,8 +46,8 @@ def claim_stdout() -> Callable[[JsonObject], None]:
 class StepRunner:
     """Runs steps. Starts the fork server when it is first needed, and again if it is lost."""
 
-    def __init__(self, root: Path, perform: Perform = perform_job) -> None:
-        """`perform` must be a module-level function, which steps import."""
+    def __init__(self, root: Path, perform: str = JOBS) -> None:
+        """`perform` names a function, as `module:function`, which steps import."""
         self._root = root
         self._perform = perform
         # Steps run one at a time, since all need the same cores or the same GPUs.
@@ -88,7 +83,7 @@ class StepRunner:
 
 
 class _Step:
-    def __init__(self, job: Job, perform: Perform) -> None:
+    def __init__(self, job: Job, perform: str) -> None:
         self._messages, self._childs_end = _FORK.Pipe(duplex=False)
         self._is_cancelled = Event()
         # A daemon, so that a worker that ends does not wait for it.
@@ -148,7 +143,7 @@ def _how_it_died(status: int) -> str:
     return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with {status}"
 
 
-def _be_step(messages: Connection, perform: Perform, job: Job) -> None:
+def _be_step(messages: Connection, perform: str, job: Job) -> None:
     """Runs in the step's own process."""
     os.setpgid(0, 0)
     Thread(target=_die_with_the_worker, daemon=True).start()
@@ -156,7 +151,7 @@ def _be_step(messages: Connection, perform: Perform, job: Job) -> None:
     if config.get("device") == "cuda":
         given = os.environ.get("CUDA_VISIBLE_DEVICES")
         os.environ["CUDA_VISIBLE_DEVICES"] = gpus_for(config["processes"], given)
-    answer(messages, lambda: perform(*job, messages.send))
+    answer(messages, lambda: resolve_name(perform)(*job, messages.send))
 
 
 def gpus_for(processes: int, given: str | None) -> str:

@@ -9,16 +9,22 @@ from conductor_trainer.batch import expect, read_batch
 from conductor_trainer.checkpoint import TRAINER_FOLDER, Record, checkpoint_folder, require_record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import NonFiniteLoss
-from conductor_trainer.grpo_config import grpo_config, require_steps_left
-from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.model import Policy, load_tokenizer, pad_id_of, reference_for
-from conductor_trainer.ranks import learn_together
-from conductor_trainer.record import Made, join_ranks, load_together, make, save_made
-from conductor_trainer.step_messages import Report
-from conductor_trainer.tensors import Sums, add_up, share_of_rank, to_tensors
+from conductor_trainer.step.messages import Report
+from conductor_trainer.train.grpo_config import grpo_config, require_steps_left
+from conductor_trainer.train.grpo_trainer import ExternalGRPOTrainer
+from conductor_trainer.train.record import (
+    LearnTogether,
+    Made,
+    join_ranks,
+    load_together,
+    make,
+    save_made,
+)
+from conductor_trainer.train.tensors import Sums, add_up, share_of_rank, to_tensors
 
 
-def update(root: Path, request: JsonObject, batch: Path, report: Report) -> JsonObject:
+def update(root: Path, request: JsonObject, learn_together: LearnTogether) -> JsonObject:
     name, before = f"{request['cycle']:06}", request["parent"]
 
     def build(temporary: Path) -> Record:
@@ -29,7 +35,7 @@ def update(root: Path, request: JsonObject, batch: Path, report: Report) -> Json
             step += parent.step
         first = parent.first or before
         made = Made(root, temporary, "update", name, request, parent.base, step, before, first)
-        return learn_together(learn, made, batch, outcome_of, report)
+        return learn_together(learn, made, outcome_of)
 
     return make(root, request, name, build)
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from conductor_trainer.checkpoint import Record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import BadRequest
-from conductor_trainer.memory import require_memory
 from conductor_trainer.model import (
     Policy,
     add_adapter,
@@ -15,7 +14,8 @@ from conductor_trainer.model import (
     load_tokenizer,
     require_chatml,
 )
-from conductor_trainer.record import Made, make, record_of, save_made
+from conductor_trainer.train.memory import require_memory
+from conductor_trainer.train.record import Made, make, record_of, save_made
 
 BASE = "base"
 

@@ -21,30 +21,36 @@ from transformers import (
 from conductor_trainer.checkpoint import Record, require_record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import BadRequest, NonFiniteLoss
-from conductor_trainer.grpo_config import StopAfter, shared_arguments
-from conductor_trainer.init import BASE, begin
-from conductor_trainer.memory import Passing, require_memory
 from conductor_trainer.model import END_OF_TURN, Policy, load_tokenizer
-from conductor_trainer.ranks import learn_together
-from conductor_trainer.record import Made, join_ranks, load_together, make, save_made
-from conductor_trainer.step_messages import Report
+from conductor_trainer.step.messages import Report
+from conductor_trainer.train.grpo_config import StopAfter, shared_arguments
+from conductor_trainer.train.init import BASE, begin
+from conductor_trainer.train.memory import Passing, require_memory
+from conductor_trainer.train.record import (
+    LearnTogether,
+    Made,
+    join_ranks,
+    load_together,
+    make,
+    save_made,
+)
 
 IGNORED = -100
 
 Example = dict[str, list[int]]
 
 
-def warm_start(root: Path, request: JsonObject, examples: Path, report: Report) -> JsonObject:
+def warm_start(root: Path, request: JsonObject, learn_together: LearnTogether) -> JsonObject:
     def build(temporary: Path) -> Record:
         name, config, base = request["name"], request["config"], _parent_of(root, request).base
         # Within a run (imitation), the next batch may hold plans of the parent.
         before = None if request["parent"]["name"] == BASE else request["parent"]
         made = Made(root, temporary, "warmStart", name, request, base, parent=before)
         if request["weights"] == "tuned" or config["tuning"]["kind"] == "full":
-            return learn_together(learn_examples, made, examples, outcome_of, report)
+            return learn_together(learn_examples, made, outcome_of)
         whole = {**request, "config": {**config, "tuning": {"kind": "full"}}}
         learning = replace(made, request=whole)
-        learned = learn_together(learn_examples, learning, examples, outcome_of, report)
+        learned = learn_together(learn_examples, learning, outcome_of)
         return begin(replace(made, base=learned.folder), learning.saved, learned.outcome)
 
     return make(root, request, request["name"], build)

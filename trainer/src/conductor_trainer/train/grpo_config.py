@@ -9,7 +9,7 @@ from trl.trainer.grpo_config import GRPOConfig
 
 from conductor_trainer.contract import Config
 from conductor_trainer.errors import BadRequest
-from conductor_trainer.tensors import rows_of
+from conductor_trainer.train.tensors import rows_of
 
 
 def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:

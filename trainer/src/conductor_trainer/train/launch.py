@@ -1,4 +1,4 @@
-"""Trains in several processes, each started as `python -m conductor_trainer.ranks`.
+"""Trains in several processes, each started as `python -m conductor_trainer.train.launch`.
 
 1. They belong to the step's process group, so that killing the group kills them.
 2. The stdin of each is a socket: the process reads its part from it and answers on it as a step
@@ -9,58 +9,37 @@
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
-from conductor_trainer.checkpoint import Record, require_record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import StepLost
-from conductor_trainer.model import load_tokenizer, load_weights
-from conductor_trainer.record import Made, record_of
 from conductor_trainer.starting import end_with_stdin, free_port
-from conductor_trainer.step_messages import Report, answer, hear
+from conductor_trainer.step.messages import Report, answer, hear
 
-Learn = Callable[[Made, Path, Report], tuple[Any, JsonObject]]
-"""Training function of one process: saves the policy, and returns it with its results."""
+Part = tuple[Callable[..., Any], tuple[Any, ...]]
+"""Input of one process: a function and its arguments but for the last, which is a `Report`.
 
-Part = tuple[Learn, Made, Path]
-"""Input of one process. It is pickled, so its function must be at module level."""
-
-
-def learn_together(
-    learn: Learn,
-    made: Made,
-    file: Path,
-    outcome_of: Callable[[Sequence[JsonObject], float], JsonObject],
-    report: Report,
-) -> Record:
-    """Runs `learn` in every process; `outcome_of` combines their results and the seconds taken."""
-    started, root, processes = time.perf_counter(), made.root, made.config["processes"]
-    tokenizer = load_tokenizer(root / require_record(root, made.request["parent"]).folder)
-    if processes == 1:
-        policy, told = learn(made, file, report)
-        every = [told]
-    else:
-        every = run_ranks(processes, (learn, made, file), report)
-        policy = load_weights(made.saved, root / made.base, made.config)
-    outcome = outcome_of(every, time.perf_counter() - started)
-    return record_of(made, policy, tokenizer, outcome)
+It is pickled, so the function must be at module level. What it returns ends with its results.
+"""
 
 
-def run_ranks(processes: int, part: Part, report: Report) -> Sequence[JsonObject]:
+def launch(
+    work: Callable[..., Any], given: tuple[Any, ...], processes: int, report: Report
+) -> Sequence[JsonObject]:
     """Returns results by rank. Raises the first `TrainerError`, or `StepLost` if a process died."""
     port = free_port()
     with ThreadPoolExecutor(processes) as pool, ExitStack() as stack:
         ranks = [stack.enter_context(_rank(number, processes, port)) for number in range(processes)]
         # Rank 0 reports its phases for all.
         reports = [report, *[lambda _: None] * (processes - 1)]
-        asked = [pool.submit(_ask, *each, part) for each in zip(ranks, reports, strict=True)]
+        asked = [
+            pool.submit(_ask, *each, (work, given)) for each in zip(ranks, reports, strict=True)
+        ]
         for each in as_completed(asked):
             each.result()
     return [each.result() for each in asked]
@@ -77,7 +56,7 @@ def _rank(number: int, processes: int, port: int) -> Iterator[Connection]:
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     }
     ours, theirs = Pipe()
-    command = [sys.executable, "-m", "conductor_trainer.ranks"]
+    command = [sys.executable, "-m", "conductor_trainer.train.launch"]
     with theirs:
         process = subprocess.Popen(command, stdin=theirs.fileno(), env=environment)
     try:
@@ -101,9 +80,9 @@ def _ask(messages: Connection, report: Report, part: Part) -> JsonObject:
 def main() -> None:
     messages = Connection(0)
     # Unpickling the part imports the training code, which takes seconds.
-    learn, made, file = messages.recv()
+    work, given = messages.recv()
     end_with_stdin()
-    answer(messages, lambda: learn(made, file, messages.send)[1])
+    answer(messages, lambda: work(*given, messages.send)[-1])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Makes checkpoints: the jobs that train, alone or in several processes together."""
