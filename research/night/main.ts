@@ -38,7 +38,9 @@ async function main(): Promise<void> {
     model: values.model,
     cycles: readWhole('--cycles', values.cycles),
   };
-  const folder = resolve(values.folder ?? `night-${values.model.replaceAll('/', '-')}-${wish.serve}-${wish.seed}`);
+  const folder = resolve(
+    values.folder ?? `night-${values.model.replaceAll('/', '-')}-${wish.serve}-${wish.seed}`,
+  );
   const deadline = performance.now() + 60_000 * readWhole('--minutes', values.minutes);
   const tell = timed();
   const world = await startWorld({ world: NIGHT_WORLD, seed: wish.seed, port: await layOut(folder, wish) });
@@ -46,7 +48,10 @@ async function main(): Promise<void> {
     const up = await startUp(folder, 'train', 'up');
     try {
       tell(`"train up" is ready in ${folder}; Temporal's web page is ${up.webPage}`);
-      const night = await Promise.race([spendNight(folder, up.address, { deadline, tell }), up.lost.then(failed)]);
+      const night = await Promise.race([
+        spendNight(folder, up.address, { deadline, tell }),
+        up.lost.then(failed),
+      ]);
       tell(
         night === null
           ? 'time is up: the same command goes on from here'
@@ -64,35 +69,42 @@ function failed(how: string): never {
   throw new Error(`"temporal-conductor train up" ${how}`);
 }
 
+interface Watch {
+  /** By the clock of `performance`. */
+  readonly deadline: number;
+  readonly tell: (line: string) => void;
+}
+
 /** Follows the night under way, or begins one; null if the time is up before it is over. */
-async function spendNight(
-  folder: string,
-  address: string,
-  { deadline, tell }: { readonly deadline: number; readonly tell: (line: string) => void },
-): Promise<TrainedNight | null> {
+async function spendNight(folder: string, address: string, watch: Watch): Promise<TrainedNight | null> {
   const store = new SqliteStore(join(folder, '.conductor', 'store.db'));
-  const before = await readNights(store, RUN);
-  const last = before.at(-1);
-  const isUnderWay = last !== undefined && last.closedAt === null;
-  const date = isUnderWay ? last.date : dateOf(before.length);
-  // A night that another run left under way goes on by itself, unless it failed.
+  const nights = await readNights(store, RUN);
+  const open = nights.find(({ closedAt }) => closedAt === null);
+  const date = open?.date ?? dateOf(nights.length);
+  // Refused for a night that goes on by itself. Why one does not run is what waiting for its result says.
   await runCommand(folder, ['train', 'start', '--date', date]).catch(() => undefined);
-  tell(`the night of ${date} ${isUnderWay ? 'goes on' : 'begins'}`);
+  watch.tell(`the night of ${date} ${open === undefined ? 'begins' : 'goes on'}`);
   const connection = await Connection.connect({ address });
-  try {
-    const ended = new Client({ connection }).workflow.getHandle(`train-${RUN}`).result();
-    let told = isUnderWay ? last.cycles.length : 0;
-    for (let isOver = false; !isOver && performance.now() < deadline;) {
-      isOver = await Promise.race([ended.then(() => true), setTimeout(POLL_MS, false)]);
-      const night = (await readNights(store, RUN)).find((each) => each.date === date);
-      for (const cycle of night?.cycles.slice(told) ?? []) tell(describeCycle(cycle));
-      told = night?.cycles.length ?? told;
-      if (isOver) return night ?? null;
-    }
-    return null;
-  } finally {
-    await connection.close();
+  const ended = new Client({ connection }).workflow.getHandle(`train-${RUN}`).result();
+  const findNight = async (): Promise<TrainedNight | null> =>
+    (await readNights(store, RUN)).find((night) => night.date === date) ?? null;
+  return followNight(findNight, ended, { ...watch, told: open?.cycles.length ?? 0 });
+}
+
+async function followNight(
+  findNight: () => Promise<TrainedNight | null>,
+  ended: Promise<unknown>,
+  { deadline, tell, told: before }: Watch & { readonly told: number },
+): Promise<TrainedNight | null> {
+  const over = ended.then(() => true);
+  for (let told = before; performance.now() < deadline;) {
+    const isOver = await Promise.race([over, setTimeout(POLL_MS, false)]);
+    const night = await findNight();
+    for (const cycle of night?.cycles.slice(told) ?? []) tell(describeCycle(cycle));
+    told = night?.cycles.length ?? told;
+    if (isOver) return night;
   }
+  return null;
 }
 
 function dateOf(nights: number): string {
@@ -101,7 +113,13 @@ function dateOf(nights: number): string {
   return date.toISOString().slice(0, 10);
 }
 
-function describeCycle({ cycle, rewardMean, formatRate, update, times }: TrainedNight['cycles'][number]): string {
+function describeCycle({
+  cycle,
+  rewardMean,
+  formatRate,
+  update,
+  times,
+}: TrainedNight['cycles'][number]): string {
   const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
   const gaps =
     update === null
@@ -113,7 +131,11 @@ function describeCycle({ cycle, rewardMean, formatRate, update, times }: Trained
   );
 }
 
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exit(1);
-});
+main().then(
+  // Exits at once, since a night that goes on later is still waited for.
+  () => process.exit(),
+  (error: unknown) => {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exit(1);
+  },
+);

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { reasonOf } from '../../errors';
@@ -17,39 +18,60 @@ const ESTIMATE_MS = 60_000;
 
 /** Reports this machine's GPUs, the versions that train and sample, and what a night would need of them. */
 export async function checkGpu(training: TrainingConfig, config: TrainableConfig): Promise<Finding[]> {
+  const cards = askGpus();
   const found = [
-    runCheck('GPU', () => findGpus(training)),
-    runCheck('PyTorch', findTorch),
-    training.policy.serve === undefined ? [] : runCheck('vLLM', findServer),
+    runCheck('GPU', async () => describeCards(await cards, training)),
+    runCheck('PyTorch', async () => findTorch(await cards)),
+    ...(training.policy.serve === undefined ? [] : [runCheck('vLLM', findServer)]),
     runCheck('Night', () => estimateNight(training, config)),
   ];
   return (await Promise.all(found)).flat();
 }
 
-async function findGpus({ trainer: { device } }: TrainingConfig): Promise<Looked[]> {
+interface Cards {
+  /** Cells of a row per GPU, in the order of `QUERY`. */
+  readonly rows: readonly (readonly string[])[];
+  /** Newest CUDA that the driver supports; null if it does not say. */
+  readonly cuda: string | null;
+}
+
+const QUERY = '--query-gpu=index,name,memory.total,memory.used,driver_version';
+
+/** Asks the driver's own program; returns why not if it is not here. */
+async function askGpus(): Promise<Cards | Error> {
   const ask = (...options: string[]): Promise<string> =>
     runProgram('nvidia-smi', options, { timeout: LOOK_MS });
   try {
-    const query = '--query-gpu=index,name,memory.total,memory.used,driver_version';
-    const [rows, whole] = await Promise.all([ask(query, '--format=csv,noheader,nounits'), ask()]);
-    const [, cuda = 'unknown'] = /CUDA Version:\s*([\d.]+)/.exec(whole) ?? [];
-    return rows
-      .trim()
-      .split('\n')
-      .map((row) => describeGpu(row.split(',').map((cell) => cell.trim()), cuda));
+    const [table, whole] = await Promise.all([ask(QUERY, '--format=csv,noheader,nounits'), ask()]);
+    const [, cuda = null] = /CUDA Version:\s*([\d.]+)/.exec(whole) ?? [];
+    return {
+      rows: table
+        .trim()
+        .split('\n')
+        .map((row) => row.split(',').map((cell) => cell.trim())),
+      cuda,
+    };
   } catch (error) {
-    const seen = `none is seen by nvidia-smi (${reasonOf(error)})`;
-    return [
-      device === 'cpu'
-        ? fine(`${seen}, and none is needed: training.trainer.device is cpu`)
-        : note(`${seen}: training.trainer.device is cuda, so the trainer must run on another machine`),
-    ];
+    return new Error(`none is seen by nvidia-smi (${reasonOf(error)})`);
   }
 }
 
-function describeGpu([index, name, total, used, driver]: readonly (string | undefined)[], cuda: string): Looked {
-  const [all, taken] = [total, used].map((mib) => (Number(mib) / 1024).toFixed(0));
-  return fine(`${index ?? '?'}: ${name ?? '?'}, ${all} GiB, ${taken} in use; driver ${driver ?? '?'}, CUDA up to ${cuda}`);
+function describeCards(cards: Cards | Error, { trainer: { device } }: TrainingConfig): Looked[] {
+  if (!(cards instanceof Error)) return cards.rows.map((row) => describeCard(row, cards.cuda));
+  const { message } = cards;
+  return [
+    device === 'cpu'
+      ? fine(`${message}, and none is needed: training.trainer.device is cpu`)
+      : note(`${message}: training.trainer.device is cuda, so the trainer must run on another machine`),
+  ];
+}
+
+function describeCard(
+  [index = '?', name = '?', total, used, driver = '?']: readonly string[],
+  cuda: string | null,
+): Looked {
+  const [all = '?', taken = '?'] = [total, used].map((mib) => (Number(mib) / 1024).toFixed(0));
+  return fine(`${index}: ${name}, ${all} GiB, ${taken} in use; driver ${driver}, CUDA up to ${cuda ?? '?'}`);
 }
 
 /** Prints a package's version and, for PyTorch, the CUDA that it was built for, without loading it. */
@@ -77,9 +99,16 @@ async function versionsOf(python: string) {
   return versionsSchema.parse(JSON.parse(printed));
 }
 
-async function findTorch(): Promise<Looked> {
+async function findTorch(cards: Cards | Error): Promise<Looked> {
   const { torch, cuda } = await versionsOf(findTrainer().python);
   if (torch === null) return note('it is not installed beside the trainer: see docs/trainer.md');
+  const most = cards instanceof Error ? null : cards.cuda;
+  if (cuda !== null && most !== null && Number(cuda) > Number(most)) {
+    return note(
+      `${torch} is built for CUDA ${cuda}, and the driver supports ${most} at most: install a newer driver, or PyTorch ` +
+        'for an older CUDA',
+    );
+  }
   return compare('torch', torch, cuda === null ? 'for processors' : `for CUDA ${cuda}`);
 }
 
@@ -105,14 +134,18 @@ async function estimateNight({ base, trainer }: TrainingConfig, config: Trainabl
   // A tiny model fits wherever PyTorch does, and is not there before the first night.
   if (base.kind === 'tiny' || !existsSync(base.path)) return [];
   const { file, argsOf, env } = findTrainer();
-  const child = startProgram(file, argsOf('estimate'), { env, passes: 'all', stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = startProgram(file, argsOf('estimate'), {
+    env,
+    passes: 'all',
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   const late = setTimeout(() => child.kill(), ESTIMATE_MS);
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(JSON.stringify({ model: resolve(base.path), config: resolveTraining(config).trainer }));
-  const [told, why] = await Promise.all([child.stdout, child.stderr].map((stream) => (stream ? text(stream) : '')));
+  const [told, why] = await Promise.all([wholeOf(child.stdout), wholeOf(child.stderr)]);
   clearTimeout(late);
   const read = estimateSchema.safeParse(parseLine(told));
-  if (!read.success) return [note(`no estimate: ${why?.trim().split('\n').at(-1) ?? 'the trainer printed none'}`)];
+  if (!read.success) return [note(`no estimate: ${why.trim().split('\n').at(-1) ?? ''}`)];
   const { process: each, check, host, checkpoint } = read.data;
   const place = trainer.device === 'cpu' ? 'of memory' : 'of GPU memory';
   const many = trainer.processes === 1 ? '' : ` in each of ${trainer.processes} processes`;
@@ -124,9 +157,13 @@ async function estimateNight({ base, trainer }: TrainingConfig, config: Trainabl
   ];
 }
 
-function parseLine(line: string | undefined): unknown {
+async function wholeOf(stream: Readable | null): Promise<string> {
+  return stream === null ? '' : text(stream);
+}
+
+function parseLine(line: string): unknown {
   try {
-    return JSON.parse(line ?? '');
+    return JSON.parse(line);
   } catch {
     return null;
   }

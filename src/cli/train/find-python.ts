@@ -86,7 +86,10 @@ export function findTrainer(): TrainerPrograms {
   }
   const python = chosen ?? (hasSources ? preparedPython(env) : '');
   if (isAbsolute(python) && existsSync(python)) {
-    const argsOf: TrainerPrograms['argsOf'] = (program) => ['-m', `conductor_trainer.${program.replace('-', '_')}`];
+    const argsOf: TrainerPrograms['argsOf'] = (program) => [
+      '-m',
+      `conductor_trainer.${program.replace('-', '_')}`,
+    ];
     return { file: python, python, argsOf, env: withModules(env, hasSources) };
   }
   if (chosen !== undefined) {

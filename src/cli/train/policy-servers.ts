@@ -19,34 +19,54 @@ export async function policyServersOf(
   programs: TrainerPrograms,
 ): Promise<Supervised[]> {
   const { baseUrl, serve } = training.policy;
-  const { hostname, port } = new URL(baseUrl);
-  const isHere = ['127.0.0.1', 'localhost'].includes(hostname);
   const answers = (await askHealth(baseUrl, 2_000))?.ok === true;
-  if (answers || !isHere || (serve === undefined && training.trainer.device !== 'cpu')) {
-    const missing = answers ? '' : ', where nothing answers yet: start vLLM there, see docs/gpu.md';
-    say(`Policies    ${baseUrl}, a server that was started elsewhere${missing}`);
-    return [];
+  if (!answers && isHere(baseUrl)) {
+    if (serve !== undefined) return [await vllmOf(training, serve, programs)];
+    if (training.trainer.device === 'cpu') return [ownServerOf(training, programs)];
   }
-  const address = ['--host', hostname, '--port', port === '' ? '80' : port];
-  if (serve === undefined) {
-    const line = `Policies    ${baseUrl}, on this machine's processor`;
-    return [{ name: 'policy server', start: starting(programs, 'policy-server', training, address, { line }) }];
-  }
-  await requireFreeAddress(baseUrl);
-  const command = [findVllm(), ...vllmOptions(training, serve)];
-  const program = training.trainer.tuning.kind === 'lora' ? 'fetching-server' : 'restarting-server';
-  const env = {
-    VLLM_ALLOW_RUNTIME_LORA_UPDATING: '1',
-    HF_HUB_OFFLINE: '1',
-    ...(serve.gpus && { CUDA_VISIBLE_DEVICES: serve.gpus.join(',') }),
-  };
-  const line = `Policies    ${baseUrl}, vLLM ${placeOf(training, serve)}`;
-  return [
-    { name: 'policy server', start: starting(programs, program, training, address, { line, env, command }) },
-  ];
+  const missing = answers ? '' : ', where nothing answers yet: start vLLM there, see docs/gpu.md';
+  say(`Policies    ${baseUrl}, a server that was started elsewhere${missing}`);
+  return [];
 }
 
-/** Ends a command before vLLM has loaded for a minute. @throws UsageError */
+const NAME = 'policy server';
+
+function ownServerOf(training: TrainingConfig, programs: TrainerPrograms): Supervised {
+  const { baseUrl } = training.policy;
+  const line = `Policies    ${baseUrl}, on this machine's processor`;
+  return { name: NAME, start: starting(programs, 'policy-server', training, addressOf(baseUrl), { line }) };
+}
+
+async function vllmOf(
+  training: TrainingConfig,
+  serve: Serving,
+  programs: TrainerPrograms,
+): Promise<Supervised> {
+  const { baseUrl } = training.policy;
+  await requireFreeAddress(baseUrl);
+  const started = {
+    line: `Policies    ${baseUrl}, vLLM ${placeOf(training, serve)}`,
+    command: [findVllm(), ...vllmOptions(training, serve)],
+    env: {
+      VLLM_ALLOW_RUNTIME_LORA_UPDATING: '1',
+      HF_HUB_OFFLINE: '1',
+      ...(serve.gpus && { CUDA_VISIBLE_DEVICES: serve.gpus.join(',') }),
+    },
+  };
+  const program = training.trainer.tuning.kind === 'lora' ? 'fetching-server' : 'restarting-server';
+  return { name: NAME, start: starting(programs, program, training, addressOf(baseUrl), started) };
+}
+
+function isHere(baseUrl: string): boolean {
+  return ['127.0.0.1', 'localhost'].includes(new URL(baseUrl).hostname);
+}
+
+function addressOf(baseUrl: string): string[] {
+  const { hostname, port } = new URL(baseUrl);
+  return ['--host', hostname, '--port', port === '' ? '80' : port];
+}
+
+/** Refuses a taken address now, not once vLLM has loaded for a minute. @throws UsageError */
 async function requireFreeAddress(baseUrl: string): Promise<void> {
   const { hostname, port } = new URL(baseUrl);
   const tried = await listen(createServer(), Number(port || 80), hostname).catch((cause: unknown) => {

@@ -48,7 +48,11 @@ function requireBase({ base }: TrainingConfig): void {
 /** Folder of exports, below the working directory. */
 const EXPORTS = 'exported';
 
-function trainerOf({ config, server }: Session, training: TrainingConfig, python: TrainerPrograms): Supervised {
+function trainerOf(
+  { config, server }: Session,
+  training: TrainingConfig,
+  python: TrainerPrograms,
+): Supervised {
   const { base, checkpoints, policy, trainer } = training;
   const { encryption } = config;
   const options = [

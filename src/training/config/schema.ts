@@ -200,7 +200,8 @@ export const trainingSchema = z
   })
   .refine(({ base, policy }) => base.kind === 'folder' || policy.serve === undefined, {
     path: ['policy', 'serve'],
-    error: 'expected "base: { kind: folder, path: … }" as well: vLLM starts before the first night makes a tiny base',
+    error:
+      'expected "base: { kind: folder, path: … }" as well: vLLM starts before the first night makes a tiny base',
   })
   .refine(({ imitation, totalCycles }) => (imitation?.cycles ?? 0) < totalCycles, {
     path: ['imitation', 'cycles'],

@@ -19,7 +19,7 @@ def main() -> None:
 
 def _estimate() -> None:
     asked = json.load(sys.stdin)
-    from conductor_trainer.memory import (
+    from conductor_trainer.train.memory import (
         needed_by_host,
         needed_by_process,
         needed_to_score,
