@@ -119,6 +119,11 @@ export const UNPLAYED: readonly Unplayed[] = [
     commands: ['export PYTHONPATH=', 'python3 -m ', 'pip install --no-index '],
   },
   {
+    page: 'docs/results/gpu.md',
+    because: 'takes minutes: test/trainer/night-by-command has a short night',
+    commands: ['npm run night:vllm -- ', 'npm run learn -- night '],
+  },
+  {
     page: 'docs/results/specialists.md',
     because: 'takes half an hour a seed: test/trainer/specialists plays a small one',
     commands: ['npm run learn -- specialists'],
