@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -18,7 +19,11 @@ const WIDTH = 10;
 const STARTS = 5;
 
 const [other] = process.argv.slice(2);
-if (other === undefined) throw new Error('name the folder of another build: npm run bench -- against FOLDER');
+if (other === undefined || !existsSync(join(other, 'lib'))) {
+  throw new Error(
+    `there is no lib/ in ${other ?? 'no folder'}: name that of another build, as in against FOLDER`,
+  );
+}
 const builds = { this: fileURLToPath(new URL('..', import.meta.url)), other: resolve(other) };
 
 const server = await openServer();

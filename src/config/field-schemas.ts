@@ -47,6 +47,7 @@ export const capabilitiesSchema = z.strictObject({
   effort: z.array(effortSchema).exactOptional(),
   thinking: z.boolean().exactOptional(),
   jsonSchema: z.boolean().exactOptional(),
+  textTools: z.boolean().exactOptional(),
   maxOutputTokens: tokens.nullable().exactOptional(),
 });
 

@@ -6,12 +6,25 @@ import { answerSchemaSchema } from './answer-schema';
 export const MAX_CALLER_TOOLS = 128;
 const MAX_ALL_BYTES = 512 * 1024;
 
+/** A text that a function takes in place of arguments: any, or one that fits a grammar, as OpenAI's custom tools do. */
+export const textFormatSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text') }),
+  z.strictObject({
+    type: z.literal('grammar'),
+    syntax: z.enum(['lark', 'regex']),
+    definition: z.string(),
+  }),
+]);
+export type TextFormat = z.infer<typeof textFormatSchema>;
+
 /** A function of the caller's, which models may ask for: the run waits until the caller gives its result. */
 export const callerToolSchema = z.strictObject({
   name: z.string().min(1).max(128),
   description: z.string().optional(),
   /** JSON Schema of its arguments, an object. */
   parameters: answerSchemaSchema,
+  /** Set if it takes a text, which models that have no such tools give as the argument `input`. */
+  format: textFormatSchema.exactOptional(),
 });
 export type CallerTool = z.infer<typeof callerToolSchema>;
 

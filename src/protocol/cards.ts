@@ -42,6 +42,8 @@ const capabilitiesSchema = z.object({
   /** A budget of thinking tokens. @default false */
   thinking: z.boolean().optional(),
   jsonSchema: z.boolean(),
+  /** Tools whose input is a text, through the Responses API; elsewhere they are functions. @default false */
+  textTools: z.boolean().optional(),
   /** Most output tokens that one request may ask for; null if unknown. */
   maxOutputTokens: count.nullable(),
 });

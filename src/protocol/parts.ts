@@ -1,3 +1,5 @@
+import type { TextFormat } from './caller-tools';
+
 /**
  * What a model and its tools said to each other after the prompt, independent of vendors' formats: turns that are lists
  * of parts. The vendors' own blocks are kept as they came, for the card that made them alone.
@@ -49,6 +51,8 @@ export interface OfferedTool {
   readonly description: string;
   /** JSON schema of the arguments. */
   readonly input: Readonly<Record<string, unknown>>;
+  /** Set if it takes a text: its only argument is `input`. */
+  readonly format?: TextFormat;
 }
 
 /** The tools of a request, and what was said since its prompt. */
@@ -82,4 +86,22 @@ export function argumentsIn(input: string): Readonly<Record<string, unknown>> | 
   } catch {
     return null;
   }
+}
+
+/** Schema of the arguments of a tool that takes a text. */
+export function freeTextSchema(description: string): Readonly<Record<string, unknown>> {
+  const properties = { input: { type: 'string', description } };
+  return { type: 'object', properties, required: ['input'], additionalProperties: false };
+}
+
+/** Returns the arguments that hold a text. Those of a text that was cut off are cut off, too. */
+export function freeTextArguments(text: string, isCut: boolean): string {
+  const whole = JSON.stringify({ input: text });
+  return isCut ? whole.slice(0, -1) : whole;
+}
+
+/** Returns the text that a model gives to a tool that takes one. */
+export function freeTextIn(input: string): string {
+  const given = argumentsIn(input);
+  return typeof given?.input === 'string' ? given.input : input;
 }

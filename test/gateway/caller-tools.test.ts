@@ -26,17 +26,19 @@ const asked = ({ tools: [tool] = [] }: SimulatedRequest): Reply => ({
     call.name === 'by its name' ? { ...call, name: tool ?? '' } : call,
   ),
 });
+const answer = (request: SimulatedRequest): Reply | string =>
+  resultsIn(request).length === 0 ? asked(request) : `It says ${resultsIn(request).join(' and ')}.`;
 const stage = useOnce(() =>
   openStage({
-    workers: ['a'],
+    workers: ['a', 'texts'],
+    configure: ({ workers: [a, texts], ...config }) => {
+      if (a === undefined || texts?.provider !== 'openai') throw new Error('a stage has workers of OpenAI');
+      const withTexts = { ...texts, api: 'responses' as const, capabilities: { textTools: true } };
+      return { ...config, workers: [a, withTexts] };
+    },
     simulation: {
       fallback: { price: { input: 2, output: 10 } },
-      models: {
-        a: {
-          answer: (request) =>
-            resultsIn(request).length === 0 ? asked(request) : `It says ${resultsIn(request).join(' and ')}.`,
-        },
-      },
+      models: { a: { answer }, texts: { answer } },
     },
   }),
 );
@@ -311,6 +313,27 @@ describe('responses', () => {
         previous_response_id: asking.id,
       });
       expect(going.output_text).toBe('It says hello and done.');
+    });
+  });
+
+  test('a grammar reaches a model that has tools of texts, and its text comes back as it wrote it', async () => {
+    const format = { type: 'grammar', syntax: 'lark', definition: 'start: /.+/' } as const;
+    first = { text: '', calls: [{ name: 'patch', input: '*** Begin', takesText: true }] };
+    const tools = [{ type: 'custom' as const, name: 'patch', description: 'Applies a patch.', format }];
+    const { syntax, definition } = format;
+    const inChat = { name: 'patch', format: { type: 'grammar' as const, grammar: { syntax, definition } } };
+    const offered = (): unknown => JSON.parse(stage.requestsTo('texts').at(-1)?.body ?? '');
+    await stage.whileWorking(async () => {
+      const asking = await openAi().responses.create({ ...INPUT, model: 'worker/texts', tools });
+      expect(asking.output).toMatchObject([{ type: 'custom_tool_call', name: 'patch', input: '*** Begin' }]);
+      expect(offered()).toMatchObject({ tools });
+      const messages = [{ role: 'user' as const, content: 'Patch b.txt.' }];
+      const chat = { model: 'worker/texts', messages, tools: [{ type: 'custom' as const, custom: inChat }] };
+      const { choices } = await openAi().chat.completions.create(chat);
+      expect(choices[0]?.message.tool_calls).toMatchObject([
+        { custom: { name: 'patch', input: '*** Begin' } },
+      ]);
+      expect(offered()).toMatchObject({ tools: [{ type: 'custom', name: 'patch', format }] });
     });
   });
 

@@ -1,6 +1,14 @@
 import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
 import { z } from 'zod';
-import type { Part, Turn } from '../../protocol/parts';
+import type { TextFormat } from '../../protocol/caller-tools';
+import {
+  type CallPart,
+  freeTextArguments,
+  freeTextIn,
+  type OfferedTool,
+  type Part,
+  type Turn,
+} from '../../protocol/parts';
 import { FAILURES } from '../../protocol/failures';
 import { diagnose, type Diagnosis, diagnoseReported } from './diagnose';
 import { saidIn } from './failures/said';
@@ -56,12 +64,15 @@ const otherItemSchema = z
     item,
   }));
 
-const callItemSchema = z.object({
-  type: z.literal('function_call'),
+const calledSchema = {
   call_id: z.string().nullish().catch(null),
   name: z.string().nullish().catch(null),
-  arguments: z.unknown().optional(),
-});
+};
+
+const callItemSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('function_call'), ...calledSchema, arguments: z.unknown().optional() }),
+  z.object({ type: z.literal('custom_tool_call'), ...calledSchema, input: z.string() }),
+]);
 
 const itemSchema = z.union([messageSchema, otherItemSchema]);
 
@@ -138,11 +149,12 @@ function replyOf(
   const named = response.incomplete_details?.reason ?? '';
   const reason = named === '' && response.status === 'incomplete' ? 'length' : named;
   const ended = { field: 'incomplete_details', usage: charged.usage, room };
+  const finish = refusal === '' ? finishOf(reason, ended) : 'refusal';
   return {
     text,
     ...(thoughts !== '' && { thoughts }),
-    ...turnOf(request, partsOf(request, response.output)),
-    finish: refusal === '' ? finishOf(reason, ended) : 'refusal',
+    ...turnOf(request, partsOf(request, response.output, finish)),
+    finish,
     refusal: refusal || null,
     ...charged,
     dropped,
@@ -150,7 +162,11 @@ function replyOf(
 }
 
 /** Returns a reply's items in their order. Reasoning without its encrypted content could not be sent back. */
-function partsOf({ card }: ModelRequest, output: readonly z.output<typeof itemSchema>[]): Part[] {
+function partsOf(
+  { card }: ModelRequest,
+  output: readonly z.output<typeof itemSchema>[],
+  finish: ModelReply['finish'],
+): Part[] {
   return output.flatMap((content): Part[] => {
     if (content.text !== '') return [{ kind: 'text', text: content.text }];
     if (!('item' in content)) return [];
@@ -161,7 +177,10 @@ function partsOf({ card }: ModelRequest, output: readonly z.output<typeof itemSc
     const call = callItemSchema.safeParse(item).data;
     if (call === undefined) return [];
     const gatherer = new CallGatherer();
-    gatherer.add({ id: call.call_id, name: call.name, input: call.arguments });
+    // Nothing in a text shows that it was cut.
+    const input =
+      call.type === 'function_call' ? call.arguments : freeTextArguments(call.input, finish === 'length');
+    gatherer.add({ id: call.call_id, name: call.name, input });
     return gatherer.all.map((each) => ({ kind: 'call', ...each }));
   });
 }
@@ -177,6 +196,7 @@ interface Sent {
 function bodyOf(request: ModelRequest): Sent & { readonly body: Body } {
   const { card, toolUse } = request;
   const { system, turns } = toConversation(request);
+  const texts = textToolsOf(request);
   const settings = chooseSettings(request, {
     lacks: ['topK', 'presencePenalty', 'seed'],
     efforts: OPENAI_EFFORTS,
@@ -185,7 +205,7 @@ function bodyOf(request: ModelRequest): Sent & { readonly body: Body } {
   const body: Body = {
     model: card.model,
     instructions: system || undefined,
-    input: turns.flatMap(toItems),
+    input: turns.flatMap((turn) => toItems(turn, texts)),
     max_output_tokens: maxOutputTokens,
     ...(card.baseUrl === null && { service_tier: USUAL_TIER }),
     temperature,
@@ -200,13 +220,7 @@ function bodyOf(request: ModelRequest): Sent & { readonly body: Body } {
       },
     },
     ...(toolUse && {
-      tools: toolUse.tools.map(({ name, description, input }) => ({
-        type: 'function' as const,
-        name,
-        description,
-        parameters: { ...input },
-        strict: false,
-      })),
+      tools: toolUse.tools.map((tool) => toTool(tool, texts)),
       ...(!toolUse.mayCall && { tool_choice: 'none' as const }),
       ...(toolUse.mustCall && { tool_choice: 'required' as const }),
       // Nothing is stored at the vendor, so reasoning comes back here, and goes there again with its call.
@@ -217,8 +231,23 @@ function bodyOf(request: ModelRequest): Sent & { readonly body: Body } {
   return { body, dropped, room: maxOutputTokens };
 }
 
+type TextTools = ReadonlyMap<string, TextFormat>;
+
+/** Returns the tools that the model gives a text. All others are functions. */
+function textToolsOf({ card, toolUse }: ModelRequest): TextTools {
+  const tools = card.capabilities.textTools === true ? (toolUse?.tools ?? []) : [];
+  return new Map(tools.flatMap(({ name, format }) => (format === undefined ? [] : [[name, format]])));
+}
+
+function toTool({ name, description, input }: OfferedTool, texts: TextTools): OpenAI.Responses.Tool {
+  const format = texts.get(name);
+  return format === undefined
+    ? { type: 'function', name, description, parameters: { ...input }, strict: false }
+    : { type: 'custom', name, description, format };
+}
+
 /** Returns the items of a turn, in its order: reasoning stands before the call that it led to. */
-function toItems(turn: Turn): OpenAI.Responses.ResponseInputItem[] {
+function toItems(turn: Turn, texts: TextTools): OpenAI.Responses.ResponseInputItem[] {
   const { role, parts } = turn;
   const text = plainText(turn);
   if (text !== null) return [{ role, content: text }];
@@ -227,18 +256,22 @@ function toItems(turn: Turn): OpenAI.Responses.ResponseInputItem[] {
       case 'text':
         return { role, content: part.text };
       case 'call':
-        return {
-          type: 'function_call',
-          call_id: part.id,
-          name: part.name,
-          arguments: JSON.stringify(sentBack(part)),
-        };
-      case 'result':
-        return { type: 'function_call_output', call_id: part.id, output: part.text };
+        return toCall(part, texts);
+      case 'result': {
+        const type = texts.has(part.name) ? 'custom_tool_call_output' : 'function_call_output';
+        return { type, call_id: part.id, output: part.text };
+      }
       case 'opaque':
         return part.block as unknown as OpenAI.Responses.ResponseReasoningItem;
     }
   });
+}
+
+function toCall(call: CallPart, texts: TextTools): OpenAI.Responses.ResponseInputItem {
+  const { id: call_id, name, input } = call;
+  return texts.has(name)
+    ? { type: 'custom_tool_call', call_id, name, input: freeTextIn(input) }
+    : { type: 'function_call', call_id, name, arguments: JSON.stringify(sentBack(call)) };
 }
 
 const backgroundSchema = responseSchema.extend({

@@ -80,9 +80,10 @@ function withNamesOfTheirOwn(found: readonly Found[], problems: string[]): Found
 /** A caller may carry out any number of its functions at once, and is asked by its own names. */
 async function toolsOfCaller(store: Store, { name: card, list }: CardOf<'caller'>): Promise<Found[]> {
   const tools = callerToolsSchema.parse(JSON.parse(await readText(store, list)));
-  return tools.map(({ name: tool, description = '', parameters: input }) => {
+  return tools.map(({ name: tool, description = '', parameters: input, format }) => {
     const name = safeName(tool);
-    return foundAs({ card, tool, name, repeatable: true, approve: false }, { name, description, input });
+    const offered = { name, description, input, ...(format !== undefined && { format }) };
+    return foundAs({ card, tool, name, repeatable: true, approve: false }, offered);
   });
 }
 

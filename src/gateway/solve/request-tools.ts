@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isRecord } from '../../plan/validate';
-import type { CallerTool } from '../../protocol/caller-tools';
-import { argumentsIn } from '../../protocol/parts';
+import { type CallerTool, type TextFormat, textFormatSchema } from '../../protocol/caller-tools';
+import { freeTextSchema } from '../../protocol/parts';
 import { badRequest } from '../refusal';
 import type { IgnoredFields } from './request-fields';
 import { type ForcedTool, isChoice, isDemand } from './request-form';
@@ -39,10 +39,11 @@ type Declared = CallerTool & Omit<ToolForm, 'name'>;
  */
 export function readTools(body: Body, forced: ForcedTool | null, allowance: IgnoredFields): CallerTools {
   const declared = forced === null ? declaredIn(body, allowance) : [];
-  const tools = declared.map(({ name, description, parameters }) => ({
+  const tools = declared.map(({ name, description, parameters, format }) => ({
     name,
     ...(description !== undefined && { description }),
     parameters,
+    ...(format !== undefined && { format }),
   }));
   const forms = declared.filter(
     ({ isFreeText, namespace }) => isFreeText === true || namespace !== undefined,
@@ -105,23 +106,18 @@ function namespaced(tool: Body, place: string, allowance: IgnoredFields): Declar
 /** A function that takes a text, perhaps by a grammar, which models are told. */
 function freeText(tool: Body, place: string): Declared {
   const { name, description = '' } = namedIn(tool, place);
-  const { format } = tool;
-  const grammar = isRecord(format) && format.type === 'grammar' ? grammarIn(format) : '';
-  const input = { type: 'string', description: `The whole input, as plain text.${grammar}` };
-  const parameters = {
-    type: 'object',
-    properties: { input },
-    required: ['input'],
-    additionalProperties: false,
-  };
-  return { name, description, parameters, isFreeText: true };
+  const format = formatOf(tool);
+  const rule =
+    format.type === 'text' ? '' : ` It must fit this grammar (${format.syntax}):\n${format.definition}`;
+  const parameters = freeTextSchema(`The whole input, as plain text.${rule}`);
+  return { name, description, parameters, format, isFreeText: true };
 }
 
-function grammarIn({ grammar, ...format }: Body): string {
-  const { syntax, definition } = isRecord(grammar) ? grammar : format;
-  return typeof definition === 'string'
-    ? ` It must fit this grammar (${String(syntax)}):\n${definition}`
-    : '';
+/** Responses have a grammar's fields in the format itself, chats in its `grammar`. */
+function formatOf({ format }: Body): TextFormat {
+  const stated = isRecord(format) && isRecord(format.grammar) ? { ...format, ...format.grammar } : format;
+  const { type, syntax, definition } = isRecord(stated) ? stated : {};
+  return textFormatSchema.safeParse({ type, syntax, definition }).data ?? { type: 'text' };
 }
 
 /** Names that vendors take; longer ones than some of them do are shortened where such a vendor is asked. */
@@ -139,10 +135,4 @@ function parametersOf(schema: unknown, place: string): CallerTool['parameters'] 
   if (schema == null) return { type: 'object', properties: {} };
   if (isRecord(schema) && (schema.type ?? 'object') === 'object') return { ...schema, type: 'object' };
   throw badRequest(`${place}: the schema of its arguments must be that of an object`, 'tools');
-}
-
-/** Returns the text that a model gives to a function that takes one. */
-export function freeTextIn(input: string): string {
-  const given = argumentsIn(input);
-  return typeof given?.input === 'string' ? given.input : input;
 }

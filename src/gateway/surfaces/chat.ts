@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { CallerCall } from '../../client';
+import { freeTextIn } from '../../protocol/parts';
 import {
   extensionSchema,
   IGNORE_HEADER,
@@ -15,7 +16,6 @@ import { toOpenAiError } from '../refusal';
 import { bodyOf, jsonOrEventsOf, refusals } from '../routes';
 import { costOf, solveNoteSchema, type SpentAmounts } from '../solve/facts';
 import { answer, type AnswerEnd, type Pieces } from '../solve/answer';
-import { freeTextIn } from '../solve/request-tools';
 
 /** Supported fields of a chat completion request (https://platform.openai.com/docs/api-reference/chat/create). */
 const chatRequestSchema = z

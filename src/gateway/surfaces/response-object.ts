@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { FAILURES } from '../../protocol/failures';
 import type { CallerCall } from '../../client';
+import { freeTextIn } from '../../protocol/parts';
 import type { SolveResult } from '../../protocol/solve';
 import { refusalOfRun } from '../refusal';
 import type { EndFacts } from '../solve/answer-end';
 import { costOf, noteOf, solveNoteSchema, type SpentAmounts } from '../solve/facts';
-import { freeTextIn } from '../solve/request-tools';
 import type { ResponseNotes } from './responses-schema';
 
 const itemStatusSchema = z.enum(['in_progress', 'completed', 'incomplete']);

@@ -186,7 +186,14 @@ const inputItem = z.union([
     })
     .transform((item) => ({ message: null, item })),
   z
-    .object({ type: z.literal('function_call_output'), call_id: z.string(), output: z.string() })
+    .object({ type: z.literal('custom_tool_call'), call_id: z.string(), name: z.string(), input: z.string() })
+    .transform(({ input: text, ...item }) => ({ message: null, item: { ...item, arguments: text } })),
+  z
+    .object({
+      type: z.enum(['function_call_output', 'custom_tool_call_output']),
+      call_id: z.string(),
+      output: z.string(),
+    })
     .transform((item) => ({ message: null, item })),
   z
     .object({ type: z.literal('reasoning'), id: z.string(), encrypted_content: z.string() })
@@ -203,7 +210,7 @@ function exchangedIn(input: readonly z.output<typeof inputItem>[]): Exchanged[] 
       return isSigned(item.id, item.encrypted_content) ? [] : refuseRequest('invalid_encrypted_content');
     }
     const { call_id: id } = item;
-    if (item.type === 'function_call_output') return [{ kind: 'result', id, name: null, text: item.output }];
+    if ('output' in item) return [{ kind: 'result', id, name: null, text: item.output }];
     if (wantsThoughts(id) && !hasThoughts) refuseRequest('function_call without its reasoning item');
     return [{ kind: 'call', id, name: item.name, text: item.arguments }];
   });
@@ -211,7 +218,12 @@ function exchangedIn(input: readonly z.output<typeof inputItem>[]): Exchanged[] 
 
 const responsesSchema = z.object({
   tools: z
-    .array(z.object({ type: z.literal('function'), name: z.string(), strict: z.boolean() }))
+    .array(
+      z.discriminatedUnion('type', [
+        z.object({ type: z.literal('function'), name: z.string(), strict: z.boolean() }),
+        z.object({ type: z.literal('custom'), name: z.string() }),
+      ]),
+    )
     .exactOptional(),
   tool_choice: z.string().exactOptional(),
   model: z.string().min(1),
@@ -292,11 +304,11 @@ function encodeResponseEvents(reply: WholeReply, pieces: readonly string[]): [na
 function callItems(reply: WholeReply): Item[] {
   const ids = idsOf('call', reply);
   return reply.calls.map((call, index) => ({
-    type: 'function_call',
+    type: call.takesText ? 'custom_tool_call' : 'function_call',
     id: `fc_${reply.sequence}_${index}`,
     ...(ids[index] != null && { call_id: ids[index] }),
     name: call.name,
-    arguments: inputText(call),
+    [call.takesText ? 'input' : 'arguments']: inputText(call),
     status: 'completed',
   }));
 }
@@ -306,6 +318,7 @@ function encodeItem(item: Item, output_index: number, pieces: readonly string[])
     ...item,
     ...(item.content && { content: [], status: 'in_progress' }),
     ...(item.arguments !== undefined && { arguments: '', status: 'in_progress' }),
+    ...(item.input !== undefined && { input: '', status: 'in_progress' }),
   };
   return [
     ['response.output_item.added', { output_index, item: begun }],
@@ -386,6 +399,7 @@ interface Item {
   readonly role?: string;
   readonly status?: string;
   readonly arguments?: string;
+  readonly input?: string;
   readonly content?: readonly (
     { readonly type: string; readonly text: string } | { readonly type: string; readonly refusal: string }
   )[];

@@ -30,6 +30,8 @@ export interface SimulatedCall {
   readonly name: string;
   /** Text of the arguments if it is not to be JSON of an object. */
   readonly input: object | string;
+  /** The tool takes a text, which `input` is. The Responses API alone has such tools. */
+  readonly takesText?: true;
   /** Default: an id in the vendor's style; null: none is sent. */
   readonly id?: string | null;
 }

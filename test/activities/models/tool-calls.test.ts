@@ -1,5 +1,12 @@
 import type { ModelReply, ModelRequest } from '../../../src/activities/models/model';
-import type { CallPart, Part, ToolUse, Turn } from '../../../src/protocol/parts';
+import type { ModelCard } from '../../../src/protocol/cards';
+import {
+  type CallPart,
+  freeTextSchema,
+  type Part,
+  type ToolUse,
+  type Turn,
+} from '../../../src/protocol/parts';
 import { type Reply, type SimulatedRequest, startSimulatedProviders } from '../../../src/testing';
 import { type Listening, serve } from '../../support/serve';
 import { useOnce } from '../../support/use';
@@ -175,6 +182,52 @@ describe.each(BOTH_WAYS)('$name', (dialect) => {
     expect(callsIn(reply)[0]?.input).toContain('Dan');
     const { exchanged } = await goOn(dialect, reply);
     expect(exchanged[0]).toMatchObject({ kind: 'call', text: '{}' });
+  });
+});
+
+describe('a tool that takes a text', () => {
+  const format = { type: 'grammar', syntax: 'lark', definition: 'start: "*** Begin" /.+/' } as const;
+  const patch = { name: 'patch', description: 'Applies a patch.', input: freeTextSchema('A patch.'), format };
+  const toolUse: ToolUse = { ...TOOLS, tools: [patch] };
+  const call = { name: 'patch', input: '*** Begin', takesText: true } as const;
+  const responses = (textTools: boolean, stream = true): ModelCard => {
+    const { capabilities, ...card } = aCard({ api: 'responses', baseUrl: `${providers.url}/v1` });
+    const { idleTimeoutMs, ...whole } = card;
+    return {
+      ...(stream ? { ...whole, idleTimeoutMs } : whole),
+      capabilities: { ...capabilities, textTools },
+    };
+  };
+  const sent = (): unknown => JSON.parse(providers.log.at(-1)?.body ?? '');
+
+  test.each([true, false])(
+    'goes to a model that has such tools with its grammar, streamed: %s',
+    async (stream) => {
+      const card = responses(true, stream);
+      providers.script('sim-1', [{ text: '', calls: [call] }, 'Done.']);
+      const { turn = [] } = await completeOpenAI(aRequest(card, { toolUse }));
+      expect(sent()).toMatchObject({ tools: [{ type: 'custom', name: 'patch', format }] });
+      expect(turn).toMatchObject([{ kind: 'call', name: 'patch', input: '{"input":"*** Begin"}' }]);
+      await completeOpenAI(aRequest(card, { toolUse: { ...toolUse, turns: answered(turn) } }));
+      expect(sent()).toMatchObject({
+        input: expect.arrayContaining([
+          expect.objectContaining({ type: 'custom_tool_call', name: 'patch', input: '*** Begin' }),
+          expect.objectContaining({ type: 'custom_tool_call_output', output: 'result of patch' }),
+        ]) as unknown,
+      });
+    },
+  );
+
+  test('is a function to every other', async () => {
+    providers.script('sim-1', [{ text: '', calls: [{ ...one, name: 'patch' }] }]);
+    await completeOpenAI(aRequest(responses(false), { toolUse }));
+    expect(sent()).toMatchObject({ tools: [{ type: 'function', name: 'patch', parameters: patch.input }] });
+  });
+
+  test('is not called with a text that was cut off', async () => {
+    providers.script('sim-1', [{ text: '', calls: [call], finish: 'length' }]);
+    const request = aRequest(responses(true), { toolUse });
+    expect(judgeReply(await completeOpenAI(request), request)).toMatchObject({ kind: 'failed' });
   });
 });
 
