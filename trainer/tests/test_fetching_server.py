@@ -137,9 +137,9 @@ SWIFT = ("sh", "-c", 'echo $$ > "$1/pid"; exec "$0" -m http.server "$2" --direct
 def in_front_of(folder: Path, *command: str) -> Iterator["subprocess.Popen[str]"]:
     places = ["--artifacts", str(folder / "artifacts"), "--checkpoints", str(folder / "cache")]
     module = [sys.executable, "-m", "conductor_trainer.fetching_server", "--port", "0", *places]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    pipe = subprocess.PIPE
     options = [*module, "--end-with-stdin", "--", *command]
-    with subprocess.Popen(options, text=True, **pipes) as process:
+    with subprocess.Popen(options, text=True, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         yield process
         process.kill()
 

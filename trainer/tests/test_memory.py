@@ -219,5 +219,5 @@ def test_an_estimate_says_why_there_is_none(
     asked = {"model": str(tmp_path), "config": paper()}
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked)))
     monkeypatch.setattr(sys, "argv", ["estimate"])
-    with pytest.raises(SystemExit, match="The estimate cannot start: .* does not describe"):
+    with pytest.raises(SystemExit, match=r"The estimate cannot start: .* does not describe"):
         estimate.main()
