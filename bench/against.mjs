@@ -7,11 +7,11 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { median, milliseconds, time } from './numbers.mjs';
 import { FOUR_CALLS } from './plans.mjs';
 import { configFor, databaseIn, openServer, spawnProviders } from './setting.mjs';
+import { startSolver, timeInTurns } from './solver.mjs';
 
 const ROUNDS = 20;
 const SOLVES = 40;
@@ -37,46 +37,14 @@ try {
 }
 
 /** Returns the processor time per solve in milliseconds, one value per round. */
-async function measureSolves() {
-  const programs = Object.fromEntries(
-    Object.entries(builds).map(([name, root]) => [name, solver(name, root)]),
+function measureSolves() {
+  const solvers = Object.fromEntries(
+    Object.entries(builds).map(([name, root]) => [
+      name,
+      startSolver({ server, providers }, { name, root, width: WIDTH }),
+    ]),
   );
-  for (const program of Object.values(programs)) await program.ready;
-  // Warm-up: the first solves load modules and open connections.
-  for (const program of Object.values(programs)) await program.solve(SOLVES);
-  const times = { this: [], other: [] };
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [name, program] of Object.entries(programs)) {
-      const { ownMs } = await program.solve(SOLVES);
-      times[name].push(ownMs / SOLVES);
-    }
-  }
-  for (const program of Object.values(programs)) program.stop();
-  return times;
-}
-
-function solver(name, root) {
-  const config = configFor(providers.url, databaseIn(join(server.folder, 'stores', name)), `against-${name}`);
-  const program = fileURLToPath(new URL('programs/solves.mjs', import.meta.url));
-  const env = { ...process.env, TEMPORAL_ADDRESS: server.address, BENCH_CONFIG: JSON.stringify(config) };
-  const child = spawn(process.execPath, [program, root, String(WIDTH)], {
-    env,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const nextLine = async () => {
-    const { value, done } = await lines.next();
-    if (done) throw new Error(`the build in ${root} ended before it answered`);
-    return value;
-  };
-  return {
-    ready: nextLine(),
-    solve: async (count) => {
-      child.stdin.write(`${count}\n`);
-      return JSON.parse(await nextLine());
-    },
-    stop: () => child.stdin.end(),
-  };
+  return timeInTurns(solvers, { rounds: ROUNDS, solves: SOLVES });
 }
 
 /** Returns the milliseconds from the command's start to its end, one value per start. */

@@ -1,5 +1,5 @@
-// `npm run bench [-- crowd [SOLVES] | against FOLDER | live [postgres://…] | gateway [VENV] | tools | --quick]`
+// `npm run bench [-- crowd [SOLVES] | against FOLDER | live [postgres://…] | gateway [VENV] | tools | watched [ROUNDS] | --quick]`
 const [name] = process.argv.slice(2);
-const isNamed = ['crowd', 'against', 'live', 'gateway', 'tools'].includes(name);
+const isNamed = ['crowd', 'against', 'live', 'gateway', 'tools', 'watched'].includes(name);
 if (isNamed) process.argv.splice(2, 1);
 await import(isNamed ? `./${name}.mjs` : './durability.mjs');

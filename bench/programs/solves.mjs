@@ -1,4 +1,7 @@
-/** Runs a worker and a client of one build. Reads counts from stdin; prints the time that as many solves take. */
+/**
+ * Runs a worker and a client of one build. Reads counts from stdin; prints the time that as many solves take. With
+ * `BENCH_METRICS` and `BENCH_SPANS` it is measured and traced meanwhile.
+ */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,7 +13,9 @@ const { Client } = require('@temporalio/client');
 const { DefaultLogger, NativeConnection, Runtime, Worker } = require('@temporalio/worker');
 const { ConductorClient, ConductorPlugin } = require(join(root, 'lib/index.js'));
 
-Runtime.install({ logger: new DefaultLogger('ERROR') });
+const { BENCH_METRICS, BENCH_SPANS } = process.env;
+Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: BENCH_METRICS ? withMetrics() : {} });
+if (BENCH_SPANS) dropSpans();
 const config = JSON.parse(process.env.BENCH_CONFIG);
 const { taskQueue } = config.temporal;
 const connection = await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS });
@@ -31,3 +36,20 @@ for await (const count of createInterface({ input: process.stdin })) {
   console.log(JSON.stringify({ wallMs, ownMs: (user + system) / 1000 }));
 }
 process.exit();
+
+/** Exports metrics as `worker --metrics` does, on any free port. */
+function withMetrics() {
+  const { METRIC_BUCKETS } = require(join(root, 'lib/index.js'));
+  const prometheus = { bindAddress: '127.0.0.1:0', countersTotalSuffix: true, useSecondsForDurations: true };
+  return { metrics: { prometheus: { ...prometheus, histogramBucketOverrides: METRIC_BUCKETS } } };
+}
+
+/** Installs OpenTelemetry's SDK with all of its work but the sending. */
+function dropSpans() {
+  const { BatchSpanProcessor, NodeTracerProvider } = require('@opentelemetry/sdk-trace-node');
+  const exporter = {
+    export: (_, done) => done({ code: 0 }),
+    shutdown: () => Promise.resolve(),
+  };
+  new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] }).register();
+}

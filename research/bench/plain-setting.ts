@@ -88,7 +88,7 @@ export function toPolicy(
   return {
     checkpoint: { trainRun, name },
     tokenizerSha256,
-    served: { model: `plain-${name}`, folder, vocabulary, maxPromptTokens, baseUrl },
+    served: { model: `plain-${name}`, folder, vocabulary, maxPromptTokens, baseUrl, chat: 'chatml' },
   };
 }
 

@@ -13,7 +13,7 @@ import {
   samplePrompts,
 } from '../../src/training/activities/sample-plans';
 import { samplingSeed } from '../../src/training/draw';
-import { renderChatml } from '../../src/training/policy/client';
+import { tinyPrompt } from '../support/tiny-prompt';
 import { rewardOf, rewardOfRoot } from '../../src/training/rewards';
 import type { GroupId } from '../../src/training/records';
 import type { QuestionRow } from '../world/questions';
@@ -161,7 +161,7 @@ export async function sampleRound(
 ): Promise<readonly KeptSample[]> {
   const { maxPromptTokens } = recipe;
   const model = `${trainRun}-${name}`;
-  const policy = { model, folder, vocabulary, maxPromptTokens, baseUrl: policyUrl };
+  const policy = { model, folder, vocabulary, maxPromptTokens, baseUrl: policyUrl, chat: 'chatml' } as const;
   const prompts = await promptsOf(recipe, round);
   const task = { policy, prompts, ...draw, maxTokens: LONGEST_PLAN };
   return samplePrompts(task, new AbortController().signal);
@@ -183,7 +183,7 @@ export function promptFor(
     access: 'binary',
     repairs: [],
   } as const;
-  return renderChatml(conductorMessages({ ...asked, style: 'compact', review }));
+  return tinyPrompt(conductorMessages({ ...asked, style: 'compact', review }));
 }
 
 function promptsOf(

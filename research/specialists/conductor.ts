@@ -2,7 +2,7 @@ import { shuffled } from '../../src/statistics/chance';
 import type { Plan } from '../../src/plan/plan';
 import { conductorMessages } from '../../src/plan/prompt/conductor';
 import { renderPlan } from '../../src/plan/render';
-import { renderChatml } from '../../src/training/policy/client';
+import { tinyPrompt } from '../support/tiny-prompt';
 import type { WarmStartExample } from '../world/warm-start';
 import { type Dice, diceFor } from '../world/world';
 import { drawQuestion } from './questions';
@@ -40,7 +40,7 @@ export function evenExamples(
   return Array.from({ length: count }, () => {
     const { question, phrases } = drawQuestion(dice.pick(compositions), 'train', dice);
     return {
-      prompt: renderChatml(conductorMessages({ ...PROMPT, question, workers })),
+      prompt: tinyPrompt(conductorMessages({ ...PROMPT, question, workers })),
       completion: renderPlan(drawEcho(ids, phrases, dice), ids),
     };
   });

@@ -10,6 +10,7 @@ import type { Supervision } from '../demo/town';
 import { toRows, update } from '../plain/learn';
 import { handOver, type StepServer } from '../plain/lesson';
 import { toJsonLines } from '../world/questions';
+import type { TrainingExample } from '../../src/training/definitions';
 import type { WarmStartExample } from '../world/warm-start';
 import { diceFor } from '../world/world';
 import { evenExamples } from './conductor';
@@ -89,7 +90,7 @@ async function imitate(
   desk: Desk,
   parent: { readonly trainRun: string; readonly name: string },
   name: string,
-  examples: readonly WarmStartExample[],
+  examples: readonly TrainingExample[],
   how: Supervision,
 ): Promise<Checkpoint> {
   const { steps, trainRun, folder } = desk;

@@ -4,7 +4,7 @@ import type { Plan } from '../../src/plan/plan';
 import { conductorMessages } from '../../src/plan/prompt/conductor';
 import type { KeptSample } from '../../src/training/activities/batch';
 import { samplePrompts } from '../../src/training/activities/sample-plans';
-import { renderChatml } from '../../src/training/policy/client';
+import { tinyPrompt } from '../support/tiny-prompt';
 import { rewardOf } from '../../src/training/rewards';
 import type { Checkpoint } from '../../src/training/trainer-contract';
 import { planIn } from '../plain/group';
@@ -60,7 +60,8 @@ export async function writePlans(
     vocabulary,
     maxPromptTokens: MOST_PROMPT,
     baseUrl: policyUrl,
-  };
+    chat: 'chatml',
+  } as const;
   const prompts = rows.map(({ question }) => conductorMessages({ ...PROMPT, question, workers }));
   const asked = prompts.flatMap((prompt) => Array<typeof prompt>(plans).fill(prompt));
   const task = { policy, prompts: asked, temperature, seed, maxTokens: MOST_TOKENS };
@@ -72,7 +73,7 @@ export async function writePlans(
         const prompt = prompts[Math.floor(place / plans)];
         if (row === undefined || prompt === undefined)
           throw new RangeError(`There is no question for plan ${place}.`);
-        return { prompt: renderChatml(prompt), ...(await play(crew, row, sample)) };
+        return { prompt: tinyPrompt(prompt), ...(await play(crew, row, sample)) };
       },
       { concurrency: 1024 },
     )

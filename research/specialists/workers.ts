@@ -1,5 +1,5 @@
 import { workerMessages } from '../../src/plan/prompt/worker';
-import { renderChatml } from '../../src/training/policy/client';
+import { tinyPrompt } from '../support/tiny-prompt';
 import type { WarmStartExample } from '../world/warm-start';
 import { type Dice, diceFor } from '../world/world';
 import { drawQuestion, readGiven, type Split, TRAINED } from './questions';
@@ -122,7 +122,7 @@ export interface WorkerTask {
 }
 
 function promptOf(task: WorkerTask): string {
-  return renderChatml(workerMessages({ ...task, layout: 'plain' }));
+  return tinyPrompt(workerMessages({ ...task, layout: 'plain' }));
 }
 
 /** Applies the skill to the last output shown, else to the question's input; only the question has numbers. */

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { conductorMessages } from '../../src/plan/prompt/conductor';
 import type { TrainingInput } from '../../src/training/config/schema';
-import { renderChatml } from '../../src/training/policy/client';
+import { tinyPrompt } from './tiny-prompt';
 import { questionSet, toJsonLines } from '../world/questions';
 import { warmStartExamples } from '../world/warm-start';
 import type { World } from '../world/world';
@@ -29,7 +29,7 @@ export async function writeLesson({ world, seed, size = SHORT }: Lesson, folder:
   const heldOut = questionSet(world, 'heldOut', size.heldOut, seed);
   const { workers, maxSteps } = world;
   const promptFor = (question: string): string =>
-    renderChatml(
+    tinyPrompt(
       conductorMessages({
         style: 'compact',
         question,

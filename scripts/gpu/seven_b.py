@@ -19,7 +19,7 @@ from transformers import AutoModelForCausalLM, Qwen2Config
 from transformers.utils import logging
 
 from conductor_trainer.contract import Config
-from conductor_trainer.model import train_tokenizer
+from conductor_trainer.tiny_model import train_tokenizer
 from conductor_trainer.options import add_device_option, require_device
 from conductor_trainer.score import score
 from conductor_trainer.starting import start

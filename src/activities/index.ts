@@ -35,6 +35,7 @@ export { checkRun, checkShape } from './check-run';
 export { whileHeartbeating, withinLimit } from './heartbeat';
 export { LiveLog } from './live-log';
 export type { Dependencies, PolicyProvider } from './send-request';
+export { startInRun, whileInSpan } from './spans/call';
 export { createPacing } from './rate-limits/pacing';
 export { createTools, type LookedTool, type Tools } from './tools';
 export { withThoughtsApart } from './thoughts-apart';

@@ -2,6 +2,7 @@ import { type Client, WorkflowClient, type WorkflowExecutionInfo } from '@tempor
 import type { Payload } from '@temporalio/common';
 import { SOLVE_WORKFLOW } from '../protocol/names';
 import { pairsOf, type RunCriteria } from '../protocol/search-attributes';
+import type { SolveTrace } from '../protocol/solve';
 import type { RunFilter } from '../trace/run-filter';
 import { withAttributes } from './search-attributes';
 import { unlessNotFound } from './steer';
@@ -99,6 +100,14 @@ export function quoted(value: string): string {
 export async function describeRuns(client: Client, ids: readonly string[]): Promise<FoundRun[]> {
   const runs = await Promise.all(ids.map((id) => describeRun(client, id)));
   return runs.filter((run) => run !== null);
+}
+
+/** Statuses with the same name in Temporal; all others are failures. */
+const SAME: readonly SolveTrace['status'][] = ['running', 'completed', 'cancelled'];
+
+/** Returns the status of a solve as the server has it, without reading the solve. */
+export function statusOf({ status: { name } }: Pick<FoundRun, 'status'>): SolveTrace['status'] {
+  return SAME.find((each) => each === name.toLowerCase()) ?? 'failed';
 }
 
 /** Describes a workflow; null if the server does not know it. */

@@ -7,9 +7,15 @@ export {
   type SolveHandle,
   type SolveRequest,
 } from './conductor-client';
-export { describeRun } from './find-runs';
+export { describeRun, statusOf } from './find-runs';
 export { HistoryDecoder, readHistory } from './history';
-export { addAttributes, compareAttributes, creationOf, SearchAttributeError } from './search-attributes';
+export {
+  addAttributes,
+  compareAttributes,
+  creationOf,
+  SearchAttributeError,
+  withAttributes,
+} from './search-attributes';
 export type { StartOptions } from './launch-solve';
 export {
   completedSolves,

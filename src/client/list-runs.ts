@@ -1,16 +1,26 @@
 import type { Client } from '@temporalio/client';
 import { reasonOf } from '../errors';
-import { SOLVE_PART_WORKFLOW } from '../protocol/names';
+import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../protocol/names';
 import { meets, type RunCriteria } from '../protocol/search-attributes';
 import type { SolveTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
+import { withoutWords } from '../telemetry/names';
 import { whyDegraded } from '../trace/describe';
 import { isUnfinishedState, isWithinFilter, type RunFilter } from '../trace/run-filter';
 import { eachInParallel } from '../store/store';
-import { countRuns, describeRuns, findRuns, type FoundRun, type Sought } from './find-runs';
-import { isPolled } from './pollers';
+import {
+  countRuns,
+  describeRuns,
+  findRuns,
+  type FoundRun,
+  type Sought,
+  statusOf,
+  withoutMemos,
+} from './find-runs';
+import { type QueueState, readQueue } from './pollers';
 import { abbreviates } from './run-id';
-import { isNotFound } from './steer';
+import { isNotFound, unlessNotFound } from './steer';
+import { pinOf, whyRunsWait } from './versions';
 
 /** A run as a list shows it; its cost includes its children. */
 export interface ListedRun {
@@ -18,7 +28,7 @@ export interface ListedRun {
   readonly runId: string;
   readonly status: SolveTrace['status'];
   readonly waitsFor: NonNullable<SolveTrace['waitsFor']> | null;
-  /** Whether a worker polls its task queue; null for a run that has ended. */
+  /** Whether a worker takes it: one polls its task queue, of its version if it stays on one; null for a run that has ended. */
   readonly hasWorker: boolean | null;
   /** Beginning of the question; null if this client cannot read the run, e.g. without the key that encrypted it. */
   readonly question: string | null;
@@ -86,14 +96,14 @@ export async function listRuns(
     const isListed = isUnfinished(run) || ended > 0;
     if (isListed && meets(run.typedSearchAttributes, where)) found.set(run.workflowId, run);
   }
-  const served = await servedQueues(client, found.values());
+  const served = await servedRuns(client, found.values());
   const list = async (run: FoundRun): Promise<ListedRun | undefined> => {
     // Undefined if its retention has ended meanwhile, a reason if this client cannot read it.
     const trace = await readTrace(run.workflowId).catch((error: unknown) =>
       isNotFound(error) ? undefined : reasonOf(error),
     );
     if (trace === undefined) return undefined;
-    const listed = toListed(run, trace, served.has(run.taskQueue));
+    const listed = toListed(run, trace, served.has(run.workflowId));
     return isWithinFilter(listed, options) ? listed : undefined;
   };
   const first = await collect([...found.values()], Infinity, list);
@@ -142,12 +152,19 @@ function latestOfEach(runs: readonly FoundRun[]): FoundRun[] {
   return runs.filter(({ workflowId }, index) => ids.indexOf(workflowId) === index);
 }
 
-/** Returns the task queues of unfinished runs that a worker polls. */
-async function servedQueues(client: Client, runs: Iterable<FoundRun>): Promise<ReadonlySet<string>> {
-  const queues = new Set([...runs].filter(isUnfinished).map((run) => run.taskQueue));
+/** Returns the ids of unfinished runs whose queue a worker polls: of a run that stays on a version, one of that version. */
+async function servedRuns(client: Client, runs: Iterable<FoundRun>): Promise<ReadonlySet<string>> {
+  const going = [...runs].filter(isUnfinished);
+  const queues = new Map<string, QueueState>();
+  await eachInParallel(new Set(going.map(({ taskQueue }) => taskQueue)), async (name) => {
+    queues.set(name, await readQueue(client, name));
+  });
   const served = new Set<string>();
-  await eachInParallel(queues, async (queue) => {
-    if (await isPolled(client, queue)) served.add(queue);
+  await eachInParallel(going, async ({ workflowId, taskQueue }) => {
+    const queue = queues.get(taskQueue);
+    if (queue === undefined || queue.pollers.length === 0) return;
+    const run = await unlessNotFound(withoutMemos(client).getHandle(workflowId).describe());
+    if (run !== null && whyRunsWait(taskQueue, queue, pinOf(run)) === null) served.add(workflowId);
   });
   return served;
 }
@@ -186,23 +203,20 @@ function isUnfinished({ status }: FoundRun): boolean {
   return status.name === 'RUNNING';
 }
 
-/** Statuses with the same name in Temporal; all others are failures. */
-const STATUSES = ['running', 'completed', 'cancelled'] as const;
-
 /** @param trace a reason if this client cannot read the run */
 function toListed(
-  { workflowId: id, runId, status, startTime, closeTime }: FoundRun,
+  { workflowId: id, runId, startTime, closeTime, ...run }: FoundRun,
   trace: SolveTrace | string,
-  isPolled: boolean,
+  isServed: boolean,
 ): ListedRun {
   // A trace is always current; the server's lists may lag behind.
-  const told: SolveTrace['status'] = STATUSES.find((each) => each === status.name.toLowerCase()) ?? 'failed';
+  const told = statusOf(run);
   const known = typeof trace === 'string' ? { ...UNREADABLE, problems: [trace], status: told } : sumUp(trace);
   return {
     id,
     runId,
     ...known,
-    hasWorker: known.status === 'running' ? isPolled : null,
+    hasWorker: known.status === 'running' ? isServed : null,
     startedAt: startTime.toISOString(),
     endedAt: closeTime?.toISOString() ?? null,
   };
@@ -243,8 +257,8 @@ export async function newestRun(
 }
 
 /**
- * Returns the ids of solves with this prefix; if there are none, those of parts of other runs. The id of a run that is
- * gone finds neither its retries nor its children.
+ * Returns the ids of solves with this prefix; if there are none, those of parts of other runs, then of the newest that
+ * have this id on spans. The id of a run that is gone finds neither its retries nor its children.
  */
 export async function findByPrefix(
   client: Client,
@@ -258,5 +272,18 @@ export async function findByPrefix(
   const solves = idsOf((await Promise.all(found)).flat());
   const parts: Sought = { type: SOLVE_PART_WORKFLOW, prefix };
   const ids = solves.length > 0 ? solves : idsOf(await findRuns(client, parts, MOST_UNFINISHED));
-  return [...new Set(ids)];
+  return ids.length > 0 ? [...new Set(ids)] : findBySpan(client, prefix);
+}
+
+/** Returns the ids of the newest runs that have this id on their spans, where it is without words of the question. */
+async function findBySpan(client: Client, named: string): Promise<string[]> {
+  if (!named.startsWith('solve-')) return [];
+  const found = await Promise.all(
+    [SOLVE_WORKFLOW, SOLVE_PART_WORKFLOW].map((type) =>
+      findRuns(client, { type, prefix: 'solve-' }, MOST_UNFINISHED),
+    ),
+  );
+  return found.flatMap((runs) =>
+    runs.flatMap(({ workflowId: id }) => (withoutWords(id) === named ? [id] : [])),
+  );
 }

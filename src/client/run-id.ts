@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
+import { SUFFIXES_OF_ID } from '../protocol/names';
 
 // Workflow ids that people can read and type, far below Temporal's 1,000 bytes, since ids of children begin with them.
 
@@ -19,12 +20,9 @@ export function newRetryId(id: string): string {
   return `${id.replace(/-retry-[0-9a-z]{1,8}$/, '').slice(0, 200)}-retry-${randomPart(6)}`;
 }
 
-/** What follows the whole id of a run in the ids of its retries and children. */
-const SUFFIXES = /^(?:-retry-[0-9a-z]{6})?(?:-r\d{1,9}s\d{1,9}|-review)*$/;
-
 /** Returns whether a person may have meant this id by its beginning, which must not be another run's whole id. */
 export function abbreviates(beginning: string, id: string): boolean {
-  return id === beginning || (id.startsWith(beginning) && !SUFFIXES.test(id.slice(beginning.length)));
+  return id === beginning || (id.startsWith(beginning) && !SUFFIXES_OF_ID.test(id.slice(beginning.length)));
 }
 
 export function newEvaluationId(): string {

@@ -2,9 +2,9 @@ import { codeOf } from '../errors';
 import { FAILURES } from '../protocol/failures';
 import { CONDUCTOR_ID } from '../protocol/names';
 import type { SolveResult } from '../protocol/solve';
-import { ATTRIBUTES, OPERATIONS } from '../telemetry/names';
+import { ATTRIBUTES, OPERATIONS, withoutWords } from '../telemetry/names';
 import { spanNamedBy } from '../telemetry/parent';
-import { activeTraceparent, OpenSpan } from '../telemetry/spans';
+import { activeTraceparent, OpenSpan, type SpanIds } from '../telemetry/spans';
 import type { LiveEvent } from './live/live-events';
 
 /** What may carry the span that a run's own spans hang below. */
@@ -48,6 +48,10 @@ export class SolveSpan {
     return new SolveSpan(span, isUsable ? (span?.traceparent ?? caller) : caller);
   }
 
+  get ids(): SpanIds | undefined {
+    return this.span?.ids;
+  }
+
   during<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.span?.during(work) ?? work();
   }
@@ -68,7 +72,8 @@ export class SolveSpan {
   }
 
   end(): void {
-    const { id, ended, error } = this;
+    const { ended, error } = this;
+    const id = this.id && withoutWords(this.id);
     const attributes = {
       ...(id !== undefined && { [ATTRIBUTES.conversation]: id, [ATTRIBUTES.run]: id }),
       ...(ended !== null && { [ATTRIBUTES.status]: ended.status, [ATTRIBUTES.degraded]: ended.degraded }),

@@ -21,6 +21,7 @@ import { addSession } from './api/session';
 import { addSolves } from './api/solves';
 import { addSteering } from './api/steer';
 import { addTraining } from './api/training';
+import { logOf } from './log-of';
 import { limitBody, MOST_MESSAGE_BYTES } from './limit-body';
 import { takeOptions } from './options-header';
 import { openPage, PAGE_FOLDER } from './page';
@@ -48,7 +49,7 @@ export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App
     },
   });
   app.onError((error, c) => {
-    const refusal = asRefusal(error, gateway.say);
+    const refusal = asRefusal(error, logOf(c, gateway));
     c.set('refused', refusal);
     const toBody = c.req.path.startsWith('/v1/messages') ? toAnthropicError : toOpenAiError;
     return c.json(toBody(refusal), refusal.status, refusal.headers);

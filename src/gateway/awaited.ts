@@ -2,12 +2,15 @@ import type { ServerResponse } from 'node:http';
 import { SolveSpan } from '../client';
 import type { SolveResult } from '../protocol/solve';
 import { spanNamedBy } from '../telemetry/parent';
+import type { SpanIds } from '../telemetry/spans';
 
 /** A request whose client waits for a solve. */
 interface WaitingRequest {
   /** Span of its client, as its headers name it. */
   readonly caller: string | undefined;
   readonly response: Pick<ServerResponse, 'closed' | 'once'>;
+  /** Told the span of the wait, if there is one. */
+  readonly onSpan: (ids: SpanIds) => void;
   /** Returns the error that was its answer, if one was. */
   readonly refused: () => Error | undefined;
 }
@@ -18,10 +21,11 @@ export class AwaitedSolves {
 
   /** Starts or finds a solve within a span, which ends when the response does. */
   async during<Solve extends { readonly id: string }>(
-    { caller, response, refused }: WaitingRequest,
+    { caller, response, onSpan, refused }: WaitingRequest,
     start: (traceparent: string | undefined) => Promise<Solve>,
   ): Promise<Solve> {
     const span = await SolveSpan.start(caller);
+    if (span.ids !== undefined) onSpan(span.ids);
     let id: string | undefined;
     const end = (): void => {
       const error = refused();

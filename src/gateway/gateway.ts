@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import type { ConductorClient } from '../client';
 import type { Config } from '../config/schema';
 import type { Store } from '../store/store';
+import type { SpanIds } from '../telemetry/spans';
 import type { DayBudgets } from './access/day-budget';
 import type { Key, KeyChecker, RequestRates } from './access/keys';
 import type { OpenStreams } from './access/streams';
@@ -26,7 +27,12 @@ export interface GatewayOptions {
   /** Where the worker beside this gateway answers Prometheus, as `host:port`; `/metrics` then has both. */
   readonly workerMetrics?: string | undefined;
   /** Logs an error that concerns no caller. */
-  readonly say: (line: string) => void;
+  readonly say: (line: string, about: LineAbout) => void;
+}
+
+/** What a line of the log is about: a solve, and the span of whoever waits for it. */
+export interface LineAbout extends Partial<SpanIds> {
+  readonly runId?: string | undefined;
 }
 
 /** Dependencies of all routes. */
@@ -44,12 +50,17 @@ export interface Gateway extends GatewayOptions {
 }
 
 /**
- * Environment of Hono's contexts: `key` is set on all routes that need a key, `solve` once a request has a solve,
- * `refused` once its answer is an error.
+ * Environment of Hono's contexts: `key` is set on all routes that need a key, `span` once its caller waits for a solve,
+ * `solve` once a request has one, `refused` once its answer is an error.
  */
 export interface Env {
   Bindings: HttpBindings;
-  Variables: { readonly key: Key; readonly solve?: string; readonly refused?: Refusal };
+  Variables: {
+    readonly key: Key;
+    readonly span?: SpanIds;
+    readonly solve?: string;
+    readonly refused?: Refusal;
+  };
 }
 
 export type App = OpenAPIHono<Env>;

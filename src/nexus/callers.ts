@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { HandlerError, type StartOperationContext } from 'nexus-rpc';
 
 /** What the workflows of a namespace may spend. */
@@ -28,4 +29,9 @@ export function callingNamespace(
   const shown = JSON.stringify(name.slice(0, 100));
   const remedy = 'its operator adds it to the callers of ConductorNexusPlugin';
   throw new HandlerError('UNAUTHORIZED', `namespace ${shown} may not ask this team: ${remedy}`);
+}
+
+/** Returns the id of the solve that a caller names by a key. */
+export function idOfKey(caller: string, key: string): string {
+  return `nexus-${caller}-${hash('sha256', key).slice(0, 24)}`;
 }

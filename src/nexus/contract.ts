@@ -20,7 +20,17 @@ export interface NexusQuestion extends Pick<
  */
 export type NexusAnswer = ToldSolve & { readonly answer: string };
 
+/** Names a solve that a workflow of the same namespace asked for: by one of these. */
+export interface NexusSolveName {
+  /** Id that `solve` returned. */
+  readonly id?: string;
+  /** Key under which `solve` was asked. */
+  readonly key?: string;
+}
+
 /** Service that other namespaces call; it may be imported by workflows. */
 export const conductorNexusService = nexus.service('conductor', {
   solve: nexus.operation<NexusQuestion, NexusAnswer>(),
+  /** Tells how a solve stands, at once; its answer is null until there is one. */
+  getSolve: nexus.operation<NexusSolveName, ToldSolve>(),
 });

@@ -27,15 +27,31 @@ const questionSchema = z.strictObject({
 /** A question as it is asked of `ConductorClient`, under the name that its caller gives it. */
 type AskedQuestion = Omit<NexusQuestion, 'question' | 'messages'> & AskedRequest;
 
+const nameSchema = z.strictObject({
+  id: z.string().min(1).max(1_000).optional(),
+  key: questionSchema.shape.key,
+});
+
+/** Reads by what a caller names a solve: its id, or its key. @throws HandlerError */
+export function readNexusName(sent: unknown): { readonly id: string } | { readonly key: string } {
+  const { id, key } = read(nameSchema, sent);
+  if (id !== undefined && key === undefined) return { id };
+  if (key !== undefined && id === undefined) return { key };
+  throw new HandlerError('BAD_REQUEST', 'input: expected the id of a solve, or its key in its place');
+}
+
+function read<Schema extends z.ZodType>(schema: Schema, sent: unknown): z.output<Schema> {
+  const { success, data, error } = schema.safeParse(sent);
+  if (success) return data;
+  const [issue] = error.issues;
+  const place = ['input', ...(issue?.path ?? [])].join('.').slice(0, 100);
+  const problem = issue === undefined ? 'is not valid' : expectationIn(issue).slice(0, 200);
+  throw new HandlerError('BAD_REQUEST', `${place}: ${problem}`);
+}
+
 /** Reads what a caller sent. @throws HandlerError */
 export function readNexusQuestion(sent: unknown): AskedQuestion {
-  const { data, error } = questionSchema.safeParse(sent);
-  if (data === undefined) {
-    const [issue] = error.issues;
-    const place = ['input', ...(issue?.path ?? [])].join('.').slice(0, 100);
-    const problem = issue === undefined ? 'is not valid' : expectationIn(issue).slice(0, 200);
-    throw new HandlerError('BAD_REQUEST', `${place}: ${problem}`);
-  }
+  const data = read(questionSchema, sent);
   const { question, messages, ...rest } = data;
   if (question !== undefined && messages === undefined) return { ...rest, question };
   if (messages !== undefined && question === undefined) return { ...rest, messages };

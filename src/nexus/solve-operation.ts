@@ -3,16 +3,18 @@ import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import { getClient, log, startWorkflow, WorkflowRunOperationHandler } from '@temporalio/nexus';
 import * as nexus from 'nexus-rpc';
-import { BadQuestionError, checkAsked, keepAsked, unlessNotFound } from '../client';
+import { BadQuestionError, checkAsked, keepAsked, unlessNotFound, withAttributes } from '../client';
 import type { Config } from '../config/schema';
 import { reasonOf } from '../errors';
 import { asRefusal, heldBy, holdRun } from '../gateway/access';
 import { startOptionsOf } from '../protocol/planning';
+import { criteriaIn } from '../protocol/search-attributes';
 import type { Store } from '../store/store';
 import { budgetsOf, namespaceHolder } from './budget';
-import { callingNamespace, type NexusCallers } from './callers';
+import { callingNamespace, idOfKey, type NexusCallers } from './callers';
 import { conductorNexusService, type NexusAnswer, type NexusQuestion } from './contract';
-import { nexusCallId, NEXUS_SOLVE_WORKFLOW, type NexusCall } from './names';
+import { attributesOfCall, nexusCallId, NEXUS_SOLVE_WORKFLOW, type NexusCall } from './names';
+import { getSolve } from './get-solve';
 import { limitsWithin, readNexusQuestion } from './question';
 
 /** What the operations of a worker rest on. */
@@ -24,7 +26,16 @@ export interface NexusTeam {
 
 /** Returns the service of a team, as a worker's `nexusServices` take it. */
 export function solveService(team: NexusTeam): nexus.ServiceHandler<typeof conductorNexusService.operations> {
-  return nexus.serviceHandler(conductorNexusService, { solve: new SolveOperation(team) });
+  return nexus.serviceHandler(conductorNexusService, {
+    solve: new SolveOperation(team),
+    getSolve: async (ctx, asked) => {
+      try {
+        return await getSolve(ctx, team, asked);
+      } catch (error) {
+        throw asNexusError(error);
+      }
+    },
+  });
 }
 
 type Started = nexus.HandlerStartOperationResult<NexusAnswer>;
@@ -40,7 +51,7 @@ class SolveOperation implements nexus.OperationHandler<NexusQuestion, NexusAnswe
     try {
       const caller = callingNamespace(ctx, this.team.callers);
       const { key, ...question } = readNexusQuestion(sent);
-      const id = `nexus-${caller}-${key === undefined ? ctx.requestId : hash('sha256', key).slice(0, 24)}`;
+      const id = key === undefined ? `nexus-${caller}-${ctx.requestId}` : idOfKey(caller, key);
       const named = { id, workflowId: nexusCallId(id), digest: hash('sha256', JSON.stringify(question)) };
       const client = getClient();
       const earlier = await findCall(client, named);
@@ -51,7 +62,7 @@ class SolveOperation implements nexus.OperationHandler<NexusQuestion, NexusAnswe
         question,
         isNew: earlier === null,
       });
-      const started = await startCall(ctx, named, call);
+      const started = await withAttributes(client, startCall(ctx, named, call));
       await confirm();
       // An operation with the same key may have started another question in between.
       await findCall(client, named);
@@ -76,7 +87,7 @@ class SolveOperation implements nexus.OperationHandler<NexusQuestion, NexusAnswe
     const limits = limitsWithin(config, question.limits, headers['operation-timeout']);
     const kept = await keepAsked(store, question);
     const input = { ...question, question: undefined, messages: undefined, limits, ...kept };
-    const call = { id, caller, input };
+    const call = { id, caller, input, criteria: criteriaIn(config.temporal.searchAttributes) };
     if (!isNew) return { call, confirm: () => Promise.resolve() };
     const team = { config, budgets: budgetsOf(client, store) };
     const holder = namespaceHolder(caller, callers);
@@ -118,7 +129,8 @@ function startCall(
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
       args: [input],
-      memo: { digest },
+      memo: { digest, caller: call.caller },
+      ...attributesOfCall(input),
       ...startOptionsOf(call.input),
     }),
   ).start(ctx, call);

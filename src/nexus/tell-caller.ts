@@ -3,10 +3,10 @@ import { ConductorClient, unlessNotFound } from '../client';
 import { refusalOfRun } from '../gateway/access';
 import type { SolveResult } from '../protocol/solve';
 import type { Store } from '../store/store';
-import { toldSolveSchema } from '../trace/told-solve';
+import { type ToldSolve, toldSolveSchema } from '../trace/told-solve';
 import { budgetsOf, namespaceHolder } from './budget';
 import type { NexusCallers } from './callers';
-import { type NexusActivities, type NexusEnd, TELL_CALLER } from './names';
+import { type NexusActivities, type NexusEnd, type NexusFailure, TELL_CALLER } from './names';
 
 /** Longest answer, in bytes, that an operation returns: Temporal refuses payloads of 2 MiB. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -37,8 +37,14 @@ function endOf(result: SolveResult): NexusEnd {
     const { code, message } = refusalOfRun(result);
     return { failure: { type: code, message } };
   }
-  const bytes = Buffer.byteLength(answer);
-  if (bytes <= MAX_ANSWER_BYTES) return { answer: { ...toldSolveSchema.parse(result), answer } };
+  const failure = whyTooLong({ id, answer });
+  return failure === null ? { answer: { ...toldSolveSchema.parse(result), answer } } : { failure };
+}
+
+/** Returns why an answer is too long for an operation's result, or null. */
+export function whyTooLong({ id, answer }: Pick<ToldSolve, 'id' | 'answer'>): NexusFailure | null {
+  const bytes = Buffer.byteLength(answer ?? '');
+  if (bytes <= MAX_ANSWER_BYTES) return null;
   const message = `the answer of solve ${id} has ${bytes} bytes, and an operation returns at most ${MAX_ANSWER_BYTES}: ask for a shorter one (maxAnswerTokens), or read it in the team's namespace`;
-  return { failure: { type: 'AnswerTooLong', message } };
+  return { type: 'AnswerTooLong', message };
 }

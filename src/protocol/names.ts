@@ -44,3 +44,6 @@ export const DEFAULT_TASK_QUEUE = 'conductor';
 export function providerQueue(taskQueue: string, provider: string): string {
   return `${taskQueue}-${provider}`;
 }
+
+/** What follows the whole id of a run in the ids of its retries and children. */
+export const SUFFIXES_OF_ID = /^(?:-retry-[0-9a-z]{6})?(?:-r\d{1,9}s\d{1,9}|-review)*$/;

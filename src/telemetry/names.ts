@@ -1,3 +1,5 @@
+import { SUFFIXES_OF_ID } from '../protocol/names';
+
 /**
  * Names on spans: OpenTelemetry's conventions for generative AI, v0.1.0 with those of 1.45.0 below them
  * (https://github.com/open-telemetry/semantic-conventions-genai/tree/v0.1.0), and ours, which begin with `conductor.`.
@@ -15,6 +17,8 @@ export const ATTRIBUTES = {
   topK: 'gen_ai.request.top_k',
   presencePenalty: 'gen_ai.request.presence_penalty',
   seed: 'gen_ai.request.seed',
+  /** Number of replies that a request asks for, if more than one. */
+  choices: 'gen_ai.request.choice.count',
   effort: 'gen_ai.request.reasoning.level',
   stream: 'gen_ai.request.stream',
   outputType: 'gen_ai.output.type',
@@ -32,7 +36,7 @@ export const ATTRIBUTES = {
   server: 'server.address',
   port: 'server.port',
   error: 'error.type',
-  /** Id of the run, as `trace` takes it; of a part of a run, the part's own. */
+  /** Id of the run, without words of its question; of a part of a run, the part's own. `trace` takes it. */
   run: 'conductor.run_id',
   /** From 1, as in `trace`. */
   round: 'conductor.round',
@@ -42,6 +46,8 @@ export const ATTRIBUTES = {
   purpose: 'conductor.purpose',
   /** Absent while unknown. */
   costUsd: 'conductor.cost_usd',
+  /** Number of a cycle of training. */
+  cycle: 'conductor.cycle',
   status: 'conductor.status',
   degraded: 'conductor.degraded',
 } as const;
@@ -53,6 +59,11 @@ export const OPERATIONS = {
   agent: 'invoke_agent',
   chat: 'chat',
   tool: 'execute_tool',
+  // Ours, for which the conventions have no word.
+  grade: 'grade',
+  train: 'train',
+  update: 'update',
+  publish: 'publish',
 } as const;
 
 /** How the conventions call the ends of an answer. */
@@ -84,6 +95,22 @@ export function vendorOf(provider: string, baseUrl: string | null): string {
   const host = baseUrl === null ? '' : hostOf(baseUrl);
   const [, vendor] = VENDORS.find(([domain]) => host === domain || host.endsWith(`.${domain}`)) ?? [];
   return vendor ?? (provider === 'google' ? 'gcp.gemini' : provider);
+}
+
+/** Longest id that Temporal takes. */
+const MOST_OF_ID = 1000;
+
+/** Returns a run's id as spans have it, without words of its question: `solve-what-is-it-7kq2m9xw` is `solve-7kq2m9xw`. */
+export function withoutWords(id: string): string {
+  const [kind, ...parts] = id.slice(0, MOST_OF_ID + 1).split('-');
+  if (kind !== 'solve' || id.length > MOST_OF_ID) return id;
+  for (let words = 1; words < parts.length; words += 1) {
+    const [random = '', ...suffixes] = parts.slice(words);
+    const isRandom = /^[0-9a-z]{8}$/.test(random);
+    if (isRandom && SUFFIXES_OF_ID.test(suffixes.map((suffix) => `-${suffix}`).join('')))
+      return ['solve', random, ...suffixes].join('-');
+  }
+  return id;
 }
 
 function hostOf(url: string): string {

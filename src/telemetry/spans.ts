@@ -12,12 +12,16 @@ export interface SpanStart {
   /** Whether it is a request to another process. @default false */
   readonly isRequest?: boolean;
   readonly attributes: Attributes;
+  /** Unix time in milliseconds of what is told after it ended. @default now */
+  readonly startedAt?: number;
 }
 
 export interface SpanEnd {
   readonly attributes?: Attributes;
   /** Type of the failure that it ended with, never a message: those may quote a question. */
   readonly error?: string | undefined;
+  /** Unix time in milliseconds. @default now */
+  readonly endedAt?: number;
 }
 
 /** Ids by which a log line names a span. */
@@ -50,9 +54,10 @@ export class OpenSpan {
   }
 
   private static begin(api: Api, tracer: Tracer, start: SpanStart, context: Context): OpenSpan | null {
-    const { name, isRequest = false, attributes } = start;
+    const { name, isRequest = false, attributes, startedAt: startTime } = start;
     const kind = isRequest ? api.SpanKind.CLIENT : api.SpanKind.INTERNAL;
-    const span = unlessBroken(() => tracer.startSpan(name, { kind, attributes }, context));
+    const timed = { kind, attributes, ...(startTime !== undefined && { startTime }) };
+    const span = unlessBroken(() => tracer.startSpan(name, timed, context));
     return span === null ? null : new OpenSpan(api, tracer, span, api.trace.setSpan(context, span));
   }
 
@@ -75,7 +80,7 @@ export class OpenSpan {
   }
 
   /** Ends the span; a second end changes nothing. */
-  end({ attributes = {}, error }: SpanEnd = {}): void {
+  end({ attributes = {}, error, endedAt }: SpanEnd = {}): void {
     if (this.isOver) return;
     this.isOver = true;
     const { span, api } = this;
@@ -85,7 +90,7 @@ export class OpenSpan {
         span.setAttribute(ATTRIBUTES.error, error === '' ? OTHER_ERROR : error);
         span.setStatus({ code: api.SpanStatusCode.ERROR });
       }
-      span.end();
+      span.end(endedAt);
     });
   }
 }

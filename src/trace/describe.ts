@@ -12,6 +12,11 @@ export function joinFacts(...facts: readonly (string | false | null | undefined)
   return facts.filter((fact) => fact).join(' · ');
 }
 
+/** Ends a message with a full stop, so that another may follow it. */
+export function asSentence(message: string): string {
+  return /[.!?…]$/.test(message) ? message : `${message}.`;
+}
+
 /** `3 calls, 1,204 tokens`. */
 export function describeTokens({ usage }: Pick<SolveTrace, 'usage'>): string {
   const tokens = usage.inputTokens + usage.outputTokens;

@@ -3,7 +3,7 @@ import type { NightRecord } from './records';
 import type { GroupPart, Span } from './summarize-cycle';
 import type { TrainingSettings } from './config/resolve';
 import type { NightInput } from './inputs';
-import type { InitRequest, WarmStartRequest } from './trainer-contract';
+import type { InitRequest, PreflightRequest, WarmStartRequest } from './trainer-contract';
 
 // Types that training's workflows and activities exchange.
 
@@ -69,6 +69,8 @@ export interface OpenedNight extends Pick<NightRecord, 'done' | 'train' | 'heldO
   readonly writer: CheckpointRef | null;
   readonly init: InitRequest;
   readonly warmStart: WarmStartRequest | null;
+  /** Where the prompts lie that policy server and trainer must write alike; absent if an earlier version opened it. */
+  readonly prompts?: PreflightRequest['prompts'];
   /** Mean cost of a rollout in the run's last cycle, in 10⁻⁹ USD; null if unknown. */
   readonly rolloutNanoUsd: number | null;
 }

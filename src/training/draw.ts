@@ -149,11 +149,18 @@ export function samplingSeed(
 /** Part of a group's input that differs between the groups of a night. */
 export type GroupOptions = Pick<GroupInput, 'purpose' | 'cycle' | 'draw' | 'question' | 'writer' | 'workers'>;
 
+/** Limits of a group beside its own. */
+export interface GroupMost {
+  /** Null: none. */
+  readonly nanoUsd: number | null;
+  readonly wallClockMs: number;
+}
+
 /** Builds a group's input, within its own and the given limits. Only training plans use the training temperature. */
 export function groupInput(
   { trainRun, seed, policy, reward, window, recursion, run, verifier, gate, groupSize }: TrainingSettings,
   options: GroupOptions,
-  { nanoUsd, wallClockMs }: { readonly nanoUsd: number | null; readonly wallClockMs: number },
+  { nanoUsd, wallClockMs }: GroupMost,
 ): GroupInput {
   const { purpose } = options;
   const isTrial = purpose === 'evaluation' || purpose === 'canary';

@@ -52,10 +52,17 @@ export function drawExamples(
   const count = imitationSteps(imitation, cycle) * batch;
   const kept = cycle <= cycles ? Math.round(count * warmStartShare) : 0;
   const drawn = Array.from({ length: count - kept }, () => {
-    const { prompt, completions } = pick(pick(places, random), random);
-    return { prompt, completion: pick(completions, random) };
+    const plans = pick(pick(places, random), random);
+    return { ...promptOf(plans), completion: pick(plans.completions, random) };
   });
   return [...drawn, ...Array.from({ length: kept }, () => pick(warm, random))];
+}
+
+/** Returns the prompt of an example, or of right plans, in either form. */
+export function promptOf(
+  each: TrainingExample | RightPlans,
+): Pick<Extract<TrainingExample, { messages: unknown }>, 'messages'> | { readonly prompt: string } {
+  return 'messages' in each ? { messages: each.messages } : { prompt: each.prompt };
 }
 
 function pick<Item>(items: readonly Item[], random: () => number): Item {

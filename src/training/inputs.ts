@@ -3,6 +3,7 @@ import { ACCESS_MODES, DESCRIBE_MODES, MAX_EXAMPLES } from '../plan/plan';
 import { readQuestionSetKey } from '../evaluation/definitions';
 import { planExampleSchema, modelSchema, runSchema, workerSchema } from '../protocol/cards';
 import { MAX_STEPS, MAX_WALL_CLOCK_MS } from '../protocol/messages';
+import { A_TRACEPARENT, TRACEPARENT } from '../protocol/rules';
 import { trainerMessages, trainRunSchema } from './trainer-contract';
 import { isTimeZone, MAX_CYCLE, MOST, readCheckpointId } from './names';
 import { groupIdSchema } from './records';
@@ -99,6 +100,8 @@ export const groupInputSchema = groupIdSchema.omit({ question: true }).extend({
   }),
   workers: z.array(workerSchema).min(1).max(MAX_WORKERS).readonly(),
   verifier: modelSchema.optional(),
+  /** Span of the cycle, which the group's own spans hang below. */
+  traceparent: z.string().regex(TRACEPARENT, A_TRACEPARENT).optional(),
   /** Its limits apply to the whole group, except `steps`, which applies to one plan. */
   run: runSchema,
 });

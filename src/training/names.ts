@@ -49,6 +49,16 @@ export const MAX_CYCLE = 999_999;
 /** Workflow id that all nights of a training run share, so that two never run at once. */
 export const nightWorkflowId = (trainRun: string): string => `train-${trainRun}`;
 
+/**
+ * Returns the `traceparent` below which all spans of a cycle hang, a trace for each cycle of a night: its trace id is the
+ * cycle's number and the rest of the night's run id, which workflows can tell without another command.
+ * @param runId of the night, a UUID
+ */
+export function cycleTraceparent(runId: string, cycle: number): string {
+  const digits = runId.replaceAll('-', '');
+  return `00-${sixDigits(cycle)}${digits.slice(6)}-${digits.slice(-16)}-01`;
+}
+
 export const nightlyWorkflowId = (trainRun: string): string => `nightly-${trainRun}`;
 
 export const scheduleIdOf = (trainRun: string): string => `train-${trainRun}`;

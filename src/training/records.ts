@@ -76,16 +76,25 @@ export type SampledPlan = Pick<Rollout, 'plan' | 'problem' | 'tokens'>;
 export type GroupId = Readonly<z.infer<typeof groupIdSchema>>;
 export type GroupRecord = Readonly<z.infer<typeof groupRecordSchema>>;
 
-/** Prompt as a policy reads it, markers included, and the reply that it is to write, without the end marker. */
-export const trainingExampleSchema = z.strictObject({
-  prompt: z.string().min(1),
-  completion: z.string().min(1),
-});
+const turnSchema = z.strictObject({ role: z.enum(['system', 'user', 'assistant']), content: z.string() });
+export type TrainingTurn = Readonly<z.infer<typeof turnSchema>>;
+
+const turns = z.array(turnSchema).min(1).max(1_000).readonly();
+const prompt = z.string().min(1);
+const completion = z.string().min(1);
+
+/** Prompt and the reply to it. A `prompt` is as the policy reads it, with all markers written out. */
+export const trainingExampleSchema = z.union(
+  [z.strictObject({ messages: turns, completion }), z.strictObject({ prompt, completion })],
+  { error: 'expected { "messages", "completion" } or { "prompt", "completion" }' },
+);
 export type TrainingExample = z.infer<typeof trainingExampleSchema>;
 
-/** Distinct right plans that the policy wrote for one question of a cycle, as the model reads and writes them. */
+/** Distinct right plans that the policy wrote for one question of a cycle. */
+const plansOfQuestion = z.object({ topic: z.string(), completions: z.array(z.string()).readonly() });
+/** Earlier versions kept a `prompt`. */
 export const rightPlansSchema = z.array(
-  z.object({ topic: z.string(), prompt: z.string(), completions: z.array(z.string()).readonly() }),
+  z.union([plansOfQuestion.extend({ messages: turns }), plansOfQuestion.extend({ prompt })]),
 );
 export type RightPlans = Readonly<z.infer<typeof rightPlansSchema>[number]>;
 

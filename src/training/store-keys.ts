@@ -4,6 +4,7 @@ import type { GroupId } from './records';
 // Keys in the store and among the artifacts; see `store/store.ts` for the characters of a key.
 
 export const examplesKey = (sha256: string): string => `examples/${sha256}.jsonl`;
+export const promptsKey = (sha256: string): string => `prompts/${sha256}.jsonl`;
 export const tokenizerTextsKey = (sha256: string): string => `tokenizer-texts/${sha256}.jsonl`;
 
 export const TRAINING_FOLDER = 'training/';

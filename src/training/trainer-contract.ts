@@ -130,6 +130,17 @@ export const checkpointSchema = z.strictObject({
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
+/** What prompts need to know of a model beside its chat template, which a policy server has. */
+export const chatSchema = z.strictObject({
+  /** Texts that its tokenizer reads as single control tokens, such as those that begin or end a turn. */
+  markers: z.array(z.string().min(2).max(256)).max(4096).readonly(),
+  /** Tokens that end a reply, by its generation configuration; the first is the one that its template writes. */
+  ends: z.array(z.int().nonnegative()).max(256).readonly(),
+  /** Whether its template has a system turn. */
+  system: z.boolean(),
+});
+export type Chat = z.infer<typeof chatSchema>;
+
 export const updateMetricsSchema = z.strictObject({
   loss: z.number(),
   gradNorm: z.number(),
@@ -196,7 +207,7 @@ export const trainerMessages = {
     trainRun,
     parent,
     name,
-    /** JSON lines of `{ prompt, completion }`, both as the model reads and writes them, markers included. */
+    /** JSON lines of `{ messages, completion }`, or of `{ prompt, completion }` with all markers written out. */
     examples: stored,
     steps: count,
     batch: count,
@@ -214,6 +225,8 @@ export const trainerMessages = {
     cycles: z.int().nonnegative().optional(),
     /** Those that plans are sampled from, whose log-probabilities must be those of the temperature. */
     servers: z.array(z.url()).optional(),
+    /** JSON lines, each with the messages of a prompt that these servers must write as the trainer does. */
+    prompts: stored.optional(),
   }),
   updateRequest: z.strictObject({
     trainRun,
@@ -254,6 +267,8 @@ export const trainerMessages = {
     model: z.string(),
     /** Largest log-probability difference on the probe, over all servers. */
     logprobGap: z.number(),
+    /** Absent for a checkpoint of an earlier version. */
+    chat: chatSchema.optional(),
   }),
   retireResult: z.strictObject({ retired: z.array(z.string()) }),
   collectResult: z.strictObject({ removed: z.array(name), bytes: z.int() }),
@@ -278,6 +293,7 @@ type Messages = typeof trainerMessages;
 export type TrainerMessage<Name extends keyof Messages> = z.infer<Messages[Name]>;
 export type InitRequest = TrainerMessage<'initRequest'>;
 export type WarmStartRequest = TrainerMessage<'warmStartRequest'>;
+export type PreflightRequest = TrainerMessage<'preflightRequest'>;
 export type UpdateRequest = TrainerMessage<'updateRequest'>;
 export type ExportResult = TrainerMessage<'exportResult'>;
 export type BatchHeader = TrainerMessage<'batchHeader'>;

@@ -46,16 +46,17 @@ export function openRun(
 }
 
 type GivenRun = Pick<RunContext, 'question' | 'conversation' | 'run' | 'limits'> &
-  Partial<Pick<RunContext, 'round' | 'background' | 'identity'>>;
+  Partial<Pick<RunContext, 'round' | 'background' | 'identity'>> &
+  Pick<SolveInput, 'traceparent'>;
 
 /** Opens one of many runs in a workflow, which is carried out by the code of a solve and receives no messages. */
-export function runWithin(name: string, given: GivenRun): RunContext {
+export function runWithin(name: string, { traceparent, ...given }: GivenRun): RunContext {
   const { workflowId, runId } = workflowInfo();
   const { question } = given;
   const trace = emptyTrace({ id: `${workflowId}/${name}`, runId, question, startedAt: now() });
   const start = startWith(new Recorder(trace), new KeyRights(null));
   const place = { rootId: workflowId, depth: 0, round: 0, background: [] };
-  return contextOf(start, { input: { question }, ...place, ...given });
+  return contextOf(start, { input: { question, traceparent }, ...place, ...given });
 }
 
 /** Carries out a given plan as the plan of its run. */

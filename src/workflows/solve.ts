@@ -15,7 +15,7 @@ import { keptOutputs, questionOf } from '../protocol/planning';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text, TextRef } from '../protocol/text';
 import { METRICS, record } from '../telemetry/metrics';
-import { describeEnd, whyDegraded } from '../trace/describe';
+import { asSentence, describeEnd, whyDegraded } from '../trace/describe';
 import { configurationActivities, storeActivities } from './activities';
 import { reviewAnswer } from './child';
 import { isOwnCancellation, now, orFail } from './failures';
@@ -128,7 +128,8 @@ function noAnswer({ rounds }: SolveTrace): ApplicationFailure {
     ...(error === undefined ? [] : [`plan: ${error.message}`]),
     ...steps.map((step) => `step ${step.index + 1}: ${step.error?.message ?? 'empty output'}`),
   ]);
-  return ApplicationFailure.nonRetryable(`no step gave an answer. ${reasons.join('; ')}`, FAILURES.noAnswer);
+  const sentences = ['no step gave an answer', ...reasons].map(asSentence);
+  return ApplicationFailure.nonRetryable(sentences.join(' '), FAILURES.noAnswer);
 }
 
 /** Closes the trace and puts it into the failure, which the history reader takes (rule 6 of `client/trace-reader.ts`). */

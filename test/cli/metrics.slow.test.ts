@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { renderPlan } from '../../src';
 import { METRICS } from '../../src/telemetry/metrics';
 import { closedPort } from '../support/closed-port';
+import { HAS_PROMETHEUS, startPrometheus, testRules } from '../support/prometheus';
 import { openScriptedTraining, REPLIES, type ScriptedTraining } from '../support/scripted-training';
 import { TEST_KEY } from '../support/search-for-secrets';
 import { step } from '../support/step';
@@ -202,6 +203,27 @@ test('dashboard and alerts ask for what a scrape has', async () => {
     return !own.some((sample) => labels.every((label) => label in sample.labels));
   });
   expect(missing).toEqual([]);
+});
+
+(HAS_PROMETHEUS ? describe : describe.skip)('Prometheus itself', () => {
+  test('scrapes a worker, and understands each query of dashboard and alerts', async () => {
+    const prometheus = await startPrometheus(`127.0.0.1:${port}`);
+    try {
+      const counted = await prometheus.ask('sum(conductor_solves_total)');
+      const solves = valueOf(await scrape(), 'conductor_solves_total');
+      expect(counted.data?.result.map(({ value: [, text] }) => Number(text))).toEqual([solves]);
+      const { dashboard, alerts } = readQueries();
+      const queries = [...dashboard, ...alerts].map((query) => query.replaceAll('$__rate_interval', '1m'));
+      const refused = await Promise.all(queries.map((query) => prometheus.ask(query)));
+      expect(refused.filter(({ status }) => status !== 'success')).toEqual([]);
+    } finally {
+      await prometheus.close();
+    }
+  });
+
+  test('calls somebody when it should, and nobody when all is well', () => {
+    expect(testRules()).toMatchObject({ status: 0, stderr: '' });
+  });
 });
 
 test('a port that is taken, and an address that is none, are refused in a sentence', async () => {

@@ -1,16 +1,46 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { json } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
+import { parse } from 'protobufjs';
 import { z } from 'zod';
 import { listen } from '../../src/network/listen';
 
+/** What this receiver reads of OTLP 1.x (https://opentelemetry.io/docs/specs/otlp), by the numbers of its fields. */
+const { root } = parse(`
+  syntax = "proto3";
+  message Export { repeated ResourceSpans resource_spans = 1; }
+  message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
+  message Resource { repeated KeyValue attributes = 1; }
+  message ScopeSpans { repeated Span spans = 2; }
+  message Span {
+    bytes trace_id = 1;
+    bytes span_id = 2;
+    bytes parent_span_id = 4;
+    string name = 5;
+    repeated KeyValue attributes = 9;
+  }
+  message KeyValue { string key = 1; Value value = 2; }
+  message Values { repeated Value values = 1; }
+  message Value {
+    oneof value {
+      string string_value = 1;
+      bool bool_value = 2;
+      int64 int_value = 3;
+      double double_value = 4;
+      Values array_value = 5;
+    }
+  }
+`);
+const Export = root.lookupType('Export');
+
+const idSchema = z.instanceof(Uint8Array).transform((bytes) => Buffer.from(bytes).toString('hex'));
 const valueSchema = z.looseObject({ stringValue: z.string().optional() });
-const attributesSchema = z.array(z.object({ key: z.string(), value: valueSchema })).default([]);
+const attributesSchema = z.array(z.object({ key: z.string(), value: valueSchema }));
 const spanSchema = z.object({
   name: z.string(),
-  traceId: z.string(),
-  spanId: z.string(),
-  parentSpanId: z.string().optional(),
+  traceId: idSchema,
+  spanId: idSchema,
+  parentSpanId: idSchema,
   attributes: attributesSchema,
 });
 const exportSchema = z.object({
@@ -31,17 +61,24 @@ export interface OtlpReceiver {
   readonly close: () => Promise<void>;
 }
 
-/** Starts what a collector is to an exporter: it takes spans by OTLP over HTTP, in JSON. */
+const PROTOBUF = 'application/x-protobuf';
+
+/** Starts what a collector is to an exporter: it takes spans by OTLP over HTTP, in protobuf, exporters' default. */
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const server = createServer((request, response) => {
     void (async () => {
-      const { resourceSpans } = exportSchema.parse(await json(request));
-      for (const { resource, scopeSpans } of resourceSpans) {
+      const body = await buffer(request);
+      if (request.url !== '/v1/traces' || request.headers['content-type'] !== PROTOBUF) {
+        response.writeHead(415).end();
+        return;
+      }
+      for (const { resource, scopeSpans } of read(body).resourceSpans) {
         const service = resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue;
         spans.push(...scopeSpans.flatMap((scope) => scope.spans.map((span) => ({ ...span, service }))));
       }
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+      // An answer without fields: all were taken.
+      response.writeHead(200, { 'content-type': PROTOBUF }).end();
     })();
   });
   const { url } = await listen(server, 0, '127.0.0.1');
@@ -51,4 +88,8 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     await once(server, 'close');
   };
   return { url, spans, close };
+}
+
+function read(body: Uint8Array): z.output<typeof exportSchema> {
+  return exportSchema.parse(Export.toObject(Export.decode(body), { arrays: true, defaults: false }));
 }

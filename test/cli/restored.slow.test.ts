@@ -64,4 +64,5 @@ test('a store that was copied under load is restored, and a waiting run goes on,
   expect(asked.map(({ model }) => model)).toEqual(['boss', 'alpha']);
   // The run began after the copy was made, so its texts are gone.
   expect(await stage.run('approve', late)).toMatchObject(endedWith(1, /text sha256-\w+ is not in the store/));
+  expect(await stage.run('cancel', late)).toMatchObject(endedWith(0, `Run ${late} is cancelled.`));
 });

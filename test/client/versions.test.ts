@@ -155,6 +155,9 @@ test('a version with open runs whose workers are gone is found, and so is a curr
           `TEMPORAL_DEPLOYMENT_NAME=${deploymentName} TEMPORAL_WORKER_BUILD_ID=b1`,
         ) as string,
       });
+      // The other version's worker polls its queue, and will not take it.
+      const { runs } = await stage.client.list({ taskQueue: stage.taskQueue, known: [id] });
+      expect(runs).toMatchObject([{ id, status: 'running', hasWorker: false }]);
       release();
       await client.workflow.getHandle(id).result();
     });

@@ -5,13 +5,17 @@ import { Client, WorkflowFailedError } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { readSpending } from '../../src/gateway/access';
 import { FAILURES } from '../../src';
-import type { NexusAnswer, NexusQuestion } from '../../src/nexus';
+import { addAttributes } from '../../src/client';
+import type { NexusAnswer, NexusQuestion, NexusSolveName } from '../../src/nexus';
+import { nexusCallId } from '../../src/nexus/names';
 import { ConductorNexusPlugin, type NexusCallers } from '../../src/nexus/worker';
+import { CRITERIA, SEARCH_ATTRIBUTES } from '../../src/protocol/search-attributes';
+import type { ToldSolve } from '../../src/trace/told-solve';
 import { freshFolder } from '../local/fresh-folder';
 import { openStage, type Stage, step } from '../support/stage';
 import { openNamespace } from '../support/temporal';
 import { until } from '../support/until';
-import type { ask } from './caller-workflows';
+import type { ask, look as lookAt } from './caller-workflows';
 
 const CALLER_FILE = require.resolve('./caller-workflows');
 const TEAM_FILE = require.resolve('./team-workflows');
@@ -38,6 +42,8 @@ interface Neighbours {
   /** Has a workflow of the caller's namespace ask, and returns its handle. */
   readonly start: (question: NexusQuestion) => ReturnType<Client['workflow']['start']>;
   readonly ask: (question: NexusQuestion) => Promise<NexusAnswer>;
+  /** Has a workflow of the caller's namespace look how a solve stands. */
+  readonly look: (name: NexusSolveName) => Promise<ToldSolve>;
 }
 
 let stage: Stage;
@@ -52,7 +58,9 @@ async function whileNeighbours(
   work: (neighbours: Neighbours) => Promise<void>,
   callers: (caller: string) => NexusCallers = (caller) => ({ [caller]: { usdPerDay } }),
 ): Promise<void> {
-  const { temporal, taskQueue, config, store } = stage;
+  const { temporal, taskQueue, store } = stage;
+  const config = { ...stage.config, temporal: { ...stage.config.temporal, searchAttributes: true } } as const;
+  await addAttributes(temporal.client, CRITERIA);
   const caller = await openNamespace(temporal);
   const endpoint = `team-${randomUUID()}`;
   await temporal.client.connection.operatorService.createNexusEndpoint({
@@ -73,8 +81,14 @@ async function whileNeighbours(
     });
   const asked: Neighbours['ask'] = async (question) =>
     (await start(question)).result() as Promise<NexusAnswer>;
+  const look: Neighbours['look'] = (name) =>
+    client.workflow.execute<typeof lookAt>('look', {
+      workflowId: `look-${randomUUID()}`,
+      taskQueue,
+      args: [endpoint, name],
+    });
   const plugins = [new ConductorNexusPlugin({ callers: callers(caller), config, store }), stage.plugin()];
-  await stage.whileWorking(() => asking.runUntil(() => work({ stage, caller, start, ask: asked })), {
+  await stage.whileWorking(() => asking.runUntil(() => work({ stage, caller, start, ask: asked, look })), {
     plugins,
     workflowBundle: { codePath: bundles.team },
   });
@@ -95,7 +109,7 @@ const paid = (): number => stage.requestsTo('a').length;
 test('a workflow of another namespace gets the answer whole, whose cost its namespace pays', async () => {
   await whileNeighbours(5, async ({ caller, ask: asked }) => {
     stage.plan([step('a', 'Count them.')]);
-    const answer = await asked(QUESTION);
+    const answer = await asked({ ...QUESTION, tenant: 'shop' });
     expect(answer.answer === ANSWER).toBe(true);
     expect(answer).toMatchObject({ status: 'completed', degraded: false, error: null });
     expect(answer.id.startsWith(`nexus-${caller}-`)).toBe(true);
@@ -105,6 +119,12 @@ test('a workflow of another namespace gets the answer whole, whose cost its name
     expect([spentNanoUsd, heldNanoUsd]).toEqual([Math.round(answer.costUsd * 1e9), 0]);
     // The operation ends after 45 seconds, and the solve no later.
     expect((await stage.client.limits(answer.id)).wallClockMs).toBeLessThanOrEqual(45_000);
+    const { typedSearchAttributes } = await stage.temporal.client.workflow.getHandle(answer.id).describe();
+    const found = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value] as const);
+    expect(Object.fromEntries(found)).toMatchObject({
+      [SEARCH_ATTRIBUTES.key]: caller,
+      [SEARCH_ATTRIBUTES.tenant]: 'shop',
+    });
   });
 });
 
@@ -126,6 +146,35 @@ test('equal questions under one key are one solve, running or ended, and another
     });
     expect(await asked(QUESTION)).toMatchObject({ answer: ANSWER });
     expect(paid()).toBe(2);
+  });
+});
+
+test('a namespace looks at its own solves, by key or id, and at no others', async () => {
+  await whileNeighbours(null, async ({ caller, start, look }) => {
+    const release = stage.providers.hold('a');
+    const handle = await start({ ...QUESTION, key: 'order-19' });
+    await until(paid, (count) => count >= 1);
+    const running = await look({ key: 'order-19' });
+    expect(running).toMatchObject({ status: 'running', answer: null });
+    release();
+    const { id, answer } = (await handle.result()) as NexusAnswer;
+    expect(running.id).toBe(id);
+    expect(await look({ id })).toMatchObject({ id, status: 'completed', answer });
+    // One of another namespace, whose name begins with this one's, and one that is not of Nexus.
+    const others = [`nexus-${caller}-2-order`, `own-${caller}`];
+    for (const other of others)
+      await stage.temporal.client.workflow.start('conductorNexusSolve', {
+        workflowId: nexusCallId(other),
+        taskQueue: `${stage.taskQueue}-nobody`,
+        memo: { caller: `${caller}-2` },
+      });
+    for (const other of [...others, 'none'])
+      expect(await failureOf(look({ id: other }))).toMatchObject({
+        type: 'NOT_FOUND',
+        message: expect.stringContaining(`has asked for no solve ${JSON.stringify(other)}`) as string,
+      });
+    for (const name of [{}, { id, key: 'order-19' }])
+      expect(await failureOf(look(name))).toMatchObject({ type: 'BAD_REQUEST' });
   });
 });
 

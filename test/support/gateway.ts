@@ -2,6 +2,7 @@ import { Client } from '@temporalio/client';
 import { ConductorClient } from '../../src/client';
 import { readGivenConfig } from '../../src/config/load';
 import { createKey, type KeySettings } from '../../src/gateway/access/keys';
+import type { LineAbout } from '../../src/gateway/gateway';
 import { startGateway } from '../../src/gateway/server';
 import { settingsOf } from '../gateway/stage';
 import type { Stage } from './stage';
@@ -20,6 +21,8 @@ export interface TestGateway {
   secret: string;
   /** Logged lines, which report what went wrong. */
   readonly said: string[];
+  /** What each of those lines is about. */
+  readonly about: LineAbout[];
   /** Creates a key, and returns its secret. */
   readonly key: (settings?: Partial<KeySettings>) => Promise<string>;
   /** Sends a request; a body that is neither a text nor a stream is sent as JSON. */
@@ -50,6 +53,7 @@ export async function openGateway(
   const temporal = new Client({ connection: stage.temporal.nativeConnection });
   const config = readGivenConfig(stage.config);
   const said: string[] = [];
+  const about: LineAbout[] = [];
   const listening = await startGateway(
     {
       conductor: conductor ?? new ConductorClient({ client: temporal, store, taskQueue }),
@@ -57,7 +61,10 @@ export async function openGateway(
       config: { ...config, temporal: { ...config.temporal, taskQueue } },
       store,
       workflowsPage: WORKFLOWS_PAGE,
-      say: (line) => said.push(line),
+      say: (line, what) => {
+        said.push(line);
+        about.push(what);
+      },
     },
     { port, host: '127.0.0.1', allowHosts: [] },
   );
@@ -69,6 +76,7 @@ export async function openGateway(
     url: listening.url,
     secret: await key(),
     said,
+    about,
     key,
     async ask(method, path, body, { key: secret = gateway.secret, headers } = {}) {
       const isRaw = body === undefined || typeof body === 'string' || body instanceof ReadableStream;

@@ -32,6 +32,9 @@ export interface ScriptedPolicy {
   close(): Promise<void>;
 }
 
+/** A message as a policy server reads it. */
+type Turn = Readonly<Record<'role' | 'content', string>>;
+
 /** Writes a reply, given the request and the reply's index in it. */
 export type Writer = (body: PolicyRequest['body'], place: number) => string;
 
@@ -46,8 +49,11 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
 
   const routes: Readonly<Record<string, (body: PolicyRequest['body']) => OddAnswer>> = {
     '/health': () => ({ status: 200, body: '' }),
-    '/tokenize': ({ prompt }) => {
-      const tokens = [...Buffer.from(String(prompt))];
+    '/tokenize': ({ messages }) => {
+      const turns = (messages as readonly Turn[]).map(
+        ({ role, content }) => `<|im_start|>${role}\n${content}<|im_end|>\n`,
+      );
+      const tokens = [...Buffer.from(`${turns.join('')}<|im_start|>assistant\n`)];
       return json(200, { count: tokens.length, max_model_len: 8192, tokens, token_strs: null });
     },
     '/v1/completions': (body) => {

@@ -5,7 +5,7 @@ import { trace as oldApi } from '@opentelemetry/api';
 import { trace as newApi } from 'otel-api-1.10';
 import * as sdk from '@opentelemetry/sdk-trace-node';
 import { ConductorPlugin } from '../../src';
-import { ATTRIBUTES, vendorOf } from '../../src/telemetry/names';
+import { ATTRIBUTES, vendorOf, withoutWords } from '../../src/telemetry/names';
 import { spanNamedBy, spanOfRun, traceparentOf } from '../../src/telemetry/parent';
 import { isTraced, OpenSpan } from '../../src/telemetry/spans';
 import { step, useStage } from '../support/stage';
@@ -97,6 +97,23 @@ test('every process derives the same parent from the id of a run, another one in
   const digest = hash('sha256', '["temporal-conductor","default","solve-1"]');
   expect(parent).toMatchObject({ traceId: digest.slice(0, 32), spanId: digest.slice(32, 48), traceFlags: 1 });
   expect(spanOfRun('other', 'solve-1').traceId).not.toBe(parent.traceId);
+});
+
+test.each([
+  ['solve-what-is-the-capital-7kq2m9xw', 'solve-7kq2m9xw'],
+  ['solve-what-is-7kq2m9xw-retry-ab12cd-r0s1-review', 'solve-7kq2m9xw-retry-ab12cd-r0s1-review'],
+  ['solve-please-abcdefgh-review-this-7kq2m9xw', 'solve-7kq2m9xw'],
+  ['solve-a-7kq2m9xw-r123s456', 'solve-7kq2m9xw-r123s456'],
+  ['solve-7kq2m9xw7kq2', 'solve-7kq2m9xw7kq2'],
+  ['solve-what-is-it', 'solve-what-is-it'],
+  ['gw-key-what-7kq2m9xw', 'gw-key-what-7kq2m9xw'],
+])('spans have the id %s as %s', (id, named) => {
+  expect(withoutWords(id)).toBe(named);
+});
+
+test('an id made to hurt is read at once', () => {
+  const id = `solve-${'abcdefgh-'.repeat(44_000)}!`;
+  expect(withoutWords(id)).toBe(id);
 });
 
 test.each([false, true])('a field that is no traceparent is refused, traced (%s) or not', async (isThere) => {

@@ -3,7 +3,6 @@ import {
   askPolicy,
   PolicyClient,
   type PolicyQuestion,
-  renderChatml,
   type ServedPolicy,
 } from '../../src/training/policy/client';
 import { POLICY_FAILURES } from '../../src/training/policy/errors';
@@ -39,25 +38,24 @@ const MESSAGES = [{ role: 'user', text: 'How much is 17 and 26?' }] as const;
 function policyOf(model: string, change: Partial<ServedPolicy> = {}): ServedPolicy {
   const place = join(folder, model);
   const tokens = { vocabulary: 400, maxPromptTokens: 200 };
-  return { model, folder: place, ...tokens, baseUrl, ...change };
+  return { model, folder: place, ...tokens, baseUrl, chat: 'chatml', ...change };
 }
 
 function questionOf(change: Partial<PolicyQuestion> = {}): PolicyQuestion {
   return { messages: MESSAGES, n: 4, seed: 7, temperature: 1, maxTokens: 20, ...change };
 }
 
-test('prompt markers are one token each, and a question that contains them adds none', async () => {
-  const client = new PolicyClient(baseUrl);
-  const [start, end] = [
-    await client.tokenize('one', '<|im_start|>', never),
-    await client.tokenize('one', '<|im_end|>', never),
-  ];
-  expect([start.length, end.length]).toEqual([1, 1]);
+const START = 1;
+const END = 2;
 
-  const text = renderChatml([{ role: 'user', text: 'say <|im_end|> and <|im_start|>' }]);
-  const ids = await client.tokenize('one', text, never);
-  expect(ids.filter((id) => id === start[0])).toHaveLength(2);
-  expect(ids.filter((id) => id === end[0])).toHaveLength(1);
+test('the model’s own template writes a prompt, and a question that contains its markers adds none', async () => {
+  const messages = [{ role: 'user', text: 'say <|im_end|> and <|im_start|>' }] as const;
+  const { promptTokenIds: ids } = await askPolicy(policyOf('one'), questionOf({ messages }), never);
+  expect(ids.filter((id) => id === START)).toHaveLength(2);
+  expect(ids.filter((id) => id === END)).toHaveLength(1);
+  const raw = [{ role: 'user', content: 'say <|im_end|> and <|im_start|>' }] as const;
+  const unprepared = await new PolicyClient(baseUrl).tokenize('one', raw, never);
+  expect(unprepared.filter((id) => id === END)).toHaveLength(2);
 });
 
 test('replies come with the ids and log-probabilities of all tokens, and are the same for the same seed', async () => {
@@ -76,12 +74,10 @@ test('replies come with the ids and log-probabilities of all tokens, and are the
 });
 
 test('a complete reply ends with the end marker, and a reply cut short does not', async () => {
-  const client = new PolicyClient(baseUrl);
-  const [end] = await client.tokenize('one', '<|im_end|>', never);
   const { samples } = await askPolicy(policyOf('one'), questionOf({ n: 64, maxTokens: 100 }), never);
   for (const { completionTokenIds: tokenIds, finishReason } of samples) {
-    expect(tokenIds.at(-1) === end).toBe(finishReason === 'stop');
-    expect(tokenIds.slice(0, -1)).not.toContain(end);
+    expect(tokenIds.at(-1) === END).toBe(finishReason === 'stop');
+    expect(tokenIds.slice(0, -1)).not.toContain(END);
   }
   expect(samples.map(({ finishReason }) => finishReason)).toContain('stop');
 });

@@ -194,6 +194,30 @@ describeInChromium('the page, in Chromium', () => {
     });
   });
 
+  test('a badge on every place counts what waits, as it changes, and the narrow list has room for its question', async () => {
+    await stage.whileWorking(async () => {
+      // The badge asks every 15 s: time is moved on instead.
+      await site.reader.page.clock.install();
+      const page = await enter();
+      const badge = page.getByTitle('1 solve waiting for you');
+      expect(await badge.count()).toBe(0);
+      stage.plan([step('b', 'Count.')]);
+      const id = await startWaiting();
+      await page.clock.fastForward('00:15');
+      await badge.waitFor();
+      await page.setViewportSize({ width: 800, height: 1000 });
+      await page.getByRole('link', { name: 'Solves' }).click();
+      await page.getByRole('gridcell', { name: 'waits for you' }).last().waitFor();
+      const question = await page.getByRole('gridcell', { name: 'How many?' }).boundingBox();
+      expect(question?.width).toBeGreaterThan(150);
+      await page.getByRole('link', { name: 'Money' }).click();
+      await stage.client.approvePlan(id);
+      await endOf(stage, id);
+      await page.clock.fastForward('00:15');
+      await badge.waitFor({ state: 'hidden' });
+    });
+  });
+
   async function startWaiting(): Promise<string> {
     const { id } = await stage.client.start({ question: 'How many?', approval: 'plan', live: true });
     await untilTrace(stage, id, ({ waitsFor }) => waitsFor === 'approval');
@@ -293,6 +317,9 @@ describeInChromium('the page, in Chromium', () => {
       await ask(page, 'How many legs has a spider?');
       await answerOf(page).getByText('word59').waitFor();
       await page.getByText('Compare').click();
+      await page.setViewportSize({ width: 390, height: 844 });
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(390);
+      await page.setViewportSize({ width: 1280, height: 800 });
       await page.getByRole('link', { name: /done.*the same question/ }).click();
       const teams = page.getByRole('row', { name: /^Plan/ }).getByRole('cell');
       await teams.first().waitFor();

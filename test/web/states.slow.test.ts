@@ -49,6 +49,14 @@ async function rightEdgesOf(parts: Locator): Promise<number[]> {
   return boxes.map((box) => (box === null ? 0 : box.x + box.width));
 }
 
+/** Returns the top and the bottom of each part, in pixels. */
+async function verticalsOf(parts: Locator): Promise<{ readonly top: number; readonly bottom: number }[]> {
+  const boxes = await Promise.all((await parts.all()).map((part) => part.boundingBox()));
+  return boxes.map((box) =>
+    box === null ? { top: 0, bottom: 0 } : { top: box.y, bottom: box.y + box.height },
+  );
+}
+
 /** Checks what is shown at three widths in two colours: nothing is cut, and axe finds nothing. */
 async function look(page: Page, name: string): Promise<void> {
   for (const [width, height] of SIZES) {
@@ -105,7 +113,7 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
       await look(page, 'running');
       await page.getByLabel('Hint for the Conductor').fill('Mind the suburbs.');
       await page.getByRole('button', { name: 'Hint' }).click();
-      await page.getByText('hint from ada: Mind the suburbs.').waitFor();
+      await page.getByText(/^hint from ada: Mind the suburbs\. after \d+ s$/).waitFor();
       // The team is folded on a phone alone.
       await page.setViewportSize({ width: 1440, height: 900 });
       letJudge();
@@ -159,10 +167,16 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
       await page.getByRole('button', { name: 'Edit' }).click();
       await page.getByRole('button', { name: 'Run this plan' }).waitFor();
       await look(page, 'editing');
+      // On a small phone, the bar that steers leaves the end of the form free.
+      await page.setViewportSize({ width: 390, height: 640 });
+      const [run] = await verticalsOf(page.getByRole('button', { name: 'Run this plan' }));
+      const [bar] = await verticalsOf(page.getByRole('region', { name: 'Steering' }));
+      expect(run?.bottom).toBeLessThan(bar?.top ?? 0);
       await page.getByRole('button', { name: 'Discard changes' }).click();
       await page.getByRole('button', { name: 'Cancel', exact: true }).click();
       await page.getByRole('button', { name: 'Cancel this solve' }).click();
       await page.locator('.state-cancelled').waitFor();
+      await page.getByText('It was cancelled. Select a step to run again from it.').waitFor();
       await look(page, 'cancelled');
     });
   });
@@ -181,6 +195,9 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
       await page.getByRole('link', { name: 'Ask', exact: true }).click();
       await ask(page, QUESTION);
       await page.locator('.state-failed').waitFor();
+      await page
+        .getByText(/no step gave an answer\. step 1: .*again\. step 2: .*again\. Select a step/)
+        .waitFor();
       await look(page, 'failed');
     });
   });

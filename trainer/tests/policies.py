@@ -4,7 +4,7 @@ from pathlib import Path
 
 from transformers import Qwen2Config
 
-from conductor_trainer.model import build_tiny
+from conductor_trainer.tiny_model import build_tiny
 
 PROMPT = "<|im_start|>user\nHow much is 17 and 26 for this loop?<|im_end|>\n<|im_start|>assistant\n"
 

@@ -1,6 +1,7 @@
-"""A program that runs one step of `stub_jobs`, and prints the phases that it reports."""
+"""A program that runs one step of stubs, and prints the phases that it reports."""
 
 import asyncio
+import sys
 from pathlib import Path
 
 from conductor_trainer.step.runner import StepRunner
@@ -11,4 +12,5 @@ def say(phase: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(StepRunner(Path(), "stub_jobs:perform").run("wait", {}, None, say))
+    perform, root = sys.argv[1:]
+    asyncio.run(StepRunner(Path(root), perform).run("wait", {}, None, say))

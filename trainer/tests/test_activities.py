@@ -1,9 +1,11 @@
 """Checkpoints on the disk and in a real policy server, as the activities of the worker see them."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -160,6 +162,28 @@ async def test_log_probabilities_that_ignore_the_temperature_are_refused_ahead(
                 error = await fail(work, given)
                 assert (error.type, error.non_retryable) == ("Trainer.ServerRefused", True)
                 assert "--logprobs-mode=processed_logprobs" in error.message
+
+
+async def test_a_server_that_writes_other_prompts_is_refused_ahead(
+    tmp_path: Path, record: Record
+) -> None:
+    keep(tmp_path, "000001", record)
+    folder = tmp_path / RUN / "000001/model"
+    text = json.dumps([{"role": "user", "content": "How much is 17 and 26?"}]).encode()
+    prompts = {"key": "prompts.jsonl", "sha256": sha256(text).hexdigest()}
+    artifacts_of(tmp_path).write(prompts["key"], text)
+    policies = PolicyCache({f"{RUN}-000001": folder}, in_memory=1)
+    with serving(PolicyService(policies).routes) as url:
+        activities = activities_with(tmp_path, Allowed((f"{url}/v1",), None))
+        request: Any = {"checkpoint": name_of("000001"), "config": config_of()}
+        request |= {"servers": [f"{url}/v1"], "prompts": prompts}
+        assert await ActivityEnvironment().run(activities.preflight, request) == {}
+        policies.find(f"{RUN}-000001").tokenizer.chat_template += "Well,"
+        error = await fail(activities.preflight, request)
+    assert (error.type, error.non_retryable) == ("Trainer.ServerRefused", True)
+    assert "writes prompt 1 of 1 ('How much is 17 and 26?')" in error.message
+    assert "it has token" in error.message
+    assert "the trainer no token" in error.message
 
 
 async def test_an_answer_that_cannot_be_read_is_left_to_those_who_need_it(

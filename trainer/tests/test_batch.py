@@ -22,6 +22,7 @@ EXPECTED = Expected(
     },
     writers=("night/000002", "night/000001"),
     vocabulary=100,
+    ends=(99, 98),
     config={"rollouts": 4, "maxPromptTokens": 3, "maxCompletionTokens": 3},
 )
 
@@ -74,6 +75,12 @@ def set_field(line: int, name: str, value: Any) -> Callable[[Lines], None]:
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
+        (set_field(1, "completionTokenIds", [98, 99]), "has end tokens at [0, 1] of 2 tokens, but"),
+        (
+            set_field(1, "completionTokenIds", [3, 4]),
+            "its finishReason is 'stop': the policy server",
+        ),
+        (set_field(1, "finishReason", "length"), "its finishReason is 'length': the policy server"),
         (set_field(0, "schema", 2), "Line 1.schema: 1 was expected"),
         (set_field(0, "cycle", 4), "Line 1.cycle: is 4, but this update is for 3"),
         (set_field(0, "trainRun", "other"), "Line 1.trainRun"),

@@ -18,6 +18,7 @@ from conductor_trainer.policy_server.chat import (
     Chats,
     answer_together,
     fit_prompt,
+    read_prompts,
 )
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache, load_policy
 from conductor_trainer.policy_server.service import PolicyService
@@ -99,7 +100,11 @@ def test_a_greedy_reply_says_something_even_where_to_end_is_likeliest(folder: Pa
     (likeliest,) = likeliest_ids(policy, QUESTIONS[0], 1)
     ending = replace(policy, end_ids=frozenset({likeliest}))
     asked = {"messages": [{"role": "user", "content": QUESTIONS[0]}]}
-    prompt = fit_prompt({"model": "worker", "temperature": 0, "max_tokens": 3, **asked}, ending)
+    (prompt_T,) = read_prompts(ending, [asked["messages"]])
+    assert isinstance(prompt_T, list)
+    prompt = fit_prompt(
+        {"model": "worker", "temperature": 0, "max_tokens": 3, **asked}, prompt_T, ending
+    )
     assert isinstance(prompt, ChatPrompt)
     (reply,) = answer_together(ending, [prompt])
     assert reply.token_ids[0] != likeliest

@@ -28,7 +28,8 @@ def export_warm(root: Path, directory: Path) -> Record:
 def test_it_thinks_what_the_checkpoint_thought(root: Path, tmp_path: Path) -> None:
     folder = tmp_path / "exported" / "policy"
     record = export_warm(root, folder)
-    probe = take_probe(load_model(folder), load_tokenizer(folder))
+    assert record.chat is not None
+    probe = take_probe(load_model(folder), load_tokenizer(folder), record.chat)
     assert probe.tokenIds == record.probe.tokenIds
     assert probe.logprobs == pytest.approx(record.probe.logprobs, abs=1e-5)
     card = (folder / "README.md").read_text()

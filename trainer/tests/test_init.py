@@ -43,13 +43,11 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
         init(tmp_path, request_of(nowhere), None)
 
 
-def test_a_model_whose_tokenizer_has_not_the_markers_of_its_prompts_is_refused(
-    tmp_path: Path,
-) -> None:
+def test_a_model_whose_replies_would_not_end_is_refused(tmp_path: Path) -> None:
     init(tmp_path / "tiny", request_of(TINY), write_texts(tmp_path))
     folder = tmp_path / "tiny" / RUN / "base/model"
     for file in folder.glob("*token*.json"):
-        file.write_text(file.read_text().replace("<|im_start|>", "<|start_of_turn|>"))
+        file.write_text(file.read_text().replace("<|im_end|>", "<|end_of_turn|>"))
     given = request_of({"kind": "folder", "path": str(folder)})
-    with pytest.raises(ModelInvalid, match=r"splits <\|im_start\|> into \d+ tokens, so its"):
+    with pytest.raises(ModelInvalid, match=r"ends a reply with '<\|im_end\|>\\n', and its first"):
         init(tmp_path / "given", given, None)

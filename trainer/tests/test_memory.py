@@ -170,7 +170,8 @@ def test_processes_hold_what_is_reckoned_for_each(tmp_path: Path, tuning: Any) -
     request = update_request(1, "warm", config)
     made = Made(root, tmp_path, "update", "000001", request, f"{RUN}/base/model", 1)
     reckoned = needed_by_process(shape_of(root / made.base, config), config)
-    for told in launch(measured_update.learn, (made, batch), 2, lambda _: None):
+    (shared := tmp_path / "shared").mkdir()
+    for told in launch(measured_update.learn, (made, batch), 2, lambda _: None, shared):
         for what, held in told["held"].items():
             # Counters of steps, and weights that cannot be halved, are left out.
             assert held == pytest.approx(reckoned[what], rel=0.02), what

@@ -90,6 +90,24 @@ def test_markers_are_one_token_each(client: httpx.Client) -> None:
     assert tokens.count(2) == 1, "<|im_end|>"
 
 
+def test_messages_become_a_prompt_by_the_models_template(client: httpx.Client) -> None:
+    question = PROMPT.removeprefix("<|im_start|>user\n").partition("<|im_end|>")[0]
+    asked = {"model": "first", "messages": [{"role": "user", "content": question}]}
+    asked |= {"add_generation_prompt": True, "add_special_tokens": False}
+    answer = client.post("/tokenize", json=asked)
+    assert answer.json()["tokens"] == tokenize(client)
+    refused = client.post("/tokenize", json=asked | {"chat_template": "{{ 1 }}"})
+    assert refused.status_code == 400
+
+
+def test_a_reply_ends_at_the_tokens_that_the_request_names(client: httpx.Client) -> None:
+    (usual,) = ask(client, n=1)
+    (ended,) = ask(client, n=1, stop_token_ids=[usual["token_ids"][3]])
+    at = usual["token_ids"].index(usual["token_ids"][3]) + 1
+    assert ended["token_ids"] == usual["token_ids"][:at]
+    assert ended["finish_reason"] == "stop"
+
+
 @pytest.mark.parametrize("temperature", [1.0, 0.6])
 def test_logprobs_are_those_of_a_plain_forward_pass(
     client: httpx.Client, folders: list[Path], temperature: float

@@ -16,6 +16,7 @@ import pytest
 from conductor_trainer.checkpoint import read_record
 from conductor_trainer.errors import StepLost, TrainerError
 from conductor_trainer.step.runner import StepRunner, gpus_for
+from phases import Phases, ignore, is_running, until_ended
 from tiny_run import (
     begin,
     checkpoint,
@@ -34,49 +35,12 @@ def stubs(tmp_path: Path) -> StepRunner:
     return StepRunner(tmp_path, "stub_jobs:perform")
 
 
-def ignore(_phase: str) -> None:
-    """For steps whose phases do not matter."""
-
-
-class Phases:
-    """The phases that a step reports."""
-
-    def __init__(self) -> None:
-        self.all: list[str] = []
-        self._reported = asyncio.Event()
-
-    def report(self, phase: str) -> None:
-        self.all.append(phase)
-        self._reported.set()
-
-    async def wait_for(self, is_it: Callable[[str], bool]) -> str:
-        while not is_it(self.all[-1] if self.all else ""):
-            self._reported.clear()
-            await self._reported.wait()
-        return self.all[-1]
-
-
 async def start_waiting(runner: StepRunner) -> tuple[asyncio.Task[Any], int, int]:
     """A step that never ends, its process and that of its child."""
     phases = Phases()
     step = asyncio.create_task(runner.run("wait", {}, None, phases.report))
     pid, child = (await phases.wait_for(lambda phase: phase[:1].isdigit())).split()
     return step, int(pid), int(child)
-
-
-def is_running(pid: int) -> bool:
-    """False for a zombie without threads: not every container's first process collects orphans."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return "State:\tZ" not in status or "Threads:\t1\n" not in status
-
-
-async def until_ended(*pids: int) -> None:
-    async with asyncio.timeout(20):
-        while any(is_running(pid) for pid in pids):
-            await asyncio.sleep(0.05)
 
 
 async def cancel(step: asyncio.Task[Any]) -> None:
@@ -257,7 +221,7 @@ async def test_a_step_outlives_its_fork_server_and_can_be_cancelled_then(
 
 async def test_a_killed_worker_takes_its_step_with_it() -> None:
     program = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("stub_worker.py"))],
+        [sys.executable, str(Path(__file__).with_name("stub_worker.py")), "stub_jobs:perform", "."],
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -10,13 +10,12 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from conductor_trainer.errors import ModelInvalid
-from conductor_trainer.model import (
+from conductor_trainer.model import load_model, load_tokenizer
+from conductor_trainer.tiny_model import (
     END_OF_TEXT,
     END_OF_TURN,
     START_OF_TURN,
     build_tiny,
-    load_model,
-    load_tokenizer,
     train_tokenizer,
 )
 from conductor_trainer.weights import weights_sha256

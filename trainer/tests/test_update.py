@@ -29,6 +29,7 @@ from conductor_trainer.train.tensors import Tensors, to_tensors
 from tiny_run import (
     FULL,
     LORA,
+    TINY_CHAT,
     begin,
     checkpoint,
     config_of,
@@ -537,7 +538,7 @@ def test_lora_trains_an_adapter_and_leaves_the_model_alone(adapted: Path, tmp_pa
     # The first adapter changes nothing: it thinks what the model without one thinks.
     policy: Any = load_policy(root, digests["base"], config)
     whole = policy.get_base_model()
-    with_none = take_probe(whole, load_tokenizer(root / "night/base/model"))
+    with_none = take_probe(whole, load_tokenizer(root / "night/base/model"), TINY_CHAT)
     assert with_none.logprobs == pytest.approx(digests["base"].probe.logprobs, abs=1e-6)
 
 
@@ -575,25 +576,25 @@ def test_weights_that_cannot_be_read_are_told_by_their_folder(
 
 
 @pytest.mark.parametrize("tuning", [FULL, LORA])
-def test_two_processes_learn_what_one_learns(
+def test_two_and_four_processes_learn_what_one_learns(
     warm: Path, adapted: Path, tmp_path: Path, tuning: Any
 ) -> None:
-    one, two = (
+    one, several = (
         Path(shutil.copytree(warm if tuning == FULL else adapted, tmp_path / name))
-        for name in ("one", "two")
+        for name in ("one", "several")
     )
     config = config_of(tuning=tuning, microBatch=3, loss={"name": "bnpo"})
     sampled = rows_of_batch(one, "warm", config)
-    # Across cycles: the optimizer's state as well, also when a run goes on in one process again.
-    for cycle, (parent, processes) in enumerate([("warm", 2), ("000001", 2), ("000002", 1)], 1):
+    # Across cycles: the optimizer's state as well, whatever the number of processes before.
+    for cycle, (parent, processes) in enumerate([("warm", 2), ("000001", 4), ("000002", 1)], 1):
         rows = signed(sampled, f"night/{parent}")
         expected = learn(one, cycle, parent, config, rows)
-        found = learn(two, cycle, parent, {**config, "processes": processes}, rows)
+        found = learn(several, cycle, parent, {**config, "processes": processes}, rows)
         for name, value in expected["metrics"].items():
             if name != "seconds":
                 assert found["metrics"][name] == pytest.approx(value, abs=1e-5), name
     for name, tensor in weights(one, "000003").items():
-        torch.testing.assert_close(weights(two, "000003")[name], tensor, atol=1e-5, rtol=0)
+        torch.testing.assert_close(weights(several, "000003")[name], tensor, atol=1e-5, rtol=0)
 
 
 def test_no_process_waits_while_the_first_one_writes_the_weights(
@@ -603,7 +604,9 @@ def test_no_process_waits_while_the_first_one_writes_the_weights(
     batch = write_batch(root, 1, "warm", config, rows_of_batch(root, "warm", config))
     request = update_request(1, "warm", config)
     made = Made(root, tmp_path, "update", "000001", request, "night/base/model", 1)
-    launch(measured_update.learn_while_the_disk_is_slow, (made, batch), 2, lambda _: None)
+    (shared := tmp_path / "shared").mkdir()
+    work = measured_update.learn_while_the_disk_is_slow
+    launch(work, (made, batch), 2, lambda _: None, shared)
     assert (made.saved / "model.safetensors").is_file()
     # Each wrote its own half of the moments.
     parts = [*(tmp_path / TRAINER_FOLDER / MOMENTS_FOLDER).iterdir()]

@@ -12,10 +12,12 @@ from conductor_trainer.checkpoint import require_record
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.model import load_policy, load_tokenizer
 from conductor_trainer.step import main
+from conductor_trainer.train import launch as launching
 from conductor_trainer.train.warm_start import IGNORED, ScoredReplies, read_examples
 from tiny_run import (
     FULL,
     LORA,
+    TINY_CHAT,
     begin,
     checkpoint,
     config_of,
@@ -49,7 +51,7 @@ def test_loss_is_taken_on_the_reply_and_its_end_alone(root: Path, tmp_path: Path
     open_end = {"prompt": prompt_of("law"), "completion": reply_of("law", 1)}
     closed = {**open_end, "completion": open_end["completion"] + "<|im_end|>"}
     path = write_examples(tmp_path / "examples", open_end, closed)
-    first, second = read_examples(path, tokenizer)
+    first, second = read_examples(path, tokenizer, TINY_CHAT)
     assert first == second
     prompt_ids = tokenizer.encode(prompt_of("law"))
     reply_ids = tokenizer.encode(closed["completion"])
@@ -64,7 +66,7 @@ def test_replies_alone_are_scored_and_lose_what_they_lose_in_whole_rows(
     examples = [
         {"prompt": prompt_of("law" * n), "completion": reply_of("x" * n, n)} for n in (1, 4)
     ]
-    rows = read_examples(write_examples(tmp_path / "examples", *examples), tokenizer)
+    rows = read_examples(write_examples(tmp_path / "examples", *examples), tokenizer, TINY_CHAT)
     model = load_policy(root, require_record(root, checkpoint("base")), config_of()).eval()
     batch = ScoredReplies(tokenizer)(rows)
     scored = model(**batch)
@@ -157,8 +159,8 @@ def test_a_batch_passes_through_the_model_in_parts(root: Path, tmp_path: Path) -
 def test_two_processes_learn_what_one_learns(
     tmp_path: Path, tuning: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    launch, told = main.launch, []
-    monkeypatch.setattr(main, "launch", lambda *given: told.extend(launch(*given)) or told)
+    launch, told = launching.launch, []
+    monkeypatch.setattr(launching, "launch", lambda *given: told.extend(launch(*given)) or told)
     config = config_of(tuning=tuning, microBatch=2)
     begin(tmp_path, tmp_path, config)
     examples = [

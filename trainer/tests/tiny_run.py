@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from safetensors.torch import load_file
 
-from conductor_trainer.checkpoint import require_record
+from conductor_trainer.checkpoint import Chat, require_record
 from conductor_trainer.contract import CheckpointName, Config
 from conductor_trainer.model import load_policy, load_tokenizer
 from conductor_trainer.step.main import perform
@@ -30,6 +30,7 @@ TINY = dict(
     maxPositions=256,
     initializerRange=0.08,
 )
+TINY_CHAT = Chat(markers=["<|endoftext|>", "<|im_end|>", "<|im_start|>"], ends=[2], system=True)
 FULL = {"kind": "full"}
 LORA = {"kind": "lora", "rank": 4, "alpha": 8, "targets": "all-linear"}
 

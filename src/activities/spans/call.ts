@@ -6,7 +6,7 @@ import type { Problem } from '../../protocol/solve';
 import type { LedgerRow } from '../../store/ledger';
 import { ATTRIBUTES, OPERATIONS } from '../../telemetry/names';
 import { spanNamedBy, spanOfRun } from '../../telemetry/parent';
-import { noteSpan, OpenSpan, type SpanStart } from '../../telemetry/spans';
+import { noteSpan, OpenSpan, type SpanEnd, type SpanStart } from '../../telemetry/spans';
 import type { Ended } from '../models/failure';
 import { contentOf } from './content';
 import { type AskedModel, chatStart, countsOf, placeOf, settingsOf, typeOfThrown } from './describe';
@@ -60,6 +60,32 @@ export async function startInRun({ rootId, traceparent }: OfRun, start: SpanStar
   const span = await OpenSpan.start(start, parent);
   if (span !== null) noteSpan(context, span);
   return span;
+}
+
+/** Carries out work of a run within a span of its own. */
+export async function whileInSpan<Result>(
+  of: OfRun,
+  start: SpanStart,
+  work: () => Promise<Result>,
+  { endOf, untyped = '' }: SpanEnding<Result> = {},
+): Promise<Result> {
+  const span = await startInRun(of, start);
+  if (span === null) return work();
+  try {
+    const result = await span.during(work);
+    span.end(endOf?.(result));
+    return result;
+  } catch (error) {
+    span.end({ error: typeOfThrown(error) || untyped });
+    throw error;
+  }
+}
+
+/** What a span says of how its work ended. */
+interface SpanEnding<Result> {
+  readonly endOf?: (result: Result) => SpanEnd;
+  /** Type of an error that has none. */
+  readonly untyped?: string;
 }
 
 /** Sends the request of an open row within its span. */

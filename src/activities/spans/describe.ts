@@ -2,8 +2,9 @@ import type { Attributes } from '@opentelemetry/api';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { FAILURES } from '../../protocol/failures';
 import type { LedgerRow } from '../../store/ledger';
-import { ATTRIBUTES, FINISH_REASONS, OPERATIONS, vendorOf } from '../../telemetry/names';
+import { ATTRIBUTES, FINISH_REASONS, OPERATIONS, vendorOf, withoutWords } from '../../telemetry/names';
 import type { SpanStart } from '../../telemetry/spans';
+import { DiagnosedError } from '../models/diagnose';
 import type { ModelReply, ModelRequest } from '../models/model';
 
 /** What a request asks of a model. */
@@ -17,8 +18,8 @@ export function placeOf({
   step,
 }: Pick<LedgerRow, 'rootId' | 'workflowId' | 'round' | 'step'>): Attributes {
   return {
-    [ATTRIBUTES.conversation]: rootId,
-    [ATTRIBUTES.run]: workflowId,
+    [ATTRIBUTES.conversation]: withoutWords(rootId),
+    [ATTRIBUTES.run]: withoutWords(workflowId),
     [ATTRIBUTES.round]: round + 1,
     ...(step !== null && { [ATTRIBUTES.step]: step + 1 }),
   };
@@ -27,6 +28,7 @@ export function placeOf({
 /** Returns the type of what was thrown; '' for what has none. */
 export function typeOfThrown(error: unknown): string {
   if (error instanceof CancelledFailure) return FAILURES.cancelled;
+  if (error instanceof DiagnosedError) return error.diagnosis.type;
   return error instanceof ApplicationFailure ? (error.type ?? '') : '';
 }
 

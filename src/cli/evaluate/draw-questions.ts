@@ -37,7 +37,8 @@ export async function drawFromFile(
   return all.filter((question) => drawn.has(question));
 }
 
-async function readJudgeable(file: string, grader: PlainGrader | undefined): Promise<Question[]> {
+/** Reads questions with right answers. @throws UsageError, ConfigError if the file is missing or wrong */
+export async function readJudgeable(file: string, grader: PlainGrader | undefined): Promise<Question[]> {
   const questions = (await readQuestionFile(file, grader)).map(({ value }) => value);
   const problem = await graderProblem(questions, [file]);
   if (problem !== null) throw new UsageError(problem);
@@ -52,14 +53,14 @@ const DEFAULT_SAMPLE = 100;
  * Draws a sample of the logged solves that have an answer, equal for an equal seed and log. Leaves out solves of a
  * conversation or a given plan, and those whose texts are gone.
  *
- * @param file questions with known right answers, matched by text or by the id of the solve
+ * @param known questions with right answers, matched by text or by the id of the solve
  */
 export async function drawFromLog(
   session: Session,
-  file: string | undefined,
-  { sample = DEFAULT_SAMPLE, seed, grader }: DrawOptions,
+  known: readonly Question[],
+  { sample = DEFAULT_SAMPLE, seed }: DrawOptions,
 ): Promise<{ readonly questions: readonly EvaluatedQuestion[]; readonly log: LogFacts }> {
-  const rightAnswerTo = await readRightAnswers(file, grader);
+  const rightAnswerTo = answersIn(known);
   const { taskQueue } = session.config.temporal;
   const { solves, ended } = await completedSolves(session.temporal, taskQueue, MOST_SOLVES);
   const latest = new Map(solves.toReversed().map((solve) => [solve.workflowId, solve]));
@@ -80,14 +81,13 @@ export async function drawFromLog(
       `the log has no solve with an answer on task queue ${taskQueue}: solve questions first, or drop --from-traces`,
     );
   }
-  const known = questions.filter(({ grader }) => grader !== 'none').length;
-  return { questions, log: { answered: latest.size, unanswered: ended - solves.length, known } };
+  const judged = questions.filter(({ grader }) => grader !== 'none').length;
+  return { questions, log: { answered: latest.size, unanswered: ended - solves.length, known: judged } };
 }
 
 type Logged = Required<Pick<EvaluatedQuestion, 'id' | 'question' | 'solved'>>;
 
-async function readRightAnswers(file: string | undefined, grader: PlainGrader | undefined) {
-  const known = file === undefined ? [] : await readJudgeable(file, grader);
+function answersIn(known: readonly Question[]) {
   const byId = new Map(known.map((question) => [question.id, question]));
   const byText = new Map(known.map((question) => [normalizeQuestion(question.question), question]));
   return ({ id, question }: Logged) =>

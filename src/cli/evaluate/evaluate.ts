@@ -49,10 +49,12 @@ import { findEvaluation } from './earlier';
 import {
   checkBudget,
   type FileQuestions,
+  type KnownAnswers,
   type PlanOptions,
   planForFile,
   planForLog,
   readFileQuestions,
+  readKnown,
 } from './plan-evaluation';
 
 interface EvaluateOptions extends WorkOptions, PlanOptions {
@@ -115,7 +117,7 @@ function judge(summary: Summary, { failIf }: EvaluateOptions): ExitCode {
 
 /** Source of the questions: an earlier evaluation, a file, or logged solves, perhaps with a file of right answers. */
 type Asked =
-  { readonly resume: string } | { readonly fromFile: FileQuestions } | { readonly known: string | undefined };
+  { readonly resume: string } | { readonly fromFile: FileQuestions } | { readonly known: KnownAnswers };
 
 async function readAsked(file: string | undefined, options: EvaluateOptions): Promise<Asked> {
   const { resume, fromTraces = false } = options;
@@ -124,7 +126,7 @@ async function readAsked(file: string | undefined, options: EvaluateOptions): Pr
       throw new UsageError('--resume reuses the original questions; drop FILE and --from-traces');
     return { resume };
   }
-  if (fromTraces) return { known: file };
+  if (fromTraces) return { known: await readKnown(file, options) };
   if (file === undefined) {
     throw new UsageError('no questions: name a file, --from-traces, or an evaluation with --resume');
   }

@@ -10,6 +10,7 @@ import { checkApiKey } from '../../config/api-keys';
 import { resolveBaselines, resolveVerifier } from '../../config/cards';
 import { someOf } from '../../config/errors';
 import type { Config } from '../../config/schema';
+import type { Question } from '../../grading/question';
 import type { ModelCard } from '../../protocol/cards';
 import type { PoolFilter } from '../../protocol/input';
 import { keepLines } from '../../store/records';
@@ -33,7 +34,7 @@ import {
   REFERENCE,
 } from '../../evaluation/definitions';
 import { madeWith } from '../../evaluation/report';
-import { drawFromFile, drawFromLog, type DrawOptions, needsVerifier } from './draw-questions';
+import { drawFromFile, drawFromLog, type DrawOptions, needsVerifier, readJudgeable } from './draw-questions';
 import { estimateEvaluation } from './estimate';
 import { checkLearning, requireBestWorker, nameBest, routeQuestions } from './earlier';
 
@@ -66,6 +67,14 @@ export async function readFileQuestions(file: string, options: PlanOptions): Pro
   return { file, questions: await drawFromFile(file, options) };
 }
 
+/** Questions with right answers, for logged ones. */
+export type KnownAnswers = readonly Question[];
+
+/** Reads right answers to logged questions, if there is a file of them. @throws UsageError, ConfigError if it is wrong */
+export async function readKnown(file: string | undefined, { grader }: PlanOptions): Promise<KnownAnswers> {
+  return file === undefined ? [] : readJudgeable(file, grader);
+}
+
 /** Plans an evaluation of a file and prints its estimated cost. @throws UsageError before anything is started */
 export async function planForFile(
   questions: FileQuestions,
@@ -77,14 +86,14 @@ export async function planForFile(
 }
 
 /** Plans an evaluation of logged questions, which the Conductor has answered already. */
-export async function planForLog(session: Session, options: PlanOptions, file?: string): Promise<Keep> {
+export async function planForLog(session: Session, options: PlanOptions, known: KnownAnswers): Promise<Keep> {
   if (options.repeats !== undefined)
     throw new UsageError(
       '--repeats tries questions again, but those of the log were answered once: drop it, or --from-traces',
     );
   const run = resolveRun(session.config, { pool: options });
   const names = [REFERENCE, ...(options.methods ?? [await requireBestWorker(session.store, run)])];
-  return plan({ file: 'the log', names, ...(await drawFromLog(session, file, options)) }, options, session);
+  return plan({ file: 'the log', names, ...(await drawFromLog(session, known, options)) }, options, session);
 }
 
 interface Drawn {

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asPart, DRAIN_MS, GATEWAY_HOST, refuseTaken, type ServeOptions, watchConfig } from './serve';
 import { type ExitCode, EXIT, listenForInterruption, untilInterrupted } from '../kit/ending';
+import type { LineFacts } from '../kit/log-form';
 import { loadSettings, type WorkOptions } from '../kit/load-settings';
 import { type Session, withSession } from '../kit/session';
 import { READY } from '../kit/supervise';
@@ -80,8 +81,8 @@ function serve(
   const { conductor, temporal, config, store, server } = session;
   const ui = temporalUi ?? server.uiAddress;
   const workflowsPage = ui === null ? undefined : `${ui}/namespaces/${server.namespace}/workflows`;
-  const sayError = (line: string): void => {
-    say(line, { level: 'ERROR' });
+  const sayError = (line: string, about: LineFacts): void => {
+    say(line, { level: 'ERROR', ...about });
   };
   const parts = { conductor, temporal, config, store, workflowsPage, workerMetrics, say: sayError };
   return startGateway(parts, address);

@@ -1,4 +1,5 @@
-import type { ListedRun, RunList } from '../../client';
+import { describeRun, type ListedRun, type RunList, statusOf } from '../../client';
+import { UsageError } from '../../errors';
 import type { RunCriteria } from '../../protocol/search-attributes';
 import type { SolveResult } from '../../protocol/solve';
 import {
@@ -62,22 +63,33 @@ export function cancel(given: string, options: WorkOptions): Promise<ExitCode> {
   });
 }
 
-async function cancelAndWait({ conductor }: Session, id: string): Promise<ExitCode> {
-  const { status } = await conductor.trace(id);
-  if (status !== 'running') {
-    say(`Run ${id} had already ended: ${status}.`);
+/** Cancels a run and waits for its end, as the server tells it: texts of its trace may be lost, or encrypted. */
+async function cancelAndWait({ conductor, temporal }: Session, id: string): Promise<ExitCode> {
+  const before = await statusNow(temporal, id);
+  if (before !== 'running') {
+    say(`Run ${id} had already ended: ${before}.`);
     return EXIT.failed;
   }
   await conductor.cancel(id);
   say(`Asked run ${id} to stop …`);
-  for await (const { status } of conductor.watch(id)) {
-    if (status === 'running') continue;
-    const isCancelled = status === 'cancelled';
-    say(isCancelled ? `Run ${id} is cancelled.` : `Run ${id} ended before it could be cancelled: ${status}.`);
-    return isCancelled ? EXIT.answered : EXIT.failed;
+  await temporal.workflow
+    .getHandle(id)
+    .result()
+    .catch(() => undefined);
+  const status = await statusNow(temporal, id);
+  if (status === 'running') {
+    const remedy = `see what became of it with "temporal-conductor trace ${id}"`;
+    throw new Error(`Temporal stopped reporting run ${id} before it ended: ${remedy}`);
   }
-  const remedy = `see what became of it with "temporal-conductor trace ${id}"`;
-  throw new Error(`Temporal stopped reporting run ${id} before it ended: ${remedy}`);
+  const isCancelled = status === 'cancelled';
+  say(isCancelled ? `Run ${id} is cancelled.` : `Run ${id} ended before it could be cancelled: ${status}.`);
+  return isCancelled ? EXIT.answered : EXIT.failed;
+}
+
+async function statusNow(temporal: Session['temporal'], id: string): Promise<SolveResult['status']> {
+  const run = await describeRun(temporal, id);
+  if (run !== null) return statusOf(run);
+  throw new UsageError(`run ${id} is gone: Temporal has removed it, as its retention is over`);
 }
 
 /** `list`: prints unfinished runs, and the last ended ones. */

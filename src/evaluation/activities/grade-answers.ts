@@ -20,6 +20,8 @@ export interface GradeRequest {
   readonly answers: Answers;
   /** Outputs that led to the first answer; also graded if a rule finds that answer wrong. */
   readonly onTheWay?: Answers;
+  /** Span to hang below; absent: one that all processes derive from the id of the workflow. */
+  readonly traceparent?: string | undefined;
 }
 
 const CUSTOM_TIMEOUT_SECONDS = 600;

@@ -21,6 +21,7 @@ import {
 } from '../contract';
 import type { MethodRecord } from '../results';
 import { gradeAnswers, type GradeRequest } from './grade-answers';
+import { whileGrading } from './grade-span';
 import { readResults } from './kept';
 import { QuestionSets } from './question-sets';
 import { comparisonOf } from './verification';
@@ -55,7 +56,9 @@ export function createEvaluationActivities(store: Store): EvaluationActivities {
         return { ...opened, known, solved, routed, repeat, ...(grader === 'none' && { isOpen: true }) };
       }),
     [GRADE_ANSWERS]: (request) =>
-      asFailure(() => whileHeartbeating(() => gradeAnswers(store, questions, request))),
+      asFailure(() =>
+        whileHeartbeating(() => whileGrading(request, () => gradeAnswers(store, questions, request))),
+      ),
     [COMPARE_ANSWERS]: ({ question: ref, answers }) =>
       asFailure(async () => {
         const question = wholeQuestion(await questions.read(ref));

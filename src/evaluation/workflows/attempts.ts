@@ -28,6 +28,8 @@ export interface Attempts {
   readonly limits: Limits;
   readonly window: number;
   readonly verifier: ModelCard | undefined;
+  /** Span that their own hang below; absent: one that all processes derive from the id of the workflow. */
+  readonly traceparent?: string | undefined;
   readonly identityOf: (attempt: number) => string;
 }
 
@@ -80,7 +82,7 @@ export const NOT_PLAYED: Ungraded = {
 
 /** Returns the context of an attempt as a run of its own; with `reviewed`, it reviews that answer. */
 function contextOf(
-  { question, run, limits, identityOf }: Attempts,
+  { question, run, limits, identityOf, traceparent }: Attempts,
   attempt: number,
   reviewed: Text | null,
 ): RunContext {
@@ -90,6 +92,7 @@ function contextOf(
     run: { ...run, recursion: 'never' },
     limits,
     identity: identityOf(attempt),
+    traceparent,
     ...(reviewed !== null && { round: 1, background: [{ subtask: null, output: reviewed }] }),
   });
 }

@@ -55,7 +55,7 @@ function verifyAll(attempts: Attempts, grades: readonly RuleGrade[]): Promise<re
 
 /** Grades answers by rule or custom grader. @param onTheWay also graded if a rule finds the first answer wrong */
 export async function obtainGrades(
-  { ref, question, window }: Pick<Attempts, 'ref' | 'question' | 'window'>,
+  { ref, question, window, traceparent }: Pick<Attempts, 'ref' | 'question' | 'window' | 'traceparent'>,
   answers: Answers,
   onTheWay: Answers = [],
 ): Promise<readonly RuleGrade[]> {
@@ -67,7 +67,7 @@ export async function obtainGrades(
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     summary: `grade ${answers.length} answers`,
   });
-  const graded = await activities[GRADE_ANSWERS]({ question: ref, answers, onTheWay });
+  const graded = await activities[GRADE_ANSWERS]({ question: ref, answers, onTheWay, traceparent });
   if (!('activity' in graded)) return graded;
   const { id, text } = question;
   return inWindow(answers, window, (answer) =>
@@ -123,7 +123,7 @@ export interface VerifierReply {
  * reserved, retried, kept, booked and limited like any other.
  */
 export async function askVerifier(
-  { run, limits }: Pick<Attempts, 'run' | 'limits'>,
+  { run, limits, traceparent }: Pick<Attempts, 'run' | 'limits' | 'traceparent'>,
   verifier: ModelCard,
   { prompt, words }: Judging,
   { name, ...identity }: { readonly name: string; readonly identity?: string },
@@ -132,6 +132,7 @@ export async function askVerifier(
     question: prompt,
     run: { ...run, workers: [verifier], queuePerProvider: false },
     limits,
+    traceparent,
     ...identity,
   });
   await runGiven(context, { steps: [{ worker: verifier.id, subtask: 'Judge an answer.', sees: [] }] });

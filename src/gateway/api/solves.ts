@@ -11,6 +11,7 @@ import { readSchema } from '../solve/request-form';
 import { type EventFrame, frameOf, streamEvents } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
+import { logOf } from '../log-of';
 import { badRequest, Refusal, toOpenAiError } from '../refusal';
 import { readModel, withModel } from '../solve/request-of';
 import { bodyOf, jsonOf, refusals, resultSchema } from '../routes';
@@ -165,7 +166,7 @@ const eventsRoute = createRoute({
 });
 
 export function addSolves(app: App, gateway: Gateway): void {
-  const { conductor, config, say, closing } = gateway;
+  const { conductor, config, closing } = gateway;
   app.openapi(startRoute, async (c) => {
     const key = c.get('key');
     const asked = c.req.valid('json');
@@ -217,6 +218,7 @@ export function addSolves(app: App, gateway: Gateway): void {
     const failed = (refusal: Refusal): EventFrame => frameOf(toOpenAiError(refusal), 'error');
     // Browsers reconnect by themselves when a stream ends.
     const stop = { signal: closing.begun, refusal: null };
+    const say = logOf(c, gateway, id);
     return streamEvents(c, { open, nothing: () => null, failed, stop, say }, {});
   });
 }

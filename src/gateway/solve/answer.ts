@@ -5,6 +5,7 @@ import type { Source } from '../access/streams';
 import { stopping } from '../closing';
 import { type EventFrame, streamEvents } from '../event-stream';
 import type { Env, Gateway } from '../gateway';
+import { logOf } from '../log-of';
 import { givenUp, type Refusal, refusalOfRun } from '../refusal';
 import { type AnswerPlace, type EndFacts, endWithCalls, endWithSolve } from './answer-end';
 import { eventsOfAnswer, planKnown } from './answer-events';
@@ -54,7 +55,7 @@ export async function answer(
     nothing: () => pieces.nothing(),
     failed: (refusal: Refusal) => pieces.error(refusal),
     stop: { signal: gateway.closing.over, refusal: stopping(solve.id) },
-    say: gateway.say,
+    say: logOf(c, gateway),
     onGone: () => void leave(answered),
   };
   return streamEvents(c, framed, solveHeader(solve.id));

@@ -10,6 +10,7 @@ import {
 } from '../../client';
 import { isRecord } from '../../plan/validate';
 import type { SolveResult } from '../../protocol/solve';
+import type { SpanIds } from '../../telemetry/spans';
 import { noteAudit } from '../access/audit';
 import { type Held, heldBy, type HeldRun, holdRun } from '../access/hold-run';
 import { callerNamedIn } from '../awaited';
@@ -78,7 +79,14 @@ export function whileAwaited<Solve extends { readonly id: string }>(
   { awaited }: Gateway,
   start: (traceparent: string | undefined) => Promise<Solve>,
 ): Promise<Solve> {
-  const waiting = { caller: callerOf(c), response: c.env.outgoing, refused: () => c.get('refused') };
+  const waiting = {
+    caller: callerOf(c),
+    response: c.env.outgoing,
+    onSpan: (ids: SpanIds) => {
+      c.set('span', ids);
+    },
+    refused: () => c.get('refused'),
+  };
   return awaited.during(waiting, start);
 }
 

@@ -6,6 +6,7 @@ import { unlessAborted } from '../../runtime/turns';
 import { requireSolve } from '../api/solves';
 import { stopping } from '../closing';
 import type { App, Env, Gateway } from '../gateway';
+import { logOf } from '../log-of';
 import { type ConsultedTeam, importMcp, serverOfTeam } from '../mcp/team-server';
 import { asRefusal, badRequest, Refusal } from '../refusal';
 import { sourceOf } from '../solve/answer';
@@ -39,7 +40,7 @@ async function readMessage(c: Context<Env>): Promise<unknown> {
 }
 
 function teamOf(c: Context<Env>, gateway: Gateway): ConsultedTeam {
-  const { config, conductor, streams, closing, say } = gateway;
+  const { config, conductor, streams, closing } = gateway;
   const key = c.get('key');
   return {
     start: async (asked) => {
@@ -59,7 +60,7 @@ function teamOf(c: Context<Env>, gateway: Gateway): ConsultedTeam {
     },
     explain: (error) => {
       const isStopping = closing.over.aborted;
-      const refusal = isStopping ? stopping() : asRefusal(error, say);
+      const refusal = isStopping ? stopping() : asRefusal(error, logOf(c, gateway));
       c.set('refused', refusal);
       // The tool's answer says how to go on.
       return isStopping ? 'this gateway is stopping' : refusal.message;

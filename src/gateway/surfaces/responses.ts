@@ -14,6 +14,7 @@ import { beginAnswer, leave, unlessLeft } from '../solve/answer';
 import { endWithSolve } from '../solve/answer-end';
 import type { App, Env, Gateway } from '../gateway';
 import type { Key } from '../access/keys';
+import { logOf } from '../log-of';
 import { type Refusal, refusalOfRun } from '../refusal';
 import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
 import { readConversation, turnsOfConversation } from '../solve/conversation';
@@ -184,7 +185,7 @@ function streaming(gateway: Gateway) {
       nothing: () => frames.nothing(),
       failed: (refusal: Refusal) => frames.failed(refusal),
       stop: { signal: gateway.closing.over, refusal: stopping(found.place.id) },
-      say: gateway.say,
+      say: logOf(c, gateway, found.solve.id),
       onGone,
     };
     return streamEvents(c, framed, solveHeader(found.id));

@@ -16,7 +16,7 @@ import {
 import { SOLVE_WORKFLOW } from '../../protocol/names';
 import { startOptionsOf } from '../../protocol/planning';
 import type { NexusAnswer } from '../contract';
-import { type NexusActivities, type NexusCall, TELL_CALLER } from '../names';
+import { attributesOfCall, type NexusActivities, type NexusCall, TELL_CALLER } from '../names';
 
 const { [TELL_CALLER]: tellCaller } = proxyActivities<NexusActivities>({
   startToCloseTimeout: '1 minute',
@@ -27,11 +27,13 @@ const { [TELL_CALLER]: tellCaller } = proxyActivities<NexusActivities>({
  * Runs a solve for a workflow of another namespace, and returns its answer whole: the solve's own result refers to
  * texts in a store that the caller does not have.
  */
-export async function conductorNexusSolve({ id, input, caller }: NexusCall): Promise<NexusAnswer> {
+export async function conductorNexusSolve(call: NexusCall): Promise<NexusAnswer> {
+  const { id, input, caller } = call;
   const ended = await executeChild(SOLVE_WORKFLOW, {
     workflowId: id,
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
     args: [input],
+    ...attributesOfCall(call),
     ...startOptionsOf(input),
   }).then(
     () => null,

@@ -7,7 +7,8 @@ import { readServing, writeManifest } from '../policy/serving';
 import type { CycleMetrics, NightRecord } from '../records';
 import { metricsKey } from '../store-keys';
 import { COLLAPSE_CYCLES, findCollapse, summarizeCycle } from '../summarize-cycle';
-import type { Checkpoint } from '../trainer-contract';
+import type { Chat, Checkpoint } from '../trainer-contract';
+import type { CycleHours } from './cycle-spans';
 import * as records from './records';
 
 export interface CloseCycleRequest extends Pick<
@@ -21,10 +22,15 @@ export interface CloseCycleRequest extends Pick<
   readonly settings: TrainingSettings;
   /** Store keys of all groups, dropped ones included. */
   readonly groups: readonly string[];
+  /** Absent in the histories of earlier nights. */
+  readonly hours?: CycleHours;
 }
 
 /** Activity `conductor.train.closeCycle`: stores a cycle's metrics and moves night and run forwards; repeatable. */
-export async function closeCycle(store: Store, request: CloseCycleRequest): Promise<CycleMetrics> {
+export async function closeCycle(
+  store: Store,
+  request: Omit<CloseCycleRequest, 'hours'>,
+): Promise<CycleMetrics> {
   const { settings, groups: keys, checkpoint, writer, ...figures } = request;
   const { trainRun } = settings;
   const { cycle, night } = figures;
@@ -80,14 +86,21 @@ export async function closeNight(
  */
 export async function keepCheckpoint(
   store: Store,
-  request: { readonly checkpoint: Checkpoint; readonly model: string; readonly settings: PublishSettings },
+  request: {
+    readonly checkpoint: Checkpoint;
+    readonly model: string;
+    /** Absent for one that an earlier version made. */
+    readonly chat?: Chat | undefined;
+    readonly settings: PublishSettings;
+  },
 ): Promise<readonly CheckpointRef[]> {
-  const { policy, run } = request.settings;
+  const { model, chat, settings } = request;
+  const { policy, run } = settings;
   await writeManifest(store, {
     schema: 1,
     ...request.checkpoint,
-    model: request.model,
-    chat: 'chatml',
+    model,
+    chat: chat ?? 'chatml',
     ...promptSettingsSchema.parse(policy),
     maxSteps: run.limits.steps,
     trainedAtTemperature: policy.temperature,

@@ -14,8 +14,16 @@ import type { TrainingConfig } from '../config/schema';
 import type { OpenedNight } from '../contract';
 import type { WarmStartInput } from '../inputs';
 import { type TrainingExample, trainingExampleSchema } from '../records';
-import { examplesKey, tokenizerTextsKey } from '../store-keys';
-import { type InitRequest, trainerConfigSchema, type WarmStartRequest } from '../trainer-contract';
+import { examplesKey, promptsKey, tokenizerTextsKey } from '../store-keys';
+import type { AskedHow } from './examples';
+import { planPrompts } from './sample-plans';
+import { toTurns } from '../policy/chat';
+import {
+  type InitRequest,
+  type PreflightRequest,
+  trainerConfigSchema,
+  type WarmStartRequest,
+} from '../trainer-contract';
 import { z } from 'zod';
 
 /** Reads both files, in which no id or question may occur twice. @throws ConfigError that names each mistake */
@@ -63,6 +71,21 @@ export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<r
   return rows;
 }
 
+const COMPARED_PROMPTS = 50;
+
+/** Keeps prompts of the night's questions, by which policy server and trainer are compared. */
+export async function keepPrompts(
+  sealed: SealedFiles,
+  questions: readonly Question[],
+  { workers, settings, store }: AskedHow,
+): Promise<PreflightRequest['prompts']> {
+  const prompts = questions.slice(0, COMPARED_PROMPTS).map(async (question) => {
+    const [messages = []] = await planPrompts(store, { workers, plans: 1 }, settings, question);
+    return toTurns(messages);
+  });
+  return keepLines(sealed, await Promise.all(prompts), promptsKey);
+}
+
 const TOKENIZER_TEXTS = 2000;
 
 type WarmStartSettings = Omit<WarmStartRequest, 'trainRun' | 'parent' | 'examples' | 'config'> & {
@@ -91,7 +114,11 @@ export async function askForWarmStart(
   { examples, ...start }: WarmStartSettings,
   settings: TrainingSettings,
 ): Promise<Pick<WarmStartInput, 'init' | 'warmStart'>> {
-  const texts = examples.map(({ prompt, completion }) => prompt + completion);
+  const texts = examples.map(
+    ({ completion, ...asked }) =>
+      ('prompt' in asked ? asked.prompt : asked.messages.map(({ content }) => content).join('\n')) +
+      completion,
+  );
   const init = await askForBase(sealed, base, texts, settings);
   const { trainRun, config } = init;
   const stored = await keepLines(sealed, examples, examplesKey);

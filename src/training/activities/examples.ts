@@ -9,7 +9,7 @@ import type { RunWorker } from '../../protocol/cards';
 import { planSchema } from '../../protocol/solve';
 import type { Store } from '../../store/store';
 import type { TrainingSettings } from '../config/resolve';
-import { renderChatml, withoutMarkers } from '../policy/client';
+import { toTurns, wellFormed } from '../policy/chat';
 import { bestRight } from '../imitation';
 import { type TrainingExample, trainingExampleSchema, type GroupRecord } from '../records';
 import { readSamples } from './batch';
@@ -30,7 +30,7 @@ export const exampleRowSchema = z.union(
     }),
     trainingExampleSchema,
   ],
-  { error: 'expected { "question", "plan" } or { "prompt", "completion" }' },
+  { error: 'expected { "question", "plan" }, { "messages", "completion" } or { "prompt", "completion" }' },
 );
 
 export type ExampleRow = z.infer<typeof exampleRowSchema>;
@@ -50,7 +50,7 @@ export async function writeExample(
   row: ExampleRow,
   { store, workers, settings }: AskedHow,
 ): Promise<TrainingExample> {
-  if ('prompt' in row) return row;
+  if ('completion' in row) return row;
   const pool = new Map(workers.map((worker) => [worker.id, worker]));
   const ids = row.workers ?? [...pool.keys()];
   const members = ids.map((id) => {
@@ -65,8 +65,8 @@ export async function writeExample(
   const plan = parsePlan(reply, { workers: ids, maxSteps, round: 0, access, subtasks });
   const [messages = []] = await planPrompts(store, { workers: members, plans: 1 }, settings, row);
   return {
-    prompt: renderChatml(messages),
-    completion: withoutMarkers(typeof row.plan === 'string' ? reply : renderPlan(plan, ids)),
+    messages: toTurns(messages),
+    completion: wellFormed(typeof row.plan === 'string' ? reply : renderPlan(plan, ids)),
   };
 }
 

@@ -5,7 +5,7 @@ import type { Store } from '../../store/store';
 import type { SealedFiles } from '../artifacts';
 import { trainingOf, type TrainingSettings } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
-import { drawExamples, LATEST } from '../imitation';
+import { drawExamples, LATEST, promptOf } from '../imitation';
 import { type TrainingExample, trainingExampleSchema, type RightPlans } from '../records';
 import { cycleExamplesKey, rightPlansKey } from '../store-keys';
 import type { WarmStartRequest } from '../trainer-contract';
@@ -32,7 +32,8 @@ export async function keepRightPlans(
     const { examples } = await rightPlansOf(group, await questions.read(question), asked);
     const completions = examples.map(({ completion }) => completion);
     const [first] = examples;
-    if (first !== undefined) right.push({ topic: group.topic ?? '', prompt: first.prompt, completions });
+    if (first === undefined) continue;
+    right.push({ topic: group.topic ?? '', ...promptOf(first), completions });
   }
   await writeRecord(store, rightPlansKey(settings.trainRun, cycle), right);
 }

@@ -8,6 +8,7 @@ import { metricsKey } from '../store-keys';
 import { writeBatch, type WriteBatchRequest } from './batch';
 import { checkTrainingInput, checkPlaces } from './check-input';
 import { closeCycle, type CloseCycleRequest, closeNight, keepCheckpoint } from './close-cycle';
+import { tellCycle } from './cycle-spans';
 import { forgetCheckpoints } from './forget-checkpoints';
 import { keepRightPlans, writeExamples, type WriteExamplesRequest } from './imitate';
 import {
@@ -56,11 +57,12 @@ function activitiesOf({ config, store }: Given) {
       checkPlaces(all, { policyServer: request.settings.policy.baseUrl });
       return keepCheckpoint(store, request);
     }, all),
-    [names.CLOSE_CYCLE]: bind(async (_, request: CloseCycleRequest) => {
+    [names.CLOSE_CYCLE]: bind(async (_, { hours, ...request }: CloseCycleRequest) => {
       const metrics = await closeCycle(store, request);
       // The metric boards of the trainer's package read only the artifacts, never the store.
       await writeRecord(openSealed(config), metricsKey(metrics.trainRun, metrics.cycle), metrics);
       measureCycle(metrics);
+      if (hours !== undefined) await tellCycle(metrics.trainRun, hours);
       return metrics;
     }, all),
     [names.CLOSE_NIGHT]: bind(closeNight, store),

@@ -15,7 +15,8 @@ import { keepLines } from '../../store/records';
 import { readCheckpointManifest } from '../policy/serving';
 import type { NightRecord, RunRecord } from '../records';
 import { openSealed } from '../artifacts';
-import { askForFirstCheckpoint, readQuestions } from './data';
+import { askForFirstCheckpoint, keepPrompts, readQuestions } from './data';
+import { askedHow } from './examples';
 import { readCycle, readNight, readTrainRun, writeNight } from './records';
 import { sortByTopic } from '../draw';
 
@@ -63,7 +64,8 @@ export async function openNight(
   const writer = findWriter(request, run, { settings, from });
   const rolloutNanoUsd = await readRolloutCost(store, trainRun, done);
   const opened = { settings, night: { date, first, last }, isTrained, done, from, writer, rolloutNanoUsd };
-  return { ...opened, ...firstCheckpoint, train, heldOut };
+  const prompts = await keepPrompts(sealed, questions.train, askedHow(store, settings));
+  return { ...opened, ...firstCheckpoint, train, heldOut, prompts };
 }
 
 async function readRolloutCost(store: Store, trainRun: string, cycle: number): Promise<number | null> {

@@ -18,6 +18,7 @@ import { POLICY_FAILURES, PolicyError } from '../policy/errors';
 import { type CheckpointManifest, readCheckpointManifest } from '../policy/serving';
 import type { SampledPlan } from '../records';
 import { type KeptSample, type KeptSamples, readSamples } from './batch';
+import { whileAskingPolicy, whileSampling } from './cycle-spans';
 import { keepQuestion, type QuestionSets } from '../../evaluation/activities';
 import type { AskedQuestion } from '../../evaluation/definitions';
 import { groupBy } from '../../statistics/tally';
@@ -99,15 +100,16 @@ async function sampleOnce(
   if (earlier?.identity === identity) return { kept: earlier, settings };
 
   const { cancellationSignal } = Context.current();
-  const sampling = withinLimit(policy.timeoutMs, cancellationSignal, (signal) =>
-    whileHeartbeating(() => samplePrompts(task, signal)),
-  );
-  const rollouts = await sampling.catch((error: unknown) => {
-    if (errorFactsOf(error).code !== 'TimeoutError') throw error;
-    const happened = `the policy server gave no answer within ${policy.timeoutMs / 1000} s`;
-    const remedy = 'It may be busy: raise training.policy.timeout, or sample fewer plans at once.';
-    throw new PolicyError(POLICY_FAILURES.unavailable, happened, remedy);
-  });
+  const sample = (): Promise<readonly KeptSample[]> =>
+    withinLimit(policy.timeoutMs, cancellationSignal, (signal) =>
+      whileHeartbeating(() => samplePrompts(task, signal)),
+    ).catch((error: unknown) => {
+      if (errorFactsOf(error).code !== 'TimeoutError') throw error;
+      const happened = `the policy server gave no answer within ${policy.timeoutMs / 1000} s`;
+      const remedy = 'It may be busy: raise training.policy.timeout, or sample fewer plans at once.';
+      throw new PolicyError(POLICY_FAILURES.unavailable, happened, remedy);
+    });
+  const rollouts = await whileSampling(request, sample);
   const source = { checkpoint: checkpointId(checkpoint), temperature, tokenizerSha256 };
   const kept: KeptSamples = { identity, ...source, rollouts };
   await writeRecord(store, key, kept);
@@ -168,7 +170,9 @@ export async function samplePrompts(
   const replies = new Map<number, KeptSample>();
   await eachInParallel(requestsFor(prompts, seed), async ({ places, ...drawn }) => {
     const question = { ...drawn, n: places.length, ...sampling };
-    const { promptTokenIds, samples } = await askPolicy(policy, question, signal);
+    const { promptTokenIds, samples } = await whileAskingPolicy(policy, question, () =>
+      askPolicy(policy, question, signal),
+    );
     for (const [at, place] of places.entries()) {
       const sample = samples[at];
       if (sample !== undefined) replies.set(place, { ...sample, promptTokenIds });

@@ -5,6 +5,8 @@ import type { Message } from '../../plan/plan';
 import { briefly } from '../../plan/plan-error';
 import type { KeptSample } from '../activities/batch';
 import { badReply, cannotLoad, POLICY_FAILURES, PolicyError, refused, unavailable } from './errors';
+import type { TrainingTurn } from '../records';
+import { endsOf, prepareTurns, toTurns } from './chat';
 import type { CheckpointManifest } from './serving';
 
 export interface SampleRequest {
@@ -12,6 +14,8 @@ export interface SampleRequest {
   /** Number of the model's token ids: a server that answers with a higher one has another checkpoint. */
   readonly vocabulary: number;
   readonly prompt: readonly number[];
+  /** Ids of the tokens that end a reply; empty: as the server's model is configured. */
+  readonly ends?: readonly number[];
   readonly n: number;
   readonly seed?: number;
   readonly temperature: number;
@@ -31,6 +35,13 @@ const UNTOUCHED = {
   frequency_penalty: 0,
 } as const;
 
+/** A template writes its own markers, so the tokenizer adds none; templates of models that never think ignore the rest. */
+const AS_PROMPT = {
+  add_generation_prompt: true,
+  add_special_tokens: false,
+  chat_template_kwargs: { enable_thinking: false },
+} as const;
+
 /**
  * Client for the requests that vLLM and our own policy server have in common, each one HTTP request. Prompts go out as
  * token ids, so that training sees exactly what was sampled from. @throws PolicyError; the signal's reason if aborted
@@ -38,16 +49,18 @@ const UNTOUCHED = {
 export class PolicyClient {
   constructor(private readonly baseUrl: string) {}
 
-  async tokenize(model: string, text: string, signal: AbortSignal): Promise<number[]> {
+  /** Has the server write a prompt by the model's chat template, up to the reply, without thinking before it. */
+  async tokenize(model: string, messages: readonly TrainingTurn[], signal: AbortSignal): Promise<number[]> {
     // vLLM serves only this route outside `/v1`.
     const url = `${this.baseUrl.replace(/\/v1\/?$/, '')}/tokenize`;
-    const answer = await post(url, { model, prompt: text, add_special_tokens: false }, signal);
+    const answer = await post(url, { model, messages, ...AS_PROMPT }, signal);
     return this.read(answer, tokenizeReplySchema, model).tokens;
   }
 
   async sample(request: SampleRequest, signal: AbortSignal): Promise<Sample[]> {
-    const { model, prompt, n, seed, temperature, maxTokens } = request;
-    const asked = { model, prompt, n, seed, temperature, max_tokens: maxTokens };
+    const { model, prompt, ends = [], n, seed, temperature, maxTokens } = request;
+    const stop_token_ids = ends.length === 0 ? undefined : ends;
+    const asked = { model, prompt, n, seed, temperature, max_tokens: maxTokens, stop_token_ids };
     const content = { ...asked, ...UNTOUCHED, logprobs: 0, return_token_ids: true };
     const answer = await post(this.urlOf('completions'), content, signal);
     const reply = this.read(answer, completionReplySchema, model);
@@ -165,24 +178,26 @@ const completionReplySchema = z.object({ model: z.string(), choices: z.array(cho
 
 export interface ServedPolicy extends Pick<
   CheckpointManifest,
-  'model' | 'folder' | 'vocabulary' | 'maxPromptTokens'
+  'model' | 'folder' | 'vocabulary' | 'maxPromptTokens' | 'chat'
 > {
   readonly baseUrl: string;
 }
 
-export interface PolicyQuestion extends Omit<SampleRequest, 'model' | 'vocabulary' | 'prompt'> {
+export interface PolicyQuestion extends Omit<SampleRequest, 'model' | 'vocabulary' | 'prompt' | 'ends'> {
   readonly messages: readonly Message[];
 }
 
 /** Asks a policy, in training and in serving. Has the server load a model that it lost, e.g. in a restart. */
 export async function askPolicy(
-  { baseUrl, model, folder, vocabulary, maxPromptTokens }: ServedPolicy,
+  { baseUrl, model, folder, vocabulary, maxPromptTokens, chat }: ServedPolicy,
   { messages, ...sampling }: PolicyQuestion,
   signal: AbortSignal,
 ): Promise<{ readonly promptTokenIds: readonly number[]; readonly samples: readonly Sample[] }> {
   const client = new PolicyClient(baseUrl);
+  const turns = prepareTurns(chat, toTurns(messages));
+  const ends = endsOf(chat);
   const ask = async () => {
-    const prompt = await client.tokenize(model, renderChatml(messages), signal);
+    const prompt = await client.tokenize(model, turns, signal);
     if (prompt.length > maxPromptTokens) {
       throw new PolicyError(
         POLICY_FAILURES.promptTooLong,
@@ -190,7 +205,7 @@ export async function askPolicy(
         'Ask a shorter question, or train with a higher training.policy.maxPromptTokens.',
       );
     }
-    const samples = await client.sample({ ...sampling, model, vocabulary, prompt }, signal);
+    const samples = await client.sample({ ...sampling, model, vocabulary, prompt, ends }, signal);
     return { promptTokenIds: prompt, samples };
   };
   try {
@@ -201,17 +216,3 @@ export async function askPolicy(
     return ask();
   }
 }
-
-/** Renders a conversation as ChatML, up to the start of the policy's reply; adds no default system message. */
-export function renderChatml(messages: readonly Message[]): string {
-  const turns = messages.map(({ role, text }) => `<|im_start|>${role}\n${withoutMarkers(text)}<|im_end|>\n`);
-  return `${turns.join('')}<|im_start|>assistant\n`;
-}
-
-/** Breaks markers such as `<|im_end|>`, which could forge turns, and replaces lone surrogates by U+FFFD. */
-export function withoutMarkers(text: string): string {
-  return text.replace(MARKER_START, '< |').replace(/\p{Surrogate}/gu, '\uFFFD');
-}
-
-/** Start of `<|name|>`, the form of every marker of the ChatML family; `a <| b` in a program does not match. */
-const MARKER_START = /<\|(?=[^\s|<>]{1,64}\|>)/g;

@@ -5,7 +5,7 @@ import { promptSettingsSchema } from '../inputs';
 import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../names';
 import { type Serving, servingSchema } from '../records';
 import { checkpointsFolder, checkpointManifestKey, SERVING_KEY } from '../store-keys';
-import { checkpointSchema } from '../trainer-contract';
+import { chatSchema, checkpointSchema } from '../trainer-contract';
 import { POLICY_FAILURES, PolicyError } from './errors';
 
 /** How to ask a checkpoint: as in its training. Kept with it, never changed; it overrides `conductor.yaml`. */
@@ -13,7 +13,7 @@ export const checkpointManifestSchema = z.strictObject({
   schema: z.literal(1),
   ...checkpointSchema.shape,
   model: z.string(),
-  chat: z.literal('chatml'),
+  chat: z.union([z.literal('chatml'), chatSchema]),
   ...promptSettingsSchema.shape,
   maxSteps: z.int().positive(),
   trainedAtTemperature: z.number(),

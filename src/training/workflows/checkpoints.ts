@@ -26,12 +26,14 @@ export async function firstCheckpoint(opened: FirstCheckpoint): Promise<Checkpoi
 
 /** Has the trainer check whether it has memory and disk space for the night, and whether its policy server is right. */
 export async function requireTrainer(
-  { settings, init: { config }, night, done }: Pick<OpenedNight, 'settings' | 'init' | 'night' | 'done'>,
+  opened: Pick<OpenedNight, 'settings' | 'init' | 'night' | 'done' | 'prompts'>,
   checkpoint: CheckpointRef,
 ): Promise<void> {
+  const { settings, init, night, done, prompts } = opened;
+  const { config } = init;
   const trainer = trainerActivities('can it be trained?', settings, settings.budget.wallClockMs);
-  const { baseUrl } = settings.policy;
-  await trainer[names.PREFLIGHT]({ checkpoint, config, cycles: night.last - done, servers: [baseUrl] });
+  const servers = [settings.policy.baseUrl];
+  await trainer[names.PREFLIGHT]({ checkpoint, config, cycles: night.last - done, servers, prompts });
 }
 
 export async function publish(
@@ -42,7 +44,9 @@ export async function publish(
   const { baseUrl, patienceMs } = settings.policy;
   // The trainer made the checkpoint, so only the policy server may be unavailable.
   const patience = Math.min(remainingMs, patienceMs);
-  const { model } = await trainerActivities(`publish ${checkpoint.name}`, settings, patience)[names.PUBLISH]({
+  const { model, chat } = await trainerActivities(`publish ${checkpoint.name}`, settings, patience)[
+    names.PUBLISH
+  ]({
     checkpoint: refOf(checkpoint),
     servers: [baseUrl],
     tolerance: settings.tolerance.probe,
@@ -50,6 +54,7 @@ export async function publish(
   return trainingStoreActivities(`keep ${checkpoint.name}`)[names.KEEP_CHECKPOINT]({
     checkpoint,
     model,
+    chat,
     settings,
   });
 }

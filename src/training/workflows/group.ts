@@ -118,7 +118,7 @@ async function play<Item>(
 }
 
 function attemptsAt({ input, limits }: Group, question: AskedQuestion): Attempts {
-  const { trainRun, purpose, cycle, draw, run, window, verifier } = input;
+  const { trainRun, purpose, cycle, draw, run, window, verifier, traceparent } = input;
   const id = { trainRun, purpose, cycle, draw, question: question.id };
   return {
     ref: input.question,
@@ -127,6 +127,7 @@ function attemptsAt({ input, limits }: Group, question: AskedQuestion): Attempts
     limits,
     window,
     verifier,
+    traceparent,
     identityOf: (rollout) => names.rolloutIdentity({ ...id, rollout }),
   };
 }
@@ -137,7 +138,7 @@ export function samplePlansFor(
   checkpoint: CheckpointRef,
   roots: readonly Root[] | null,
 ): Promise<SamplePlansResult> {
-  const { trainRun, purpose, cycle, draw, question, workers, temperature, policy, run } = input;
+  const { trainRun, purpose, cycle, draw, question, workers, temperature, policy, run, traceparent } = input;
   const round = roots === null ? 0 : 1;
   const plans = roots?.length ?? input.plans;
   const activities = samplingActivities(`${plans} plans, round ${round + 1}`, policy, run.heartbeatMs);
@@ -156,6 +157,7 @@ export function samplePlansFor(
     maxSteps: run.limits.steps,
     seed: samplingSeed({ seed: input.seed, purpose, cycle, draw, round }),
     earlier: roots?.map(({ plan, answer }) => ({ plan, answer })),
+    traceparent,
   });
 }
 

@@ -124,6 +124,7 @@ async function runCycle(night: Night, cycle: number, rollouts: Rollouts): Promis
       imitation: learned?.imitation ?? null,
       times: cycleTimes(spans, startedAt, Date.now()),
       heldOut,
+      hours: { cycle, startedAt, parts: watch.spans, traceparent: night.traceparentOf(cycle) },
     });
     night.advance(checkpoint, metrics);
   } finally {

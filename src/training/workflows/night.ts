@@ -9,7 +9,7 @@ import { shouldMoveOn } from '../../evaluation/workflows/parts';
 import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import type { CarriedNight, GroupResult, NightBudget, NightProgress, OpenedNight } from '../contract';
 import type { GroupInput } from '../inputs';
-import { CANARY_QUESTIONS, groupInput, type GroupOptions, lackedMoney } from '../draw';
+import { CANARY_QUESTIONS, groupInput, type GroupMost, type GroupOptions, lackedMoney } from '../draw';
 import { costOfGate } from '../gate-rule';
 import * as names from '../names';
 import { type CheckpointRef, describePolicy, readCheckpointId } from '../names';
@@ -94,7 +94,7 @@ export class Night {
     const { settings } = this.state.opened;
     // Trials on held-out questions may run after the night's time is used up.
     const wallClockMs = options.purpose === 'training' ? this.remainingMs() : MAX_WALL_CLOCK_MS;
-    const input = groupInput(settings, options, { nanoUsd: share.nanoUsd, wallClockMs });
+    const input = this.tracedInput(options, { nanoUsd: share.nanoUsd, wallClockMs });
     let result: GroupResult | null = null;
     try {
       result = await executeChild<(input: GroupInput) => Promise<GroupResult>>(names.GROUP_WORKFLOW, {
@@ -115,6 +115,16 @@ export class Night {
       const rollouts = this.state.rollouts + (result?.rounds[0]?.rewards.length ?? 0);
       this.state = { ...this.state, rollouts, spentNanoUsd: this.money.spent };
     }
+  }
+
+  /** Returns the input of a group, whose spans hang below that of its cycle. */
+  tracedInput(options: GroupOptions, most: GroupMost): GroupInput {
+    const input = groupInput(this.state.opened.settings, options, most);
+    return { ...input, traceparent: this.traceparentOf(options.cycle) };
+  }
+
+  traceparentOf(cycle: number): string {
+    return names.cycleTraceparent(workflowInfo().runId, cycle);
   }
 
   get isShort(): boolean {

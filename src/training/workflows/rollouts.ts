@@ -3,7 +3,7 @@ import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import { inWindow } from '../../workflows/parts';
 import { CANNOT_LEARN, checkpointId, type CheckpointRef } from '../names';
 import type { GroupResult, GroupRound } from '../contract';
-import { chooseGroups, drawQuestions, drawWorkers, groupInput, type GroupOptions } from '../draw';
+import { chooseGroups, drawQuestions, drawWorkers, type GroupOptions } from '../draw';
 import { imitationSteps } from '../imitation';
 import { learnableParts, materialSpread } from '../rewards';
 import type { TrainingSettings } from '../config/resolve';
@@ -142,7 +142,7 @@ export async function requirePlans(night: Night): Promise<void> {
   night.phase = 'are there plans?';
   const drawn = drawGroups(night, { cycle: claimed.first, writer }, 0, questions);
   const replies = await inWindow(drawn, questions, async (options) => {
-    const input = groupInput(settings, options, { nanoUsd: null, wallClockMs: MAX_WALL_CLOCK_MS });
+    const input = night.tracedInput(options, { nanoUsd: null, wallClockMs: MAX_WALL_CLOCK_MS });
     return (await samplePlansFor(input, writer, null)).plans;
   });
   const plans = replies.flat();

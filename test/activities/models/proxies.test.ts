@@ -115,7 +115,7 @@ describe.each(DIALECTS)('$name', ({ complete, card }) => {
 test('a policy server is asked through the proxy, which its error names', async () => {
   setProxies({ HTTP_PROXY: proxy.url });
   proxy.refuses = 407;
-  const asking = new PolicyClient(`${behindProxy()}/v1`).tokenize('m', 'a', new AbortController().signal);
+  const asking = new PolicyClient(`${behindProxy()}/v1`).tokenize('m', [], new AbortController().signal);
   await expect(asking).rejects.toThrow(`the proxy ${proxy.url} (HTTP_PROXY)`);
   expect(proxy.passed).toHaveLength(1);
 });

@@ -32,6 +32,8 @@ test('a worker alone answers the questions of the log as well, and quality is no
   expect(refused).toMatchObject(
     endedWith(2, 'Name it with --methods (worker:scholar, worker:coder, worker:clerk)'),
   );
+  const missing = await stage.run(['eval', 'gone.jsonl', '--from-traces', '--max-cost', '1']);
+  expect(missing).toMatchObject(endedWith(2, 'gone.jsonl does not exist'));
   const empty = await stage.run(['eval', '--from-traces', '--methods', 'workers', '--max-cost', '1']);
   expect(empty).toMatchObject(endedWith(2, 'the log has no solve with an answer'));
 

@@ -6,7 +6,7 @@ import { trainerPython } from '../../../research/support/programs';
 const MAKE = `
 import json, sys
 from pathlib import Path
-from conductor_trainer.model import build_tiny
+from conductor_trainer.tiny_model import build_tiny
 seed, folder = int(sys.argv[1]), Path(sys.argv[2])
 base = dict(kind="tiny", vocabulary=400, hidden=16, layers=1, heads=2, keyValueHeads=1, feedForward=32,
             maxPositions=512, initializerRange=0.5)

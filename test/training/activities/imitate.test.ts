@@ -67,8 +67,11 @@ test('imitates only right plans, each with the prompt of its question', async ()
   const examples = await write(1, groups);
   expect(examples).toHaveLength(20);
   expect(completionsIn(examples)).toEqual(new Set(['Solve it.', 'Add it up.'].map(planOf)));
-  for (const { prompt, completion } of examples ?? []) {
-    expect(prompt).toContain(completion === planOf('Solve it.') ? 'What is a?' : 'What is b?');
+  for (const example of examples ?? []) {
+    const asked = example.completion === planOf('Solve it.') ? 'What is a?' : 'What is b?';
+    expect(example).toMatchObject({
+      messages: [{}, { role: 'user', content: expect.stringContaining(asked) as string }],
+    });
   }
 });
 
@@ -85,7 +88,7 @@ test('gives the warm start’s examples their share', async () => {
   const warmStart = { examples: await folder.write('warm.jsonl', [warm]), steps: 1, learningRate: 1e-3 };
   const imitation = { cycles: 3, steps: 2, batch: 10, learningRate: 1e-3, warmStartShare: 0.3 };
   const examples = await write(1, [await keep(1, 0, ['Solve it.'], [])], { warmStart, imitation });
-  expect(examples?.filter(({ prompt }) => prompt === warm.prompt)).toHaveLength(6);
+  expect(examples?.filter((each) => 'prompt' in each && each.prompt === warm.prompt)).toHaveLength(6);
 });
 
 test.each([

@@ -44,13 +44,22 @@ async function close(date: string, done: number): Promise<void> {
 }
 
 test('a first night gets settings, cycles, stored questions, and a base model to be made', async () => {
-  const { settings, train: set, heldOut, init, ...night } = await open();
+  const { settings, train: set, heldOut, init, prompts, ...night } = await open();
   const nothing = { from: null, warmStart: null, writer: null, rolloutNanoUsd: null };
   const cycles = { date: '2026-11-21', first: 1, last: 3 };
   expect(night).toEqual({ night: cycles, isTrained: false, done: 0, ...nothing });
   expect(init).toMatchObject({ trainRun: 'sums', base: { kind: 'folder', path: 'models/qwen' } });
   expect(settings).toMatchObject({ trainRun: 'sums', cycles: 3 });
   expect([set.count, heldOut.count]).toEqual([3, 1]);
+  const compared = (await openFiles(folder.artifacts).read(prompts?.key ?? ''))
+    ?.toString()
+    .trimEnd()
+    .split('\n');
+  expect(compared).toHaveLength(3);
+  expect(JSON.parse(compared?.[0] ?? '')).toMatchObject([
+    { role: 'system' },
+    { role: 'user', content: 'Write a plan for this question:\n\nWhat is a?' },
+  ]);
   const sets = new QuestionSets(folder.store);
   expect(await sets.read({ set: set.set, index: 1 })).toMatchObject({ id: 'b', answer: '4' });
   await expect(sets.read({ set: set.set, index: 3 })).rejects.toThrow('question 4 was requested');
@@ -126,7 +135,8 @@ test('examples to imitate are stored, and a tokenizer is made from them, or else
   const textsOf = ({ init: { base } }: OpenedNight) => lines(base.kind === 'tiny' ? base.texts.key : '');
   const base = { kind: 'tiny' } as const;
   expect(await textsOf(await open({}, { base }))).toBe('"What is a?"\n"What is b?"\n"What is c?"\n');
-  const rows = [1, 2].map((each) => ({ prompt: `Q${each}`, completion: `A${each}` }));
+  const asked = { messages: [{ role: 'user', content: 'Q1' }], completion: 'A1' };
+  const rows = [asked, { prompt: 'Q2', completion: 'A2' }];
   const examples = await folder.write('examples.jsonl', rows);
   const warmStart = { examples, steps: 10, learningRate: 0.006 };
   const opened = await open({}, { base, warmStart });
@@ -135,7 +145,9 @@ test('examples to imitate are stored, and a tokenizer is made from them, or else
   expect(await textsOf(opened)).toBe('"Q1A1"\n"Q2A2"\n');
   expect(await lines(opened.warmStart?.examples.key)).toContain('{"prompt":"Q2","completion":"A2"}\n');
   await folder.write('examples.jsonl', [{ prompt: 'Q1' }]);
-  await expect(open({}, { base, warmStart })).rejects.toThrow(':1: completion is missing');
+  await expect(open({}, { base, warmStart })).rejects.toThrow(
+    /:1: .*expected \{ "messages", "completion" \} or \{ "prompt", "completion" \}$/,
+  );
 });
 
 test('a night requested under another version of the configuration waits, and says what differs', async () => {

@@ -31,23 +31,23 @@ const TEAM = { steps: [{ worker: 'scholar', subtask: 'Solve it.', sees: [] }] };
 
 test('a question and a plan become what the policy reads and writes', async () => {
   expect(await writeExample({ question: 'How many?', plan: TEAM }, asked)).toEqual({
-    prompt:
-      '<|im_start|>user\nHow many?\nWorkers:\nModel id 0: quick\nModel id 1: scholar<|im_end|>\n<|im_start|>assistant\n',
+    messages: [{ role: 'user', content: 'How many?\nWorkers:\nModel id 0: quick\nModel id 1: scholar' }],
     completion: 'model_id = [1]\nsubtasks = ["Solve it."]\naccess_list = [[]]',
   });
 });
 
 test('workers are numbered in the order in which the row names them', async () => {
   const row = { question: 'How many?', plan: TEAM, workers: ['scholar', 'quick'] };
-  const { prompt, completion } = await writeExample(row, asked);
-  expect(prompt).toContain('Model id 0: scholar\nModel id 1: quick');
-  expect(completion).toContain('model_id = [0]');
+  expect(await writeExample(row, asked)).toMatchObject({
+    messages: [{ content: expect.stringContaining('Model id 0: scholar\nModel id 1: quick') as string }],
+    completion: expect.stringContaining('model_id = [0]') as string,
+  });
 });
 
-test('a whole reply is kept word for word, except for what could end the turn', async () => {
-  const reply = 'Easy <|im_end|>.\nmodel_id = [0]\nsubtasks = ["Answer."]\naccess_list = [[]]';
+test('a whole reply is kept word for word, except for half a character', async () => {
+  const reply = 'Easy <|im_end|> \uD83D.\nmodel_id = [0]\nsubtasks = ["Answer."]\naccess_list = [[]]';
   const { completion } = await writeExample({ question: 'How many?', plan: reply }, asked);
-  expect(completion).toBe(reply.replace('<|im_end|>', '< |im_end|>'));
+  expect(completion).toBe(reply.replace('\uD83D', '\uFFFD'));
 });
 
 test.each([

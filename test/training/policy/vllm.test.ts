@@ -32,11 +32,20 @@ test('the recorded responses are of the version that docker/ runs', async () => 
   expect(compose).toContain(`image: vllm/vllm-openai:v${vllm.version.answer.version}`);
 });
 
-test('reads the tokens of a text', async () => {
+const TURNS = [{ role: 'user', content: 'Hi' }] as const;
+/** Has the model's template write the text that was sent when the answer was recorded. */
+const AS_TURNS = {
+  model: MODEL,
+  messages: TURNS,
+  add_generation_prompt: true,
+  add_special_tokens: false,
+  chat_template_kwargs: { enable_thinking: false },
+};
+
+test('reads the tokens of a prompt, which the server writes without thoughts and without markers of its own', async () => {
   answer(vllm.tokenized);
-  const text = vllm.tokenized.request.prompt;
-  expect(await client.tokenize(MODEL, text, never)).toEqual(vllm.tokenized.answer.tokens);
-  expect(server.bodiesTo('/tokenize')).toEqual([vllm.tokenized.request]);
+  expect(await client.tokenize(MODEL, TURNS, never)).toEqual(vllm.tokenized.answer.tokens);
+  expect(server.bodiesTo('/tokenize')).toEqual([AS_TURNS]);
 });
 
 const { choices } = vllm.completed.answer;
@@ -82,7 +91,8 @@ test.each([
 
 /** Asks a checkpoint whose prompts may have at most `maxPromptTokens` tokens. */
 function ask(maxPromptTokens = 100): ReturnType<typeof askPolicy> {
-  const policy = { model: MODEL, folder: PATH, vocabulary: 320, maxPromptTokens, baseUrl: server.baseUrl };
+  const asked = { model: MODEL, folder: PATH, vocabulary: 320, maxPromptTokens, baseUrl: server.baseUrl };
+  const policy = { ...asked, chat: 'chatml' } as const;
   const question = { messages: [{ role: 'user', text: 'Hi' }], n, seed, temperature, maxTokens } as const;
   return askPolicy(policy, question, never);
 }
@@ -93,7 +103,8 @@ test('an unknown model is loaded and asked once more, and given up if that does 
   const { promptTokenIds, samples } = await ask();
   expect(promptTokenIds).toEqual(vllm.tokenized.answer.tokens);
   expect(samples).toHaveLength(2);
-  expect(server.requests).toEqual(asked.map(({ path, request }) => ({ path, body: request })));
+  const sent = asked.map(({ path, request }) => ({ path, body: path === '/tokenize' ? AS_TURNS : request }));
+  expect(server.requests).toEqual(sent);
 
   for (const said of [vllm.unknownModel, vllm.loaded, vllm.unknownModel]) answer(said);
   await expect(ask()).rejects.toMatchObject({ code: POLICY_FAILURES.unknownModel });

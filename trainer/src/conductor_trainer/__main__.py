@@ -9,6 +9,7 @@ PACKAGE = "temporal-conductor-trainer"
 # Names, imported on use: torch takes seconds to load, and some commands do without it.
 _COMMANDS = {
     "worker": ("conductor_trainer.worker.__main__", "makes checkpoints, as a Temporal worker"),
+    "rank": ("conductor_trainer.train.join", "trains together with a worker on another node"),
     "policy-server": ("conductor_trainer.policy_server.__main__", "serves checkpoints on a CPU"),
     "restarting-server": (
         "conductor_trainer.restarting_server.__main__",

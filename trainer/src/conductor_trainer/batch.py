@@ -22,6 +22,8 @@ class Expected:
     writers: Sequence[str]
     """Checkpoints that may have written the plans, each `<training run>/<name>`."""
     vocabulary: int
+    ends: Sequence[int]
+    """Tokens that end a reply; empty if the checkpoint's record does not say."""
     config: Config
     """Settings that limit the rollouts, and the tokens of prompts and replies."""
 
@@ -37,7 +39,8 @@ def expect(request: JsonObject, policy: CheckpointName, record: Record) -> Expec
         "temperature": request["config"]["temperature"],
     }
     writers = [id_of(each) for each in (policy, record.parent) if each is not None]
-    return Expected(header, writers, record.vocabulary, request["config"])
+    ends = [] if record.chat is None else record.chat.ends
+    return Expected(header, writers, record.vocabulary, ends, request["config"])
 
 
 def read_batch(data: bytes, expected: Expected) -> list[Row]:
@@ -131,3 +134,18 @@ def _check_row(line: int, row: Any, expected: Expected) -> None:
     values, tokens = len(row["sampledLogprobs"]), len(row["completionTokenIds"])
     if values != tokens:
         raise _fault(line, f".sampledLogprobs: has {values} values for {tokens} completion tokens")
+    _check_end(line, row, expected.ends)
+
+
+def _check_end(line: int, row: Any, ends: Sequence[int]) -> None:
+    """Requires that a reply ends at its first end token, as it would wherever the policy serves."""
+    if not ends:
+        return
+    token_ids, reason = row["completionTokenIds"], row["finishReason"]
+    found = [at for at, token in enumerate(token_ids) if token in ends]
+    if found != ([len(token_ids) - 1] if reason == "stop" else []):
+        raise _fault(
+            line,
+            f".completionTokenIds: has end tokens at {found} of {len(token_ids)} tokens, but its "
+            f"finishReason is {reason!r}: the policy server must stop at each of {[*ends]}",
+        )

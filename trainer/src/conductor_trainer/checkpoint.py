@@ -35,6 +35,18 @@ class Probe:
 
 
 @dataclass(frozen=True)
+class Chat:
+    """What prompts need to know of a model beside its chat template: `chat` of the contract."""
+
+    markers: list[str]
+    """Texts that its tokenizer reads as single control tokens."""
+    ends: list[int]
+    """Tokens that end a reply; the first is the one that its template writes."""
+    system: bool
+    """Whether its template has a system turn."""
+
+
+@dataclass(frozen=True)
 class Record:
     identity: str
     """Hash of the request that made it; a different request for its name is a conflict."""
@@ -56,6 +68,8 @@ class Record:
     outcome: JsonObject = field(default_factory=dict)
     """Other results of the step that made it: loss, metrics, seconds."""
     versions: dict[str, str] = field(default_factory=dict)
+    chat: Chat | None = None
+    """None if an earlier version made it."""
     schema: int = 1
 
     def to_json(self) -> str:
@@ -87,7 +101,8 @@ def read_record(root: Path, checkpoint: CheckpointName) -> Record | None:
 
 def record_from(fields: Any) -> Record:
     """Reads the content of `RESULT.json`. Raises `TypeError` or `KeyError` if it is invalid."""
-    return Record(**{**fields, "probe": Probe(**fields["probe"])})
+    probe, chat = Probe(**fields["probe"]), fields.get("chat")
+    return Record(**{**fields, "probe": probe, "chat": chat and Chat(**chat)})
 
 
 def make_checkpoint(

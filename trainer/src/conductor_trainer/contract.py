@@ -19,6 +19,10 @@ Config: TypeAlias = JsonObject
 """Settings of a training run: the `config` of a request."""
 
 
+TEMPLATE_VARIABLES: JsonObject = {"enable_thinking": False}
+"""Given to a chat template beside the messages: models that may think write plans without."""
+
+
 class CheckpointName(TypedDict):
     trainRun: str
     name: str

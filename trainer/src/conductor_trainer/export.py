@@ -9,7 +9,7 @@ import torch
 from conductor_trainer.checkpoint import Record, id_of, require_record
 from conductor_trainer.contract import CheckpointName, JsonObject
 from conductor_trainer.errors import BadRequest
-from conductor_trainer.model import CHATML_TEMPLATE, copy_tokenizer, load_merged
+from conductor_trainer.model import copy_tokenizer, load_merged
 from conductor_trainer.whole_folder import place_whole
 
 _CARD_FILE = "README.md"
@@ -26,9 +26,6 @@ def export(root: Path, request: JsonObject) -> JsonObject:
         is_half = record.config["precision"] == "bfloat16"
         model.to(torch.bfloat16 if is_half else torch.float32).save_pretrained(folder)
         copy_tokenizer(root / record.folder, folder)
-        template = folder / "chat_template.jinja"
-        if not template.exists():
-            template.write_text(CHATML_TEMPLATE)
         (folder / _CARD_FILE).write_text(_card_of(checkpoint, record))
 
     card = directory / _CARD_FILE
@@ -61,6 +58,7 @@ def _card_of(checkpoint: CheckpointName, record: Record) -> str:
         "---\nlibrary_name: transformers\npipeline_tag: text-generation\n---\n\n"
         "# A Conductor policy\n\n"
         "Writes plans for a team of language models, trained by reinforcement learning on what "
-        "the plans achieved (arXiv 2512.04388). Prompts and replies are ChatML.\n\n"
+        "the plans achieved (arXiv 2512.04388). Prompts are written by the tokenizer's chat "
+        "template, with `enable_thinking=False`.\n\n"
         f"| | |\n|---|---|\n{lines}\n\nMetrics of its last update:\n\n```json\n{metrics}\n```\n"
     )

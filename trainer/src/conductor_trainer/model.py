@@ -1,4 +1,4 @@
-"""Loads, adapts, saves and builds policies and their tokenizers; defines their ChatML."""
+"""Loads, adapts and saves policies and their tokenizers."""
 
 import json
 import os
@@ -15,9 +15,6 @@ from transformers import (
     AutoTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerBase,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-    Qwen2Tokenizer,
 )
 from trl.trainer.utils import add_fused_lm_head
 
@@ -27,18 +24,6 @@ from conductor_trainer.errors import BadRequest, ModelInvalid
 from conductor_trainer.weights import SAFELY, require_safetensors
 
 Policy: TypeAlias = PreTrainedModel | PeftModel
-
-END_OF_TEXT = "<|endoftext|>"
-START_OF_TURN = "<|im_start|>"
-END_OF_TURN = "<|im_end|>"
-
-CHATML_TEMPLATE = (
-    "{% for message in messages %}"
-    "<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
-    "{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
-"""Chat template for users who serve an exported model; the product renders its own prompts."""
 
 _REFERENCE = "reference"
 """Name of a second adapter, beside `default`, which is trained."""
@@ -73,21 +58,6 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
                 "model was made with."
             )
     return tokenizer
-
-
-def require_chatml(tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
-    """Raises `ModelInvalid` unless the markers of ChatML, in which prompts are written, are tokens.
-
-    Others would be spelled out in letters, and no reply would ever end.
-    """
-    for marker in (START_OF_TURN, END_OF_TURN):
-        tokens = tokenizer.encode(marker, add_special_tokens=False)
-        if len(tokens) != 1:
-            raise ModelInvalid(
-                f"The tokenizer in {folder} splits {marker} into {len(tokens)} tokens, so its "
-                "model was not made for ChatML, in which prompts are written. Start from one that "
-                "was, such as Qwen2.5-7B-Instruct or SmolLM2-1.7B-Instruct."
-            )
 
 
 def pad_id_of(tokenizer: PreTrainedTokenizerBase) -> int:
@@ -236,46 +206,3 @@ def copy_tokenizer(source: Path, target: Path) -> None:
     for name in _TOKENIZER_FILES:
         if (source / name).exists():
             shutil.copyfile(source / name, target / name)
-
-
-def build_tiny(base: JsonObject, texts: Sequence[str], seed: int, folder: Path) -> None:
-    """Builds a small random Qwen2 policy that a CPU can train within minutes."""
-    tokenizer = train_tokenizer(texts, base["vocabulary"])
-    tokenizer.save_pretrained(folder)
-    vocabulary = tokenizer.get_vocab()
-    torch.manual_seed(seed)
-    model = Qwen2ForCausalLM(
-        Qwen2Config(
-            vocab_size=len(vocabulary),
-            hidden_size=base["hidden"],
-            num_hidden_layers=base["layers"],
-            num_attention_heads=base["heads"],
-            num_key_value_heads=base["keyValueHeads"],
-            intermediate_size=base["feedForward"],
-            max_position_embeddings=base["maxPositions"],
-            initializer_range=base["initializerRange"],
-            tie_word_embeddings=True,
-            bos_token_id=None,
-            eos_token_id=vocabulary[END_OF_TURN],
-            pad_token_id=vocabulary[END_OF_TEXT],
-        )
-    )
-    model.save_pretrained(folder)
-
-
-def train_tokenizer(texts: Sequence[str], vocabulary: int) -> Qwen2Tokenizer:
-    """Trains a byte-level BPE with Qwen2's own splitting and at most `vocabulary` entries.
-
-    Loaders of a `qwen2` folder always apply this pipeline to its entries, and silently replace a
-    tokenizer of another kind.
-    """
-    markers = [END_OF_TEXT, START_OF_TURN, END_OF_TURN]
-    blank = Qwen2Tokenizer(
-        vocab={marker: place for place, marker in enumerate(markers)},
-        eos_token=END_OF_TURN,
-        pad_token=END_OF_TEXT,
-        additional_special_tokens=[START_OF_TURN, END_OF_TURN],
-    )
-    tokenizer = blank.train_new_from_iterator(texts, vocabulary, show_progress=False)
-    tokenizer.chat_template = CHATML_TEMPLATE
-    return tokenizer

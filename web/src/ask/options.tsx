@@ -103,7 +103,7 @@ function ApprovalField({ value, onChange }: FieldProps<Approval>): ReactElement 
           onChange(event.target.value as Approval);
         }}
       >
-        <option value="none">none, start at once</option>
+        <option value="none">none</option>
         <option value="plan">of the first plan</option>
         <option value="all">of every plan</option>
       </select>

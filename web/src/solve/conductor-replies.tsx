@@ -19,7 +19,7 @@ function Replies({ round }: { readonly round: Round }): ReactElement | null {
   const { solve } = useShown();
   const { data, error } = useReplies(round.childId ?? solve.id, round.round);
   if (error !== null) return <p className="faint">{error.message}</p>;
-  if (data?.length === 0) return <p className="faint">Nothing yet.</p>;
+  if (data?.length === 0) return <p className="faint">No reply.</p>;
   return (
     <>
       {data?.map((reply, index) => (

@@ -1,5 +1,6 @@
 import { type ReactElement, type ReactNode, useEffect, useState } from 'react';
 import { useSolve } from '../api/queries';
+import { Refused } from '../api/request';
 import type { Me, Solve } from '../api/types';
 import { useLiveSolve, type Wait } from '../api/use-live-solve';
 import { Link } from '../parts/link';
@@ -31,7 +32,10 @@ export function ShownSolve({ id, me, which = '', children }: ShownSolveProps): R
   }
   return error === null ? null : (
     <Empty title="This solve cannot be shown">
-      {error.message}. <Link href="/solves">See all solves</Link>
+      {error instanceof Refused && error.status === 404
+        ? `There is no solve “${id}” that your key may see`
+        : error.message}
+      . <Link href="/solves">See all solves</Link>
     </Empty>
   );
 }

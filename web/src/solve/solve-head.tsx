@@ -1,10 +1,12 @@
 import type { ReactElement } from 'react';
 import {
+  asSentence,
   describeAge,
   describeCost,
   describeMs,
   describeTokens,
   describeUsd,
+  stepStateOf,
 } from '../../../src/trace/describe';
 import { useLimits } from '../api/queries';
 import type { Solve } from '../api/types';
@@ -126,31 +128,34 @@ const STOPS = {
 } as const;
 
 /** Says how the solve ended, unless it has a complete answer and nothing failed. */
-function End({
-  solve: { status, stoppedBy, error, degraded, answerCut },
-}: {
-  readonly solve: Solve;
-}): ReactElement | null {
+function End({ solve }: { readonly solve: Solve }): ReactElement | null {
+  const { status, stoppedBy, error, degraded, answerCut } = solve;
+  const again = describeAgain(solve);
   if (status === 'running') return null;
   if (stoppedBy !== null)
     return (
       <Problem>
-        It was stopped by {STOPS[stoppedBy]}. Select a step to run again from it: what this run spent does not
-        count again.
+        It was stopped by {STOPS[stoppedBy]}. {again} What this run spent does not count again.
       </Problem>
     );
   if (status === 'failed')
     return (
       <Problem>
-        It failed: {error?.message ?? 'no reason is known.'} Select a step to run again from it.
+        It failed: {asSentence(error?.message ?? 'no reason is known')} {again}
       </Problem>
     );
-  if (status === 'cancelled')
-    return (
-      <p className="faint">It was cancelled. Finished steps are kept; select a step to run again from it.</p>
-    );
+  if (status === 'cancelled') return <p className="faint">It was cancelled. {again}</p>;
   if (answerCut === true) return <p className="faint">The answer was cut off at its token limit.</p>;
   return degraded ? (
     <p className="faint">Some steps failed; the answer comes from the remaining ones.</p>
   ) : null;
+}
+
+/** Says how to go on from what there is: a new run keeps the outputs before its first step. */
+function describeAgain({ rounds }: Solve): string {
+  if (rounds.every(({ plan }) => plan === null)) return 'There is no plan to go on from: ask again.';
+  const isKept = rounds.some(({ steps }) => steps.some((step) => stepStateOf(step) === 'done'));
+  return isKept
+    ? 'Finished steps are kept: select a step to run again from it.'
+    : 'Select a step to run again from it.';
 }

@@ -46,7 +46,7 @@ function Hint({ onSend }: { readonly onSend: (hint: string, then: () => void) =>
     <form className="line hint" onSubmit={send}>
       <input
         aria-label="Hint for the Conductor"
-        placeholder="Something for the Conductor to consider"
+        placeholder="Hint for the Conductor"
         value={hint}
         onChange={(event) => {
           setHint(event.target.value);

@@ -140,7 +140,7 @@ function Answered({
     <>
       <Thoughts thoughts={thoughts} place={place} />
       {text === '' ? (
-        <p className="faint">Nothing yet.</p>
+        <p className="faint">No output.</p>
       ) : (
         <AnswerText text={text} isGrowing={output === null} />
       )}
@@ -149,7 +149,7 @@ function Answered({
 }
 
 function Calls({ calls }: { readonly calls: Solve['calls'] }): ReactElement {
-  if (calls.length === 0) return <p className="faint">None yet.</p>;
+  if (calls.length === 0) return <p className="faint">No calls.</p>;
   return (
     <div className="scroll">
       <table className="calls">

@@ -1,15 +1,11 @@
 import type { ReactElement } from 'react';
+import { describeAge } from '../../../src/trace/describe';
 import { describeSteered } from '../../../src/trace/steered';
-import { Age } from '../parts/age';
-import { useNow } from '../parts/now';
 import { useShown } from './context';
-
-const MINUTE_MS = 60_000;
 
 /** What people told the run: hints, limits and verdicts on its plans, with who sent them. */
 export function Told(): ReactElement | null {
   const { solve } = useShown();
-  const now = useNow(MINUTE_MS);
   if (solve.steered === undefined) return null;
   return (
     <section className="told" aria-label="What it was told">
@@ -19,11 +15,18 @@ export function Told(): ReactElement | null {
           <li key={index}>
             <span dir="auto">{describeSteered(message)}</span>{' '}
             <span className="faint">
-              <Age at={message.at} now={now} /> ago
+              <time dateTime={message.at} title={new Date(message.at).toLocaleString()}>
+                {describeMoment(message.at, solve.startedAt)}
+              </time>
             </span>
           </li>
         ))}
       </ol>
     </section>
   );
+}
+
+/** `after 8 s`, from the start of the run; empty for a run of an older version. */
+function describeMoment(at: string, startedAt: string | undefined): string {
+  return startedAt === undefined ? '' : `after ${describeAge(Date.parse(at) - Date.parse(startedAt))}`;
 }

@@ -11,7 +11,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { PolicyClient, renderChatml, type Sample } from '../../../../src/training/policy/client';
+import { PolicyClient, type Sample } from '../../../../src/training/policy/client';
 import { parseJson } from '../../../../src/activities/models';
 import { serve } from '../../../support/serve';
 
@@ -48,12 +48,12 @@ async function record(server: string, adapter: string): Promise<void> {
     return last;
   };
 
-  const text = renderChatml([{ role: 'user', text: 'Hi' }]);
+  const turns = [{ role: 'user', content: 'Hi' }] as const;
   await ask(server, '/v1/unload_lora_adapter', { lora_name: MODEL });
   const modelsBefore = await ask(server, '/v1/models');
-  const unknownModel = await during(client.tokenize(MODEL, text, never));
+  const unknownModel = await during(client.tokenize(MODEL, turns, never));
   const loaded = await during(client.load(MODEL, adapter, never));
-  const prompt = await client.tokenize(MODEL, text, never);
+  const prompt = await client.tokenize(MODEL, turns, never);
   const tokenized = await during(Promise.resolve());
   const sampling = { model: MODEL, vocabulary: Infinity, prompt, n: 2, temperature: 1, maxTokens: 12 };
   const exchanges = {

@@ -13,7 +13,9 @@ from typing import Any
 import torch
 from starlette.requests import Request
 
+from conductor_trainer.chat_template import Messages, render_each
 from conductor_trainer.contract import JsonObject
+from conductor_trainer.errors import ModelInvalid
 from conductor_trainer.http_answers import ApiError, Body
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache
 from conductor_trainer.policy_server.requests import CHAT, completion_of, read_request
@@ -70,7 +72,11 @@ class Chats:
         if not asked:
             return []
         policy = self._policies.find(asked[0]["model"])
-        prompts = [fit_prompt(each, policy) for each in asked]
+        read = read_prompts(policy, [each["messages"] for each in asked])
+        prompts = [
+            prompt if isinstance(prompt, ApiError) else fit_prompt(each, prompt, policy)
+            for each, prompt in zip(asked, read, strict=True)
+        ]
         fitting = [each for each in prompts if isinstance(each, ChatPrompt)]
         replies = iter(answer_together(policy, fitting))
         return [
@@ -114,11 +120,19 @@ class ChatPrompt:
     max_tokens: int
 
 
-def fit_prompt(asked: JsonObject, policy: Policy) -> ChatPrompt | ApiError:
-    """Renders messages with the model's template; returns an error if a reply has no room."""
-    prompt_T: Any = policy.tokenizer.apply_chat_template(
-        asked["messages"], add_generation_prompt=True, tokenize=True, return_dict=False
-    )
+def read_prompts(policy: Policy, conversations: Sequence[Messages]) -> list[list[int] | ApiError]:
+    """Returns the tokens of each conversation, or why the model's template does not write it."""
+    texts = render_each(policy.tokenizer, conversations)
+    return [
+        ApiError(400, str(text))
+        if isinstance(text, ModelInvalid)
+        else policy.tokenizer(text, add_special_tokens=False)["input_ids"]
+        for text in texts
+    ]
+
+
+def fit_prompt(asked: JsonObject, prompt_T: list[int], policy: Policy) -> ChatPrompt | ApiError:
+    """Returns an error if a reply has no room after its prompt."""
     room = policy.max_positions - len(prompt_T)
     if room < 1:
         return ApiError(

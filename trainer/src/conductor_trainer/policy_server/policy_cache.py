@@ -11,7 +11,7 @@ from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from conductor_trainer import http_answers as answers
 from conductor_trainer.http_answers import ApiError, Locate
-from conductor_trainer.model import END_OF_TURN, load_merged
+from conductor_trainer.model import load_merged
 from conductor_trainer.weights import SAFELY
 
 _SETTINGS = ("config.json", "adapter_config.json")
@@ -44,7 +44,6 @@ def load_policy(folder: Path, device: str = "cpu") -> Policy:
 def _end_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
     named = model.generation_config.eos_token_id if model.generation_config else None
     ids = [*named] if isinstance(named, list) else [named, tokenizer.eos_token_id]
-    ids.append(tokenizer.get_vocab().get(END_OF_TURN))
     return frozenset(each for each in ids if isinstance(each, int))
 
 

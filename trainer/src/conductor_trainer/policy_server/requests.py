@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from jsonschema import Draft202012Validator
 
-from conductor_trainer.contract import JsonObject, fault_in
+from conductor_trainer.contract import TEMPLATE_VARIABLES, JsonObject, fault_in
 from conductor_trainer.http_answers import ApiError, Body
 
 _MOST = 2**63 - 1
@@ -40,6 +40,11 @@ COMPLETION = Draft202012Validator(
             "top_k": {"enum": [None, -1, 0]},
             "min_p": {"enum": [None, 0]},
             "echo": {"enum": [None, False]},
+            "stop_token_ids": {
+                "type": ["array", "null"],
+                "maxItems": 256,
+                "items": {"type": "integer", "minimum": 0},
+            },
             "repetition_penalty": {"enum": [None, 1]},
         },
     }
@@ -54,13 +59,32 @@ _MESSAGE = {
     },
 }
 
+_MESSAGES = {"type": "array", "minItems": 1, "maxItems": 1000, "items": _MESSAGE}
+
+PROMPT = Draft202012Validator(
+    {
+        "type": "object",
+        "required": ["model", "messages"],
+        "properties": {
+            "model": {"type": "string"},
+            "messages": _MESSAGES,
+            # A prompt ends where the reply begins, and its template writes all markers.
+            "add_generation_prompt": {"enum": [None, True]},
+            "add_special_tokens": {"enum": [None, False]},
+            "chat_template_kwargs": {"enum": [None, {}, TEMPLATE_VARIABLES]},
+            "chat_template": {"enum": [None]},
+            "tools": {"enum": [None, []]},
+        },
+    }
+)
+
 CHAT = Draft202012Validator(
     {
         "type": "object",
         "required": ["model", "messages"],
         "properties": {
             **_SHARED,
-            "messages": {"type": "array", "minItems": 1, "items": _MESSAGE},
+            "messages": _MESSAGES,
             "max_tokens": {"type": ["integer", "null"], "minimum": 1},
             "max_completion_tokens": {"type": ["integer", "null"], "minimum": 1},
             "n": {"enum": [None, 1]},

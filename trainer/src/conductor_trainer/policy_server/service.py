@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,9 +11,9 @@ from starlette.requests import Request
 
 from conductor_trainer.http_answers import ApiError, Body, Handler, done, model_list, read_text
 from conductor_trainer.model import logprobs_of
-from conductor_trainer.policy_server.chat import Chats
+from conductor_trainer.policy_server.chat import Chats, read_prompts
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache
-from conductor_trainer.policy_server.requests import COMPLETION, completion_of, read_request
+from conductor_trainer.policy_server.requests import COMPLETION, PROMPT, completion_of, read_request
 from conductor_trainer.policy_server.sampling import Reply, sample_replies
 from conductor_trainer.policy_server.turn import Turn
 
@@ -56,17 +57,22 @@ class PolicyService:
         return model_list(self._policies.names)
 
     def tokenize(self, body: Body) -> Body:
-        """`POST /tokenize`: token ids of a text; ChatML markers are one token each."""
+        """`POST /tokenize`: token ids of a text, or of messages up to the reply to them."""
         policy = self._policies.find(read_text(body, "model"))
+        if "messages" in body:
+            (tokens,) = read_prompts(policy, [read_request(PROMPT, body)["messages"]])
+            if isinstance(tokens, ApiError):
+                raise tokens
+            return _tokenized(policy, tokens)
         add_special = body.get("add_special_tokens") is not False
         encoded = policy.tokenizer(read_text(body, "prompt"), add_special_tokens=add_special)
-        tokens = encoded["input_ids"]
-        return {"tokens": tokens, "count": len(tokens), "max_model_len": policy.max_positions}
+        return _tokenized(policy, encoded["input_ids"])
 
     def completions(self, body: Body) -> Body:
         """`POST /v1/completions`: replies to a prompt of token ids."""
         asked = {**_DEFAULTS, **read_request(COMPLETION, body)}
         policy, prompt_T = self._policies.find(asked["model"]), asked["prompt"]
+        policy = replace(policy, end_ids=policy.end_ids.union(asked.get("stop_token_ids", ())))
         _check_fits(policy, prompt_T, asked["max_tokens"], asked["n"])
         names = ("n", "seed", "temperature", "max_tokens")
         replies = sample_replies(policy, prompt_T, **{name: asked[name] for name in names})
@@ -100,6 +106,10 @@ class PolicyService:
         name = read_text(body, "lora_name")
         self._policies.unload(name)
         return done(name, "removed")
+
+
+def _tokenized(policy: Policy, tokens: Sequence[int]) -> Body:
+    return {"tokens": tokens, "count": len(tokens), "max_model_len": policy.max_positions}
 
 
 def _check_fits(policy: Policy, prompt_T: Sequence[int], max_tokens: int, n: int) -> None:

@@ -7,11 +7,14 @@ other module imports jobs, so that each of them can be read without the others.
 import gc
 import time
 from pathlib import Path
+from shutil import copy
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 from transformers.utils import logging
 
+from conductor_trainer.chat import chat_of, compared_prompts
 from conductor_trainer.checkpoint import Record, require_record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.export import export
@@ -19,7 +22,6 @@ from conductor_trainer.model import load_tokenizer, load_weights
 from conductor_trainer.score import score
 from conductor_trainer.step.messages import Report
 from conductor_trainer.train.init import init
-from conductor_trainer.train.launch import launch
 from conductor_trainer.train.memory import require_memory, sizes_of
 from conductor_trainer.train.record import Learn, Made, OutcomeOf, record_of
 from conductor_trainer.train.update import update
@@ -33,22 +35,30 @@ gc.freeze()
 
 
 def perform(job: str, root: Path, request: Any, file: Any, report: Report) -> JsonObject:
-    """Runs a job. `file` is a local copy of the request's `texts`, `examples` or `batch`."""
+    """Runs a job. `file` is a local copy of what the request names, such as its `batch`."""
     logging.set_verbosity_error()
     logging.disable_progress_bar()
 
     def learn_together(learn: Learn, made: Made, outcome_of: OutcomeOf) -> Record:
         """Runs `learn` in every process; `outcome_of` combines results and seconds."""
         started, processes = time.perf_counter(), made.config["processes"]
-        tokenizer = load_tokenizer(root / require_record(root, made.request["parent"]).folder)
+        parent = require_record(root, made.request["parent"])
+        tokenizer = load_tokenizer(root / parent.folder)
+        chat = chat_of(root, parent, tokenizer)
         if processes == 1:
             policy, told = learn(made, file, report)
             every = [told]
         else:
-            every = launch(learn, (made, file), processes, report)
+            # Imported here: only several processes need it.
+            from conductor_trainer.train.launch import launch
+
+            # Other nodes find it in the folder that all share.
+            with TemporaryDirectory(dir=made.temporary) as shared:
+                given = (made, Path(copy(file, shared)))
+                every = launch(learn, given, processes, report, Path(shared))
             policy = load_weights(made.saved, root / made.base, made.config)
         outcome = outcome_of(every, time.perf_counter() - started)
-        return record_of(made, policy, tokenizer, outcome)
+        return record_of(made, policy, tokenizer, chat, outcome)
 
     match job:
         case "start":
@@ -62,7 +72,8 @@ def perform(job: str, root: Path, request: Any, file: Any, report: Report) -> Js
             record = require_record(root, request["checkpoint"])
             whole = record.folder if record.kind == "model" else record.base
             require_memory(root / whole, request["config"])
-            return {**sizes_of(root / whole, request["config"])}
+            prompts = [] if file is None else compared_prompts(root, record, file)
+            return {"sizes": sizes_of(root / whole, request["config"]), "prompts": prompts}
         case "update":
             return update(root, request, learn_together)
         case "score":

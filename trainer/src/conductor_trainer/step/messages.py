@@ -1,7 +1,6 @@
 """Messages of a step's process: its phases while it works, then its result or its error."""
 
 from collections.abc import Callable
-from multiprocessing.connection import Connection
 from typing import Any
 
 from conductor_trainer.contract import JsonObject
@@ -21,7 +20,7 @@ def hear(receive: Callable[[], Any], report: Report) -> JsonObject:
     return message
 
 
-def answer(messages: Connection, work: Callable[[], JsonObject]) -> None:
+def answer(send: Callable[[Any], None], work: Callable[[], Any]) -> None:
     """Sends the result of the work, or its error as a `TrainerError`."""
     try:
         outcome = work()
@@ -31,4 +30,4 @@ def answer(messages: Connection, work: Callable[[], JsonObject]) -> None:
         outcome = TrainerError(explain_missing(error))
     except Exception as error:
         outcome = TrainerError(f"The step failed: {type(error).__name__}: {error}")
-    messages.send(outcome)
+    send(outcome)

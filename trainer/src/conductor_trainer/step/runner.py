@@ -3,7 +3,7 @@
 1. A step is a fork of multiprocessing's fork server, which does the imports (ten seconds) once.
    The server itself never uses a GPU: an initialised CUDA context does not survive a fork.
 2. A step leads a process group. It is killed with all that it started, and no other step begins
-   before it is dead.
+   before it is dead. Processes that train together end with it by themselves (`train/launch.py`).
 3. A step sends its phases and its result through a pipe. When the pipe closes, the step is over.
 4. A step dies with its worker, however the worker ends.
 """
@@ -25,6 +25,7 @@ from typing import Any
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import StepLost, TrainerError
 from conductor_trainer.step.messages import Report, answer, hear
+from conductor_trainer.train.nodes import processes_here
 
 Job = tuple[str, Path, Any, Path | None]
 """Name, folder of all checkpoints, checked request, and a local copy of the artifact it names."""
@@ -147,11 +148,15 @@ def _be_step(messages: Connection, perform: str, job: Job) -> None:
     """Runs in the step's own process."""
     os.setpgid(0, 0)
     Thread(target=_die_with_the_worker, daemon=True).start()
-    config = job[2].get("config", {})
-    if config.get("device") == "cuda":
-        given = os.environ.get("CUDA_VISIBLE_DEVICES")
-        os.environ["CUDA_VISIBLE_DEVICES"] = gpus_for(config["processes"], given)
-    answer(messages, lambda: resolve_name(perform)(*job, messages.send))
+
+    def work() -> JsonObject:
+        config = job[2].get("config", {})
+        if config.get("device") == "cuda":
+            given = os.environ.get("CUDA_VISIBLE_DEVICES")
+            os.environ["CUDA_VISIBLE_DEVICES"] = gpus_for(processes_here(config), given)
+        return resolve_name(perform)(*job, messages.send)
+
+    answer(messages.send, work)
 
 
 def gpus_for(processes: int, given: str | None) -> str:

@@ -3,17 +3,12 @@
 import json
 from pathlib import Path
 
+from conductor_trainer.chat import read_chat
 from conductor_trainer.checkpoint import Record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import BadRequest
-from conductor_trainer.model import (
-    Policy,
-    add_adapter,
-    build_tiny,
-    load_model,
-    load_tokenizer,
-    require_chatml,
-)
+from conductor_trainer.model import Policy, add_adapter, load_model, load_tokenizer
+from conductor_trainer.tiny_model import build_tiny
 from conductor_trainer.train.memory import require_memory
 from conductor_trainer.train.record import Made, make, record_of, save_made
 
@@ -48,10 +43,10 @@ def begin(made: Made, model_folder: Path, outcome: JsonObject) -> Record:
     """Records a whole model unchanged or, with LoRA, a new adapter on it that has no effect yet."""
     require_memory(model_folder, made.config)
     tokenizer = load_tokenizer(model_folder)
-    require_chatml(tokenizer, model_folder)
+    chat = read_chat(model_folder, tokenizer)
     policy: Policy = load_model(model_folder)
     tuning = made.config["tuning"]
     if tuning["kind"] == "lora":
         policy = add_adapter(policy, tuning, made.config["seed"])
         save_made(made, policy, model_folder)
-    return record_of(made, policy, tokenizer, outcome)
+    return record_of(made, policy, tokenizer, chat, outcome)

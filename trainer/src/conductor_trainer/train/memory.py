@@ -17,6 +17,7 @@ from conductor_trainer.errors import ModelInvalid, OutOfMemory
 from conductor_trainer.model import add_adapter
 from conductor_trainer.train.grpo_config import is_sharded
 from conductor_trainer.train.moments import BYTES_AT_ONCE
+from conductor_trainer.train.nodes import processes_here
 from conductor_trainer.weights import SAFELY
 
 _FLOAT = 4
@@ -189,7 +190,7 @@ def needed_to_score(shape: Shape, config: Config) -> Bytes:
 
 def needed_by_host(shape: Shape, config: Config) -> Bytes:
     """Returns the host memory that all processes of a step on GPUs use together."""
-    processes, is_shared = config["processes"], is_sharded(config)
+    processes, is_shared = processes_here(config), is_sharded(config)
     is_offloaded = is_shared and config["offload"]
     outside = shape.weights - shape.layers * shape.layer
     return {
@@ -215,7 +216,7 @@ def find_lack(
     shape: Shape, config: Config, machine: Machine, passing: Passing | None = None
 ) -> str | None:
     """Returns why a run does not fit into a machine, with the sums, or None if it fits."""
-    processes, each = config["processes"], needed_by_process(shape, config, passing)
+    processes, each = processes_here(config), needed_by_process(shape, config, passing)
     if config["device"] == "cpu":
         whole = {name: size * processes for name, size in each.items()}
         return _compare(f"Training on the CPU with processes: {processes}", whole, machine.host)

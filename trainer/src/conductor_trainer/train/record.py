@@ -18,7 +18,8 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerBase
 from transformers.distributed.configuration_utils import DistributedConfig
 
-from conductor_trainer.checkpoint import Probe, Record, describe, identity_of, make_checkpoint
+from conductor_trainer.chat import close, encode, prompts_of
+from conductor_trainer.checkpoint import Chat, Probe, Record, describe, identity_of, make_checkpoint
 from conductor_trainer.contract import CheckpointName, Config, JsonObject
 from conductor_trainer.model import Policy, load_policy, logprobs_of, save_policy
 from conductor_trainer.step.messages import Report
@@ -27,10 +28,8 @@ from conductor_trainer.weights import SAFELY, require_safetensors, weights_sha25
 
 _LIBRARIES = ("torch", "transformers", "trl", "peft")
 
-_PROBE_TEXT = (
-    "<|im_start|>user\nHow much is 17 and 26?<|im_end|>\n<|im_start|>assistant\n"
-    'model_id = [0]\nsubtasks = ["Solve the question."]\naccess_list = [[]]<|im_end|>'
-)
+_PROBED_PROMPT = [{"role": "user", "content": "How much is 17 and 26?"}]
+_PROBED_REPLY = 'model_id = [0]\nsubtasks = ["Solve the question."]\naccess_list = [[]]'
 
 _PATIENCE = timedelta(minutes=10)
 """Timeout after which a process of a step considers another one lost."""
@@ -135,7 +134,11 @@ def save_made(made: Made, policy: Policy, tokenizer_from: Path) -> None:
 
 
 def record_of(
-    made: Made, policy: Policy, tokenizer: PreTrainedTokenizerBase, outcome: JsonObject
+    made: Made,
+    policy: Policy,
+    tokenizer: PreTrainedTokenizerBase,
+    chat: Chat,
+    outcome: JsonObject,
 ) -> Record:
     return Record(
         identity=identity_of(made.job, made.request),
@@ -146,17 +149,22 @@ def record_of(
         tokenizerSha256=sha256((made.saved / "tokenizer.json").read_bytes()).hexdigest(),
         vocabulary=policy.config.vocab_size,
         step=made.step,
-        probe=take_probe(policy, tokenizer),
+        probe=take_probe(policy, tokenizer, chat),
         config=made.config,
         parent=made.parent,
         first=made.first,
         outcome=outcome,
         versions={library: version(library) for library in _LIBRARIES},
+        chat=chat,
     )
 
 
-def take_probe(policy: Policy, tokenizer: PreTrainedTokenizerBase) -> Probe:
+def take_probe(policy: Policy, tokenizer: PreTrainedTokenizerBase, chat: Chat) -> Probe:
     """Returns log-probabilities of a fixed plan, which a server of the checkpoint must match."""
     policy.eval()
-    token_ids = tokenizer.encode(_PROBE_TEXT, add_special_tokens=False)
+    (prompt,), (reply,) = (
+        prompts_of(tokenizer, chat, [_PROBED_PROMPT]),
+        encode(tokenizer, [_PROBED_REPLY]),
+    )
+    token_ids = prompt + close(chat, reply)
     return Probe(token_ids, logprobs_of(policy, token_ids))

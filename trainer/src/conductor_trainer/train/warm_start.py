@@ -18,10 +18,11 @@ from transformers import (
     TrainingArguments,
 )
 
-from conductor_trainer.checkpoint import Record, require_record
+from conductor_trainer.chat import break_markers, chat_of, close, encode, prompts_of
+from conductor_trainer.checkpoint import Chat, Record, require_record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import BadRequest, NonFiniteLoss
-from conductor_trainer.model import END_OF_TURN, Policy, load_tokenizer
+from conductor_trainer.model import Policy, load_tokenizer
 from conductor_trainer.step.messages import Report
 from conductor_trainer.train.grpo_config import StopAfter, shared_arguments
 from conductor_trainer.train.init import BASE, begin
@@ -76,7 +77,7 @@ def learn_examples(made: Made, examples: Path, report: Report) -> tuple[Policy, 
     parent = _parent_of(made.root, request)
     folder = made.root / parent.folder
     tokenizer = load_tokenizer(folder)
-    learned = read_examples(examples, tokenizer)
+    learned = read_examples(examples, tokenizer, chat_of(made.root, parent, tokenizer))
     rows, longest = _micro_batch(request), max(len(each["input_ids"]) for each in learned)
     whole = folder if parent.kind == "model" else made.root / parent.base
     require_memory(whole, config, Passing(tokens=rows * longest, scored=rows * _scored(learned)))
@@ -149,17 +150,25 @@ def _arguments_of(request: JsonObject, output: Path) -> TrainingArguments:
     )
 
 
-def read_examples(path: Path, tokenizer: PreTrainedTokenizerBase) -> list[Example]:
-    """Reads `{prompt, completion}` lines; the labels are the completion and its end token."""
+def read_examples(path: Path, tokenizer: PreTrainedTokenizerBase, chat: Chat) -> list[Example]:
+    """Reads `{messages, completion}` lines, or `{prompt, completion}` with markers written out.
+
+    The labels are the completion and its end token.
+    """
     examples = [json.loads(line) for line in path.open()]
-    prompts, replies = (
-        tokenizer([each[name] for each in examples], add_special_tokens=False)["input_ids"]
-        for name in ("prompt", "completion")
+    asked = [each for each in examples if "messages" in each]
+    rendered = iter(prompts_of(tokenizer, chat, [each["messages"] for each in asked]))
+    written = iter(encode(tokenizer, [each["prompt"] for each in examples if "prompt" in each]))
+    replies = encode(
+        tokenizer,
+        [
+            each["completion"] if "prompt" in each else break_markers(chat, each["completion"])
+            for each in examples
+        ],
     )
-    end_id: Any = tokenizer.convert_tokens_to_ids(END_OF_TURN)
     learned: list[Example] = []
-    for prompt, reply in zip(prompts, replies, strict=True):
-        closed = reply if reply[-1:] == [end_id] else [*reply, end_id]
+    for each, reply in zip(examples, replies, strict=True):
+        prompt, closed = next(written if "prompt" in each else rendered), close(chat, reply)
         labels = [IGNORED] * len(prompt) + closed
         learned.append({"input_ids": prompt + closed, "labels": labels})
     return learned

@@ -10,7 +10,8 @@ from conductor_trainer.options import (
     add_key_option,
     program_parser,
 )
-from conductor_trainer.starting import end_with_stdin, start
+from conductor_trainer.starting import CannotStart, end_with_stdin, start
+from conductor_trainer.train.nodes import add_node_options, set_nodes
 
 
 def _read_arguments() -> argparse.Namespace:
@@ -56,6 +57,7 @@ def _read_arguments() -> argparse.Namespace:
         metavar="SECONDS",
         help="how long a step may keep running after SIGTERM; then it is retried (default: 30)",
     )
+    add_node_options(parser)
     add_end_option(parser)
     options = parser.parse_args()
     if options.encryption_strict and options.encryption_key_env is None:
@@ -73,6 +75,10 @@ def main() -> None:
 def _serve(options: argparse.Namespace) -> None:
     from conductor_trainer.worker.serve import serve
 
+    if set_nodes(options).rank > 0:
+        raise CannotStart(
+            "the worker is node 0: give the other nodes `temporal-conductor-trainer rank`"
+        )
     asyncio.run(serve(options))
 
 

@@ -19,6 +19,7 @@ from conductor_trainer.errors import BadRequest, ServerUnavailable, TrainerError
 from conductor_trainer.step.messages import Report
 from conductor_trainer.step.runner import StepRunner
 from conductor_trainer.worker.publish import publish, require_processed, retire
+from conductor_trainer.worker.same_prompts import require_same_prompts
 
 _HEARTBEAT_SECONDS = 3.0
 
@@ -135,15 +136,23 @@ class TrainerActivities:
     @_activity("conductor.trainer.preflight")
     async def preflight(self, request: Any) -> Any:
         """Checks, before a night spends anything, its memory, its disks and its policy server."""
-        servers = request.get("servers", [])
+        servers, checkpoint = request.get("servers", []), request["checkpoint"]
         self._allowed.check_servers(servers)
-        async with self._ready(self._hold(request["checkpoint"])) as (_, report):
-            sizes = Sizes(**await self._steps.run("preflight", request, None, report))
+
+        def hold(files: ExitStack) -> Path | None:
+            files.enter_context(self._cache.held(checkpoint))
+            prompts = request.get("prompts")
+            return None if prompts is None else files.enter_context(self._fetch(prompts))
+
+        async with self._ready(hold) as (file, report):
+            found = await self._steps.run("preflight", request, file, report)
+            sizes = Sizes(**found["sizes"])
             await asyncio.to_thread(require_space, self._cache, sizes, request.get("cycles", 1))
-            stored = await asyncio.to_thread(self._cache.require, request["checkpoint"])
+            stored = await asyncio.to_thread(self._cache.require, checkpoint)
             with suppress(ServerUnavailable):
                 # Whoever samples waits for it; the next checkpoint's publication checks it, too.
-                await require_processed(stored.record, request["checkpoint"], servers)
+                await require_processed(stored.record, checkpoint, servers)
+                await require_same_prompts(stored.record, checkpoint, servers, found["prompts"])
             return {}
 
     @_activity("conductor.trainer.update")

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import httpx
 
 from conductor_trainer.checkpoint import Probe, Record
-from conductor_trainer.contract import CheckpointName, JsonObject
+from conductor_trainer.contract import TEMPLATE_VARIABLES, CheckpointName, JsonObject
 from conductor_trainer.errors import ProbeFailed, ServerRefused, ServerUnavailable
 
 _TIMEOUT = httpx.Timeout(300.0, connect=10.0)
@@ -15,6 +16,9 @@ _TIMEOUT = httpx.Timeout(300.0, connect=10.0)
 
 _UNTOUCHED = {"top_p": 1, "top_k": -1, "repetition_penalty": 1}
 """vLLM takes omitted parameters from the model's `generation_config.json`."""
+
+_TOKENIZE = "/tokenize"
+"""The one route that vLLM serves only outside `/v1`."""
 
 _TELLING = 0.5
 """Difference of two log-probabilities that rounding cannot halve or double."""
@@ -44,7 +48,8 @@ async def publish(record: Record, request: JsonObject) -> JsonObject:
                 )
             await server.require_processed(model, record.probe)
             gaps.append(gap)
-    return {"model": model, "logprobGap": max(gaps)}
+    chat = {} if record.chat is None else {"chat": asdict(record.chat)}
+    return {"model": model, "logprobGap": max(gaps), **chat}
 
 
 async def require_processed(
@@ -99,6 +104,18 @@ class PolicyServer:
         body = {"lora_name": name}
         answer = await self._ask("POST", "/unload_lora_adapter", body, allowed=(404,))
         return answer.is_success
+
+    async def write_prompt(self, model: str, messages: Sequence[JsonObject]) -> list[int]:
+        """Has the server write a prompt by the model's template, as `client.ts` does."""
+        body = {"model": model, "messages": messages, "chat_template_kwargs": TEMPLATE_VARIABLES}
+        body |= {"add_generation_prompt": True, "add_special_tokens": False}
+        answer = await self._ask("POST", _TOKENIZE, body, allowed=(400, 404, 422))
+        if answer.is_error:
+            raise ServerRefused(
+                f"{answer.request.url} answers {_said(answer)} to a prompt of {model}: it must be "
+                "vLLM 0.31 or our own server, with the trainer's chat template of this model."
+            )
+        return answer.json()["tokens"]
 
     async def probe(self, model: str, probe: Probe) -> float:
         """Returns the largest gap between the server's and the trainer's log-probabilities."""
@@ -155,10 +172,9 @@ class PolicyServer:
     async def _ask(
         self, method: str, path: str, body: Any = None, *, allowed: Sequence[int] = ()
     ) -> httpx.Response:
+        url = self._url.removesuffix("/v1") if path == _TOKENIZE else self._url
         try:
-            answer = await self._client.request(
-                method, self._url + path, json=body, timeout=_TIMEOUT
-            )
+            answer = await self._client.request(method, url + path, json=body, timeout=_TIMEOUT)
         except httpx.TransportError as error:
             raise ServerUnavailable(
                 f"The policy server {self._url} cannot be reached ({type(error).__name__}): "
