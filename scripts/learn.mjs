@@ -11,6 +11,7 @@ const PROGRAMS = {
   recursion: 'plain/recursion.ts',
   smollm2: 'smollm2/main.ts',
   specialists: 'specialists/main.ts',
+  night: 'night/main.ts',
   kills: 'kills/main.ts',
   bench: 'bench/main.ts',
   baselines: 'world/baselines.ts',

@@ -28,7 +28,11 @@ function folderOf(root: string, seed: number): string {
 /** Returns the port for a night's workers: a free one, or that of its configuration if the night was begun before. */
 export async function workersPort(root: string, seed: number): Promise<number> {
   const file = join(folderOf(root, seed), CONFIG);
-  if (!existsSync(file)) return freePort();
+  return existsSync(file) ? portOfWorkers(file) : freePort();
+}
+
+/** Returns the port of the workers of a `conductor.yaml`, which a later run must listen on again. */
+export async function portOfWorkers(file: string): Promise<number> {
   const { workers } = configSchema.parse(parse(await readFile(file, 'utf8')));
   return Number(new URL(workers[0].baseUrl).port);
 }
@@ -84,7 +88,7 @@ async function layOut(
 }
 
 /** Returns a free port, to be named in the configuration. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

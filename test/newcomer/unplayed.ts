@@ -119,6 +119,11 @@ export const UNPLAYED: readonly Unplayed[] = [
     commands: ['export PYTHONPATH=', 'python3 -m ', 'pip install --no-index '],
   },
   {
+    page: 'docs/results/gpu.md',
+    because: 'takes minutes: test/trainer/night-by-command has a short night',
+    commands: ['npm run night:vllm -- ', 'npm run learn -- night '],
+  },
+  {
     page: 'docs/results/specialists.md',
     because: 'takes half an hour a seed: test/trainer/specialists plays a small one',
     commands: ['npm run learn -- specialists'],
@@ -134,16 +139,22 @@ export const UNPLAYED: readonly Unplayed[] = [
   },
   {
     page: 'docs/first-night.md',
-    because: 'needs vLLM on a GPU',
+    because: 'needs vLLM on a GPU: npm run night:vllm has a night with vLLM on a CPU',
     commands: [
       'npx temporal-conductor train init --yes --profile qwen2.5-7b-lora',
       'python3 -m venv vllm',
-      'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 ',
-      'temporal-conductor-trainer fetching-server ',
+      'export CONDUCTOR_VLLM=',
+      'npx temporal-conductor doctor',
+      'temporal-conductor-trainer restarting-server ',
       'npx temporal-conductor train up',
       'npx temporal-conductor train start',
       'npx temporal-conductor train status',
     ],
+  },
+  {
+    page: 'docs/gpu.md',
+    because: 'needs vLLM: npm run night:vllm runs it on a CPU',
+    commands: ['python3 -m venv vllm', 'export CONDUCTOR_VLLM='],
   },
   {
     page: 'docs/training.md',

@@ -197,6 +197,11 @@ describe('what cannot be trained is refused:', () => {
   test.each([
     ['an unknown setting', { width: 4 }, 'training.width is not a setting'],
     ['a base of another kind', { base: { kind: 'hub' } }, 'training.base.kind is "hub": expected one of'],
+    [
+      'vLLM before there is a base',
+      { base: { kind: 'tiny' }, policy: { ...smallest.policy, serve: { engine: 'vllm' } } },
+      'expected "base: { kind: folder, path: … }" as well',
+    ],
     ['no questions', { data: { train: 'a' } }, 'training.data.heldOut is missing'],
     ['more cycles than a night has', { cycles: 1e9 }, 'training.cycles is 1000000000: expected'],
     ['more plans than a group has', { groupSize: 1025 }, 'training.groupSize is 1025: expected'],

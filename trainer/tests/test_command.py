@@ -14,7 +14,11 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    "name", ["worker", "rank", "policy-server", "restarting-server", "fetching-server", "report"]
+    "name",
+    [
+        *["worker", "rank", "policy-server", "restarting-server", "fetching-server"],
+        *["estimate", "report"],
+    ],
 )
 def test_each_program_has_its_name_and_its_own_options(name: str) -> None:
     assert name in run("--help").stdout

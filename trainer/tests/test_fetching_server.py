@@ -1,12 +1,15 @@
 """The fetching server as a process, before a real policy server that knows no artifacts."""
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from select import select
 
 import httpx
 import pytest
@@ -124,3 +127,96 @@ def test_a_server_behind_that_is_away_is_waited_for_by_clients(folder: Path) -> 
         answer = front.get("/v1/models")
     assert answer.status_code == 503
     assert "http://127.0.0.1:9, broke off /v1/models" in answer.json()["error"]["message"]
+
+
+# A server that is there at once, writes down its process id, and serves the files of a folder.
+SWIFT = ("sh", "-c", 'echo $$ > "$1/pid"; exec "$0" -m http.server "$2" --directory "$1"')
+
+
+@contextmanager
+def in_front_of(folder: Path, *command: str) -> Iterator["subprocess.Popen[str]"]:
+    places = ["--artifacts", str(folder / "artifacts"), "--checkpoints", str(folder / "cache")]
+    module = [sys.executable, "-m", "conductor_trainer.fetching_server", "--port", "0", *places]
+    pipe = subprocess.PIPE
+    options = [*module, "--end-with-stdin", "--", *command]
+    with subprocess.Popen(options, text=True, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        yield process
+        process.kill()
+
+
+@contextmanager
+def before_a_swift_one(folder: Path) -> Iterator[tuple["subprocess.Popen[str]", int]]:
+    """A fetching server, and the process id of the server that it has started."""
+    (folder / "health").touch()
+    with in_front_of(folder, *SWIFT, sys.executable, str(folder), "{port}") as front:
+        assert front.stdout is not None
+        assert "url" in json.loads(front.stdout.readline())
+        yield front, int((folder / "pid").read_text())
+
+
+def ended(process: int) -> bool:
+    """Waits until a process that is no child of this one has ended."""
+    try:
+        watched = os.pidfd_open(process)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select([watched], [], [], 60)[0])
+    finally:
+        os.close(watched)
+
+
+@pytest.mark.parametrize("how", ["asked", "killed"])
+def test_a_server_that_it_starts_ends_with_it(tmp_path: Path, how: str) -> None:
+    with before_a_swift_one(tmp_path) as (front, behind):
+        assert front.stdin is not None
+        if how == "killed":
+            front.kill()
+        else:
+            front.stdin.close()
+        assert ended(behind)
+        assert front.wait(60) == (-signal.SIGKILL if how == "killed" else 0)
+
+
+def test_it_ends_with_a_server_that_it_started_so_that_both_start_again(tmp_path: Path) -> None:
+    with before_a_swift_one(tmp_path) as (front, behind):
+        os.kill(behind, signal.SIGKILL)
+        assert front.wait(60) == 1
+        assert front.stderr is not None
+        *_, last = front.stderr.read().splitlines()
+        assert last.startswith(f"vLLM ended with status {128 + signal.SIGKILL}: ")
+
+
+FAILING = """
+print("INFO: a limit may cause errors like `OSError: too many`")
+print("(Worker pid=7) ERROR 11-30 09:22:48 [executor.py:10] ValueError: no memory is left")
+raise RuntimeError("the engine failed, see above")
+"""
+
+
+def test_why_a_server_did_not_start_is_its_first_error_in_one_sentence(tmp_path: Path) -> None:
+    with in_front_of(tmp_path, sys.executable, "-c", FAILING, "{port}") as front:
+        assert front.wait(60) == 1
+        assert front.stderr is not None
+        *lines, last = front.stderr.read().splitlines()
+    assert lines[0].startswith("vLLM: INFO: a limit"), "forwarded under its name"
+    assert last == (
+        "The fetching server cannot start: vLLM ended with status 1 before it was ready: "
+        "ValueError: no memory is left"
+    )
+
+
+@pytest.mark.parametrize(
+    "options, told",
+    [
+        ([], "give either --upstream, or after -- a command that starts vLLM"),
+        (["--upstream", "http://127.0.0.1:9", "--", "vllm", "{port}"], "give either --upstream"),
+        (["--", "vllm", "serve"], "the command has no {port}"),
+    ],
+)
+def test_one_server_is_behind_it(options: Sequence[str], told: str) -> None:
+    module = [sys.executable, "-m", "conductor_trainer.fetching_server", "--port", "0"]
+    places = ["--artifacts", "artifacts", "--checkpoints", "cache"]
+    refused = subprocess.run([*module, *places, *options], capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert told in refused.stderr

@@ -1,6 +1,9 @@
 """Memory is reckoned before anything is paid; what cannot fit is refused with the sums."""
 
+import io
+import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +11,7 @@ import pytest
 
 import measured_update
 import tiny_run
+from conductor_trainer import estimate
 from conductor_trainer.errors import ModelInvalid, OutOfMemory
 from conductor_trainer.train import init as init_module
 from conductor_trainer.train import memory
@@ -237,3 +241,30 @@ def test_a_tiny_model_fits_a_cpu_and_a_large_one_is_refused_before_it_is_loaded(
 def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelInvalid, match=r"config\.json does not describe a trainable model"):
         shape_of(tmp_path, config_of())
+
+
+def test_an_estimate_sums_up_what_the_preflight_counts(
+    seven: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = paper(processes=4)
+    asked = {"model": str(seven), "config": config}
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked)))
+    monkeypatch.setattr(sys, "argv", ["estimate"])
+    estimate.main()
+    told = json.loads(capsys.readouterr().out)
+    shape = shape_of(seven, config)
+    assert told["process"] == sum(needed_by_process(shape, config).values())
+    assert told["host"] == sum(needed_by_host(shape, config).values())
+    assert told["checkpoint"] == 12 * shape.learned
+    # One GPU checks with whole weights, of which each of four trains a part.
+    assert told["check"] > told["process"]
+
+
+def test_an_estimate_says_why_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"model": str(tmp_path), "config": paper()}
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked)))
+    monkeypatch.setattr(sys, "argv", ["estimate"])
+    with pytest.raises(SystemExit, match=r"The estimate cannot start: .* does not describe"):
+        estimate.main()

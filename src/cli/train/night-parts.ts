@@ -38,6 +38,7 @@ import { describeSmallSet, trainingExampleSchema } from '../../training/definiti
 import { checkpointId, serversOf } from '../../training/names';
 import type { TrainingConfig } from '../../training/config';
 import { FEWEST_VALUES } from '../../statistics/statistics';
+import { checkGpu } from './check-gpu';
 import type { TrainingSession } from './session';
 
 /** `temporal` is null if no server runs, so no trainer can listen. */
@@ -55,7 +56,8 @@ export async function checkNight(
       server.connection === undefined ? null : await Connection.connect(viaProxy(server.connection));
     const store = configuredStore(config);
     const temporal = connection && new Client({ connection, namespace: server.namespace });
-    return await checkNightParts(training, { store, temporal, trainRun: training.run });
+    const parts = checkNightParts(training, { store, temporal, trainRun: training.run });
+    return (await Promise.all([parts, checkGpu(training, config)])).flat();
   } catch (error) {
     return [{ what: 'Training', ...broken(reasonOf(error)) }];
   } finally {

@@ -29,7 +29,8 @@ export function resolveTraining(
   const verifier = resolveVerifier(config, new Date());
   const { questions, slots, temperature, budget } = training;
   const { unparseable, parseable, correct, costWeight, lengthWeight } = training.reward;
-  const { timeout, patience, ...policy } = training.policy;
+  const { timeout, patience, baseUrl, prompt, describe, access } = training.policy;
+  const { servingTemperature, maxPromptTokens, maxOutputTokens } = training.policy;
   const tolerance = TOLERANCE[training.trainer.device];
   return {
     ...training,
@@ -38,8 +39,14 @@ export function resolveTraining(
     maxDraws: training.maxDraws ?? 2 * questions,
     reward: { unparseable, parseable, correct, costWeight, lengthWeight },
     policy: {
-      ...policy,
-      examples: examplesOf(policy),
+      baseUrl,
+      prompt,
+      describe,
+      access,
+      servingTemperature,
+      maxPromptTokens,
+      maxOutputTokens,
+      examples: examplesOf(training.policy),
       subtasks: training.plan.subtasks,
       temperature,
       timeoutMs: durationMs(timeout),

@@ -89,6 +89,15 @@ const rewardSchema = z
     error: 'expected more than what a wrong answer earns',
   });
 
+/** Server that `train up` starts at a `baseUrl` of this machine. Its program is never named here: see find-python.ts. */
+const serveSchema = z.strictObject({
+  engine: z.literal('vllm'),
+  /** Numbers as `nvidia-smi` has them; several hold one copy of the model together. @default the first */
+  gpus: z.array(z.int().min(0).max(63)).min(1).max(64).exactOptional(),
+  /** Share of a GPU's memory that it takes; the trainer needs the rest if it uses the same one. */
+  memoryShare: z.number().positive().max(1).default(0.4),
+});
+
 const policySchema = z
   .strictObject(
     {
@@ -96,6 +105,7 @@ const policySchema = z
         error: `expected a plain http or https address such as http://127.0.0.1:8001/v1, or a list of 1 to ${MOST.servers}`,
       }),
       sleepDuringUpdate: z.boolean().default(false),
+      serve: serveSchema.exactOptional(),
       prompt: z.enum(['full', 'compact']).default('full'),
       describe: z.enum(DESCRIBE_MODES).default('ordinals'),
       access: z.enum(ACCESS_MODES).default('binary'),
@@ -199,6 +209,15 @@ export const trainingSchema = z
   .refine(({ staleness, policy }) => staleness === 0 || !policy.sleepDuringUpdate, {
     path: ['policy', 'sleepDuringUpdate'],
     error: 'expected "staleness: 0": with 1, plans are sampled during the update',
+  })
+  .refine(({ policy }) => typeof policy.baseUrl === 'string' || policy.serve === undefined, {
+    path: ['policy', 'serve'],
+    error: 'expected one address as "baseUrl": "train up" starts one vLLM, on all the GPUs of its "gpus"',
+  })
+  .refine(({ base, policy }) => base.kind === 'folder' || policy.serve === undefined, {
+    path: ['policy', 'serve'],
+    error:
+      'expected "base: { kind: folder, path: … }" as well: vLLM starts before the first night makes a tiny base',
   })
   .refine(({ imitation, totalCycles }) => (imitation?.cycles ?? 0) < totalCycles, {
     path: ['imitation', 'cycles'],

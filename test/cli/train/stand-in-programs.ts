@@ -7,6 +7,8 @@ export interface Started {
   readonly pid: number;
   readonly args: readonly string[];
   readonly address: string | null;
+  /** GPUs that it may use; null: all. */
+  readonly gpus: string | null;
 }
 
 /** Replaces the script of the trainer's package, without Python: its programs report that they are ready, and idle. */
@@ -14,7 +16,8 @@ const SCRIPT = `
 const { appendFileSync, existsSync } = require('node:fs');
 const { createServer } = require('node:http');
 const [program, ...args] = process.argv.slice(2);
-const record = { pid: process.pid, args, address: process.env.TEMPORAL_ADDRESS ?? null };
+const { TEMPORAL_ADDRESS: address = null, CUDA_VISIBLE_DEVICES: gpus = null } = process.env;
+const record = { pid: process.pid, args, address, gpus };
 appendFileSync(program + '.jsonl', JSON.stringify(record) + '\\n');
 if (existsSync(program + '.broken')) {
   console.error('The ' + program + ' cannot start: it is broken.');
@@ -39,7 +42,7 @@ export async function installStandIn(folder: Folder): Promise<string> {
 }
 
 /** Returns every start of a program in a folder, oldest first. */
-export async function startsOf(folder: Folder, program: 'worker' | 'policy-server'): Promise<Started[]> {
+export async function startsOf(folder: Folder, program: string): Promise<Started[]> {
   const text = await readFile(join(folder.path, `${program}.jsonl`), 'utf8').catch(() => '');
   return text
     .split('\n')

@@ -89,6 +89,66 @@ test('uses an existing base model and policy server, and leaves nothing running 
   }
 });
 
+test.each([
+  ['lora', 'fetching-server', '--model BASE --enable-lora --max-loras 4 --max-lora-rank 64'],
+  ['full', 'restarting-server', '--model {folder} --served-model-name {model}'],
+] as const)('starts vLLM for %s behind the %s that ends with it', async (kind, program, model) => {
+  const path = join(stage.folder.path, 'base');
+  await mkdir(path);
+  const tuning = kind === 'lora' ? { kind, rank: 33 } : { kind };
+  await configure({
+    base: { kind: 'folder', path: 'base' },
+    policy: { baseUrl, serve: { engine: 'vllm', gpus: [2, 3], memoryShare: 0.5 } },
+    trainer: { device: 'cuda', precision: 'bfloat16', tuning },
+  });
+  // Any file will do: only the server behind it would run it.
+  const up = stage.start(['train', 'up'], { env: { PATH, CONDUCTOR_VLLM: process.execPath } });
+  await up.hear(new RegExp(`^Policies +${baseUrl}, vLLM on GPU 2, 3, with 50 % of its memory`, 'm'));
+  await up.hear(/^Ready/m);
+  const [server] = await startsOf(stage.folder, program);
+  const [options, command] = server?.args.join(' ').split(' -- ') ?? [];
+  expect(options).toMatch(
+    /^--host 127\.0\.0\.1 --port \d+ --artifacts \S+ --checkpoints \S+ --end-with-stdin$/,
+  );
+  expect(command).toBe(
+    `${process.execPath} -m vllm.entrypoints.openai.api_server ${model.replace('BASE', path)} --host 127.0.0.1 ` +
+      '--port {port} --dtype bfloat16 --max-model-len 672 --logprobs-mode processed_logprobs ' +
+      '--gpu-memory-utilization 0.5 --tensor-parallel-size 2',
+  );
+  expect(server?.gpus).toBe('2,3');
+  expect((await up.end('SIGINT')).code).toBe(0);
+  await untilGone(server?.pid ?? 0);
+});
+
+test('says in one sentence why vLLM cannot be started', async () => {
+  await mkdir(join(stage.folder.path, 'base'));
+  const policy = { baseUrl, serve: { engine: 'vllm' as const } };
+  await configure({ base: { kind: 'folder', path: 'base' }, policy });
+  const refused = async (env: Record<string, string>, words: string): Promise<void> => {
+    expect(await stage.start(['train', 'up'], { env: { PATH, ...env } }).ended).toMatchObject(
+      endedWith(2, words),
+    );
+  };
+  await refused({}, 'training.policy.serve names vLLM, which is not installed: "pip install vllm"');
+  await refused({ CONDUCTOR_VLLM: 'vllm' }, 'CONDUCTOR_VLLM is vllm, which is no absolute path');
+  const { port } = new URL(baseUrl);
+  const given = await listen(
+    createServer((request) => request.socket.destroy()),
+    Number(port),
+    '127.0.0.1',
+  );
+  await refused(
+    { CONDUCTOR_VLLM: process.execPath },
+    `${baseUrl} is taken by a program that is no policy server`,
+  );
+  await given.close();
+  await stage.folder.write('fetching-server.broken', '');
+  await configure({ base: { kind: 'folder', path: 'base' }, policy, trainer: { tuning: { kind: 'lora' } } });
+  const up = stage.start(['train', 'up'], { env: { PATH, CONDUCTOR_VLLM: process.execPath } });
+  expect(await up.ended).toMatchObject(endedWith(1, 'The fetching-server cannot start: it is broken.'));
+  await untilGone(...(await pidsOf()));
+});
+
 test('runs only once in a folder, even beside an `up`; a second one names the process of the first', async () => {
   const first = startTrainUp();
   await first.hear(/^Ready/m);

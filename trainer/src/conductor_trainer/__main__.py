@@ -19,6 +19,7 @@ _COMMANDS = {
         "conductor_trainer.fetching_server",
         "fetches adapters from the artifacts for a vLLM on this machine",
     ),
+    "estimate": ("conductor_trainer.estimate", "prints what a night would need"),
     "report": ("conductor_trainer.report", "shows metrics of a training run on a board"),
 }
 

@@ -73,6 +73,24 @@ def add_key_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_start_options(parser: argparse.ArgumentParser) -> None:
+    """Adds how long a server that the program runs may take to start and to stop."""
+    parser.add_argument(
+        "--start-limit",
+        type=float,
+        default=600,
+        metavar="SECONDS",
+        help="until the server must answer /health (default: 600)",
+    )
+    parser.add_argument(
+        "--grace",
+        type=float,
+        default=30,
+        metavar="SECONDS",
+        help="from SIGTERM to SIGKILL when it is stopped (default: 30)",
+    )
+
+
 def add_end_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--end-with-stdin",

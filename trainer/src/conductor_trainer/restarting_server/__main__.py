@@ -2,14 +2,23 @@
 
 import argparse
 
-from conductor_trainer.options import add_address_options, add_artifact_options, program_parser
-from conductor_trainer.starting import listen, start
+from conductor_trainer.options import (
+    add_address_options,
+    add_artifact_options,
+    add_end_option,
+    add_start_options,
+    program_parser,
+)
+from conductor_trainer.starting import end_with_stdin, listen, start
 
 _FIELDS = ("{model}", "{folder}", "{port}")
 
 
 def main() -> None:
-    start("The restarting server", lambda: _serve(_read_arguments()))
+    options = _read_arguments()
+    if options.end_with_stdin:
+        end_with_stdin()
+    start("The restarting server", lambda: _serve(options))
 
 
 def _serve(options: argparse.Namespace) -> None:
@@ -33,18 +42,8 @@ def _read_arguments() -> argparse.Namespace:
     )
     add_address_options(parser, port=8001)
     add_artifact_options(parser, required=False)
-    parser.add_argument(
-        "--start-limit",
-        type=float,
-        default=600,
-        help="seconds until the server must answer /health (default: 600)",
-    )
-    parser.add_argument(
-        "--grace",
-        type=float,
-        default=30,
-        help="seconds from SIGTERM to SIGKILL when it is stopped (default: 30)",
-    )
+    add_start_options(parser)
+    add_end_option(parser)
     parser.add_argument(
         "command",
         nargs="+",

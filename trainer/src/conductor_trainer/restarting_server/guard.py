@@ -6,6 +6,7 @@ later SIGKILL. PR_SET_PDEATHSIG does not suffice: it fires when a thread ends, a
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +18,9 @@ from contextlib import suppress
 
 _LINES_TOLD = 6
 
+_ERROR = re.compile(r"^(?:\(.*?\) )?(?:ERROR .*?\] )?([\w.]+(?:Error|Exception): .+)")
+"""The end of a traceback in Python, perhaps behind what vLLM's log puts before it."""
+
 _LAST_LINES = 5.0
 """Seconds to wait for the last lines if a process that left the group holds the pipe open."""
 
@@ -24,8 +28,9 @@ _LAST_LINES = 5.0
 class GuardedProcess:
     """A command that runs under a guard; its output is forwarded to stderr."""
 
-    def __init__(self, command: Sequence[str], grace: float) -> None:
-        """`grace` is the seconds from SIGTERM to SIGKILL."""
+    def __init__(self, command: Sequence[str], grace: float, label: str = "") -> None:
+        """`grace` is the seconds from SIGTERM to SIGKILL; `label` precedes each forwarded line."""
+        self._label = label
         self._guard = subprocess.Popen(
             [sys.executable, "-m", __name__, str(grace), *command],
             stdin=subprocess.PIPE,
@@ -37,6 +42,7 @@ class GuardedProcess:
             start_new_session=True,
         )
         self._said: deque[str] = deque(maxlen=_LINES_TOLD)
+        self._first_error: str | None = None
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -44,17 +50,26 @@ class GuardedProcess:
         """Returns its exit status (128 plus the signal if one killed it), or None while it runs."""
         return self._guard.poll()
 
+    def wait(self) -> int:
+        """Waits until it has ended, and returns its exit status."""
+        return self._guard.wait()
+
     def stop(self) -> str:
-        """Ends the command and all that it started, and returns its last lines. Blocks."""
+        """Ends the command and all that it started. Blocks.
+
+        Returns the first error that it told, since later ones follow from it, else its last lines.
+        """
         if self._guard.stdin is not None:
             self._guard.stdin.close()
         self._guard.wait()
         self._listener.join(_LAST_LINES)
-        return " | ".join(self._said)
+        return self._first_error or " | ".join(self._said)
 
     def _listen(self) -> None:
         for line in self._guard.stdout or ():
-            print(line, end="", file=sys.stderr, flush=True)
+            print(self._label + line, end="", file=sys.stderr, flush=True)
+            if self._first_error is None and (found := _ERROR.match(line)) is not None:
+                self._first_error = found[1]
             if line.strip():
                 self._said.append(line.strip())
 
