@@ -19,11 +19,11 @@ from transformers import AutoModelForCausalLM, Qwen2Config
 from transformers.utils import logging
 
 from conductor_trainer.contract import Config
-from conductor_trainer.tiny_model import train_tokenizer
 from conductor_trainer.options import add_device_option, require_device
 from conductor_trainer.score import score
 from conductor_trainer.starting import start
 from conductor_trainer.step.main import perform
+from conductor_trainer.tiny_model import train_tokenizer
 from conductor_trainer.train.init import init
 from conductor_trainer.train.memory import Bytes, needed_by_process, needed_to_score, shape_of
 from policies import PROMPT, QWEN_7B
