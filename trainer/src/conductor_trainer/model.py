@@ -118,6 +118,7 @@ def reference_for(
         # A share of a model is on its device already, and cannot be moved.
         yield (whole if dist.is_initialized() else whole.to(policy.device)).eval()
         return
+    is_training = policy.training
     with _reading(root / record.folder):
         policy.load_adapter(str(root / record.folder), _REFERENCE)
     policy.set_adapter(_REFERENCE)
@@ -126,6 +127,8 @@ def reference_for(
     finally:
         policy.set_adapter("default")
         policy.delete_adapter(_REFERENCE)
+        # Loading ends the training mode, in which TRL divides most losses by their micro batches.
+        policy.train(is_training)
 
 
 def load_weights(folder: Path, base_folder: Path, config: Config) -> Policy:
