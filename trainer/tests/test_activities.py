@@ -179,8 +179,9 @@ async def test_a_server_that_writes_other_prompts_is_refused_ahead(
         activities = activities_with(tmp_path, Allowed((f"{url}/v1",), None))
         request: Any = {"checkpoint": name_of("000001"), "config": config_of()}
         request |= {"servers": [f"{url}/v1"], "prompts": prompts}
-        assert await ActivityEnvironment().run(activities.preflight, request) == {}
-        policies.find(f"{RUN}-000001").tokenizer.chat_template += "Well,"
+        assert await ActivityEnvironment().run(activities.preflight, request) == {"leftOut": []}
+        tokenizer: Any = policies.find(f"{RUN}-000001").tokenizer
+        tokenizer.chat_template += "Well,"
         error = await fail(activities.preflight, request)
     assert (error.type, error.non_retryable) == ("Trainer.ServerRefused", True)
     assert "writes prompt 1 of 1 ('How much is 17 and 26?')" in error.message

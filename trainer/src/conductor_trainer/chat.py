@@ -91,7 +91,7 @@ def _named_ends(folder: Path) -> list[Any]:
     """Returns what a model's generation settings, or else its own, name as `eos_token_id`."""
     settings: Any
     try:
-        settings = GenerationConfig.from_pretrained(folder, **SAFELY)
+        settings = GenerationConfig.from_pretrained(folder, local_files_only=True)
     except OSError:
         settings = AutoConfig.from_pretrained(folder, **SAFELY)
     named = getattr(settings, "eos_token_id", None)
@@ -125,7 +125,8 @@ def _require_broken(folder: Path, tokenizer: PreTrainedTokenizerBase, chat: Chat
     """Raises `ModelInvalid` if a question that quotes markers could still begin or end a turn."""
     quoted = [{"role": "user", "content": f"{_QUESTION} {' '.join(chat.markers)}"}]
     plain = [{"role": "user", "content": _QUESTION}]
-    controls = {*tokenizer.convert_tokens_to_ids(chat.markers), *chat.ends}
+    marking: Any = tokenizer.convert_tokens_to_ids(chat.markers)
+    controls = {*marking, *chat.ends}
     found, usual = (
         Counter(each for each in ids if each in controls)
         for ids in prompts_of(tokenizer, chat, [quoted, plain])

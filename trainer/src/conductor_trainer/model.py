@@ -70,12 +70,12 @@ def pad_id_of(tokenizer: PreTrainedTokenizerBase) -> int:
 
 
 def load_model(
-    folder: Path, dtype: torch.dtype = torch.float32, **settings: Any
+    folder: Path, dtype: torch.dtype = torch.float32, **shared: DistributedConfig
 ) -> PreTrainedModel:
     """Raises `ModelInvalid` if the folder has no loadable model with safetensors weights."""
     with _reading(folder):
         return AutoModelForCausalLM.from_pretrained(
-            folder, dtype=dtype, use_safetensors=True, **settings, **SAFELY
+            folder, dtype=dtype, use_safetensors=True, **shared, **SAFELY
         )
 
 
@@ -134,7 +134,7 @@ def reference_for(
 def load_weights(folder: Path, base_folder: Path, config: Config) -> Policy:
     """Does what `load_policy` does, for weights that have no record yet."""
     if config["tuning"]["kind"] == "full":
-        return load_model(folder, **_sharing(config))
+        return load_model(folder, torch.float32, **_sharing(config))
     return _load_adapter(load_base(base_folder, config), folder, is_trainable=True)
 
 

@@ -62,7 +62,7 @@ async def publish(record: Record, request: JsonObject, lag: float = _LAG) -> Jso
 
 
 async def require_servers(
-    record: Record, request: JsonObject, prompts: Sequence[JsonObject]
+    record: Record, request: JsonObject, prompts: Sequence[JsonObject] = ()
 ) -> list[JsonObject]:
     """Returns those of a night's servers that cannot be used. Raises if none ever can.
 
