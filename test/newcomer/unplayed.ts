@@ -134,6 +134,7 @@ export const UNPLAYED: readonly Unplayed[] = [
     commands: [
       'temporal-conductor train ',
       'OMP_NUM_THREADS=1 temporal-conductor-trainer ',
+      'VLLM_SERVER_DEV_MODE=1 temporal-conductor-trainer ',
       'temporal-conductor-trainer ',
     ],
   },

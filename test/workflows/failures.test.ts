@@ -215,7 +215,7 @@ describe('when the Conductor fails', () => {
     const result = await stage.solve({ question: 'Why is there none?' });
     expect(result).toMatchObject({ status: 'failed', error: { type: 'Solve.NoAnswer' } });
     expect(result.error?.message).toMatch(
-      /plan: the Conductor .*the prompt is too long.*; step 1: worker a .*declined/,
+      /plan: the Conductor .*the prompt is too long.*\. step 1: worker a .*declined/,
     );
   });
 });
