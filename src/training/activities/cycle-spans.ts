@@ -4,7 +4,7 @@ import { startInRun, whileInSpan } from '../../activities';
 import { CONDUCTOR_ID } from '../../protocol/names';
 import { ATTRIBUTES, OPERATIONS, vendorOf } from '../../telemetry/names';
 import type { SpanStart } from '../../telemetry/spans';
-import type { askPolicy, PolicyQuestion, ServedPolicy } from '../policy/client';
+import { askPolicy } from '../policy/client';
 import type { Span } from '../summarize-cycle';
 
 /** What places a span in the trace of its cycle. */
@@ -28,14 +28,10 @@ export function whileSampling<Sampled>(
   return whileInSpan(runOf(traceparent), start, sample);
 }
 
-type Answered = Awaited<ReturnType<typeof askPolicy>>;
-
-/** Asks a policy for samples within a span, below the active one. */
-export function whileAskingPolicy(
-  { model, baseUrl }: ServedPolicy,
-  { n, seed, temperature, maxTokens }: PolicyQuestion,
-  ask: () => Promise<Answered>,
-): Promise<Answered> {
+/** Does what `askPolicy` does, within a span below the active one. */
+export const askPolicyInSpan: typeof askPolicy = (policy, question, signal) => {
+  const { model, baseUrl } = policy;
+  const { n, seed, temperature, maxTokens } = question;
   const start = startOf(`${OPERATIONS.chat} ${model}`, {
     [ATTRIBUTES.operation]: OPERATIONS.chat,
     [ATTRIBUTES.provider]: vendorOf('policy', baseUrl),
@@ -45,6 +41,7 @@ export function whileAskingPolicy(
     [ATTRIBUTES.temperature]: temperature,
     ...(seed !== undefined && { [ATTRIBUTES.seed]: seed }),
   });
+  const ask = () => askPolicy(policy, question, signal);
   return whileInSpan(runOf(undefined), { ...start, isRequest: true }, ask, {
     endOf: ({ promptTokenIds, samples }) => ({
       attributes: {
@@ -53,7 +50,7 @@ export function whileAskingPolicy(
       },
     }),
   });
-}
+};
 
 /** When a cycle, and what the trainer did in it, was under way. */
 export interface CycleHours extends OfCycle {

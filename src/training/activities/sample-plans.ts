@@ -19,7 +19,7 @@ import { requireOwnWeights, withOneOf } from '../policy/one-of-servers';
 import { type CheckpointManifest, readCheckpointManifest } from '../policy/serving';
 import type { SampledPlan } from '../records';
 import { type KeptSample, type KeptSamples, readSamples } from './batch';
-import { whileAskingPolicy, whileSampling } from './cycle-spans';
+import { askPolicyInSpan, whileSampling } from './cycle-spans';
 import { keepQuestion, type QuestionSets } from '../../evaluation/activities';
 import type { AskedQuestion } from '../../evaluation/definitions';
 import { groupBy } from '../../statistics/tally';
@@ -103,7 +103,7 @@ async function sampleOnce(
   const sampleAt = async (baseUrl: string, signal: AbortSignal): Promise<readonly KeptSample[]> => {
     if (policy.sleepDuringUpdate === true) await new PolicyClient(baseUrl).wake(signal);
     const asked = { ...manifest, maxPromptTokens, baseUrl };
-    const samples = await samplePrompts({ ...task, policy: asked }, signal);
+    const samples = await samplePrompts({ ...task, policy: asked }, signal, askPolicyInSpan);
     // Afterwards, since sampling may have had the server load the checkpoint. A canary judges by all its replies.
     if (purpose !== 'canary') await requireOwnWeights(baseUrl, manifest, signal);
     return samples;
@@ -172,17 +172,19 @@ interface SamplingTask extends Pick<PolicyQuestion, 'temperature' | 'maxTokens'>
 
 const SEEDS = 2 ** 31;
 
-/** Samples one reply per prompt, in their order. Equal prompts, as in a first round, go out as one request. */
+/**
+ * Samples one reply per prompt, in their order. Equal prompts, as in a first round, go out as one request.
+ * @param ask sends one request
+ */
 export async function samplePrompts(
   { policy, prompts, seed, ...sampling }: SamplingTask,
   signal: AbortSignal,
+  ask = askPolicy,
 ): Promise<readonly KeptSample[]> {
   const replies = new Map<number, KeptSample>();
   await eachInParallel(requestsFor(prompts, seed), async ({ places, ...drawn }) => {
     const question = { ...drawn, n: places.length, ...sampling };
-    const { promptTokenIds, samples } = await whileAskingPolicy(policy, question, () =>
-      askPolicy(policy, question, signal),
-    );
+    const { promptTokenIds, samples } = await ask(policy, question, signal);
     for (const [at, place] of places.entries()) {
       const sample = samples[at];
       if (sample !== undefined) replies.set(place, { ...sample, promptTokenIds });
