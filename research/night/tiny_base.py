@@ -11,7 +11,8 @@ from pathlib import Path
 import torch
 from transformers import AutoModelForCausalLM
 
-from conductor_trainer.model import END_OF_TURN, build_tiny, load_tokenizer
+from conductor_trainer.model import load_tokenizer
+from conductor_trainer.tiny_model import END_OF_TURN, build_tiny
 
 STEPS, BATCH, RATE = 300, 32, 6e-3
 IGNORED = -100

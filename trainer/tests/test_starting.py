@@ -17,7 +17,9 @@ RESTARTING = ["restarting_server", "--port", "0", "--", "{model}", "{folder}", "
 def run(program: list[str], *flags: str) -> str:
     name, *options = program
     command = [sys.executable, *flags, "-m", f"conductor_trainer.{name}", *options]
-    ran = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    ran = subprocess.run(
+        command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=100
+    )
     assert ran.returncode == 1
     return ran.stderr
 
@@ -27,6 +29,10 @@ def run(program: list[str], *flags: str) -> str:
     [
         (["policy_server", "--port", "0"], "torch"),
         (WORKER, "temporalio"),
+        (
+            ["train.join", "--rendezvous", "localhost:1", "--nodes", "2", "--node-rank", "1"],
+            "torch",
+        ),
         (RESTARTING, "h11"),
     ],
 )

@@ -126,9 +126,7 @@ def run_agent(board: Board, together: Nodes, logs: Path) -> None:
         log_line_prefix_template="[rank ${rank}] ",
     )
     command = ["-m", "conductor_trainer.train.rank", order["file"]]
-    # The fork server does not hand its path on.
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-    with _lifeline():
+    with _lifeline(), _path_handed_on():
         try:
             launch_agent(config, sys.executable, command)
         except ChildFailedError as failed:
@@ -147,6 +145,19 @@ def _lifeline() -> Iterator[None]:
         os.close(writing)
         os.dup2(before, 0)
         os.close(before)
+
+
+@contextmanager
+def _path_handed_on() -> Iterator[None]:
+    """Has children find what this process finds: the fork server has not handed its path on."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    try:
+        yield
+    finally:
+        del os.environ["PYTHONPATH"]
+        if before is not None:
+            os.environ["PYTHONPATH"] = before
 
 
 @contextmanager

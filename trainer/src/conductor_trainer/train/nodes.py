@@ -1,15 +1,19 @@
 """Machines that train together, from the variables of torchrun, SLURM and Kubernetes' Indexed Jobs.
 
-Loads no torch, for the worker. Its options set torchrun's variables, which steps then inherit.
+Loads no package, as programs must at first. The options set torchrun's variables, which steps then
+inherit.
 """
 
 import argparse
 import os
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from conductor_trainer.contract import Config
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.starting import CannotStart
+
+if TYPE_CHECKING:
+    from conductor_trainer.contract import Config
 
 _RENDEZVOUS = "PET_RDZV_ENDPOINT"
 _COUNT = ("PET_NNODES", "SLURM_NNODES")
@@ -81,7 +85,7 @@ def nodes() -> Nodes:
     return found
 
 
-def processes_here(config: Config) -> int:
+def processes_here(config: "Config") -> int:
     """Returns the processes of a step on each node. Raises `BadRequest`."""
     processes, count = config["processes"], nodes().count
     if processes == 1 or processes % count == 0:
