@@ -173,7 +173,9 @@ def second_node(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     rendezvous = f"127.0.0.1:{free_port()}"
     command = [sys.executable, "-m", "conductor_trainer", "rank", "--rendezvous", rendezvous]
     command += ["--nodes", "2", "--node-rank", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+    # Its ranks, too, find the functions of these tests.
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as program:
         assert program.stdout is not None
         assert json.loads(program.stdout.readline()) == {"rendezvous": rendezvous}
         for name, value in (("RDZV_ENDPOINT", rendezvous), ("NNODES", "2"), ("NODE_RANK", "0")):
