@@ -11,6 +11,7 @@ import random
 import resource
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import torch
 from transformers import AutoModelForCausalLM, Qwen2Config
 from transformers.utils import logging
 
+from conductor_trainer.checkpoint import require_record
 from conductor_trainer.contract import Config
 from conductor_trainer.options import add_device_option, require_device
 from conductor_trainer.score import score
@@ -82,7 +84,9 @@ def measure(folder: Path, qwen: Qwen2Config, config: Config) -> None:
     print(f"estimated {in_parts(needed_by_process(shape, config))}", flush=True)
     base = {"kind": "folder", "path": str(model)}
     init(root, {"trainRun": RUN, "base": base, "config": config}, None)
-    batch = write_batch(root, 1, "base", config, random_rows(qwen.vocab_size, config))
+    chat = require_record(root, checkpoint("base")).chat
+    drawn = [each for each in range(qwen.vocab_size) if chat is None or each not in chat.ends]
+    batch = write_batch(root, 1, "base", config, random_rows(drawn, config))
     at: dict[str, float] = {}
 
     def report(phase: str) -> None:
@@ -124,12 +128,12 @@ def forget_the_peak(device: str) -> None:
         torch.cuda.reset_peak_memory_stats()
 
 
-def random_rows(vocabulary: int, config: Config) -> list[dict[str, Any]]:
+def random_rows(vocabulary: Sequence[int], config: Config) -> list[dict[str, Any]]:
     """Returns rollouts of the maximum length, as if a uniform policy had sampled them."""
     chance = random.Random(config["seed"])
 
     def tokens(count: int) -> list[int]:
-        return chance.choices(range(vocabulary), k=count)
+        return chance.choices(vocabulary, k=count)
 
     reply = config["maxCompletionTokens"]
     return [
@@ -140,7 +144,7 @@ def random_rows(vocabulary: int, config: Config) -> list[dict[str, Any]]:
             "policy": f"{RUN}/base",
             "promptTokenIds": tokens(config["maxPromptTokens"]),
             "completionTokenIds": tokens(reply),
-            "sampledLogprobs": [-math.log(vocabulary)] * reply,
+            "sampledLogprobs": [-math.log(len(vocabulary))] * reply,
             "reward": float(place % 2),
             "finishReason": "length",
         }
