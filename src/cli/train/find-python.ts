@@ -23,7 +23,7 @@ export interface TrainerPrograms {
 }
 
 interface ProgramStart {
-  /** What is said once the program is ready. */
+  /** Line to print once the program is ready. */
   readonly line: string;
   readonly env?: NodeJS.ProcessEnv;
   /** Command that the program runs itself, and ends with. */
