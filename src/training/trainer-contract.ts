@@ -151,7 +151,7 @@ export const checkpointSchema = z.strictObject({
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
-/** What prompts need to know of a model beside its chat template, which a policy server has. */
+/** Facts about a model that prompts need beside its chat template, which a policy server has. */
 export const chatSchema = z.strictObject({
   /** Texts that its tokenizer reads as single control tokens, such as those that begin or end a turn. */
   markers: z.array(z.string().min(2).max(256)).max(4096).readonly(),

@@ -81,7 +81,7 @@ export async function whileInSpan<Result>(
   }
 }
 
-/** What a span says of how its work ended. */
+/** Facts that a span tells when its work ends. */
 interface SpanEnding<Result> {
   readonly endOf?: (result: Result) => SpanEnd;
   /** Type of an error that has none. */

@@ -7,7 +7,7 @@ import type { SpanStart } from '../../telemetry/spans';
 import { askPolicy } from '../policy/client';
 import type { Span } from '../summarize-cycle';
 
-/** What places a span in the trace of its cycle. */
+/** Place of a span in the trace of its cycle. */
 export interface OfCycle {
   readonly cycle: number;
   /** Absent: a trace of the workflow's own. */
