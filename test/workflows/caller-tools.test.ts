@@ -182,14 +182,12 @@ test('only the last step may be given the functions; a run that is started again
   const plan = [step('b', 'Think.'), step('a', 'Find it.', [0])];
   play([{ text: '', calls: [run('ls')] }, 'Done.', 'Without.'], plan);
   await stage.whileWorking(async () => {
-    const { id, result } = await stage.client.start(
-      { question, tools, toolSteps: 'last', live: true },
-      'last',
-    );
+    const request = { question, tools, toolSteps: 'last', live: true } as const;
+    const { id, result } = await stage.client.start(request, 'last-step');
     await stage.client.submit(resultsOf(await waitingOf(id), 'a.ts'));
     await result();
     expect(offered).toEqual([undefined]);
-    const again = await stage.client.retry(id, { from: 1 }, 'last-again');
+    const again = await stage.client.retry(id, { from: 1 }, 'last-step-again');
     expect(await again.result()).toMatchObject({ answer: 'Without.' });
     expect(seen.at(-1)?.tools).toBeUndefined();
   });

@@ -26,12 +26,13 @@ export function queueListed({ server, config }: Session): string | undefined {
   return server.embedded ? undefined : config.temporal.taskQueue;
 }
 
-/** Finds a run by its whole id, a unique prefix, or `last`. @throws UsageError if none or several match */
+/** Finds a run by its whole id, a unique prefix, or `last`, which no id can hide. @throws UsageError if none or several match */
 export async function findRun(session: Session, given: string): Promise<string> {
   const { temporal, server } = session;
-  if ((await describeRun(temporal, given)) !== null) return given;
+  const isLast = given === 'last';
+  if (!isLast && (await describeRun(temporal, given)) !== null) return given;
   const known = await startedRuns(server);
-  const ids = given === 'last' ? await findLast(session, known) : await findByPrefix(temporal, given, known);
+  const ids = isLast ? await findLast(session, known) : await findByPrefix(temporal, given, known);
   const [found] = ids;
   if (found === undefined) throw unknownRun(given, session);
   if (ids.length > 1) {
