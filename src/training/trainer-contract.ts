@@ -101,8 +101,10 @@ export const trainerConfigSchema = z.strictObject({
   rollouts: count,
   groupSize: z.int().min(2),
   microBatch: count,
-  /** Processes that make an update together, each on its own GPU; the model is sharded among them. */
+  /** Processes that make an update together, each on its own GPU. */
   processes: count,
+  /** Copies of the model, and the processes that share each; absent: all share one. */
+  parallelism: z.strictObject({ dpReplicateSize: count, dpShardSize: count }).optional(),
   offload: z.boolean(),
   /** Passes over the batch. */
   iterations: count,

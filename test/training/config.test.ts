@@ -215,6 +215,27 @@ describe('what cannot be trained is refused:', () => {
       { trainer: { offload: true, tuning: { kind: 'lora' } } },
       'training.trainer.offload is true: expected "tuning: { kind: full }" as well',
     ],
+    [
+      'sizes that do not make up the processes',
+      { trainer: { processes: 4, parallelism: { dpReplicateSize: 2 } } },
+      'expected sizes whose product is "processes", which is 4',
+    ],
+    [
+      'an adapter of a model that is shared and copied',
+      {
+        trainer: {
+          processes: 4,
+          parallelism: { dpReplicateSize: 2, dpShardSize: 2 },
+          tuning: { kind: 'lora' },
+        },
+      },
+      'training.trainer.parallelism is {"dpReplicateSize":2,"dpShardSize":2}: expected 1 for one of them',
+    ],
+    [
+      'layers computed by several processes',
+      { trainer: { processes: 2, parallelism: { tpSize: 2 } } },
+      'training.trainer.parallelism.tpSize is 2: accelerate has no tensor parallelism on CPUs',
+    ],
     ['fewer draws than questions', { maxDraws: 3 }, 'training.maxDraws is 3: expected at least as many'],
     ['right answers that earn nothing', { reward: { correct: 0.5 } }, 'training.reward.correct is 0.5'],
     ['ordinals of changing workers', { pool: { adaptive: true } }, 'training.policy.describe'],

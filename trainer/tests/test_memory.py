@@ -27,6 +27,7 @@ from conductor_trainer.train.memory import (
     shape_of,
 )
 from conductor_trainer.train.record import Made
+from phases import ignore
 from policies import QWEN3_8B, QWEN_7B
 from tiny_run import (
     FULL,
@@ -201,11 +202,11 @@ def test_processes_hold_what_is_reckoned_for_each(tmp_path: Path, tuning: Any) -
 
 
 @pytest.mark.parametrize("tuning", [FULL, {**LORA, "rank": 32}])
-@pytest.mark.parametrize("micro", [2, 4])
+@pytest.mark.parametrize(("processes", "micro"), [(1, 2), (1, 4), (2, 4)])
 def test_the_allocator_gives_out_what_is_reckoned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tuning: Any, micro: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tuning: Any, processes: int, micro: int
 ) -> None:
-    wide = dict(hidden=256, layers=4, heads=4, keyValueHeads=2, feedForward=1024)
+    wide = dict(hidden=256, layers=8, heads=4, keyValueHeads=2, feedForward=1024)
     monkeypatch.setattr(tiny_run, "TINY", {**TINY, **wide})
     # In the second step, moments and gradients are beside the activations.
     config = config_of(tuning=tuning, microBatch=micro)
@@ -215,12 +216,19 @@ def test_the_allocator_gives_out_what_is_reckoned(
     for name in ("Prompt", "Completion"):
         longest = max(len(row[f"{name.lower()}TokenIds"]) for row in rows)
         config = {**config, f"max{name}Tokens": longest}
+    config = {**config, "processes": processes}
     batch = write_batch(root, 1, "warm", config, rows)
     request = update_request(1, "warm", config)
     made = Made(root, tmp_path, "update", "000001", request, f"{RUN}/base/model", 2)
-    _, told = measured_update.learn_and_tell_the_peak(made, batch, lambda _: None)
-    reckoned = needed_by_process(shape_of(root / made.base, config), config)
-    assert sum(reckoned.values()) == pytest.approx(told["peak"], rel=0.15)
+    work, given = measured_update.learn_and_tell_the_peak, (made, batch)
+    if processes == 1:
+        each = [work(*given, ignore)[1]]
+    else:
+        (shared := tmp_path / "shared").mkdir()
+        each = launch(work, given, processes, ignore, shared)
+    reckoned = sum(needed_by_process(shape_of(root / made.base, config), config).values())
+    print("PEAKS", tuning, processes, micro, [reckoned / told["peak"] for told in each])
+    assert [reckoned / told["peak"] for told in each] == pytest.approx([1] * processes, abs=0.15)
 
 
 def test_a_tiny_model_fits_a_cpu_and_a_large_one_is_refused_before_it_is_loaded(

@@ -44,6 +44,20 @@ const imitationSchema = z.strictObject({
 });
 export type ImitationSettings = z.output<typeof imitationSchema>;
 
+/** Copies of the model, and the processes that share each; named as in accelerate's `ParallelismConfig`. */
+const parallelismSchema = z.strictObject({
+  dpReplicateSize: count.default(1),
+  dpShardSize: count.default(1),
+  tpSize: refused(
+    'accelerate has no tensor parallelism on CPUs, where it was to be proved: remove it, and raise dpShardSize',
+  ),
+  cpSize: refused("TRL's GRPO has none: remove it, and lower microBatch"),
+});
+
+function refused(error: string) {
+  return z.never({ error }).exactOptional();
+}
+
 /** The defaults are the paper's (appendix A.1 and its configurations). */
 const trainerSchema = z
   .strictObject({
@@ -55,6 +69,7 @@ const trainerSchema = z
     optimizer: contract.optimizerSchema.prefault({}),
     microBatch: count.default(4),
     processes: count.max(64).default(1),
+    parallelism: parallelismSchema.exactOptional(),
     offload: z.boolean().default(false),
     iterations: count.default(1),
     minibatches: count.default(1),
@@ -62,6 +77,18 @@ const trainerSchema = z
   .refine(({ offload, tuning }) => !offload || tuning.kind === 'full', {
     path: ['offload'],
     error: 'expected "tuning: { kind: full }" as well: an adapter has little to keep in host memory',
+  })
+  .superRefine(({ parallelism, processes, tuning }, context) => {
+    if (parallelism === undefined) return;
+    const refuse = (message: string) => context.addIssue({ code: 'custom', path: ['parallelism'], message });
+    const { dpReplicateSize, dpShardSize } = parallelism;
+    if (dpReplicateSize * dpShardSize !== processes) {
+      refuse(`expected sizes whose product is "processes", which is ${processes}`);
+    } else if (tuning.kind === 'lora' && Math.min(dpReplicateSize, dpShardSize) > 1) {
+      refuse(
+        'expected 1 for one of them, or "tuning: { kind: full }": PEFT adapts no copies that are shared',
+      );
+    }
   });
 
 const artifactsSchema = path.refine((url) => !/^\w+:/.test(url) || readStoreUrl(url)?.kind === 's3', {

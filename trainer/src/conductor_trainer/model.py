@@ -144,11 +144,19 @@ def load_base(folder: Path, config: Config) -> PreTrainedModel:
     return load_model(folder, torch.bfloat16 if is_half else torch.float32, **_sharing(config))
 
 
+def shards_of(config: Config) -> int:
+    """Returns the number of processes that share one copy of the model; all of them by default."""
+    sizes: JsonObject = config.get("parallelism", {})
+    return sizes.get("dpShardSize", config["processes"])
+
+
 def _sharing(config: Config) -> dict[str, DistributedConfig]:
     if not dist.is_initialized():
         return {}
+    shards = shards_of(config)
     shared = DistributedConfig(
-        fsdp_size=dist.get_world_size(),
+        fsdp_size=shards,
+        dp_replicate_size=dist.get_world_size() // shards,
         fsdp_cpu_offload=config["offload"],
         fsdp_mixed_precision=config["precision"] == "bfloat16",
     )

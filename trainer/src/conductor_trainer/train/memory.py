@@ -15,7 +15,7 @@ from trl.kernels.chunked_logprob import TOKEN_CHUNK_SIZE
 
 from conductor_trainer.contract import Config
 from conductor_trainer.errors import ModelInvalid, OutOfMemory
-from conductor_trainer.model import add_adapter
+from conductor_trainer.model import add_adapter, shards_of
 from conductor_trainer.train.moments import BYTES_AT_ONCE
 from conductor_trainer.train.nodes import processes_here
 from conductor_trainer.weights import SAFELY
@@ -140,14 +140,18 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
     width = _HALF if is_half else _FLOAT
     is_shared = config["processes"] > 1
     is_offloaded = is_full and is_shared and config["offload"]
-    # Processes share the model; each has a whole adapter.
-    share = -(-shape.weights // config["processes"])
+    # Processes share a copy of the model; each has a whole adapter.
+    share = -(-shape.weights // shards_of(config))
     learned = share if is_full else shape.learned
     resting = {
         "weights": _FLOAT * learned + (0 if is_full else width * share),
         "optimizer": _MOMENTS * learned,
     }
     held = {} if is_offloaded else resting
+    if config["device"] == "cpu":
+        # A share on the CPU is a part of the file, all of which stays mapped.
+        rest = shape.weights - share
+        held = {**held, "mapped weights of other processes": (_FLOAT if is_full else width) * rest}
     copies = _HALF * shape.weights if is_full and is_half else 0
     if is_shared:
         # The layers that FSDP has gathered at one time, with their gradients if they learn.
@@ -207,6 +211,7 @@ def needed_to_score(shape: Shape, config: Config) -> Bytes:
 def needed_by_host(shape: Shape, config: Config) -> Bytes:
     """Returns the host memory that all processes of a step on GPUs use together."""
     is_full, processes = config["tuning"]["kind"] == "full", processes_here(config)
+    copies = max(1, processes // shards_of(config))
     is_offloaded = is_full and config["processes"] > 1 and config["offload"]
     base = (_HALF if config["precision"] == "bfloat16" else _FLOAT) * shape.weights
     outside = shape.weights - shape.layers * shape.layer
@@ -215,11 +220,13 @@ def needed_by_host(shape: Shape, config: Config) -> Bytes:
     return {
         # Whole weights are put together to be saved; an adapter's base is loaded to be probed.
         "loading and saving the model": _FLOAT * shape.learned + (0 if is_full else base),
-        "weights, gradients and optimizer": is_offloaded * (2 * _FLOAT + _MOMENTS) * shape.weights,
+        "weights, gradients and optimizer": (
+            is_offloaded * copies * (2 * _FLOAT + _MOMENTS) * shape.weights
+        ),
         # A part of the moments, which may end with a large one, as tensors and as bytes.
         "saving the optimizer": 2 * min(_MOMENTS * shape.learned, BYTES_AT_ONCE + _FLOAT * outside),
         "the reference policy of beta": _reference(
-            config, shape.learned * (1 if is_offloaded else references)
+            config, shape.learned * (copies if is_offloaded else references)
         ),
     }
 
