@@ -80,7 +80,9 @@ const trainerSchema = z
   })
   .superRefine(({ parallelism, processes, tuning }, context) => {
     if (parallelism === undefined) return;
-    const refuse = (message: string) => context.addIssue({ code: 'custom', path: ['parallelism'], message });
+    const refuse = (message: string): void => {
+      context.addIssue({ code: 'custom', path: ['parallelism'], message });
+    };
     const { dpReplicateSize, dpShardSize } = parallelism;
     if (dpReplicateSize * dpShardSize !== processes) {
       refuse(`expected sizes whose product is "processes", which is ${processes}`);
