@@ -227,7 +227,6 @@ def test_the_allocator_gives_out_what_is_reckoned(
         (shared := tmp_path / "shared").mkdir()
         each = launch(work, given, processes, ignore, shared)
     reckoned = sum(needed_by_process(shape_of(root / made.base, config), config).values())
-    print("PEAKS", tuning, processes, micro, [reckoned / told["peak"] for told in each])
     assert [reckoned / told["peak"] for told in each] == pytest.approx([1] * processes, abs=0.15)
 
 
