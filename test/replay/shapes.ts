@@ -167,6 +167,27 @@ const USES_TOOLS: Shape = {
   },
 };
 
+/** A person changes the arguments of two calls by another client than ours, and of one so that they do not fit. */
+const CHANGES_ARGUMENTS: Shape = {
+  ...USES_TOOLS,
+  prepare: (stage) => {
+    stage.plan([step('a', 'Order some.'), step('b', 'Say it.', [0])]);
+    const calls = ['tea', 'coffee'].map((item) => ({ name: 'shelf__order', input: { item } }));
+    stage.providers.script('a', [{ text: '', calls }]);
+  },
+  meanwhile: async ({ client, temporal }, { id }) => {
+    const asked = await until(
+      async () => waitingCalls(await client.trace(id)),
+      ({ length }) => length === 2,
+    );
+    const run = temporal.client.workflow.getHandle(id);
+    for (const [index, item] of ['a pot', 7].entries()) {
+      const decision = { call: asked[index]?.id, approve: true, arguments: { item } };
+      await run.executeUpdate(DECIDE_CALL_UPDATE, { args: [decision] });
+    }
+  },
+};
+
 /** Returns the question of a shape: the same text, and so the same length, each time. */
 export function questionOf(name: string): string {
   return `How does a run go that is ${name}?`;
@@ -177,6 +198,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   structured: STRUCTURED,
   'asks-its-caller': ASKS_CALLER,
   'uses-tools': USES_TOOLS,
+  'changes-arguments': CHANGES_ARGUMENTS,
   'structured-review': { ...STRUCTURED, child: '-review' },
   'cut-short': {
     request: { limits: { depth: 1 }, maxAnswerTokens: 20 },
