@@ -57,7 +57,11 @@ export async function checkServers(config: TrainableConfig, untrusted: readonly 
 function adviceOnCallers({ workers }: TrainableConfig): Looked[] {
   const callers = workers.flatMap((card) => ('tools' in card && card.tools !== undefined ? [card.id] : []));
   if (callers.length === 0) return [];
-  return [note(`may be called by ${callers.join(', ')}: "temporal-conductor pool check" asks their models for a call`)];
+  return [
+    note(
+      `may be called by ${callers.join(', ')}: "temporal-conductor pool check" asks their models for a call`,
+    ),
+  ];
 }
 
 function serversOf({ tools }: TrainableConfig): string[] {
