@@ -225,7 +225,17 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   'asks-its-caller': ASKS_CALLER,
   'asks-workflows': ASKS_WORKFLOWS,
   'asks-its-caller-apart': ASKS_CALLER,
-  'asks-workflows-apart': ASKS_WORKFLOWS,
+  'asks-workflows-apart': {
+    ...ASKS_WORKFLOWS,
+    meanwhile: async ({ temporal }, { id }) => {
+      const { workflow } = temporal.client;
+      const [child] = await until(
+        async () => (await workflow.getHandle(id).describe()).raw.pendingChildren ?? [],
+        ({ length }) => length === 1,
+      );
+      await workflow.getHandle(child?.workflowId ?? '').terminate();
+    },
+  },
   'uses-tools': USES_TOOLS,
   'changes-arguments': CHANGES_ARGUMENTS,
   'structured-review': { ...STRUCTURED, child: '-review' },

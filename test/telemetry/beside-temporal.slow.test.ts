@@ -70,18 +70,21 @@ test.each(['histories', 'nights/histories', 'evaluations/histories'])(
   },
 );
 
-test.each(FROM_THEIR_NUMBERS)('%s, of an earlier release, does not survive that they are mounted', async (file) => {
-  await expect(replay('histories', file)).rejects.toThrow(/ id of scheduled event .* does not match/);
-});
+test.each(FROM_THEIR_NUMBERS)(
+  '%s, of an earlier release, does not survive that they are mounted',
+  async (file) => {
+    await expect(replay('histories', file)).rejects.toThrow(/ id of scheduled event .* does not match/);
+  },
+);
 
 test('a run that began with them goes on without them, with the ids of its caller’s calls', async () => {
-  const { request, prepare, meanwhile } = SHAPES['asks-its-caller-apart'] ?? {};
-  prepare?.(stage);
+  const shape = SHAPES['asks-its-caller-apart'];
+  shape?.prepare(stage);
   const plugins = [interceptors(), stage.plugin()];
   const id = await stage.whileWorking(
     async () => {
-      const run = await stage.client.start({ ...request, question: 'Where?' });
-      await meanwhile?.(stage, run, () => undefined);
+      const run = await stage.client.start({ ...shape?.request, question: 'Where?' });
+      await shape?.meanwhile?.(stage, run, () => undefined);
       expect((await run.result()).status).toBe('completed');
       return run.id;
     },

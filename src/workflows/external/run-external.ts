@@ -21,9 +21,9 @@ export interface ExternalOptions {
 }
 
 /** Runs an activity or workflow of the user's, and returns what it returns. @throws ActivityFailure, ChildWorkflowFailure */
-export function runExternal<Request>(
+export function runExternal(
   { kind, type, taskQueue }: External,
-  request: Request,
+  request: object,
   { timeoutMs, attempts, summary }: ExternalOptions,
 ): Promise<unknown> | undefined {
   if (kind === 'workflow') {
@@ -38,7 +38,7 @@ export function runExternal<Request>(
       staticSummary: summary,
     });
   }
-  const activities = proxyActivities<Record<string, (request: Request) => Promise<unknown>>>({
+  const activities = proxyActivities<Record<string, (request: object) => Promise<unknown>>>({
     taskQueue,
     scheduleToCloseTimeout: timeoutMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
