@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, encodeTimeoutType } from '@temporalio/common';
 import { estimatePlan } from '../budget/estimate-plan';
 import type { Plan } from '../plan/plan';
 import { inNormalForm } from '../plan/validate';
@@ -191,12 +191,16 @@ export class TraceReader implements KnownRun {
       this.fail({ ...end, failure: { message: 'cancelled', canceledFailureInfo: { details } } }, event),
     childWorkflowExecutionCompletedEventAttributes: (end, event) => this.succeed(end, event),
     childWorkflowExecutionFailedEventAttributes: (end, event) => this.fail(end, event),
+    // The SDK makes these failures of an event that has none, and the run sees them.
     childWorkflowExecutionTerminatedEventAttributes: (end, event) =>
-      this.fail({ ...end, failure: { message: 'the child was terminated' } }, event),
+      this.fail({ ...end, failure: { message: 'Terminated', terminatedFailureInfo: {} } }, event),
     childWorkflowExecutionCanceledEventAttributes: (end, event) =>
-      this.fail({ ...end, failure: { message: 'the child was cancelled' } }, event),
+      this.fail({ ...end, failure: { canceledFailureInfo: {} } }, event),
     childWorkflowExecutionTimedOutEventAttributes: (end, event) =>
-      this.fail({ ...end, failure: { message: 'the child exceeded its time-out' } }, event),
+      this.fail(
+        { ...end, failure: { timeoutFailureInfo: { timeoutType: encodeTimeoutType('START_TO_CLOSE') } } },
+        event,
+      ),
     workflowExecutionCompletedEventAttributes: async ({ result }) => {
       this.adopt(await this.decoder.first(result));
     },
