@@ -148,10 +148,6 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
         "optimizer": _MOMENTS * learned,
     }
     held = {} if is_offloaded else resting
-    if config["device"] == "cpu":
-        # A share on the CPU is a part of the file, all of which stays mapped.
-        rest = shape.weights - share
-        held = {**held, "mapped weights of other processes": (_FLOAT if is_full else width) * rest}
     copies = _HALF * shape.weights if is_full and is_half else 0
     if is_shared:
         # The layers that FSDP has gathered at one time, with their gradients if they learn.
