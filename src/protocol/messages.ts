@@ -81,6 +81,10 @@ export function findLimitsProblem(change: unknown): string | null {
   return findFaultOfChange(SET_LIMITS_UPDATE, change, LIMIT_RULES);
 }
 
+export function findHintProblem(hint: string): string | null {
+  return HINT.isMet(hint) ? null : `the hint has ${utf8Bytes(hint)} bytes: it must be ${HINT.expected}`;
+}
+
 export function findRejectionProblem(rejection: unknown): string | null {
   return findFault(REJECT_PLAN_UPDATE, rejection, { reason: HINT });
 }
