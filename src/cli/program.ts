@@ -130,7 +130,7 @@ export function buildProgram(): Command {
     .option('--calls <number>', 'requests to models', read.calls)
     .option('--tokens <number>', 'input and output; none: no limit', read.tokens)
     .option('--wall-clock <duration>', 'from the start of the run, e.g. 30m', read.duration)
-    .option('--steps <number>', 'most steps of one plan', read.count)
+    .option('--steps <number>', 'most steps of one plan', read.steps)
     .action(run(steering, 'changeLimits'));
 
   const rejection = new Option(
