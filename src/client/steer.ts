@@ -99,8 +99,7 @@ export async function requireUnended(client: Client, id: string, cause?: unknown
   const status = run === null ? 'running' : statusOf(run);
   if (status === 'running') return;
   const remedy = `"temporal-conductor retry ${id} --from STEP" goes on from a step as a new run`;
-  throw new RefusedError(
-    `run ${id} has ended already: ${status}; nothing of it can be changed. ${remedy}`,
-    { cause },
-  );
+  throw new RefusedError(`run ${id} has ended already: ${status}; nothing of it can be changed. ${remedy}`, {
+    cause,
+  });
 }

@@ -99,10 +99,18 @@ export async function printRuns(
   return withSession(await loadSettings(options), options, { role: 'look', used: true }, async (session) => {
     const { conductor, server } = session;
     const known = await startedRuns(server);
-    const found = await conductor.list({ ended: limit, state, where, taskQueue: queueListed(session), known });
+    const found = await conductor.list({
+      ended: limit,
+      state,
+      where,
+      taskQueue: queueListed(session),
+      known,
+    });
     if (json === true) await print(toJson(found));
     else if (found.runs.length === 0)
-      say(`No ${state === undefined ? 'runs' : `${state} runs`} in namespace ${server.namespace} at ${server.address}.`);
+      say(
+        `No ${state === undefined ? 'runs' : `${state} runs`} in namespace ${server.namespace} at ${server.address}.`,
+      );
     else {
       const look = { paint: paintFor(process.stdout), columns: columnsOf(process.stdout), now: Date.now() };
       await print(renderList(found, look), { painted: true });

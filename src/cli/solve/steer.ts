@@ -1,6 +1,11 @@
 import { type ConductorClient, isPolled } from '../../client';
 import { UsageError } from '../../errors';
-import { findHintProblem, findRejectionProblem, type HeldLimits, type LimitsChange } from '../../protocol/messages';
+import {
+  findHintProblem,
+  findRejectionProblem,
+  type HeldLimits,
+  type LimitsChange,
+} from '../../protocol/messages';
 import { counted, describeMs, describeUsd } from '../../trace/describe';
 import { waitingCalls } from '../../trace/waiting-calls';
 import { readArguments, readPlan } from '../kit/view/questions';
