@@ -7,6 +7,7 @@ import { UsageError } from '../errors';
 import { readVersion } from '../runtime/version';
 import type { LogForm } from './kit/log-form';
 import { HARMLESS_OUTPUT, sayAs } from './kit/terminal';
+import { RUN_STATES } from '../trace/run-filter';
 
 const EXIT_CODES = `
 An <id> may be a prefix of one that no other run has, or "last": the run that was started last.
@@ -91,6 +92,12 @@ export function buildProgram(): Command {
 
   add('list', 'show the runs that have not ended, and the last ones that have')
     .option('--limit <number>', 'how many of those that have ended', read.whole, 10)
+    .addOption(
+      new Option(
+        '--state <state>',
+        'only those that wait for you, run, failed, are done or were cancelled',
+      ).choices(RUN_STATES),
+    )
     .option(
       '--where <what=value...>',
       'only those of a tenant, key or model, e.g. tenant=acme (needs temporal.searchAttributes)',
@@ -123,7 +130,7 @@ export function buildProgram(): Command {
     .option('--calls <number>', 'requests to models', read.calls)
     .option('--tokens <number>', 'input and output; none: no limit', read.tokens)
     .option('--wall-clock <duration>', 'from the start of the run, e.g. 30m', read.duration)
-    .option('--steps <number>', 'most steps of one plan', read.count)
+    .option('--steps <number>', 'most steps of one plan', read.steps)
     .action(run(steering, 'changeLimits'));
 
   const rejection = new Option(

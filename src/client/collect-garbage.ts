@@ -10,8 +10,7 @@ import { eachInParallel, type Store, sweep, type Swept, timeAgo } from '../store
 import { isLogOf, LIVE_FOLDER } from '../store/stream-log';
 import { runOfToolCall, TOOL_CALLS } from '../store/tool-calls';
 import { HistoryDecoder, payloadsIn, readHistory } from './history';
-import { withoutMemos } from './find-runs';
-import { isNotFound } from './steer';
+import { isNotFound, withoutMemos } from './find-runs';
 
 export interface CollectOptions {
   /** Any Temporal client with the data converter of the workers; its namespace is searched. */

@@ -7,7 +7,7 @@ import type { Plan, PlanContext } from '../plan/plan';
 import type { CallDecision } from '../protocol/call-decision';
 import {
   type HeldLimits,
-  HINT,
+  findHintProblem,
   isDepth,
   type LimitsChange,
   MAX_HINTS,
@@ -43,7 +43,7 @@ import type { LiveEvent } from './live/live-events';
 import { type StreamOptions, Streams } from './live/stream';
 import { requireCriteria } from './search-attributes';
 import { carrying, whileSolving, whileTelling } from './solve-span';
-import { RefusedError, signalRun, updateRun } from './steer';
+import { RefusedError, requireUnended, signalRun, updateRun } from './steer';
 import { type Beside, type CallerResult, findCall, giveResults, type ToldCall } from './tools/caller-calls';
 import { reading, resolveTrace } from './whole-trace';
 import { readRunHistory, readRunNow, readTraceLeft, type ResolvedKnownRun } from './trace-reader';
@@ -205,15 +205,15 @@ export class ConductorClient {
 
   /** Gives the Conductor something to consider, from its next call on. */
   async addHint(id: string, hint: string, sender?: Sender): Promise<void> {
-    if (!HINT.isMet(hint)) {
-      throw new RefusedError(`the hint has ${Buffer.byteLength(hint)} bytes: it must be ${HINT.expected}`);
-    }
+    const problem = findHintProblem(hint);
+    if (problem !== null) throw new RefusedError(problem);
     const signal = { name: ADD_HINT_SIGNAL, most: MAX_HINTS };
     await signalRun(this.client, id, signal, hint, ...argsOf(sender));
   }
 
-  /** Returns the current limits; asks a worker, and writes nothing. */
+  /** Returns the current limits; asks a worker, and writes nothing. @throws RefusedError if the run has ended */
   async limits(id: string): Promise<HeldLimits> {
+    await requireUnended(this.client, id);
     const held = await this.client.workflow.getHandle(id).query<HeldLimits | null>(LIMITS_QUERY);
     if (held === null) throw new RefusedError(`run ${id} has no limits yet: try again when it has begun`);
     return held;

@@ -1,6 +1,7 @@
+import { isRecord } from '../plan/validate';
 import { KeyRights } from '../protocol/key-rights';
 import { isDepth, type LimitsChange, MAX_HINTS, MAX_MESSAGES } from '../protocol/messages';
-import { ADD_HINT_SIGNAL, SET_MAX_DEPTH_SIGNAL } from '../protocol/names';
+import { ADD_HINT_SIGNAL, SET_LIMITS_UPDATE, SET_MAX_DEPTH_SIGNAL } from '../protocol/names';
 import { runLimitsOf } from '../protocol/rights';
 import type { Steered } from '../protocol/solve';
 import { readMessage } from '../trace/steered';
@@ -22,6 +23,8 @@ export class HeardMessages {
   private waiting: SentMessage[] = [];
   private readonly heard = new Map<string, number>();
   private readonly decided = new Set<string>();
+  /** Changes of limits that wait for the run's answer, by the event that accepted them. */
+  private readonly changes = new Map<string, SentMessage>();
   private readonly rights: KeyRights;
 
   /** @param input unchecked input of the run, with the rights of the key that started it */
@@ -41,8 +44,23 @@ export class HeardMessages {
     return signals.filter((signal) => this.isHeeded(signal)).flatMap((signal) => this.take(signal, now));
   }
 
-  /** Returns what an accepted update told the run, or nothing. */
-  take({ name, args }: SentMessage, now: string): Steered[] {
+  /** Returns what an accepted update told the run, or nothing. A change of limits is told with its answer. */
+  accept(id: string, update: SentMessage, now: string): Steered[] {
+    const { name, args } = update;
+    if (name !== SET_LIMITS_UPDATE) return this.take(update, now);
+    this.rights.note(runLimitsOf(args[0] as LimitsChange), args[1]);
+    this.changes.set(id, update);
+    return [];
+  }
+
+  /** Returns the change of limits that the run has answered. @param held null: it failed */
+  answer(id: string, held: unknown, now: string): Steered[] {
+    const change = this.changes.get(id);
+    const message = change && isRecord(held) ? readMessage(change.name, change.args, now, held) : null;
+    return message === null ? [] : [message];
+  }
+
+  private take({ name, args }: SentMessage, now: string): Steered[] {
     const message = readMessage(name, args, now);
     if (message === null) return [];
     if (message.call !== undefined && this.isRepeated(message.call)) return [];

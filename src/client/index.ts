@@ -7,7 +7,7 @@ export {
   type SolveHandle,
   type SolveRequest,
 } from './conductor-client';
-export { describeRun, statusOf } from './find-runs';
+export { describeRun, isNotFound, statusOf, unlessNotFound } from './find-runs';
 export { HistoryDecoder, readHistory } from './history';
 export {
   addAttributes,
@@ -41,7 +41,7 @@ export {
 export { BadRetryError, type RetryRequest } from './retry';
 export { newEvaluationId, newRunId, randomPart } from './run-id';
 export { SolveSpan } from './solve-span';
-export { isNotFound, NotAllowedError, RefusedError, signalRun, unlessNotFound, updateRun } from './steer';
+export { NotAllowedError, RefusedError, signalRun, updateRun } from './steer';
 export { type StreamOptions, streamRun } from './live/stream';
 export {
   type CallerCall,

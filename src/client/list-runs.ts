@@ -13,13 +13,14 @@ import {
   describeRuns,
   findRuns,
   type FoundRun,
+  isNotFound,
   type Sought,
   statusOf,
+  unlessNotFound,
   withoutMemos,
 } from './find-runs';
 import { type QueueState, readQueue } from './pollers';
 import { abbreviates } from './run-id';
-import { isNotFound, unlessNotFound } from './steer';
 import { pinOf, whyRunsWait } from './versions';
 
 /** A run as a list shows it; its cost includes its children. */

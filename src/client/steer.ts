@@ -1,13 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { ConductorError } from '../errors';
 import { FAILURES } from '../protocol/failures';
-import {
-  type Client,
-  isGrpcServiceError,
-  ServiceError,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-} from '@temporalio/client';
+import { type Client, isGrpcServiceError, ServiceError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { describeRun, isNotFound, statusOf } from './find-runs';
 import { readHistory } from './history';
 
 /** Thrown if a run refuses what it was asked to do; the message is the run's own, and nothing changed. */
@@ -93,25 +88,18 @@ async function explained<Answer>(client: Client, id: string, sent: Promise<Answe
     if (because !== null) throw new RefusedError(`run ${id} was not changed: ${because}`, { cause });
     if (!isNotFound(cause)) throw cause;
     // The server gives the same answer for a run that has ended and for one that never existed.
-    const { status } = await client.workflow.getHandle(id).describe();
-    const problem = `run ${id} has ended already: ${status.name.toLowerCase()}; nothing of it can be changed`;
-    throw new RefusedError(problem, { cause });
+    await requireUnended(client, id, cause);
+    throw cause;
   }
 }
 
-/** Returns whether the server said that there is no such run, or that it is not running. */
-export function isNotFound(error: unknown): boolean {
-  // gRPC's NOT_FOUND (https://grpc.io/docs/guides/status-codes).
-  const code: number | null = isGrpcServiceError(error) ? error.code : null;
-  return code === 5 || error instanceof WorkflowNotFoundError;
-}
-
-/** Returns what the server says of a run, or null if `isNotFound`. */
-export async function unlessNotFound<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (isNotFound(error)) return null;
-    throw error;
-  }
+/** Refuses what only a run that goes on can do or tell; one that never existed is left to the caller. @throws RefusedError */
+export async function requireUnended(client: Client, id: string, cause?: unknown): Promise<void> {
+  const run = await describeRun(client, id);
+  const status = run === null ? 'running' : statusOf(run);
+  if (status === 'running') return;
+  const remedy = `"temporal-conductor retry ${id} --from STEP" goes on from a step as a new run`;
+  throw new RefusedError(`run ${id} has ended already: ${status}; nothing of it can be changed. ${remedy}`, {
+    cause,
+  });
 }

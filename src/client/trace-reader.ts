@@ -90,7 +90,7 @@ type Take<Attributes> = (attributes: NonNullable<Attributes>, event: TemporalEve
  * 5. The workflow's clock is the start time of the workflow task whose commands it writes.
  * 6. A run that ends leaves its own trace, in its result or its failure's details; it replaces all that was read.
  * 7. A run heeds each update that it accepts, and signals, once the next workflow task has heard them, as
- *    `HeardMessages` tells.
+ *    `HeardMessages` tells. A change of limits is told when it is answered, with what then holds.
  */
 export class TraceReader implements KnownRun {
   private readonly pending = new Map<string, PendingCall>();
@@ -174,11 +174,15 @@ export class TraceReader implements KnownRun {
     workflowTaskCompletedEventAttributes: () => {
       this.hear(...this.messages.hearAll(this.now));
     },
-    workflowExecutionUpdateAcceptedEventAttributes: async ({ acceptedRequest }) => {
+    workflowExecutionUpdateAcceptedEventAttributes: async ({ acceptedRequest }, { eventId }) => {
       const { name, args } = acceptedRequest?.input ?? {};
       const update = { name: name ?? '', args: await this.decoder.all(args) };
-      this.hear(...this.messages.take(update, this.now));
+      this.hear(...this.messages.accept(String(eventId), update, this.now));
       if (name === EDIT_PLAN_UPDATE) this.plan(update.args[0] as Plan);
+    },
+    workflowExecutionUpdateCompletedEventAttributes: async ({ acceptedEventId, outcome }) => {
+      const answer = await this.decoder.first(outcome?.success);
+      this.hear(...this.messages.answer(String(acceptedEventId), answer, this.now));
     },
     activityTaskScheduledEventAttributes: ({ activityType, input }, event) =>
       this.start(event, activityType, null, input),

@@ -1,8 +1,7 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
-import { quoted } from './find-runs';
+import { quoted, unlessNotFound } from './find-runs';
 import { isPolledBy, type QueueKind, type QueueState, readQueue, versionIn } from './pollers';
-import { unlessNotFound } from './steer';
 
 // Builds of workers, as Temporal versions them (https://docs.temporal.io/worker-versioning).
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ConductorError } from '../errors';
-import { briefly } from '../plan/plan-error';
+import { briefly, showBriefly } from '../plan/plan-error';
 import { expectationIn } from './expectation';
 import { withoutPassword } from './store-url';
 
@@ -55,6 +55,20 @@ export function explainFirst({ issues: [issue] }: z.ZodError, content: unknown):
   return isWhole ? expectationIn(issue) : explainIssue(issue, content);
 }
 
+/** What a client sent may be as long as a request. */
+const MOST_PLACE = 100;
+const MOST_EXPECTATION = 500;
+
+/** Explains the first issue of what a client sent. Lists and objects are not shown. @param within what was sent, if not all */
+export function explainSent({ issues: [issue] }: z.ZodError, sent: unknown, ...within: string[]): string {
+  const path = issue?.path ?? [];
+  const place = [...within, ...path].join('.').slice(0, MOST_PLACE) || 'the request';
+  const value = valueAt(sent, path);
+  const isShown = path.length > 0 && Object(value) !== value;
+  const expectation = issue === undefined ? 'is not valid' : expectationIn(issue).slice(0, MOST_EXPECTATION);
+  return `${place}${isShown ? ` ${stateOf(path, value)}` : ''}: ${expectation}`;
+}
+
 function explainKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, settings: readonly string[]): string {
   const secret = keys.find((key) => /^api[-_]?key$/i.test(key));
   if (secret !== undefined) {
@@ -99,7 +113,7 @@ function describePath(path: readonly PropertyKey[]): string {
 function stateOf(path: readonly PropertyKey[], value: unknown): string {
   if (value === undefined) return 'is missing';
   if (SECRET_PLACES.has(String(path.at(-1)))) return 'cannot be used';
-  return `is ${briefly(JSON.stringify(typeof value === 'string' ? withoutPassword(value) : value))}`;
+  return `is ${showBriefly(typeof value === 'string' ? withoutPassword(value) : value)}`;
 }
 
 function expectationOf(issue: z.core.$ZodIssue, content: unknown): string {

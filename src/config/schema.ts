@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { isLoopback } from '../network/proxy';
 import { ACCESS_MODES, DESCRIBE_MODES } from '../plan/plan';
 import { planSchema } from '../protocol/solve';
-import { MAX_CALLS, MAX_STEPS } from '../protocol/messages';
-import { costLimitSchema } from '../protocol/input';
+import { MAX_CALLS } from '../protocol/messages';
+import { limitSchemas } from '../protocol/input';
 import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { callPriceSchema } from '../protocol/tool-cards';
 import { someOf } from './errors';
@@ -168,13 +168,13 @@ const verifierSchema = z.discriminatedUnion('provider', [
 ]);
 
 const limitsSchema = z.strictObject({
-  steps: z.int().min(1).max(MAX_STEPS).default(5),
+  steps: limitSchemas.steps.default(5),
   wallClock: durationSchema.default('30m'),
   /** How deep the Conductor may call itself; null: only the other limits apply. */
-  depth: z.int().min(0).nullable().default(0),
-  costUsd: costLimitSchema.default(1),
-  calls: z.int().min(1).max(MAX_CALLS).default(40),
-  tokens: z.int().min(1).nullable().default(null),
+  depth: limitSchemas.depth.default(0),
+  costUsd: limitSchemas.costUsd.default(1),
+  calls: limitSchemas.calls.default(40),
+  tokens: limitSchemas.tokens.default(null),
   /** How long a plan waits for approval if a run asks for it. */
   approval: durationSchema.default('1h'),
   /** Turns of a step in which its worker may call tools. */

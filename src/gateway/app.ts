@@ -2,7 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { secureHeaders } from 'hono/secure-headers';
-import { expectationIn } from '../config/expectation';
+import { explainSent } from '../config/errors';
 import { readVersion } from '../runtime/version';
 import { checkHost, requireKey } from './access/admission';
 import { unlessAborted } from '../runtime/turns';
@@ -34,18 +34,14 @@ const KEYED = [
   ['/api/*', 'key or session'],
 ] as const;
 
-const MOST_PROBLEM = 500;
-
 /** Adds the gateway's routes to a new app; does not listen. @param hosts names that it is reached by; null: any */
 export function buildApp(gateway: Gateway, hosts: readonly string[] | null): App {
   const app: App = new OpenAPIHono<Env>({
     defaultHook: (result) => {
       if (result.success) return;
-      const [issue] = result.error.issues;
-      const param = issue?.path.join('.') ?? '';
-      // The names of all unknown keys may be as long as the request.
-      const problem = issue === undefined ? 'is not valid' : expectationIn(issue).slice(0, MOST_PROBLEM);
-      throw badRequest(`${param === '' ? 'the request' : param.slice(0, MOST_PROBLEM)}: ${problem}`, param);
+      const param = result.error.issues[0]?.path.join('.') ?? '';
+      // The hook is given what was sent, though its type does not say so.
+      throw badRequest(explainSent(result.error, 'data' in result ? result.data : undefined), param);
     },
   });
   app.onError((error, c) => {

@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
-import { expectationIn } from '../config/expectation';
+import { explainSent } from '../config/errors';
 import { isRecord } from '../plan/validate';
 import { badRequest } from './refusal';
 import { type Extension, extensionSchema } from './solve/request-fields';
@@ -34,12 +34,13 @@ function withOptions(body: unknown, options: Extension): string | null {
 
 /** @throws Refusal */
 function optionsIn(header: string): Extension {
-  const read = extensionSchema.safeParse(parse(header));
-  if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  const place = [OPTIONS_HEADER, ...(issue?.path ?? [])].join('.').slice(0, 100);
-  const problem = issue === undefined ? 'is not valid' : expectationIn(issue).slice(0, 200);
-  throw badRequest(`${place}: ${problem}; send the fields of conductor as JSON`, OPTIONS_HEADER);
+  const sent = parse(header);
+  const { success, data, error } = extensionSchema.safeParse(sent);
+  if (success) return data;
+  throw badRequest(
+    `${explainSent(error, sent, OPTIONS_HEADER)}; send the fields of conductor as JSON`,
+    OPTIONS_HEADER,
+  );
 }
 
 function parse(json: string): unknown {

@@ -1,7 +1,7 @@
 import { HandlerError } from 'nexus-rpc';
 import { z } from 'zod';
 import type { AskedRequest } from '../client';
-import { expectationIn } from '../config/expectation';
+import { explainSent } from '../config/errors';
 import { resolveRun } from '../config/resolve-run';
 import type { Config } from '../config/schema';
 import { conversationTurnSchema, MAX_TURNS, solveInputSchema } from '../protocol/input';
@@ -43,10 +43,7 @@ export function readNexusName(sent: unknown): { readonly id: string } | { readon
 function read<Schema extends z.ZodType>(schema: Schema, sent: unknown): z.output<Schema> {
   const { success, data, error } = schema.safeParse(sent);
   if (success) return data;
-  const [issue] = error.issues;
-  const place = ['input', ...(issue?.path ?? [])].join('.').slice(0, 100);
-  const problem = issue === undefined ? 'is not valid' : expectationIn(issue).slice(0, 200);
-  throw new HandlerError('BAD_REQUEST', `${place}: ${problem}`);
+  throw new HandlerError('BAD_REQUEST', explainSent(error, sent, 'input'));
 }
 
 /** Reads what a caller sent. @throws HandlerError */

@@ -72,3 +72,8 @@ export function quoteBriefly(text: string): string {
 export function briefly(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
+
+/** Shows a value as JSON, cut short. JSON has null for a number that it cannot write, such as 1e400. */
+export function showBriefly(value: unknown): string {
+  return briefly(typeof value === 'number' ? String(value) : JSON.stringify(value));
+}

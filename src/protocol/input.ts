@@ -3,9 +3,9 @@ import { ACCESS_MODES, EXAMPLE_SET_NAMES } from '../plan/plan';
 import { answerSchemaSchema } from './answer-schema';
 import { MAX_CALLER_TOOLS } from './caller-tools';
 import { planSchema } from './solve';
-import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from './messages';
+import { LIMIT_RULES, MAX_CALLS, MAX_COST_USD, MAX_STEPS } from './messages';
 import { runLimitsSchema, runSchema, solveRunSchema } from './cards';
-import { A_TRACEPARENT, TRACEPARENT } from './rules';
+import { A_TRACEPARENT, type Rule, TRACEPARENT } from './rules';
 import { INLINE_BYTES, isText, MAX_INLINE_QUESTION_BYTES, type Text } from './text';
 
 // The local activity that every run begins with checks inputs. The sandbox imports only types, since zod would double
@@ -82,21 +82,33 @@ const duration = z.string().max(100);
 export const poolSchema = z.strictObject({ allow: ids.optional(), deny: ids.optional() });
 export type PoolFilter = z.infer<typeof poolSchema>;
 
+/** A number that is refused in the words of its rule, whatever is wrong with it. */
+export function limitSchema(
+  kind: (refusal: { error: string }) => z.ZodNumber,
+  { expected }: Pick<Rule, 'expected'>,
+  least: number,
+  most = Number.MAX_SAFE_INTEGER,
+): z.ZodNumber {
+  const refusal = { error: `expected ${expected}` };
+  return kind(refusal).min(least, refusal).max(most, refusal);
+}
+
+/** Limits of a run, refused wherever they are set as a run refuses a change of them. */
+export const limitSchemas = {
+  steps: limitSchema(z.int, LIMIT_RULES.steps, 1, MAX_STEPS),
+  depth: limitSchema(z.int, LIMIT_RULES.depth, 0).nullable(),
+  calls: limitSchema(z.int, LIMIT_RULES.calls, 1, MAX_CALLS),
+  tokens: limitSchema(z.int, LIMIT_RULES.tokens, 1).nullable(),
+  costUsd: limitSchema(z.number, LIMIT_RULES.costUsd, 0, MAX_COST_USD).nullable(),
+};
+
 /** Limits of one run that replace the configured ones; null: no such limit. */
-const A_COST = `expected an amount of USD up to ${MAX_COST_USD}, or null for no limit`;
-
-export const costLimitSchema = z
-  .number({ error: A_COST })
-  .min(0, { error: A_COST })
-  .max(MAX_COST_USD, { error: A_COST })
-  .nullable();
-
 export const limitsInputSchema = z.strictObject({
-  steps: z.int().min(1).max(MAX_STEPS).optional(),
-  depth: z.int().min(0).nullable().optional(),
-  calls: z.int().min(1).max(MAX_CALLS).optional(),
-  tokens: z.int().min(1).nullable().optional(),
-  costUsd: costLimitSchema.optional(),
+  steps: limitSchemas.steps.optional(),
+  depth: limitSchemas.depth.optional(),
+  calls: limitSchemas.calls.optional(),
+  tokens: limitSchemas.tokens.optional(),
+  costUsd: limitSchemas.costUsd.optional(),
   wallClock: duration.optional(),
   approval: duration.optional(),
 });

@@ -54,7 +54,10 @@ export interface PlanRejection {
   readonly reason: string;
 }
 
-const NO_LIMIT = 'null for no limit';
+export const NO_LIMIT = 'null for no limit';
+
+/** Range of a cost limit, in the words of every message about one. */
+export const A_COST = `an amount of USD from 0 to ${MAX_COST_USD}`;
 
 /** Bound on tokens or nano-USD. */
 export const bound = orNull(whole(0), NO_LIMIT);
@@ -64,10 +67,7 @@ export const LIMIT_RULES = {
   depth: orNull(whole(0), NO_LIMIT),
   calls: whole(1, MAX_CALLS),
   tokens: orNull(whole(1), NO_LIMIT),
-  costUsd: orNull(
-    { ...number(0, MAX_COST_USD), expected: `an amount of USD up to ${MAX_COST_USD}` },
-    NO_LIMIT,
-  ),
+  costUsd: orNull({ ...number(0, MAX_COST_USD), expected: A_COST }, NO_LIMIT),
   wallClockMs: {
     ...whole(1, MAX_WALL_CLOCK_MS),
     expected: `a whole number of milliseconds from 1 to ${MAX_WALL_CLOCK_MS} (24 days)`,
@@ -79,6 +79,10 @@ export const LIMIT_NAMES = Object.keys(LIMIT_RULES) as (keyof LimitsChange)[];
 /** Returns what is wrong with a change, or null. An empty change is valid: it asks for the present limits. */
 export function findLimitsProblem(change: unknown): string | null {
   return findFaultOfChange(SET_LIMITS_UPDATE, change, LIMIT_RULES);
+}
+
+export function findHintProblem(hint: string): string | null {
+  return HINT.isMet(hint) ? null : `the hint has ${utf8Bytes(hint)} bytes: it must be ${HINT.expected}`;
 }
 
 export function findRejectionProblem(rejection: unknown): string | null {

@@ -1,4 +1,4 @@
-import { briefly, quoteBriefly } from '../plan/plan-error';
+import { quoteBriefly, showBriefly } from '../plan/plan-error';
 import { isRecord } from '../plan/validate';
 
 // Rules for messages and for inputs of evaluations: workflow code that trusts a wrong field fails every task again. No
@@ -40,7 +40,7 @@ export function findFaultOfChange<Checked>(
 }
 
 function show(value: unknown): string {
-  return value === undefined ? 'missing' : briefly(JSON.stringify(value));
+  return value === undefined ? 'missing' : showBriefly(value);
 }
 
 export function optional({ isMet, expected }: Rule): Rule {

@@ -66,6 +66,8 @@ export const textSchema: z.ZodType<Text> = z.union([
 /** Times in ISO 8601; the end is null while it lasts. */
 const spanSchema = z.object({ startedAt: z.string(), endedAt: z.string().nullable() });
 
+const limitValuesSchema = z.partialRecord(z.enum(LIMIT_NAMES), z.number().nullable());
+
 /** A message that steered a run, as the run took it. */
 const steeredSchema = z.object({
   kind: z.enum(['hint', 'limits', 'approved', 'edited', 'rejected']),
@@ -77,7 +79,9 @@ const steeredSchema = z.object({
   /** The hint, or the reason for a rejection. */
   text: z.string().exactOptional(),
   /** The limits that were changed; null: lifted. */
-  limits: z.partialRecord(z.enum(LIMIT_NAMES), z.number().nullable()).exactOptional(),
+  limits: limitValuesSchema.exactOptional(),
+  /** Those of them that held at more, since as much was spent or set aside; null: lifted. */
+  held: limitValuesSchema.exactOptional(),
 });
 export type Steered = z.infer<typeof steeredSchema>;
 

@@ -5,8 +5,13 @@ import { now } from './failures';
 import type { RunStart } from './run-context';
 
 /** Writes a message that the run heeds into its trace (rule 7 of `client/trace-reader.ts`). */
-export function noteMessage({ recorder }: RunStart, name: string, ...args: readonly unknown[]): void {
-  const message = readMessage(name, args, now());
+export function noteMessage(
+  { recorder }: RunStart,
+  name: string,
+  args: readonly unknown[],
+  answer?: unknown,
+): void {
+  const message = readMessage(name, args, now(), answer);
   if (message !== null) recorder.record({ kind: 'steered', message });
 }
 

@@ -87,13 +87,13 @@ function listenForSignals(start: RunStart): void {
       ? steering.rights.findExcess({ depth }, sender)
       : `expected ${LIMIT_RULES.depth.expected}`;
     if (problem !== null) return problem;
-    noteMessage(start, SET_MAX_DEPTH_SIGNAL, depth, sender);
+    noteMessage(start, SET_MAX_DEPTH_SIGNAL, [depth, sender]);
     void steering.changeLimits({ depth }, sender);
     return null;
   });
   hearSignal(addHintSignal, MAX_HINTS, (hint: string, sender?: Sender) => {
     if (!HINT.isMet(hint)) return `expected ${HINT.expected}`;
-    noteMessage(start, ADD_HINT_SIGNAL, hint, sender);
+    noteMessage(start, ADD_HINT_SIGNAL, [hint, sender]);
     if (steering.hints.length === MAX_HINTS) return `expected at most ${MAX_HINTS} hints a run`;
     steering.addHint(hint);
     return null;
@@ -123,13 +123,14 @@ const TOO_MANY_CHANGES =
 /** Applies a change at once. Replies when the run has limits: the first call resolves them soon. */
 async function setLimits(start: RunStart, change: LimitsChange, sender: unknown): Promise<HeldLimits> {
   const { steering } = start;
-  noteMessage(start, SET_LIMITS_UPDATE, change, sender);
   await Promise.all(steering.changeLimits(runLimitsOf(change), sender));
   // A cancellation does not reject the update: the reply comes once limits are known or the run is over.
   await CancellationScope.nonCancellable(() => condition(() => steering.limits !== null || steering.isOver));
   const { limits } = steering;
   if (limits === null) throw badMessage('the run ended before it had any limits to change');
-  return heldLimits(limits);
+  const held = heldLimits(limits);
+  noteMessage(start, SET_LIMITS_UPDATE, [change, sender], held);
+  return held;
 }
 
 function listenForVerdicts(start: RunStart): void {
@@ -151,7 +152,7 @@ function listenForVerdicts(start: RunStart): void {
     };
     const decide = (said: Said, sender?: Sender): Answer => {
       const { verdict, answer } = judged(said, sender);
-      noteMessage(start, update.name, said, sender);
+      noteMessage(start, update.name, [said, sender]);
       approval.decide(verdict);
       return answer;
     };

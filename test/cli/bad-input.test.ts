@@ -47,6 +47,11 @@ const ROWS: Row[] = [
   // The questions are read before a key is asked for.
   ['eval no.jsonl', ['no.jsonl', 'does not exist'], KEYED],
   ['limits solve-1 --calls 1000', ['from 1 to 200']],
+  ['limits solve-1 --steps 51', ['51', 'from 1 to 50']],
+  ['solve x --max-cost=-1', ['-1', 'an amount of USD from 0 to 1000000']],
+  ['hint solve-1 ', ['the hint has 0 bytes', 'at least a word']],
+  ['approve solve-1 --reject ', ['reason', 'at least a word']],
+  ['list --state done', ['done', 'waiting, running, failed, completed, cancelled']],
   ['train schedule --at 25:00', ['--at', '25:00', 'a time of day such as 03:30']],
   ['train schedule --at 3:5', ['--at', '3:5', 'a time of day such as 03:30']],
   ['train schedule --timezone Mars/Olympus', ['--timezone', 'Mars/Olympus', 'Europe/Berlin']],

@@ -113,7 +113,7 @@ test.each([
   [['create', ''], /Expected a name of 1 to 64 bytes/],
   [['create', 'x', '--models', 'wor*er'], /Expected names of models/],
   [['create', 'x', '--models', 'a,,b'], /Expected names of models/],
-  [['create', 'x', '--usd-per-day', '-1'], /Expected an amount in USD/],
+  [['create', 'x', '--usd-per-day', '-1'], /Expected an amount of USD from 0 to/],
   [['create', 'x', '--requests-per-minute', '0'], /Expected a whole number from 1 to 60000/],
   [['create', 'x', '--expires', '2020-01-01'], /Expected a number of days such as 90d, or a last day/],
   [['create', 'x', '--expires', '2999-02-30'], /Expected a number of days/],

@@ -58,12 +58,23 @@ test('in a run of depth 2, the child is shown, depth, limits and hints can be ch
   expect(low.stderr).toMatch(
     /cost: used up already, or set aside for calls and children under way\. The run starts nothing more/,
   );
+  const [, held = ''] = /^cost +(\$\d\.\d+)$/m.exec(low.stdout) ?? [];
   expect((await run('limits', id, '--max-cost', '1')).stdout).toMatch(/^cost +\$1\.00$/m);
   expect((await run('limits', id)).stdout).toMatch(/^depth +0$/m);
   release();
   expect(await solving.ended).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
 
-  expect(await run('hint', id, 'Too late.')).toMatchObject(endedWith(1, 'has ended already'));
+  const late = `run ${id} has ended already: completed; nothing of it can be changed. "temporal-conductor retry ${id} `;
+  for (const told of [
+    ['hint', id, 'Too late.'],
+    ['depth', id, '1'],
+    ['limits', id],
+    ['limits', id, '--calls', '99'],
+  ])
+    expect(await run(...told)).toMatchObject({ ...endedWith(1, late), stdout: '' });
+  expect((await run('trace', id)).stdout).toContain(`limits set: cost $0.0001 (held: ${held}), steps 4`);
+  for (const state of ['running', 'completed'])
+    expect((await run('list', '--state', state)).stdout.includes(id)).toBe(state === 'completed');
   const calls = stage.providers.log.length;
   const again = await run('retry', id, '--from', '3', '--worker', 'alpha', '--subtask', 'Say it', '--json');
   const result = solveResultSchema.parse(JSON.parse(again.stdout));

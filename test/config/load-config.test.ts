@@ -240,8 +240,16 @@ describe('refuses, with place, value and remedy,', () => {
       /workers is \[\]: expected at least one/,
     ],
     ['too long a duration', `${SMALLEST}limits: { wallClock: 25d }`, /is "25d": expected a duration/],
-    ['no steps', `${SMALLEST}limits: { steps: 0 }`, /limits\.steps is 0: expected at least 1/],
-    ['too many calls', `${SMALLEST}limits: { calls: 201 }`, /limits\.calls is 201: expected at most 200/],
+    [
+      'no steps',
+      `${SMALLEST}limits: { steps: 0 }`,
+      /limits\.steps is 0: expected a whole number from 1 to 50/,
+    ],
+    [
+      'too many calls',
+      `${SMALLEST}limits: { calls: 201 }`,
+      /limits\.calls is 201: expected a whole number from 1 to 200/,
+    ],
     [
       'a store of no kind',
       `${SMALLEST}store: https://bucket/x`,

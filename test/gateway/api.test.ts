@@ -264,6 +264,11 @@ test('an invalid question is refused with the reason', async () => {
     [{ ...QUESTION, pool: { allow: ['z'] } }, /z/],
     [{ ...QUESTION, model: 'worker/z' }, /no model "worker\/z"/],
     [{ ...QUESTION, tenant: 'x' }, /tenant/],
+    [
+      { ...QUESTION, limits: { costUsd: -1 } },
+      /^limits\.costUsd is -1: expected an amount of USD from 0 to 1000000, or null for no limit$/,
+    ],
+    [{ ...QUESTION, limits: { steps: 0 } }, /^limits\.steps is 0: expected a whole number from 1 to 50$/],
   ] as const;
   for (const [body, reason] of refused) {
     const { body: answer } = await ask('POST', '/api/solves', body);

@@ -685,8 +685,12 @@ describe('what is sent back', () => {
 
   test.each([
     ['last', 'x-conductor-options: expected an object'],
-    ['{"tools":"first"}', 'x-conductor-options.tools: expected one of every, last'],
+    ['{"tools":"first"}', 'x-conductor-options.tools is "first": expected one of every, last'],
     ['{"tolls":"last"}', 'x-conductor-options: '],
+    [
+      '{"max_cost_usd":1e400}',
+      'x-conductor-options.max_cost_usd is Infinity: expected an amount of USD from 0 to',
+    ],
   ])('a header that asks for %s is refused on every surface', async (header, message) => {
     for (const path of ['chat/completions', 'responses', 'messages']) {
       const headers = { 'x-conductor-options': header };

@@ -100,6 +100,9 @@ test('keys, their models, budgets and rates hold as at the other doors, and noth
     expect(await solve(client, { limits: { calls: 11 } })).toMatchObject(refused(/calls/));
     expect(await solve(client, { limits: { wallClock: 'soon' } })).toMatchObject(refused(/wallClock/));
     expect(await solve(client, { limits: { hours: 1 } })).toMatchObject(refused(/hours/));
+    expect(await solve(client, { limits: { costUsd: -1 } })).toMatchObject(
+      refused(/expected an amount of USD from 0 to 1000000, or null/),
+    );
     // Many calls in one request would pass the rate as one.
     const call = {
       jsonrpc: '2.0',

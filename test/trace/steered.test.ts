@@ -8,6 +8,15 @@ const at = '2026-11-22T10:00:00.000Z';
 test.each<readonly [Steered, string]>([
   [{ kind: 'hint', at, by: 'ada', text: 'Mind the units.' }, 'hint from ada: Mind the units.'],
   [{ kind: 'limits', at, limits: { depth: 2, costUsd: null } }, 'limits set: depth 2, cost none'],
+  [
+    {
+      kind: 'limits',
+      at,
+      limits: { costUsd: 0.0001, tokens: 5, calls: 3 },
+      held: { costUsd: 0.0132, tokens: null },
+    },
+    'limits set: cost $0.0001 (held: $0.0132), tokens 5 (held: none), calls 3',
+  ],
   [{ kind: 'rejected', at, by: 'ada', text: 'too dear' }, 'plan rejected by ada: too dear'],
   [{ kind: 'approved', at }, 'plan approved'],
 ])('%j', (message, words) => {

@@ -11,6 +11,7 @@ import { step, useStage } from './stage';
 const question = 'Where does the Danube rise?';
 const TWO = [step('a', 'Find the sources.'), step('b', 'Weigh them.', [0])];
 const remainingMs: unknown = expect.any(Number);
+const LOW = { calls: 1, tokens: 1, costUsd: 0 };
 const LIMITS = { steps: 4, depth: 2, calls: 20, tokens: null, costUsd: null };
 
 const stage = useStage({
@@ -34,16 +35,23 @@ async function changeEarly(id: string, change: LimitsChange): Promise<WorkflowUp
 describe('limits that are changed during a run', () => {
   test('do not fall below what is committed, and nothing more is started', async () => {
     stage.plan(TWO);
+    const told: unknown[] = [];
     const result = await solveAnd(stage, 'a', async (id) => {
-      const held = await stage.client.setLimits(id, { calls: 1, tokens: 1, costUsd: 0 });
+      const held = await stage.client.setLimits(id, LOW);
       // The plan's call, and up to five requests for the step.
       expect(held).toMatchObject({ steps: 4, depth: 2, calls: 6, wallClockMs: 300_000 });
       // Two requests may be billed, with 4096 tokens each.
       expect(held.tokens).toBeGreaterThan(2 * 4096);
       expect(held.costUsd).toBeGreaterThan(2 * 0.04096);
       expect(await stage.client.setLimits(id, {})).toEqual({ ...held, remainingMs });
+      const { calls, tokens, costUsd } = held;
+      told.push(expect.objectContaining({ limits: LOW, held: { calls, tokens, costUsd } }));
+      expect((await stage.client.trace(id)).steered).toEqual(told);
     });
     expect(result).toMatchObject({ status: 'completed', answer: 'Breg and Brigach', stoppedBy: 'calls' });
+    expect(result.steered).toEqual(told);
+    // No worker is left to answer.
+    await expect(stage.client.limits(result.id)).rejects.toThrow('has ended already: completed');
     expect(asked()).toEqual(['conductor', 'a']);
   });
 
@@ -62,6 +70,8 @@ describe('limits that are changed during a run', () => {
     const result = await solveAnd(stage, 'a', async (id) => {
       expect(await stage.client.setLimits(id, { wallClockMs: 1 })).toMatchObject({ wallClockMs: 1 });
     });
+    expect(result.steered).toMatchObject([{ kind: 'limits', limits: { wallClockMs: 1 } }]);
+    expect(result.steered?.[0]).not.toHaveProperty('held');
     expect(result).toMatchObject({ status: 'completed', answer: 'Breg and Brigach', stoppedBy: 'wallClock' });
     expect(asked()).toEqual(['conductor', 'a']);
   });

@@ -46,7 +46,7 @@ export async function findEvaluation(store: Store, given: string): Promise<Evalu
   return found;
 }
 
-/** Returns the best worker alone, as a method, by the latest evaluation of all workers. @throws UsageError if none */
+/** Returns the best worker alone, as a method: the only one, or by the latest evaluation of all. @throws UsageError if none */
 export async function requireBestWorker(store: Store, run: ResolvedRun): Promise<string> {
   const best = await findBestWorker(store, run);
   if (best !== null) return best;
@@ -58,6 +58,11 @@ export async function requireBestWorker(store: Store, run: ResolvedRun): Promise
 }
 
 async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<string | null> {
+  const [only, ...others] = workers;
+  if (only !== undefined && others.length === 0) {
+    say(`worker:${only.id} stands for the best worker: it is the only one.`);
+    return `worker:${only.id}`;
+  }
   const pool = workers.map(({ id }) => id);
   const earlier = (await readEvaluationManifests(store)).filter(({ methods, log, run }) => {
     const triedAll = workers.every(({ id }) => methods.includes(`worker:${id}`));

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { type Command, type CommandOptions, InvalidArgumentError, Option } from 'commander';
 import { DAY_MS, durationMs, isDuration } from '../../config/duration';
-import { MAX_CALLS, MAX_COST_USD } from '../../protocol/messages';
+import { A_COST, MAX_CALLS, MAX_COST_USD, MAX_STEPS } from '../../protocol/messages';
 import { CRITERIA, type RunCriteria } from '../../protocol/search-attributes';
 import type { ExitCode } from './ending';
 import { LOG_FORMS } from './log-form';
@@ -92,7 +92,7 @@ const criterion = reader(`what runs have, by ${CRITERIA.join(', ')}, e.g. tenant
 });
 
 const COUNT = whole(1);
-const USD = `an amount in USD up to ${MAX_COST_USD}, e.g. 0.50, or none for no limit`;
+const USD = `${A_COST}, e.g. 0.50, or none for no limit`;
 const AMOUNT = /^(?:\d{1,15}|\d{0,15}\.\d{1,15})(?:e-?\d{1,3})?$/i;
 
 function isDate(text: string): boolean {
@@ -108,6 +108,7 @@ export const read = {
   amount: number('a number above 0, e.g. 1e-5', AMOUNT, 5e-324, 1e308),
   /** Requests of one run, at most as many as its result can hold. */
   calls: whole(1, MAX_CALLS),
+  steps: whole(1, MAX_STEPS),
   depth: orNone(number('a whole number from 0, or none for no limit', /^\d{1,15}$/, 0, Infinity)),
   tokens: orNone(COUNT),
   usd: orNone(number(USD, /^\d{1,7}(\.\d{1,9})?$/, 0, MAX_COST_USD)),

@@ -1,6 +1,5 @@
-import { describeRun, type ListedRun, type RunList, statusOf } from '../../client';
+import { describeRun, type ListedRun, type ListOptions, type RunList, statusOf } from '../../client';
 import { UsageError } from '../../errors';
-import type { RunCriteria } from '../../protocol/search-attributes';
 import type { SolveResult } from '../../protocol/solve';
 import {
   counted,
@@ -94,15 +93,24 @@ async function statusNow(temporal: Session['temporal'], id: string): Promise<Sol
 
 /** `list`: prints unfinished runs, and the last ended ones. */
 export async function printRuns(
-  options: ShowOptions & { readonly limit: number; readonly where?: RunCriteria },
+  options: ShowOptions & Pick<ListOptions, 'state' | 'where'> & { readonly limit: number },
 ): Promise<ExitCode> {
-  const { limit, where, json } = options;
+  const { limit, state, where, json } = options;
   return withSession(await loadSettings(options), options, { role: 'look', used: true }, async (session) => {
     const { conductor, server } = session;
     const known = await startedRuns(server);
-    const found = await conductor.list({ ended: limit, where, taskQueue: queueListed(session), known });
+    const found = await conductor.list({
+      ended: limit,
+      state,
+      where,
+      taskQueue: queueListed(session),
+      known,
+    });
     if (json === true) await print(toJson(found));
-    else if (found.runs.length === 0) say(`No runs in namespace ${server.namespace} at ${server.address}.`);
+    else if (found.runs.length === 0)
+      say(
+        `No ${state === undefined ? 'runs' : `${state} runs`} in namespace ${server.namespace} at ${server.address}.`,
+      );
     else {
       const look = { paint: paintFor(process.stdout), columns: columnsOf(process.stdout), now: Date.now() };
       await print(renderList(found, look), { painted: true });

@@ -1,6 +1,11 @@
 import { type ConductorClient, isPolled } from '../../client';
 import { UsageError } from '../../errors';
-import type { HeldLimits, LimitsChange } from '../../protocol/messages';
+import {
+  findHintProblem,
+  findRejectionProblem,
+  type HeldLimits,
+  type LimitsChange,
+} from '../../protocol/messages';
 import { counted, describeMs, describeUsd } from '../../trace/describe';
 import { waitingCalls } from '../../trace/waiting-calls';
 import { readArguments, readPlan } from '../kit/view/questions';
@@ -28,7 +33,8 @@ export function changeDepth(given: string, depth: number | null, options: WorkOp
 }
 
 /** `hint`: gives the Conductor something to consider. */
-export function addHint(given: string, text: string, options: WorkOptions): Promise<ExitCode> {
+export async function addHint(given: string, text: string, options: WorkOptions): Promise<ExitCode> {
+  refuseUsage(findHintProblem(text));
   return steerRun(given, options, async (conductor, id) => {
     await conductor.addHint(id, text);
     say(`Run ${id}: the Conductor reads it with its next call, if there is one.`);
@@ -78,6 +84,11 @@ function showLimits(held: HeldLimits): readonly (readonly [keyof LimitsChange, s
   ];
 }
 
+/** Refuses a text that no run takes before a server is asked. @throws UsageError */
+function refuseUsage(problem: string | null): void {
+  if (problem !== null) throw new UsageError(problem);
+}
+
 interface Verdict {
   /** Id of a call of a tool. */
   readonly call?: string;
@@ -90,6 +101,7 @@ interface Verdict {
 /** `approve`: approves the plan or the call that waits, replaces it, or rejects it with a reason. */
 export async function approve(given: string, options: WorkOptions & Verdict): Promise<ExitCode> {
   const { edit, reject } = options;
+  if (reject !== undefined) refuseUsage(findRejectionProblem({ reason: reject }));
   const written = edit === undefined ? '' : await readAll(edit);
   return steerRun(given, options, async (conductor, id) => {
     const call = options.call ?? (await findCall(conductor, id));

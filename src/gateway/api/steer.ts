@@ -1,8 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { RefusedError } from '../../client';
 import { validatePlan } from '../../plan/validate';
-import { limitsInputSchema } from '../../protocol/input';
-import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
+import { limitSchema, limitsInputSchema } from '../../protocol/input';
+import { LIMIT_RULES, MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import { CONDUCTOR_MODEL } from '../../protocol/rights';
 import { planSchema } from '../../protocol/solve';
 import { type AuditAction, noteAudit } from '../access/audit';
@@ -15,7 +15,7 @@ import { idSchema, requireSolve, startedSchema } from './solves';
 
 const changeSchema = limitsInputSchema
   .omit({ wallClock: true, approval: true })
-  .extend({ wallClockMs: z.int().min(1).max(MAX_WALL_CLOCK_MS).optional() });
+  .extend({ wallClockMs: limitSchema(z.int, LIMIT_RULES.wallClockMs, 1, MAX_WALL_CLOCK_MS).optional() });
 const heldSchema = changeSchema
   .required()
   .extend({ remainingMs: z.number(), approvalEndsAt: z.string().nullable() })

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
-import { MAX_TURNS, MOST_POOL } from '../../protocol/input';
-import { MAX_COST_USD, MAX_STEPS } from '../../protocol/messages';
+import { limitSchema, limitSchemas, MAX_TURNS, MOST_POOL } from '../../protocol/input';
+import { A_COST, MAX_COST_USD } from '../../protocol/messages';
+import { whole } from '../../protocol/rules';
 import { isRecord } from '../../plan/validate';
 import { planSchema } from '../../protocol/solve';
 import { badRequest } from '../refusal';
@@ -14,9 +15,9 @@ const ids = z.array(z.string()).max(MOST_POOL);
 /** The gateway's own fields, which a request carries beside the vendors' under the one key `conductor`. */
 export const extensionSchema = z
   .strictObject({
-    max_cost_usd: z.number().min(0).max(MAX_COST_USD).optional(),
-    max_steps: z.int().min(1).max(MAX_STEPS).optional(),
-    max_depth: z.int().min(0).max(10).optional(),
+    max_cost_usd: limitSchema(z.number, { expected: A_COST }, 0, MAX_COST_USD).optional(),
+    max_steps: limitSchemas.steps.optional(),
+    max_depth: limitSchema(z.int, whole(0, 10), 0, 10).optional(),
     pool: z.strictObject({ allow: ids.optional(), deny: ids.optional() }).optional(),
     /** `approve`: the plan waits for a person's approval. A plan object: it runs as it is. */
     plan: z.union([z.enum(['auto', 'approve']), planSchema]).optional(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type ConfigInput, configSchema } from '../../config/schema';
 import { ACCESS_MODES, DESCRIBE_MODES } from '../../plan/plan';
 import { baseUrlSchema, durationSchema } from '../../config/field-schemas';
+import { limitSchemas } from '../../protocol/input';
 import { readStoreUrl } from '../../config/store-url';
 import * as contract from '../trainer-contract';
 import { MAX_CYCLE, MOST, TRAINER_TASK_QUEUE } from '../names';
@@ -225,7 +226,7 @@ export const trainingSchema = z
       .prefault({}),
     budget: z
       .strictObject({
-        costUsd: z.number().min(0).max(1_000_000).nullable().default(50),
+        costUsd: limitSchemas.costUsd.default(50),
         hours: z.number().positive().max(168).default(6),
       })
       .prefault({}),

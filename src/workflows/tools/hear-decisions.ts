@@ -14,7 +14,7 @@ export function listenForDecisions(start: RunStart): void {
   const decide = (decision: CallDecision, sender?: Sender): null => {
     const { call } = decision;
     if (callApproval.verdictOn(call) === null) {
-      noteMessage(start, DECIDE_CALL_UPDATE, decision, sender);
+      noteMessage(start, DECIDE_CALL_UPDATE, [decision, sender]);
       callApproval.decide(call, verdictOf(decision));
     }
     return null;

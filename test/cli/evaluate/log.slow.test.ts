@@ -48,9 +48,9 @@ test('a worker alone answers the questions of the log as well, and quality is no
   );
   expect(asked(before)).toEqual([]);
 
-  const args = ['eval', '--from-traces', '--methods', 'worker:clerk', '--max-cost', '1', '--out', 'one'];
+  const args = ['eval', '--from-traces', '--allow', 'clerk', '--max-cost', '1', '--out', 'one'];
   const alone = await stage.run(args);
-  expect(alone).toMatchObject({ code: 0 });
+  expect(alone).toMatchObject(endedWith(0, 'worker:clerk stands for the best worker: it is the only one.'));
   expect(asked(before)).toEqual(Array(4).fill('clerk'));
   expect(alone.stdout.split('\n')[0]).toMatch(
     /^method +USD +tokens +calls +median time +95 % time +not judged$/,

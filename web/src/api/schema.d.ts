@@ -2793,6 +2793,9 @@ export interface components {
                 limits?: {
                     [key: string]: number | null;
                 };
+                held?: {
+                    [key: string]: number | null;
+                };
             }[];
             usage: {
                 inputTokens: number;

@@ -3,7 +3,7 @@ import type { Me } from '../api/types';
 import { Problem } from '../parts/notice';
 import { TrialNotice } from './trial-notice';
 import { useTitle } from '../parts/title';
-import { solveBodyOf, defaultChoices, type Choices } from './choices';
+import { solveBodyOf, defaultChoices, findChoiceProblem, type Choices } from './choices';
 import { AskOptions } from './options';
 import { QuestionBox } from './question-box';
 import { useAsking } from './use-asking';
@@ -22,7 +22,8 @@ export function Ask({ me }: { readonly me: Me }): ReactElement {
   const [choices, setChoices] = useState<Choices>(() => defaultChoices(me));
   useEffect(() => box.current?.focus(), []);
 
-  const isReady = question.trim() !== '' && !isPending;
+  const problem = findChoiceProblem(choices);
+  const isReady = question.trim() !== '' && problem === null && !isPending;
   const ask = (event?: SubmitEvent): void => {
     event?.preventDefault();
     if (isReady) send(solveBodyOf(question.trim(), choices, me));
@@ -56,6 +57,7 @@ export function Ask({ me }: { readonly me: Me }): ReactElement {
           </button>
         </AskOptions>
       </form>
+      {problem !== null && <Problem>{problem}</Problem>}
       {me.isTrial && <TrialNotice />}
       {error !== null && <Problem>The question was not asked: {error.message}</Problem>}
       {question === '' && (

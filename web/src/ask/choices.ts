@@ -1,5 +1,5 @@
 import type { SolveBody, Me } from '../api/types';
-import { limitIn, textOfLimit } from '../parts/number-field';
+import { findLimitProblem, limitIn, textOfLimit } from '../parts/limit';
 import { counted, describeUsd } from '../../../src/trace/describe';
 
 export type Approval = 'none' | 'plan' | 'all';
@@ -50,11 +50,15 @@ const APPROVALS: Readonly<Record<Approval, string>> = {
   all: 'waits for your approval of every plan',
 };
 
+/** Returns which limit cannot be used and what it must be, or null. */
+export function findChoiceProblem({ costUsd, steps, depth }: Choices): string | null {
+  return findLimitProblem({ costUsd, steps, depth });
+}
+
 /** Describes the choices in one line. */
-export function describeChoices(
-  { costUsd, steps, depth, approval, without }: Choices,
-  { workers }: Me,
-): string {
+export function describeChoices(choices: Choices, { workers }: Me): string {
+  const { costUsd, steps, depth, approval, without } = choices;
+  if (findChoiceProblem(choices) !== null) return 'a limit that cannot be used';
   const money = costUsd.trim() === '' ? 'no cost limit' : `at most ${describeUsd(Number(costUsd))}`;
   const team =
     without.length === 0

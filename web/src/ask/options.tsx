@@ -1,5 +1,6 @@
 import { type ReactElement, type ReactNode, useId } from 'react';
 import type { Me } from '../api/types';
+import { LIMIT_LABELS } from '../parts/limit';
 import { NumberField } from '../parts/number-field';
 import { type Approval, type Choices, describeChoices } from './choices';
 
@@ -27,8 +28,7 @@ export function AskOptions({ me, choices, onChange, children }: OptionsProps): R
         <div className="fields">
           <div className="field">
             <NumberField
-              label="Limit in USD"
-              step="0.01"
+              label={LIMIT_LABELS.costUsd}
               nothing="none"
               value={choices.costUsd}
               onChange={(costUsd) => {
@@ -38,8 +38,7 @@ export function AskOptions({ me, choices, onChange, children }: OptionsProps): R
           </div>
           <div className="field">
             <NumberField
-              label="Steps per plan"
-              step="1"
+              label={LIMIT_LABELS.steps}
               nothing="none"
               value={choices.steps}
               onChange={(steps) => {
@@ -49,8 +48,7 @@ export function AskOptions({ me, choices, onChange, children }: OptionsProps): R
           </div>
           <div className="field">
             <NumberField
-              label="Depth"
-              step="1"
+              label={LIMIT_LABELS.depth}
               nothing="none"
               value={choices.depth}
               onChange={(depth) => {

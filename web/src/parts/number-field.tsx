@@ -2,7 +2,6 @@ import { type ReactElement, useId } from 'react';
 
 interface NumberFieldProps {
   readonly label: string;
-  readonly step: string;
   /** Placeholder for an empty field. */
   readonly nothing: string;
   /** Text as typed. */
@@ -11,21 +10,8 @@ interface NumberFieldProps {
   readonly className?: string;
 }
 
-/** Returns the text of a limit in its field; a field without a limit is empty. */
-export const textOfLimit = (limit: number | null): string => (limit === null ? '' : String(limit));
-
-/** Returns the limit that was typed into a field; null if it is empty. */
-export const limitIn = (text: string): number | null => (text.trim() === '' ? null : Number(text));
-
-/** Field for a number of at least 0, or none. */
-export function NumberField({
-  label,
-  step,
-  nothing,
-  value,
-  onChange,
-  className,
-}: NumberFieldProps): ReactElement {
+/** Field for a number, or none. A browser's own field of numbers would hand over an empty text for one that is wrong. */
+export function NumberField({ label, nothing, value, onChange, className }: NumberFieldProps): ReactElement {
   const id = useId();
   return (
     <>
@@ -33,9 +19,8 @@ export function NumberField({
       <input
         id={id}
         className={className}
-        type="number"
-        min="0"
-        step={step}
+        type="text"
+        inputMode="decimal"
         placeholder={nothing}
         value={value}
         onChange={(event) => {

@@ -1,7 +1,8 @@
 import { type ReactElement, type SubmitEvent, useState } from 'react';
 import { useLimits } from '../api/queries';
 import type { HeldLimits } from '../api/types';
-import { limitIn, NumberField, textOfLimit } from '../parts/number-field';
+import { findLimitProblem, LIMIT_LABELS, limitIn, textOfLimit } from '../parts/limit';
+import { NumberField } from '../parts/number-field';
 import { Problem } from '../parts/notice';
 import { useShown } from './context';
 import { type Order, useSteer } from './steer';
@@ -72,21 +73,30 @@ function Limits({ limits, order }: LimitsProps): ReactElement {
     order({ verb: 'limits', body: { depth: limitIn(depth), costUsd: limitIn(costUsd) } });
   };
   const isChanged = depth !== textOfLimit(limits.depth) || costUsd !== textOfLimit(limits.costUsd);
+  const problem = findLimitProblem({ depth, costUsd });
   return (
-    <form className="line limits" onSubmit={send}>
-      <NumberField label="Depth" step="1" nothing="any" value={depth} onChange={setDepth} className="short" />
-      <NumberField
-        label="Limit in USD"
-        step="any"
-        nothing="none"
-        value={costUsd}
-        onChange={setCostUsd}
-        className="short"
-      />
-      <button type="submit" disabled={!isChanged}>
-        Set
-      </button>
-    </form>
+    <>
+      <form className="line limits" onSubmit={send}>
+        <NumberField
+          label={LIMIT_LABELS.depth}
+          nothing="any"
+          value={depth}
+          onChange={setDepth}
+          className="short"
+        />
+        <NumberField
+          label={LIMIT_LABELS.costUsd}
+          nothing="none"
+          value={costUsd}
+          onChange={setCostUsd}
+          className="short"
+        />
+        <button type="submit" disabled={!isChanged || problem !== null}>
+          Set
+        </button>
+      </form>
+      {problem !== null && <Problem>{problem}</Problem>}
+    </>
   );
 }
 
