@@ -62,7 +62,15 @@ const trainerSchema = z
   .refine(({ offload, tuning }) => !offload || tuning.kind === 'full', {
     path: ['offload'],
     error: 'expected "tuning: { kind: full }" as well: an adapter has little to keep in host memory',
+  })
+  .refine(({ processes, tuning, optimizer }) => processes === 1 || !needsBitsandbytes(tuning, optimizer), {
+    path: ['processes'],
+    error: 'expected 1: bitsandbytes shares neither "tuning.quantize: 4bit" nor "optimizer.name: adamw8bit"',
   });
+
+function needsBitsandbytes(tuning: z.output<typeof contract.tuningSchema>, { name }: { readonly name?: string }): boolean {
+  return (tuning.kind === 'lora' && tuning.quantize !== undefined) || name === 'adamw8bit';
+}
 
 const artifactsSchema = path.refine((url) => !/^\w+:/.test(url) || readStoreUrl(url)?.kind === 's3', {
   error: 'expected a folder, or s3://BUCKET/PREFIX',
