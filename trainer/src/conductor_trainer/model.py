@@ -14,6 +14,7 @@ from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
+    BitsAndBytesConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
@@ -23,7 +24,7 @@ from trl.trainer.utils import add_fused_lm_head
 from conductor_trainer.checkpoint import Record
 from conductor_trainer.contract import Config, JsonObject
 from conductor_trainer.errors import BadRequest, ModelInvalid
-from conductor_trainer.low_bits import has_4_bits, loading_in_4_bits
+from conductor_trainer.low_bits import has_4_bits
 from conductor_trainer.weights import SAFELY, require_safetensors
 
 Policy: TypeAlias = PreTrainedModel | PeftModel
@@ -70,9 +71,7 @@ def pad_id_of(tokenizer: PreTrainedTokenizerBase) -> int:
     return tokenizer.pad_token_id
 
 
-def load_model(
-    folder: Path, dtype: torch.dtype = torch.float32, **options: Any
-) -> PreTrainedModel:
+def load_model(folder: Path, dtype: torch.dtype = torch.float32, **options: Any) -> PreTrainedModel:
     """Raises `ModelInvalid` if the folder has no loadable model with safetensors weights."""
     with _reading(folder):
         return AutoModelForCausalLM.from_pretrained(
@@ -90,9 +89,7 @@ def _reading(folder: Path) -> Iterator[None]:
         raise ModelInvalid(f"The model in {folder} cannot be loaded: {cause}") from cause
 
 
-def load_policy(
-    root: Path, record: Record, config: Config, *, to_learn: bool = False
-) -> Policy:
+def load_policy(root: Path, record: Record, config: Config, *, to_learn: bool = False) -> Policy:
     """Loads trained weights in float32 at any precision: bfloat16 would round small steps away.
 
     Processes that train together each load a share of the model (FSDP2), and a whole adapter.
@@ -150,8 +147,24 @@ def load_base(folder: Path, config: Config, *, to_learn: bool = False) -> PreTra
     """Loads the model below an adapter in the precision of arithmetic, since it never changes."""
     dtype = torch.bfloat16 if config["precision"] == "bfloat16" else torch.float32
     if to_learn and has_4_bits(config):
-        return load_model(folder, dtype, **loading_in_4_bits(dtype, config["device"]))
+        return load_model(folder, dtype, **_quantizing(config, dtype))
     return load_model(folder, dtype, **_sharing(config))
+
+
+def _quantizing(config: Config, dtype: torch.dtype) -> dict[str, Any]:
+    """Returns QLoRA's arguments (arXiv 2305.14314, section 3): NF4, and its scales quantized, too.
+
+    Arithmetic is in `dtype`. Embedding and output keep it.
+    """
+    quantization = BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=dtype,
+    )
+    # Otherwise it would take a GPU wherever there is one.
+    place = "cpu" if config["device"] == "cpu" else 0
+    return {"quantization_config": quantization, "device_map": {"": place}}
 
 
 def _sharing(config: Config) -> dict[str, DistributedConfig]:

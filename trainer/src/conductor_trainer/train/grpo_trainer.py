@@ -63,7 +63,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
         )
         for weight, own in zip(learned, exact, strict=True):
             if weight.dtype != own.dtype:
-                # TRL rounds adapters of quantized models to bfloat16, in which small steps are lost.
+                # TRL rounds an adapter of a quantized model to bfloat16: small steps are lost.
                 weight.data = own
         self.remove_callback(PrinterCallback)
         self._batch = batch

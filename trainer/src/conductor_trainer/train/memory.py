@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from math import ceil
 from pathlib import Path
 
 import torch
@@ -16,14 +15,13 @@ from trl.kernels.chunked_logprob import TOKEN_CHUNK_SIZE
 
 from conductor_trainer.contract import Config
 from conductor_trainer.errors import ModelInvalid, OutOfMemory
-from conductor_trainer.low_bits import (
-    BYTES_IN_4_BITS,
-    bytes_of_8_bit_moments,
-    has_4_bits,
-    has_8_bit_moments,
-    matrices_in_4_bits,
-)
+from conductor_trainer.low_bits import has_4_bits, has_8_bit_moments
 from conductor_trainer.model import add_adapter
+from conductor_trainer.train.low_bit_sizes import (
+    bytes_in_4_bits,
+    bytes_of_8_bit_moments,
+    sizes_in_4_bits,
+)
 from conductor_trainer.train.moments import BYTES_AT_ONCE
 from conductor_trainer.train.nodes import processes_here
 from conductor_trainer.weights import SAFELY
@@ -128,7 +126,7 @@ def shape_of(model_folder: Path, config: Config) -> Shape:
     weights = _count(model)
     stacks = (each for each in model.modules() if isinstance(each, torch.nn.ModuleList))
     layer = max(_count(each) for stack in stacks for each in stack)
-    quantized = [each.numel() for each in matrices_in_4_bits(model)] if has_4_bits(config) else []
+    quantized = sizes_in_4_bits(model) if has_4_bits(config) else ()
     tuning, policy = config["tuning"], model
     if tuning["kind"] == "lora":
         with torch.device("meta"):
@@ -162,7 +160,7 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
     # Processes share the model; each has a whole adapter.
     share = -(-shape.weights // config["processes"])
     learned = share if is_full else shape.learned
-    base = width * (share - shape.quantized) + ceil(BYTES_IN_4_BITS * shape.quantized)
+    base = width * (share - shape.quantized) + bytes_in_4_bits(shape.quantized)
     resting = {
         "weights": _FLOAT * learned + (0 if is_full else base),
         "optimizer": -(-shape.moments // config["processes"]) if is_full else shape.moments,
