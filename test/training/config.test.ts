@@ -215,6 +215,21 @@ describe('what cannot be trained is refused:', () => {
       { trainer: { offload: true, tuning: { kind: 'lora' } } },
       'training.trainer.offload is true: expected "tuning: { kind: full }" as well',
     ],
+    [
+      'weights in 4 bits of several processes',
+      { trainer: { processes: 2, tuning: { kind: 'lora', quantize: '4bit' } } },
+      'training.trainer.processes is 2: expected 1: bitsandbytes shares neither',
+    ],
+    [
+      'moments in 8 bits of several processes',
+      { trainer: { processes: 2, optimizer: { name: 'adamw8bit' } } },
+      'training.trainer.processes is 2: expected 1: bitsandbytes shares neither',
+    ],
+    [
+      'weights in 4 bits that all learn',
+      { trainer: { tuning: { kind: 'full', quantize: '4bit' } } },
+      'training.trainer.tuning.quantize is not a setting',
+    ],
     ['fewer draws than questions', { maxDraws: 3 }, 'training.maxDraws is 3: expected at least as many'],
     ['right answers that earn nothing', { reward: { correct: 0.5 } }, 'training.reward.correct is 0.5'],
     ['ordinals of changing workers', { pool: { adaptive: true } }, 'training.policy.describe'],

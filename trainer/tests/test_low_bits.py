@@ -68,17 +68,16 @@ def learn_anew(root: Path, config: Config, rows: list[dict[str, Any]]) -> Any:
 @pytest.mark.parametrize("changes", [QUANTIZED, SMALL_MOMENTS, BOTH])
 def test_an_update_learns_nearly_what_it_learns_with_all_bits(root: Path, changes: Any) -> None:
     rows = rows_of_batch(root, "warm", config_of(tuning=ADAPTER))
-    # So that the loss tells what the first step gained in the second pass, and nothing else.
-    same: Any = {"loss": {"correction": "none"}, "iterations": 2}
+    # So that the loss tells what steps gained in the passes after them, and nothing else.
+    same: Any = {"loss": {"correction": "none"}, "iterations": 3}
     fast = {"warmupSteps": 0, "learningRate": 1e-3}
     plain = learn_anew(root, config_of(tuning=ADAPTER, optimizer=fast, **same), rows)["metrics"]
     few = config_of(**{**changes, "optimizer": {**changes.get("optimizer", {}), **fast}}, **same)
     found = learn_anew(root, few, rows)["metrics"]
-    print("SEE", *((plain[n], found[n]) for n in ("loss", "gradNorm", "policyGap", "samplerGap")))
     assert plain["loss"] < -1e-3
     # NF4 rounds a weight by a tenth of its size: the sum over many moves a token's log-probability
     # by as much. Moments in 8 bits are rounded by less than a hundredth.
-    noise = 0.2 if "quantize" in few["tuning"] else 0.02
+    noise = 0.2 if "quantize" in few["tuning"] else 0.01
     assert found["samplerGap"] < noise
     for name in ("loss", "gradNorm", "policyGap"):
         assert found[name] == pytest.approx(plain[name], rel=noise), name

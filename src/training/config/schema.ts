@@ -68,7 +68,10 @@ const trainerSchema = z
     error: 'expected 1: bitsandbytes shares neither "tuning.quantize: 4bit" nor "optimizer.name: adamw8bit"',
   });
 
-function needsBitsandbytes(tuning: z.output<typeof contract.tuningSchema>, { name }: { readonly name?: string }): boolean {
+function needsBitsandbytes(
+  tuning: z.output<typeof contract.tuningSchema>,
+  { name }: { readonly name?: string },
+): boolean {
   return (tuning.kind === 'lora' && tuning.quantize !== undefined) || name === 'adamw8bit';
 }
 

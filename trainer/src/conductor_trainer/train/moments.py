@@ -42,7 +42,7 @@ def save_moments(model: Any, optimizer: Any, folder: Path) -> None:
 
 def load_moments(model: Any, optimizer: Any, folder: Path) -> None:
     """Restores the moments; settings such as the learning rate stay as they are."""
-    state = get_optimizer_state_dict(model, optimizer)
+    state: Any = get_optimizer_state_dict(model, optimizer)
     moments = _moments_in(state)
     with warnings.catch_warnings(action="ignore"):
         # Reads into the tensors of `state`.
