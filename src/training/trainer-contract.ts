@@ -35,6 +35,8 @@ export const tuningSchema = z.discriminatedUnion('kind', [
     rank: count.default(32),
     alpha: z.number().positive().default(32),
     targets: z.string().min(1).default('all-linear'),
+    /** Learns on a base in 4 bits (NF4 with quantized scales: QLoRA); absent: in the precision of arithmetic. */
+    quantize: z.literal('4bit').exactOptional(),
   }),
 ]);
 
@@ -62,6 +64,8 @@ export const lossSchema = z
   });
 
 export const optimizerSchema = z.strictObject({
+  /** `adamw8bit` keeps moments in 8 bits; absent: `adamw`, which keeps 32. */
+  name: z.enum(['adamw', 'adamw8bit']).exactOptional(),
   learningRate: z.number().positive().default(1e-6),
   beta1: share.default(0.9),
   beta2: share.default(0.999),

@@ -236,6 +236,21 @@ describe('what cannot be trained is refused:', () => {
       { trainer: { processes: 2, parallelism: { tpSize: 2 } } },
       'training.trainer.parallelism.tpSize is 2: accelerate has no tensor parallelism on CPUs',
     ],
+    [
+      'weights in 4 bits of several processes',
+      { trainer: { processes: 2, tuning: { kind: 'lora', quantize: '4bit' } } },
+      'training.trainer.processes is 2: expected 1: bitsandbytes shares neither',
+    ],
+    [
+      'moments in 8 bits of several processes',
+      { trainer: { processes: 2, optimizer: { name: 'adamw8bit' } } },
+      'training.trainer.processes is 2: expected 1: bitsandbytes shares neither',
+    ],
+    [
+      'weights in 4 bits that all learn',
+      { trainer: { tuning: { kind: 'full', quantize: '4bit' } } },
+      'training.trainer.tuning.quantize is not a setting',
+    ],
     ['fewer draws than questions', { maxDraws: 3 }, 'training.maxDraws is 3: expected at least as many'],
     ['right answers that earn nothing', { reward: { correct: 0.5 } }, 'training.reward.correct is 0.5'],
     ['ordinals of changing workers', { pool: { adaptive: true } }, 'training.policy.describe'],

@@ -41,12 +41,25 @@ class Measured(ExternalGRPOTrainer):
     def held(self) -> dict[str, int]:
         wrapped: Any = self.model_wrapped
         optimizer: Any = self.optimizer
-        moments = (each for state in optimizer.state.values() for each in state.values())
+        moments = (
+            each
+            for state in optimizer.state.values()
+            for kind, each in state.items()
+            # One codebook of bitsandbytes is shared by all, which also counts steps as a number.
+            if isinstance(each, torch.Tensor) and not kind.startswith("qmap")
+        )
         return {
-            "weights": bytes_of(wrapped.parameters()),
+            "weights": bytes_of([*wrapped.parameters(), *_scales_of(wrapped.parameters())]),
             "gradients": self.gradients,
             "optimizer": bytes_of(moments),
         }
+
+
+def _scales_of(weights: Iterable[Any]) -> Iterable[torch.Tensor]:
+    """Scales of weights in 4 bits, of which there are two levels."""
+    for weight in weights:
+        if (state := getattr(weight, "quant_state", None)) is not None:
+            yield from (state.absmax, state.state2.absmax)
 
 
 def bytes_of(tensors: Iterable[torch.Tensor | None]) -> int:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ def perform(
                 "group": os.getpgrp(),
                 "gpus": os.environ.get("CUDA_VISIBLE_DEVICES"),
                 "has_torch": "torch" in sys.modules,
+                "may_start_cuda": find_spec("bitsandbytes") is not None,
             }
         case "print":
             print("a library", flush=True)

@@ -161,7 +161,16 @@ def test_more_processes_never_need_more_of_each(
     for layers, layer, outside in ((2, 1000, 0), (28, 233_057_792, 1_090_000_000), (1, 10, 10**6)):
         weights = layers * layer + outside
         learned = weights if tuning["kind"] == "full" else weights // 50
-        shape = Shape(weights, learned, layers, layer, hidden=64, feed_forward=128, vocabulary=300)
+        shape = Shape(
+            weights,
+            learned,
+            8 * learned,
+            layers,
+            layer,
+            hidden=64,
+            feed_forward=128,
+            vocabulary=300,
+        )
         needs = [
             sum(
                 needed_by_process(
@@ -208,7 +217,9 @@ def test_processes_hold_what_is_reckoned_for_each(tmp_path: Path, tuning: Any) -
             assert held == pytest.approx(reckoned[what], rel=0.02), what
 
 
-@pytest.mark.parametrize("tuning", [FULL, {**LORA, "rank": 32}])
+@pytest.mark.parametrize(
+    "tuning", [FULL, {**LORA, "rank": 32}, {**LORA, "rank": 32, "quantize": "4bit"}]
+)
 @pytest.mark.parametrize("micro", [2, 4])
 def test_the_allocator_gives_out_what_is_reckoned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tuning: Any, micro: int

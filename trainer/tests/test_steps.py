@@ -77,7 +77,7 @@ async def test_each_step_is_a_fork_that_has_the_imports_and_leads_a_group(
     assert first["parent"] == second["parent"] != os.getpid()
     assert first["pid"] != second["pid"]
     for step in (first, second):
-        assert step["has_torch"]
+        assert step["has_torch"] and not step["may_start_cuda"]
         assert step["group"] == step["pid"]
         assert step["gpus"] == os.environ.get("CUDA_VISIBLE_DEVICES")
 
@@ -92,7 +92,7 @@ def test_each_process_has_a_gpu(given: str | None, processes: int, seen: str) ->
 
 async def test_a_step_on_a_gpu_sees_no_other(stubs: StepRunner) -> None:
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
-    request = {"config": {"device": "cuda", "processes": 1}}
+    request = {"config": config_of(device="cuda")}
     assert (await stubs.run("describe", request, None, ignore))["gpus"] == gpus_for(1, given)
     assert (await stubs.run("describe", {}, None, ignore))["gpus"] == given
 

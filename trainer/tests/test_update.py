@@ -2,8 +2,6 @@
 
 import math
 import shutil
-from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +13,14 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 
 import measured_update
 from conductor_trainer import model
-from conductor_trainer.batch import expect, read_batch
 from conductor_trainer.checkpoint import MOMENTS_FOLDER, TRAINER_FOLDER, require_record
 from conductor_trainer.contract import Config
 from conductor_trainer.errors import BadRequest, BatchInvalid, ModelInvalid, NonFiniteLoss
-from conductor_trainer.model import load_policy, load_tokenizer, pad_id_of
+from conductor_trainer.model import load_policy, load_tokenizer
 from conductor_trainer.step.main import perform
 from conductor_trainer.train.grpo_config import grpo_config
-from conductor_trainer.train.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.train.launch import launch
 from conductor_trainer.train.record import Made, take_probe
-from conductor_trainer.train.tensors import Tensors, to_tensors
 from tiny_run import (
     FULL,
     LORA,
@@ -34,13 +29,13 @@ from tiny_run import (
     checkpoint,
     config_of,
     learn,
-    pack_batch,
     rows_of_batch,
     signed,
     update_request,
     weights,
     write_batch,
 )
+from uninterrupted import learn_uninterrupted, tensors_of
 
 PARENTS = ("warm", "000001", "000002")
 
@@ -295,27 +290,6 @@ def test_trl_scores_a_batch_into_what_the_trainer_hands_over(root: Path) -> None
         torch.testing.assert_close(ours[name], theirs[name], atol=1e-5, rtol=0, check_dtype=False)
 
 
-def tensors_of(
-    root: Path, cycle: int, parent: str, config: Config, rows: list[dict[str, Any]]
-) -> Tensors:
-    record = require_record(root, checkpoint(parent))
-    tokenizer = load_tokenizer(root / record.folder)
-    request = update_request(cycle, parent, config)
-    expected = expect(request, request["parent"], record)
-    rollouts = read_batch(pack_batch(root, cycle, parent, config, rows), expected)
-    return to_tensors(rollouts, config, pad_id_of(tokenizer))
-
-
-class Uninterrupted(ExternalGRPOTrainer):
-    """One process that is fed one batch after another."""
-
-    batches: Iterator[Tensors]
-
-    def _generate_and_score_completions(self, inputs: Any) -> Tensors:
-        self._batch = next(self.batches)
-        return super()._generate_and_score_completions(inputs)
-
-
 @pytest.mark.parametrize("schedule", ["constant", "cosine"])
 def test_steps_of_their_own_equal_one_uninterrupted_run_bit_by_bit(
     root: Path, schedule: str
@@ -326,21 +300,7 @@ def test_steps_of_their_own_equal_one_uninterrupted_run_bit_by_bit(
     for cycle, parent in enumerate(PARENTS, start=1):
         learn(root, cycle, parent, config, signed(rows, f"night/{parent}"))
 
-    record = require_record(root, checkpoint("warm"))
-    batch = tensors_of(root, 1, "warm", config, rows)
-    trainer = Uninterrupted(
-        model=load_policy(root, record, config),
-        args=grpo_config(config, 6, root / "uninterrupted"),
-        processing_class=load_tokenizer(root / record.folder),
-        batch=batch,
-        config=config,
-        reference=nullcontext,  # pyright: ignore[reportArgumentType]
-        stop_after=6,
-        report=lambda _: None,
-    )
-    trainer.batches = iter([batch] * 3)
-    trainer.train()
-    whole = trainer.accelerator.unwrap_model(trainer.model).state_dict()
+    whole = learn_uninterrupted(root, config, rows, cycles=3)
     for name, tensor in weights(root, "000003").items():
         assert torch.equal(tensor, whole[name]), name
 

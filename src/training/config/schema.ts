@@ -92,7 +92,18 @@ const trainerSchema = z
         'expected 1 for one of them, or "tuning: { kind: full }": PEFT adapts no copies that are shared',
       );
     }
+  })
+  .refine(({ processes, tuning, optimizer }) => processes === 1 || !needsBitsandbytes(tuning, optimizer), {
+    path: ['processes'],
+    error: 'expected 1: bitsandbytes shares neither "tuning.quantize: 4bit" nor "optimizer.name: adamw8bit"',
   });
+
+function needsBitsandbytes(
+  tuning: z.output<typeof contract.tuningSchema>,
+  { name }: { readonly name?: string },
+): boolean {
+  return (tuning.kind === 'lora' && tuning.quantize !== undefined) || name === 'adamw8bit';
+}
 
 const artifactsSchema = path.refine((url) => !/^\w+:/.test(url) || readStoreUrl(url)?.kind === 's3', {
   error: 'expected a folder, or s3://BUCKET/PREFIX',

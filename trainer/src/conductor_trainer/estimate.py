@@ -19,6 +19,7 @@ def main() -> None:
 
 def _estimate() -> None:
     asked = json.load(sys.stdin)
+    from conductor_trainer.low_bits import require_bitsandbytes
     from conductor_trainer.train.memory import (
         needed_by_host,
         needed_by_process,
@@ -28,6 +29,7 @@ def _estimate() -> None:
     )
 
     model, config = Path(asked["model"]), asked["config"]
+    require_bitsandbytes(config)
     shape = shape_of(model, config)
     needs = {
         "process": needed_by_process(shape, config),

@@ -14,6 +14,7 @@ from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
+    BitsAndBytesConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
@@ -23,6 +24,7 @@ from trl.trainer.utils import add_fused_lm_head
 from conductor_trainer.checkpoint import Record
 from conductor_trainer.contract import Config, JsonObject
 from conductor_trainer.errors import BadRequest, ModelInvalid
+from conductor_trainer.low_bits import has_4_bits
 from conductor_trainer.weights import SAFELY, require_safetensors
 
 Policy: TypeAlias = PreTrainedModel | PeftModel
@@ -69,13 +71,11 @@ def pad_id_of(tokenizer: PreTrainedTokenizerBase) -> int:
     return tokenizer.pad_token_id
 
 
-def load_model(
-    folder: Path, dtype: torch.dtype = torch.float32, **shared: DistributedConfig
-) -> PreTrainedModel:
+def load_model(folder: Path, dtype: torch.dtype = torch.float32, **options: Any) -> PreTrainedModel:
     """Raises `ModelInvalid` if the folder has no loadable model with safetensors weights."""
     with _reading(folder):
         return AutoModelForCausalLM.from_pretrained(
-            folder, dtype=dtype, use_safetensors=True, **shared, **SAFELY
+            folder, dtype=dtype, use_safetensors=True, **options, **SAFELY
         )
 
 
@@ -89,10 +89,11 @@ def _reading(folder: Path) -> Iterator[None]:
         raise ModelInvalid(f"The model in {folder} cannot be loaded: {cause}") from cause
 
 
-def load_policy(root: Path, record: Record, config: Config) -> Policy:
+def load_policy(root: Path, record: Record, config: Config, *, to_learn: bool = False) -> Policy:
     """Loads trained weights in float32 at any precision: bfloat16 would round small steps away.
 
     Processes that train together each load a share of the model (FSDP2), and a whole adapter.
+    With `to_learn`, the settings' `quantize` holds, for which servers have other weights.
     """
     needed = "adapter" if config["tuning"]["kind"] == "lora" else "model"
     if record.kind != needed:
@@ -101,7 +102,7 @@ def load_policy(root: Path, record: Record, config: Config) -> Policy:
             f"`tuning` needs {needed!r}. Set `tuning` back to what it was, or export the "
             "checkpoint and start a training run from the exported folder."
         )
-    return load_weights(root / record.folder, root / record.base, config)
+    return load_weights(root / record.folder, root / record.base, config, to_learn=to_learn)
 
 
 @contextmanager
@@ -122,26 +123,48 @@ def reference_for(
     with _reading(root / record.folder):
         policy.load_adapter(str(root / record.folder), _REFERENCE)
     policy.set_adapter(_REFERENCE)
+    # Loading ends the training mode, in which TRL divides most losses by their micro batches, and
+    # outside which bitsandbytes packs weights on a CPU for good, so that nothing can be learned.
+    policy.train(is_training)
     try:
         yield policy
     finally:
         policy.set_adapter("default")
         policy.delete_adapter(_REFERENCE)
-        # Loading ends the training mode, in which TRL divides most losses by their micro batches.
-        policy.train(is_training)
 
 
-def load_weights(folder: Path, base_folder: Path, config: Config) -> Policy:
+def load_weights(
+    folder: Path, base_folder: Path, config: Config, *, to_learn: bool = False
+) -> Policy:
     """Does what `load_policy` does, for weights that have no record yet."""
     if config["tuning"]["kind"] == "full":
         return load_model(folder, torch.float32, **_sharing(config))
-    return _load_adapter(load_base(base_folder, config), folder, is_trainable=True)
+    base = load_base(base_folder, config, to_learn=to_learn)
+    return _load_adapter(base, folder, is_trainable=True)
 
 
-def load_base(folder: Path, config: Config) -> PreTrainedModel:
+def load_base(folder: Path, config: Config, *, to_learn: bool = False) -> PreTrainedModel:
     """Loads the model below an adapter in the precision of arithmetic, since it never changes."""
-    is_half = config["precision"] == "bfloat16"
-    return load_model(folder, torch.bfloat16 if is_half else torch.float32, **_sharing(config))
+    dtype = torch.bfloat16 if config["precision"] == "bfloat16" else torch.float32
+    if to_learn and has_4_bits(config):
+        return load_model(folder, dtype, **_quantizing(config, dtype))
+    return load_model(folder, dtype, **_sharing(config))
+
+
+def _quantizing(config: Config, dtype: torch.dtype) -> dict[str, Any]:
+    """Returns QLoRA's arguments (arXiv 2305.14314, section 3): NF4, and its scales quantized, too.
+
+    Arithmetic is in `dtype`. Embedding and output keep it.
+    """
+    quantization = BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=dtype,
+    )
+    # Otherwise it would take a GPU wherever there is one.
+    place = "cpu" if config["device"] == "cpu" else 0
+    return {"quantization_config": quantization, "device_map": {"": place}}
 
 
 def shards_of(config: Config) -> int:

@@ -18,7 +18,8 @@ from conductor_trainer.chat import chat_of, compared_prompts
 from conductor_trainer.checkpoint import Record, require_record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.export import export
-from conductor_trainer.model import load_tokenizer, load_weights
+from conductor_trainer.low_bits import has_4_bits, require_bitsandbytes
+from conductor_trainer.model import Policy, load_tokenizer, load_weights
 from conductor_trainer.score import score
 from conductor_trainer.step.messages import Report
 from conductor_trainer.train.init import init
@@ -38,6 +39,8 @@ def perform(job: str, root: Path, request: Any, file: Any, report: Report) -> Js
     """Runs a job. `file` is a local copy of what the request names, such as its `batch`."""
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+    if "config" in request:
+        require_bitsandbytes(request["config"])
 
     def learn_together(learn: Learn, made: Made, outcome_of: OutcomeOf) -> Record:
         """Runs `learn` in every process; `outcome_of` combines results and seconds."""
@@ -45,6 +48,7 @@ def perform(job: str, root: Path, request: Any, file: Any, report: Report) -> Js
         parent = require_record(root, made.request["parent"])
         tokenizer = load_tokenizer(root / parent.folder)
         chat = chat_of(root, parent, tokenizer)
+        policy: Policy | None = None
         if processes == 1:
             policy, told = learn(made, file, report)
             every = [told]
@@ -56,6 +60,7 @@ def perform(job: str, root: Path, request: Any, file: Any, report: Report) -> Js
             with TemporaryDirectory(dir=made.temporary) as shared:
                 given = (made, Path(copy(file, shared)))
                 every = launch(learn, given, processes, report, Path(shared))
+        if policy is None or has_4_bits(made.config):
             policy = load_weights(made.saved, root / made.base, made.config)
         outcome = outcome_of(every, time.perf_counter() - started)
         return record_of(made, policy, tokenizer, chat, outcome)

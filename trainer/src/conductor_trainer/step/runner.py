@@ -1,7 +1,8 @@
 """Runs steps one at a time, each in its own process, which may die at any moment.
 
 1. A step is a fork of multiprocessing's fork server, which does the imports (ten seconds) once.
-   The server itself never uses a GPU: an initialised CUDA context does not survive a fork.
+   The server itself never uses a GPU: an initialised CUDA context does not survive a fork. So a
+   step that needs bitsandbytes is no fork, and does its own imports.
 2. A step leads a process group. It is killed with all that it started, and no other step begins
    before it is dead. Processes that train together end with it by themselves (`train/launch.py`).
 3. A step sends its phases and its result through a pipe. When the pipe closes, the step is over.
@@ -24,6 +25,7 @@ from typing import Any
 
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import StepLost, TrainerError
+from conductor_trainer.low_bits import needs_bitsandbytes
 from conductor_trainer.step.messages import Report, answer, hear
 from conductor_trainer.train.nodes import processes_here
 
@@ -34,7 +36,10 @@ JOBS = "conductor_trainer.step.main:perform"
 """Name of the function that performs jobs. The worker must not import it: it loads torch."""
 
 _FORK = multiprocessing.get_context("forkserver")
-_FORK.set_forkserver_preload([JOBS.partition(":")[0]])
+_FORK.set_forkserver_preload(
+    ["conductor_trainer.step.without_bitsandbytes", JOBS.partition(":")[0]]
+)
+_SPAWN = multiprocessing.get_context("spawn")
 
 
 def claim_stdout() -> Callable[[JsonObject], None]:
@@ -85,10 +90,12 @@ class StepRunner:
 
 class _Step:
     def __init__(self, job: Job, perform: str) -> None:
-        self._messages, self._childs_end = _FORK.Pipe(duplex=False)
+        config = job[2].get("config")
+        context = _SPAWN if config is not None and needs_bitsandbytes(config) else _FORK
+        self._messages, self._childs_end = context.Pipe(duplex=False)
         self._is_cancelled = Event()
         # A daemon, so that a worker that ends does not wait for it.
-        self._process = _FORK.Process(
+        self._process = context.Process(
             target=_be_step, args=(self._childs_end, perform, job), daemon=True
         )
 

@@ -9,6 +9,7 @@ from trl.trainer.grpo_config import GRPOConfig
 
 from conductor_trainer.contract import Config
 from conductor_trainer.errors import BadRequest
+from conductor_trainer.low_bits import has_8_bit_moments
 from conductor_trainer.train.tensors import rows_of
 
 
@@ -56,6 +57,8 @@ def shared_arguments(config: Config, output: Path) -> dict[str, Any]:
         # If set for a single process, accelerate would treat training as distributed.
         "ddp_backend": None if is_alone else "gloo" if is_cpu else "nccl",
         "accelerator_config": None if is_alone else reduced_at_once,
+        # The library's own choice otherwise.
+        **({"optim": "adamw_8bit"} if has_8_bit_moments(config) else {}),
         "adam_beta1": optimizer["beta1"],
         "adam_beta2": optimizer["beta2"],
         "adam_epsilon": optimizer["epsilon"],

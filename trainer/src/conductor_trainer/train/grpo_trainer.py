@@ -42,6 +42,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
     def __init__(
         self,
         *,
+        model: Policy,
         batch: Tensors,
         config: Config,
         reference: Callable[[], AbstractContextManager[Policy]],
@@ -50,13 +51,20 @@ class ExternalGRPOTrainer(GRPOTrainer):
         **kwargs: Any,
     ) -> None:
         """`reference` yields the policy to stay close to; it is called only for a KL term."""
+        learned = [each for each in model.parameters() if each.requires_grad]
+        exact = [each.data for each in learned]
         super().__init__(
+            model=model,
             # TRL requires prompts and a reward function; neither affects training here.
             train_dataset=Dataset.from_dict({"prompt": [""]}),
             reward_funcs=lambda completions, **_: [0.0] * len(completions),
             callbacks=[StopAfter(stop_after, report)],
             **kwargs,
         )
+        for weight, own in zip(learned, exact, strict=True):
+            if weight.dtype != own.dtype:
+                # TRL rounds an adapter of a quantized model to bfloat16: small steps are lost.
+                weight.data = own
         self.remove_callback(PrinterCallback)
         self._batch = batch
         self._loss = config["loss"]

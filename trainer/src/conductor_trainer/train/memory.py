@@ -15,7 +15,13 @@ from trl.kernels.chunked_logprob import TOKEN_CHUNK_SIZE
 
 from conductor_trainer.contract import Config
 from conductor_trainer.errors import ModelInvalid, OutOfMemory
+from conductor_trainer.low_bits import has_4_bits, has_8_bit_moments
 from conductor_trainer.model import add_adapter, shards_of
+from conductor_trainer.train.low_bit_sizes import (
+    bytes_in_4_bits,
+    bytes_of_8_bit_moments,
+    sizes_in_4_bits,
+)
 from conductor_trainer.train.moments import BYTES_AT_ONCE
 from conductor_trainer.train.nodes import processes_here
 from conductor_trainer.weights import SAFELY
@@ -48,11 +54,17 @@ class Shape:
     weights: int
     learned: int
     """Trained parameters: all weights, or those of the adapter."""
+    moments: int
+    """Bytes that the optimizer keeps for all of them."""
     layers: int
     layer: int
     hidden: int
     feed_forward: int
     vocabulary: int
+    quantized: int = 0
+    """Weights that are in 4 bits while an adapter learns."""
+    largest: int = 0
+    """Weights of the largest matrix among those, which arithmetic needs in its own precision."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +110,8 @@ def require_memory(model_folder: Path, config: Config, passing: Passing | None =
 
 def sizes_of(model_folder: Path, config: Config) -> Bytes:
     """Returns the bytes that a checkpoint's weights and moments take on a disk."""
-    learned = shape_of(model_folder, config).learned
-    return {"weights": _FLOAT * learned, "moments": _MOMENTS * learned}
+    shape = shape_of(model_folder, config)
+    return {"weights": _FLOAT * shape.learned, "moments": shape.moments}
 
 
 def shape_of(model_folder: Path, config: Config) -> Shape:
@@ -111,22 +123,27 @@ def shape_of(model_folder: Path, config: Config) -> Shape:
         raise ModelInvalid(
             f"{model_folder / 'config.json'} does not describe a trainable model: {cause}"
         ) from cause
-    weights = learned = _count(model)
+    weights = _count(model)
     stacks = (each for each in model.modules() if isinstance(each, torch.nn.ModuleList))
     layer = max(_count(each) for stack in stacks for each in stack)
-    tuning = config["tuning"]
+    quantized = sizes_in_4_bits(model) if has_4_bits(config) else ()
+    tuning, policy = config["tuning"], model
     if tuning["kind"] == "lora":
         with torch.device("meta"):
-            adapted = add_adapter(model, tuning, config["seed"])
-        learned = sum(each.numel() for each in adapted.parameters() if each.requires_grad)
+            policy = add_adapter(model, tuning, config["seed"])
+    learned = sum(each.numel() for each in policy.parameters() if each.requires_grad)
+    has_8 = has_8_bit_moments(config)
     return Shape(
         weights=weights,
         learned=learned,
+        moments=bytes_of_8_bit_moments(policy) if has_8 else _MOMENTS * learned,
         layers=settings.num_hidden_layers,
         layer=layer,
         hidden=settings.hidden_size,
         feed_forward=getattr(settings, "intermediate_size", None) or 4 * settings.hidden_size,
         vocabulary=settings.vocab_size,
+        quantized=sum(quantized),
+        largest=max(quantized, default=0),
     )
 
 
@@ -143,12 +160,13 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
     # Processes share a copy of the model; each has a whole adapter.
     share = -(-shape.weights // shards_of(config))
     learned = share if is_full else shape.learned
+    base = width * (share - shape.quantized) + bytes_in_4_bits(shape.quantized)
     resting = {
-        "weights": _FLOAT * learned + (0 if is_full else width * share),
-        "optimizer": _MOMENTS * learned,
+        "weights": _FLOAT * learned + (0 if is_full else base),
+        "optimizer": -(-shape.moments // shards_of(config)) if is_full else shape.moments,
     }
     held = {} if is_offloaded else resting
-    copies = _HALF * shape.weights if is_full and is_half else 0
+    copies = _HALF * shape.weights if is_full and is_half else width * shape.largest
     if is_shared:
         # The layers that FSDP has gathered at one time, with their gradients if they learn.
         outside = shape.weights - shape.layers * shape.layer
@@ -217,10 +235,10 @@ def needed_by_host(shape: Shape, config: Config) -> Bytes:
         # Whole weights are put together to be saved; an adapter's base is loaded to be probed.
         "loading and saving the model": _FLOAT * shape.learned + (0 if is_full else base),
         "weights, gradients and optimizer": (
-            is_offloaded * copies * (2 * _FLOAT + _MOMENTS) * shape.weights
+            is_offloaded * copies * (2 * _FLOAT * shape.weights + shape.moments)
         ),
         # A part of the moments, which may end with a large one, as tensors and as bytes.
-        "saving the optimizer": 2 * min(_MOMENTS * shape.learned, BYTES_AT_ONCE + _FLOAT * outside),
+        "saving the optimizer": 2 * min(shape.moments, BYTES_AT_ONCE + _FLOAT * outside),
         "the reference policy of beta": _reference(
             config, shape.learned * (copies if is_offloaded else references)
         ),

@@ -5,6 +5,7 @@ no process waits for another one's disk. Any number of processes can read them a
 """
 
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ from torch.distributed.checkpoint.state_dict_saver import save
 BYTES_AT_ONCE = 4_000_000_000
 """Bytes that all processes together copy to host memory, and then write, at a time."""
 
+_CODEBOOKS = ("qmap1", "qmap2")
+"""What each of the 256 values of a moment in 8 bits stands for: one constant for all weights."""
+
 
 def save_moments(model: Any, optimizer: Any, folder: Path) -> None:
     """Saves the moments of all weights. All processes must call it together."""
@@ -38,17 +42,30 @@ def save_moments(model: Any, optimizer: Any, folder: Path) -> None:
 
 def load_moments(model: Any, optimizer: Any, folder: Path) -> None:
     """Restores the moments; settings such as the learning rate stay as they are."""
-    state = get_optimizer_state_dict(model, optimizer)
+    state: Any = get_optimizer_state_dict(model, optimizer)
+    moments = _moments_in(state)
     with warnings.catch_warnings(action="ignore"):
         # Reads into the tensors of `state`.
-        load({**_moments_in(state)}, storage_reader=HuggingFaceStorageReader(str(folder)))
+        load({**moments}, storage_reader=HuggingFaceStorageReader(str(folder)))
+    for weight, own in state["state"].items():
+        for kind, moment in own.items():
+            if isinstance(moment, int):
+                own[kind] = int(moments[f"{weight}.{kind}"])
     set_optimizer_state_dict(model, optimizer, state)
 
 
 def _moments_in(state: Any) -> dict[str, torch.Tensor]:
     """Names each moment by its weight, so that it is found again, however weights are shared."""
-    return {
-        f"{weight}.{kind}": moment
-        for weight, moments in state["state"].items()
-        for kind, moment in moments.items()
-    }
+    return dict(
+        named for weight, moments in state["state"].items() for named in _named(weight, moments)
+    )
+
+
+def _named(name: str, moment: Any) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yields tensors alone: bitsandbytes also keeps plain counters, and groups of tensors."""
+    if isinstance(moment, dict):
+        for kind, each in moment.items():
+            if kind not in _CODEBOOKS:
+                yield from _named(f"{name}.{kind}", each)
+    else:
+        yield name, moment if isinstance(moment, torch.Tensor) else torch.tensor(moment)

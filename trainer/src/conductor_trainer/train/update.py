@@ -45,7 +45,7 @@ def learn(made: Made, batch: Path, report: Report) -> tuple[Policy, JsonObject]:
     tokenizer = load_tokenizer(root / parent.folder)
     rollouts = read_batch(batch.read_bytes(), expect(request, before, parent))
     join_ranks(config)
-    policy = load_policy(root, parent, config)
+    policy = load_policy(root, parent, config, to_learn=True)
     tensors = to_tensors(rollouts, config, pad_id_of(tokenizer))
     trainer = ExternalGRPOTrainer(
         model=policy,

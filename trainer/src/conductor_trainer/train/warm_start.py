@@ -75,7 +75,7 @@ def learn_examples(made: Made, examples: Path, report: Report) -> tuple[Policy, 
     whole = folder if parent.kind == "model" else made.root / parent.base
     require_memory(whole, config, Passing(tokens=rows * longest, scored=rows * _scored(learned)))
     join_ranks(config)
-    policy = load_policy(made.root, parent, config)
+    policy = load_policy(made.root, parent, config, to_learn=True)
     arguments = _arguments_of(request, made.temporary)
     trainer = Trainer(
         model=policy,
