@@ -31,7 +31,7 @@ const floors = [
 
 /** Files through which an area is entered, for types too. `index.ts` of a package entry is for users alone. */
 const doors = {
-  activities: ['index', 'as-failure', 'fit-schema', 'keep-input', 'models/index'],
+  activities: ['index', 'as-failure', 'check-arguments', 'keep-input', 'models/index'],
   cli: [],
   client: ['index'],
   evaluation: [

@@ -10,6 +10,7 @@ import {
   CALL_TOOL,
   CALL_WORKER,
   CHECK_ANSWER,
+  CHECK_ARGUMENTS,
   CHECK_RUN,
   KEEP_TEXT,
   LIST_TOOLS,
@@ -23,6 +24,7 @@ import { keepText, readText } from '../store/texts';
 import { asFailure } from './as-failure';
 import { callWorker } from './call-worker';
 import { checkAnswer } from './check-answer';
+import { checkArguments } from './check-arguments';
 import { checkRun, checkShape } from './check-run';
 import type { Dependencies } from './send-request';
 import { whileHeartbeating } from './heartbeat';
@@ -72,6 +74,7 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
     [CALL_WORKER]: (request) => call(request, () => callWorker(dependencies, request)),
     [LIST_TOOLS]: (cards, storeId, before) =>
       inStore(storeId, () => whileHeartbeating(() => tools.list(cards, before))),
+    [CHECK_ARGUMENTS]: (request) => inStore(request.storeId, () => checkArguments(store, request)),
     [CALL_TOOL]: (request) => call(request, () => tools.call(request)),
     [CHECK_ANSWER]: ({ result, ...request }) =>
       inStore(request.storeId, () => checkAnswer(store, request, result)),

@@ -242,8 +242,8 @@ export class ConductorClient {
 
   /** Decides on a call of a tool that waits. One that repeats a decision changes nothing. */
   async decideCall(id: string, decision: CallDecision, sender?: Sender): Promise<void> {
-    const { checkArguments } = await import('./tools/check-arguments.js');
-    await checkArguments(this.client, this.store, id, decision);
+    const { refuseMisfit } = await import('./tools/refuse-misfit.js');
+    await refuseMisfit(this.client, this.store, id, decision);
     await updateRun(this.client, id, DECIDE_CALL_UPDATE, decision, ...argsOf(sender));
   }
 

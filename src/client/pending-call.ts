@@ -12,7 +12,7 @@ import {
 import type { ExternalCard } from '../protocol/cards';
 import { isSolveInput, type Parent } from '../protocol/input';
 import { FAILURES } from '../protocol/failures';
-import { CALL_TOOL, CHECK_ANSWER, SOLVE_PART_WORKFLOW, WRITE_PLAN } from '../protocol/names';
+import { CALL_TOOL, CHECK_ANSWER, CHECK_ARGUMENTS, SOLVE_PART_WORKFLOW, WRITE_PLAN } from '../protocol/names';
 import { readExternalResult, takesConfigured } from '../protocol/planning';
 import type { SolveTrace } from '../protocol/solve';
 import { resultText } from '../protocol/tool-result';
@@ -31,7 +31,7 @@ import {
   stepFailed,
   stepStarted,
 } from '../trace/events';
-import { failedAnswer, paidCalls, toolCalled, toolEnded } from '../trace/tool-events';
+import { failedAnswer, misfitAnswer, paidCalls, toolCalled, toolEnded } from '../trace/tool-events';
 import { HistoryDecoder, isoTime, readHistory } from './history';
 import { unlessNotFound } from './steer';
 
@@ -53,6 +53,7 @@ export function readPendingCall(
   if (type === WRITE_PLAN) return planCall(input as WritePlanRequest, at);
   const parent = type === SOLVE_PART_WORKFLOW && isSolveInput(input) ? input.parent : undefined;
   if (childId && parent !== undefined) return childCall(childId, parent, at);
+  if (type === CHECK_ARGUMENTS) return argumentsCheck(input as ToolRequest);
   if (isToolRequest(input)) return toolCall(input, at, type === CALL_TOOL);
   return isWorkerRequest(input) ? stepCall(input, at, type === CHECK_ANSWER) : null;
 }
@@ -115,6 +116,16 @@ function toolCall(request: ToolRequest, { now }: RunPosition, isOurs: boolean): 
       return end({ outcome: 'ok', output: resultText(result, request.resultBytes) }, at);
     },
     fail: (error, at) => end(failedAnswer(error, request, isOurs), at),
+  };
+}
+
+/** A call is ended by its check if its arguments do not fit, and begins after it if they do. */
+function argumentsCheck(request: ToolRequest): PendingCall {
+  return {
+    started: [],
+    succeed: (misfit, at) =>
+      typeof misfit === 'string' ? [toolEnded(request, misfitAnswer(misfit), at)] : [],
+    fail: () => [],
   };
 }
 

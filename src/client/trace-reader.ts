@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, encodeTimeoutType } from '@temporalio/common';
 import { estimatePlan } from '../budget/estimate-plan';
 import type { Plan } from '../plan/plan';
 import { inNormalForm } from '../plan/validate';
@@ -84,6 +84,7 @@ type Take<Attributes> = (attributes: NonNullable<Attributes>, event: TemporalEve
  * 3. A step is an activity or a child workflow with one `WorkerRequest` as its input, scheduled after its plan is
  *    known. A fallback is one more call for the same step, and so is `CHECK_ANSWER`, whose result replaces that of the
  *    call before. A step without a plan means that the workflow continued without the Conductor: its plan is that step.
+ *    `CHECK_ARGUMENTS`, with the request of a tool's call as its input, ends that call if it finds a misfit.
  * 4. A child workflow `SOLVE_PART_WORKFLOW` has `parent` in its input: with `parent.step` it is that step of this run's
  *    plan, without it the review of this run's answer, which is in `parent.review`.
  * 5. The workflow's clock is the start time of the workflow task whose commands it writes.
@@ -190,12 +191,16 @@ export class TraceReader implements KnownRun {
       this.fail({ ...end, failure: { message: 'cancelled', canceledFailureInfo: { details } } }, event),
     childWorkflowExecutionCompletedEventAttributes: (end, event) => this.succeed(end, event),
     childWorkflowExecutionFailedEventAttributes: (end, event) => this.fail(end, event),
+    // The SDK makes these failures of an event that has none, and the run sees them.
     childWorkflowExecutionTerminatedEventAttributes: (end, event) =>
-      this.fail({ ...end, failure: { message: 'the child was terminated' } }, event),
+      this.fail({ ...end, failure: { message: 'Terminated', terminatedFailureInfo: {} } }, event),
     childWorkflowExecutionCanceledEventAttributes: (end, event) =>
-      this.fail({ ...end, failure: { message: 'the child was cancelled' } }, event),
+      this.fail({ ...end, failure: { canceledFailureInfo: {} } }, event),
     childWorkflowExecutionTimedOutEventAttributes: (end, event) =>
-      this.fail({ ...end, failure: { message: 'the child exceeded its time-out' } }, event),
+      this.fail(
+        { ...end, failure: { timeoutFailureInfo: { timeoutType: encodeTimeoutType('START_TO_CLOSE') } } },
+        event,
+      ),
     workflowExecutionCompletedEventAttributes: async ({ result }) => {
       this.adopt(await this.decoder.first(result));
     },

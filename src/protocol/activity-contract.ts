@@ -5,6 +5,7 @@ import type {
   CALL_TOOL,
   CALL_WORKER,
   CHECK_ANSWER,
+  CHECK_ARGUMENTS,
   CHECK_RUN,
   KEEP_TEXT,
   LIST_TOOLS,
@@ -16,7 +17,15 @@ import type { Background, Conversation, ReviewedRound, SolveInput } from './inpu
 import type { ConductorCard, ResolvedRun, RunLimits, RunWorker } from './cards';
 import type { ToolCard } from './tool-cards';
 import type { Text } from './text';
-import type { EarlierCall, ListedTools, TakenTurn, ToolAnswer, ToolRequest, ToolTurn } from './tool-use';
+import type {
+  ChangedRequest,
+  EarlierCall,
+  ListedTools,
+  TakenTurn,
+  ToolAnswer,
+  ToolRequest,
+  ToolTurn,
+} from './tool-use';
 
 /** Number of requests that one model call may make; the workflow has reserved their worst-case cost. */
 export interface Allowance {
@@ -172,6 +181,8 @@ export interface ConductorActivities {
   [CALL_WORKER](request: Reserved<WorkerRequest>): Promise<WorkerResult>;
   /** @param before tools that stay as they are, but for the caller's */
   [LIST_TOOLS](cards: readonly ToolCard[], storeId?: string, before?: ListedTools): Promise<ListedTools>;
+  /** Returns what does not fit, or null. */
+  [CHECK_ARGUMENTS](request: ChangedRequest): Promise<string | null>;
   [CALL_TOOL](request: ToolRequest): Promise<ToolAnswer>;
   [BOOK_CALL](booked: BookedCall): Promise<void>;
   /** Returns the result of a user's activity or workflow if it fits `answerSchema`, else throws `Answer.Invalid`. */

@@ -28,6 +28,7 @@ export const CHECK_RUN = 'conductor.checkRun';
 export const WRITE_PLAN = 'conductor.writePlan';
 export const CALL_WORKER = 'conductor.callWorker';
 export const LIST_TOOLS = 'conductor.listTools';
+export const CHECK_ARGUMENTS = 'conductor.checkArguments';
 export const CALL_TOOL = 'conductor.callTool';
 export const BOOK_CALL = 'conductor.bookCall';
 export const CHECK_ANSWER = 'conductor.checkAnswer';

@@ -144,3 +144,8 @@ export interface ToolRequest {
   readonly callerId?: string;
   readonly resultBytes: number;
 }
+
+/** Call whose arguments a person put in place of the model's: input of `conductor.checkArguments`. */
+export interface ChangedRequest extends ToolRequest {
+  readonly list: ListedTools['list'];
+}

@@ -35,6 +35,11 @@ export function deniedAnswer(reason: string): ToolAnswer {
   return { outcome: 'denied', output: `A person rejected this call, and it was not made: ${reason}` };
 }
 
+/** What a model is told of a call that a person approved with arguments that its tool does not take. */
+export function misfitAnswer(misfit: string): ToolAnswer {
+  return { outcome: 'error', output: `The tool was not called: ${misfit}.` };
+}
+
 /** What a model is told of a call on which nobody decided in time. */
 export function expiredAnswer(approvalMs: number): ToolAnswer {
   const output = `Nobody decided on this call within ${approvalMs / 1000} s, and it was not made.`;

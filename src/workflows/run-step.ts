@@ -10,7 +10,7 @@ import type { EarlierCall, TakenTurn } from '../protocol/tool-use';
 import { type CallFailure, readFailure, stepAnswered, stepFailed, stepStarted } from '../trace/events';
 import { modelActivities, stepSummary } from './activities';
 import { callItself } from './child';
-import { callExternalWorker } from './external-worker';
+import { callExternalWorker } from './external/external-worker';
 import { isOwnCancellation, mayRetryBilled, now } from './failures';
 import { mayRecurse, type RunContext } from './run-context';
 import { hasTools } from './tools/tool-box';

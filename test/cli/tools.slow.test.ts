@@ -76,6 +76,7 @@ test('a tool that its server describes in another way is withheld until it is ac
   expect(seen.code).toBe(1);
   for (const { stdout } of [seen, checked])
     expect(stdout).toContain('shop.order has changed since it was first used');
+  expect(checked.stdout).toContain('may be called by alpha: "temporal-conductor pool check"');
   expect(await run('tools', '--accept', 'shop.nothing')).toMatchObject(
     endedWith(2, 'no change of shop.nothing'),
   );

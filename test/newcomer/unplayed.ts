@@ -63,7 +63,13 @@ export const UNPLAYED: readonly Unplayed[] = [
   {
     page: 'docs/operate.md',
     because: `${NO_ENGINE}: test/deploy/compose compares the file with the command line`,
-    commands: ['cd docker', 'export OPENAI_API_KEY', 'docker compose ', 'export GATEWAY_ADMIN_KEY'],
+    commands: [
+      'cd docker',
+      'export OPENAI_API_KEY',
+      'docker compose ',
+      'export GATEWAY_ADMIN_KEY',
+      'curl http:',
+    ],
   },
   {
     page: 'docs/operate.md',

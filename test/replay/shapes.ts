@@ -167,6 +167,52 @@ const USES_TOOLS: Shape = {
   },
 };
 
+/** A person changes the arguments of two calls by another client than ours, and of one so that they do not fit. */
+const CHANGES_ARGUMENTS: Shape = {
+  ...USES_TOOLS,
+  prepare: (stage) => {
+    stage.plan([step('a', 'Order some.'), step('b', 'Say it.', [0])]);
+    const calls = ['tea', 'coffee'].map((item) => ({ name: 'shelf__order', input: { item } }));
+    stage.providers.script('a', [{ text: '', calls }]);
+  },
+  meanwhile: async ({ client, temporal }, { id }) => {
+    const asked = await until(
+      async () => waitingCalls(await client.trace(id)),
+      ({ length }) => length === 2,
+    );
+    const run = temporal.client.workflow.getHandle(id);
+    for (const [index, item] of ['a pot', 7].entries()) {
+      const decision = { call: asked[index]?.id, approve: true, arguments: { item } };
+      await run.executeUpdate(DECIDE_CALL_UPDATE, { args: [decision] });
+    }
+  },
+};
+
+/** Workflows of the user's, as a tool and as a worker, which nobody runs. */
+const ASKS_WORKFLOWS: Shape = {
+  configure: (config) => ({
+    ...config,
+    workers: [
+      ...config.workers.map((worker) => (worker.id === 'a' ? { ...worker, tools: ['room'] } : worker)),
+      { id: 'agent', provider: 'workflow', type: 'research', taskQueue: 'nobody', timeout: '1s' },
+    ] as ConfigInput['workers'],
+    tools: {
+      room: {
+        workflow: { type: 'bookRoom', taskQueue: 'nobody' },
+        description: 'Books a room.',
+        input: { type: 'object' },
+        timeout: '1s',
+      },
+    },
+  }),
+  prepare: ({ providers }) => {
+    const steps = [step('a', 'Book some.'), step('agent', 'Look it up.', [0]), step('b', 'Say it.', [0, 1])];
+    providers.script('conductor', [renderPlan({ steps }, ['a', 'b', 'c', 'agent'])]);
+    const room = { name: 'room', input: {} };
+    providers.script('a', [{ text: 'Let me see.', calls: [room, room] }]);
+  },
+};
+
 /** Returns the question of a shape: the same text, and so the same length, each time. */
 export function questionOf(name: string): string {
   return `How does a run go that is ${name}?`;
@@ -175,8 +221,23 @@ export function questionOf(name: string): string {
 /** Shapes recorded in `histories/`, by file name. */
 export const SHAPES: Readonly<Record<string, Shape>> = {
   structured: STRUCTURED,
+  // Recorded while ids were drawn from the numbers that interceptors draw from, too.
   'asks-its-caller': ASKS_CALLER,
+  'asks-workflows': ASKS_WORKFLOWS,
+  'asks-its-caller-apart': ASKS_CALLER,
+  'asks-workflows-apart': {
+    ...ASKS_WORKFLOWS,
+    meanwhile: async ({ temporal }, { id }) => {
+      const { workflow } = temporal.client;
+      const [child] = await until(
+        async () => (await workflow.getHandle(id).describe()).raw.pendingChildren ?? [],
+        ({ length }) => length === 1,
+      );
+      await workflow.getHandle(child?.workflowId ?? '').terminate();
+    },
+  },
   'uses-tools': USES_TOOLS,
+  'changes-arguments': CHANGES_ARGUMENTS,
   'structured-review': { ...STRUCTURED, child: '-review' },
   'cut-short': {
     request: { limits: { depth: 1 }, maxAnswerTokens: 20 },

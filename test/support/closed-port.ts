@@ -1,12 +1,17 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Returns a port of this machine on which nothing listens. */
+/** Returns a port of this machine on which nothing listens: below those that systems give out, so that it stays free. */
 export async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  const port = randomInt(20_000, 30_000);
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return closedPort();
+  }
   server.close();
   await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  return port;
 }

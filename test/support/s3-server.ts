@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import { cacheFolder, fetchPythonPackage, type PinnedPackage } from '../../src/local/downloads';
 import { type Listening, serve } from './serve';
 
@@ -10,6 +11,8 @@ import { type Listening, serve } from './serve';
 export interface S3Server {
   /** Environment that lets AWS's SDK find it and sign in. */
   readonly env: Readonly<Record<string, string>>;
+  /** Copies a bucket object by object, as a client does beside whoever works there. */
+  readonly copy: (from: string, to: string) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
 
@@ -36,6 +39,8 @@ export async function startS3Server(folder: string): Promise<S3Server> {
     // Drains its log, which would otherwise fill the pipe and stop it.
     server.stderr.resume();
     const conditional = await startConditional(new URL(origin));
+    const keys = `access_key_id=tests,secret_access_key=${S3_SECRET}`;
+    const remote = `:s3,provider=Other,endpoint='${conditional.url}',${keys}:`;
     return {
       env: {
         AWS_ENDPOINT_URL_S3: conditional.url,
@@ -43,6 +48,17 @@ export async function startS3Server(folder: string): Promise<S3Server> {
         AWS_ACCESS_KEY_ID: 'tests',
         AWS_SECRET_ACCESS_KEY: S3_SECRET,
       },
+      // Its own server would copy objects that are being written.
+      copy: (from, to) =>
+        promisify(execFile)(program, [
+          'copy',
+          '--disable',
+          'copy',
+          '--config',
+          '',
+          remote + from,
+          remote + to,
+        ]),
       close: async () => {
         await conditional.close();
         server.kill();

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { trace } from '@opentelemetry/api';
+import { context, propagation, trace } from '@opentelemetry/api';
 import { z } from 'zod';
-import { ConductorPlugin, type ConfigInput, defineTool } from '../../src';
+import { ConductorPlugin, type ConfigInput, defineTool, type ToolRequest } from '../../src';
 import { openStage, type Stage, type StageOptions, step } from '../support/stage';
 import { findByPrefix } from '../../src/client';
 import { withoutWords } from '../../src/telemetry/names';
@@ -248,15 +248,20 @@ describe.each(Object.keys(SDKS) as SdkName[])('with SDK %s', (sdk) => {
     expectOneTrace(keeper.spans());
   });
 
-  test('tools of a server and functions of the worker are spans beside the turns that ask for them', async () => {
+  test('tools of a server, functions of the worker and activities of the user’s are spans beside the turns that ask for them', async () => {
     const shelf = {
       mcp: { command: [process.execPath, join(__dirname, '../support/tools-server.cjs')] },
       allow: ['look_up', 'broken'],
     };
+    const room = {
+      activity: { type: 'bookRoom' },
+      description: 'Books a room.',
+      input: { type: 'object' as const },
+    };
     await open(sdk, {
       configure: (config) => ({
         ...config,
-        tools: { shelf },
+        tools: { shelf, room },
         workers: withTools(config, ['shelf']),
       }),
     });
@@ -269,29 +274,37 @@ describe.each(Object.keys(SDKS) as SdkName[])('with SDK %s', (sdk) => {
       },
     });
     const plugin = new ConductorPlugin({
-      config: { ...stage.config, workers: withTools(stage.config, ['shelf', 'add']) },
+      config: { ...stage.config, workers: withTools(stage.config, ['shelf', 'room', 'add']) },
       store: stage.store,
       tools: { add },
     });
+    const bookRoom = (request: ToolRequest): Promise<string> => {
+      const parent = propagation.extract(context.active(), request);
+      trace.getTracer('application').startSpan('book a room', {}, parent).end();
+      return Promise.resolve('booked');
+    };
     stage.plan([step('a', 'Find it.')]);
     stage.providers.script('a', [
       {
         text: '',
         calls: [
           { name: 'add', input: { a: 1, b: 2 } },
+          { name: 'room', input: {} },
           { name: 'shelf__look_up', input: { word: 'ZEBRA-WORD' } },
           { name: 'shelf__broken', input: {} },
         ],
       },
       ANSWER,
     ]);
-    await stage.whileWorking(() => stage.client.solve({ question: QUESTION }), { plugins: [plugin] });
+    const options = { plugins: [plugin], activities: { bookRoom } };
+    await stage.whileWorking(() => stage.client.solve({ question: QUESTION }), options);
     const tree = treeOf(keeper.spans());
     expect(tree.slice(3)).toEqual([
       '  invoke_agent a',
       '    chat a',
       '  execute_tool add',
       '    sum',
+      '  book a room',
       '  execute_tool shelf__look_up',
       '  execute_tool shelf__broken !Tool.Failed',
       '  invoke_agent a',

@@ -475,7 +475,7 @@ describe('a tool of which a person decides on each call', () => {
     ]);
   });
 
-  test('is sent arguments that came past the client as they are, and refuses them itself', async () => {
+  test('is not called with arguments of a person that do not fit it, whatever client sent them', async () => {
     await open({ tools: asking });
     play(order, 'Nothing is ordered.');
     await stage.whileWorking(async () => {
@@ -488,11 +488,14 @@ describe('a tool of which a person decides on each call', () => {
       const result = await endOf(stage, id);
       expect(result.rounds[0]?.steps[0]?.turns?.[0]?.calls[0]).toMatchObject({
         outcome: 'error',
-        arguments: '{"item":7}',
+        approval: { decision: 'edited' },
       });
     });
     expect(called()).toEqual([]);
-    expect(told()[0]).toMatch(/^A person changed the arguments of this call to \{"item":7\}\n\n.*item/s);
+    expect(told()).toEqual([
+      'A person changed the arguments of this call to {"item":7}\n\n' +
+        'The tool was not called: the arguments do not fit the tool shelf__order: /item must be string.',
+    ]);
   });
 
   test('is not called if nobody decides in time, and the run goes on', async () => {

@@ -42,14 +42,26 @@ export async function checkServers(config: TrainableConfig, untrusted: readonly 
   const tools = createTools(config, configuredStore(config), process.env);
   try {
     const found = await Promise.all(entries.map((entry) => describeEntry(tools, entry)));
-    return found.map((all, index) => {
+    const servers = found.map((all, index) => {
       const faults = all.filter(({ state }) => state === 'broken').map(({ text }) => text);
       if (faults.length > 0) return broken(faults.join('\n'));
       return fine(`${entries[index] ?? ''} answers, with all ${all.length} tools that it allows`);
     });
+    return [...servers, ...adviceOnCallers(config)];
   } finally {
     await tools.closeIdle();
   }
+}
+
+/** Only a paid request shows whether a model calls tools: some servers accept tools for one that never does. */
+function adviceOnCallers({ workers }: TrainableConfig): Looked[] {
+  const callers = workers.flatMap((card) => ('tools' in card && card.tools !== undefined ? [card.id] : []));
+  if (callers.length === 0) return [];
+  return [
+    note(
+      `may be called by ${callers.join(', ')}: "temporal-conductor pool check" asks their models for a call`,
+    ),
+  ];
 }
 
 function serversOf({ tools }: TrainableConfig): string[] {

@@ -99,11 +99,14 @@ async function versionsOf(python: string) {
   return versionsSchema.parse(JSON.parse(printed));
 }
 
+/** 13.10 is newer than 13.9. */
+const byVersion = new Intl.Collator('en', { numeric: true });
+
 async function findTorch(cards: Cards | Error): Promise<Looked> {
   const { torch, cuda } = await versionsOf(findTrainer().python);
   if (torch === null) return note('it is not installed beside the trainer: see docs/trainer.md');
   const most = cards instanceof Error ? null : cards.cuda;
-  if (cuda !== null && most !== null && Number(cuda) > Number(most)) {
+  if (cuda !== null && most !== null && byVersion.compare(cuda, most) > 0) {
     return note(
       `${torch} is built for CUDA ${cuda}, and the driver supports ${most} at most: install a newer driver, or PyTorch ` +
         'for an older CUDA',

@@ -2,14 +2,15 @@ import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow'
 import type { ConductorActivities } from '../../protocol/activity-contract';
 import { CALL_TOOL } from '../../protocol/names';
 import type { ToolAnswer, ToolRequest } from '../../protocol/tool-use';
+import { idSource } from '../id-source';
 import type { RunContext } from '../run-context';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** Returns an id that every vendor's client takes back unchanged, and that nobody guesses. */
 export function newCallerId(): string {
-  // The sandbox draws the same numbers in every replay of a run.
-  const draw = (): string => ALPHABET.charAt(Math.floor(Math.random() * ALPHABET.length));
+  const source = idSource();
+  const draw = (): string => ALPHABET.charAt(Math.floor(source.random() * ALPHABET.length));
   return `cdr_${Array.from({ length: 20 }, draw).join('')}`;
 }
 

@@ -1,11 +1,4 @@
-import {
-  ActivityCancellationType,
-  ChildWorkflowCancellationType,
-  executeChild,
-  ParentClosePolicy,
-  proxyActivities,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ActivityCancellationType, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { ConductorActivities } from '../../protocol/activity-contract';
 import { CALL_TOOL, READ_TEXT } from '../../protocol/names';
 import { argumentsIn } from '../../protocol/parts';
@@ -13,6 +6,7 @@ import { resultText } from '../../protocol/tool-result';
 import type { ToolCard } from '../../protocol/tool-cards';
 import { INLINE_CALL_BYTES, type ToolAnswer, type ToolRequest } from '../../protocol/tool-use';
 import { keepIfLong, storeActivities } from '../activities';
+import { runExternal } from '../external/run-external';
 import type { RunContext } from '../run-context';
 import { askCaller } from './ask-caller';
 
@@ -38,40 +32,21 @@ export function sendCall(context: RunContext, request: ToolRequest): Promise<Too
 async function sendToOwn(
   { run, limits }: RunContext,
   request: ToolRequest,
-  {
-    kind,
-    type,
-    taskQueue: named,
-    timeoutMs,
-    repeatable,
-  }: Extract<ToolCard, { readonly kind: 'activity' | 'workflow' }>,
+  card: Extract<ToolCard, { readonly kind: 'activity' | 'workflow' }>,
 ): Promise<ToolAnswer> {
-  const timeout = Math.min(timeoutMs, limits.remainingMs());
+  const timeoutMs = Math.min(card.timeoutMs, limits.remainingMs());
   const written =
     typeof request.input === 'string'
       ? request.input
       : await storeActivities('read the arguments')[READ_TEXT](request.input, run.storeId);
   const whole: ToolRequest = { ...request, arguments: argumentsIn(written) ?? {} };
-  const summary = request.tool.name;
-  const taskQueue = named ?? workflowInfo().taskQueue;
-  const returned: unknown =
-    kind === 'workflow'
-      ? await executeChild(type, {
-          args: [whole],
-          taskQueue,
-          workflowExecutionTimeout: timeout,
-          cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-          parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-          staticSummary: summary,
-        })
-      : await proxyActivities<Record<string, (request: ToolRequest) => Promise<unknown>>>({
-          taskQueue,
-          scheduleToCloseTimeout: timeout,
-          cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-          // Only the operator knows whether a call may happen twice.
-          retry: { maximumAttempts: repeatable ? 3 : 1 },
-          summary,
-        })[type]?.(whole);
+  const { kind, type, taskQueue = workflowInfo().taskQueue } = card;
+  const returned = await runExternal({ kind, type, taskQueue }, whole, {
+    timeoutMs,
+    // Only the operator knows whether a call may happen twice.
+    attempts: card.repeatable ? 3 : 1,
+    summary: request.tool.name,
+  });
   const text = resultText(returned, request.resultBytes);
   return { outcome: 'ok', output: await keepIfLong(text, run.storeId, INLINE_CALL_BYTES) };
 }

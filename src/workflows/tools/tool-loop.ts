@@ -1,6 +1,8 @@
+import { patched } from '@temporalio/workflow';
 import { workerPromptBytes } from '../../budget/prompt-bytes';
 import { type WorstCase, worstCaseOf } from '../../budget/worst-case';
 import { jsonBytes, utf8Bytes } from '../../plan/plan';
+import { CHECK_ARGUMENTS } from '../../protocol/names';
 import { nanoUsdOfCall } from '../../protocol/planning';
 import type { WorkerRequest } from '../../protocol/activity-contract';
 import type { Toolset } from '../../protocol/tool-cards';
@@ -19,8 +21,8 @@ import {
   type ToolResult,
   type ToolTurn,
 } from '../../protocol/tool-use';
-import { deniedAnswer, expiredAnswer, ordinalsOf, toolEnded } from '../../trace/tool-events';
-import { keepIfLong } from '../activities';
+import { deniedAnswer, expiredAnswer, misfitAnswer, ordinalsOf, toolEnded } from '../../trace/tool-events';
+import { keepIfLong, storeActivities } from '../activities';
 import { now } from '../failures';
 import type { RunContext } from '../run-context';
 import { newCallerId } from './ask-caller';
@@ -30,6 +32,8 @@ import { makeCall } from './make-call';
 
 /** Bytes of what vendors write around a call and its result. */
 const CALL_BYTES = 512;
+/** Patch, as workflows know it: arguments of a person are checked by the run, too. */
+const CHECKED = 'checked-arguments';
 /** Times that a model may get one result for one call. */
 const MOST_ALIKE = 3;
 
@@ -104,7 +108,7 @@ export class ToolLoop {
   private turn(request: WorkerRequest, after: ToolTurn['after']): ToolTurn {
     const { toolBox } = this.context;
     const { index, said, answers } = this;
-    const listed = toolBox.offered ?? this.listed;
+    const listed = this.offered;
     const tools = toolBox.toolsFor(request.worker, answers, listed);
     this.tools = tools;
     const namesOf = (some: readonly ListedTool[]): string[] => some.map(({ name }) => name);
@@ -147,16 +151,14 @@ export class ToolLoop {
     const isAllowed = this.mayMake(tool);
     if (tool === undefined) return { id, name, outcome: 'error', output: problem };
     const asked = this.requestOf(request, call, tool, ordinal);
-    const refusal = this.refuse(call, asked, verdict) ?? (isAllowed ? null : this.refuseOver());
+    const refusal = this.refuse(call, asked, verdict, isAllowed);
     if (refusal !== null) return { id, name, ...refusal };
-    const { storeId } = request;
-    const changedTo = isChanged(verdict)
-      ? await keepIfLong(verdict.input, storeId, INLINE_CALL_BYTES)
-      : undefined;
-    const sent = { ...asked, input: changedTo ?? call.input };
+    const { sent, misfit, changedTo }: SentCall = isChanged(verdict)
+      ? await this.change(asked, verdict.input)
+      : { sent: asked };
     // Only now, when the price would be set aside: others run beside it.
-    const tooDear = this.refuseTooDear(request, tool);
-    const answer = tooDear ?? this.hear(sent, await makeCall(this.context, sent));
+    const refused = misfit ?? this.refuseTooDear(request, tool);
+    const answer = refused ?? this.hear(sent, await makeCall(this.context, sent));
     return { id, name, ...answer, ...(changedTo && { changedTo }) };
   }
 
@@ -173,11 +175,12 @@ export class ToolLoop {
     { problem }: AskedCall,
     asked: ToolRequest,
     verdict: CallVerdict | null | undefined,
+    isAllowed: boolean,
   ): ToolAnswer | null {
     if (problem !== undefined) return { outcome: 'error', output: problem };
     if (verdict === null) return this.expire(asked);
     if (verdict?.isApproved === false) return deniedAnswer(verdict.reason);
-    return null;
+    return isAllowed ? null : this.refuseOver();
   }
 
   /** Counts a call, unless it is the caller's to make. Returns whether it may be made. */
@@ -189,6 +192,17 @@ export class ToolLoop {
   private refuseOver(): ToolAnswer {
     const output = `The tool was not called: this run may make ${this.toolset.calls} calls of tools, and has made them.`;
     return { outcome: 'error', output };
+  }
+
+  /** Puts a person's arguments in place of the model's. Only the run can check what no client of ours has sent. */
+  private async change(asked: ToolRequest, input: string): Promise<SentCall> {
+    const changedTo = await keepIfLong(input, asked.storeId, INLINE_CALL_BYTES);
+    const sent = { ...asked, input: changedTo };
+    if (!patched(CHECKED)) return { sent, changedTo };
+    const { list } = this.offered;
+    const found = await storeActivities('check the arguments')[CHECK_ARGUMENTS]({ ...sent, list });
+    const misfit = found === null ? null : this.endUnsent(sent, misfitAnswer(found));
+    return { sent, changedTo, misfit };
   }
 
   /** Refuses a call whose price would leave too little for the turn that reads its result. */
@@ -204,7 +218,10 @@ export class ToolLoop {
   }
 
   private expire(asked: ToolRequest): ToolAnswer {
-    const answer = expiredAnswer(this.context.limits.current.approvalMs);
+    return this.endUnsent(asked, expiredAnswer(this.context.limits.current.approvalMs));
+  }
+
+  private endUnsent(asked: ToolRequest, answer: ToolAnswer): ToolAnswer {
     this.context.recorder.record(toolEnded(asked, answer, now()));
     return answer;
   }
@@ -235,9 +252,22 @@ export class ToolLoop {
     return { outcome: 'error', output };
   }
 
+  private get offered(): ListedTools {
+    return this.context.toolBox.offered ?? this.listed;
+  }
+
   private toolOf(name: string): ListedTool | undefined {
     return this.tools.find((tool) => tool.name === name);
   }
+}
+
+/** A call as it is sent. */
+interface SentCall {
+  readonly sent: ToolRequest;
+  /** Arguments of a person. */
+  readonly changedTo?: Text;
+  /** Set if they do not fit the tool. */
+  readonly misfit?: ToolAnswer | null;
 }
 
 /** Whether a person put other arguments in place of the model's. */

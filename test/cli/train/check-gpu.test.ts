@@ -43,11 +43,11 @@ async function look(device: 'cpu' | 'cuda' = 'cuda') {
 const SMI = `
 case "$1" in
   --query*) echo '0, NVIDIA H200, 143771, 2048, 570.86.10'; echo '1, NVIDIA H200, 143771, 0, 570.86.10';;
-  *) echo '| NVIDIA-SMI 570.86.10   Driver Version: 570.86.10   CUDA Version: 12.8 |';;
+  *) echo '| NVIDIA-SMI 570.86.10   Driver Version: 570.86.10   CUDA Version: 13.2 |';;
 esac`;
 
 const versions = (torch: string, vllm: string | null): string =>
-  `echo '${JSON.stringify({ torch, cuda: '13.0', vllm })}'`;
+  `echo '${JSON.stringify({ torch, cuda: '13.10', vllm })}'`;
 
 test('tells GPUs, versions that were not tried together, and what a night would need', async () => {
   await install('nvidia-smi', SMI);
@@ -58,9 +58,9 @@ test('tells GPUs, versions that were not tried together, and what a night would 
     'grep -q \'"processes":2\' && echo \'{"process": 25.7e9, "check": 2e10, "host": 3.5e10, "checkpoint": 1e9}\'',
   );
   expect(await look()).toEqual([
-    'fine GPU: 0: NVIDIA H200, 140 GiB, 2 in use; driver 570.86.10, CUDA up to 12.8',
-    'fine GPU: 1: NVIDIA H200, 140 GiB, 0 in use; driver 570.86.10, CUDA up to 12.8',
-    'note PyTorch: 2.15.1 is built for CUDA 13.0, and the driver supports 12.8 at most: install a newer driver, or PyTorch for an older CUDA',
+    'fine GPU: 0: NVIDIA H200, 140 GiB, 2 in use; driver 570.86.10, CUDA up to 13.2',
+    'fine GPU: 1: NVIDIA H200, 140 GiB, 0 in use; driver 570.86.10, CUDA up to 13.2',
+    'note PyTorch: 2.15.1 is built for CUDA 13.10, and the driver supports 13.2 at most: install a newer driver, or PyTorch for an older CUDA',
     'fine vLLM: 0.32.0 with PyTorch 2.15.1',
     'fine Night: an update takes about 25.7 GB of GPU memory in each of 2 processes, the check of a promotion 20.0 GB, ' +
       "loading and saving 35.0 GB of the machine's memory, and a checkpoint 1.00 GB on the disk",
@@ -91,7 +91,7 @@ test('an estimate that fails says why, in its last line', async () => {
   process.env.CONDUCTOR_VLLM = join(folder, 'python');
   expect(await look()).toEqual([
     expect.stringContaining('note GPU'),
-    'fine PyTorch: 2.13.0 for CUDA 13.0',
+    'fine PyTorch: 2.13.0 for CUDA 13.10',
     'note vLLM: it is not installed where CONDUCTOR_VLLM says: see docs/gpu.md',
     `note Night: no estimate: ${why}`,
   ]);

@@ -1,25 +1,19 @@
-import {
-  ActivityCancellationType,
-  ChildWorkflowCancellationType,
-  executeChild,
-  ParentClosePolicy,
-  patched,
-  proxyActivities,
-} from '@temporalio/workflow';
-import { readThoughts } from '../plan/thoughts/read-thoughts';
-import type { WorkerRequest, WorkerResult } from '../protocol/activity-contract';
-import type { ExternalCard } from '../protocol/cards';
-import { CHECK_ANSWER } from '../protocol/names';
-import { readExternalResult } from '../protocol/planning';
-import type { Usage } from '../protocol/solve';
-import type { Text } from '../protocol/text';
-import { externalAnswered, readFailure, stepFailed, unaccountedCall } from '../trace/events';
-import { keepIfLong, stepSummary, storeActivities } from './activities';
-import { now } from './failures';
-import { openRow } from './ledger/open-row';
-import type { RunContext } from './run-context';
+import { patched } from '@temporalio/workflow';
+import { readThoughts } from '../../plan/thoughts/read-thoughts';
+import type { WorkerRequest, WorkerResult } from '../../protocol/activity-contract';
+import type { ExternalCard } from '../../protocol/cards';
+import { CHECK_ANSWER } from '../../protocol/names';
+import { readExternalResult } from '../../protocol/planning';
+import type { Usage } from '../../protocol/solve';
+import type { Text } from '../../protocol/text';
+import { externalAnswered, readFailure, stepFailed, unaccountedCall } from '../../trace/events';
+import { keepIfLong, stepSummary, storeActivities } from '../activities';
+import { now } from '../failures';
+import { openRow } from '../ledger/open-row';
+import type { RunContext } from '../run-context';
+import { runExternal } from './run-external';
 
-/** How often Temporal attempts an external activity that fails; the activity can mark a failure as non-retryable. */
+/** How often Temporal attempts an activity that is a worker. */
 const EXTERNAL_ATTEMPTS = 3;
 
 /** Calls a worker that is an activity or a workflow of the user's. */
@@ -30,7 +24,7 @@ export async function callExternalWorker(
 ): Promise<WorkerResult> {
   const startedAt = now();
   const { text, usage } = await booked(request, worker, async () =>
-    readExternalResult(await runExternal(context, request, worker), worker),
+    readExternalResult(await runAgent(context, request, worker), worker),
   );
   // A run that began before thoughts were taken out goes on without that.
   const mayTakeOut = readThoughts(text).answer === text || patched(APART);
@@ -67,33 +61,17 @@ async function booked<Result extends { readonly usage: Usage | null }>(
   }
 }
 
-async function runExternal(
-  context: RunContext,
+// A function of its own: the order of commands in a history depends on how many promises lie between them.
+async function runAgent(
+  { limits }: RunContext,
   request: WorkerRequest,
   worker: ExternalCard,
 ): Promise<unknown> {
-  const { type, taskQueue } = worker;
-  const timeout = Math.min(worker.timeoutMs, context.limits.remainingMs());
-  const summary = stepSummary(request.step, request.subtask, `${worker.id} (${type})`);
-  if (worker.kind === 'workflow') {
-    return executeChild(type, {
-      args: [request],
-      taskQueue,
-      workflowExecutionTimeout: timeout,
-      cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-      // An agent may have to clean up: it is asked to stop, never terminated.
-      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-      staticSummary: summary,
-    });
-  }
-  const activities = proxyActivities<Record<string, (request: WorkerRequest) => Promise<unknown>>>({
-    taskQueue,
-    scheduleToCloseTimeout: timeout,
-    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    retry: { maximumAttempts: EXTERNAL_ATTEMPTS },
-    summary,
+  return runExternal(worker, request, {
+    timeoutMs: Math.min(worker.timeoutMs, limits.remainingMs()),
+    attempts: EXTERNAL_ATTEMPTS,
+    summary: stepSummary(request.step, request.subtask, `${worker.id} (${worker.type})`),
   });
-  return activities[type]?.(request);
 }
 
 /** Change: thoughts are taken out of what the user's own activities and workflows return. */

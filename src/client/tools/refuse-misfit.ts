@@ -1,24 +1,20 @@
 import type { Client } from '@temporalio/client';
-import { describeMisfit, fitSchema } from '../../activities/fit-schema';
+import { checkArguments } from '../../activities/check-arguments';
 import type { CallDecision } from '../../protocol/call-decision';
 import { LIST_TOOLS } from '../../protocol/names';
-import type { OfferedTool } from '../../protocol/parts';
 import type { ListedTools } from '../../protocol/tool-use';
 import type { Store } from '../../store/store';
-import { readText } from '../../store/texts';
 import { waitingCalls } from '../../trace/waiting-calls';
 import { HistoryDecoder, readHistory } from '../history';
 import { RefusedError } from '../steer';
 import { readRunNow } from '../trace-reader';
 
 /**
- * Checks the arguments that a person gives for a call against the schema of its tool, as the run lists it, so that a
- * mistake is told to the person and not to the model. A run relies on it for nothing: it sends what a model wrote, or what
- * came past this client, as it is, and each tool refuses what it does not take. A schema that cannot be used here is left
- * to the tool, too.
+ * Refuses arguments of a person that would not fit the tool of their call, while another decision is still possible: the
+ * run itself could only tell the model.
  * @throws RefusedError that says what does not fit
  */
-export async function checkArguments(
+export async function refuseMisfit(
   client: Client,
   store: Store,
   run: string,
@@ -27,16 +23,11 @@ export async function checkArguments(
   if (given === undefined) return;
   const { trace } = await readRunNow(client, run);
   const waiting = waitingCalls(trace).find(({ id }) => id === call);
-  if (waiting === undefined) return;
-  const { name } = waiting;
   const listed = await readListed(client, run);
-  if (listed === null) return;
-  const offered = JSON.parse(await readText(store, listed.list)) as OfferedTool[];
-  const tool = offered.find((each) => each.name === name);
-  if (tool === undefined) return;
-  const value = JSON.stringify(given);
-  const misfit = describeMisfit(await fitSchema({ schema: JSON.stringify(tool.input), value }));
-  if (misfit !== null) throw new RefusedError(`the arguments do not fit the tool ${name}: ${misfit}`);
+  if (waiting === undefined || listed === null) return;
+  const input = JSON.stringify(given);
+  const misfit = await checkArguments(store, { list: listed.list, tool: waiting, input });
+  if (misfit !== null) throw new RefusedError(misfit);
 }
 
 /** Returns the tools of a run, from its history; null if it has listed none. */
