@@ -6,7 +6,7 @@ import type { SolveTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
 import { withoutWords } from '../telemetry/names';
 import { whyDegraded } from '../trace/describe';
-import { isUnfinishedState, isWithinFilter, type RunFilter } from '../trace/run-filter';
+import { isUnfinishedState, type RunFilter, withinFilter } from '../trace/run-filter';
 import { eachInParallel } from '../store/store';
 import {
   countRuns,
@@ -98,6 +98,7 @@ export async function listRuns(
     if (isListed && meets(run.typedSearchAttributes, where)) found.set(run.workflowId, run);
   }
   const served = await servedRuns(client, found.values());
+  const isWithin = withinFilter(options);
   const list = async (run: FoundRun): Promise<ListedRun | undefined> => {
     // Undefined if its retention has ended meanwhile, a reason if this client cannot read it.
     const trace = await readTrace(run.workflowId).catch((error: unknown) =>
@@ -105,7 +106,7 @@ export async function listRuns(
     );
     if (trace === undefined) return undefined;
     const listed = toListed(run, trace, served.has(run.workflowId));
-    return isWithinFilter(listed, options) ? listed : undefined;
+    return isWithin(listed) ? listed : undefined;
   };
   const first = await collect([...found.values()], Infinity, list);
   const then = await collect(others, ended, list);

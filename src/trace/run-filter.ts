@@ -34,21 +34,24 @@ export function isUnfinishedState(state: RunState): state is 'waiting' | 'runnin
   return state === 'waiting' || state === 'running';
 }
 
-export function isWithinFilter(
-  run: Filtered,
-  { state, startedFrom, startedBefore, words }: RunFilter,
-): boolean {
-  const start = Date.parse(run.startedAt);
-  return (
-    (state === undefined || runStateOf(run) === state) &&
-    (startedFrom === undefined || start >= Date.parse(startedFrom)) &&
-    (startedBefore === undefined || start < Date.parse(startedBefore)) &&
-    hasWords(run, words)
-  );
+/** Returns a test whether a run is within a filter, which is read once for any number of runs. */
+export function withinFilter({
+  state,
+  startedFrom,
+  startedBefore,
+  words = '',
+}: RunFilter): (run: Filtered) => boolean {
+  const from = startedFrom === undefined ? -Infinity : Date.parse(startedFrom);
+  const before = startedBefore === undefined ? Infinity : Date.parse(startedBefore);
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  return (run) => {
+    const start = Date.parse(run.startedAt);
+    const isOfState = state === undefined || runStateOf(run) === state;
+    return isOfState && start >= from && start < before && hasWords(run, wanted);
+  };
 }
 
-function hasWords({ id, question, problems, workers }: Filtered, words = ''): boolean {
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+function hasWords({ id, question, problems, workers }: Filtered, wanted: readonly string[]): boolean {
   if (wanted.length === 0) return true;
   const text = [question ?? '', id, ...workers, ...problems].join(' ').toLowerCase();
   return wanted.every((word) => text.includes(word));

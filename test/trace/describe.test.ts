@@ -9,6 +9,8 @@ test.each([
   [59.96, '1 min 0 s'],
   [64, '1 min 4 s'],
   [3600, '60 min 0 s'],
+  [7199.6, '2 h 0 min'],
+  [63_005, '17 h 30 min'],
 ])('%s seconds read as %s', (seconds, expected) => {
   expect(describeDuration(at(0), at(seconds))).toBe(expected);
 });

@@ -152,6 +152,11 @@ describeInChromium('learning, evaluations and money, in Chromium', () => {
     await page.keyboard.press('Enter');
     expect(await methods()).toEqual(['conductor', 'worker:a', 'random-routing', 'worker:b']);
     await table.getByRole('columnheader', { name: 'Cost per question', includeHidden: true }).waitFor();
+    // On a phone, what a method costs is in sight without scrolling.
+    await page.setViewportSize({ width: 390, height: 800 });
+    const [cost, room] = [await table.getByText('$0.0040').boundingBox(), await table.boundingBox()];
+    expect((cost?.x ?? 0) + (cost?.width ?? 0)).toBeLessThanOrEqual((room?.x ?? 0) + (room?.width ?? 0));
+    await page.setViewportSize({ width: 1280, height: 800 });
 
     await regionOf(page, 'By data set').getByRole('rowheader', { name: 'AIME' }).first().waitFor();
     const question = page.getByRole('article', { name: 'Question q10' });

@@ -324,6 +324,12 @@ describeInChromium('the page, in Chromium', () => {
       const teams = page.getByRole('row', { name: /^Plan/ }).getByRole('cell');
       await teams.first().waitFor();
       expect(await teams.allTextContents()).toEqual(['1 step: b', expect.stringMatching(/steps?: a/)]);
+      const heads = page.getByRole('table', { name: 'What differs' }).getByRole('columnheader');
+      expect(await heads.allTextContents()).toEqual([
+        'Fact',
+        expect.stringMatching(/^First solve .*\d/),
+        expect.stringMatching(/^Second solve .*\d/),
+      ]);
       await page.getByText(/Step by step: 0 of \d steps? matched/).click();
       const steps = page.getByRole('table', { name: 'Steps side by side' });
       await steps.getByRole('row', { name: /no match.*1 b.*Guess\..*–/ }).waitFor();
@@ -455,5 +461,11 @@ describeInChromium('the page, in Chromium', () => {
       () => page.title(),
       (title) => title === 'Solves · conductor',
     );
+    const { id } = await stage.client.start({ question: 'How many?' });
+    await page.getByRole('gridcell', { name: 'no worker' }).waitFor();
+    await page.goto(`${site.gateway.url}/solves/${id}`);
+    await page.getByText(/^Waits for a worker: none polls .*Start "temporal-conductor worker"\.$/).waitFor();
+    expect(await page.getByText(/is writing a plan/).count()).toBe(0);
+    await stage.temporal.client.workflow.getHandle(id).terminate();
   });
 });

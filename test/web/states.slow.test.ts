@@ -114,8 +114,6 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
       await page.getByLabel('Hint for the Conductor').fill('Mind the suburbs.');
       await page.getByRole('button', { name: 'Hint' }).click();
       await page.getByText(/^hint from ada: Mind the suburbs\. after \d+ s$/).waitFor();
-      // The team is folded on a phone alone.
-      await page.setViewportSize({ width: 1440, height: 900 });
       letJudge();
       await answerOf(page).getByText('About 75 tuners').waitFor();
       await page.locator('.state-done').waitFor();
@@ -126,6 +124,25 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
         .click();
       await page.getByRole('region', { name: 'Step 1' }).waitFor();
       await look(page, 'done-step');
+      await page.keyboard.press('Escape');
+      // A phone that is turned leaves the team as it was: folded if the page was opened upright, else open.
+      const team = page.locator('details.made-by');
+      for (const [width, height] of [
+        [390, 844],
+        [844, 390],
+      ] as const) {
+        await page.setViewportSize({ width, height });
+        await page.reload();
+        await team.waitFor();
+        const isOpen = (await team.getAttribute('open')) !== null;
+        expect({ width, isOpen }).toEqual({ width, isOpen: width > height });
+        await page.setViewportSize({ width: height, height: width });
+        await page.getByRole('region', { name: 'Time line' }).getByRole('button').first().click();
+        await page.getByRole('region', { name: /^Step/ }).waitFor();
+        expect((await team.getAttribute('open')) !== null).toBe(isOpen);
+        await page.keyboard.press('Escape');
+      }
+      await page.setViewportSize({ width: 1440, height: 900 });
       await page.getByRole('link', { name: 'Solves' }).click();
       await page.getByRole('grid').getByRole('link').waitFor();
       await look(page, 'list');
@@ -188,6 +205,10 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
       const page = await site.enter();
       await ask(page, QUESTION);
       await page.locator('.state-done').waitFor();
+      const causes = page.getByRole('list', { name: 'Why steps failed' }).getByRole('listitem');
+      expect(await causes.allInnerTexts()).toEqual([
+        expect.stringMatching(/step 1 worker top-down .*answered 401: .*start again\.$/),
+      ]);
       await look(page, 'degraded');
       planOfThree();
       stage.providers.answer('bottom-up', { fault: 'invalid-key' });
@@ -217,6 +238,8 @@ describeInChromium('each state of a solve, in Chromium, wide and narrow, light a
       await page.setViewportSize({ width: 1440, height: 900 });
       await page.getByRole('button', { name: 'List', exact: true }).click();
       expect(await page.locator('.plan-list .bar').count()).toBe(12);
+      const names = page.getByRole('region', { name: 'Round 2, a review' }).locator('.plan-row .worker');
+      expect(await names.allInnerTexts()).toEqual(['plan', '1 top-down', '2 bottom-up', '3 judge']);
       expect(await page.getByRole('region', { name: 'Time line' }).count()).toBe(0);
       await look(page, 'three-rounds-list');
     });

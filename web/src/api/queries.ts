@@ -68,6 +68,12 @@ export function useSolves(pollMs: number | null = LIST_MS): UseQueryResult<Solve
   });
 }
 
+/** Whether a worker polls for a solve, as far as the list tells: true for one that it does not have. */
+export function useIsServed(id: string): boolean {
+  const { data } = useSolves(null);
+  return data?.runs.find((run) => run.id === id)?.hasWorker !== false;
+}
+
 /** Reads one more page of ended solves. */
 export function useEarlierSolves(): UseMutationResult<void, Error, SolveList> {
   const client = useQueryClient();

@@ -84,7 +84,7 @@ export function MethodsTable({ summary }: { readonly summary: Summary }): ReactE
                     }}
                   >
                     {head}
-                    <span aria-hidden="true">{index === at ? (isUp ? ' ↑' : ' ↓') : ''}</span>
+                    <span aria-hidden="true">{index === at ? (isUp ? '\u00A0↑' : '\u00A0↓') : ''}</span>
                   </button>
                 </th>
               ))}

@@ -5,6 +5,7 @@ import { Link } from '../parts/link';
 import { useTitle } from '../parts/title';
 import { pathOfSolve } from '../route';
 import { Answer } from './answer';
+import { COMPARED } from './compared-heads';
 import { Differences } from './differences';
 import { ShownSolve } from './shown-solve';
 import { SolveHead } from './solve-head';
@@ -43,6 +44,7 @@ export default function ComparePlace({ ids, me }: ComparePlaceProps): ReactEleme
       )}
       {ids.map((id, index) => (
         <section key={id} className="solve" aria-label={`Solve ${id}`}>
+          <p className="faint">{COMPARED[index]}</p>
           <ShownSolve id={id} me={me} which={WHICH[index]}>
             {({ selected }, wait) => (
               <>

@@ -9,6 +9,7 @@ import {
 import { roundsOf } from '../../../src/trace/run-tree';
 import type { Solve } from '../api/types';
 import { stateOfRun, wordOf } from '../parts/state-mark';
+import { ComparedHeads } from './compared-heads';
 
 interface DifferencesProps {
   readonly one: Solve;
@@ -30,7 +31,8 @@ const FACTS: readonly (readonly [name: string, describe: (solve: Solve) => strin
 /** Table of what two solves took, spent and planned; what differs is set off. */
 export function Differences({ one, other }: DifferencesProps): ReactElement {
   return (
-    <table className="differences">
+    <table className="differences" aria-label="What differs">
+      <ComparedHeads rows="Fact" one={one} other={other} />
       <tbody>
         {FACTS.map(([name, describe]) => {
           const [left, right] = [describe(one), describe(other)];

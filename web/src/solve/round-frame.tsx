@@ -9,6 +9,7 @@ import { CallApprovals } from './call-approval';
 import { ConductorReplies } from './conductor-replies';
 import { useShown } from './context';
 import { EditPlan } from './edit-plan';
+import { Failures } from './failures';
 import { PlanGraph } from './plan-graph';
 import { PlanList } from './plan-list';
 import { PlanUnderWay } from './plan-under-way';
@@ -87,6 +88,7 @@ function PlanOrDraft({ round, plan, waits }: PlanProps): ReactElement {
       )}
       <CallApprovals round={round} />
       {view === 'list' ? <PlanList plan={plan} round={round} /> : <PlanGraph plan={plan} round={round} />}
+      <Failures round={round} />
     </>
   );
 }

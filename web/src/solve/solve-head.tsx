@@ -8,7 +8,7 @@ import {
   describeUsd,
   stepStateOf,
 } from '../../../src/trace/describe';
-import { useLimits } from '../api/queries';
+import { useIsServed, useLimits } from '../api/queries';
 import type { Solve } from '../api/types';
 import type { Wait } from '../api/use-live-solve';
 import { Fold } from '../parts/fold';
@@ -27,6 +27,7 @@ export function SolveHead({ wait }: { readonly wait: Wait | null }): ReactElemen
   const { solve } = useShown();
   const isRunning = solve.status === 'running';
   const { data: limits } = useLimits(solve.id, isRunning && solve.runId !== '');
+  const isServed = useIsServed(solve.id);
   const now = useNow(1000, isRunning);
   const state = stateOfRun(solve.status, solve.waitsFor);
   const most = limits?.costUsd ?? null;
@@ -51,7 +52,7 @@ export function SolveHead({ wait }: { readonly wait: Wait | null }): ReactElemen
       </div>
       {isRunning && (
         <p className="wait" aria-live="polite">
-          {describeWait(solve, wait, now)}
+          {isServed ? describeWait(solve, wait, now) : UNSERVED}
         </p>
       )}
       <End solve={solve} />
@@ -107,6 +108,9 @@ function describeTime(solve: Solve, now: number): string {
   const tell = (ms: number): string => (isClock && ms < MINUTE_MS ? describeAge(ms) : describeMs(ms));
   return waitedMs === 0 ? tell(tookMs) : `${tell(tookMs)}, ${tell(waitedMs)} of it waiting for you`;
 }
+
+const UNSERVED =
+  'Waits for a worker: none polls the task queue of this solve. Start "temporal-conductor worker".';
 
 function describeWait({ waitsFor, waitReason = '' }: Solve, wait: Wait | null, now: number): string {
   if (waitsFor === 'store') return `Waits until the store can be used: ${waitReason}`;

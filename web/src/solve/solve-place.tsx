@@ -59,13 +59,14 @@ function Body({ selected }: { readonly selected: StepPlace | null }): ReactEleme
   );
 }
 
-/** Width from which there is room for the team below the answer without scrolling past it, in pixels. */
+/** Width above which there is room for the team below the answer without scrolling past it, in pixels. */
 const WIDE_PX = 600;
 
-/** The team, which may be folded once it is done, and is on a phone. */
+/** The team, which may be folded once it is done, and is on a phone; a phone that is turned changes nothing. */
 function TeamFold({ isDone }: { readonly isDone: boolean }): ReactElement {
   const [chosen, choose] = useState<boolean | null>(null);
-  const isOpen = !isDone || (chosen ?? window.innerWidth > WIDE_PX);
+  const [isWide] = useState(() => window.innerWidth > WIDE_PX);
+  const isOpen = !isDone || (chosen ?? isWide);
   return (
     <details
       className="made-by"

@@ -9,6 +9,8 @@ import { markOf } from './mark';
 export interface TimedPart {
   readonly key: string;
   readonly name: string;
+  /** Path of its round, which a time line puts before the name: `round 2 › `, or empty. */
+  readonly path: string;
   /** The step, which can be selected; null for a plan or a wait. */
   readonly place: StepPlace | null;
   readonly startedAt: string;
@@ -58,18 +60,20 @@ export function partsOfRound(solve: Solve, round: Round): TimedPart[] {
 function partsOfPlan(solve: Solve, round: Round): TimedPart[] {
   const { planning, approvals = [] } = round;
   const key = `${round.childId} ${round.round}`;
-  const before = pathOf(solve, round);
+  const path = pathOf(solve, round);
   const written = planning && {
     ...planning,
     key: `${key} plan`,
-    name: `${before}plan`,
+    path,
+    name: 'plan',
     place: null,
     state: planning.endedAt === null ? ('running' as const) : ('done' as const),
   };
   const waits = approvals.map((span, index) => ({
     ...span,
     key: `${key} approval ${index}`,
-    name: `${before}waits for you`,
+    path,
+    name: 'waits for you',
     place: null,
     state: 'asks' as const,
   }));
@@ -77,11 +81,12 @@ function partsOfPlan(solve: Solve, round: Round): TimedPart[] {
 }
 
 function stepsOf(solve: Solve, round: Round): TimedPart[] {
+  const path = pathOf(solve, round);
   return round.steps.flatMap(({ index, worker, startedAt, endedAt }) => {
     if (startedAt === null) return [];
     const place = { childId: round.childId, round: round.round, step: index };
-    const name = `${pathOf(solve, round)}${index + 1} ${worker}`;
+    const name = `${index + 1} ${worker}`;
     const key = `${round.childId} ${round.round} ${index}`;
-    return [{ key, name, place, startedAt, endedAt, state: markOf(solve, round, index) }];
+    return [{ key, path, name, place, startedAt, endedAt, state: markOf(solve, round, index) }];
   });
 }

@@ -100,7 +100,7 @@ function Facts({ round, index }: Pick<StepData, 'round' | 'index'>): ReactElemen
   if (result === undefined) return null;
   const calls = callsOfStep(solve.calls, round, result);
   return (
-    <>{joinFacts(describeTime(result, isRunning, now), priceOf(calls), describeFailures(calls, result))}</>
+    <>{joinFacts(describeTime(result, isRunning, now), priceOf(calls), describeAttempts(calls, result))}</>
   );
 }
 
@@ -109,8 +109,9 @@ function describeTime({ startedAt, endedAt }: StepResult, isRunning: boolean, no
   return describeDuration(startedAt, endedAt, new Date(now).toISOString());
 }
 
-function describeFailures(calls: Solve['calls'], { error }: StepResult): string | null {
-  if (error !== null) return error.message;
+/** Says how often a step was tried; why it failed stands below the plan, where there is room for it. */
+function describeAttempts(calls: Solve['calls'], { error }: StepResult): string | null {
+  if (error !== null) return null;
   const failures = calls.filter((call) => call.error !== null).length;
   return failures === 0 ? null : `tried ${failures + 1} times`;
 }

@@ -4,6 +4,7 @@ import { callsOfStep } from '../../../src/trace/run-tree';
 import type { Solve } from '../api/types';
 import { Fold } from '../parts/fold';
 import { StateMark } from '../parts/state-mark';
+import { ComparedHeads } from './compared-heads';
 import { markOf, priceOf } from './mark';
 import { matchSteps, type PlacedStep, type StepMatch, subtaskOf, workerOf } from './match-steps';
 import { showText } from './show-text';
@@ -24,6 +25,7 @@ export function StepsCompared({ one, other }: StepsComparedProps): ReactElement 
     <Fold summary={`Step by step: ${alike} of ${counted(matches.length, 'step')} matched`}>
       <div className="scroll">
         <table className="differences" aria-label="Steps side by side">
+          <ComparedHeads rows="Match" one={one} other={other} />
           <tbody>
             {matches.map((match, index) => (
               <Row key={index} match={match} one={one} other={other} />

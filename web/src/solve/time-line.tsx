@@ -43,10 +43,13 @@ export function TimeLine(): ReactElement | null {
 
 function Bar({ part, scale }: { readonly part: TimedPart; readonly scale: TimeScale }): ReactElement {
   const { selected, select } = useShown();
-  const { name, place } = part;
+  const { path, name, place } = part;
   const row = (
     <>
-      <span className="bar-name">{name}</span>
+      <span className="bar-name">
+        {path}
+        {name}
+      </span>
       <Track part={part} scale={scale} />
     </>
   );

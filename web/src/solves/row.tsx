@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react';
+import { memo, type ReactElement } from 'react';
 import type { ListedSolve, Me } from '../api/types';
 import { describeCost, describeDuration } from '../../../src/trace/describe';
 import { Age } from '../parts/age';
@@ -28,7 +28,8 @@ interface RowProps {
   readonly isActive: boolean;
 }
 
-export function SolveRow({ solve, me, now, index, isActive }: RowProps): ReactElement {
+/** A solve in the list; as the list scrolls, only rows that come into sight are drawn. */
+export const SolveRow = memo(function SolveRow({ solve, me, now, index, isActive }: RowProps): ReactElement {
   const { id, question, costUsd, costIsLowerBound, startedAt, endedAt, status, waitsFor, workers } = solve;
   const cells: Readonly<Record<(typeof COLUMNS)[number][0], ReactElement | string | null>> = {
     state: <StateMark state={stateOfRun(status, waitsFor)} />,
@@ -65,7 +66,7 @@ export function SolveRow({ solve, me, now, index, isActive }: RowProps): ReactEl
       ))}
     </div>
   );
-}
+});
 
 /** Reason why a solve failed or waits. */
 function Trouble({

@@ -1,12 +1,6 @@
 import { type KeyboardEvent, type ReactElement, useEffect, useRef, useState } from 'react';
 import { joinFacts } from '../../../src/trace/describe';
-import {
-  isUnfinishedState,
-  isWithinFilter,
-  RUN_STATES,
-  type RunState,
-  runStateOf,
-} from '../../../src/trace/run-filter';
+import { isUnfinishedState, RUN_STATES, type RunState } from '../../../src/trace/run-filter';
 import type { Me } from '../api/types';
 import { Choice } from '../parts/choice';
 import { Link } from '../parts/link';
@@ -14,7 +8,7 @@ import { Empty, Problem } from '../parts/notice';
 import { useNow } from '../parts/now';
 import { useTitle } from '../parts/title';
 import { goTo, leaveMark, markLeft, pathOfSolve, replaceQuery, useQueryOfPath } from '../route';
-import { ALL, type Chosen, filterOf, queryOf, readChosen, STATE_NAMES } from './chosen';
+import { ALL, type Chosen, queryOf, readChosen, STATE_NAMES } from './chosen';
 import { Days } from './days';
 import { EarlierSolves } from './earlier-solves';
 import { COLUMNS, ROW_PX, SolveRow } from './row';
@@ -99,7 +93,7 @@ export function Solves({ me }: { readonly me: Me }): ReactElement {
           ref={filter}
           type="search"
           aria-label="Filter solves"
-          placeholder="Filter by words, state or id   /"
+          placeholder="Filter by words, worker or id   /"
           value={chosen.words}
           onChange={(event) => {
             choose({ words: event.target.value });
@@ -173,17 +167,15 @@ function NoSolves({ found, isSome }: { readonly found: Found; readonly isSome: b
 type Chip = RunState | 'all';
 
 /** Choices of a state. Each tells the number of its solves as soon as that is known, and is left out if it is 0. */
-function chipsOf({ list }: Found, chosen: Chosen): (readonly [Chip, string])[] {
-  const filter = filterOf({ ...chosen, state: null });
-  const runs = list?.runs.filter((run) => isWithinFilter(run, filter)) ?? [];
+function chipsOf({ list, ofAnyState, ofState }: Found, chosen: Chosen): (readonly [Chip, string])[] {
   const isWhole = list === undefined || list.earlier === null;
   const chips = RUN_STATES.flatMap((state): (readonly [Chip, string])[] => {
-    const count = runs.filter((run) => runStateOf(run) === state).length;
+    const count = ofState.get(state)?.length ?? 0;
     const name = STATE_NAMES[state];
     if (!isWhole && !isUnfinishedState(state)) return [[state, name]];
     return count > 0 || state === chosen.state ? [[state, `${name} ${count}`]] : [];
   });
-  return [['all', isWhole ? `All ${runs.length}` : 'All'], ...chips];
+  return [['all', isWhole ? `All ${ofAnyState.length}` : 'All'], ...chips];
 }
 
 function Heads(): ReactElement {

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { isWithinFilter } from '../../../src/trace/run-filter';
+import { RUN_STATES, type RunState, runStateOf, withinFilter } from '../../../src/trace/run-filter';
 import { useEarlierSolves, useFurtherSolves, useSolves } from '../api/queries';
 import { inOrder, type SolveList } from '../api/solve-list';
 import type { ListedSolve } from '../api/types';
@@ -18,6 +18,9 @@ interface Way {
 /** Solves that were found so far. */
 export interface Found extends Way {
   readonly runs: readonly ListedSolve[];
+  /** Those in any state that match all else that is chosen, and those of them in each state. */
+  readonly ofAnyState: readonly ListedSolve[];
+  readonly ofState: ReadonlyMap<RunState, readonly ListedSolve[]>;
   /** The list in which they were found first; undefined until it is read. */
   readonly list: SolveList | undefined;
 }
@@ -32,14 +35,24 @@ export function useFound(chosen: Chosen, pollMs?: number | null): Found {
   const wanted = soughtOf(chosen);
   const deeper = useDeeper(list, wanted);
   const { state, words, from, to } = chosen;
-  const runs = useMemo(() => {
-    const filter = filterOf({ state, words, from, to });
-    return inOrder(list?.runs ?? [], deeper.read).filter((run) => isWithinFilter(run, filter));
-  }, [list, deeper.read, state, words, from, to]);
+  // Of ten thousand solves, only what has changed is worked out again: order, then words and days, then states.
+  const known = useMemo(() => inOrder(list?.runs ?? NOTHING, deeper.read), [list, deeper.read]);
+  const ofAnyState = useMemo(
+    () => known.filter(withinFilter(filterOf({ state: null, words, from, to }))),
+    [known, words, from, to],
+  );
+  const ofState = useMemo(
+    () =>
+      new Map(
+        RUN_STATES.map((each) => [each, ofAnyState.filter((run) => runStateOf(run) === each)] as const),
+      ),
+    [ofAnyState],
+  );
+  const runs = (state === null ? ofAnyState : ofState.get(state)) ?? NOTHING;
+  const found = { runs, ofAnyState, ofState, list };
   if (list === undefined || wanted === '' || list.earlier === null)
     return {
-      runs,
-      list,
+      ...found,
       // Unfinished ones are all in the list.
       isAll: list?.earlier === null || state !== null,
       isPending: list === undefined || earlier.isPending,
@@ -48,7 +61,7 @@ export function useFound(chosen: Chosen, pollMs?: number | null): Found {
         if (list !== undefined) earlier.mutate(list);
       },
     };
-  return { ...deeper, runs, list };
+  return { ...deeper, ...found };
 }
 
 const NOTHING: readonly ListedSolve[] = [];
