@@ -32,7 +32,7 @@ import { makeCall } from './make-call';
 
 /** Bytes of what vendors write around a call and its result. */
 const CALL_BYTES = 512;
-/** Patch, as workflows know it: arguments of a person are checked by the run, too. */
+/** Change: arguments of a person are checked by the run. Written into histories: never rename it. */
 const CHECKED = 'checked-arguments';
 /** Times that a model may get one result for one call. */
 const MOST_ALIKE = 3;
