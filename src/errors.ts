@@ -12,7 +12,10 @@ export class UsageError extends ConductorError {
 /** Returns the message of an error, to quote in one of our sentences. */
 export function reasonOf(error: unknown): string {
   if (typeof error !== 'object' || error === null || !('message' in error)) return String(error);
-  return String(error.message).trim();
+  const { name, message, cause } = error as Partial<Error>;
+  const own = String(message).trim();
+  // Temporal's client says only what failed, e.g. "Failed to start Workflow".
+  return name === 'ServiceError' && cause !== undefined ? `${own}: ${reasonOf(cause)}` : own;
 }
 
 export function codeOf(error: unknown): unknown {

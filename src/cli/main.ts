@@ -46,13 +46,10 @@ const REMEDIES: ReadonlyMap<unknown, string> = new Map([
   ['ENFILE', 'let this machine open more files'],
 ]);
 
-/** Adds the cause to an error of Temporal's client that says only what failed, e.g. "Failed to start Workflow". */
 function sentenceOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
   const remedy = REMEDIES.get(codeOf(error));
-  if (remedy !== undefined) return `${error.message}: ${remedy}, and try again`;
-  const isBare = error.name === 'ServiceError' && error.cause instanceof Error;
-  return isBare ? `${error.message}: ${reasonOf(error.cause)}` : error.message;
+  const reason = reasonOf(error);
+  return remedy === undefined ? reason : `${reason}: ${remedy}, and try again`;
 }
 
 void main();

@@ -1,6 +1,7 @@
 import {
   type Client,
   isGrpcServiceError,
+  ServiceError,
   WorkflowClient,
   type WorkflowExecutionInfo,
   WorkflowNotFoundError,
@@ -125,6 +126,13 @@ export function isNotFound(error: unknown): boolean {
   // gRPC's NOT_FOUND (https://grpc.io/docs/guides/status-codes).
   const code: number | null = isGrpcServiceError(error) ? error.code : null;
   return code === 5 || error instanceof WorkflowNotFoundError;
+}
+
+/** Returns whether the server could not be asked, or did not answer in time; what it was asked may have been done. */
+export function isUnavailable(error: unknown): boolean {
+  const cause: unknown = error instanceof ServiceError ? error.cause : error;
+  // gRPC's DEADLINE_EXCEEDED and UNAVAILABLE.
+  return isGrpcServiceError(cause) && [4, 14].includes(cause.code);
 }
 
 /** Returns what the server says of a run, or null if `isNotFound`. */

@@ -7,7 +7,7 @@ export {
   type SolveHandle,
   type SolveRequest,
 } from './conductor-client';
-export { describeRun, isNotFound, statusOf, unlessNotFound } from './find-runs';
+export { describeRun, isNotFound, isUnavailable, statusOf, unlessNotFound } from './find-runs';
 export { HistoryDecoder, readHistory } from './history';
 export {
   addAttributes,

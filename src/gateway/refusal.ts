@@ -1,6 +1,13 @@
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { BadCursorError, BadRetryError, isNotFound, NotAllowedError, RefusedError } from '../client';
+import {
+  BadCursorError,
+  BadRetryError,
+  isNotFound,
+  isUnavailable,
+  NotAllowedError,
+  RefusedError,
+} from '../client';
 import { ConfigError } from '../config/errors';
 import { codeOf, ConductorError, reasonOf } from '../errors';
 import { PlanError } from '../plan/plan-error';
@@ -75,6 +82,11 @@ export function asRefusal(error: unknown, say: (line: string) => void, server = 
     return new Refusal(404, 'it no longer exists, or has ended: look it up again', { reason: 'not_found' });
   }
   say(`${server}: ${reasonOf(error)}`);
+  if (isUnavailable(error)) {
+    const remedy = 'try again; a solve that was begun before goes on when Temporal is back';
+    const facts = { reason: 'temporal_unavailable', retryAfterSeconds: 5 };
+    return new Refusal(503, `the ${server} cannot reach Temporal: ${remedy}`, facts, { cause: error });
+  }
   const message = `the ${server} failed; see its log for the cause`;
   return new Refusal(500, message, { reason: 'internal', retryAfterSeconds: 1 }, { cause: error });
 }

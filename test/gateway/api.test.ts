@@ -1,7 +1,9 @@
-import type { SolveResult } from '../../src';
+import { Client, Connection } from '@temporalio/client';
+import { ConductorClient, type SolveResult } from '../../src';
 import { type AuditEntry, readAudit } from '../../src/gateway/access';
 import { dateOf } from '../../src/store/costs';
-import { type GatewayAnswer, type TestGateway, useGateway } from '../support/gateway';
+import { closedPort } from '../support/closed-port';
+import { type GatewayAnswer, openGateway, type TestGateway, useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
 import { endOf, until, untilTrace } from '../support/until';
 
@@ -276,6 +278,29 @@ test('an invalid question is refused with the reason', async () => {
   }
   // No worker polls.
   expect(await ask('POST', '/api/solves', QUESTION)).toMatchObject({ status: 503 });
+});
+
+test('a caller is told that Temporal is away, and to try again', async () => {
+  const { store, taskQueue } = stage;
+  const address = `127.0.0.1:${await closedPort()}`;
+  // Without interceptors, the connection does not try again itself.
+  const client = new Client({ connection: Connection.lazy({ address, interceptors: [] }) });
+  const cut = await openGateway(stage, 0, store, new ConductorClient({ client, store, taskQueue }));
+  const { status, headers, body } = await stage.whileWorking(() =>
+    until(
+      () => cut.ask('POST', '/api/solves', QUESTION),
+      // A worker that has just started may not poll yet.
+      (answer) => !JSON.stringify(answer.body).includes('no_worker'),
+    ),
+  );
+  await cut.close();
+  const message = expect.stringMatching(/^the gateway cannot reach Temporal: try again/) as string;
+  expect({ status, ...body }).toMatchObject({
+    status: 503,
+    error: { message, code: 'temporal_unavailable' },
+  });
+  expect(headers.get('retry-after')).toBe('5');
+  expect(cut.said).toEqual([expect.stringContaining('UNAVAILABLE')]);
 });
 
 test('health reports what is available, and metrics are readable by admin keys', async () => {
