@@ -63,7 +63,11 @@ describe('the input of a solve', () => {
     ['no question', { limits: {} }, /: question is missing: expected a question, or messages in its place/],
     ['a long question', { question: 'x'.repeat(200_000) }, /: question is "x{59}…: expected .* 131072 bytes/],
     ['a question of half a byte', { question: { ...ref, bytes: 0.5 } }, /: question is /],
-    ['no steps', asking({ limits: { steps: 0 } }), /: limits\.steps is 0: expected at least 1$/],
+    [
+      'no steps',
+      asking({ limits: { steps: 0 } }),
+      /: limits\.steps is 0: expected a whole number from 1 to 50$/,
+    ],
     ['too many calls', asking({ limits: { calls: 201 } }), /: limits\.calls is 201: /],
     ['an endless duration', asking({ limits: { wallClock: '9'.repeat(101) } }), /: limits\.wallClock is /],
     ['an empty pool', asking({ pool: null }), /: pool is null: expected an object/],
