@@ -43,7 +43,7 @@ import type { LiveEvent } from './live/live-events';
 import { type StreamOptions, Streams } from './live/stream';
 import { requireCriteria } from './search-attributes';
 import { carrying, whileSolving, whileTelling } from './solve-span';
-import { RefusedError, requireUnended, signalRun, updateRun } from './steer';
+import { RefusedError, signalRun, updateRun } from './steer';
 import { type Beside, type CallerResult, findCall, giveResults, type ToldCall } from './tools/caller-calls';
 import { reading, resolveTrace } from './whole-trace';
 import { readRunHistory, readRunNow, readTraceLeft, type ResolvedKnownRun } from './trace-reader';
@@ -211,9 +211,8 @@ export class ConductorClient {
     await signalRun(this.client, id, signal, hint, ...argsOf(sender));
   }
 
-  /** Returns the current limits; asks a worker, and writes nothing. @throws RefusedError if the run has ended */
+  /** Returns the current limits; asks a worker, and writes nothing. */
   async limits(id: string): Promise<HeldLimits> {
-    await requireUnended(this.client, id);
     const held = await this.client.workflow.getHandle(id).query<HeldLimits | null>(LIMITS_QUERY);
     if (held === null) throw new RefusedError(`run ${id} has no limits yet: try again when it has begun`);
     return held;

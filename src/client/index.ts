@@ -41,7 +41,7 @@ export {
 export { BadRetryError, type RetryRequest } from './retry';
 export { newEvaluationId, newRunId, randomPart } from './run-id';
 export { SolveSpan } from './solve-span';
-export { NotAllowedError, RefusedError, signalRun, updateRun } from './steer';
+export { NotAllowedError, RefusedError, requireUnended, signalRun, updateRun } from './steer';
 export { type StreamOptions, streamRun } from './live/stream';
 export {
   type CallerCall,

@@ -1,4 +1,4 @@
-import { type ConductorClient, isPolled } from '../../client';
+import { type ConductorClient, isPolled, requireUnended } from '../../client';
 import { UsageError } from '../../errors';
 import {
   findHintProblem,
@@ -154,6 +154,7 @@ function steerRun(
 ): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withRun(given, options, 'steer', async (session, id) => {
+    await requireUnended(session.temporal, id);
     const done = steer(session.conductor, id).then(() => true);
     if ((await whileWatching(session, id, interruption, done)) === undefined) {
       say(`Interrupted. Run ${id} may still do what it was asked to, once a worker answers for it.`);
