@@ -26,7 +26,7 @@ describe('refuses, with what to do,', () => {
   const tool = { type: 'function', function: { name: 'search' } };
   test.each([
     ['malformed JSON', '{', 400, 'bad_request', /JSON/],
-    ['no messages', { model: 'conductor' }, 400, 'invalid_value', /^messages: /],
+    ['no messages', { model: 'conductor' }, 400, 'invalid_value', /^messages is missing: expected a list$/],
     [
       'an unknown model',
       { ...BODY, model: 'gpt' },
