@@ -60,7 +60,7 @@ describe('a worker', () => {
   const named = (prefix: string, names: string): string[] => names.split(' ').map((name) => prefix + name);
   const SOLVING = named(
     'conductor.',
-    'resolveRun checkRun writePlan callWorker listTools callTool checkAnswer bookCall keepText readText',
+    'resolveRun checkRun writePlan callWorker listTools callTool checkAnswer checkArguments bookCall keepText readText',
   );
   const EVALUATING = named('conductor.evaluate.', 'compareAnswers openQuestion gradeAnswers keepResult');
   const registeredBy = (plugin: Pick<door.ConductorPlugin, 'configureWorker'>): string[] =>
