@@ -46,8 +46,11 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
     const missing = `the first plan of run ${trace.id} has no step ${from + 1}`;
     throw new BadRetryError(`${missing}: name one from 1 to ${planned.length}`);
   }
+  if (subtask?.trim() === '') {
+    throw new BadRetryError('the subtask is blank: say what the step is to do, or leave it as it was');
+  }
   const steps = planned.map((step, index) =>
-    index === from ? { ...step, ...(worker && { worker }), ...(subtask && { subtask }) } : step,
+    index === from ? { ...step, worker: worker ?? step.worker, subtask: subtask ?? step.subtask } : step,
   );
   const outputs = first.steps.map(({ index, output, error }) =>
     index < from && error === null ? output : null,

@@ -57,6 +57,10 @@ describe('a run that continues from a step of an earlier one', () => {
     expect(retryInput(INPUT, trace, { from: 0, asOperator: true }).rights).toBeUndefined();
   });
 
+  test('is not given a blank task, which it would not know how to do', () => {
+    expect(() => retryInput(INPUT, sampleTrace(), { from: 1, subtask: ' ' })).toThrow('the subtask is blank');
+  });
+
   test.each([3, -1, 0.5])('has no step %d to continue from', (from) => {
     expect(() => retryInput(INPUT, sampleTrace(), { from })).toThrow(
       `has no step ${from + 1}: name one from 1 to 3`,
