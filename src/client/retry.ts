@@ -1,6 +1,6 @@
 import { changedLimits } from '../config/resolve-run';
 import { ConductorError } from '../errors';
-import type { PlanContext } from '../plan/plan';
+import type { PlanContext, Step } from '../plan/plan';
 import type { LimitsInput, Rights, SolveInput } from '../protocol/input';
 import type { Sender } from '../protocol/messages';
 import { isRecursionAllowed, planContextOf } from '../protocol/planning';
@@ -36,7 +36,7 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
   }
   const first = trace.rounds.find(({ childId }) => childId === null);
   const planned = first?.plan?.steps ?? [];
-  const { from, worker, subtask, limits } = request;
+  const { from, limits } = request;
   if (first === undefined || planned.length === 0) {
     throw new RefusedError(
       `run ${trace.id} has no plan to go on from, since it ended before it had one: ask its question again`,
@@ -46,12 +46,7 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
     const missing = `the first plan of run ${trace.id} has no step ${from + 1}`;
     throw new BadRetryError(`${missing}: name one from 1 to ${planned.length}`);
   }
-  if (subtask?.trim() === '') {
-    throw new BadRetryError('the subtask is blank: say what the step is to do, or leave it as it was');
-  }
-  const steps = planned.map((step, index) =>
-    index === from ? { ...step, worker: worker ?? step.worker, subtask: subtask ?? step.subtask } : step,
-  );
+  const steps = planned.map((step, index) => (index === from ? changedStep(step, request) : step));
   const outputs = first.steps.map(({ index, output, error }) =>
     index < from && error === null ? output : null,
   );
@@ -64,6 +59,13 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
     ...rightsAfter(input, request),
     given: { plan: { steps }, outputs },
   };
+}
+
+function changedStep(step: Step, { worker = step.worker, subtask = step.subtask }: RetryRequest): Step {
+  if (subtask.trim() === '') {
+    throw new BadRetryError('the subtask is blank: say what the step is to do, or leave it as it was');
+  }
+  return { ...step, worker, subtask };
 }
 
 function rightsAfter(
