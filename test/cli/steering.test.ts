@@ -86,7 +86,7 @@ test('in a run of depth 2, the child is shown, depth, limits and hints can be ch
   const nobody = await run('retry', id, '--from', '3', '--worker', 'nobody');
   expect(nobody).toMatchObject(endedWith(2, 'the pool has no worker "nobody"'));
   expect(stage.providers.log).toHaveLength(calls + 1);
-}, 120_000);
+}, 240_000);
 
 test('a time limit below the time already used can be set, and the command says what follows', async () => {
   const { solving, id, release } = await stage.solveUntil('boss', QUESTION);
