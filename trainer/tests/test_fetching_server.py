@@ -140,8 +140,10 @@ def in_front_of(folder: Path, *command: str) -> Iterator["subprocess.Popen[str]"
     pipe = subprocess.PIPE
     options = [*module, "--end-with-stdin", "--", *command]
     with subprocess.Popen(options, text=True, stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        yield process
-        process.kill()
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @contextmanager

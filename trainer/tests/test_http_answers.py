@@ -3,6 +3,8 @@
 import asyncio
 import json
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -227,3 +229,21 @@ def test_another_path_and_a_failure_are_told_as_vllm_tells_them() -> None:
     errors = [(each["error"]["code"], each["error"]["type"]) for each in answers]
     assert errors == [(404, "NotFoundError"), (500, "InternalServerError")]
     assert answers[1]["error"]["message"] == "RuntimeError: no room"
+
+
+# A server that is told to end when its URL is known, and it does not serve yet.
+ENDED_AT_ONCE = """
+import asyncio, os, signal, socket
+from conductor_trainer.http_answers import serve
+run = asyncio.run
+def run_too_late(serving):
+    os.kill(os.getpid(), signal.SIGTERM)
+    run(serving)
+asyncio.run = run_too_late
+serve({}, socket.create_server(("127.0.0.1", 0)))
+"""
+
+
+def test_a_server_that_is_told_to_end_before_it_serves_ends() -> None:
+    command = [sys.executable, "-c", ENDED_AT_ONCE]
+    assert subprocess.run(command, stdout=subprocess.PIPE, timeout=60, check=False).returncode == 0

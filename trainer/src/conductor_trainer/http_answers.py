@@ -263,14 +263,19 @@ def serve(
     close: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
     """Prints its URL as a line of JSON on stdout, and serves until SIGTERM or SIGINT."""
+    server = server_of(application(routes))
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    # One may come before uvicorn listens to signals. After its shutdown, it raises it once more.
+    for each in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(each, stop)
     host, port = listening.getsockname()[:2]
     print(json.dumps({"url": f"http://{host}:{port}"}), flush=True)
-    # After its shutdown, uvicorn raises the signal that caused it a second time.
-    for each in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(each, lambda *_: None)
 
     async def run() -> None:
-        await server_of(application(routes)).serve(sockets=[listening])
+        await server.serve(sockets=[listening])
         if close is not None:
             await close()
         # Does not wait for threads that still fetch or sample: no client needs their results.
