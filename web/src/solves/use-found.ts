@@ -35,7 +35,7 @@ export function useFound(chosen: Chosen, pollMs?: number | null): Found {
   const wanted = soughtOf(chosen);
   const deeper = useDeeper(list, wanted);
   const { state, words, from, to } = chosen;
-  // Of ten thousand solves, only what has changed is worked out again: order, then words and days, then states.
+  // Each stage is kept by itself: a new choice of state must not sort and filter ten thousand solves again.
   const known = useMemo(() => inOrder(list?.runs ?? NOTHING, deeper.read), [list, deeper.read]);
   const ofAnyState = useMemo(
     () => known.filter(withinFilter(filterOf({ state: null, words, from, to }))),
