@@ -28,5 +28,9 @@ export function withoutThoughts<Reply extends Pick<KeptSample, 'text' | 'complet
   if (ends === 0 || behind.length !== ends) {
     return { ...reply, text: '', thoughtTokens: reply.completionTokenIds.length };
   }
-  return { ...reply, text: behind.join(text), thoughtTokens: reply.completionTokenIds.indexOf(end) + 1 };
+  return {
+    ...reply,
+    text: behind.join(text).trimStart(),
+    thoughtTokens: reply.completionTokenIds.indexOf(end) + 1,
+  };
 }

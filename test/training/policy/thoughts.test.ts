@@ -4,7 +4,7 @@ import { thoughtsOf, withoutThoughts } from '../../../src/training/policy/though
 const END = { end: 9, text: '</think>' };
 
 test.each([
-  ['ends its thoughts', 'Hm.</think>\n\nA plan.', [1, 9, 2, 3, 0], '\n\nA plan.', 2],
+  ['ends its thoughts', 'Hm.</think>\n\nA plan.', [1, 9, 2, 3, 0], 'A plan.', 2],
   ['has empty thoughts, of which the prompt opened', '</think>A plan.', [9, 2, 3, 0], 'A plan.', 1],
   ['names the token in its plan', 'Hm.</think>Say </think>.', [1, 9, 2, 9, 3], 'Say </think>.', 2],
   ['is cut within its thoughts', '<think>A draft.', [8, 1, 2], '', 3],
@@ -19,6 +19,6 @@ test.each([['chatml'], [{ markers: [], ends: [2], system: true, thoughts: null }
   'a checkpoint of which nothing tells where its thoughts end is not asked: %j',
   (chat) => {
     const refusal = { code: POLICY_FAILURES.noManifest };
-    expect(() => thoughtsOf(chat, 'nightly-000001')).toThrow(expect.objectContaining(refusal));
+    expect(() => thoughtsOf(chat, 'nightly-000001')).toThrow(expect.objectContaining(refusal) as Error);
   },
 );

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -115,14 +115,14 @@ def read_record(root: Path, checkpoint: CheckpointName) -> Record | None:
 
 def record_from(fields: Any) -> Record:
     """Reads the content of `RESULT.json`. Raises `TypeError` or `KeyError` if it is invalid."""
-    chat = fields.get("chat")
-    read = {"probe": Probe(**fields["probe"]), "chat": chat and _chat_from(chat)}
-    return Record(**{**fields, **read})
+    probe, chat = Probe(**fields["probe"]), fields.get("chat")
+    return Record(**{**fields, "probe": probe, "chat": chat and _chat_from(chat)})
 
 
 def _chat_from(fields: Any) -> Chat:
-    thoughts = fields.get("thoughts")
-    return Chat(**{**fields, "thoughts": thoughts and Thoughts(**thoughts)})
+    chat = Chat(**fields)
+    thoughts: Any = chat.thoughts
+    return replace(chat, thoughts=thoughts and Thoughts(**thoughts))
 
 
 def make_checkpoint(
