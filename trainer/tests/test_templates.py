@@ -147,7 +147,8 @@ async def test_prompts_of_a_policy_that_thinks_leave_room_for_thoughts(tmp_path:
 ENDS = {"Qwen3": "</think>", "Qwen3 Thinking": "</think>", "SmolLM3": "</think>"}
 """What ends thoughts, by the families of which a reply's text shows it."""
 
-OFF, MASKED = {}, {"thinking": "masked"}
+OFF: JsonObject = {}
+MASKED: JsonObject = {"thinking": "masked"}
 
 
 @pytest.mark.parametrize("name", THINKERS)
