@@ -22,6 +22,7 @@ from conductor_trainer.low_bits import has_4_bits, require_bitsandbytes
 from conductor_trainer.model import Policy, load_tokenizer, load_weights
 from conductor_trainer.score import score
 from conductor_trainer.step.messages import Report
+from conductor_trainer.thoughts import require_thoughts
 from conductor_trainer.train.init import init
 from conductor_trainer.train.memory import require_memory, sizes_of
 from conductor_trainer.train.record import Learn, Made, OutcomeOf, record_of
@@ -77,8 +78,10 @@ def perform(job: str, root: Path, request: Any, file: Any, report: Report) -> Js
             record = require_record(root, request["checkpoint"])
             whole = record.folder if record.kind == "model" else record.base
             require_memory(root / whole, request["config"])
-            prompts = [] if file is None else compared_prompts(root, record, file)
-            return {"sizes": sizes_of(root / whole, request["config"]), "prompts": prompts}
+            config, tokenizer = request["config"], load_tokenizer(root / record.folder)
+            require_thoughts(tokenizer, chat_of(root, record, tokenizer), config)
+            prompts = [] if file is None else compared_prompts(root, record, file, config)
+            return {"sizes": sizes_of(root / whole, config), "prompts": prompts}
         case "update":
             return update(root, request, learn_together)
         case "score":
