@@ -168,8 +168,10 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
     held = {} if is_offloaded else resting
     copies = _HALF * shape.weights if is_full and is_half else width * shape.largest
     if is_shared:
-        # What is gathered at one time, with its gradients if it learns.
-        copies = (2 if is_full else 1) * width * _gathered(shape)
+        # The layers that FSDP has gathered at one time, with their gradients if they learn.
+        outside = shape.weights - shape.layers * shape.layer
+        gathered = min(shape.weights, outside + 2 * shape.layer)
+        copies = (2 if is_full else 1) * width * gathered
     if passing is None:
         longest = config["maxPromptTokens"] + config["maxCompletionTokens"]
         tokens: int = config["microBatch"] * longest
