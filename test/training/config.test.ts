@@ -197,7 +197,8 @@ describe('a profile', () => {
     expect(resolveTraining(configOf({ profile, data })).cycles).toBe(3);
     writeFileSync(profile, '- one\n');
     expect(() => configOf({ profile, data })).toThrow('holds no mapping');
-    const unknown = 'training.profile is "cpu", and there is no such profile: name one of cpu-demo, paper';
+    const unknown =
+      'training.profile is "cpu", and there is no such profile: name one of 70b-lora, cpu-demo, paper';
     expect(() => configOf({ profile: 'cpu', data })).toThrow(unknown);
   });
 });
