@@ -80,7 +80,7 @@ const lanes = [
 module.exports = {
   // Most tests wait for a server more than they compute: more at a time than two cores could compute.
   maxWorkers: 3,
-  testTimeout: 120_000,
+  testTimeout: 300_000,
   projects: askedLanes(process.argv.slice(2)),
 };
 
