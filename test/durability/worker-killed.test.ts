@@ -100,7 +100,7 @@ const WORKERS = ['a', 'b', 'c'];
 const EVERYBODY = ['conductor', ...WORKERS];
 const STEPS = [step('a', 'One side.'), step('b', 'The other side.'), step('c', 'Put together.', [0, 1])];
 const QUESTION = 'What is left after a crash?';
-const HEARTBEAT_MS = 2000;
+const HEARTBEAT_MS = 4000;
 
 describe('kill -9 of the worker', () => {
   // The tests mostly wait for time-outs, so they run concurrently.

@@ -28,6 +28,7 @@ async function main(): Promise<void> {
     plugins: [new EvaluationPlugin({ config, store: halting })],
     // Time that the server waits for a lost worker before it gives its runs to another.
     stickyQueueScheduleToStartTimeout: '1s',
+    maxHeartbeatThrottleInterval: '500ms',
   });
   console.log('"ready"');
   await worker.run();
