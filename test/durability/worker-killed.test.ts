@@ -6,6 +6,9 @@ import type { Halt } from './halting-store';
 import { keptAnswers } from './kept-answers';
 import { startWorkerProcess } from './worker-process';
 
+// A busy machine takes long to start so many processes.
+jest.setTimeout(240_000);
+
 /** A moment of a solve: where the worker halts, and whose requests the provider holds open. */
 interface Moment {
   readonly name: string;

@@ -87,7 +87,7 @@ const WORKERS = ['a', 'b', 'c'];
  * Shortest time between two heartbeats of a call. Temporal would hold one back for four fifths of its timeout, and a busy
  * machine with a short one be taken for lost.
  */
-export const HEARTBEATS_APART = '500ms';
+const HEARTBEATS_APART = '500ms';
 
 export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const { workers = WORKERS, simulation = {}, configure = (config: ConfigInput) => config } = options;
