@@ -166,12 +166,7 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
         "optimizer": -(-shape.moments // shards_of(config)) if is_full else shape.moments,
     }
     held = {} if is_offloaded else resting
-    copies = _HALF * shape.weights if is_full and is_half else width * shape.largest
-    if is_shared:
-        # The layers that FSDP has gathered at one time, with their gradients if they learn.
-        outside = shape.weights - shape.layers * shape.layer
-        gathered = min(shape.weights, outside + 2 * shape.layer)
-        copies = (2 if is_full else 1) * width * gathered
+    copies_in_head, copies_in_layer = _working_copies(shape, config)
     if passing is None:
         longest = config["maxPromptTokens"] + config["maxCompletionTokens"]
         tokens: int = config["microBatch"] * longest
@@ -185,16 +180,41 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
     is_kept = config["device"] == "cpu"
     kept = shape.layers * (of_layer if is_kept else _FLOAT * tokens * shape.hidden)
     gradients = 0 if is_offloaded else _FLOAT * learned
-    at_work = {**held, "gradients": gradients, "working copies": copies}
-    in_head = {**at_work, "activations": kept, "logits": logits}
-    in_layer = {**at_work, "activations": kept + of_layer * (1 if is_kept else 2)}
+    at_work = {**held, "gradients": gradients}
+    in_head = {
+        **at_work,
+        "working copies": copies_in_head,
+        "activations": kept,
+        "logits": logits,
+    }
+    in_layer = {
+        **at_work,
+        "working copies": copies_in_layer,
+        "activations": kept + of_layer * (1 if is_kept else 2),
+    }
     beside_reference = {
         **held,
         "the reference policy of beta": 0 if is_offloaded else _reference(config, learned),
-        "working copies": copies,
+        "working copies": copies_in_layer,
         "activations": of_layer,
     }
     return max(in_head, in_layer, beside_reference, key=lambda each: sum(each.values()))
+
+
+def _working_copies(shape: Shape, config: Config) -> tuple[int, int]:
+    """Returns the bytes of weights made ready for arithmetic, in the head and in a layer."""
+    is_full, is_half = config["tuning"]["kind"] == "full", config["precision"] == "bfloat16"
+    width = _HALF if is_half else _FLOAT
+    if config["processes"] == 1:
+        copies = _HALF * shape.weights if is_full and is_half else width * shape.largest
+        return copies, copies
+    outside = shape.weights - shape.layers * shape.layer
+    # FSDP keeps what it gathered for one layer until it has gathered the next.
+    in_head = width * (outside + shape.layer)
+    gathered = width * min(shape.weights, outside + 2 * shape.layer)
+    # Beside a layer's gradients are those of the one before, which are summed in float32.
+    gradients = width * (outside + shape.layer) + _FLOAT * shape.layer
+    return in_head, gathered + (gradients if is_full else 0)
 
 
 def _in_head(shape: Shape, config: Config, tokens: int) -> int:
