@@ -1,20 +1,23 @@
 """Updates by several processes: they tell what they hold, counted from their tensors, or wait."""
 
+import ctypes
 import gc
 import os
 from collections.abc import Iterable
 from datetime import timedelta
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 import torch.distributed as dist
+from torch._C._profiler import _EventType
 from torch.distributed.fsdp._fully_shard._fsdp_param import FSDPParam
 from torch.distributed.tensor import DTensor
 from torch.profiler import ProfilerActivity, profile
+from torch.profiler._utils import traverse_dfs
 
-from conductor_trainer.model import Policy
+from conductor_trainer.model import Policy, load_policy
 from conductor_trainer.step.messages import Report
 from conductor_trainer.train import record, update
 from conductor_trainer.train.grpo_trainer import ExternalGRPOTrainer
@@ -81,12 +84,30 @@ def learn(made: Made, batch: Path, report: Report) -> tuple[Policy, Any]:
 
 def learn_and_tell_the_peak(made: Made, batch: Path, report: Report) -> tuple[Policy, Any]:
     """Tells the most bytes that PyTorch's allocator had given out at one time, weights included."""
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+    # Has the allocator count in all threads: gloo frees copies of gradients in threads of its own.
+    in_all_threads = "FLAGS_caffe2_report_cpu_memory_usage"
+    ctypes.c_bool.in_dll(ctypes.CDLL(torch._C.__file__), in_all_threads).value = True
+    gc.collect()
+    with (
+        patch.object(update, "load_policy", _load_copied),
+        profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler,
+    ):
         policy, told = update.learn(made, batch, report)
     recorded: Any = profiler.profiler
-    events = (each for each in recorded.kineto_results.events() if each.name() == "[memory]")
-    sizes = [each.nbytes() for each in sorted(events, key=lambda each: each.start_ns())]
-    return policy, {**told, "peak": max(accumulate(sizes))}
+    every = traverse_dfs(recorded.kineto_results.experimental_event_tree())
+    events: Any = [each for each in every if each.tag == _EventType.Allocation]
+    first = min(events, key=lambda each: each.start_time_ns).extra_fields
+    before = first.total_allocated - first.alloc_size
+    return policy, {
+        **told,
+        "peak": max(each.extra_fields.total_allocated for each in events) - before,
+    }
+
+
+def _load_copied(*given: Any, **options: Any) -> Policy:
+    """Loads weights into memory of their own: a mapped file is whole, however little is used."""
+    policy: Any = load_policy(*given, **options)
+    return policy._apply(torch.clone)
 
 
 def learn_while_the_disk_is_slow(made: Made, batch: Path, report: Report) -> tuple[Policy, Any]:

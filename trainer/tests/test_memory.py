@@ -227,28 +227,46 @@ def test_processes_hold_what_is_reckoned_for_each(tmp_path: Path, tuning: Any) -
 
 
 @pytest.mark.parametrize(
-    "tuning", [FULL, {**LORA, "rank": 32}, {**LORA, "rank": 32, "quantize": "4bit"}]
+    ("processes", "tuning"),
+    [
+        (1, FULL),
+        (1, {**LORA, "rank": 32}),
+        (1, {**LORA, "rank": 32, "quantize": "4bit"}),
+        (2, FULL),
+        (2, {**LORA, "rank": 32}),
+    ],
 )
 @pytest.mark.parametrize("micro", [2, 4])
 def test_the_allocator_gives_out_what_is_reckoned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tuning: Any, micro: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int, tuning: Any, micro: int
 ) -> None:
     wide = dict(hidden=256, layers=4, heads=4, keyValueHeads=2, feedForward=1024)
     monkeypatch.setattr(tiny_run, "TINY", {**TINY, **wide})
     # In the second step, moments and gradients are beside the activations.
-    config = config_of(tuning=tuning, microBatch=micro)
+    config = config_of(tuning=tuning, microBatch=micro, rollouts=8 * processes)
     root = tmp_path / "checkpoints"
     begin(root, tmp_path, config, steps=1)
-    rows = rows_of_batch(root, "warm", config)
+    # A process has several micro batches a step, so that gradients are beside the next one.
+    rows = [
+        {**row, "rolloutId": f"{place:03}"}
+        for place, row in enumerate(rows_of_batch(root, "warm", config) * processes)
+    ]
     for name in ("Prompt", "Completion"):
         longest = max(len(row[f"{name.lower()}TokenIds"]) for row in rows)
         config = {**config, f"max{name}Tokens": longest}
+    config = {**config, "processes": processes}
     batch = write_batch(root, 1, "warm", config, rows)
     request = update_request(1, "warm", config)
     made = Made(root, tmp_path, "update", "000001", request, f"{RUN}/base/model", 2)
-    _, told = measured_update.learn_and_tell_the_peak(made, batch, lambda _: None)
-    reckoned = needed_by_process(shape_of(root / made.base, config), config)
-    assert sum(reckoned.values()) == pytest.approx(told["peak"], rel=0.15)
+    learn, given = measured_update.learn_and_tell_the_peak, (made, batch)
+    if processes == 1:
+        told = [learn(*given, lambda _: None)[-1]]
+    else:
+        (shared := tmp_path / "shared").mkdir()
+        told = launch(learn, given, processes, lambda _: None, shared)
+    reckoned = sum(needed_by_process(shape_of(root / made.base, config), config).values())
+    for each in told:
+        assert reckoned == pytest.approx(each["peak"], rel=0.15)
 
 
 def test_a_tiny_model_fits_a_cpu_and_a_large_one_is_refused_before_it_is_loaded(

@@ -166,12 +166,7 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
         "optimizer": -(-shape.moments // shards_of(config)) if is_full else shape.moments,
     }
     held = {} if is_offloaded else resting
-    copies = _HALF * shape.weights if is_full and is_half else width * shape.largest
-    if is_shared:
-        # The layers that FSDP has gathered at one time, with their gradients if they learn.
-        outside = shape.weights - shape.layers * shape.layer
-        gathered = min(shape.weights, outside + 2 * shape.layer)
-        copies = (2 if is_full else 1) * width * gathered
+    copies_in_head, copies_in_layer = _working_copies(shape, config)
     if passing is None:
         longest = config["maxPromptTokens"] + config["maxCompletionTokens"]
         tokens: int = config["microBatch"] * longest
@@ -185,16 +180,45 @@ def needed_by_process(shape: Shape, config: Config, passing: Passing | None = No
     is_kept = config["device"] == "cpu"
     kept = shape.layers * (of_layer if is_kept else _FLOAT * tokens * shape.hidden)
     gradients = 0 if is_offloaded else _FLOAT * learned
-    at_work = {**held, "gradients": gradients, "working copies": copies}
-    in_head = {**at_work, "activations": kept, "logits": logits}
-    in_layer = {**at_work, "activations": kept + of_layer * (1 if is_kept else 2)}
+    at_work = {**held, "gradients": gradients}
+    in_head = {
+        **at_work,
+        "working copies": copies_in_head,
+        "activations": kept,
+        "logits": logits,
+    }
+    in_layer = {
+        **at_work,
+        "working copies": copies_in_layer,
+        "activations": kept + of_layer * (1 if is_kept else 2),
+    }
     beside_reference = {
         **held,
         "the reference policy of beta": 0 if is_offloaded else _reference(config, learned),
-        "working copies": copies,
+        "working copies": copies_in_layer,
         "activations": of_layer,
     }
     return max(in_head, in_layer, beside_reference, key=lambda each: sum(each.values()))
+
+
+def _working_copies(shape: Shape, config: Config) -> tuple[int, int]:
+    """Returns the bytes of weights made ready for arithmetic, in the head and in a layer."""
+    is_full, is_half = config["tuning"]["kind"] == "full", config["precision"] == "bfloat16"
+    width = _HALF if is_half else _FLOAT
+    if config["processes"] == 1:
+        copies = _HALF * shape.weights if is_full and is_half else width * shape.largest
+        return copies, copies
+    outside = shape.weights - shape.layers * shape.layer
+    in_head = width * (outside + shape.layer)
+    # Beside a layer's gradients are those of the one before, which are summed in float32.
+    gradients = width * (outside + shape.layer) + _FLOAT * shape.layer
+    return in_head, width * _gathered(shape) + (gradients if is_full else 0)
+
+
+def _gathered(shape: Shape) -> int:
+    """Counts the weights that FSDP has gathered at one time: those of a layer, and of the next."""
+    outside = shape.weights - shape.layers * shape.layer
+    return min(shape.weights, outside + 2 * shape.layer)
 
 
 def _in_head(shape: Shape, config: Config, tokens: int) -> int:
@@ -224,12 +248,6 @@ def needed_to_score(shape: Shape, config: Config) -> Bytes:
         "activations": 2 * width * tokens * (10 * shape.hidden + 4 * shape.feed_forward),
         "logits": 2 * _FLOAT * tokens * min(shape.vocabulary, LOGITS_AT_ONCE),
     }
-
-
-def _gathered(shape: Shape) -> int:
-    """Counts the weights of the layers that FSDP has gathered at one time."""
-    outside = shape.weights - shape.layers * shape.layer
-    return min(shape.weights, outside + 2 * shape.layer)
 
 
 def needed_by_host(shape: Shape, config: Config) -> Bytes:
