@@ -80,7 +80,8 @@ def test_it_learns_what_stock_trl_learns_from_the_whole_batch_at_once(
 def test_each_minibatch_is_a_step_of_its_own_as_in_stock_trl(
     root: Path, loss: str, micro: int
 ) -> None:
-    fast = {"warmupSteps": 0}
+    # With Adam's usual `epsilon`, a gradient that is all rounding moves a weight by as much as any.
+    fast = {"warmupSteps": 0, "epsilon": 1e-6}
     config = config_of(
         loss={"name": loss}, optimizer=fast, microBatch=micro, iterations=1, minibatches=2
     )
@@ -436,6 +437,27 @@ def test_a_micro_batch_is_as_wide_as_its_own_longest_row(
     # One pass over the reference policy, and one over the policy.
     assert sorted(widths) == sorted([*lengths, *lengths])
     assert len(set(lengths)) > 2
+
+
+def test_only_tokens_of_rows_pass_through_the_model(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = config_of(iterations=1, microBatch=4, loss={"beta": 0.1})
+    rows = rows_of_batch(root, "warm", config)
+    rows[3] = cut_off(rows[3])
+    passed: list[int] = []
+    embed = torch.nn.Embedding.forward
+
+    def embed_and_tell(self: torch.nn.Embedding, ids: torch.Tensor) -> torch.Tensor:
+        passed.append(ids.numel())
+        return embed(self, ids)
+
+    monkeypatch.setattr(torch.nn.Embedding, "forward", embed_and_tell)
+    learn(root, 1, "warm", config, rows)
+    tokens = sum(len(row["promptTokenIds"]) + len(row["completionTokenIds"]) for row in rows)
+    # Two micro batches by the reference policy, two by the policy, and the probe of what was made.
+    assert [sum(passed[:2]), sum(passed[2:4])] == [tokens, tokens]
+    assert len(passed) == 5
 
 
 def test_metrics_tell_how_far_the_sampler_was_away_and_how_far_the_policy_went(root: Path) -> None:

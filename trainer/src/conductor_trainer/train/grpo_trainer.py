@@ -10,7 +10,8 @@ Differs from TRL 1.16 in five points, each of which a test compares with stock T
    its own, as always in TRL. It is also the numerator of the importance weight.
 3. The sampler's probabilities come with the batch, whichever server sampled. TRL corrects for
    them only if it called vLLM itself.
-4. Each micro batch is padded to its own longest row. TRL pads to the batch's.
+4. The rows of a micro batch pass through the model end to end, without padding (`packing.py`), or
+   are padded to the longest of them where that is not known to be right. TRL pads to the batch's.
 5. The entropy bonus is the mean over the tokens of the whole batch, for the same reason as 1.
 """
 
@@ -22,6 +23,7 @@ from typing import Any
 
 import torch
 from datasets import Dataset
+from peft import PeftModel
 from transformers import PrinterCallback
 from trl.trainer.grpo_trainer import GRPOTrainer
 
@@ -31,6 +33,7 @@ from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.model import Policy
 from conductor_trainer.train.grpo_config import StopAfter
 from conductor_trainer.train.moments import load_moments, save_moments
+from conductor_trainer.train.packing import pack
 from conductor_trainer.train.tensors import LEARNED, Sums, Tensors, sums_of, trim
 
 _SCHEDULE_FILE = "scheduler.pt"
@@ -101,7 +104,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
             part = {name: each[start : start + rows] for name, each in batch.items() if each.ndim}
             trimmed = trim(part)
             found_BC, _, _ = super()._get_per_token_logps_and_entropies(
-                policy,
+                self._packed(policy),
                 torch.cat([trimmed["prompt_ids"], trimmed["completion_ids"]], dim=1),
                 torch.cat([trimmed["prompt_mask"], trimmed["completion_mask"]], dim=1),
                 trimmed["completion_ids"].size(1),
@@ -109,8 +112,9 @@ class ExternalGRPOTrainer(GRPOTrainer):
             logprobs_BC[start : start + rows, : found_BC.size(1)] = found_BC
         return logprobs_BC
 
-    def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
-        self._scored = super()._get_per_token_logps_and_entropies(*args, **kwargs)
+    def _get_per_token_logps_and_entropies(self, model: Any, *args: Any, **kwargs: Any) -> Any:
+        model = self._packed(model)
+        self._scored = super()._get_per_token_logps_and_entropies(model, *args, **kwargs)
         batch = self._micro_batch
         if batch is not None and "old_per_token_logps" not in batch:
             # TRL reuses a batch's micro batches in all its steps, so this runs once for each.
@@ -118,6 +122,10 @@ class ExternalGRPOTrainer(GRPOTrainer):
             batch["old_per_token_logps"] = own_BC
             batch |= importance_weights(own_BC, batch, self._loss)
         return self._scored
+
+    def _packed(self, policy: Any) -> Callable[..., Any]:
+        bare: Any = self.accelerator.unwrap_model(policy)
+        return pack(policy, bare.get_base_model() if isinstance(bare, PeftModel) else bare)
 
     def _compute_loss(self, model: Any, inputs: Tensors) -> torch.Tensor:
         # TRL passes the same dictionary again in the batch's next pass.
