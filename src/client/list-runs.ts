@@ -188,16 +188,27 @@ async function collect(
   return { runs, last: found.at(-1) };
 }
 
-/** Returns solves that completed, newest first; `ended` also counts those that ended without an answer. */
+/**
+ * Returns solves that completed, the latest first, and how many ended without an answer.
+ * @param known as in `ListOptions`
+ */
 export async function completedSolves(
   client: Client,
-  taskQueue: string,
-  most: number,
-): Promise<{ readonly solves: readonly FoundRun[]; readonly ended: number }> {
-  return {
-    solves: await findRuns(client, { taskQueue, status: 'completed' }, most),
-    ended: await countRuns(client, { taskQueue, status: 'ended' }),
-  };
+  {
+    taskQueue,
+    most,
+    known,
+  }: { readonly taskQueue: string; readonly most: number; readonly known: readonly string[] },
+): Promise<{ readonly solves: readonly FoundRun[]; readonly unanswered: number }> {
+  const listed = await findRuns(client, { taskQueue, status: 'completed' }, most);
+  const ended = await countRuns(client, { taskQueue, status: 'ended' });
+  const ids = new Set(listed.map(({ workflowId }) => workflowId));
+  const late = await describeRuns(
+    client,
+    known.filter((id) => !ids.has(id)),
+  );
+  const isSought = (run: FoundRun): boolean => run.taskQueue === taskQueue && statusOf(run) === 'completed';
+  return { solves: [...late.filter(isSought), ...listed], unanswered: ended - listed.length };
 }
 
 function isUnfinished({ status }: FoundRun): boolean {

@@ -19,7 +19,10 @@ interface Strikes<Victim> {
   readonly kill: (victim: Victim) => Promise<boolean>;
 }
 
-/** Carries out the kills one after the other, until all is over. */
+/**
+ * Carries out the kills one after the other. One that is due is carried out even if all is over by then: on a busy
+ * machine, the successor of the victim before may have taken longer than the rest of the run.
+ */
 export async function strike<Victim extends Kill['victim']>(
   { seed, kills, cycle, last, lateMs, progress, kill }: Strikes<Victim>,
   over: AbortSignal,
@@ -32,13 +35,13 @@ export async function strike<Victim extends Kill['victim']>(
   const done: Kill[] = [];
   for (const { victim, due, waitMs } of planned) {
     while (progress() < due && !over.aborted) await delay(LOOK_MS);
+    if (progress() < due) break;
     await delay(waitMs);
-    while (!over.aborted) {
+    for (;;) {
       const at = performance.timeOrigin + performance.now();
-      if (await kill(victim)) {
-        done.push({ victim, at });
-        break;
-      }
+      const isKilled = await kill(victim);
+      if (isKilled) done.push({ victim, at });
+      if (isKilled || over.aborted) break;
       await delay(LOOK_MS);
     }
   }

@@ -6,7 +6,8 @@ import { runProgram } from '../../src/runtime/start-program';
 import { freshFolder } from '../local/fresh-folder';
 
 const DEMO = join(__dirname, '../../examples/demo/main.mjs');
-const PATIENCE_MS = 120_000;
+/** For each of three demos at once. */
+const PATIENCE_MS = 240_000;
 
 /** Plays the demo, and checks that it leaves no process and no file behind. */
 async function play<Seen>(

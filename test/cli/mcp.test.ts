@@ -71,8 +71,12 @@ async function startCalledLast(): Promise<void> {
 test('a client asks over stdio, is told of the plan, and reads the solve again, by its id or as the last one', async () => {
   await startCalledLast();
   const told: string[] = [];
+  const release = stage.providers.hold('alpha');
   const said = await whileServed(async (client) => {
-    const result = await solve(client, { calls: 5 }, (line) => told.push(line));
+    // The client forgets what it reads together with the result.
+    const result = await solve(client, { calls: 5 }, (line) => {
+      if (told.push(line) === 3) release();
+    });
     const { id } = result.structuredContent as { readonly id: string };
     expect(result.structuredContent).toMatchObject({ status: 'completed', answer: ANSWER, error: null });
     expect(result.content[0]).toEqual({ type: 'text', text: ANSWER });

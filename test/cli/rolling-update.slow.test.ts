@@ -7,7 +7,11 @@ import { until } from '../support/until';
 jest.setTimeout(240_000);
 
 const QUESTION = 'What is the capital of France?';
-const stage = useStage({ boss: { answer: PLAN }, alpha: { answer: 'Paris' } }, { server: 'shared' });
+const stage = useStage(
+  { boss: { answer: PLAN }, alpha: { answer: 'Paris' } },
+  // A call that is held for long must not be taken for lost.
+  { server: 'shared', heartbeat: '1m' },
+);
 
 /** Installs the next release, of the same code, beside this one, and returns its command line. */
 async function installNext(): Promise<string> {

@@ -79,11 +79,13 @@ interface StageOptions {
   readonly configOf?: (url: string) => ConfigInput;
   /** The server that the commands use: the test run's, on a task queue for each test, or the folder's own. */
   readonly server?: 'shared' | 'own';
+  /** Heartbeat timeout of calls on the shared server: a cancelled call hears of it within half of that. @default 5 s */
+  readonly heartbeat?: string;
 }
 
 export function useStage(
   models: Readonly<Record<string, ModelBehaviour>>,
-  { configOf = poolAt, server = 'own' }: StageOptions = {},
+  { configOf = poolAt, server = 'own', heartbeat = '5s' }: StageOptions = {},
 ): Stage {
   const isShared = server === 'shared';
   const stage = useFolder(isShared ? { TEMPORAL_ADDRESS: testServerAddress() } : {});
@@ -95,8 +97,7 @@ export function useStage(
     ...changes,
   });
   beforeEach(() => {
-    // A cancelled call hears of it at its next heartbeat.
-    temporal = { taskQueue: testTaskQueue(), heartbeat: '5s' };
+    temporal = { taskQueue: testTaskQueue(), heartbeat };
     return stage.folder.write('conductor.yaml', pool());
   });
   return {

@@ -1,18 +1,26 @@
-import { findByPrefix, type ListOptions, listRuns } from '../../src/client/list-runs';
+import { Client, type Connection } from '@temporalio/client';
+import { completedSolves, findByPrefix, type ListOptions, listRuns } from '../../src/client/list-runs';
 import { SOLVE_WORKFLOW } from '../../src/protocol/names';
 import { step, useStage } from '../support/stage';
 import { until } from '../support/until';
 
 const stage = useStage({ config: { recursion: 'worker', limits: { depth: 1 } } });
 
+/** Returns a client of a server that lists nothing yet. */
+function blindClient(): Client {
+  const { connection, workflowService } = stage.temporal.client;
+  const blind = {
+    listWorkflowExecutions: { value: () => Promise.resolve({ executions: [], nextPageToken: [] }) },
+    countWorkflowExecutions: { value: () => Promise.resolve({ count: { toNumber: () => 0 }, groups: [] }) },
+  };
+  const service = { value: Object.create(workflowService, blind) as typeof workflowService };
+  return new Client({ connection: Object.create(connection, { workflowService: service }) as Connection });
+}
+
 test('a run just started is listed even if the server does not list it yet, and says whether it has a worker', async () => {
   const { client, temporal, taskQueue } = stage;
   const { id } = await client.start({ question: 'Who lists me?' });
-  // A server that lists nothing yet.
-  const blind = Object.create(temporal.client) as typeof temporal.client;
-  const workflow = Object.create(temporal.client.workflow) as typeof temporal.client.workflow;
-  Object.assign(workflow, { list: () => [], count: () => Promise.resolve({ count: 0 }) });
-  Object.assign(blind, { workflow });
+  const blind = blindClient();
   const read = (run: string): ReturnType<typeof client.trace> => client.trace(run);
   const list = await listRuns(blind, read, { taskQueue, known: [id, 'solve-that-never-was'] });
   expect(list).toMatchObject({
@@ -22,6 +30,18 @@ test('a run just started is listed even if the server does not list it yet, and 
   });
   expect(await findByPrefix(blind, id.slice(0, 12), [id])).toEqual([id]);
   await temporal.client.workflow.getHandle(id).terminate();
+});
+
+test('a solve that has just completed is in the log even if the server does not list it yet', async () => {
+  const { client, taskQueue } = stage;
+  stage.plan([step('a', 'Answer.')]);
+  const { id } = await stage.solve({ question: 'Who logs me?' });
+  const { id: open } = await client.start({ question: 'Who answers me?' });
+  const read = (queue: string) =>
+    completedSolves(blindClient(), { taskQueue: queue, most: 10, known: [open, id, 'solve-that-never-was'] });
+  expect(await read(taskQueue)).toMatchObject({ solves: [{ workflowId: id }], unanswered: 0 });
+  expect(await read('another')).toMatchObject({ solves: [] });
+  await stage.temporal.client.workflow.getHandle(open).terminate();
 });
 
 test('lists the runs of this task queue: first those that wait for a person, then the last that ended', async () => {

@@ -51,7 +51,14 @@ const MODELS = {
 } as const satisfies Simulation['models'];
 
 beforeAll(() => void prepareClients());
-const stage = useOnce(() => openStage({ workers: Object.keys(MODELS), simulation: { models: MODELS } }));
+const stage = useOnce(() =>
+  openStage({
+    workers: Object.keys(MODELS),
+    simulation: { models: MODELS },
+    // A slow call must not be taken for lost: it would be paid again.
+    config: { temporal: { heartbeat: '1m' } },
+  }),
+);
 const gateway = useOnce(() => openGateway(stage));
 
 type Outcomes = Readonly<Record<string, Readonly<Record<string, ClientOutcome>>>>;

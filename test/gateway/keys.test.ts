@@ -6,10 +6,11 @@ const stage = useStore();
 
 afterEach(() => jest.restoreAllMocks());
 
-/** Moves a checker's clock forward. */
-function later(milliseconds: number): void {
-  const now = performance.now();
-  jest.spyOn(performance, 'now').mockReturnValue(now + milliseconds);
+const BEGUN = performance.now();
+
+/** Stops a checker's clock at a time after the beginning. */
+function stopClockAt(milliseconds: number): void {
+  jest.spyOn(performance, 'now').mockReturnValue(BEGUN + milliseconds);
 }
 
 describe('a key', () => {
@@ -49,9 +50,10 @@ describe('a key', () => {
   test('is rejected 5 s after another process revoked it', async () => {
     const { key, secret } = await createKey(stage.store, settingsOf());
     const checker = new KeyChecker(stage.store);
+    stopClockAt(0);
     await checker.check(secret);
     expect((await revokeKey(stage.again(), key.id)).revokedAt).not.toBeNull();
-    later(5_000);
+    stopClockAt(5_000);
     expect(await checker.check(secret)).toBeNull();
   });
 
@@ -69,12 +71,13 @@ describe('a checker', () => {
     const { key, secret } = await createKey(stage.store, settingsOf());
     const read = jest.spyOn(stage.store, 'read');
     const checker = new KeyChecker(stage.store);
+    stopClockAt(0);
     const checks = Array.from({ length: 50 }, () => checker.check(secret));
     expect(await Promise.all(checks)).toEqual(Array.from({ length: 50 }, () => key));
-    later(4_000);
+    stopClockAt(4_000);
     await checker.check(`${secret.slice(0, -4)}AAAA`);
     expect(read).toHaveBeenCalledTimes(1);
-    later(5_000);
+    stopClockAt(9_000);
     await checker.check(secret);
     expect(read).toHaveBeenCalledTimes(2);
   });

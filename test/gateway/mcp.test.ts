@@ -152,6 +152,10 @@ test('a cancelled call leaves its solve, which goes on and is read later', async
     let id = '';
     const call = solve(client, { signal: gone.signal, tell: (line) => (id ||= line.replace('Solve ', '')) });
     await stage.providers.waitForRequest(({ model }) => model === 'a');
+    await until(
+      () => id,
+      (told) => told !== '',
+    );
     gone.abort();
     await expect(call).rejects.toThrow();
     expect(await read(client, id)).toMatchObject({ structuredContent: { status: 'running', answer: null } });

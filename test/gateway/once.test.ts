@@ -3,6 +3,7 @@ import { Closing } from '../../src/gateway/closing';
 import { unlessLeft } from '../../src/gateway/solve/answer';
 import { type GatewayAnswer, openGateway, useGateway } from '../support/gateway';
 import { step, useStage } from '../support/stage';
+import { until } from '../support/until';
 
 const stage = useStage({ workers: ['a'], simulation: { models: { a: { answer: 'Eight.' } } } });
 
@@ -117,7 +118,10 @@ test('a client that waits for a whole answer and disconnects cancels its solve i
     gone.abort();
     await asking;
     const [, , keyId = ''] = gateway.secret.split('-');
-    const { runs } = await stage.client.list({ prefix: `gw-${keyId}-` });
+    const { runs } = await until(
+      () => stage.client.list({ prefix: `gw-${keyId}-` }),
+      (listed) => listed.runs.length === 1,
+    );
     const ended = await (await stage.client.attach(runs[0]?.id ?? '')).result();
     expect(ended).toMatchObject({ status: 'cancelled' });
   });

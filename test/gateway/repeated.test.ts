@@ -100,12 +100,21 @@ async function endedNotes(state: AskedNote['state']): Promise<AskedRun[]> {
   return runs.flat().filter(({ note }) => note.state === state);
 }
 
+/** Waits until so many answers are noted to have ended so: a gateway notes it a moment after its client has left. */
+function untilNoted(state: AskedNote['state'], count: number): Promise<AskedRun[]> {
+  return until(
+    () => endedNotes(state),
+    ({ length }) => length === count,
+  );
+}
+
 const paid = (): number => stage.requestsTo('a').length;
 
 describe.each(EACH)('%s', (_, { cut, ask }) => {
   test('a request that is repeated after a cut, without a stream and with its fields in another order, is paid once', async () => {
     await whileHeld(async (release) => {
       await cut(gateway);
+      await untilNoted('cut', 1);
       const repeated = ask(gateway);
       release();
       expect(await repeated).toBe('Eight.');
@@ -144,10 +153,7 @@ test('a solve that failed is told to all who ask again, streamed and whole, and 
     readToEnd(await openAi(gateway).chat.completions.create({ ...asked(), stream: true }));
   await stage.whileWorking(async () => {
     await expect(stream()).rejects.toThrow('No legs here.');
-    const [noted] = await until(
-      () => endedNotes('failed'),
-      ({ length }) => length === 1,
-    );
+    const [noted] = await untilNoted('failed', 1);
     const repeats = [stream(), CHAT.ask(gateway), CHAT.ask(gateway)];
     for (const repeat of repeats) await expect(repeat).rejects.toThrow('No legs here.');
     expect(await endedNotes('failed')).toEqual([noted]);
@@ -188,6 +194,7 @@ test('the repeat of another key is a solve of its own', async () => {
 test('equal requests side by side are solves of their own, and each repeat gets one of those that broke off', async () => {
   await whileHeld(async (release) => {
     await Promise.all([CHAT.cut(gateway), CHAT.cut(gateway)]);
+    await untilNoted('cut', 2);
     const first = CHAT.ask(gateway);
     const repeats = Promise.all([first, CHAT.ask(gateway), CHAT.ask(gateway)]);
     await until(paid, (count) => count >= 3);
@@ -205,6 +212,7 @@ test('any gateway of the store finds the solve, and none joins what another is s
     await until(paid, (count) => count >= 1);
     await CHAT.cut(other);
     await until(paid, (count) => count >= 2);
+    await untilNoted('cut', 1);
     const repeated = CHAT.ask(gateway);
     release();
     expect(await Promise.all([sent, repeated])).toEqual(['Eight.', 'Eight.']);
@@ -268,7 +276,11 @@ test.each([
   cut();
   await stage.whileWorking(async () => {
     const fields = Object.fromEntries(Object.entries(body).reverse());
-    const { headers, body: answer } = await gateway.ask('POST', path, fields);
+    const { headers, body: answer } = await until(
+      () => gateway.ask('POST', path, fields),
+      // A worker that has just started may not poll yet.
+      ({ status }) => status !== 503,
+    );
     expect(headers.get('x-conductor-solve') ?? answer.id).toBe(askedRunAt(noted));
     await until(paid, (count) => count >= 1);
   });

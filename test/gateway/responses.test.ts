@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { zodTextFormat } from 'openai/helpers/zod';
 import type { Response, ResponseStreamEvent } from 'openai/resources/responses/responses';
@@ -243,7 +242,7 @@ test('a stream resumes at another gateway after the first one was closed, and re
     const breaking = async (): Promise<void> => {
       for await (const event of stream) {
         before.push(event);
-        if (before.filter(isWritten).length === 3) await gateway.close();
+        if (before.filter(isWritten).length === 1) await gateway.close();
       }
     };
     await breaking();
@@ -323,18 +322,19 @@ test('a failing solve ends its stream with the reason, or is refused', async () 
 });
 
 test.each([
-  ['continue', 'running'],
-  ['cancel', 'cancelled'],
-] as const)('if the client of a stream leaves, the solve is told to %s', async (on_disconnect, status) => {
-  playSlowly(5000);
-  const openai = await openAi();
-  await stage.whileWorking(async () => {
-    const asked = { ...ASKED, stream: true as const, conductor: { on_disconnect } };
-    const stream = await openai.responses.create(asked);
-    const [created] = await take(stream, ({ type }) => type === 'response.output_text.delta');
-    const id = (created as { response: Response }).response.id.replace('resp_', '');
-    if (status === 'running') await pause(1000);
-    else await stage.client.attach(id).then(({ result }) => result());
-    expect((await stage.client.trace(id)).status).toBe(status);
-  });
-});
+  ['continue', 'completed', 3000],
+  ['cancel', 'cancelled', 60_000],
+] as const)(
+  'if the client of a stream leaves, the solve is told to %s',
+  async (on_disconnect, status, ms) => {
+    playSlowly(ms);
+    const openai = await openAi();
+    await stage.whileWorking(async () => {
+      const asked = { ...ASKED, stream: true as const, conductor: { on_disconnect } };
+      const stream = await openai.responses.create(asked);
+      const [created] = await take(stream, ({ type }) => type === 'response.output_text.delta');
+      const id = (created as { response: Response }).response.id.replace('resp_', '');
+      expect(await (await stage.client.attach(id)).result()).toMatchObject({ status });
+    });
+  },
+);

@@ -7,7 +7,12 @@ import { useGateway } from '../support/gateway';
 import { useStage } from '../support/stage';
 import { until } from '../support/until';
 
-const stage = useStage({ workers: ['a'], simulation: { models: { a: { answer: 'Eight.' } } } });
+const stage = useStage({
+  workers: ['a'],
+  simulation: { models: { a: { answer: 'Eight.' } } },
+  // The call is held while the streams open, and must not be taken for lost.
+  config: { temporal: { heartbeat: '1m' } },
+});
 const gateway = useGateway(stage);
 
 const MOST = 500;

@@ -123,9 +123,10 @@ test.each([
 });
 
 test('a complete transcript is deleted a day after its last event, any other once no solve can be as old', async () => {
-  const source = { waits: [0, 300, 0], reader: 'a' };
-  await read(transcriptOf('whole', source), Infinity, 0);
-  await read(transcriptOf('stopped', source), 1, 0);
+  const source = (wait: number): Source => ({ waits: [0, wait, 0], reader: 'a' });
+  await read(transcriptOf('whole', source(300)), Infinity, 0);
+  // Its next event never comes.
+  await read(transcriptOf('stopped', source(600_000)), 1, 0);
   const left = async (): Promise<Set<string | undefined>> =>
     new Set((await store.list('gateway/streams/')).map((key) => key.split('/')[2]));
   await forgetTranscripts(store);

@@ -14,6 +14,8 @@ export interface Outcome {
 
 /** Timeout of a command: enough for an installation on a busy machine. */
 const COMMAND_MS = 10 * 60_000;
+/** Timeout for what a command that stays running has to print, and for its end. */
+const STAYING_MS = 3 * 60_000;
 
 /** One terminal: exported variables and the current folder carry over to the next command. */
 export class Shell {
@@ -42,7 +44,7 @@ export class Shell {
     const { printed: pid } = await this.execute(`{ ${line}\n} < /dev/null > '${log}' 2>&1 & echo $!`);
     this.beside.push({ line, log, pid: pid.trim() });
     const read = (): Promise<string> => readFile(log, 'utf8');
-    await waitUntil(async () => isDone(await read()), 60_000);
+    await waitUntil(async () => isDone(await read()), STAYING_MS);
     return { printed: await read(), exitCode: null };
   }
 
@@ -59,9 +61,9 @@ export class Shell {
     // A shell that reads commands ignores SIGTERM.
     this.bash.stdin?.end();
     await this.ended;
-    if (await waitUntil(() => !isAlive(group), 60_000)) return lost;
+    if (await waitUntil(() => !isAlive(group), STAYING_MS)) return lost;
     process.kill(group, 'SIGKILL');
-    return [...lost, 'Something went on for a minute after SIGTERM, and was killed.'];
+    return [...lost, 'Something went on for three minutes after SIGTERM, and was killed.'];
   }
 
   private async execute(command: string): Promise<{ readonly printed: string; readonly status: number }> {

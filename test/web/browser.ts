@@ -32,6 +32,8 @@ export interface Reader {
 
 export async function openReader(browser: Browser, url: string): Promise<Reader> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  // On a busy machine, what is waited for may take longer than Playwright's half a minute.
+  context.setDefaultTimeout(90_000);
   const page = await context.newPage();
   const wrong: string[] = [];
   page.on('console', (message) => {

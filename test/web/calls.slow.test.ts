@@ -5,7 +5,7 @@ import { testTaskQueue } from '../support/temporal';
 import { describeInChromium, flawsOf } from './browser';
 import { answerOf, ask, usePage } from './use-page';
 
-jest.setTimeout(120_000);
+jest.setTimeout(240_000);
 
 const TOOLS_QUEUE = testTaskQueue();
 

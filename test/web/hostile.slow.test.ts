@@ -4,7 +4,7 @@ import { step, useStage } from '../support/stage';
 import { describeInChromium } from './browser';
 import { answerOf, ask, usePage } from './use-page';
 
-jest.setTimeout(180_000);
+jest.setTimeout(240_000);
 
 /** Texts that, unless shown as text, would set `window.hit`, load something, or change or reverse the page. */
 const ATTACKS = [

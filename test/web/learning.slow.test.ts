@@ -10,7 +10,7 @@ import { describeInChromium, linkFor, flawsOf } from './browser';
 import { keepCalls, keepEvaluation, keepNextCycle, keepNights } from '../support/kept-board';
 import { usePage } from './use-page';
 
-jest.setTimeout(120_000);
+jest.setTimeout(240_000);
 
 describeInChromium('learning, evaluations and money, in Chromium', () => {
   const stage = useStage({ workers: ['a', 'b'] });

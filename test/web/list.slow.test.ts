@@ -4,7 +4,7 @@ import { until } from '../support/until';
 import { describeInChromium, flawsOf } from './browser';
 import { usePage } from './use-page';
 
-jest.setTimeout(180_000);
+jest.setTimeout(240_000);
 
 const ENDED = 230;
 const DRAWN_AT_MOST = 60;

@@ -4,7 +4,7 @@ import { openGateway } from '../support/gateway';
 import { openScriptedTraining } from '../support/scripted-training';
 import { describeInChromium, launchBrowser, linkFor, openReader } from './browser';
 
-jest.setTimeout(180_000);
+jest.setTimeout(240_000);
 
 describeInChromium('a night while it runs, in Chromium', () => {
   test('shows its cycles, what was tried in them, and then its gate; what serves can be rolled back', async () => {

@@ -7,9 +7,9 @@ import { keepNightly } from '../support/keep-nightly';
 import { step, useStage } from '../support/stage';
 import { endOf, until, untilTrace } from '../support/until';
 import { describeInChromium, linkFor, openReader, flawsOf } from './browser';
-import { answerOf, ask, usePage } from './use-page';
+import { answerOf, ask, noteTexts, usePage } from './use-page';
 
-jest.setTimeout(120_000);
+jest.setTimeout(240_000);
 
 const WORDS = Array.from({ length: 60 }, (_, index) => `word${index}`).join(' ');
 
@@ -56,18 +56,18 @@ describeInChromium('the page, in Chromium', () => {
   test('a new solve appears, grows, streams, finishes, and is listed', async () => {
     await stage.whileWorking(async () => {
       stage.plan([step('a', 'Look.'), step('b', 'Count.', [0])]);
-      stage.providers.script('b', [{ fault: 'drip', ms: 4000 }]);
+      stage.providers.script('b', [{ fault: 'drip', ms: 2000 }]);
       const page = await enter();
       expect(await flawsOf(page)).toEqual([]);
+      const growing = await noteTexts(page, '.growing');
       await ask(page, 'How many legs has a spider?');
       await page.getByRole('heading', { name: 'How many legs has a spider?' }).waitFor();
       await page.getByRole('button', { name: /1\s*a\s*Look\./ }).waitFor();
-      // The first part of the text appears before the last.
-      const growing = page.locator('.growing');
-      await growing.getByText('word3 ').waitFor();
-      expect(await growing.textContent()).not.toContain('word59');
       await answerOf(page).getByText('word59').waitFor();
       await page.locator('.state-done').waitFor();
+      // The first part of the text appeared before the last.
+      const isPart = (text: string): boolean => text.includes('word3 ') && !text.includes('word59');
+      expect((await growing()).filter(isPart)).not.toEqual([]);
       expect(((await answerOf(page).textContent()) ?? '').split('word7 ').length).toBe(2);
 
       await page.getByRole('button', { name: /1\s*a\s*Look\./ }).click();
@@ -374,9 +374,10 @@ describeInChromium('the page, in Chromium', () => {
       const retryAfter = { ms: 8000, as: 'milliseconds' } as const;
       stage.providers.script('b', [{ fault: 'rate-limited', retryAfter }]);
       const page = await enter();
+      const waits = await noteTexts(page, '.wait');
       await ask(page, 'How many legs has a spider?');
-      await page.getByText(/^Waiting: .*; next try in \d s$/).waitFor();
       await answerOf(page).getByText('word59').waitFor();
+      expect(await waits()).toContainEqual(expect.stringMatching(/^Waiting: .*; next try in \d s$/));
       await page.getByRole('link', { name: 'Solves' }).click();
       await page.getByRole('grid').getByRole('link').waitFor();
       await revokeKey(stage.store, 'ada');
@@ -401,7 +402,7 @@ describeInChromium('the page, in Chromium', () => {
     const own = await openReader(site.browser, first.url);
     await stage.whileWorking(async () => {
       stage.plan([step('b', 'Count.')]);
-      stage.providers.script('b', [{ fault: 'drip', ms: 6000 }]);
+      stage.providers.script('b', [{ fault: 'drip', ms: 10_000 }]);
       await own.page.goto(await linkFor(stage, first.url, site.secret));
       await own.page.getByLabel('Your question').waitFor();
       const id = await ask(own.page, 'How many legs has a spider?');

@@ -3,7 +3,7 @@ import { endOf } from '../support/until';
 import { describeInChromium, flawsOf } from './browser';
 import { answerOf, ask, usePage } from './use-page';
 
-jest.setTimeout(180_000);
+jest.setTimeout(240_000);
 
 const QUESTION = 'كم عدد أرجل العنكبوت، ولماذا؟ '.repeat(40);
 const ANSWER = 'ثماني أرجل. وهذا جواب طويل بعض الشيء.\n\n'.repeat(30);
@@ -40,8 +40,7 @@ describeInChromium('what is large, in Chromium', () => {
       await page.getByText(/starts at once/).click();
       await page.getByLabel('Steps per plan').fill(String(STEPS));
       await ask(page, QUESTION.trim());
-      // Fifty steps in sequence take a busy machine longer than the usual half a minute.
-      await page.locator('.state-done').waitFor({ timeout: 90_000 });
+      await page.locator('.state-done').waitFor();
       await answerOf(page).getByText('ثماني').first().waitFor();
       for (const view of ['List', 'Graph']) {
         await page.setViewportSize({ width: 1440, height: 844 });
@@ -67,7 +66,7 @@ describeInChromium('what is large, in Chromium', () => {
         .click();
       await page.getByRole('region', { name: 'Step 50' }).getByText('ثماني').first().waitFor();
     });
-  }, 120_000);
+  });
 
   test('twenty nested teams open one by one, even on a phone', async () => {
     await stage.whileWorking(async () => {

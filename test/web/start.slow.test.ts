@@ -3,7 +3,7 @@ import { PLAN, useStage } from '../cli/stage';
 import { describeInChromium, launchBrowser, openReader } from './browser';
 import { answerOf, ask } from './use-page';
 
-jest.setTimeout(120_000);
+jest.setTimeout(240_000);
 
 /** Script that `npm start` runs. */
 const START = join(__dirname, '..', '..', 'scripts', 'start.mjs');

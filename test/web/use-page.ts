@@ -48,6 +48,18 @@ export async function ask(page: Page, question: string): Promise<string> {
   return decodeURIComponent(new URL(page.url()).pathname.slice('/solves/'.length));
 }
 
+/** Notes the texts that an element has from now on, however briefly. Returns a function that reads them. */
+export async function noteTexts(page: Page, selector: string): Promise<() => Promise<string[]>> {
+  await page.evaluate(`(() => {
+    window.noted = [];
+    new MutationObserver(() => {
+      const text = document.querySelector(${JSON.stringify(selector)})?.textContent ?? '';
+      if (text !== window.noted.at(-1)) window.noted.push(text);
+    }).observe(document, { subtree: true, childList: true, characterData: true });
+  })()`);
+  return () => page.evaluate<string[]>('window.noted');
+}
+
 export function answerOf(page: Page): Locator {
   return page.getByRole('region', { name: 'Answer' });
 }

@@ -1,3 +1,4 @@
+import { startedRuns } from '../kit/find-run';
 import type { Session } from '../kit/session';
 import { say } from '../kit/terminal';
 import { completedSolves, readRunNow } from '../../client';
@@ -62,7 +63,11 @@ export async function drawFromLog(
 ): Promise<{ readonly questions: readonly EvaluatedQuestion[]; readonly log: LogFacts }> {
   const rightAnswerTo = answersIn(known);
   const { taskQueue } = session.config.temporal;
-  const { solves, ended } = await completedSolves(session.temporal, taskQueue, MOST_SOLVES);
+  const { solves, unanswered } = await completedSolves(session.temporal, {
+    taskQueue,
+    most: MOST_SOLVES,
+    known: await startedRuns(session.server),
+  });
   const latest = new Map(solves.toReversed().map((solve) => [solve.workflowId, solve]));
   const inOrder = [...latest.values()].sort((one, other) => (one.workflowId < other.workflowId ? -1 : 1));
   const questions: EvaluatedQuestion[] = [];
@@ -82,7 +87,7 @@ export async function drawFromLog(
     );
   }
   const judged = questions.filter(({ grader }) => grader !== 'none').length;
-  return { questions, log: { answered: latest.size, unanswered: ended - solves.length, known: judged } };
+  return { questions, log: { answered: latest.size, unanswered, known: judged } };
 }
 
 type Logged = Required<Pick<EvaluatedQuestion, 'id' | 'question' | 'solved'>>;

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { resolveRun } from '../../config/resolve-run';
 import { describeConductor } from '../../config/cards';
 import { EXIT, type ExitCode, listenForInterruption, unlessInterrupted } from '../kit/ending';
-import { findRun } from '../kit/find-run';
+import { findRun, startedRuns } from '../kit/find-run';
 import { sayResumed } from '../kit/view/follow-run';
 import { checkCostLimit, loadServable } from '../kit/load-settings';
 import { print, say } from '../kit/terminal';
@@ -158,13 +158,15 @@ const MOST_SOLVES = 1_000;
 /** Grades solves that were answered before, at no cost. */
 function fromSolves({ fromRuns, ...options }: ExamplesOptions): Promise<ExitCode> {
   return withTraining(options, { used: true }, async (session) => {
-    const { config, store, temporal: client, trainRun } = session;
+    const { config, server, store, temporal: client, trainRun } = session;
     const { train: questions } = await readQuestions(trainingOf(config).data);
     const isNamed = fromRuns !== undefined && fromRuns !== true;
     const ids: string[] = [];
     if (isNamed) for (const given of fromRuns) ids.push(await findRun(session, given));
     else {
-      const { solves } = await completedSolves(client, config.temporal.taskQueue, MOST_SOLVES);
+      const { taskQueue } = config.temporal;
+      const known = await startedRuns(server);
+      const { solves } = await completedSolves(client, { taskQueue, most: MOST_SOLVES, known });
       ids.push(...solves.map(({ workflowId }) => workflowId));
     }
     const graded: GradedSolve[] = [];

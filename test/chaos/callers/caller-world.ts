@@ -13,6 +13,7 @@ import type { GatewaySetting } from '../../durability/programs/gateway';
 import type { LedgerRow } from '../../../src/store/ledger';
 import { settingsOf } from '../../gateway/stage';
 import { readLedger } from '../../support/ledger-of';
+import { until } from '../../support/until';
 import { persist } from '../ask-all';
 import type { Evidence } from '../evidence';
 import { configOf } from '../scenario';
@@ -33,7 +34,8 @@ export interface CallerWorld {
   progress(): number;
   /** Kills with SIGKILL, and resolves when the successor works. */
   kill(victim: CallerVictim): Promise<true>;
-  leavings(): Promise<Omit<Evidence, 'memory' | 'kills' | 'plannedKills'>>;
+  /** Collects what is left, once the server lists these runs. */
+  leavings(ids: readonly string[]): Promise<Omit<Evidence, 'memory' | 'kills' | 'plannedKills'>>;
 }
 
 /** Calls that the model asks for, by the number of results that it has: a pair, then one more. */
@@ -115,12 +117,14 @@ async function openWorld(
       await victims[victim]();
       return true;
     },
-    leavings: async () => {
+    leavings: async (ids) => {
       await fleet.stop();
+      const listed = await until(
+        () => persist(() => listIds(client)),
+        (found) => ids.every((id) => found.includes(id)),
+      );
       const traces: SolveResult[] = [];
-      for await (const { workflowId } of client.workflow.list()) {
-        traces.push(await persist(() => conductor.trace(workflowId)));
-      }
+      for (const id of listed) traces.push(await persist(() => conductor.trace(id)));
       // The gateway names its runs; the audit knows them by their questions.
       const names = new Map(traces.map(({ id, question }) => [id, taskIn(question)]));
       const nameOf = (id: string): string => names.get(id) ?? id;
@@ -140,6 +144,12 @@ async function openWorld(
       };
     },
   };
+}
+
+async function listIds({ workflow }: Client): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { workflowId } of workflow.list()) ids.push(workflowId);
+  return ids;
 }
 
 function oneWorker(usual: TrainableInput, url: string): TrainableInput {

@@ -33,6 +33,8 @@ const MOST_RETRIES = 50;
 interface Task {
   readonly id: string;
   readonly answer: string;
+  /** Ids of the solves that the gateway named. */
+  readonly solves: ReadonlySet<string>;
   /** Ids of the calls that it was told, by what they are about: a call that is told again has the same id. */
   readonly told: ReadonlyMap<string, ReadonlySet<string>>;
 }
@@ -55,7 +57,7 @@ export async function runCallerChaos(options: CallerChaosOptions): Promise<Chaos
     over.abort();
     const kills = await striking;
     const memory = { before: none, after: none };
-    const left = await world.leavings();
+    const left = await world.leavings(tasks.flatMap((task) => [...task.solves]));
     return { evidence: { ...left, memory, kills, plannedKills: planned }, tasks };
   });
   const solved = [finding('one solve a task', `${evidence.runs.size} solves of ${tasks.length} tasks`)];
@@ -84,13 +86,16 @@ async function carryOut({ url, key: apiKey }: CallerWorld, id: string, question:
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: MOST_RETRIES });
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: question }];
   const told = new Map<string, Set<string>>();
+  const solves = new Set<string>();
   for (;;) {
     const asked = await client.chat.completions
       .create({ model: 'conductor', messages, tools: TOOLS })
+      .withResponse()
       .catch((error: unknown) => String(error));
-    if (typeof asked === 'string') return { id, answer: asked, told };
-    const [{ message } = { message: { content: null } }] = asked.choices;
-    if (!('tool_calls' in message)) return { id, answer: message.content ?? '', told };
+    if (typeof asked === 'string') return { id, answer: asked, solves, told };
+    solves.add(asked.response.headers.get('x-conductor-solve') ?? '');
+    const [{ message } = { message: { content: null } }] = asked.data.choices;
+    if (!('tool_calls' in message)) return { id, answer: message.content ?? '', solves, told };
     messages.push(message, ...(message.tool_calls ?? []).flatMap((call) => resultOf(call, told)));
   }
 }

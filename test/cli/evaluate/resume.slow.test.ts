@@ -44,9 +44,13 @@ test('an evaluation stopped by its budget continues with another budget, and pay
 
 test('Ctrl-C leaves an evaluation as it is, and --resume continues it', async () => {
   const evaluating = stage.start([...WORKERS, '--max-cost', '1']);
+  // The last questions wait, however late the command looks.
+  await stage.providers.waitForLog((log) => log.filter(({ model }) => model === 'clerk').length === 4);
+  const release = stage.providers.hold('clerk');
   await evaluating.hear(/[1-5] of 6 questions/);
   evaluating.signal('SIGINT');
   const left = await evaluating.ended;
+  release();
   expect(left).toMatchObject({ code: 130, stdout: '' });
   const up = stage.start(['up']);
   await up.hear(

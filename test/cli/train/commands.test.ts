@@ -11,6 +11,7 @@ import { useFolder } from '../stage';
 import { aManifest } from '../../support/a-manifest';
 import { row } from '../../training/activities/questions';
 import { connect, testTaskQueue, type TestTemporal } from '../../support/temporal';
+import { until } from '../../support/until';
 
 const stage = useFolder();
 let temporal: TestTemporal;
@@ -94,7 +95,9 @@ test('a night can be started, paused, resumed and stopped; a second one is refus
   try {
     expect(await handle.describe()).toMatchObject({ type: 'conductorTrain', priority: { priorityKey: 5 } });
     expect(await train('start')).toMatchObject(endedWith(1, 'is under way already'));
-    expect(await resumedIn()).toContain(
+    // The server lists the night a moment after its start.
+    const said = await until(resumedIn, (lines) => lines !== '');
+    expect(said).toContain(
       `  train-${trainRun}: stop it with temporal-conductor train stop --run ${trainRun}\n`,
     );
     for (const order of [['pause'], ['resume'], ['stop'], ['stop', '--now']]) {

@@ -105,6 +105,7 @@ test('an interrupted command can be continued, and buys nothing twice', async ()
   const command = folder.start(...sample());
   await stage.providers.waitForLog((log) => log.filter(({ model }) => model === 'a').length === 4);
   expect(await command.end('SIGINT')).toMatchObject(endedWith(130, 'the same command goes on from here'));
+  await stage.providers.waitForLog((log) => log.every(({ outcome }) => outcome !== null));
   letGo();
   expect((await folder.train(...sample())).stdout).toContain('8 plans: 8 right;');
   expect([answered('conductor'), answered('a')]).toEqual([8, 8]);
