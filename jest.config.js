@@ -80,7 +80,7 @@ const lanes = [
 module.exports = {
   // Most tests wait for a server more than they compute: more at a time than two cores could compute.
   maxWorkers: 3,
-  testTimeout: 120_000,
+  testTimeout: 300_000,
   projects: askedLanes(process.argv.slice(2)),
 };
 
@@ -88,9 +88,9 @@ module.exports = {
 function askedLanes(words) {
   const names = new Set(words.flatMap(lanesOf));
   // jest itself takes the named ones.
-  if (words.includes('--selectProjects')) return names.size === 0 ? lanes.flatMap(inGroups) : lanes;
+  if (words.includes('--selectProjects')) return names.size === 0 ? lanes.map(inGroups) : lanes;
   if (names.size > 0) return lanes.filter(({ displayName }) => names.has(displayName));
-  return inGroups(lanes[0]).map((group) => ({ ...group, displayName: folderOf(group) ?? QUICK }));
+  return [inGroups(lanes[0])];
 }
 
 function lanesOf(word) {
@@ -103,9 +103,20 @@ function lanesOf(word) {
   return found.length === 0 || found.includes(QUICK) ? [QUICK] : found;
 }
 
-/** Returns the projects of a lane: groups of files of one folder, see test/support/together.ts, and the other files. */
+/** Returns a lane of which jest sees the first file of each group, and test/support/together.ts runs the others with it. */
 function inGroups(lane) {
-  const files = testFiles().filter(TOGETHER[lane.displayName] ?? (() => false));
+  const groups = groupsOf(testFiles().filter(TOGETHER[lane.displayName] ?? (() => false)));
+  const others = groups.flatMap(([, ...files]) => files);
+  return {
+    ...lane,
+    setupFilesAfterEnv: ['<rootDir>/test/support/together.ts'],
+    globals: { ...lane.globals, groups },
+    testPathIgnorePatterns: [...lane.testPathIgnorePatterns, ...others.map((file) => `/${file}$`)],
+  };
+}
+
+/** Returns the files of each folder in groups. */
+function groupsOf(files) {
   const groups = new Map();
   for (const file of files) {
     const [, folder] = file.split('/');
@@ -114,18 +125,7 @@ function inGroups(lane) {
     else if (group.length < FILES_OF_A_GROUP) group.push(file);
     else groups.get(folder).push([file]);
   }
-  const together = [...groups.values()].flat().map((group) => ({
-    ...project,
-    displayName: lane.displayName,
-    testMatch: ['<rootDir>/test/support/together.ts'],
-    globals: { together: group },
-  }));
-  const testPathIgnorePatterns = [...lane.testPathIgnorePatterns, ...files.map((file) => `/${file}$`)];
-  return [...together, { ...lane, testPathIgnorePatterns }];
-}
-
-function folderOf({ globals }) {
-  return globals?.together?.[0].split('/')[1];
+  return [...groups.values()].flat();
 }
 
 function testFiles() {

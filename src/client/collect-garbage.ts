@@ -10,7 +10,8 @@ import { eachInParallel, type Store, sweep, type Swept, timeAgo } from '../store
 import { isLogOf, LIVE_FOLDER } from '../store/stream-log';
 import { runOfToolCall, TOOL_CALLS } from '../store/tool-calls';
 import { HistoryDecoder, payloadsIn, readHistory } from './history';
-import { isNotFound, withoutMemos } from './find-runs';
+import { withoutMemos } from './find-runs';
+import { isNotFound } from './server-errors';
 
 export interface CollectOptions {
   /** Any Temporal client with the data converter of the workers; its namespace is searched. */

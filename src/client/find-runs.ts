@@ -1,17 +1,11 @@
-import {
-  type Client,
-  isGrpcServiceError,
-  ServiceError,
-  WorkflowClient,
-  type WorkflowExecutionInfo,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { type Client, WorkflowClient, type WorkflowExecutionInfo } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { SOLVE_WORKFLOW } from '../protocol/names';
 import { pairsOf, type RunCriteria } from '../protocol/search-attributes';
 import type { SolveTrace } from '../protocol/solve';
 import type { RunFilter } from '../trace/run-filter';
 import { withAttributes } from './search-attributes';
+import { unlessNotFound } from './server-errors';
 
 // Finds runs in the server's lists, which lag about a second behind.
 
@@ -119,28 +113,4 @@ export function statusOf({ status: { name } }: Pick<FoundRun, 'status'>): SolveT
 /** Describes a workflow; null if the server does not know it. */
 export async function describeRun(client: Client, id: string): Promise<FoundRun | null> {
   return unlessNotFound(withoutMemos(client).getHandle(id).describe());
-}
-
-/** Returns whether the server said that there is no such run, or that it is not running. */
-export function isNotFound(error: unknown): boolean {
-  // gRPC's NOT_FOUND (https://grpc.io/docs/guides/status-codes).
-  const code: number | null = isGrpcServiceError(error) ? error.code : null;
-  return code === 5 || error instanceof WorkflowNotFoundError;
-}
-
-/** Returns whether the server could not be asked, or did not answer in time; what it was asked may have been done. */
-export function isUnavailable(error: unknown): boolean {
-  const cause: unknown = error instanceof ServiceError ? error.cause : error;
-  // gRPC's DEADLINE_EXCEEDED and UNAVAILABLE.
-  return isGrpcServiceError(cause) && [4, 14].includes(cause.code);
-}
-
-/** Returns what the server says of a run, or null if `isNotFound`. */
-export async function unlessNotFound<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (isNotFound(error)) return null;
-    throw error;
-  }
 }

@@ -7,7 +7,7 @@ export {
   type SolveHandle,
   type SolveRequest,
 } from './conductor-client';
-export { describeRun, isNotFound, isUnavailable, statusOf, unlessNotFound } from './find-runs';
+export { describeRun, statusOf } from './find-runs';
 export { HistoryDecoder, readHistory } from './history';
 export {
   addAttributes,
@@ -29,7 +29,7 @@ export {
 export type { LiveEvent } from './live/live-events';
 export { BadCursorError, readCursor } from './live/told-state';
 export type { Retry } from './pending-call';
-export { isPolled, readQueue } from './pollers';
+export { isPolled, readQueue } from './workers/pollers';
 export {
   commandOnVersion,
   type DeployedVersion,
@@ -37,9 +37,10 @@ export {
   pinOf,
   readVersions,
   whyRunsWait,
-} from './versions';
+} from './workers/versions';
 export { BadRetryError, type RetryRequest } from './retry';
 export { newEvaluationId, newRunId, randomPart } from './run-id';
+export { isNotFound, isUnavailable, mayHaveArrived, unlessNotFound } from './server-errors';
 export { SolveSpan } from './solve-span';
 export { NotAllowedError, RefusedError, requireUnended, signalRun, updateRun } from './steer';
 export { type StreamOptions, streamRun } from './live/stream';

@@ -13,15 +13,14 @@ import {
   describeRuns,
   findRuns,
   type FoundRun,
-  isNotFound,
   type Sought,
   statusOf,
-  unlessNotFound,
   withoutMemos,
 } from './find-runs';
-import { type QueueState, readQueue } from './pollers';
 import { abbreviates } from './run-id';
-import { pinOf, whyRunsWait } from './versions';
+import { isNotFound, unlessNotFound } from './server-errors';
+import { type QueueState, readQueue } from './workers/pollers';
+import { pinOf, whyRunsWait } from './workers/versions';
 
 /** A run as a list shows it; its cost includes its children. */
 export interface ListedRun {

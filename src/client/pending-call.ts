@@ -33,7 +33,7 @@ import {
 } from '../trace/events';
 import { failedAnswer, misfitAnswer, paidCalls, toolCalled, toolEnded } from '../trace/tool-events';
 import { HistoryDecoder, isoTime, readHistory } from './history';
-import { unlessNotFound } from './find-runs';
+import { unlessNotFound } from './server-errors';
 
 /** A model call or a solve by a child, and the events that the workflow records for it. */
 export interface PendingCall {

@@ -6,7 +6,7 @@ import { isPresumed } from '../trace/events';
 import { totalOf } from '../trace/cost';
 import { withChild } from '../trace/with-child';
 import { isReview } from '../trace/run-tree';
-import { isNotFound, unlessNotFound } from './find-runs';
+import { isNotFound, unlessNotFound } from './server-errors';
 
 /** Reads one run without its children: its current trace, or each new one until it ends or `following` is aborted. */
 export type ReadRun = (id: string, following: AbortSignal | null) => AsyncIterable<SolveTrace>;

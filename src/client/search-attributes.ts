@@ -1,7 +1,8 @@
-import { type Client, isGrpcServiceError, ServiceError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { ConfigError } from '../config/errors';
 import { ConductorError } from '../errors';
 import { CRITERIA, type Criterion, type RunCriteria, SEARCH_ATTRIBUTES } from '../protocol/search-attributes';
+import { invalidityIn } from './server-errors';
 
 /** Thrown if the namespace does not have the search attributes that runs are to be given; nothing was started. */
 export class SearchAttributeError extends ConductorError {
@@ -57,14 +58,9 @@ export async function withAttributes<Answer>({ options }: Client, asked: Promise
   }
 }
 
-/** gRPC's INVALID_ARGUMENT (https://grpc.io/docs/guides/status-codes). */
-const INVALID = 3;
-
 function refusedIn(error: unknown): { readonly criterion: Criterion; readonly details: string } | undefined {
-  const cause: unknown = error instanceof ServiceError ? error.cause : error;
-  const code: number | null = isGrpcServiceError(cause) ? cause.code : null;
-  if (!isGrpcServiceError(cause) || code !== INVALID) return undefined;
-  const { details } = cause;
+  const details = invalidityIn(error);
+  if (details === undefined) return undefined;
   const criterion = CRITERIA.find((each) => details.includes(SEARCH_ATTRIBUTES[each]));
   return criterion && { criterion, details };
 }

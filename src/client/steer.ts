@@ -1,9 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { ConductorError } from '../errors';
 import { FAILURES } from '../protocol/failures';
-import { type Client, isGrpcServiceError, ServiceError, WorkflowUpdateFailedError } from '@temporalio/client';
-import { describeRun, isNotFound, statusOf } from './find-runs';
+import { type Client, WorkflowUpdateFailedError } from '@temporalio/client';
+import { describeRun, statusOf } from './find-runs';
 import { readHistory } from './history';
+import { serverDetailsIn, isNotFound } from './server-errors';
 
 /** Thrown if a run refuses what it was asked to do; the message is the run's own, and nothing changed. */
 export class RefusedError extends ConductorError {
@@ -70,9 +71,8 @@ const UPDATE_BOUNDS: readonly (readonly [says: string, because: string])[] = [
 ];
 
 function boundMet(error: unknown): string | null {
-  const cause: unknown = error instanceof ServiceError ? error.cause : error;
-  const said = isGrpcServiceError(cause) ? cause.details : '';
-  return UPDATE_BOUNDS.find(([says]) => said.includes(says))?.[1] ?? null;
+  const said = serverDetailsIn(error);
+  return UPDATE_BOUNDS.find(([says]) => said?.includes(says))?.[1] ?? null;
 }
 
 async function explained<Answer>(client: Client, id: string, sent: Promise<Answer>): Promise<Answer> {

@@ -57,6 +57,8 @@ export const promptSettingsSchema = z.object({
   examples: z.array(planExampleSchema).max(MAX_EXAMPLES).readonly(),
   maxPromptTokens: count,
   maxOutputTokens: count,
+  /** Its replies begin with thoughts, which are not learned; absent: its prompts tell it not to think. */
+  thinking: z.literal('masked').optional(),
 });
 
 const serverUrl = z.string().min(1).max(2_048);

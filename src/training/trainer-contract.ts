@@ -117,6 +117,8 @@ export const trainerConfigSchema = z.strictObject({
   temperature: z.number().positive(),
   maxPromptTokens: count,
   maxCompletionTokens: count,
+  /** Prompts let the model think before its reply, and its thoughts are not learned; absent: it is told not to. */
+  thinking: z.literal('masked').optional(),
 });
 export type TrainerConfig = z.infer<typeof trainerConfigSchema>;
 
@@ -157,6 +159,10 @@ export const checkpointSchema = z.strictObject({
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
+/** Token by which a reply's thoughts end, and what it is in the reply's text. */
+const thoughtsSchema = z.strictObject({ end: z.int().nonnegative(), text: z.string().min(1).max(256) });
+export type ThoughtsEnd = z.infer<typeof thoughtsSchema>;
+
 /** Facts about a model that prompts need beside its chat template, which a policy server has. */
 export const chatSchema = z.strictObject({
   /** Texts that its tokenizer reads as single control tokens, such as those that begin or end a turn. */
@@ -165,6 +171,8 @@ export const chatSchema = z.strictObject({
   ends: z.array(z.int().nonnegative()).max(256).readonly(),
   /** Whether its template has a system turn. */
   system: z.boolean(),
+  /** null: it has no thoughts that can be told from its replies; absent: an earlier version made the checkpoint. */
+  thoughts: thoughtsSchema.nullish(),
 });
 export type Chat = z.infer<typeof chatSchema>;
 
@@ -226,6 +234,8 @@ export const batchRowSchema = z.strictObject({
   /** Its reward but for cost and length, whose spread scales the advantages; absent: the reward itself. */
   outcome: z.number().nullable().optional(),
   finishReason: z.enum(['stop', 'length']),
+  /** Number of its first completion tokens that are thoughts: they are read, and not learned. Absent: none are. */
+  thoughtTokens: z.int().nonnegative().optional(),
 });
 
 export const trainerMessages = {

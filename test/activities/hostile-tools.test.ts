@@ -52,14 +52,14 @@ beforeAll(async () => {
   const program = (bent: string) => ({
     mcp: { command: [process.execPath, PROGRAM, bent], env: ['HOSTILE_SECRET', 'HOSTILE_PID'] },
     allow: ALLOWED,
-    timeout: '3s',
   });
   const config = parseConfig({
     conductor: model,
     workers: [{ id: 'ada', ...model, tools: ['hostile', ...BENTS, 'absent'] }],
     tools: {
-      hostile: { mcp: { url: `${server.url}/mcp` }, allow: ALLOWED, timeout: '1s' },
-      patient: { mcp: { url: `${server.url}/mcp` }, allow: ALLOWED },
+      hostile: { mcp: { url: `${server.url}/mcp` }, allow: ALLOWED },
+      'hasty-hostile': { mcp: { url: `${server.url}/mcp` }, allow: ALLOWED, timeout: '3s' },
+      'hasty-plain': { ...program('plain'), timeout: '3s' },
       ...Object.fromEntries(BENTS.map((bent) => [bent, program(bent)])),
       absent: { mcp: { command: ['no-such-program-at-all'] }, allow: ALLOWED },
     },
@@ -154,18 +154,21 @@ test.each(['hostile', 'plain'])('%s: what a call brings is told in one sentence'
   // A schema for results, which would take for ever to apply.
   expect(await call(entry, 'pattern')).toMatchObject({ outcome: 'ok' });
   expect(await call(entry, 'halves')).toEqual({ outcome: 'ok', output: 'half: \ufffd' });
-  // Megabytes may take longer than a second to arrive.
-  expect((await call(entry === 'hostile' ? 'patient' : entry, 'huge')).output).toMatch(
+  expect((await call(entry, 'huge')).output).toMatch(
     /unknown.*: the server sent more than 8 MiB for one request\.$/,
   );
   // The next call has a connection of its own.
   expect(await call(entry, 'fails')).toMatchObject({ outcome: 'error' });
-  expect((await call(entry, 'endless')).output).toMatch(/unknown.*: it gave no result within [13] s\.$/);
+  // So that the time is that of the call alone.
+  await call(`hasty-${entry}`, 'halves');
+  expect((await call(`hasty-${entry}`, 'endless')).output).toMatch(
+    /unknown.*: it gave no result within 3 s\.$/,
+  );
 });
 
 test('a stream without end is closed, and a server is not asked again and again', async () => {
   expect((await call('hostile', 'events')).output).toMatch(/: the server sent more than 10000 lines for one/);
-  expect((await call('hostile', 'endless')).output).toMatch(/: it gave no result within 1 s\.$/);
+  expect((await call('hasty-hostile', 'endless')).output).toMatch(/: it gave no result within 3 s\.$/);
   await until(
     () => remote.state.open,
     (open) => open === 0,

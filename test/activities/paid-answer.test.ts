@@ -176,7 +176,7 @@ test("a store that never recovers ends the call with its error when the run's ti
   const store = new TroubledStore(folder, (key) => {
     if (key.startsWith('answers/')) throw new Error('no space left on device');
   });
-  await expect(attempt(store, provider.complete, anActivity({ seconds: 1 }))).rejects.toThrow(
+  await expect(attempt(store, provider.complete, anActivity({ seconds: 3 }))).rejects.toThrow(
     'no space left on device',
   );
   expect(provider.bought).toBe(1);

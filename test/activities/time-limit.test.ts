@@ -60,7 +60,7 @@ test('ends a hanging request, however often garbage is collected meanwhile', asy
   }
   expect(ends).toMatchObject([{ name: 'TimeoutError' }]);
   await providers.close();
-}, 10_000);
+});
 
 test('a delayed signal aborts after its original, for the same reason', async () => {
   const original = new AbortController();

@@ -16,10 +16,10 @@ interface Setting {
   readonly timeout?: string;
 }
 
-const SOON: Setting = { heartbeat: '2s' };
+const SOON: Setting = { heartbeat: '4s' };
 /** Long enough that a worker on a busy machine is not taken for dead. */
 const LATE: Setting = { heartbeat: '20s' };
-const BRIEF: Setting = { ...LATE, timeout: '1s' };
+const BRIEF: Setting = { ...LATE, timeout: '4s' };
 
 /** Opens a stage on which worker a answers in the background, and its fallback b over a held connection. */
 async function openBackstage({ heartbeat, timeout = '10m' }: Setting): Promise<Stage> {

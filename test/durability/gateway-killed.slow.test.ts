@@ -41,7 +41,7 @@ function openSlowStage(options: StageOptions = {}): Promise<Stage> {
     ...options,
     workers: ['a'],
     simulation: { models: { a: { answer: TEXT, script: [{ fault: 'drip', ms: 60_000 }] } } },
-    config: { temporal: { heartbeat: '2s' } },
+    config: { temporal: { heartbeat: '4s' } },
   });
 }
 

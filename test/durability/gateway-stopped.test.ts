@@ -148,7 +148,9 @@ test('what a stopping gateway cannot wait for ends with a word on how to go on, 
       .map(({ sequence_number }) => sequence_number);
     expect(numbers).toEqual(numbers.map((_, index) => index));
     const kinds = (await rest).map((frame) => fieldOf(frame, 'event')).filter((kind) => kind !== '');
-    expect(kinds).toEqual(['text', 'stepEnded', 'ended']);
+    // The text may come in several pieces.
+    const once = kinds.filter((kind, index) => kind !== 'text' || kinds[index - 1] !== 'text');
+    expect(once).toEqual(['text', 'stepEnded', 'ended']);
     for (const response of [chat, messages]) {
       expect(await endOf(stage, solveOf(response))).toMatchObject({ status: 'completed', answer: 'Eight.' });
     }

@@ -3,7 +3,7 @@ import { ledgerOf } from '../support/ledger-of';
 import { step, useStage } from '../support/stage';
 import { startWorkerProcess } from './worker-process';
 
-const HEARTBEAT_MS = 1000;
+const HEARTBEAT_MS = 3000;
 
 describe('if workers are killed in mid-request, a cost limit', () => {
   const stage = useStage({

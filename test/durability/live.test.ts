@@ -13,7 +13,7 @@ beforeEach(async () => {
       models: { a: { answer: TEXT, script: [{ fault: 'drip', ms: 60_000 }] } },
       fallback: { price: PRICE },
     },
-    config: { temporal: { heartbeat: '2s' } },
+    config: { temporal: { heartbeat: '4s' } },
   });
   stage.plan([step('a', 'Count.')]);
 });

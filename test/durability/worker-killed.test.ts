@@ -6,6 +6,9 @@ import type { Halt } from './halting-store';
 import { keptAnswers } from './kept-answers';
 import { startWorkerProcess } from './worker-process';
 
+// A busy machine takes long to start so many processes.
+jest.setTimeout(240_000);
+
 /** A moment of a solve: where the worker halts, and whose requests the provider holds open. */
 interface Moment {
   readonly name: string;
@@ -100,7 +103,7 @@ const WORKERS = ['a', 'b', 'c'];
 const EVERYBODY = ['conductor', ...WORKERS];
 const STEPS = [step('a', 'One side.'), step('b', 'The other side.'), step('c', 'Put together.', [0, 1])];
 const QUESTION = 'What is left after a crash?';
-const HEARTBEAT_MS = 2000;
+const HEARTBEAT_MS = 4000;
 
 describe('kill -9 of the worker', () => {
   // The tests mostly wait for time-outs, so they run concurrently.

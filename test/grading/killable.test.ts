@@ -33,7 +33,7 @@ function startEcho(): Helper {
 }
 
 test('a request that takes too long is ended, others wait for their turn, and a new process answers', async () => {
-  const echo = new Killable(startEcho, { startMs: 30_000, answerMs: 2_000 });
+  const echo = new Killable(startEcho, { startMs: 30_000, answerMs: 5_000 });
   const [first, second, hung, after] = await Promise.allSettled(
     ['one', 'two', 'hang', 'three'].map((word) => echo.ask(word)),
   );
@@ -41,7 +41,7 @@ test('a request that takes too long is ended, others wait for their turn, and a 
     result?.status === 'fulfilled' ? String(result.value).replace(/^\w+ /, '') : 'none';
   expect(first).toMatchObject({ value: expect.stringMatching(/^one \d+$/) as string });
   expect(pid(second)).toBe(pid(first));
-  expect(hung).toMatchObject({ reason: new HelperError('there was no answer in 2 s') });
+  expect(hung).toMatchObject({ reason: new HelperError('there was no answer in 5 s') });
   expect(after).toMatchObject({ value: expect.stringMatching(/^three \d+$/) as string });
   expect(pid(after)).not.toBe(pid(first));
   await ended[0];

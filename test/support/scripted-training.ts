@@ -35,7 +35,7 @@ export interface ScriptedTrainingOptions extends Pick<StageOptions, 'address'> {
   /** Overrides the usual training settings. */
   readonly training?: TrainingInput;
   readonly limits?: ConfigInput['limits'];
-  /** Heartbeat timeout of activities; a cancellation arrives within half of it. Default: 1 s. */
+  /** Heartbeat timeout of activities; a cancellation arrives within half of it. Default: 5 s. */
   readonly heartbeat?: string;
   /** Number of held-out questions; the gate needs five. Default: one. */
   readonly heldOut?: number;
@@ -75,7 +75,7 @@ export const REPLIES = {
 } as const;
 
 export async function openScriptedTraining(options: ScriptedTrainingOptions = {}): Promise<ScriptedTraining> {
-  const { training = {}, heldOut = 1, question = {}, limits = {}, heartbeat = '1s', address } = options;
+  const { training = {}, heldOut = 1, question = {}, limits = {}, heartbeat = '5s', address } = options;
   const { verifier, trainRun = `run-${randomUUID()}` } = options;
   const folder = await mkdtemp(join(tmpdir(), 'questions-'));
   await writeQuestions(folder, heldOut, question);

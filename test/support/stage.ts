@@ -83,6 +83,12 @@ export interface Stage {
 
 const WORKERS = ['a', 'b', 'c'];
 
+/**
+ * Shortest time between two heartbeats of a call. Temporal would hold one back for four fifths of its timeout, and a busy
+ * machine with a short one be taken for lost.
+ */
+const HEARTBEATS_APART = '500ms';
+
 export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const { workers = WORKERS, simulation = {}, configure = (config: ConfigInput) => config } = options;
   const folder = await mkdtemp(join(tmpdir(), 'stage-'));
@@ -107,6 +113,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       workflowBundle: workflowBundle(),
       plugins: [plugin()],
       maxCachedWorkflows: options.maxCachedWorkflows,
+      maxHeartbeatThrottleInterval: HEARTBEATS_APART,
       ...workerOptions,
     });
     return worker.runUntil(work);

@@ -105,6 +105,15 @@ describe('a setting', () => {
     expect(settings.trainer.optimizer.totalSteps).toBe(180);
   });
 
+  test('that the policy thinks reaches its prompts and its trainer, and is not there if it does not', () => {
+    const masked = { ...smallest, policy: { ...smallest.policy, thinking: 'masked' as const } };
+    const { policy, trainer } = resolveTraining(configOf(masked));
+    expect([policy.thinking, trainer.thinking]).toEqual(['masked', 'masked']);
+    // Otherwise, checkpoints of earlier versions would have been made from another request.
+    const usual = resolveTraining(configOf(smallest));
+    expect(JSON.stringify([usual.policy, usual.trainer])).not.toContain('thinking');
+  });
+
   test('of one night overrides the configured one', () => {
     const config = configOf({ ...smallest, run: 'sums', cycles: 5 });
     expect(resolveTraining(config)).toMatchObject({ trainRun: 'sums', cycles: 5 });
@@ -188,7 +197,8 @@ describe('a profile', () => {
     expect(resolveTraining(configOf({ profile, data })).cycles).toBe(3);
     writeFileSync(profile, '- one\n');
     expect(() => configOf({ profile, data })).toThrow('holds no mapping');
-    const unknown = 'training.profile is "cpu", and there is no such profile: name one of cpu-demo, paper';
+    const unknown =
+      'training.profile is "cpu", and there is no such profile: name one of 70b-lora, cpu-demo, paper';
     expect(() => configOf({ profile: 'cpu', data })).toThrow(unknown);
   });
 });

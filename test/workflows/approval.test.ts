@@ -199,7 +199,7 @@ describe('plans that wait for approval', () => {
 test("the time that a person takes does not count towards the run's limit", async () => {
   stage.plan(PLAN);
   await stage.whileWorking(async () => {
-    const wallClockMs = 4000;
+    const wallClockMs = 8000;
     const begun = Date.now();
     const id = await startWaiting({ limits: { wallClock: `${wallClockMs}ms` } });
     await untilTrace(stage, id, () => Date.now() > begun + wallClockMs);

@@ -169,7 +169,7 @@ describe('when the Conductor fails', () => {
       ['plan', 'Provider.Timeout'],
       ['step', null],
     ]);
-    const { runs } = await stage.client.list();
+    const { runs } = await stage.client.list({ taskQueue: stage.taskQueue, known: [result.id] });
     expect(runs.find(({ id }) => id === result.id)?.problems).toEqual([
       expect.stringMatching(/^a stands in for the Conductor: .*answered 504/),
     ]);

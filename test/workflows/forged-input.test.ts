@@ -22,7 +22,7 @@ const stage = useStage({
     ...config,
     workers: config.workers.map((worker) =>
       worker.id === 'agent'
-        ? { id: 'agent', provider: 'activity', type: 'research', taskQueue: AGENTS, timeout: '10s' }
+        ? { id: 'agent', provider: 'activity', type: 'research', taskQueue: AGENTS, timeout: '60s' }
         : worker,
     ),
   }),
@@ -33,7 +33,7 @@ function solveWith(id: string, input: SolveInput): Promise<unknown> {
     workflowId: `${stage.taskQueue}-${id}`,
     taskQueue: stage.taskQueue,
     args: [input],
-    workflowExecutionTimeout: '30s',
+    workflowExecutionTimeout: '90s',
   });
 }
 

@@ -199,7 +199,7 @@ test('a later step can use what a child did not spend of its share', async () =>
 
 describe('a run whose time is used up', () => {
   beforeEach(async () => {
-    stage = await openStage({ config: { temporal: { heartbeat: '1s' } } });
+    stage = await openStage({ config: { temporal: { heartbeat: '3s' } } });
   });
 
   test('ends with the best answer so far, closes open calls, and says what stopped it', async () => {
@@ -207,7 +207,7 @@ describe('a run whose time is used up', () => {
     stage.providers.answer('a', 'the best there is');
     stage.providers.hold('b');
     await stage.whileWorking(async () => {
-      const result = await stage.client.solve({ question, limits: { wallClock: '3s' } });
+      const result = await stage.client.solve({ question, limits: { wallClock: '8s' } });
       const end = { stoppedBy: 'wallClock', degraded: true, costIsLowerBound: true };
       expect(result).toMatchObject({ status: 'completed', answer: 'the best there is', ...end });
       expect(result.rounds[0]?.steps[1]?.error?.type).toBe('Limit.WallClock');
@@ -217,7 +217,7 @@ describe('a run whose time is used up', () => {
 
   test('fails if the Conductor used all of it', async () => {
     stage.providers.hold('conductor');
-    const result = await stage.solve({ question, limits: { wallClock: '2s' } });
+    const result = await stage.solve({ question, limits: { wallClock: '5s' } });
     expect(result).toMatchObject({ status: 'failed', stoppedBy: 'wallClock', answer: null });
     expect(stage.providers.log).toHaveLength(1);
   });

@@ -31,7 +31,7 @@ class NamelessStore extends SqliteStore {
 let stage: Stage;
 afterEach(() => stage.close());
 
-const config = { temporal: { heartbeat: '1s' } };
+const config = { temporal: { heartbeat: '2s' } };
 
 async function startRun(): Promise<string> {
   stage.plan([step('a', 'Answer.')]);

@@ -3,7 +3,7 @@
 The templates are written after the families' published descriptions of their prompts.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -88,9 +88,12 @@ class Family:
     """What it writes of the turns `Be brief.`, `2 + 2?` before its reply."""
     bos: str | None = None
     system: bool = True
+    words: tuple[str, ...] = ()
+    """Tokens of its own that are no control tokens: texts show them."""
 
 
 _QWEN = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
+_THINK = ("<think>", "</think>")
 _LLAMA = (
     "<|begin_of_text|>",
     "<|end_of_text|>",
@@ -116,6 +119,7 @@ FAMILIES = {
         ("<|im_end|>", "<|endoftext|>"),
         "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n2 + 2?<|im_end|>\n"
         "<|im_start|>assistant\n<think>\n\n</think>\n\n",
+        words=_THINK,
     ),
     "Llama 3": Family(
         _LLAMA_3,
@@ -154,6 +158,31 @@ FAMILIES = {
     ),
 }
 
+_ALWAYS = _QWEN3.replace(
+    "enable_thinking is defined and enable_thinking is false", "false"
+).replace("assistant\\n' }}", "assistant\\n<think>\\n' }}")
+_QWEN_3 = FAMILIES["Qwen3"]
+
+THINKERS = {
+    "Qwen3": _QWEN_3,
+    "Qwen3 Thinking": replace(_QWEN_3, template=_ALWAYS),
+    "DeepSeek R1": replace(
+        _QWEN_3,
+        template=_ALWAYS.replace("<think>\\n\\n</think>\\n\\n' }}\n{%- endif", "' }}\n{%- endif"),
+    ),
+    "SmolLM3": replace(
+        _QWEN_3,
+        template="{{- '/think\\n' if enable_thinking else '/no_think\\n' }}"
+        + _QWEN3.replace("and loop.last", "and loop.last and not enable_thinking"),
+    ),
+    "Magistral": replace(
+        _QWEN_3,
+        template=_QWEN3.replace("<think>", "[THINK]").replace("</think>", "[/THINK]"),
+        markers=(*_QWEN, "[THINK]", "[/THINK]"),
+    ),
+}
+"""Families that think: if not told to leave it, always, and with an end that texts lack."""
+
 
 def make_tokenizer(folder: Path, family: Family, **changes: Any) -> PreTrainedTokenizerFast:
     """Writes a tokenizer of bytes and markers, and the generation configuration of its model."""
@@ -169,6 +198,7 @@ def make_tokenizer(folder: Path, family: Family, **changes: Any) -> PreTrainedTo
         **({} if family.bos is None else {"bos_token": family.bos}),
         **changes,
     )
+    tokenizer.add_tokens([*family.words])
     tokenizer.save_pretrained(folder)
     ids: Any = tokenizer.convert_tokens_to_ids([*family.ends])
     GenerationConfig(eos_token_id=ids).save_pretrained(folder)

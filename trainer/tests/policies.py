@@ -18,6 +18,16 @@ QWEN_7B = Qwen2Config(
 )
 """Qwen2.5-7B's: 7.6 billion weights."""
 
+QWEN_72B = Qwen2Config(
+    vocab_size=152_064,
+    hidden_size=8192,
+    num_hidden_layers=80,
+    num_attention_heads=64,
+    num_key_value_heads=8,
+    intermediate_size=29_568,
+)
+"""Qwen2.5-72B's: 72.7 billion weights."""
+
 QWEN3_8B = Qwen3Config(
     vocab_size=151_936,
     hidden_size=4096,

@@ -180,6 +180,10 @@ async def test_a_server_that_writes_other_prompts_is_refused_ahead(
         request: Any = {"checkpoint": name_of("000001"), "config": config_of()}
         request |= {"servers": [f"{url}/v1"], "prompts": prompts}
         assert await ActivityEnvironment().run(activities.preflight, request) == {"leftOut": []}
+        error = await fail(
+            activities.preflight, {**request, "config": config_of(thinking="masked")}
+        )
+        assert (error.type, error.non_retryable) == ("Trainer.ModelInvalid", True)
         tokenizer: Any = policies.find(f"{RUN}-000001").tokenizer
         tokenizer.chat_template += "Well,"
         error = await fail(activities.preflight, request)

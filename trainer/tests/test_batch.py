@@ -54,11 +54,13 @@ def packed(lines: Lines) -> bytes:
 def test_rollouts_come_out_as_they_were_written() -> None:
     lines = good_lines()
     lines[2]["reward"] = None
+    lines[2]["thoughtTokens"] = 2
     # Equal rewards stay in the batch: its mean is over them, too.
     lines[3]["reward"] = lines[4]["reward"]
     rollouts = read_batch(packed(lines), EXPECTED)
     assert [rollout["rolloutId"] for rollout in rollouts] == ["r0", "r1", "r2", "r3"]
     assert rollouts[1]["reward"] is None
+    assert [rollout.get("thoughtTokens") for rollout in rollouts] == [None, 2, None, None]
     assert rollouts[0]["completionTokenIds"] == [3, 99]
     assert rollouts[0]["sampledLogprobs"] == [-0.5, 0.0]
 
@@ -99,6 +101,8 @@ def set_field(line: int, name: str, value: Any) -> Callable[[Lines], None]:
         (set_field(3, "sampledLogprobs", [-1, float("nan")]), "Line 4: not JSON: NaN"),
         (set_field(3, "sampledLogprobs", [float("-inf"), -1]), "Line 4: not JSON: -Infinity"),
         (set_field(3, "sampledLogprobs", [0.1, -1]), "Line 4.sampledLogprobs[0]: 0.1"),
+        (set_field(1, "thoughtTokens", 3), "Line 2.thoughtTokens: is 3, of 2 tokens"),
+        (set_field(1, "thoughtTokens", -1), "Line 2.thoughtTokens: -1"),
         (set_field(4, "reward", "1"), "Line 5.reward: '1' is not of type"),
         (set_field(2, "rolloutId", "r0"), "Line 3.rolloutId: 'r0' does not come after 'r0'"),
         (set_field(1, "rolloutId", "r9"), "Line 3.rolloutId: 'r1' does not come after 'r9'"),

@@ -188,10 +188,10 @@ def test_a_request_that_is_not_there_in_time_is_not_waited_for(
 def test_an_answer_that_takes_longer_than_a_request_may_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(http_answers, "REQUEST_SECONDS", 0.2)
+    monkeypatch.setattr(http_answers, "REQUEST_SECONDS", 1)
 
     async def answer_slowly(body: Body, request: Request) -> Body:
-        await asyncio.sleep(0.6)
+        await asyncio.sleep(1.5)
         return body
 
     with serving({"POST /tokenize": answer_slowly}) as url:

@@ -51,3 +51,18 @@ def test_a_model_whose_replies_would_not_end_is_refused(tmp_path: Path) -> None:
     given = request_of({"kind": "folder", "path": str(folder)})
     with pytest.raises(ModelInvalid, match=r"ends a reply with '<\|im_end\|>\\n', and its first"):
         init(tmp_path / "given", given, None)
+
+
+def test_a_model_that_cannot_think_as_the_settings_say_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelInvalid, match=r"`training.policy.thinking` is `masked`, and nothing"):
+        init(tmp_path, request_of(TINY, thinking="masked"), write_texts(tmp_path))
+    init(tmp_path / "tiny", request_of(TINY), write_texts(tmp_path))
+    folder = tmp_path / "tiny" / RUN / "base/model"
+    template = folder / "chat_template.jinja"
+    # A control token of its own, which a reply that is given does not have before it.
+    template.write_text(
+        template.read_text() + "{% if add_generation_prompt %}<|endoftext|>{% endif %}"
+    )
+    given = request_of({"kind": "folder", "path": str(folder)})
+    with pytest.raises(ModelInvalid, match="has it think although it is told not to"):
+        init(tmp_path / "given", given, None)

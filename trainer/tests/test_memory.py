@@ -24,10 +24,11 @@ from conductor_trainer.train.memory import (
     find_lack,
     needed_by_host,
     needed_by_process,
+    needed_to_score,
     shape_of,
 )
 from conductor_trainer.train.record import Made
-from policies import QWEN3_8B, QWEN_7B
+from policies import QWEN3_8B, QWEN_7B, QWEN_72B
 from tiny_run import (
     FULL,
     LORA,
@@ -87,22 +88,23 @@ def test_the_papers_profile_fits_its_four_gpus_and_no_single_one(seven: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("profile", "model", "changes"),
+    ("profile", "model", "host", "changes"),
     [
-        ("qwen3-8b-lora", QWEN3_8B, {"tuning": {**LORA, "rank": 32}, "microBatch": 2}),
-        ("qwen2.5-7b-full", QWEN_7B, {"tuning": FULL, "microBatch": 1, "processes": 2}),
+        ("qwen3-8b-lora", QWEN3_8B, 64, {"tuning": {**LORA, "rank": 32}, "microBatch": 2}),
+        ("qwen2.5-7b-full", QWEN_7B, 64, {"tuning": FULL, "microBatch": 1, "processes": 2}),
+        ("70b-lora", QWEN_72B, 192, {"tuning": {**LORA, "rank": 32}, "processes": 4}),
     ],
 )
 def test_a_profile_tells_the_memory_that_is_reckoned_for_it(
-    tmp_path: Path, profile: str, model: Any, changes: Any
+    tmp_path: Path, profile: str, model: Any, host: int, changes: Any
 ) -> None:
     model.save_pretrained(tmp_path)
     config = {**paper(), "maxPromptTokens": 4096, **changes}
-    shape, eighty = shape_of(tmp_path, config), Machine(64 * GB, [EMPTY] * config["processes"])
+    shape, eighty = shape_of(tmp_path, config), Machine(host * GB, [EMPTY] * config["processes"])
     assert find_lack(shape, config, eighty) is None
     head = (Path(__file__).parents[2] / "profiles" / f"{profile}.yaml").read_text()
-    for reckoned in (needed_by_process(shape, config), needed_by_host(shape, config)):
-        assert f"{sum(reckoned.values()) / GB:.1f} GB" in head
+    for need in (needed_by_process, needed_to_score, needed_by_host):
+        assert f"{sum(need(shape, config).values()) / GB:.1f} GB" in head
 
 
 def test_what_other_programs_hold_on_the_gpu_counts(seven: Path) -> None:
@@ -120,12 +122,19 @@ def test_a_process_without_a_gpu_is_told_ahead(seven: Path) -> None:
     assert lack is not None and "processes is 4, each on its own GPU" in lack
 
 
-def test_served_replies_must_be_checked_on_one_gpu(seven: Path) -> None:
+def test_served_replies_are_checked_by_all_processes_with_a_share_each(seven: Path) -> None:
     config = paper(processes=8)
-    shape, forty = shape_of(seven, config), Machine(512 * GB, [Gpu(40 * GB, 0)] * 8)
-    assert sum(needed_by_process(shape, config).values()) < 40 * GB
-    lack = find_lack(shape, config, forty)
-    assert lack is not None and "Checking served replies, on GPU 1 alone, needs" in lack
+    forty = Machine(512 * GB, [Gpu(40 * GB, 0)] * 8)
+    # Whole weights and their copies, 46 GB, would not fit any of them.
+    assert find_lack(shape_of(seven, config), config, forty) is None
+
+
+def test_served_replies_are_checked_with_weights_in_all_bits(seven: Path) -> None:
+    config = paper(tuning={**LORA, "rank": 32, "quantize": "4bit"})
+    shape, small = shape_of(seven, config), Machine(512 * GB, [Gpu(19 * GB, 0)])
+    assert sum(needed_by_process(shape, config).values()) < 19 * GB
+    lack = find_lack(shape, config, small)
+    assert lack is not None and "Checking served replies on GPU 1 of 1 needs 22.1 GB" in lack
 
 
 def test_a_reference_adapter_needs_no_second_model(seven: Path) -> None:
@@ -273,10 +282,9 @@ def test_an_estimate_sums_up_what_the_preflight_counts(
     told = json.loads(capsys.readouterr().out)
     shape = shape_of(seven, config)
     assert told["process"] == sum(needed_by_process(shape, config).values())
+    assert told["check"] == sum(needed_to_score(shape, config).values())
     assert told["host"] == sum(needed_by_host(shape, config).values())
     assert told["checkpoint"] == 12 * shape.learned
-    # One GPU checks with whole weights, of which each of four trains a part.
-    assert told["check"] > told["process"]
 
 
 def test_an_estimate_says_why_there_is_none(

@@ -278,13 +278,13 @@ def test_a_server_that_never_gets_ready_is_given_up(
 ) -> None:
     """Even where it does not hear that it should stop."""
     behind = ("sh", "-c", 'trap "" TERM; echo loading {folder}; sleep 600', "{port}", "{model}")
-    limits = ["--start-limit", "1", "--grace", "0"]
+    limits = ["--start-limit", "4", "--grace", "0"]
     with restarting(tmp_path / "started", *behind, options=limits) as outer:
         answer = outer.load("one", folders["one"])
         [pid] = outer.started()
         assert not is_alive(pid)
     message = answer.json()["error"]["message"]
-    assert "was not ready after 1 s" in message
+    assert "was not ready after 4 s" in message
     assert f"loading {folders['one']}" in message
 
 

@@ -1,5 +1,6 @@
 """Scores tell the answers of a checkpoint from those of other weights."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,18 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
+import measured_score
+from conductor_trainer import score as scoring
 from conductor_trainer.contract import Config, fault_in, validator_of
-from conductor_trainer.errors import BatchInvalid
+from conductor_trainer.errors import BatchInvalid, StepLost
 from conductor_trainer.model import logprobs_of
 from conductor_trainer.score import score
-from conductor_trainer.train.memory import LOGITS_AT_ONCE
+from conductor_trainer.train.memory import LOGITS_AT_ONCE, needed_to_score, shape_of
+from phases import ignore
 from tiny_run import (
+    FULL,
+    LORA,
+    RUN,
     SHA,
     begin,
     checkpoint,
@@ -26,18 +33,22 @@ from tiny_run import (
 )
 
 
+@pytest.fixture(scope="module", params=[FULL, LORA], ids=["full", "lora"])
+def config(request: pytest.FixtureRequest) -> Config:
+    return config_of(tuning=request.param)
+
+
 @pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def root(config: Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("score")
-    config = config_of()
     begin(root, tmp_path_factory.mktemp("files"), config)
     learn(root, 1, "warm", config, rows_of_batch(root, "warm", config))
     return root
 
 
-def scored(root: Path, served_by: str, config: Config, **changes: Any) -> Any:
+def scored(root: Path, served_by: str, config: Config, *, replies: int = 8, **changes: Any) -> Any:
     """Scores rows for cycle 1's checkpoint that `served_by` sampled, whatever its weights are."""
-    sampled = rows_of_batch(root, served_by, config, rewards=[0.5] * 8)
+    sampled = rows_of_batch(root, served_by, config, rewards=[0.5] * 8)[:replies]
     rows = signed(sampled, "night/000001")
     batch = root / "served.jsonl.gz"
     batch.write_bytes(pack_batch(root, 1, "000001", config, rows))
@@ -51,38 +62,69 @@ def scored(root: Path, served_by: str, config: Config, **changes: Any) -> Any:
         **changes,
     }
     assert fault_in(validator_of("scoreRequest"), request) is None
-    result = score(root, request, batch)
+    result = score(root, request, batch, ignore)
     assert fault_in(validator_of("scoreResult"), result) is None
     return result
 
 
-def test_a_server_with_the_right_weights_is_far_from_those_before_them(root: Path) -> None:
-    gaps = scored(root, "000001", config_of())
+def test_a_server_with_the_right_weights_is_far_from_those_before_them(
+    root: Path, config: Config
+) -> None:
+    gaps = scored(root, "000001", config)
     # One for each group, though all of its replies earned the same.
     assert gaps["own"] == pytest.approx([0, 0], abs=1e-5)
     assert min(gaps["parent"]) > 0.01
 
 
-def test_yesterdays_weights_are_nearer_to_yesterdays_checkpoint(root: Path) -> None:
-    gaps = scored(root, "warm", config_of())
+def test_yesterdays_weights_are_nearer_to_yesterdays_checkpoint(root: Path, config: Config) -> None:
+    gaps = scored(root, "warm", config)
     assert gaps["parent"] == pytest.approx([0, 0], abs=1e-5)
     assert min(gaps["own"]) > 0.01
 
 
-def test_a_first_checkpoint_has_none_before_it(root: Path) -> None:
-    config = config_of()
+def test_two_processes_find_what_one_finds_and_hold_a_share_each(
+    root: Path, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # An odd number, so that one process has no reply of its own in the end.
+    alone = scored(root, "warm", config, replies=7)
+    together = {**config, "processes": 2}
+    monkeypatch.setattr(scoring, "compare", measured_score.compare)
+    found = scored(root, "warm", together, replies=7)
+    for name, gaps in alone.items():
+        assert found[name] == pytest.approx(gaps, abs=1e-5)
+    reckoned = needed_to_score(shape_of(root / f"{RUN}/base/model", together), together)
+    for rank in range(2):
+        for held, left in json.loads((root / f"held-{rank}").read_text()):
+            # Weights that cannot be halved are left out.
+            assert held == pytest.approx(reckoned["weights"], rel=0.02)
+            assert left == 0
+    assert not list((root / RUN).glob(".tmp-*"))
+
+
+@pytest.mark.parametrize("config", [LORA], indirect=True)
+def test_a_process_that_dies_ends_the_comparison_which_can_be_repeated(
+    root: Path, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoring, "compare", measured_score.die)
+    said = r"Rank 1 of 2 was killed by SIGKILL in its phase 'comparing'\.[\s\S]*alas"
+    with pytest.raises(StepLost, match=said) as lost:
+        scored(root, "warm", {**config, "processes": 2})
+    assert lost.value.retryable
+
+
+def test_a_first_checkpoint_has_none_before_it(root: Path, config: Config) -> None:
     rows = rows_of_batch(root, "warm", config)
     batch = root / "first.jsonl.gz"
     batch.write_bytes(pack_batch(root, 1, "warm", config, rows))
     about: Any = {"checkpoint": checkpoint("warm"), "cycle": 1, "rollouts": 8, "temperature": 1.0}
-    gaps = score(root, about | {"config": config}, batch)
+    gaps = score(root, about | {"config": config}, batch, ignore)
     assert gaps["own"] == pytest.approx([0, 0], abs=1e-5)
     assert gaps["parent"] is None
 
 
-def test_replies_at_another_temperature_are_refused(root: Path) -> None:
+def test_replies_at_another_temperature_are_refused(root: Path, config: Config) -> None:
     with pytest.raises(BatchInvalid, match="temperature"):
-        scored(root, "000001", config_of(), temperature=0.2)
+        scored(root, "000001", config, temperature=0.2)
 
 
 class Largest(TorchDispatchMode):

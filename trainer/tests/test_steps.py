@@ -8,7 +8,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar
+from multiprocessing import forkserver
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -192,12 +194,19 @@ async def test_a_lost_fork_server_is_replaced(stubs: StepRunner) -> None:
 
 
 async def test_a_fork_server_that_dies_while_it_starts_a_step_is_replaced(
-    stubs: StepRunner,
+    stubs: StepRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = await fork_server_of(stubs)
     os.kill(before, signal.SIGSTOP)
+    is_asked, read = Event(), forkserver.read_signed
+
+    def read_signed(sentinel: int) -> int:
+        is_asked.set()
+        return read(sentinel)
+
+    monkeypatch.setattr(forkserver, "read_signed", read_signed)
     step = asyncio.create_task(stubs.run("echo", {}, None, ignore))
-    await asyncio.sleep(0.3)
+    await asyncio.to_thread(is_asked.wait)
     os.kill(before, signal.SIGKILL)
     with pytest.raises(StepLost, match="The fork server ended while it started a step") as lost:
         await step

@@ -9,14 +9,15 @@ from typing import Any
 import httpx
 import pytest
 
-from chat_models import FAMILIES, Family, make_tokenizer
+from chat_models import FAMILIES, THINKERS, Family, make_tokenizer
 from conductor_trainer import chat_template
 from conductor_trainer.chat import compared_prompts, prepare, prompts_of, read_chat
-from conductor_trainer.checkpoint import Chat, Record
+from conductor_trainer.checkpoint import Chat, Record, Thoughts
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import ModelInvalid, ServerRefused
 from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache
 from conductor_trainer.policy_server.service import PolicyService
+from conductor_trainer.thoughts import require_thoughts
 from conductor_trainer.train.warm_start import IGNORED, read_examples
 from conductor_trainer.worker.policy_server import PolicyServer
 from conductor_trainer.worker.same_prompts import require_same_prompts
@@ -103,7 +104,8 @@ async def test_server_and_trainer_write_the_same_prompts(family: Family, tmp_pat
     tokenizer = make_tokenizer(folder, family)
     record = record_of(read_chat(folder, tokenizer))
     later = [{"role": "assistant", "content": REPLY}, {"role": "user", "content": "</s> Sure?"}]
-    prompts = compared_prompts(tmp_path, record, lines(tmp_path / "prompts", ASKED, ASKED + later))
+    asked = lines(tmp_path / "prompts", ASKED, ASKED + later)
+    prompts = compared_prompts(tmp_path, record, asked, {})
     with serving(serve_tokenizer(tokenizer).routes) as url:
         await compare(url, prompts)
     for template, fault in (
@@ -120,6 +122,66 @@ async def test_server_and_trainer_write_the_same_prompts(family: Family, tmp_pat
             pytest.raises(ServerRefused, match=fault),
         ):
             await compare(url, prompts)
+
+
+@pytest.mark.anyio
+async def test_prompts_of_a_policy_that_thinks_leave_room_for_thoughts(tmp_path: Path) -> None:
+    folder, family = tmp_path / "model", THINKERS["Qwen3"]
+    tokenizer: Any = make_tokenizer(folder, family)
+    record = record_of(read_chat(folder, tokenizer))
+    asked = lines(tmp_path / "prompts", ASKED)
+    prompts = compared_prompts(tmp_path, record, asked, {"thinking": "masked"})
+    written = tokenizer.decode(prompts[0]["tokenIds"])
+    assert family.rules == written + "<think>\n\n</think>\n\n"
+    with serving(serve_tokenizer(tokenizer).routes) as url:
+        await compare(url, prompts)
+    tokenizer.chat_template = tokenizer.chat_template.replace("enable_thinking is defined and", "")
+    tokenizer.chat_template = tokenizer.chat_template.replace("enable_thinking is false", "true")
+    with (
+        serving(serve_tokenizer(tokenizer).routes) as url,
+        pytest.raises(ServerRefused, match="the trainer no token"),
+    ):
+        await compare(url, prompts)
+
+
+ENDS = {"Qwen3": "</think>", "Qwen3 Thinking": "</think>", "SmolLM3": "</think>"}
+"""What ends thoughts, by the families of which a reply's text shows it."""
+
+OFF: JsonObject = {}
+MASKED: JsonObject = {"thinking": "masked"}
+
+
+@pytest.mark.parametrize("name", THINKERS)
+def test_the_end_of_thoughts_is_what_the_template_writes(name: str, tmp_path: Path) -> None:
+    tokenizer: Any = make_tokenizer(tmp_path, THINKERS[name])
+    chat, end = read_chat(tmp_path, tokenizer), ENDS.get(name)
+    if end is not None:
+        assert chat.thoughts == Thoughts(tokenizer.convert_tokens_to_ids(end), end)
+        require_thoughts(tokenizer, chat, MASKED)
+        return
+    assert chat.thoughts is None
+    with pytest.raises(ModelInvalid, match="nothing tells where this policy's thoughts end"):
+        require_thoughts(tokenizer, chat, MASKED)
+
+
+@pytest.mark.parametrize("name", ["Qwen3 Thinking", "DeepSeek R1"])
+def test_a_model_that_cannot_be_told_not_to_think_is_named(name: str, tmp_path: Path) -> None:
+    tokenizer: Any = make_tokenizer(tmp_path, THINKERS[name])
+    chat = read_chat(tmp_path, tokenizer)
+    remedy = "set `training.policy.thinking` to `masked`, or start" if name in ENDS else "start"
+    with pytest.raises(ModelInvalid, match=f"although it is told not to .*: {remedy} from a model"):
+        require_thoughts(tokenizer, chat, OFF)
+    example = {"messages": ASKED, "completion": REPLY}
+    with pytest.raises(ModelInvalid, match="examples have none: start without"):
+        read_examples(lines(tmp_path / "examples", example), tokenizer, chat)
+
+
+@pytest.mark.parametrize("family", [*FAMILIES.values(), THINKERS["SmolLM3"], THINKERS["Magistral"]])
+def test_all_others_can_be_asked_without_thoughts(family: Family, tmp_path: Path) -> None:
+    tokenizer = make_tokenizer(tmp_path, family)
+    chat = read_chat(tmp_path, tokenizer)
+    require_thoughts(tokenizer, chat, OFF)
+    assert (chat.thoughts is None) == (not family.words or "[THINK]" in family.template)
 
 
 GEMMA, QWEN = FAMILIES["Gemma"], FAMILIES["Qwen2.5"]

@@ -21,6 +21,7 @@ from conductor_trainer.step.main import perform
 from conductor_trainer.train.grpo_config import grpo_config
 from conductor_trainer.train.launch import launch
 from conductor_trainer.train.record import Made, take_probe
+from conductor_trainer.train.tensors import LEARNED
 from tiny_run import (
     FULL,
     LORA,
@@ -127,6 +128,48 @@ def test_ratios_of_whole_replies_and_the_entropy_bonus_are_those_of_trl(
     config = config_of(loss=loss, microBatch=micro)
     rows = rows_of_batch(root, "warm", config)
     metrics = learn(root, 1, "warm", config, rows)["metrics"]
+    require_equal(root, metrics, stock_trainer(root, config, rows))
+
+
+def with_thoughts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns rows that begin with thoughts: the first with none, the last with nothing else."""
+    last = len(rows[-1]["completionTokenIds"])
+    return [
+        {**row, "thoughtTokens": last if at == len(rows) - 1 else 3 * at}
+        for at, row in enumerate(rows)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("loss", "minibatches"),
+    [
+        ({"name": "dapo", "entropy": 0.5}, 1),
+        ({"name": "bnpo", "correction": "sequence_truncate", "mostWeight": 1.2}, 1),
+        ({"name": "grpo", "ratio": "sequence"}, 1),
+        ({"name": "dr_grpo", "correction": "token_mask", "mostWeight": 1.2}, 2),
+    ],
+)
+def test_thoughts_are_read_and_not_learned_as_results_of_tools_in_trl(
+    root: Path, loss: dict[str, Any], minibatches: int
+) -> None:
+    config = config_of(
+        loss=loss,
+        optimizer={"warmupSteps": 0},
+        microBatch=4 // minibatches,
+        iterations=2 // minibatches,
+        minibatches=minibatches,
+    )
+    rows = with_thoughts(rows_of_batch(root, "warm", config))
+    for row in rows:
+        # Of thoughts, no distance from the sampler counts.
+        row["sampledLogprobs"] = [
+            logprob - (9 if at < row["thoughtTokens"] else 0.3)
+            for at, logprob in enumerate(row["sampledLogprobs"])
+        ]
+    metrics = learn(root, 1, "warm", config, rows)["metrics"]
+    assert metrics["logprobGap"] < 1
+    lengths = [len(row["completionTokenIds"]) - row["thoughtTokens"] for row in rows]
+    assert metrics["tokens"] == sum(lengths)
     require_equal(root, metrics, stock_trainer(root, config, rows))
 
 
@@ -251,6 +294,14 @@ def stock_trainer(root: Path, config: Config, rows: list[dict[str, Any]]) -> GRP
             "prompt_ids": [row["promptTokenIds"] for row in rows],
             "completion_ids": [row["completionTokenIds"] for row in rows],
             "logprobs": [row["sampledLogprobs"] for row in rows],
+            # What came from elsewhere is read there, and not learned.
+            "env_mask": [
+                [
+                    int(at >= row.get("thoughtTokens", 0))
+                    for at in range(len(row["completionTokenIds"]))
+                ]
+                for row in rows
+            ],
         }
 
     return GRPOTrainer(
@@ -277,7 +328,7 @@ def test_trl_still_has_the_hooks_that_are_replaced() -> None:
 
 def test_trl_scores_a_batch_into_what_the_trainer_hands_over(root: Path) -> None:
     config = config_of()
-    rows = rows_of_batch(root, "warm", config)
+    rows = with_thoughts(rows_of_batch(root, "warm", config))
     stock = stock_trainer(root, config, rows)
     model: Any = stock.model
     model.train()
@@ -285,6 +336,7 @@ def test_trl_scores_a_batch_into_what_the_trainer_hands_over(root: Path) -> None
         [{"prompt": topic} for topic in ("trivia", "algebra") for _ in range(4)]
     )
     ours = tensors_of(root, 1, "warm", config, rows)
+    theirs[LEARNED] *= theirs["completion_mask"]
     assert set(ours) - set(theirs) == {"rollouts_in_batch"}
     for name in set(ours) & set(theirs):
         torch.testing.assert_close(ours[name], theirs[name], atol=1e-5, rtol=0, check_dtype=False)

@@ -154,7 +154,7 @@ async function estimateNight({ base, trainer }: TrainingConfig, config: Trainabl
   const many = trainer.processes === 1 ? '' : ` in each of ${trainer.processes} processes`;
   return [
     fine(
-      `an update takes about ${gb(each)} ${place}${many}, the check of a promotion ${gb(check)}, loading and saving ` +
+      `an update takes about ${gb(each)} and the check of a promotion ${gb(check)} ${place}${many}, loading and saving ` +
         `${gb(host)} of the machine's memory, and a checkpoint ${gb(checkpoint)} on the disk`,
     ),
   ];

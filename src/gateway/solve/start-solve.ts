@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
-import { isGrpcServiceError } from '@temporalio/client';
 import {
   type AttachedSolve,
+  mayHaveArrived,
   type SolveHandle,
   type SolveRequest,
   type StartOptions,
@@ -155,15 +155,6 @@ async function startHeld(
   await noteAudit(gateway.store, { ...audited, action: 'start' });
   gateway.metrics.solvesStarted += 1;
   return { ...booking(gateway, key, handle), isNew: true };
-}
-
-/** gRPC's codes that do not say what the server did: cancelled, unknown, deadline exceeded, internal, unavailable. */
-const UNSURE: readonly unknown[] = [1, 2, 4, 13, 14];
-
-/** Returns whether a request to start a run may yet reach the server, or have an effect there. */
-function mayHaveArrived(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return [error, cause].some((each) => isGrpcServiceError(each) && UNSURE.includes(each.code));
 }
 
 /** The run that a request is for. */

@@ -120,6 +120,7 @@ const keptSampleSchema = z.object({
   completionTokenIds: batchRowSchema.shape.completionTokenIds.readonly(),
   sampledLogprobs: batchRowSchema.shape.sampledLogprobs.readonly(),
   finishReason: batchRowSchema.shape.finishReason,
+  thoughtTokens: batchRowSchema.shape.thoughtTokens,
 });
 
 const keptSamplesSchema = z.object({

@@ -54,7 +54,7 @@ interface SamplingDependencies {
 
 /**
  * Activity `conductor.train.samplePlans`: samples the plans of one group from a checkpoint. They are stored first, and
- * returned again to a request with the same weights, prompts, seed, temperature and token limit.
+ * returned again to a request with the same weights, prompts, seed, temperature, token limit and thinking.
  */
 export async function samplePlans(
   dependencies: SamplingDependencies,
@@ -83,7 +83,7 @@ async function sampleOnce(
   // A checkpoint on trial may be another training run's, with other settings.
   const settings: PromptSettings =
     purpose === 'training' ? { ...policy, maxSteps: request.maxSteps } : manifest;
-  const { maxPromptTokens, maxOutputTokens: maxTokens } = settings;
+  const { maxPromptTokens, maxOutputTokens: maxTokens, thinking } = settings;
   const { weightsSha256, tokenizerSha256 } = manifest;
   const servers = purpose === 'canary' ? [serverOfUsers(config, manifest)] : serversOf(policy);
   const task = {
@@ -93,7 +93,8 @@ async function sampleOnce(
     maxTokens,
   };
   // Identified by weights, not by name: a checkpoint that is made again from another batch is another one.
-  const asked = [weightsSha256, tokenizerSha256, task.prompts, seed, temperature, maxTokens];
+  const sampling = [seed, temperature, maxTokens, ...(thinking === undefined ? [] : [thinking])];
+  const asked = [weightsSha256, tokenizerSha256, task.prompts, ...sampling];
   const identity = hash('sha256', JSON.stringify(asked));
   const key = samplesKey(request);
   const earlier = await readSamples(store, key);
@@ -102,7 +103,7 @@ async function sampleOnce(
   const { cancellationSignal } = Context.current();
   const sampleAt = async (baseUrl: string, signal: AbortSignal): Promise<readonly KeptSample[]> => {
     if (policy.sleepDuringUpdate === true) await new PolicyClient(baseUrl).wake(signal);
-    const asked = { ...manifest, maxPromptTokens, baseUrl };
+    const asked = { ...manifest, maxPromptTokens, thinking, baseUrl };
     const samples = await samplePrompts({ ...task, policy: asked }, signal, askPolicyInSpan);
     // Afterwards, since sampling may have had the server load the checkpoint. A canary judges by all its replies.
     if (purpose !== 'canary') await requireOwnWeights(baseUrl, manifest, signal);

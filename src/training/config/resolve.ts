@@ -48,6 +48,7 @@ export function resolveTraining(
       maxOutputTokens,
       examples: examplesOf(training.policy),
       subtasks: training.plan.subtasks,
+      ...thinkingOf(training),
       temperature,
       timeoutMs: durationMs(timeout),
       patienceMs: durationMs(patience),
@@ -86,7 +87,13 @@ function resolveTrainer(training: TrainingConfig): TrainingSettings['trainer'] {
     temperature,
     maxPromptTokens: policy.maxPromptTokens,
     maxCompletionTokens: policy.maxOutputTokens,
+    ...thinkingOf(training),
   };
+}
+
+/** Names nothing if the policy does not think, so that runs of earlier versions go on. */
+function thinkingOf({ policy: { thinking } }: TrainingConfig): Pick<PolicySettings, 'thinking'> {
+  return thinking === 'off' ? {} : { thinking };
 }
 
 /**

@@ -152,6 +152,8 @@ const policySchema = z
       access: z.enum(ACCESS_MODES).default('binary'),
       /** `none`, `in-domain`, `mixed`, `out-of-domain` or a file. Default: `out-of-domain`; `none` if compact. */
       examples: path.exactOptional(),
+      /** `masked`: the policy thinks before its plan, and does not learn its thoughts. */
+      thinking: z.enum(['off', 'masked']).default('off'),
       servingTemperature: temperature.default(0.2),
       maxPromptTokens: count.default(8192),
       maxOutputTokens: count.default(1024),

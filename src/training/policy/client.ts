@@ -8,6 +8,7 @@ import { badReply, cannotLoad, POLICY_FAILURES, PolicyError, refused, unavailabl
 import type { TrainingTurn } from '../records';
 import { endsOf, prepareTurns, toTurns } from './chat';
 import type { CheckpointManifest } from './serving';
+import { thoughtsOf, withoutThoughts } from './thoughts';
 
 export interface SampleRequest {
   readonly model: string;
@@ -22,7 +23,7 @@ export interface SampleRequest {
   readonly maxTokens: number;
 }
 
-/** One reply. If it is complete, its tokens include the end marker; its text does not. */
+/** One reply. If it is complete, its tokens include the end marker; its text does not. No text has thoughts. */
 export type Sample = Omit<KeptSample, 'promptTokenIds'>;
 
 /** Unmodified sampling: vLLM takes omitted values from `generation_config.json`, where Qwen penalizes repetition. */
@@ -35,12 +36,8 @@ const UNTOUCHED = {
   frequency_penalty: 0,
 } as const;
 
-/** A template writes its own markers, so the tokenizer adds none; templates of models that never think ignore the rest. */
-const AS_PROMPT = {
-  add_generation_prompt: true,
-  add_special_tokens: false,
-  chat_template_kwargs: { enable_thinking: false },
-} as const;
+/** A template writes its own markers, so the tokenizer adds none. */
+const AS_PROMPT = { add_generation_prompt: true, add_special_tokens: false } as const;
 
 /**
  * Client for the requests that vLLM and our own policy server have in common, each one HTTP request. Prompts go out as
@@ -49,11 +46,17 @@ const AS_PROMPT = {
 export class PolicyClient {
   constructor(private readonly baseUrl: string) {}
 
-  /** Has the server write a prompt by the model's chat template, up to the reply, without thinking before it. */
-  async tokenize(model: string, messages: readonly TrainingTurn[], signal: AbortSignal): Promise<number[]> {
+  /** Has the server write a prompt by the model's chat template, up to the reply, or to its thoughts. */
+  async tokenize(
+    model: string,
+    messages: readonly TrainingTurn[],
+    signal: AbortSignal,
+    thinking?: CheckpointManifest['thinking'],
+  ): Promise<number[]> {
     // vLLM serves only this route outside `/v1`.
     const url = `${this.baseUrl.replace(/\/v1\/?$/, '')}/tokenize`;
-    const answer = await post(url, { model, messages, ...AS_PROMPT }, signal);
+    const how = { ...AS_PROMPT, chat_template_kwargs: { enable_thinking: thinking !== undefined } };
+    const answer = await post(url, { model, messages, ...how }, signal);
     return this.read(answer, tokenizeReplySchema, model).tokens;
   }
 
@@ -219,7 +222,7 @@ const completionReplySchema = z.object({ model: z.string(), choices: z.array(cho
 
 export interface ServedPolicy extends Pick<
   CheckpointManifest,
-  'model' | 'folder' | 'vocabulary' | 'maxPromptTokens' | 'chat'
+  'model' | 'folder' | 'vocabulary' | 'maxPromptTokens' | 'chat' | 'thinking'
 > {
   readonly baseUrl: string;
 }
@@ -230,15 +233,16 @@ export interface PolicyQuestion extends Omit<SampleRequest, 'model' | 'vocabular
 
 /** Asks a policy, in training and in serving. Has the server load a model that it lost, e.g. in a restart. */
 export async function askPolicy(
-  { baseUrl, model, folder, vocabulary, maxPromptTokens, chat }: ServedPolicy,
+  { baseUrl, model, folder, vocabulary, maxPromptTokens, chat, thinking }: ServedPolicy,
   { messages, ...sampling }: PolicyQuestion,
   signal: AbortSignal,
 ): Promise<{ readonly promptTokenIds: readonly number[]; readonly samples: readonly Sample[] }> {
   const client = new PolicyClient(baseUrl);
   const turns = prepareTurns(chat, toTurns(messages));
   const ends = endsOf(chat);
+  const thoughts = thinking === undefined ? null : thoughtsOf(chat, model);
   const ask = async () => {
-    const prompt = await client.tokenize(model, turns, signal);
+    const prompt = await client.tokenize(model, turns, signal, thinking);
     if (prompt.length > maxPromptTokens) {
       throw new PolicyError(
         POLICY_FAILURES.promptTooLong,
@@ -247,7 +251,8 @@ export async function askPolicy(
       );
     }
     const samples = await client.sample({ ...sampling, model, vocabulary, prompt, ends }, signal);
-    return { promptTokenIds: prompt, samples };
+    const plans = thoughts === null ? samples : samples.map((each) => withoutThoughts(each, thoughts));
+    return { promptTokenIds: prompt, samples: plans };
   };
   try {
     return await ask();

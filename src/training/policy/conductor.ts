@@ -70,7 +70,7 @@ function completionsOf(store: Store): Complete {
       inputTokens: promptTokenIds.length,
       outputTokens: samples.reduce((sum, { completionTokenIds }) => sum + completionTokenIds.length, 0),
       cachedInputTokens: 0,
-      reasoningTokens: 0,
+      reasoningTokens: samples.reduce((sum, { thoughtTokens = 0 }) => sum + thoughtTokens, 0),
     };
     const text = samples.map((sample) => sample.text).join('');
     return { text, finish: 'stop', refusal: null, usage, reportedNanoUsd: null, dropped: [] };

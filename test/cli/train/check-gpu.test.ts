@@ -62,7 +62,7 @@ test('tells GPUs, versions that were not tried together, and what a night would 
     'fine GPU: 1: NVIDIA H200, 140 GiB, 0 in use; driver 570.86.10, CUDA up to 13.2',
     'note PyTorch: 2.15.1 is built for CUDA 13.10, and the driver supports 13.2 at most: install a newer driver, or PyTorch for an older CUDA',
     'fine vLLM: 0.32.0 with PyTorch 2.15.1',
-    'fine Night: an update takes about 25.7 GB of GPU memory in each of 2 processes, the check of a promotion 20.0 GB, ' +
+    'fine Night: an update takes about 25.7 GB and the check of a promotion 20.0 GB of GPU memory in each of 2 processes, ' +
       "loading and saving 35.0 GB of the machine's memory, and a checkpoint 1.00 GB on the disk",
   ]);
 });

@@ -50,7 +50,7 @@ test('never touches an existing section, and changes nothing after a wrong answe
   await stage.folder.write('conductor.yaml', OWN);
   for (const [args, words] of [
     [['--policy-server', 'nowhere'], 'training.policy.baseUrl cannot be used: expected a plain http'],
-    [['--profile'], /--profile needs a name:\n {2}cpu-demo +\S/],
+    [['--profile'], /--profile needs a name:\n {2}70b-lora +\S/],
     [['--profile', 'huge'], 'training.profile is "huge", and there is no such profile'],
   ] as const) {
     expect(await init(...args)).toMatchObject(endedWith(2, words));

@@ -5,6 +5,7 @@ import { ConductorClient, type ConfigInput } from '../../../src';
 import { readGivenConfig } from '../../../src/config/load';
 import { startGateway } from '../../../src/gateway/server';
 import { openStore } from '../../../src/store/open-store';
+import { keepStdout } from './keep-stdout';
 
 /** Settings of the program, as JSON. */
 export interface GatewaySetting {
@@ -19,6 +20,7 @@ export interface GatewaySetting {
 }
 
 async function main(): Promise<void> {
+  keepStdout();
   const [json = ''] = process.argv.slice(2);
   const setting = JSON.parse(json) as GatewaySetting;
   const { address, taskQueue } = setting;

@@ -4,6 +4,7 @@ import { EvaluationPlugin } from '../../../src/evaluation';
 import type { ConfigInput } from '../../../src';
 import { openStore } from '../../../src/store/open-store';
 import { type Halt, haltingStore } from '../halting-store';
+import { keepStdout } from './keep-stdout';
 
 /** Settings of the program, as JSON. */
 export interface WorkerSetting {
@@ -16,6 +17,7 @@ export interface WorkerSetting {
 }
 
 async function main(): Promise<void> {
+  keepStdout();
   const [json = ''] = process.argv.slice(2);
   const { address, bundle, taskQueue, config, store, halt } = JSON.parse(json) as WorkerSetting;
   const halting = haltingStore(openStore(store, process.cwd()), halt, () => {
@@ -28,6 +30,7 @@ async function main(): Promise<void> {
     plugins: [new EvaluationPlugin({ config, store: halting })],
     // Time that the server waits for a lost worker before it gives its runs to another.
     stickyQueueScheduleToStartTimeout: '1s',
+    maxHeartbeatThrottleInterval: '500ms',
   });
   console.log('"ready"');
   await worker.run();

@@ -33,7 +33,7 @@ beforeAll(async () => {
         prompt: 'compact',
         maxPromptTokens: 256,
         maxOutputTokens: 128,
-        timeout: '10s',
+        timeout: '1m',
         patience: '10s',
       },
     },

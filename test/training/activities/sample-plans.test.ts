@@ -208,6 +208,41 @@ test('a trial follows the manifest of its checkpoint, and is kept apart from the
   expect(policy.bodiesTo('/v1/completions')[1]).toMatchObject({ max_tokens: 100 });
 });
 
+describe('a policy that thinks', () => {
+  // Tokens are bytes here, so that one character ends thoughts.
+  const chat = { markers: [], ends: [256], system: true, thoughts: { end: 126, text: '~' } };
+  const thinking = 'masked' as const;
+  const asked = () => policy.bodiesTo('/tokenize').map(({ chat_template_kwargs: variables }) => variables);
+
+  test('has its plan read behind its thoughts, whose tokens are counted', async () => {
+    await writeManifest(store, aManifest({ chat }));
+    policy.script(`Perhaps ${ACCEPT}~${SOLVE}`, `Perhaps ${SOLVE}`, `~${SOLVE}`);
+    const { plans, samples } = await sample({ policy: { ...request.policy, thinking } });
+    const solved = { steps: [step('coder', 'Solve it.')] };
+    const cut = `Perhaps ${SOLVE}`.length + 1;
+    // What it drafts in thoughts that never end is no plan.
+    expect(plans.map(({ plan }) => plan)).toEqual([solved, null, solved]);
+    expect(plans[1]?.tokens).toBe(cut);
+    const kept = (await readSamples(store, samples))?.rollouts;
+    expect(kept?.map(({ text, thoughtTokens }) => [text, thoughtTokens])).toEqual([
+      [SOLVE, `Perhaps ${ACCEPT}~`.length],
+      ['', cut],
+      [SOLVE, 1],
+    ]);
+    expect(asked()).toEqual([{ enable_thinking: true }]);
+  });
+
+  test('is sampled anew if it stops thinking, and thinks in trials as its manifest says', async () => {
+    await writeManifest(store, aManifest({ chat, thinking }));
+    policy.script(`Well.~${SOLVE}`);
+    await sample({ policy: { ...request.policy, thinking } });
+    await sample();
+    const { samples } = await sample({ purpose: 'evaluation' });
+    expect(asked()).toEqual([true, false, true].map((each) => ({ enable_thinking: each })));
+    expect((await readSamples(store, samples))?.rollouts[0]?.thoughtTokens).toBe(6);
+  });
+});
+
 describe('a second round', () => {
   const solved = { steps: [step('coder', 'Solve it.')] };
   const earlier = ['4', '5', '4'].map((answer) => ({ plan: solved, answer }));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import type { SqliteStore } from '../../../src/store/sqlite-store';
-import { writeBatch } from '../../../src/training/activities/batch';
+import { readSamples, writeBatch } from '../../../src/training/activities/batch';
 import { keepGroup } from '../../../src/training/activities/records';
 import type { GroupRecord } from '../../../src/training/definitions';
 import { batchHeaderSchema, batchRowSchema } from '../../../src/training/trainer-contract';
@@ -91,6 +91,19 @@ test('tells what an answer is worth beside what it earns if its cost counts, and
     ['3', 1, 1],
     ['3', 0.9, 1],
   ]);
+});
+
+test('tells which tokens of a reply are thoughts', async () => {
+  const group = groupOf(1, [1, 0]);
+  await keepSamplesOf(store, group);
+  const kept = await readSamples(store, group.samples ?? '');
+  const rollouts = kept?.rollouts.map((rollout, at) =>
+    at === 0 ? rollout : { ...rollout, thoughtTokens: 1 },
+  );
+  await keepSamplesOf(store, group, { rollouts });
+  const { key } = await write([await keepGroup(store, group)]);
+  const [, ...rows] = await linesOf(key);
+  expect(rows.map((row) => batchRowSchema.parse(row).thoughtTokens)).toEqual([undefined, 1]);
 });
 
 describe('a round with several baselines', () => {

@@ -127,7 +127,7 @@ test('a stuck night is ended at its time limit, and a later one can start', asyn
   const release = watch.hold();
   const { trainRun } = stage.request;
   await stage.whileWorking(watch.spendNight, async () => {
-    await schedule({ timeLimitMs: 3_000 });
+    await schedule({ timeLimitMs: 7_000 });
     await until(description, ({ state }) => state.paused);
     const { status } = await until(
       () => stage.temporal.client.workflow.getHandle(nightWorkflowId(trainRun)).describe(),

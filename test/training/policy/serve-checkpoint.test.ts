@@ -97,6 +97,23 @@ test('a run keeps the checkpoint that it began with, whichever serves when it re
   await rollback(stage.store, 'a test');
 });
 
+test('a policy that was trained to think thinks, and nobody is shown its thoughts', async () => {
+  const thoughts = { end: 126, text: '~' };
+  const chat = { markers: [], ends: [256], system: true, thoughts };
+  const servers: [string] = [policy.baseUrl];
+  const named = { name: '000003', model: 'nightly-000001', servers };
+  await writeManifest(stage.store, aManifest({ ...named, chat, thinking: 'masked' }));
+  await promote(stage.store, { trainRun: 'nightly', name: '000003' }, SERVE);
+  policy.script(`Whom should I ask?~${plan}`);
+  const result = await solve('9 + 9?');
+  expect(result).toMatchObject({ status: 'completed', degraded: false, checkpoint: 'nightly/000003' });
+  expect(result.calls[0]?.usage).toMatchObject({ reasoningTokens: 'Whom should I ask?~'.length });
+  expect(JSON.stringify(result)).not.toContain('Whom should I ask?');
+  const asked = policy.bodiesTo('/tokenize').at(-1);
+  expect(asked).toMatchObject({ chat_template_kwargs: { enable_thinking: true } });
+  await rollback(stage.store, 'a test');
+});
+
 test('a server that is briefly unavailable is asked again, at no cost', async () => {
   policy.answerOnce('/v1/completions', { status: 503, body: '' });
   policy.script(plan);

@@ -42,10 +42,13 @@ const AS_TURNS = {
   chat_template_kwargs: { enable_thinking: false },
 };
 
-test('reads the tokens of a prompt, which the server writes without thoughts and without markers of its own', async () => {
+test('reads the tokens of a prompt, which the server writes without markers of its own, and with thoughts only if they are asked for', async () => {
   answer(vllm.tokenized);
   expect(await client.tokenize(MODEL, TURNS, never)).toEqual(vllm.tokenized.answer.tokens);
-  expect(server.bodiesTo('/tokenize')).toEqual([AS_TURNS]);
+  answer(vllm.tokenized);
+  await client.tokenize(MODEL, TURNS, never, 'masked');
+  const thinking = { ...AS_TURNS, chat_template_kwargs: { enable_thinking: true } };
+  expect(server.bodiesTo('/tokenize')).toEqual([AS_TURNS, thinking]);
 });
 
 const { choices } = vllm.completed.answer;

@@ -92,7 +92,7 @@ test.each([
     },
   ],
 ])('a night that %s while old checkpoints are being retired waits for that', async (_, end) => {
-  stage = await openScriptedTraining({ training: { evaluateEvery: 1 } });
+  stage = await openScriptedTraining({ heartbeat: '2s', training: { evaluateEvery: 1 } });
   const { training, trainRun, providers, trainer } = stage;
   const update = trainer[UPDATE];
   trainer[UPDATE] = (request) => {

@@ -55,7 +55,7 @@ async function start(workflow: string, input: object): Promise<{ failure: unknow
       workflowId: `${stage.trainRun}-forged`,
       taskQueue: stage.taskQueue,
       args: [input],
-      workflowExecutionTimeout: '20s',
+      workflowExecutionTimeout: '90s',
     });
   const failure: unknown = await worker
     .runUntil(() => stage.whileWorking(execute))

@@ -61,7 +61,8 @@ async function isWaitingOrOver(id: string): Promise<boolean> {
 }
 
 test('an activity of a solve waits only for running nightly activities, not for queued ones', async () => {
-  stage = await openScriptedTraining({ training: NIGHT });
+  // An activity that is held sends no heartbeat.
+  stage = await openScriptedTraining({ training: NIGHT, heartbeat: '1m' });
   const events = new EventEmitter();
   const busy = once(events, 'busy');
   const solving = once(events, 'solving') as Promise<[string]>;

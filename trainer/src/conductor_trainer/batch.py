@@ -134,6 +134,8 @@ def _check_row(line: int, row: Any, expected: Expected) -> None:
     values, tokens = len(row["sampledLogprobs"]), len(row["completionTokenIds"])
     if values != tokens:
         raise _fault(line, f".sampledLogprobs: has {values} values for {tokens} completion tokens")
+    if row.get("thoughtTokens", 0) > tokens:
+        raise _fault(line, f".thoughtTokens: is {row['thoughtTokens']}, of {tokens} tokens")
     _check_end(line, row, expected.ends)
 
 

@@ -14,9 +14,10 @@ from transformers import AutoConfig, GenerationConfig, PreTrainedTokenizerBase
 
 from conductor_trainer.chat_template import Messages, render, render_each
 from conductor_trainer.checkpoint import Chat, Record
-from conductor_trainer.contract import JsonObject
+from conductor_trainer.contract import Config, JsonObject, thinks
 from conductor_trainer.errors import ModelInvalid
 from conductor_trainer.model import load_tokenizer
+from conductor_trainer.thoughts import read_thoughts
 from conductor_trainer.weights import SAFELY
 
 _MOST_MARKERS, _LONGEST_MARKER, _MOST_ENDS = 4096, 256, 256
@@ -59,7 +60,8 @@ def read_chat(folder: Path, tokenizer: PreTrainedTokenizerBase) -> Chat:
             f"characters, {len(ends)} of which end a reply: over the limits of {_MOST_MARKERS}, "
             f"{_LONGEST_MARKER} and {_MOST_ENDS}. Start from another model."
         )
-    chat = Chat(markers=markers, ends=ends, system=system)
+    thoughts = read_thoughts(tokenizer)
+    chat = Chat(markers=markers, ends=ends, system=system, thoughts=thoughts)
     _require_broken(folder, tokenizer, chat)
     return chat
 
@@ -183,13 +185,13 @@ def close(chat: Chat, reply: Sequence[int]) -> list[int]:
     return [*reply] if reply and reply[-1] in chat.ends else [*reply, chat.ends[0]]
 
 
-def compared_prompts(root: Path, record: Record, file: Path) -> list[JsonObject]:
-    """Writes prompts, one a line, as a policy server must: each `messages` and their `tokenIds`."""
+def compared_prompts(root: Path, record: Record, file: Path, config: Config) -> list[JsonObject]:
+    """Writes prompts, one a line, as a policy server must: with their `messages` and `tokenIds`."""
     tokenizer = load_tokenizer(root / record.folder)
     chat = chat_of(root, record, tokenizer)
     prompts = [prepare(chat, json.loads(line)) for line in file.open()]
-    tokens = encode(tokenizer, render(tokenizer, prompts))
+    tokens = encode(tokenizer, render(tokenizer, prompts, thinks=thinks(config)))
     return [
-        {"messages": messages, "tokenIds": token_ids}
+        {"messages": messages, "thinks": thinks(config), "tokenIds": token_ids}
         for messages, token_ids in zip(prompts, tokens, strict=True)
     ]

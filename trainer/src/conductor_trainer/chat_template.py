@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from transformers import PreTrainedTokenizerBase
 
-from conductor_trainer.contract import TEMPLATE_VARIABLES
+from conductor_trainer.contract import JsonObject, template_variables
 from conductor_trainer.errors import ModelInvalid
 
 Messages: TypeAlias = Sequence[dict[str, str]]
@@ -42,11 +42,15 @@ _LONGER = 1 << 20
 
 
 def render(
-    tokenizer: PreTrainedTokenizerBase, conversations: Sequence[Messages], *, to_reply: bool = True
+    tokenizer: PreTrainedTokenizerBase,
+    conversations: Sequence[Messages],
+    *,
+    to_reply: bool = True,
+    thinks: bool = False,
 ) -> list[str]:
     """Returns conversations as texts. Raises the first one's `ModelInvalid`; see `render_each`."""
     texts: list[str] = []
-    for text in render_each(tokenizer, conversations, to_reply=to_reply):
+    for text in render_each(tokenizer, conversations, to_reply=to_reply, thinks=thinks):
         if isinstance(text, ModelInvalid):
             raise text
         texts.append(text)
@@ -54,16 +58,23 @@ def render(
 
 
 def render_each(
-    tokenizer: PreTrainedTokenizerBase, conversations: Sequence[Messages], *, to_reply: bool = True
+    tokenizer: PreTrainedTokenizerBase,
+    conversations: Sequence[Messages],
+    *,
+    to_reply: bool = True,
+    thinks: bool = False,
 ) -> list[str | ModelInvalid]:
     """Returns each conversation as text, with `to_reply` up to where the model's reply begins.
+
+    Without `thinks`, the template is told that the reply has no thoughts.
 
     Where the template refuses one, or takes too long or too much, returns the error instead.
     """
     texts: list[str | ModelInvalid] = []
+    how = {"add_generation_prompt": to_reply, **template_variables(thinks)}
     for start in range(0, len(conversations), _TOGETHER):
         part = conversations[start : start + _TOGETHER]
-        answers = _in_child(partial(_try_all, tokenizer, part, to_reply))
+        answers = _in_child(partial(_try_all, tokenizer, part, how))
         if isinstance(answers, str):
             answers = [{"fault": answers}] * len(part)
         texts += [each["text"] if "text" in each else _invalid(each["fault"]) for each in answers]
@@ -77,15 +88,13 @@ def _invalid(fault: str) -> ModelInvalid:
     )
 
 
-def _try_all(tokenizer: Any, conversations: Sequence[Messages], to_reply: bool) -> list[Answer]:
-    return [_try(tokenizer, messages, to_reply) for messages in conversations]
+def _try_all(tokenizer: Any, conversations: Sequence[Messages], how: JsonObject) -> list[Answer]:
+    return [_try(tokenizer, messages, how) for messages in conversations]
 
 
-def _try(tokenizer: Any, messages: Messages, to_reply: bool) -> Answer:
+def _try(tokenizer: Any, messages: Messages, how: JsonObject) -> Answer:
     try:
-        text = tokenizer.apply_chat_template(
-            [*messages], add_generation_prompt=to_reply, tokenize=False, **TEMPLATE_VARIABLES
-        )
+        text = tokenizer.apply_chat_template([*messages], tokenize=False, **how)
     except Exception as error:
         return {"fault": f"{type(error).__name__}: {str(error)[:300].rstrip('.')}"}
     if len(text) > _LONGER + 4 * sum(len(message["content"]) for message in messages):

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,6 +35,16 @@ class Probe:
 
 
 @dataclass(frozen=True)
+class Thoughts:
+    """What ends a reply's thoughts: `thoughts` of the contract."""
+
+    end: int
+    """Token of the tokenizer's own, which no other text becomes."""
+    text: str
+    """What that token is in a reply's text."""
+
+
+@dataclass(frozen=True)
 class Chat:
     """What prompts need to know of a model beside its chat template: `chat` of the contract."""
 
@@ -44,6 +54,8 @@ class Chat:
     """Tokens that end a reply; the first is the one that its template writes."""
     system: bool
     """Whether its template has a system turn."""
+    thoughts: Thoughts | None = None
+    """None if it has none that can be told from its replies, or an earlier version made it."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +116,13 @@ def read_record(root: Path, checkpoint: CheckpointName) -> Record | None:
 def record_from(fields: Any) -> Record:
     """Reads the content of `RESULT.json`. Raises `TypeError` or `KeyError` if it is invalid."""
     probe, chat = Probe(**fields["probe"]), fields.get("chat")
-    return Record(**{**fields, "probe": probe, "chat": chat and Chat(**chat)})
+    return Record(**{**fields, "probe": probe, "chat": chat and _chat_from(chat)})
+
+
+def _chat_from(fields: Any) -> Chat:
+    chat = Chat(**fields)
+    thoughts: Any = chat.thoughts
+    return replace(chat, thoughts=thoughts and Thoughts(**thoughts))
 
 
 def make_checkpoint(

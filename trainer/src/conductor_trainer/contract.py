@@ -19,8 +19,14 @@ Config: TypeAlias = JsonObject
 """Settings of a training run: the `config` of a request."""
 
 
-TEMPLATE_VARIABLES: JsonObject = {"enable_thinking": False}
-"""Given to a chat template beside the messages: models that may think write plans without."""
+def template_variables(thinks: bool) -> JsonObject:
+    """Returns what a chat template is given beside the messages: whether a reply may think."""
+    return {"enable_thinking": thinks}
+
+
+def thinks(config: Config) -> bool:
+    """Tells whether a run's policy thinks before its plans."""
+    return config.get("thinking") is not None
 
 
 class CheckpointName(TypedDict):

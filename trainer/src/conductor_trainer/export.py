@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from conductor_trainer.checkpoint import Record, id_of, require_record
-from conductor_trainer.contract import CheckpointName, JsonObject
+from conductor_trainer.contract import CheckpointName, JsonObject, thinks
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.model import copy_tokenizer, load_merged
 from conductor_trainer.whole_folder import place_whole
@@ -59,6 +59,6 @@ def _card_of(checkpoint: CheckpointName, record: Record) -> str:
         "# A Conductor policy\n\n"
         "Writes plans for a team of language models, trained by reinforcement learning on what "
         "the plans achieved (arXiv 2512.04388). Prompts are written by the tokenizer's chat "
-        "template, with `enable_thinking=False`.\n\n"
+        f"template, with `enable_thinking={thinks(config)}`.\n\n"
         f"| | |\n|---|---|\n{lines}\n\nMetrics of its last update:\n\n```json\n{metrics}\n```\n"
     )

@@ -3,7 +3,8 @@
 import errno
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
@@ -22,6 +23,30 @@ _GOING = ".going-"
 def place_whole(final: Path, fill: Callable[[Path], T]) -> T:
     """Fills a temporary folder beside `final`, then renames it into place. Raises `DiskFull`.
 
+    Only one process may do so at a time, as in any `workplace`.
+    """
+    with workplace(final) as temporary:
+        try:
+            result = fill(temporary)
+            sync_tree(temporary)
+            remove_folder(final)
+            temporary.rename(final)
+            sync(final.parent)
+            return result
+        except BaseException as error:
+            if not isinstance(error, TrainerError) and is_disk_full(error, temporary):
+                raise DiskFull(
+                    f"The disk of {final.parent} was full while {final.name} was written "
+                    f"({error}). Nothing of it was kept: free some space there, keep fewer "
+                    "checkpoints with --cached, or lower `training.keep`."
+                ) from error
+            raise
+
+
+@contextmanager
+def workplace(final: Path) -> Iterator[Path]:
+    """Yields an empty folder beside `final`, which is removed in the end.
+
     Only one process may do so at a time, since it deletes what a killed one left.
     """
     final.parent.mkdir(parents=True, exist_ok=True)
@@ -30,22 +55,9 @@ def place_whole(final: Path, fill: Callable[[Path], T]) -> T:
     temporary = final.with_name(f".tmp-{final.name}-{os.getpid()}")
     temporary.mkdir()
     try:
-        result = fill(temporary)
-        sync_tree(temporary)
-        remove_folder(final)
-        temporary.rename(final)
-        sync(final.parent)
-        return result
-    except BaseException as error:
-        is_full = not isinstance(error, TrainerError) and is_disk_full(error, temporary)
+        yield temporary
+    finally:
         shutil.rmtree(temporary, ignore_errors=True)
-        if is_full:
-            raise DiskFull(
-                f"The disk of {final.parent} was full while {final.name} was written ({error}). "
-                "Nothing of it was kept: free some space there, keep fewer checkpoints with "
-                "--cached, or lower `training.keep`."
-            ) from error
-        raise
 
 
 def remove_folder(folder: Path) -> int:

@@ -120,9 +120,11 @@ class ChatPrompt:
     max_tokens: int
 
 
-def read_prompts(policy: Policy, conversations: Sequence[Messages]) -> list[list[int] | ApiError]:
+def read_prompts(
+    policy: Policy, conversations: Sequence[Messages], *, thinks: bool = False
+) -> list[list[int] | ApiError]:
     """Returns the tokens of each conversation, or why the model's template does not write it."""
-    texts = render_each(policy.tokenizer, conversations)
+    texts = render_each(policy.tokenizer, conversations, thinks=thinks)
     return [
         ApiError(400, str(text))
         if isinstance(text, ModelInvalid)

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from jsonschema import Draft202012Validator
 
-from conductor_trainer.contract import TEMPLATE_VARIABLES, JsonObject, fault_in
+from conductor_trainer.contract import JsonObject, fault_in, template_variables
 from conductor_trainer.http_answers import ApiError, Body
 
 _MOST = 2**63 - 1
@@ -71,7 +71,9 @@ PROMPT = Draft202012Validator(
             # A prompt ends where the reply begins, and its template writes all markers.
             "add_generation_prompt": {"enum": [None, True]},
             "add_special_tokens": {"enum": [None, False]},
-            "chat_template_kwargs": {"enum": [None, {}, TEMPLATE_VARIABLES]},
+            "chat_template_kwargs": {
+                "enum": [None, {}, template_variables(False), template_variables(True)]
+            },
             "chat_template": {"enum": [None]},
             "tools": {"enum": [None, []]},
         },

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from starlette.requests import Request
 
+from conductor_trainer.contract import template_variables
 from conductor_trainer.http_answers import ApiError, Body, Handler, done, model_list, read_text
 from conductor_trainer.model import logprobs_of
 from conductor_trainer.policy_server.chat import Chats, read_prompts
@@ -60,7 +61,9 @@ class PolicyService:
         """`POST /tokenize`: token ids of a text, or of messages up to the reply to them."""
         policy = self._policies.find(read_text(body, "model"))
         if "messages" in body:
-            (tokens,) = read_prompts(policy, [read_request(PROMPT, body)["messages"]])
+            asked = read_request(PROMPT, body)
+            thinks = asked.get("chat_template_kwargs") == template_variables(True)
+            (tokens,) = read_prompts(policy, [asked["messages"]], thinks=thinks)
             if isinstance(tokens, ApiError):
                 raise tokens
             return _tokenized(policy, tokens)

@@ -7,8 +7,6 @@ other module imports jobs, so that each of them can be read without the others.
 import gc
 import time
 from pathlib import Path
-from shutil import copy
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from transformers.conversion_mapping import get_checkpoint_conversion_mapping
@@ -19,12 +17,14 @@ from conductor_trainer.checkpoint import Record, require_record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.export import export
 from conductor_trainer.low_bits import has_4_bits, require_bitsandbytes
-from conductor_trainer.model import Policy, load_tokenizer, load_weights
+from conductor_trainer.model import load_tokenizer, load_weights
 from conductor_trainer.score import score
 from conductor_trainer.step.messages import Report
+from conductor_trainer.thoughts import require_thoughts
 from conductor_trainer.train.init import init
 from conductor_trainer.train.memory import require_memory, sizes_of
 from conductor_trainer.train.record import Learn, Made, OutcomeOf, record_of
+from conductor_trainer.train.together import work_together
 from conductor_trainer.train.update import update
 from conductor_trainer.train.warm_start import warm_start
 
@@ -48,18 +48,8 @@ def perform(job: str, root: Path, request: Any, file: Any, report: Report) -> Js
         parent = require_record(root, made.request["parent"])
         tokenizer = load_tokenizer(root / parent.folder)
         chat = chat_of(root, parent, tokenizer)
-        policy: Policy | None = None
-        if processes == 1:
-            policy, told = learn(made, file, report)
-            every = [told]
-        else:
-            # Imported here: only several processes need it.
-            from conductor_trainer.train.launch import launch
-
-            # Other nodes find it in the folder that all share.
-            with TemporaryDirectory(dir=made.temporary) as shared:
-                given = (made, Path(copy(file, shared)))
-                every = launch(learn, given, processes, report, Path(shared))
+        shared = made.temporary / "shared"
+        policy, every = work_together(learn, (made,), file, processes, shared, report)
         if policy is None or has_4_bits(made.config):
             policy = load_weights(made.saved, root / made.base, made.config)
         outcome = outcome_of(every, time.perf_counter() - started)
@@ -77,11 +67,13 @@ def perform(job: str, root: Path, request: Any, file: Any, report: Report) -> Js
             record = require_record(root, request["checkpoint"])
             whole = record.folder if record.kind == "model" else record.base
             require_memory(root / whole, request["config"])
-            prompts = [] if file is None else compared_prompts(root, record, file)
-            return {"sizes": sizes_of(root / whole, request["config"]), "prompts": prompts}
+            config, tokenizer = request["config"], load_tokenizer(root / record.folder)
+            require_thoughts(tokenizer, chat_of(root, record, tokenizer), config)
+            prompts = [] if file is None else compared_prompts(root, record, file, config)
+            return {"sizes": sizes_of(root / whole, config), "prompts": prompts}
         case "update":
             return update(root, request, learn_together)
         case "score":
-            return score(root, request, file)
+            return score(root, request, file, report)
         case _:
             return export(root, request)

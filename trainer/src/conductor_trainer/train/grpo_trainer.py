@@ -31,7 +31,7 @@ from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.model import Policy
 from conductor_trainer.train.grpo_config import StopAfter
 from conductor_trainer.train.moments import load_moments, save_moments
-from conductor_trainer.train.tensors import Sums, Tensors, sums_of, trim
+from conductor_trainer.train.tensors import LEARNED, Sums, Tensors, sums_of, trim
 
 _SCHEDULE_FILE = "scheduler.pt"
 
@@ -139,7 +139,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
 
         Treats all minibatches as having equally many tokens and rollouts.
         """
-        mask_BC = micro_batch["completion_mask"]
+        mask_BC = micro_batch[LEARNED]
         # TRL divides by the number of micro batches per step; processes average their gradients.
         parts = self.micro_batches * self.accelerator.num_processes
         match self.loss_type:
@@ -154,7 +154,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
     def _entropy_of(self, micro_batch: Tensors) -> torch.Tensor:
         """Returns this micro batch's share of its minibatch's mean entropy per token."""
         _, entropies_BC, _ = self._scored
-        entropy = (entropies_BC * micro_batch["completion_mask"]).sum()
+        entropy = (entropies_BC * micro_batch[LEARNED]).sum()
         # Processes average their gradients.
         parts = self.accelerator.num_processes * self._minibatches
         return entropy * parts / micro_batch["num_items_in_batch"].clamp(min=1)
@@ -211,7 +211,7 @@ def importance_weights(own_BC: torch.Tensor, batch: Tensors, loss: JsonObject) -
     A weight over the limit becomes the limit or 0, as in TRL's `vllm_importance_sampling_mode`.
     """
     correction = loss["correction"]
-    log_ratio_BC = (own_BC - batch["sampling_per_token_logps"]) * batch["completion_mask"]
+    log_ratio_BC = (own_BC - batch["sampling_per_token_logps"]) * batch[LEARNED]
     if correction.startswith("sequence"):
         log_ratio_BC = log_ratio_BC.sum(-1, keepdim=True)
     weight_BC = log_ratio_BC.exp()

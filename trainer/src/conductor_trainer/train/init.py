@@ -8,6 +8,7 @@ from conductor_trainer.checkpoint import Record
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.model import add_adapter, load_base, load_model, load_tokenizer
+from conductor_trainer.thoughts import require_thoughts
 from conductor_trainer.tiny_model import build_tiny
 from conductor_trainer.train.memory import require_memory
 from conductor_trainer.train.record import Made, make, record_of, save_made
@@ -44,6 +45,7 @@ def begin(made: Made, model_folder: Path, outcome: JsonObject) -> Record:
     require_memory(model_folder, made.config)
     tokenizer = load_tokenizer(model_folder)
     chat = read_chat(model_folder, tokenizer)
+    require_thoughts(tokenizer, chat, made.config)
     if made.kind == "model":
         return record_of(made, load_model(model_folder), tokenizer, chat, outcome)
     base, config = load_base(model_folder, made.config), made.config

@@ -209,17 +209,27 @@ def _in_head(shape: Shape, config: Config, tokens: int) -> int:
 
 
 def needed_to_score(shape: Shape, config: Config) -> Bytes:
-    """Returns the memory that it takes to compare one served reply: whole weights on one device."""
+    """Returns the memory that each process takes to compare served replies, one at a time."""
     is_full, is_half = config["tuning"]["kind"] == "full", config["precision"] == "bfloat16"
     width = _HALF if is_half else _FLOAT
-    tokens = config["maxPromptTokens"] + config["maxCompletionTokens"]
+    is_shared = config["processes"] > 1
+    is_offloaded = is_shared and config["offload"]
+    share = 0 if is_offloaded else -(-shape.weights // shards_of(config))
     adapter = 0 if is_full else _FLOAT * shape.learned
+    copies = _HALF * shape.weights if is_full and is_half else 0
+    tokens = config["maxPromptTokens"] + config["maxCompletionTokens"]
     return {
-        "weights": (_FLOAT if is_full else width) * shape.weights + adapter,
-        "working copies": _HALF * shape.weights if is_full and is_half else 0,
+        "weights": (_FLOAT if is_full else width) * share + adapter,
+        "working copies": width * _gathered(shape) if is_shared else copies,
         "activations": 2 * width * tokens * (10 * shape.hidden + 4 * shape.feed_forward),
         "logits": 2 * _FLOAT * tokens * min(shape.vocabulary, LOGITS_AT_ONCE),
     }
+
+
+def _gathered(shape: Shape) -> int:
+    """Counts the weights of the layers that FSDP has gathered at one time."""
+    outside = shape.weights - shape.layers * shape.layer
+    return min(shape.weights, outside + 2 * shape.layer)
 
 
 def needed_by_host(shape: Shape, config: Config) -> Bytes:
@@ -263,18 +273,13 @@ def find_lack(
             f"training.trainer.processes is {processes}, each on its own GPU, but the "
             f"trainer's machine has {len(machine.gpus)}"
         )
-    for number, gpu in enumerate(machine.gpus[:processes], start=1):
-        taken = {**each, "other programs, such as vLLM": gpu.taken}
-        lack = _compare(f"Training on GPU {number} of {processes}", taken, gpu.total)
-        if lack is not None:
-            return lack
-    first = {
-        **needed_to_score(shape, config),
-        "other programs, such as vLLM": machine.gpus[0].taken,
-    }
-    lack = _compare("Checking served replies, on GPU 1 alone,", first, machine.gpus[0].total)
-    if lack is not None:
-        return lack
+    needs = {"Training": each, "Checking served replies": needed_to_score(shape, config)}
+    for what, needed in needs.items():
+        for number, gpu in enumerate(machine.gpus[:processes], start=1):
+            taken = {**needed, "other programs, such as vLLM": gpu.taken}
+            lack = _compare(f"{what} on GPU {number} of {processes}", taken, gpu.total)
+            if lack is not None:
+                return lack
     return _compare(
         "Training in the machine's own memory", needed_by_host(shape, config), machine.host
     )

@@ -18,6 +18,12 @@ Tensors = dict[str, torch.Tensor]
 Sums = dict[str, float]
 """Sums over `tokens`, and `largest_gap`, the largest distance of one token from the sampler."""
 
+LEARNED = "tool_mask"
+"""Marks the tokens to learn among those that are read: not padding, and not thoughts.
+
+Its name is TRL's, where results of tools are read and not learned.
+"""
+
 STD_FLOOR = 1e-4
 """Added to the standard deviation, so that nearly equal rewards are not amplified; TRL's value."""
 
@@ -47,11 +53,16 @@ def to_tensors(rollouts: Sequence[Row], config: Config, pad_id: int) -> Tensors:
     prompts_B = [torch.tensor(row["promptTokenIds"]) for row in rows_B]
     completions_B = [torch.tensor(row["completionTokenIds"], dtype=torch.long) for row in rows_B]
     sampled_B = [torch.tensor(row["sampledLogprobs"], dtype=torch.float) for row in rows_B]
-    # TRL also excludes masked tokens from attention.
+    # TRL also excludes masked replies from attention. Thoughts stay there: plans come from them.
     keeps_cut = not config["loss"]["maskTruncated"]
-    is_learned_B = [keeps_cut or row["finishReason"] == "stop" for row in rows_B]
-    learned_B = zip(completions_B, is_learned_B, strict=True)
-    completion_mask_BC = pad([torch.full_like(ids, is_learned) for ids, is_learned in learned_B])
+    is_read_B = [keeps_cut or row["finishReason"] == "stop" for row in rows_B]
+    read_B = [
+        torch.full_like(ids, is_read) for ids, is_read in zip(completions_B, is_read_B, strict=True)
+    ]
+    learned_B = [read.clone() for read in read_B]
+    for learned, row in zip(learned_B, rows_B, strict=True):
+        learned[: row.get("thoughtTokens", 0)] = 0
+    learned_BC = pad(learned_B)
     advantages_B = advantages_of(
         [row["reward"] for row in rows_B],
         [row["groupId"] for row in rows_B],
@@ -63,10 +74,11 @@ def to_tensors(rollouts: Sequence[Row], config: Config, pad_id: int) -> Tensors:
         "prompt_ids": pad(prompts_B, pad_id, "left"),
         "prompt_mask": pad([torch.ones_like(ids) for ids in prompts_B], 0, "left"),
         "completion_ids": pad(completions_B, pad_id),
-        "completion_mask": completion_mask_BC,
+        "completion_mask": pad(read_B),
+        LEARNED: learned_BC,
         "sampling_per_token_logps": pad(sampled_B),
         "advantages": torch.tensor(advantages_B),
-        "num_items_in_batch": completion_mask_BC.sum(),
+        "num_items_in_batch": learned_BC.sum(),
         "rollouts_in_batch": torch.tensor(len(rollouts)),
     }
 
@@ -76,10 +88,8 @@ _BY_PROMPT = ("prompt_ids", "prompt_mask")
 
 def trim(batch: Tensors) -> Tensors:
     """Cuts off columns in which every row has padding; at least one of completions stays."""
-    read_P, learned_C = (
-        batch[name].any(0).nonzero() for name in ("prompt_mask", "completion_mask")
-    )
-    begin, end = int(read_P.min()), int(learned_C.max()) + 1 if len(learned_C) else 1
+    read_P, read_C = (batch[name].any(0).nonzero() for name in ("prompt_mask", "completion_mask"))
+    begin, end = int(read_P.min()), int(read_C.max()) + 1 if len(read_C) else 1
     widest = batch["completion_mask"].size(1)
 
     def cut(name: str, tensor: torch.Tensor) -> torch.Tensor:
@@ -139,7 +149,7 @@ def sums_of(
 
     `clipped` counts tokens whose gradient the loss's clip range removes.
     """
-    is_token_BC = batch["completion_mask"].bool()
+    is_token_BC = batch[LEARNED].bool()
 
     def of_tokens(values: torch.Tensor) -> torch.Tensor:
         return values.expand_as(logprobs_BC)[is_token_BC].double()

@@ -21,9 +21,10 @@ from transformers import (
 from conductor_trainer.chat import break_markers, chat_of, close, encode, prompts_of
 from conductor_trainer.checkpoint import Chat, Record, require_record
 from conductor_trainer.contract import JsonObject
-from conductor_trainer.errors import BadRequest, NonFiniteLoss
+from conductor_trainer.errors import BadRequest, ModelInvalid, NonFiniteLoss
 from conductor_trainer.model import Policy, load_policy, load_tokenizer
 from conductor_trainer.step.messages import Report
+from conductor_trainer.thoughts import always_thinks
 from conductor_trainer.train.grpo_config import StopAfter, shared_arguments
 from conductor_trainer.train.init import BASE, begin
 from conductor_trainer.train.memory import Passing, require_memory
@@ -146,10 +147,17 @@ def _arguments_of(request: JsonObject, output: Path) -> TrainingArguments:
 def read_examples(path: Path, tokenizer: PreTrainedTokenizerBase, chat: Chat) -> list[Example]:
     """Reads `{messages, completion}` lines, or `{prompt, completion}` with markers written out.
 
-    The labels are the completion and its end token.
+    The labels are the completion and its end token. Prompts are written as for a reply without
+    thoughts, so that a template's empty thought is read, and not learned.
     """
     examples = [json.loads(line) for line in path.open()]
     asked = [each for each in examples if "messages" in each]
+    if asked and always_thinks(tokenizer):
+        raise ModelInvalid(
+            "The model's chat template begins every reply with thoughts, and examples have none: "
+            "start without `training.warmStart` and `training.imitation`, or from a model that "
+            "can be told not to think, such as Qwen3."
+        )
     rendered = iter(prompts_of(tokenizer, chat, [each["messages"] for each in asked]))
     written = iter(encode(tokenizer, [each["prompt"] for each in examples if "prompt" in each]))
     replies = encode(

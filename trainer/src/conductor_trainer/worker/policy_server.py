@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 
 from conductor_trainer.checkpoint import Probe
-from conductor_trainer.contract import TEMPLATE_VARIABLES, JsonObject
+from conductor_trainer.contract import JsonObject, template_variables
 from conductor_trainer.errors import ProbeFailed, ServerRefused, ServerUnavailable
 
 _TIMEOUT = httpx.Timeout(300.0, connect=10.0)
@@ -73,10 +73,13 @@ class PolicyServer:
         answer = await self._ask("POST", "/v1/unload_lora_adapter", body, allowed=(404,))
         return answer.is_success
 
-    async def write_prompt(self, model: str, messages: Sequence[JsonObject]) -> list[int]:
+    async def write_prompt(
+        self, model: str, messages: Sequence[JsonObject], *, thinks: bool
+    ) -> list[int]:
         """Has the server write a prompt by the model's template, as `client.ts` does."""
-        body = {"model": model, "messages": messages, "chat_template_kwargs": TEMPLATE_VARIABLES}
+        body = {"model": model, "messages": messages}
         body |= {"add_generation_prompt": True, "add_special_tokens": False}
+        body |= {"chat_template_kwargs": template_variables(thinks)}
         answer = await self._ask("POST", "/tokenize", body, allowed=(400, 404, 422))
         if answer.is_error:
             raise ServerRefused(

@@ -66,7 +66,7 @@ async def require_servers(
 ) -> list[JsonObject]:
     """Returns those of a night's servers that cannot be used. Raises if none ever can.
 
-    Each of `prompts` has `messages`, and the trainer's `tokenIds`, which servers must write, too.
+    `prompts` are those that servers must write as the trainer does.
     """
     servers, tolerance = request.get("servers", []), request.get("tolerance", float("inf"))
     holding = await hold(record, request["checkpoint"], servers, tolerance, prompts=prompts)

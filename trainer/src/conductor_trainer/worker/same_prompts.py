@@ -12,15 +12,16 @@ async def require_same_prompts(
 ) -> None:
     """Raises `ServerRefused` at the first token in which a server's prompt is another.
 
-    A policy would be trained on prompts that it is never asked. Each of `prompts` has `messages`
-    and the trainer's `tokenIds`.
+    A policy would be trained on prompts that it is never asked. Each of `prompts` has `messages`,
+    whether the reply `thinks`, and the trainer's `tokenIds`.
     """
     for number, prompt in enumerate(prompts, start=1):
-        written, own = await server.write_prompt(model, prompt["messages"]), prompt["tokenIds"]
+        messages, own = prompt["messages"], prompt["tokenIds"]
+        written = await server.write_prompt(model, messages, thinks=prompt["thinks"])
         if written != own:
             raise ServerRefused(
                 f"{server.url} writes prompt {number} of {len(prompts)} "
-                f"({prompt['messages'][-1]['content'][:60]!r}) otherwise than the trainer: "
+                f"({messages[-1]['content'][:60]!r}) otherwise than the trainer: "
                 f"{_first_difference(written, own)}. Start it with the model, tokenizer and chat "
                 f"template of {base}, and with no template of its own."
             )

@@ -1,6 +1,7 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
-import { quoted, unlessNotFound } from './find-runs';
+import { quoted } from '../find-runs';
+import { unlessNotFound } from '../server-errors';
 import { isPolledBy, type QueueKind, type QueueState, readQueue, versionIn } from './pollers';
 
 // Builds of workers, as Temporal versions them (https://docs.temporal.io/worker-versioning).

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
-import { hasEnded } from '../runtime/worker-identity';
+import { hasEnded } from '../../runtime/worker-identity';
 
 /** `TaskQueueType` of Temporal's API. The work of our workers begins with a workflow task, except that of a trainer. */
 const QUEUE_TYPES = { workflows: 1, activities: 2 } as const;
