@@ -19,6 +19,8 @@ export interface NightWish {
   readonly device: 'cpu' | 'cuda';
   /** `tiny`, `smollm2`, or the folder of a model that knows ChatML. */
   readonly model: string;
+  /** An adapter, or all weights. */
+  readonly tuning: 'lora' | 'full';
   /** Per night. */
   readonly cycles: number;
 }
@@ -38,24 +40,47 @@ export async function layOut(folder: string, wish: NightWish): Promise<number> {
   const lesson = lessonOf(wish, await modelFolder(folder, wish));
   const [worldPort, policyPort] = [await freePort(), await freePort()];
   const baseUrl = `http://127.0.0.1:${policyPort}/v1`;
-  const config = configOf(lesson, { folder, worldUrl: `http://127.0.0.1:${worldPort}/v1`, baseUrl });
+  const config = configOf(lesson, extentOf(wish), {
+    folder,
+    worldUrl: `http://127.0.0.1:${worldPort}/v1`,
+    baseUrl,
+  });
   // Written last, since its presence marks the others as complete.
   await writeFile(file, stringify(config));
   return worldPort;
 }
 
-function lessonOf({ seed, serve, device, cycles }: NightWish, path: string): Lesson {
-  const tuning = { kind: 'lora', rank: 16, alpha: 32, targets: 'all-linear' } as const;
+/** How much is learned: before the first night, from examples, and in each group of a cycle. */
+interface Extent {
+  readonly steps: number;
+  readonly batch: number;
+  readonly learningRate: number;
+  readonly groupSize: number;
+}
+
+const USUAL: Extent = { steps: 40, batch: 8, learningRate: 5e-4, groupSize: 8 };
+
+/** A language model takes a CPU more than a second for each reply that it learns from. */
+const SHORT: Extent = { steps: 16, batch: 2, learningRate: 1e-3, groupSize: 4 };
+
+const extentOf = ({ device, model }: NightWish): Extent =>
+  device === 'cpu' && model !== 'tiny' ? SHORT : USUAL;
+
+const ADAPTER = { kind: 'lora', rank: 16, alpha: 32, targets: 'all-linear' } as const;
+
+function lessonOf(wish: NightWish, path: string): Lesson {
+  const { seed, serve, device, tuning, cycles } = wish;
+  const { steps, groupSize } = extentOf(wish);
   return {
     world: NIGHT_WORLD,
     seed,
-    warmStartSteps: 40,
+    warmStartSteps: steps,
     training: {
       run: 'night',
       base: { kind: 'folder', path },
       cycles,
       totalCycles: 1000,
-      groupSize: 8,
+      groupSize,
       gate: { samples: 1 },
       policy: {
         baseUrl: '',
@@ -67,7 +92,7 @@ function lessonOf({ seed, serve, device, cycles }: NightWish, path: string): Les
       trainer: {
         device,
         precision: device === 'cpu' ? 'float32' : 'bfloat16',
-        tuning,
+        tuning: tuning === 'lora' ? ADAPTER : { kind: 'full' },
         microBatch: 8,
         iterations: 1,
       },
@@ -81,7 +106,11 @@ interface Places {
   readonly baseUrl: string;
 }
 
-function configOf(lesson: Lesson, { folder, worldUrl, baseUrl }: Places): TrainableInput {
+function configOf(
+  lesson: Lesson,
+  { batch, learningRate }: Extent,
+  { folder, worldUrl, baseUrl }: Places,
+): TrainableInput {
   const training = trainingOf(lesson, { folder, baseUrl, trainerQueue: 'night-trainer' });
   const workers = lesson.world.workers.map(({ id, price }) => ({
     id,
@@ -96,7 +125,7 @@ function configOf(lesson: Lesson, { folder, worldUrl, baseUrl }: Places): Traina
     limits: { steps: lesson.world.maxSteps },
     training: {
       ...training,
-      warmStart: { ...training.warmStart, batch: 8, learningRate: 5e-4, warmupSteps: 4 },
+      warmStart: { ...training.warmStart, batch, learningRate, warmupSteps: 4 },
       policy: { ...training.policy, baseUrl },
     },
   };

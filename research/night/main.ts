@@ -3,16 +3,18 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { SqliteStore } from '../../src/store/sqlite-store';
+import { unlessAborted } from '../../src/runtime/turns';
 import { readNights, type TrainedNight } from '../../src/training/activities/records';
 import { runCommand, startUp } from '../demo/town';
 import { timed } from '../plain/run-course';
 import { readWhole, readWord } from '../support/options';
+import { needProcesses } from '../support/programs';
 import { startWorld } from '../world/simulate';
 import { layOut, NIGHT_WORLD } from './layout';
 
 // Nights by the product's own commands, all processes of `train up` included, in a simulated world without a key:
-//   npm run learn -- night [--serve vllm|cpu] [--device cpu|cuda] [--model tiny|smollm2|FOLDER] [--cycles 2]
-//                          [--minutes 9] [--seed 0] [--folder DIR]
+//   npm run learn -- night [--serve vllm|cpu] [--device cpu|cuda] [--model tiny|smollm2|FOLDER]
+//                          [--tuning lora|full] [--cycles 2] [--minutes 9] [--seed 0] [--folder DIR]
 // Stops after some minutes wherever it is; the same command goes on from there, and begins the next night after one.
 
 const RUN = 'night';
@@ -25,6 +27,7 @@ async function main(): Promise<void> {
       serve: { type: 'string', default: 'cpu' },
       device: { type: 'string', default: 'cpu' },
       model: { type: 'string', default: 'tiny' },
+      tuning: { type: 'string', default: 'lora' },
       cycles: { type: 'string', default: '2' },
       minutes: { type: 'string', default: '9' },
       seed: { type: 'string', default: '0' },
@@ -36,22 +39,20 @@ async function main(): Promise<void> {
     serve: readWord('--serve', values.serve, ['vllm', 'cpu']),
     device: readWord('--device', values.device, ['cpu', 'cuda']),
     model: values.model,
+    tuning: readWord('--tuning', values.tuning, ['lora', 'full']),
     cycles: readWhole('--cycles', values.cycles),
   };
-  const folder = resolve(
-    values.folder ?? `night-${values.model.replaceAll('/', '-')}-${wish.serve}-${wish.seed}`,
-  );
+  const named = ['night', wish.model.replaceAll('/', '-'), wish.serve, wish.tuning, wish.seed].join('-');
+  const folder = resolve(values.folder ?? named);
   const deadline = performance.now() + 60_000 * readWhole('--minutes', values.minutes);
   const tell = timed();
   const world = await startWorld({ world: NIGHT_WORLD, seed: wish.seed, port: await layOut(folder, wish) });
   try {
-    const up = await startUp(folder, 'train', 'up');
+    const { lost, need } = needProcesses(folder);
+    const up = need('process of "train up"', await unlessAborted(lost, startUp(folder, 'train', 'up')));
     try {
       tell(`"train up" is ready in ${folder}; Temporal's web page is ${up.webPage}`);
-      const night = await Promise.race([
-        spendNight(folder, up.address, { deadline, tell }),
-        up.lost.then(failed),
-      ]);
+      const night = await unlessAborted(lost, spendNight(folder, up.address, { deadline, tell }));
       tell(
         night === null
           ? 'time is up: the same command goes on from here'
@@ -63,10 +64,6 @@ async function main(): Promise<void> {
   } finally {
     await world.close();
   }
-}
-
-function failed(how: string): never {
-  throw new Error(`"temporal-conductor train up" ${how}`);
 }
 
 interface Watch {

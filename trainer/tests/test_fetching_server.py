@@ -189,6 +189,19 @@ def test_it_ends_with_a_server_that_it_started_so_that_both_start_again(tmp_path
         assert last.startswith(f"vLLM ended with status {128 + signal.SIGKILL}: ")
 
 
+def test_both_go_on_and_end_whether_or_not_their_lines_are_read(tmp_path: Path) -> None:
+    with before_a_swift_one(tmp_path) as (front, behind):
+        assert front.stderr is not None
+        front.stderr.close()
+        os.kill(behind, signal.SIGKILL)
+        assert front.wait(60) == 1
+    loud = "print('one of its lines\\n' * 10_000)"
+    with in_front_of(tmp_path, sys.executable, "-c", loud, "{port}") as front:
+        assert front.stderr is not None
+        front.stderr.close()
+        assert front.wait(60) != 0
+
+
 FAILING = """
 print("INFO: a limit may cause errors like `OSError: too many`")
 print("(Worker pid=7) ERROR 11-30 09:22:48 [executor.py:10] ValueError: no memory is left")

@@ -1,14 +1,13 @@
 """The one server behind the fetching server: a command that runs for as long as it does."""
 
 import os
-import sys
 import threading
 import time
 from collections.abc import Sequence
 
 import httpx
 
-from conductor_trainer.restarting_server.guard import GuardedProcess
+from conductor_trainer.restarting_server.guard import GuardedProcess, tell
 from conductor_trainer.starting import CannotStart, free_port
 
 _BETWEEN_LOOKS = 0.5
@@ -55,11 +54,7 @@ class ServerBehind:
         if self._is_closing:
             return
         told = self._process.stop()
-        print(
-            f"vLLM ended with status {status}: {told or 'it printed nothing'}",
-            file=sys.stderr,
-            flush=True,
-        )
+        tell(f"vLLM ended with status {status}: {told or 'it printed nothing'}")
         # Whoever started this program starts both again.
         os._exit(1)
 

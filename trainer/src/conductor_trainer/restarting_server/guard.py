@@ -67,11 +67,17 @@ class GuardedProcess:
 
     def _listen(self) -> None:
         for line in self._guard.stdout or ():
-            print(self._label + line, end="", file=sys.stderr, flush=True)
+            tell(self._label + line.rstrip("\n"))
             if self._first_error is None and (found := _ERROR.match(line)) is not None:
                 self._first_error = found[1]
             if line.strip():
                 self._said.append(line.strip())
+
+
+def tell(line: str) -> None:
+    """Writes a line to stderr. Whoever read there may have ended, which must stop no server."""
+    with suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
 
 
 def main() -> None:

@@ -1,7 +1,6 @@
 """The server behind a restarting server: one command, which serves one whole model at a time."""
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 import httpx
 
 from conductor_trainer.http_answers import ApiError, Locate
-from conductor_trainer.restarting_server.guard import GuardedProcess
+from conductor_trainer.restarting_server.guard import GuardedProcess, tell
 from conductor_trainer.starting import free_port
 
 _BETWEEN_LOOKS = 0.2
@@ -90,8 +89,7 @@ class InnerServer:
                 problem = await self._reload(running.url, folder)
                 if problem is None:
                     return running
-                said = f"The server behind this one is restarted for `{model.name}`: {problem}."
-                print(said, file=sys.stderr, flush=True)
+                tell(f"The server behind this one is restarted for `{model.name}`: {problem}.")
             await self._stop()
             port = free_port()
             fields = {"{model}": model.name, "{folder}": str(folder), "{port}": str(port)}
