@@ -22,7 +22,6 @@ from transformers.utils import logging
 from conductor_trainer.checkpoint import require_record
 from conductor_trainer.contract import Config
 from conductor_trainer.options import add_device_option, require_device
-from conductor_trainer.score import score
 from conductor_trainer.starting import start
 from conductor_trainer.step.main import perform
 from conductor_trainer.tiny_model import train_tokenizer
@@ -102,7 +101,7 @@ def measure(folder: Path, qwen: Qwen2Config, config: Config) -> None:
         "rollouts": ROLLOUTS,
         "temperature": 1.0,
     }
-    score(root, served | {"config": config}, batch)
+    perform("score", root, served | {"config": config}, batch, report)
     print(f"check     measured  {most_taken(config['device'])}")
     step = at["step 2 of 2"] - at["step 1 of 2"]
     whole = f"{step * CYCLE / ROLLOUTS:.0f} s for {CYCLE}; the profile estimates {ESTIMATED_S} s"
