@@ -187,6 +187,36 @@ async def test_a_server_that_is_away_lags_or_serves_other_weights_is_left_out(
         assert [each["server"] for each in again["leftOut"]] == servers[:2]
 
 
+async def test_a_server_that_took_weights_wrongly_is_told_to_load_them_anew(
+    record: Record,
+) -> None:
+    asked: list[str] = []
+    right, wrong = policy_routes(), policy_routes([-0.5, -2.0])
+
+    async def load(_body: Body, _request: Request) -> Body:
+        asked.append("load")
+        return {}
+
+    async def unload(body: Body, _request: Request) -> Body:
+        asked.append(f"unload {body['lora_name']}")
+        return {}
+
+    async def complete(body: Body, request: Request) -> Any:
+        routes = wrong if asked == ["load"] else right
+        return await routes["POST /v1/completions"](body, request)
+
+    routes = {
+        **right,
+        "POST /v1/load_lora_adapter": load,
+        "POST /v1/unload_lora_adapter": unload,
+        "POST /v1/completions": complete,
+    }
+    with serving(routes) as url:
+        result = await publish(record, {**REQUEST, "servers": [f"{url}/v1"]})
+    assert (result["logprobGap"], result["leftOut"]) == (0, [])
+    assert asked == ["load", "unload run-000001", "load"]
+
+
 async def test_a_night_without_a_server_waits_only_for_one_that_may_come_back(
     record: Record,
 ) -> None:

@@ -18,7 +18,6 @@ import httpx
 import pytest
 
 from conductor_trainer.checkpoint import Probe, Record
-from conductor_trainer.errors import ProbeFailed
 from conductor_trainer.worker.publish import publish, retire
 from policies import PROMPT, make_policy
 
@@ -208,6 +207,10 @@ def test_a_server_that_takes_weights_while_it_runs_is_not_restarted(tmp_path: Pa
             answer = outer.client.post("/v1/completions", json=completion(name, [1])).json()
             assert answer == {"model": name, "choices": [name]}
         assert len(outer.started()) == 3
+        # Weights that came out wrong would come out so again.
+        assert outer.unload("one").status_code == 200
+        assert outer.load("one", tmp_path / "one").status_code == 200
+        assert len(outer.started()) == 4
 
 
 def test_while_it_sleeps_nothing_runs_behind_it_and_requests_wait(
@@ -238,10 +241,10 @@ async def test_the_trainer_publishes_probes_and_retires_through_it(
         result = await publish(record, publishing(name, url))
         assert result == {"model": f"run-{name}", "logprobGap": 0, "leftOut": []}
     assert served.names() == [*NAMES, "run-000001", "run-000002"]
-    # Publishes the first weights under the name of the second.
+    # The name of the second has its weights; the first's are loaded in their place.
     record = write_checkpoint(tmp_path / "000003", 0, alone)
-    with pytest.raises(ProbeFailed):
-        await publish(record, publishing("000002", url))
+    result = await publish(record, publishing("000002", url))
+    assert result == {"model": "run-000002", "logprobGap": 0, "leftOut": []}
     keep = ["000002"]
     retired = await retire({"trainRun": "run", "keep": keep, "servers": [url]})
     assert retired == {"retired": ["run-000001"]}
@@ -286,6 +289,23 @@ def test_a_server_that_never_gets_ready_is_given_up(
     message = answer.json()["error"]["message"]
     assert "was not ready after 4 s" in message
     assert f"loading {folders['one']}" in message
+
+
+def test_who_waits_for_a_model_when_it_ends_may_try_again(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    behind = ("sh", "-c", "exec sleep 600", "{port}", "{model}", "{folder}")
+    with (
+        restarting(tmp_path / "started", *behind) as outer,
+        ThreadPoolExecutor() as pool,
+    ):
+        asked = pool.submit(outer.load, "one", folders["one"])
+        while not outer.started():
+            assert not asked.done()
+        outer.process.terminate()
+        answer = asked.result()
+    assert answer.status_code == 503
+    assert "This server is ending" in answer.json()["error"]["message"]
 
 
 def test_a_name_loaded_again_is_started_anew(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import { serversOf } from '../../training/names';
 import type { Supervised } from '../kit/supervise';
 import { say } from '../kit/terminal';
 import { findVllm, starting, type TrainerPrograms } from './find-python';
+import { layerModulesOf } from './layer-modules';
 import { askHealth } from './night-parts';
 
 type Serving = NonNullable<TrainingConfig['policy']['serve']>;
@@ -55,7 +56,7 @@ async function vllmAt(
   await requireFreeAddress(baseUrl);
   const started = {
     line: `Policies    ${baseUrl}, vLLM ${placeOf(training, serve)}`,
-    command: [findVllm(), ...vllmOptions(training, serve)],
+    command: [findVllm(), ...(await vllmOptions(training, serve))],
     env: {
       VLLM_ALLOW_RUNTIME_LORA_UPDATING: '1',
       HF_HUB_OFFLINE: '1',
@@ -97,14 +98,14 @@ const RANKS = [1, 8, 16, 32, 64, 128, 256, 320, 512] as const;
 const MOST_ADAPTERS = 4;
 
 /** Returns the options of vLLM's server that a night needs; `{port}`, `{folder}` and `{model}` are filled in later. */
-function vllmOptions({ base, policy, trainer }: TrainingConfig, { gpus, memoryShare }: Serving): string[] {
+async function vllmOptions(
+  { base, policy, trainer }: TrainingConfig,
+  { gpus, memoryShare }: Serving,
+): Promise<string[]> {
   const { tuning, device, precision } = trainer;
   const model =
     tuning.kind === 'lora' && base.kind === 'folder'
-      ? [
-          ['--model', resolve(base.path), '--enable-lora', '--max-loras', `${MOST_ADAPTERS}`],
-          ['--max-lora-rank', `${RANKS.find((rank) => rank >= tuning.rank) ?? tuning.rank}`],
-        ].flat()
+      ? await adapterOptions(resolve(base.path), tuning.rank)
       : ['--model', '{folder}', '--served-model-name', '{model}'];
   return [
     ['-m', 'vllm.entrypoints.openai.api_server', ...model],
@@ -115,6 +116,16 @@ function vllmOptions({ base, policy, trainer }: TrainingConfig, { gpus, memorySh
     policy.sleepDuringUpdate ? ['--enable-sleep-mode'] : [],
     // On a processor, compiling takes minutes and gains little.
     device === 'cpu' ? ['--enforce-eager'] : [],
+  ].flat();
+}
+
+async function adapterOptions(base: string, rank: number): Promise<string[]> {
+  const modules = await layerModulesOf(base);
+  return [
+    ['--model', base, '--enable-lora', '--max-loras', `${MOST_ADAPTERS}`],
+    ['--max-lora-rank', `${RANKS.find((each) => each >= rank) ?? rank}`],
+    // With adapters in the head, too, vLLM 0.32 dies on a CPU if it is asked for a prompt's probabilities meanwhile.
+    modules.length > 0 ? ['--lora-target-modules', ...modules] : [],
   ].flat();
 }
 

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { listen } from '../../../src/network/listen';
@@ -90,11 +90,21 @@ test('uses an existing base model and policy server, and leaves nothing running 
 });
 
 test.each([
-  ['lora', 'fetching-server', '--model BASE --enable-lora --max-loras 4 --max-lora-rank 64'],
+  [
+    'lora',
+    'fetching-server',
+    '--model BASE --enable-lora --max-loras 4 --max-lora-rank 64 --lora-target-modules norm q_proj',
+  ],
   ['full', 'restarting-server', '--model {folder} --served-model-name {model}'],
 ] as const)('starts vLLM for %s behind the %s that ends with it', async (kind, program, model) => {
   const path = join(stage.folder.path, 'base');
   await mkdir(path);
+  const names = ['embed_tokens', 'layers.0.self_attn.q_proj', 'layers.0.norm', 'layers.1.norm', 'norm'];
+  const tensors = Object.fromEntries(names.map((name) => [`model.${name}.weight`, {}]));
+  const head = Buffer.from(JSON.stringify(tensors));
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64LE(BigInt(head.length));
+  await writeFile(join(path, 'model.safetensors'), Buffer.concat([size, head]));
   const tuning = kind === 'lora' ? { kind, rank: 33 } : { kind };
   await configure({
     base: { kind: 'folder', path: 'base' },

@@ -137,6 +137,9 @@ def _endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
             answered = await handler(await _read_body(request), request)
         except HTTPException:
             raise
+        except asyncio.CancelledError as end:
+            # uvicorn would say 500, which tells nobody to try again.
+            raise ApiError(503, "This server is ending: try again once it runs.") from end
         except Exception as error:
             raise ApiError(500, f"{type(error).__name__}: {error}") from error
         return answered if isinstance(answered, Response) else JSONResponse(answered)

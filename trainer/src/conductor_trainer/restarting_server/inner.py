@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -30,12 +30,14 @@ class WholeModel:
 
 @dataclass(frozen=True)
 class Running:
-    """A ready process: its address, the name by which it knows its model, all but its weights."""
+    """A ready process: its address, and the model that it serves, with its name there."""
 
     process: GuardedProcess
     url: str
     name: str
+    folder: Path
     surroundings: str
+    """Digest of all in the folder but the weights."""
 
 
 class InnerServer:
@@ -86,9 +88,9 @@ class InnerServer:
             folder = await asyncio.to_thread(stack.enter_context, self.locate(model.folder))
             surroundings = await asyncio.to_thread(_all_but_weights, folder)
             if running is not None and running.surroundings == surroundings:
-                problem = await self._reload(running.url, folder)
+                problem = await self._reload(running, folder)
                 if problem is None:
-                    return running
+                    return replace(running, folder=folder)
                 tell(f"The server behind this one is restarted for `{model.name}`: {problem}.")
             await self._stop()
             port = free_port()
@@ -98,7 +100,7 @@ class InnerServer:
             url = f"http://127.0.0.1:{port}"
             problem = await self._wait_until_ready(process, url)
         if problem is None:
-            return Running(process, url, model.name, surroundings)
+            return Running(process, url, model.name, folder, surroundings)
         last_words = await self._stop()
         raise ApiError(
             503,
@@ -106,12 +108,17 @@ class InnerServer:
             f"output: {last_words or 'none'}",
         )
 
-    async def _reload(self, url: str, folder: Path) -> str | None:
+    async def _reload(self, running: Running, folder: Path) -> str | None:
         """Has a running vLLM take a folder's weights; returns why it must be restarted instead."""
+        if running.folder == folder:
+            # Only a start can make others of the same.
+            return "it has these weights, and is to load them anew"
         asked = {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}}
         limit = self._start_limit
         try:
-            async with httpx.AsyncClient(base_url=url, timeout=limit, trust_env=False) as client:
+            async with httpx.AsyncClient(
+                base_url=running.url, timeout=limit, trust_env=False
+            ) as client:
                 described = await client.get("/openapi.json")
                 offered = described.json()["paths"] if described.is_success else {}
                 missing = sorted(_RELOAD_ROUTES - set(offered))
