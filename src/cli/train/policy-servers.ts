@@ -103,9 +103,13 @@ async function vllmOptions(
   { gpus, memoryShare }: Serving,
 ): Promise<string[]> {
   const { tuning, device, precision } = trainer;
+  const adapted = tuning.kind === 'lora' && base.kind === 'folder' ? resolve(base.path) : null;
   const model =
-    tuning.kind === 'lora' && base.kind === 'folder'
-      ? await adapterOptions(resolve(base.path), tuning.rank)
+    tuning.kind === 'lora' && adapted !== null
+      ? [
+          ['--model', adapted, '--enable-lora', '--max-loras', `${MOST_ADAPTERS}`],
+          ['--max-lora-rank', `${RANKS.find((rank) => rank >= tuning.rank) ?? tuning.rank}`],
+        ].flat()
       : ['--model', '{folder}', '--served-model-name', '{model}'];
   return [
     ['-m', 'vllm.entrypoints.openai.api_server', ...model],
@@ -114,19 +118,19 @@ async function vllmOptions(
     ['--logprobs-mode', 'processed_logprobs', '--gpu-memory-utilization', `${memoryShare}`],
     ['--tensor-parallel-size', `${gpus?.length ?? 1}`],
     policy.sleepDuringUpdate ? ['--enable-sleep-mode'] : [],
-    // On a processor, compiling takes minutes and gains little.
-    device === 'cpu' ? ['--enforce-eager'] : [],
+    device === 'cpu' ? await processorOptions(adapted) : [],
   ].flat();
 }
 
-async function adapterOptions(base: string, rank: number): Promise<string[]> {
-  const modules = await layerModulesOf(base);
+/** Returns what vLLM needs on a processor. @param adapted folder of the model that adapters are for, or null */
+async function processorOptions(adapted: string | null): Promise<string[]> {
+  const modules = adapted === null ? [] : await layerModulesOf(adapted);
   return [
-    ['--model', base, '--enable-lora', '--max-loras', `${MOST_ADAPTERS}`],
-    ['--max-lora-rank', `${RANKS.find((each) => each >= rank) ?? rank}`],
-    // With adapters in the head, too, vLLM 0.32 dies on a CPU if it is asked for a prompt's probabilities meanwhile.
-    modules.length > 0 ? ['--lora-target-modules', ...modules] : [],
-  ].flat();
+    // Compiling takes minutes and gains little.
+    '--enforce-eager',
+    // With room for adapters in the head, 0.32 dies of requests for a prompt's probabilities beside others.
+    ...(modules.length > 0 ? ['--lora-target-modules', ...modules] : []),
+  ];
 }
 
 function placeOf({ trainer }: TrainingConfig, { gpus, memoryShare }: Serving): string {
