@@ -8,7 +8,7 @@ from conductor_trainer.checkpoint import Record, require_record
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.export import export
 from conductor_trainer.model import load_model, load_tokenizer
-from conductor_trainer.train.record import take_probe
+from conductor_trainer.train.record import probed_tokens, take_probe
 from tiny_run import FULL, LORA, begin, checkpoint, config_of
 
 
@@ -29,7 +29,7 @@ def test_it_thinks_what_the_checkpoint_thought(root: Path, tmp_path: Path) -> No
     folder = tmp_path / "exported" / "policy"
     record = export_warm(root, folder)
     assert record.chat is not None
-    probe = take_probe(load_model(folder), load_tokenizer(folder), record.chat)
+    probe = take_probe(load_model(folder), probed_tokens(load_tokenizer(folder), record.chat))
     assert probe.tokenIds == record.probe.tokenIds
     assert probe.logprobs == pytest.approx(record.probe.logprobs, abs=1e-5)
     card = (folder / "README.md").read_text()

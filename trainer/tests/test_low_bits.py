@@ -18,7 +18,7 @@ from conductor_trainer.step.main import perform
 from conductor_trainer.step.runner import StepRunner
 from conductor_trainer.train import update
 from conductor_trainer.train.memory import needed_by_process, shape_of
-from conductor_trainer.train.record import Made, take_probe
+from conductor_trainer.train.record import Made, probed_tokens, take_probe
 from phases import ignore
 from tiny_run import (
     FULL,
@@ -110,7 +110,7 @@ def test_what_is_published_is_the_adapter_of_the_base_as_it_is(root: Path) -> No
     learn(root, 1, "warm", config, rows_of_batch(root, "warm", config))
     record = require_record(root, checkpoint("000001"))
     served = load_merged(root / record.folder)
-    probe = take_probe(served, load_tokenizer(root / record.folder), TINY_CHAT)
+    probe = take_probe(served, probed_tokens(load_tokenizer(root / record.folder), TINY_CHAT))
     assert probe.logprobs == pytest.approx(record.probe.logprobs, abs=1e-5)
 
 

@@ -20,7 +20,7 @@ from conductor_trainer.model import load_policy, load_tokenizer
 from conductor_trainer.step.main import perform
 from conductor_trainer.train.grpo_config import grpo_config
 from conductor_trainer.train.launch import launch
-from conductor_trainer.train.record import Made, take_probe
+from conductor_trainer.train.record import Made, probed_tokens, take_probe
 from conductor_trainer.train.tensors import LEARNED
 from tiny_run import (
     FULL,
@@ -572,7 +572,9 @@ def test_lora_trains_an_adapter_and_leaves_the_model_alone(adapted: Path, tmp_pa
     # The first adapter changes nothing: it thinks what the model without one thinks.
     policy: Any = load_policy(root, digests["base"], config)
     whole = policy.get_base_model()
-    with_none = take_probe(whole, load_tokenizer(root / "night/base/model"), TINY_CHAT)
+    with_none = take_probe(
+        whole, probed_tokens(load_tokenizer(root / "night/base/model"), TINY_CHAT)
+    )
     assert with_none.logprobs == pytest.approx(digests["base"].probe.logprobs, abs=1e-6)
 
 

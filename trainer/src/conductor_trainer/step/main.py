@@ -53,7 +53,7 @@ def perform(job: str, root: Path, request: Any, file: Any, report: Report) -> Js
         if policy is None or has_4_bits(made.config):
             policy = load_weights(made.saved, root / made.base, made.config)
         outcome = outcome_of(every, time.perf_counter() - started)
-        return record_of(made, policy, tokenizer, chat, outcome)
+        return record_of(made, policy, chat, parent.probe.tokenIds, outcome)
 
     match job:
         case "start":

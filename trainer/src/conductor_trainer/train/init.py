@@ -11,7 +11,7 @@ from conductor_trainer.model import add_adapter, load_base, load_model, load_tok
 from conductor_trainer.thoughts import require_thoughts
 from conductor_trainer.tiny_model import build_tiny
 from conductor_trainer.train.memory import require_memory
-from conductor_trainer.train.record import Made, make, record_of, save_made
+from conductor_trainer.train.record import Made, make, probed_tokens, record_of, save_made
 
 BASE = "base"
 
@@ -46,9 +46,10 @@ def begin(made: Made, model_folder: Path, outcome: JsonObject) -> Record:
     tokenizer = load_tokenizer(model_folder)
     chat = read_chat(model_folder, tokenizer)
     require_thoughts(tokenizer, chat, made.config)
+    probed = probed_tokens(tokenizer, chat)
     if made.kind == "model":
-        return record_of(made, load_model(model_folder), tokenizer, chat, outcome)
+        return record_of(made, load_model(model_folder), chat, probed, outcome)
     base, config = load_base(model_folder, made.config), made.config
     policy = add_adapter(base, config["tuning"], config["seed"])
     save_made(made, policy, model_folder)
-    return record_of(made, policy, tokenizer, chat, outcome)
+    return record_of(made, policy, chat, probed, outcome)

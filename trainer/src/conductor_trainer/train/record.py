@@ -115,10 +115,11 @@ def save_made(made: Made, policy: Policy, tokenizer_from: Path) -> None:
 def record_of(
     made: Made,
     policy: Policy,
-    tokenizer: PreTrainedTokenizerBase,
     chat: Chat,
+    probed: Sequence[int],
     outcome: JsonObject,
 ) -> Record:
+    """Describes a checkpoint; `probed` are the tokens of its probe, those of its parent if any."""
     return Record(
         identity=identity_of(made.job, made.request),
         kind=made.kind,
@@ -128,7 +129,7 @@ def record_of(
         tokenizerSha256=sha256((made.saved / "tokenizer.json").read_bytes()).hexdigest(),
         vocabulary=policy.config.vocab_size,
         step=made.step,
-        probe=take_probe(policy, tokenizer, chat),
+        probe=take_probe(policy, probed),
         config=made.config,
         parent=made.parent,
         first=made.first,
@@ -138,12 +139,16 @@ def record_of(
     )
 
 
-def take_probe(policy: Policy, tokenizer: PreTrainedTokenizerBase, chat: Chat) -> Probe:
-    """Returns log-probabilities of a fixed plan, which a server of the checkpoint must match."""
-    policy.eval()
+def probed_tokens(tokenizer: PreTrainedTokenizerBase, chat: Chat) -> list[int]:
+    """Returns the tokens of a fixed plan, after its prompt."""
     (prompt,), (reply,) = (
         prompts_of(tokenizer, chat, [_PROBED_PROMPT]),
         encode(tokenizer, [_PROBED_REPLY]),
     )
-    token_ids = prompt + close(chat, reply)
-    return Probe(token_ids, logprobs_of(policy, token_ids))
+    return prompt + close(chat, reply)
+
+
+def take_probe(policy: Policy, probed: Sequence[int]) -> Probe:
+    """Returns log-probabilities of tokens, which a server of the checkpoint must match."""
+    policy.eval()
+    return Probe([*probed], logprobs_of(policy, probed))
