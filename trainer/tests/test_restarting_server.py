@@ -207,10 +207,12 @@ def test_a_server_that_takes_weights_while_it_runs_is_not_restarted(tmp_path: Pa
             answer = outer.client.post("/v1/completions", json=completion(name, [1])).json()
             assert answer == {"model": name, "choices": [name]}
         assert len(outer.started()) == 3
-        # Weights that came out wrong would come out so again.
+        # Weights that came out wrong would come out so again, and others, too.
         assert outer.unload("one").status_code == 200
         assert outer.load("one", tmp_path / "one").status_code == 200
         assert len(outer.started()) == 4
+        assert complete(outer.client, "two", [1], 7) == ["two"]
+        assert len(outer.started()) == 5
 
 
 def test_while_it_sleeps_nothing_runs_behind_it_and_requests_wait(

@@ -54,6 +54,7 @@ class InnerServer:
         self._process: GuardedProcess | None = None
         self._model: WholeModel | None = None
         self._change: asyncio.Task[Running] | None = None
+        self._takes_weights = True
 
     async def serve(self, model: WholeModel) -> tuple[str, str]:
         """Returns the URL and the name there of a model once it is served.
@@ -111,8 +112,10 @@ class InnerServer:
     async def _reload(self, running: Running, folder: Path) -> str | None:
         """Has a running vLLM take a folder's weights; returns why it must be restarted instead."""
         if running.folder == folder:
-            # Only a start can make others of the same.
-            return "it has these weights, and is to load them anew"
+            # Nobody asks twice for weights that came out right.
+            self._takes_weights = False
+        if not self._takes_weights:
+            return "weights that it took while it ran were to be loaded anew"
         asked = {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}}
         limit = self._start_limit
         try:
