@@ -1,3 +1,4 @@
+import type { WorkerOptions } from '@temporalio/worker';
 import * as door from '../src';
 import * as evaluationDoor from '../src/evaluation';
 import * as nexusDoor from '../src/nexus';
@@ -71,6 +72,14 @@ describe('a worker', () => {
     expect(solving.sort()).toEqual([...SOLVING].sort());
     const evaluating = registeredBy(new evaluationDoor.EvaluationPlugin({ config, store }));
     expect(evaluating.sort()).toEqual([...SOLVING, ...EVALUATING].sort());
+  });
+
+  test('beats twice within the timeout of a call, unless told otherwise', () => {
+    const plugin = new door.ConductorPlugin({ config: { ...config, temporal: { heartbeat: '8s' } }, store });
+    const intervalOf = (given: Partial<WorkerOptions>): unknown =>
+      plugin.configureWorker({ taskQueue: 'queue', ...given }).maxHeartbeatThrottleInterval;
+    expect(intervalOf({})).toBe(4_000);
+    expect(intervalOf({ maxHeartbeatThrottleInterval: '1s' })).toBe('1s');
   });
 
   test('that trains also registers the activities of training', () => {

@@ -11,6 +11,7 @@ import {
 import { backgroundOpenAI } from '../activities/models';
 import { workerIdentity } from '../runtime/worker-identity';
 import { conductorsOf } from '../config/cards';
+import { durationMs } from '../config/duration';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 import { showsContent } from '../config/span-content';
@@ -99,6 +100,8 @@ export abstract class WorkerPlugin extends SimplePlugin {
     const { encryption } = this.config;
     if (encryption) checkEncrypted(dataConverter, encryption);
     const configured = super.configureWorker({
+      // By default, a process that stalls for a fifth of the timeout is taken for lost, and its calls are paid again.
+      maxHeartbeatThrottleInterval: durationMs(this.config.temporal.heartbeat) / 2,
       ...options,
       identity: options.identity ?? workerIdentity(),
       ...(dataConverter && { dataConverter: forWorker(dataConverter) }),
