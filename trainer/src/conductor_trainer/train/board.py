@@ -13,6 +13,7 @@ from torch.distributed import TCPStore  # pyright: ignore[reportPrivateImportUsa
 from conductor_trainer import errors
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import TrainerError
+from conductor_trainer.starting import free_port
 from conductor_trainer.train.nodes import Nodes
 
 HAS_ANSWERED = 70
@@ -87,7 +88,8 @@ class Board:
 
 def open_board(nodes: Nodes) -> Board:
     """Opens the board that this node holds. Raises `RuntimeError` if its port is taken."""
-    return Board(_store(nodes.host, nodes.port, is_master=True))
+    # If PyTorch chose a port that this process had before, it would not find the store again.
+    return Board(_store(nodes.host, nodes.port or free_port(), is_master=True))
 
 
 def join_board(host: str, port: int, patience: timedelta = _PATIENCE) -> Board:
