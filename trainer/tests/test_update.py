@@ -162,7 +162,7 @@ def test_thoughts_are_read_and_not_learned_as_results_of_tools_in_trl(
     )
     rows = with_thoughts(rows_of_batch(root, "warm", config))
     for row in rows:
-        # Of thoughts, no distance from the sampler counts.
+        # The sampler's distance is not measured on thoughts.
         row["sampledLogprobs"] = [
             logprob - (9 if at < row["thoughtTokens"] else 0.3)
             for at, logprob in enumerate(row["sampledLogprobs"])

@@ -220,7 +220,7 @@ describe('a policy that thinks', () => {
     const { plans, samples } = await sample({ policy: { ...request.policy, thinking } });
     const solved = { steps: [step('coder', 'Solve it.')] };
     const cut = `Perhaps ${SOLVE}`.length + 1;
-    // What it drafts in thoughts that never end is no plan.
+    // A plan drafted in thoughts that never end does not count.
     expect(plans.map(({ plan }) => plan)).toEqual([solved, null, solved]);
     expect(plans[1]?.tokens).toBe(cut);
     const kept = (await readSamples(store, samples))?.rollouts;
