@@ -102,10 +102,10 @@ async def compare(url: str, prompts: Sequence[JsonObject]) -> None:
 async def test_server_and_trainer_write_the_same_prompts(family: Family, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     tokenizer = make_tokenizer(folder, family)
-    record = record_of(read_chat(folder, tokenizer))
+    chat = read_chat(folder, tokenizer)
     later = [{"role": "assistant", "content": REPLY}, {"role": "user", "content": "</s> Sure?"}]
     asked = lines(tmp_path / "prompts", ASKED, ASKED + later)
-    prompts = compared_prompts(tmp_path, record, asked, {})
+    prompts = compared_prompts(tokenizer, chat, asked, {})
     with serving(serve_tokenizer(tokenizer).routes) as url:
         await compare(url, prompts)
     for template, fault in (
@@ -128,9 +128,9 @@ async def test_server_and_trainer_write_the_same_prompts(family: Family, tmp_pat
 async def test_prompts_of_a_policy_that_thinks_leave_room_for_thoughts(tmp_path: Path) -> None:
     folder, family = tmp_path / "model", THINKERS["Qwen3"]
     tokenizer: Any = make_tokenizer(folder, family)
-    record = record_of(read_chat(folder, tokenizer))
+    chat = read_chat(folder, tokenizer)
     asked = lines(tmp_path / "prompts", ASKED)
-    prompts = compared_prompts(tmp_path, record, asked, {"thinking": "masked"})
+    prompts = compared_prompts(tokenizer, chat, asked, {"thinking": "masked"})
     written = tokenizer.decode(prompts[0]["tokenIds"])
     assert family.rules == written + "<think>\n\n</think>\n\n"
     with serving(serve_tokenizer(tokenizer).routes) as url:

@@ -16,7 +16,6 @@ from conductor_trainer.chat_template import Messages, render, render_each
 from conductor_trainer.checkpoint import Chat, Record
 from conductor_trainer.contract import Config, JsonObject, thinks
 from conductor_trainer.errors import ModelInvalid
-from conductor_trainer.model import load_tokenizer
 from conductor_trainer.thoughts import read_thoughts
 from conductor_trainer.weights import SAFELY
 
@@ -185,10 +184,10 @@ def close(chat: Chat, reply: Sequence[int]) -> list[int]:
     return [*reply] if reply and reply[-1] in chat.ends else [*reply, chat.ends[0]]
 
 
-def compared_prompts(root: Path, record: Record, file: Path, config: Config) -> list[JsonObject]:
+def compared_prompts(
+    tokenizer: PreTrainedTokenizerBase, chat: Chat, file: Path, config: Config
+) -> list[JsonObject]:
     """Writes prompts, one a line, as a policy server must: with their `messages` and `tokenIds`."""
-    tokenizer = load_tokenizer(root / record.folder)
-    chat = chat_of(root, record, tokenizer)
     prompts = [prepare(chat, json.loads(line)) for line in file.open()]
     tokens = encode(tokenizer, render(tokenizer, prompts, thinks=thinks(config)))
     return [

@@ -68,8 +68,9 @@ def perform(job: str, root: Path, request: Any, file: Any, report: Report) -> Js
             whole = record.folder if record.kind == "model" else record.base
             require_memory(root / whole, request["config"])
             config, tokenizer = request["config"], load_tokenizer(root / record.folder)
-            require_thoughts(tokenizer, chat_of(root, record, tokenizer), config)
-            prompts = [] if file is None else compared_prompts(root, record, file, config)
+            chat = chat_of(root, record, tokenizer)
+            require_thoughts(tokenizer, chat, config)
+            prompts = [] if file is None else compared_prompts(tokenizer, chat, file, config)
             return {"sizes": sizes_of(root / whole, config), "prompts": prompts}
         case "update":
             return update(root, request, learn_together)
