@@ -37,7 +37,7 @@ const swc = {
 
 const INSTALLED = '/node_modules/';
 const project = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/environment.ts',
   testPathIgnorePatterns: [INSTALLED],
   // string-width and what it imports are ESM alone, which Node loads by require() and jest does not.
   transform: { '^.+\\.ts$': ['@swc/jest', swc], '/node_modules/.+\\.js$': ['@swc/jest', swc] },

@@ -115,7 +115,8 @@ export function timeOf({ eventTime }: TemporalEvent): string {
   return isoTime(eventTime);
 }
 
+/** Rounds down to milliseconds, as a workflow's clock does. */
 export function isoTime(time: TemporalEvent['eventTime']): string {
-  const milliseconds = Number(time?.seconds ?? 0) * 1000 + (time?.nanos ?? 0) / 1e6;
+  const milliseconds = Number(time?.seconds ?? 0) * 1000 + Math.floor((time?.nanos ?? 0) / 1e6);
   return new Date(milliseconds).toISOString();
 }

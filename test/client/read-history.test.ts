@@ -3,7 +3,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Client } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time';
 import { readHistory } from '../../src/client';
+import { isoTime } from '../../src/client/history';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -81,4 +83,9 @@ test('a connection that ignores the signal does not delay a reader that stops', 
   await turn();
   leaving.abort();
   await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
+});
+
+test('the last nanosecond of a millisecond belongs to it, as a workflow’s clock has it', () => {
+  const time = msToTs(Date.parse('2026-11-30T19:03:37Z'));
+  expect(isoTime({ ...time, nanos: 801_999_999 })).toBe('2026-11-30T19:03:37.801Z');
 });

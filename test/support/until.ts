@@ -1,16 +1,19 @@
 import { readFile } from 'node:fs/promises';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { SolveResult } from '../../src';
 import { isNotFound } from '../../src/client';
 import type { Stage } from './stage';
 
-/** Polls until the result fits, and yields to the event loop between two looks. */
+/** Pause between two looks: what is looked at needs the processor, too. */
+const BETWEEN_LOOKS_MS = 10;
+
+/** Polls until the result fits. */
 export async function until<T>(look: () => T | Promise<T>, fits: (found: T) => boolean): Promise<T> {
   for (;;) {
     const found = await look();
     if (fits(found)) return found;
-    await setImmediate();
+    await setTimeout(BETWEEN_LOOKS_MS);
   }
 }
 
