@@ -280,8 +280,8 @@ function isOfCaller({ card }: ListedTool): boolean {
 }
 
 /** Returns the most bytes that a result takes in a prompt, with its call. */
-function bytesOfResult({ output, changedTo = '', name }: ToolResult): number {
-  return textBytes(output) + textBytes(changedTo) + utf8Bytes(name) + CALL_BYTES;
+function bytesOfResult({ output, said = '', changedTo = '', name }: ToolResult): number {
+  return textBytes(output) + textBytes(said) + textBytes(changedTo) + utf8Bytes(name) + CALL_BYTES;
 }
 
 function textBytes(text: Text): number {
