@@ -105,7 +105,8 @@ function readCalls(
       name,
       input: await readText(store, input),
       output:
-        (await readText(store, output)) + (said ? `\n\nBeside it was said:\n${await readText(store, said)}` : ''),
+        (await readText(store, output)) +
+        (said ? `\n\nBeside it was said:\n${await readText(store, said)}` : ''),
     })),
   );
 }

@@ -292,7 +292,10 @@ test('a model that gets the same result for the same call three times must answe
 
 test('a server that lists no tools until the time of its run is over ends the run by that limit', async () => {
   const silent = [process.execPath, '-e', 'setTimeout(process.exit, 5000)'];
-  await open({ tools: { silent: { mcp: { command: silent }, allow: ['look'] } }, limits: { wallClock: '4s' } });
+  await open({
+    tools: { silent: { mcp: { command: silent }, allow: ['look'] } },
+    limits: { wallClock: '4s' },
+  });
   const result = await stage.solve({ question });
   expect(result).toMatchObject({ stoppedBy: 'wallClock', error: { type: 'Limit.WallClock' } });
 });
