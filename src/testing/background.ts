@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { deliverFault, type Delivery, sendJson } from './delivery';
 import type { RequestLog, RequestRecord } from './request-log';
 import type { SimulatedModel, SimulatedRequest } from './simulated-model';
-import { encodeUnfinished, openAiResponses } from './wire/openai';
+import { encodeUnfinished, openAiResponses } from './wire/openai-responses';
 import { encodeOpenAiError } from './wire/wire';
 
 interface BackgroundRun {

@@ -15,7 +15,7 @@ import {
 import type { RequestOutcome } from './request-log';
 import { draw, type Reply, type SimulatedModel, type SimulatedRequest } from './simulated-model';
 import { begin, jsonPayload, type Payload, piecesOf, sendStream, streamPayload } from './stream';
-import { encodeFailed } from './wire/openai';
+import { encodeFailed } from './wire/openai-responses';
 import { inputText, type WholeReply, type Wire } from './wire/wire';
 
 type Send = (response: ServerResponse) => void;

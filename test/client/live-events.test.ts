@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import fc from 'fast-check';
 import type { LiveEvent, Retry, SolveResult } from '../../src';
-import { LiveTeller } from '../../src/client/live/live-events';
+import { LiveTeller } from '../../src/client/live/live-teller';
 import { streamRun } from '../../src/client';
 import type { LiveText } from '../../src/store/stream-log';
 import { emptyTrace } from '../../src/trace/reduce';

@@ -1,6 +1,7 @@
-import { type LiveEvent, LiveTeller } from './live-events';
 import { Shared } from '../../runtime/turns';
 import { FollowedRun, type Sources } from './followed-run';
+import type { LiveEvent } from './live-events';
+import { LiveTeller } from './live-teller';
 
 export interface StreamOptions {
   /** Cursor of the last event received; the stream continues after it. Default: from the beginning. */

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { anthropic } from './anthropic';
 import { google } from './google';
-import { openAiChat, openAiResponses } from './openai';
+import { openAiChat } from './openai-chat';
+import { openAiResponses } from './openai-responses';
 import type { Prompt, Wire } from './wire';
 
 export interface Route {
