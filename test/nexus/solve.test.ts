@@ -231,6 +231,17 @@ test('a solve without an answer fails the operation, by the type of its failure'
   });
 });
 
+test('an answer that Temporal would not take in JSON fails the operation, by a type of its own', async () => {
+  // Each character takes six bytes in JSON.
+  stage.providers.script('a', ['\u0001'.repeat(400_000)]);
+  await whileNeighbours(null, async ({ ask: asked, look }) => {
+    const tooLong = { type: 'AnswerTooLong', message: expect.stringContaining('2400000 bytes') as string };
+    expect(await failureOf(asked({ ...QUESTION, key: 'order-20' }))).toMatchObject(tooLong);
+    expect(await failureOf(look({ key: 'order-20' }))).toMatchObject({ cause: tooLong });
+  });
+  expect(paid()).toBe(1);
+});
+
 test('the recorded history of a call replays', async () => {
   const history = JSON.parse(await readFile(join(__dirname, 'asked.json'), 'utf8')) as unknown;
   await Worker.runReplayHistory({ workflowBundle: { codePath: bundles.team } }, history);
