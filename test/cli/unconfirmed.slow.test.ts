@@ -20,7 +20,9 @@ async function openWay(): Promise<Way> {
   server.on('stream', (stream, headers) => {
     const request = upstream.request(headers);
     let trailers: IncomingHttpHeaders = {};
-    request.on('trailers', (found) => (trailers = found));
+    request.on('trailers', (found: IncomingHttpHeaders) => {
+      trailers = found;
+    });
     stream.on('wantTrailers', () => {
       stream.sendTrailers(trailers);
     });

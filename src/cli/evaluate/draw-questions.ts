@@ -80,7 +80,9 @@ export async function drawFromLog(
     else questions.push({ ...rightAnswerTo(logged), ...logged });
   }
   if (leftOut > 0)
-    say(`${counted(leftOut, 'solve')} left out (a given plan, a conversation, a caller's functions, or missing texts).`);
+    say(
+      `${counted(leftOut, 'solve')} left out (a given plan, a conversation, a caller's functions, or missing texts).`,
+    );
   if (questions.length === 0) {
     throw new UsageError(
       `the log has no solve with an answer on task queue ${taskQueue}: solve questions first, or drop --from-traces`,
