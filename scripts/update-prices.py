@@ -4,8 +4,8 @@
 # ///
 """Writes src/config/prices.json: what vendors charge on their own endpoints, in USD per million tokens.
 
-Run with `uv run scripts/update-prices.py`, or with any Python that has the package above, then `npx prettier --write`
-on the file. For new prices, raise the version first. Leaves out free models, and those priced by the hour of the day.
+Run with `uv run scripts/update-prices.py`, or with any Python that has the package above, then `npm run format`. For
+new prices, raise the version first. Leaves out free models, and those priced by the hour of the day.
 """
 
 import datetime

@@ -22,7 +22,8 @@ export interface ConductorPluginOptions {
 }
 
 /**
- * Lets any Temporal worker run solves: registers their activities and nothing else.
+ * Lets any Temporal worker run solves: registers their activities, and sets the worker's `identity` and
+ * `maxHeartbeatThrottleInterval` unless you do.
  * You must export the workflow yourself, since a plugin cannot add code to a bundle; the worker's data converter,
  * interceptors and runtime stay as they are. If the configuration sets `encryption`, mount the data converter too
  * (`encryptionConverter`): a worker that would send plaintext is refused. If it sets `queuePerProvider`, workers for

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { buildProgram } from '../src/cli/program';
 import { MAPS, PAGES, readPage, ROOT } from './newcomer/pages';
-import { missingPaths } from './newcomer/paths';
+import { missingNames, missingPaths } from './newcomer/paths';
 
 const outsideFences = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, '');
 
@@ -32,6 +32,20 @@ function anchorsOf(page: string): string[] {
 
 test.each(MAPS)('%s: every path that it names exists', (page) => {
   expect(missingPaths(page)).toEqual([]);
+});
+
+test.each(MAPS)('%s: every name of code that it has exists', (page) => {
+  expect(missingNames(page)).toEqual([]);
+});
+
+test('the README of each area names the doors that its list has', () => {
+  const [, lists = ''] = /const doors = \{([^]*?)\n\};/.exec(readPage('.dependency-cruiser.cjs')) ?? [];
+  const areas = [...lists.matchAll(/(\w+): \[([^\]]*)\]/g)];
+  expect(areas).not.toEqual([]);
+  for (const [, area = '', doors = ''] of areas) {
+    const readme = readPage(`src/${area}/README.md`);
+    for (const [, door = ''] of doors.matchAll(/'([^']+)'/g)) expect(readme).toContain(`\`${door}.ts\``);
+  }
 });
 
 test.each(MAPS.filter((page) => basename(page) === 'README.md'))('%s has at most 12 lines', (page) => {

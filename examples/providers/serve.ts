@@ -6,7 +6,8 @@ import { continueLog, readPort } from './program';
 import { simulationSchema } from './script';
 
 // Runs the simulated providers as a separate program, so that a test may kill any other process and still count calls:
-//   node serve.js [--port N] [--script FILE.json] [--log FILE.jsonl]
+//   node --require ./scripts/run-typescript.cjs examples/providers/serve.ts [--port N] [--script FILE.json]
+//     [--log FILE.jsonl]
 // Prints its URL when ready; ends on SIGTERM or SIGINT. An existing log is continued.
 
 async function serve(): Promise<void> {

@@ -5,7 +5,8 @@ import { startWorld } from './simulate';
 import { MIDDLE_WORLD, SMALL_WORLD, WHOLE_WORLD, type World } from './world';
 
 // Runs a world as a separate program, so that it may be killed, or outlive all others:
-//   node serve.js [--world small|middle|whole] [--seed N] [--port N] [--delay MILLISECONDS] [--log FILE.jsonl]
+//   node --require ./scripts/run-typescript.cjs research/world/serve.ts [--world small|middle|whole] [--seed N]
+//     [--port N] [--delay MILLISECONDS] [--log FILE.jsonl]
 // Prints its URL when ready; ends on SIGTERM or SIGINT. An existing log is continued.
 
 const WORLDS: Readonly<Record<string, World>> = {

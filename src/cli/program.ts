@@ -247,7 +247,9 @@ export function buildProgram(): Command {
     .action(run(() => import('./setup/tools.js'), 'showTools'));
 
   const pool = addersTo(program.command('pool').description('look after the pool'));
-  pool.add('check', 'make one tiny call to the Conductor and to each worker').action(run(pools, 'checkPool'));
+  pool
+    .add('check', 'make one tiny call to each Conductor, worker and baseline')
+    .action(run(pools, 'checkPool'));
 
   const data = program.command('data').description('inspect and split files of questions');
   data

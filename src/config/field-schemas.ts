@@ -86,7 +86,7 @@ const count = z.int().positive();
 
 const A_RATE = 'expected { requestsPerMinute, tokensPerMinute }, either or both';
 
-/** Rate limits of one worker process for its calls of a model. */
+/** Limits on calls of a model. Where a database counts rate and concurrency, they hold for all worker processes together. */
 export const pacing = {
   rate: z
     .strictObject(

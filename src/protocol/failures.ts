@@ -58,7 +58,7 @@ export const FAILURES = {
   costLimit: 'Limit.Cost',
   /** No one approved the plan in time. No one. */
   approvalLimit: 'Limit.Approval',
-  /** Calls of this process would exceed a rate on the card. Temporal, when there is room; no request was sent. */
+  /** The call would exceed a rate on the card. Temporal, when there is room; no request was sent. */
   throttled: 'Worker.Throttled',
   /** The worker has failed too often lately and is paused. Workflow, by a fallback; if there is none, Temporal. */
   circuitOpen: 'Worker.CircuitOpen',

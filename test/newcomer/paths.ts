@@ -20,6 +20,30 @@ export function missingPaths(page: string): string[] {
   return named.filter((path) => !path.includes(CHOSEN) && !exists(path, dirname(page)));
 }
 
+/** A name of code within back-ticks, in camel case, which no other word is. */
+const NAME_OF_CODE = /`([a-z]+[A-Z]\w*)(?:\(\))?`/g;
+
+/** Returns the names of code that a page of `MAPS` has and that no source mentions. */
+export function missingNames(page: string): string[] {
+  const named = [...readPage(page).matchAll(NAME_OF_CODE)].map(([, name = '']) => name);
+  return named.filter((name) => !name.includes(CHOSEN) && !words().has(name));
+}
+
+const SOURCES = ['src', 'web/src', 'test/support', 'tools', 'trainer/src'];
+
+let mentioned: Set<string> | undefined;
+
+function words(): Set<string> {
+  mentioned ??= new Set(SOURCES.flatMap(sourcesBelow).flatMap((file) => readPage(file).match(/\w+/g) ?? []));
+  return mentioned;
+}
+
+function sourcesBelow(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => !file.includes('node_modules') && /\.(?:[cm]?[jt]sx?|py)$/.test(file))
+    .map((file) => join(folder, file));
+}
+
 function exists(path: string, folder: string): boolean {
   return [folder, '.'].some((each) => existsSync(join(ROOT, each, path))) || names().has(path);
 }

@@ -12,17 +12,20 @@ interface TestEvent {
  * have each promise of every later file carry them: a connection of Temporal's makes one, and a process sees hundreds.
  */
 export default class ForgetfulEnvironment extends TestEnvironment {
-  private readonly original = hooks.AsyncLocalStorage;
+  private readonly original = Object.getOwnPropertyDescriptor(hooks, 'AsyncLocalStorage') ?? {};
   private readonly made: AsyncLocalStorage<unknown>[] = [];
 
   override async setup(): Promise<void> {
-    const note = (context: AsyncLocalStorage<unknown>): void => void this.made.push(context);
-    hooks.AsyncLocalStorage = class<T> extends this.original<T> {
-      constructor() {
-        super();
-        note(this);
-      }
-    };
+    const { made } = this;
+    const value = new Proxy(hooks.AsyncLocalStorage, {
+      construct: (target, options, maker) => {
+        const context = Reflect.construct(target, options, maker) as AsyncLocalStorage<unknown>;
+        made.push(context);
+        return context;
+      },
+    });
+    // Node 22 has a getter here, which takes no assignment.
+    Object.defineProperty(hooks, 'AsyncLocalStorage', { value, configurable: true, writable: true });
     await super.setup();
   }
 
@@ -35,6 +38,6 @@ export default class ForgetfulEnvironment extends TestEnvironment {
 
   override async teardown(): Promise<void> {
     await super.teardown();
-    hooks.AsyncLocalStorage = this.original;
+    Object.defineProperty(hooks, 'AsyncLocalStorage', this.original);
   }
 }

@@ -28,7 +28,7 @@ def main() -> None:
     from contenders import CONTENDERS, measure
 
     imports = time.perf_counter() - began
-    # `jobs.py` does this in the fork server, before the first step.
+    # `step/main.py` does this in the fork server, before the first step.
     get_checkpoint_conversion_mapping("qwen2")
     gc.collect()
     gc.freeze()

@@ -54,7 +54,7 @@ async function findLast(session: Session, known: readonly string[]): Promise<str
 function unknownRun(id: string, { server }: Session): UsageError {
   const what = id === 'last' ? 'no run yet' : `no run ${JSON.stringify(id)}`;
   const remedy =
-    'check the id ("temporal-conductor list" shows all), the folder you are in, and TEMPORAL_ADDRESS';
+    'check the id ("temporal-conductor list --limit 100" shows more), the folder you are in, and TEMPORAL_ADDRESS';
   return new UsageError(`there is ${what} in namespace ${server.namespace} at ${server.address}: ${remedy}`);
 }
 

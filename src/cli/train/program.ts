@@ -153,7 +153,10 @@ export function addTrainCommands(train: Command): void {
 
   const fromTraces = new Option('--from-traces [run]', 'imitate the plans of a training run that were right');
   addOf('warm-start', 'make a first checkpoint that imitates examples, for nights to start from')
-    .option('--examples <file>', 'JSON lines: {"question", "plan"} or {"prompt", "completion"}')
+    .option(
+      '--examples <file>',
+      'JSON lines: {"question", "plan"}, {"messages", "completion"} or {"prompt", "completion"}',
+    )
     .addOption(fromTraces.conflicts('examples'))
     .requiredOption('--steps <number>', 'optimizer steps', read.count)
     .requiredOption('--learning-rate <number>', 'e.g. 1e-5', read.amount)

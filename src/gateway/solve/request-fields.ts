@@ -119,7 +119,7 @@ const REFUSED: Readonly<Record<string, RefusedField>> = {
     asksNothing: (value) => JSON.stringify(value) === '["text"]',
     instead: 'answers are text; leave it out',
   },
-  web_search_options: { instead: 'workers do not search; leave it out' },
+  web_search_options: { instead: 'the operator gives workers their tools, searches too; leave it out' },
   conversation: {
     instead: 'send the id of the response to continue as previous_response_id, or all turns as input',
   },

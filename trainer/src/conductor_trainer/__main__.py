@@ -13,7 +13,7 @@ _COMMANDS = {
     "policy-server": ("conductor_trainer.policy_server.__main__", "serves checkpoints on a CPU"),
     "restarting-server": (
         "conductor_trainer.restarting_server.__main__",
-        "serves whole models with a server that is restarted for each",
+        "serves whole models with a server that holds one at a time",
     ),
     "fetching-server": (
         "conductor_trainer.fetching_server",

@@ -122,7 +122,8 @@ async function editText(text: string): Promise<string> {
     const [code] = (await once(startProgram(`${editor} "${file}"`, [], setting), 'close')) as [number | null];
     if (code === 0) return await readFile(file, 'utf8');
     const end = code ?? 'a signal';
-    throw new UsageError(`the editor "${editor}" ended with ${end}: set EDITOR to another one`);
+    const variable = editor === VISUAL ? 'VISUAL' : 'EDITOR';
+    throw new UsageError(`the editor "${editor}" ended with ${end}: set ${variable} to another one`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -38,7 +38,7 @@ def _serve(options: argparse.Namespace) -> None:
 
 def _read_arguments() -> argparse.Namespace:
     parser = program_parser(
-        "restarting-server", "Serves whole models with a server that is restarted for each."
+        "restarting-server", "Serves whole models with a server that holds one at a time."
     )
     add_address_options(parser, port=8001)
     add_artifact_options(parser, required=False)

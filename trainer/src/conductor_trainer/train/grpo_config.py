@@ -91,7 +91,7 @@ def require_steps_left(config: Config, last_step: int) -> None:
         raise BadRequest(
             f"This update ends at optimizer step {last_step}, but the {optimizer['schedule']} "
             f"schedule ends at {optimizer['totalSteps']}, where the learning rate is 0. Raise "
-            "`totalSteps`, or use the constant schedule."
+            "`training.totalCycles`, or set `training.trainer.optimizer.schedule` to constant."
         )
 
 

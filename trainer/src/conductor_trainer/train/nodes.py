@@ -27,7 +27,7 @@ class Nodes:
     """0 is the worker's own node."""
     host: str
     port: int
-    """Of the worker's node, where the others find it; 0 takes any, for a single node."""
+    """Port of the worker's node, where the others find it; 0 takes any, for a single node."""
 
 
 ALONE = Nodes(1, 0, "127.0.0.1", 0)
