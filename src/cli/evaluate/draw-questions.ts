@@ -30,10 +30,11 @@ export async function drawFromFile(
   { sample = Infinity, seed, grader }: DrawOptions,
 ): Promise<readonly Question[]> {
   const all = await readJudgeable(file, grader);
-  const ids = all.map(({ id }) => id);
-  const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
-  if (repeated !== undefined)
-    throw new UsageError(`${file} has more than one question ${repeated}: give each its own id`);
+  const ids = new Set<string>();
+  for (const { id } of all) {
+    if (ids.has(id)) throw new UsageError(`${file} has more than one question ${id}: give each its own id`);
+    ids.add(id);
+  }
   const drawn = new Set(shuffled(all, randomFrom(seed, 'sample')).slice(0, sample));
   return all.filter((question) => drawn.has(question));
 }

@@ -82,9 +82,19 @@ export async function startedRuns(server: TemporalServer): Promise<string[]> {
   const noted = names.map(async (name) => {
     // Another command may be removing it.
     const file = await stat(join(folder, name)).catch(() => null);
-    return { id: decodeURIComponent(name), at: file?.mtimeMs ?? 0 };
+    return { id: idIn(name), at: file?.mtimeMs ?? 0 };
   });
-  return (await Promise.all(noted)).sort((one, other) => other.at - one.at).map(({ id }) => id);
+  const newestFirst = (await Promise.all(noted)).sort((one, other) => other.at - one.at);
+  return newestFirst.flatMap(({ id }) => id ?? []);
+}
+
+/** Returns the id that a file's name encodes; null for a file that no command made. */
+function idIn(name: string): string | null {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return null;
+  }
 }
 
 /** Returns the folder of a server's run ids; the port of the embedded server can change, so its address is left out. */
