@@ -101,10 +101,12 @@ function readCalls(
   calls: readonly EarlierCall[],
 ): Promise<NonNullable<WorkerPrompt['earlierCalls']>> {
   return Promise.all(
-    calls.map(async ({ name, input, output }) => ({
+    calls.map(async ({ name, input, output, said }) => ({
       name,
       input: await readText(store, input),
-      output: await readText(store, output),
+      output:
+        (await readText(store, output)) +
+        (said ? `\n\nBeside it was said:\n${await readText(store, said)}` : ''),
     })),
   );
 }

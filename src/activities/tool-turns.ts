@@ -80,7 +80,14 @@ async function readTurns(store: Store, after: Exchange | null): Promise<Turn[]> 
       ...(outcome !== 'ok' && { isError: true }),
     })),
   );
-  return [...before, { role: 'assistant', parts }, { role: 'user', parts: told }];
+  const said = await readSaid(store, after.results);
+  return [...before, { role: 'assistant', parts }, { role: 'user', parts: [...told, ...said] }];
+}
+
+/** Returns what was said beside results, once however many of them came with it. */
+async function readSaid(store: Store, results: readonly ToolResult[]): Promise<Part[]> {
+  const texts = await Promise.all(results.map(({ said = '' }) => readText(store, said)));
+  return [...new Set(texts)].flatMap((text) => (text === '' ? [] : [{ kind: 'text', text }]));
 }
 
 async function changeTold(store: Store, changedTo: Text | undefined): Promise<string> {

@@ -107,7 +107,8 @@ function toolBytes({
   earlierCalls = [],
 }: Pick<WorkerRequest, 'toolTurn' | 'earlierCalls'>): number {
   const told = earlierCalls.map(
-    ({ name, input, output }) => utf8Bytes(name) + textBytes(input) + textBytes(output) + 2 * BYTES.part,
+    ({ name, input, output, said = '' }) =>
+      utf8Bytes(name) + textBytes(input) + textBytes(output) + textBytes(said) + 2 * BYTES.part,
   );
   return (toolTurn?.bytes ?? 0) + sum(told);
 }

@@ -154,11 +154,18 @@ async function decode(
   }
 }
 
-/** Yields every reference to a text within a value of any shape, including those inside longer strings. */
+/**
+ * Yields every reference to a text within a value of any shape, including those inside longer strings. Workflows of
+ * other programs nest their values as deep as they like.
+ */
 export function* refsIn(value: unknown): Generator<string> {
-  if (typeof value === 'string') yield* value.match(/sha256-[0-9a-f]{64}/g) ?? [];
-  else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
-    for (const part of Object.values(value)) yield* refsIn(part);
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next === 'string') yield* next.match(/sha256-[0-9a-f]{64}/g) ?? [];
+    else if (typeof next === 'object' && next !== null && !ArrayBuffer.isView(next)) {
+      for (const part of Object.values(next)) left.push(part);
+    }
   }
 }
 

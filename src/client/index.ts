@@ -39,7 +39,7 @@ export {
   whyRunsWait,
 } from './workers/versions';
 export { BadRetryError, type RetryRequest } from './retry';
-export { newEvaluationId, newRunId, randomPart } from './run-id';
+export { newEvaluationId, newRetryId, newRunId, randomPart } from './run-id';
 export { isNotFound, isUnavailable, mayHaveArrived, unlessNotFound } from './server-errors';
 export { SolveSpan } from './solve-span';
 export { NotAllowedError, RefusedError, requireUnended, signalRun, updateRun } from './steer';

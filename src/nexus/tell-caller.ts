@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ConductorClient, unlessNotFound } from '../client';
 import { refusalOfRun } from '../gateway/access';
+import { jsonBytes } from '../plan/plan';
 import type { SolveResult } from '../protocol/solve';
 import type { Store } from '../store/store';
 import { type ToldSolve, toldSolveSchema } from '../trace/told-solve';
@@ -8,7 +9,7 @@ import { budgetsOf, namespaceHolder } from './budget';
 import type { NexusCallers } from './callers';
 import { type NexusActivities, type NexusEnd, type NexusFailure, TELL_CALLER } from './names';
 
-/** Longest answer, in bytes, that an operation returns: Temporal refuses payloads of 2 MiB. */
+/** Longest answer, in bytes of its JSON, that an operation returns: Temporal refuses payloads of 2 MiB. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /** Returns the activities of the workflows that other namespaces start. */
@@ -43,8 +44,8 @@ function endOf(result: SolveResult): NexusEnd {
 
 /** Returns why an answer is too long for an operation's result, or null. */
 export function whyTooLong({ id, answer }: Pick<ToldSolve, 'id' | 'answer'>): NexusFailure | null {
-  const bytes = Buffer.byteLength(answer ?? '');
+  const bytes = jsonBytes(answer ?? '');
   if (bytes <= MAX_ANSWER_BYTES) return null;
-  const message = `the answer of solve ${id} has ${bytes} bytes, and an operation returns at most ${MAX_ANSWER_BYTES}: ask for a shorter one (maxAnswerTokens), or read it in the team's namespace`;
+  const message = `the answer of solve ${id} has ${bytes} bytes in JSON, and an operation returns at most ${MAX_ANSWER_BYTES}: ask for a shorter one (maxAnswerTokens), or read it in the team's namespace`;
   return { type: 'AnswerTooLong', message };
 }

@@ -69,6 +69,8 @@ export interface ToolAnswer {
   readonly output: Text;
   /** Set if surely nothing was sent, so that the call cost nothing. */
   readonly isUnsent?: true;
+  /** What a caller says beside its result, to the model that reads it. */
+  readonly said?: Text;
   /** Set by a caller that says with its result how its run goes on. */
   readonly next?: CallerWishes;
 }

@@ -21,6 +21,7 @@ export type KeptCall = z.infer<typeof waitingSchema>;
 const resultSchema = z.object({
   outcome: z.enum(['ok', 'error']),
   output: textSchema,
+  said: textSchema.exactOptional(),
   next: z
     .object({ functions: textSchema.exactOptional(), mustCall: z.literal(true).exactOptional() })
     .exactOptional(),

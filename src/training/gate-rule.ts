@@ -156,9 +156,13 @@ export function decideCanary(
   ];
   const rolledBack = complaints.length > 0;
   const [name, before] = [describePolicy(promoted.policy), describePolicy(replaced.policy)];
+  const outcome =
+    promoted.scores.length === 0
+      ? 'was not checked on the serving address, since no money was left for a question there'
+      : 'passed the check on the serving address';
   const verdict = rolledBack
     ? `Rolled back ${name} to ${before}: ${complaints.join(', and ')}`
-    : `${name} serves, and passed the check on the serving address`;
+    : `${name} serves, and ${outcome}`;
   const figures =
     gain === null ? 'no reward to compare' : `gain ${signed(gain)} on ${gains.length} questions`;
   return { rolledBack, sentence: `${verdict} (${[figures, ...describeGaps(gaps)].join(', ')})` };

@@ -26,7 +26,7 @@ export function modelActivities(
   summary: string,
 ): ActivityInterfaceFor<ConductorActivities> {
   return proxyActivities<ConductorActivities>({
-    scheduleToCloseTimeout: limits.remainingMs(),
+    scheduleToCloseTimeout: limits.timeToStart(),
     heartbeatTimeout: run.heartbeatMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },

@@ -1,4 +1,4 @@
-import { type ApplicationFailure, condition, metricMeter, workflowInfo } from '@temporalio/workflow';
+import { type ApplicationFailure, condition, metricMeter, patched, workflowInfo } from '@temporalio/workflow';
 import { Account, type CallReservation, type Share } from '../budget/account';
 import { type Amount, describeLimit, type LimitRefusal } from '../budget/amount';
 import type { WorstCase } from '../budget/worst-case';
@@ -7,6 +7,9 @@ import { FAILURES } from '../protocol/failures';
 import type { RunLimits } from '../protocol/cards';
 import { METRICS, record } from '../telemetry/metrics';
 import { limitFailure, type StoppedBy } from './failures';
+
+/** Change: nothing starts without time left. Written into histories: never rename it. */
+export const IN_TIME = 'starts-in-time';
 
 /**
  * Limits of one solve, and whether one of them has stopped it. A call or child that may fit once others release what
@@ -50,6 +53,18 @@ export class Limits {
     const end = workflowInfo().runStartTime.getTime() + this.asked.wallClockMs + this.waitedMs;
     const present = this.stops === 0 ? Date.now() : this.stoppedAt;
     return Math.max(0, end - present);
+  }
+
+  /**
+   * Returns the time for something that starts now. With a timeout of 0, Temporal would refuse an activity for ever, and
+   * give a workflow any time.
+   * @throws ApplicationFailure of type `Limit.WallClock` if no time is left
+   */
+  timeToStart(): number {
+    const leftMs = this.remainingMs();
+    const stop = leftMs > 0 ? null : this.reasonToStop();
+    if (stop !== null && patched(IN_TIME)) throw stop;
+    return leftMs;
   }
 
   /** Earliest deadline of a present wait for a person, in milliseconds since 1970; null if there is none. */

@@ -80,6 +80,7 @@ function contextOf(
   start: RunStart,
   opened: Omit<RunContext, keyof RunStart | 'payloads' | 'toolBox'>,
 ): RunContext {
-  const { run } = opened;
-  return { ...start, ...opened, payloads: new PayloadBudget(run.storeId), toolBox: new ToolBox(run) };
+  const { run, limits } = opened;
+  const toolBox = new ToolBox(run, limits);
+  return { ...start, ...opened, payloads: new PayloadBudget(run.storeId), toolBox };
 }

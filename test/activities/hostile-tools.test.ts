@@ -29,7 +29,7 @@ const PROGRAM = join(__dirname, '../support/hostile-server.cjs');
 const SECRET = 'hostile-secret-2c26b46b68ffc68f';
 const ALLOWED = [
   ...['poisoned', 'a.b', TWIN, 'recursive', 'vast', 'nested', 'lists', 'pattern', 'missing'],
-  ...['huge', 'fails', 'deep', 'halves', 'endless', 'events'],
+  ...['huge', 'fails', 'deep', 'halves', 'endless', 'events', 'lost', 'forbidden'],
 ];
 const BENTS = ['plain', 'banner', 'noisy', 'dies', 'pages', 'garbage', 'one-line'] as const;
 const model = { provider: 'openai', model: 'sim-1', apiKeyEnv: 'KEY' } as const;
@@ -78,7 +78,7 @@ const list = (entry: string, attempt = 3): Promise<ListedTools> =>
   new MockActivityEnvironment({ attempt }).run(() => tools.list(cards.filter(({ name }) => name === entry)));
 
 let calls = 0;
-function call(entry: string, tool: string): Promise<ToolAnswer> {
+function call(entry: string, tool: string, attempt = 5): Promise<ToolAnswer> {
   const place = { rootId: 'hostile', round: 0, step: 0, worker: 'ada', turn: (calls += 1), ordinal: 0 };
   const listed = {
     card: entry,
@@ -89,7 +89,7 @@ function call(entry: string, tool: string): Promise<ToolAnswer> {
     bytes: 1,
   };
   const request = { ...place, tool: listed, input: '{}', resultBytes: 65_536 };
-  return new MockActivityEnvironment({ attempt: 5 }).run(() => tools.call(request));
+  return new MockActivityEnvironment({ attempt }).run(() => tools.call(request));
 }
 
 test.each(['hostile', 'plain', 'banner', 'noisy'])(
@@ -164,6 +164,23 @@ test.each(['hostile', 'plain'])('%s: what a call brings is told in one sentence'
   expect((await call(`hasty-${entry}`, 'endless')).output).toMatch(
     /unknown.*: it gave no result within 3 s\.$/,
   );
+});
+
+test('a call that its server refused was not made: it is tried again where that may help', async () => {
+  await expect(call('hostile', 'lost', 1)).rejects.toMatchObject({
+    type: 'Tool.Unsent',
+    nonRetryable: false,
+  });
+  for (const [tool, attempt] of [
+    ['lost', 5],
+    ['forbidden', 1],
+  ] as const) {
+    expect(await call('hostile', tool, attempt)).toMatchObject({
+      outcome: 'error',
+      isUnsent: true,
+      output: expect.stringMatching(/^The tool was not called: .*Session not found\.$/) as string,
+    });
+  }
 });
 
 test('a stream without end is closed, and a server is not asked again and again', async () => {

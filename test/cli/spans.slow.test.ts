@@ -103,6 +103,11 @@ test.each<[string, Readonly<Record<string, string>>, string]>([
       '@opentelemetry/sdk-node@0.223 @opentelemetry/api@1.9"',
   ],
   ['an SDK that is turned off', { OTEL_SDK_DISABLED: 'true' }, 'No spans are sent: OTEL_SDK_DISABLED or'],
+  [
+    'an address without a host',
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://:4317', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+    "No spans are sent, since OpenTelemetry's SDK does not start (Invalid URL): correct OTEL_EXPORTER_OTLP_ENDPOINT",
+  ],
 ])('a worker with %s says so, and works', async (_, env, sentence) => {
   stage.plan([step('a', 'Count.')]);
   const worker = start(['worker', '--trust'], env);

@@ -48,6 +48,9 @@ test.each([
     expect((await run('store migrate')).stdout).toMatch(/^There is nothing to do: .* is of version 1\.\n$/);
     expect((await run('cost')).stderr).toContain('No calls in the ledger of postgres://tests@127.0.0.1');
     expect((await run('solve Hm?')).stdout).toBe('It is.\n');
+    const up = await stage.startReady(['up']);
+    said += (await up.end('SIGINT')).stderr;
+    expect(said).toMatch(/Store +postgres:\/\/tests@127/);
     expect(said).not.toContain(POSTGRES_PASSWORD);
 
     // The password need not be in the configuration.

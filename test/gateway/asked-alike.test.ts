@@ -375,6 +375,10 @@ test('the tokens of a conversation are estimated, with the refusals of the quest
   expect(await tokensOf({ system: 'Be brief.' })).toBe(plain + 3);
   expect(await tokensOf({ output_config: { format: JSON_SCHEMA } })).toBeGreaterThan(plain + 20);
   expect(await tokensOf({ messages: [{ role: 'user', content: 'word '.repeat(3000) }] })).toBe(5000);
+  const read = { type: 'tool_use', id: 'one', name: 'read', input: { path: 'a' } };
+  const result = { type: 'tool_result', tool_use_id: 'one', content: 'word '.repeat(3000) };
+  const messages = [USER, { role: 'assistant', content: [read] }, { role: 'user', content: [result] }, USER];
+  expect(await tokensOf({ messages })).toBeGreaterThan(5000);
   expect(await count({ model: 'claude' })).toMatchObject({ status: 404, body: { type: 'error' } });
   expect(await tokensOf({ tools: [{ name: 'search', input_schema: SCHEMA }] })).toBeGreaterThan(plain + 20);
   const bad = { tools: [{ name: 'a search', input_schema: SCHEMA }] };

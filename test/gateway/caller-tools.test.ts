@@ -456,15 +456,23 @@ describe('what is sent back', () => {
     });
   });
 
-  test('what the user says beside a result is a hint to the run', async () => {
+  test('what is said beside results is told once to the model that reads them, and what the user says to the Conductor', async () => {
+    first = calling(CALL, { name: 'read_file', input: { path: 'b.txt' } });
     const openai = openAi();
+    const reminder = { role: 'developer' as const, content: 'Long rules. '.repeat(500) };
     await stage.whileWorking(async () => {
       const message = await askedCall(openai);
       const { root } = (await stage.client.findCall(idOf(message))) ?? {};
-      const messages = [...withResults(message, 'hello'), { role: 'user' as const, content: 'Be brief.' }];
+      const user = { role: 'user' as const, content: 'Be brief.' };
+      const messages = [...withResults(message, 'hello', 'bye'), user, reminder];
       await openai.chat.completions.create({ ...ASKED, messages });
+      expect(sentTo('a').slice(-3)).toMatchObject([
+        { role: 'tool', content: 'hello' },
+        { role: 'tool', content: 'bye' },
+        { role: 'user', content: `Be brief.\n\n${reminder.content}` },
+      ]);
       const { steered } = await stage.client.trace(root ?? '');
-      expect(steered).toMatchObject([{ kind: 'hint', text: 'Be brief.' }]);
+      expect(steered).toMatchObject([{ kind: 'hint', text: 'Be brief.', by: expect.any(String) as string }]);
     });
   });
 

@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, WorkflowFailedError } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { readSpending } from '../../src/gateway/access';
-import { FAILURES } from '../../src';
+import { encryptionCodec, FAILURES, readEncryptionKeys } from '../../src';
 import { addAttributes } from '../../src/client';
 import type { NexusAnswer, NexusQuestion, NexusSolveName } from '../../src/nexus';
 import { nexusCallId } from '../../src/nexus/names';
@@ -52,11 +53,17 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
+interface Setting {
+  readonly callers?: (caller: string) => NexusCallers;
+  /** Data converters of the two sides. */
+  readonly converters?: Partial<Record<'team' | 'caller', DataConverter>>;
+}
+
 /** Runs both workers for as long as `work` takes. */
 async function whileNeighbours(
   usdPerDay: number | null,
   work: (neighbours: Neighbours) => Promise<void>,
-  callers: (caller: string) => NexusCallers = (caller) => ({ [caller]: { usdPerDay } }),
+  { callers = (caller) => ({ [caller]: { usdPerDay } }), converters = {} }: Setting = {},
 ): Promise<void> {
   const { temporal, taskQueue, store } = stage;
   const config = { ...stage.config, temporal: { ...stage.config.temporal, searchAttributes: true } } as const;
@@ -66,12 +73,14 @@ async function whileNeighbours(
   await temporal.client.connection.operatorService.createNexusEndpoint({
     spec: { name: endpoint, target: { worker: { namespace: 'default', taskQueue } } },
   });
-  const client = new Client({ connection: temporal.client.connection, namespace: caller });
+  const { connection } = temporal.client;
+  const client = new Client({ connection, namespace: caller, dataConverter: converters.caller });
   const asking = await Worker.create({
     connection: temporal.nativeConnection,
     namespace: caller,
     taskQueue,
     workflowBundle: { codePath: bundles.caller },
+    dataConverter: converters.caller,
   });
   const start: Neighbours['start'] = (question) =>
     client.workflow.start<typeof ask>('ask', {
@@ -91,6 +100,7 @@ async function whileNeighbours(
   await stage.whileWorking(() => asking.runUntil(() => work({ stage, caller, start, ask: asked, look })), {
     plugins,
     workflowBundle: { codePath: bundles.team },
+    dataConverter: converters.team,
   });
 }
 
@@ -202,7 +212,7 @@ test('a namespace that is not listed is refused', async () => {
         message: expect.stringContaining(`namespace "${caller}" may not ask this team`) as string,
       });
     },
-    () => ({ another: { usdPerDay: null } }),
+    { callers: () => ({ another: { usdPerDay: null } }) },
   );
   expect(paid()).toBe(0);
 });
@@ -229,6 +239,30 @@ test('a solve without an answer fails the operation, by the type of its failure'
     // Asking again after the failure fails the operation at once.
     expect(await failureOf(asked(keyed))).toMatchObject({ type: 'OperationError', cause: expected });
   });
+});
+
+test('an answer that Temporal would not take in JSON fails the operation, by a type of its own', async () => {
+  // Each character takes six bytes in JSON.
+  stage.providers.script('a', ['\u0001'.repeat(400_000)]);
+  await whileNeighbours(null, async ({ ask: asked, look }) => {
+    const tooLong = { type: 'AnswerTooLong', message: expect.stringContaining('2400000 bytes') as string };
+    expect(await failureOf(asked({ ...QUESTION, key: 'order-20' }))).toMatchObject(tooLong);
+    expect(await failureOf(look({ key: 'order-20' }))).toMatchObject({ cause: tooLong });
+  });
+  expect(paid()).toBe(1);
+});
+
+test('a caller that has the keys of a team which encrypts strictly reads its answer', async () => {
+  const keys = readEncryptionKeys('KEYS', { KEYS: `k1:${randomBytes(32).toString('base64')}` });
+  const converters = {
+    team: { payloadCodecs: [encryptionCodec(keys, { strict: true })] },
+    caller: { payloadCodecs: [encryptionCodec(keys)] },
+  };
+  const ask = ({ ask: asked }: Neighbours): Promise<void> =>
+    asked(QUESTION).then(({ answer }) => {
+      expect(answer === ANSWER).toBe(true);
+    });
+  await whileNeighbours(null, ask, { converters });
 });
 
 test('the recorded history of a call replays', async () => {

@@ -32,7 +32,7 @@ const TOOLS = [
     inputSchema: object(),
     outputSchema: object({ properties: { a: { type: 'string', pattern: '^(a+)+$' } } }),
   },
-  ...['huge', 'fails', 'deep', 'halves', 'endless', 'events'].map((name) => ({
+  ...['huge', 'fails', 'deep', 'halves', 'endless', 'events', 'lost', 'forbidden'].map((name) => ({
     name,
     inputSchema: object(),
   })),
@@ -94,7 +94,8 @@ function speakStdio(bent) {
     );
     process.exit(3);
   }
-  if (bent === 'banner') process.stdout.write('Welcome!\n{"not":"a message"}\n\u0000\u0001\n');
+  if (bent === 'banner')
+    process.stdout.write(`Welcome!\n{"not":"a message"}\n${nested(LEVELS)}\n\u0000\u0001\n`);
   if (bent === 'garbage') flood(process.stdout, '{}\n'.repeat(20_000));
   if (bent === 'one-line') flood(process.stdout, 'x'.repeat(65_536));
   if (bent === 'noisy') flood(process.stderr, 'noise\n'.repeat(10_000));
@@ -126,6 +127,11 @@ function listener(bent) {
         clearInterval(timer);
         state.open -= 1;
       });
+      return;
+    }
+    const refusal = message.method === 'tools/call' && { lost: 404, forbidden: 403 }[name];
+    if (refusal) {
+      response.writeHead(refusal).end('Session not found');
       return;
     }
     if (message.method === 'tools/call' && name === 'events') {

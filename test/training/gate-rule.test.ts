@@ -185,6 +185,12 @@ test.each([
   expect(decideCanary(promoted, replaced, gaps).rolledBack).toBe(false);
 });
 
+test('a checkpoint that was asked nothing on the serving address has not passed there', () => {
+  const { rolledBack, sentence } = decideCanary(tried('000020', []), tried('000010', []), null);
+  expect(rolledBack).toBe(false);
+  expect(sentence).toContain('nightly/000020 serves, and was not checked on the serving address');
+});
+
 const SWAPPED = { own: PARENT, parent: OWN, tolerance: 0.1 };
 
 test.each([

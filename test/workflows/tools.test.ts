@@ -290,6 +290,16 @@ test('a model that gets the same result for the same call three times must answe
   expect(told().at(-1)).toContain('the same result 3 times');
 });
 
+test('a server that lists no tools until the time of its run is over ends the run by that limit', async () => {
+  const silent = [process.execPath, '-e', 'setTimeout(process.exit, 5000)'];
+  await open({
+    tools: { silent: { mcp: { command: silent }, allow: ['look'] } },
+    limits: { wallClock: '4s' },
+  });
+  const result = await stage.solve({ question });
+  expect(result).toMatchObject({ stoppedBy: 'wallClock', error: { type: 'Limit.WallClock' } });
+});
+
 test('a program that was started for its tools ends with the worker', async () => {
   await open();
   play(call('look_up', { word: 'It' }), 'Well.');
@@ -506,6 +516,21 @@ describe('a tool of which a person decides on each call', () => {
     expect(told()).toEqual(['Nobody decided on this call within 1 s, and it was not made.']);
     expect(called()).toEqual([]);
     expect(result.rounds[0]?.steps[0]?.turns?.[0]?.calls[0]).toMatchObject({ outcome: 'expired' });
+  });
+
+  test('is not called once the time of its run is over, and the run ends', async () => {
+    await open({ tools: asking });
+    play(order, 'It is ordered.');
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question });
+      const [waits = ''] = await waiting(id);
+      await stage.client.setLimits(id, { wallClockMs: 1 });
+      await stage.client.decideCall(id, { call: waits, approve: true });
+      const result = await endOf(stage, id);
+      expect(result).toMatchObject({ stoppedBy: 'wallClock', error: { type: 'Limit.WallClock' } });
+      expect(result.rounds[0]?.steps[0]?.turns).toMatchObject([{ calls: [{ outcome: 'error' }] }]);
+    });
+    expect(called()).toEqual([]);
   });
 
   test.each([

@@ -123,6 +123,16 @@ def test_what_a_killed_process_left_is_no_checkpoint_and_is_swept_away(tmp_path:
     assert files_below(tmp_path) == kept
 
 
+def test_what_another_process_makes_under_a_longer_name_stays(tmp_path: Path) -> None:
+    longer = CheckpointName(trainRun="night", name="000001-1a2b3c4d")
+
+    def build_meanwhile(folder: Path) -> Record:
+        make_checkpoint(tmp_path, TARGET, build)
+        return build(folder)
+
+    assert make_checkpoint(tmp_path, longer, build_meanwhile) == record_of("same")
+
+
 def test_a_server_of_another_user_can_read_it(tmp_path: Path) -> None:
     def build_private(folder: Path) -> Record:
         record = build(folder)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from safetensors.torch import load_file, save_file
 
 from conductor_trainer.checkpoint import require_record
 from conductor_trainer.errors import BadRequest, ModelInvalid
@@ -66,3 +67,15 @@ def test_a_model_that_cannot_think_as_the_settings_say_is_refused(tmp_path: Path
     given = request_of({"kind": "folder", "path": str(folder)})
     with pytest.raises(ModelInvalid, match="has it think although it is told not to"):
         init(tmp_path / "given", given, None)
+
+
+def test_a_model_with_broken_weights_is_refused(tmp_path: Path) -> None:
+    init(tmp_path / "tiny", request_of(TINY), write_texts(tmp_path))
+    folder = tmp_path / "tiny" / RUN / "base/model"
+    weights = load_file(folder / "model.safetensors")
+    weights["model.norm.weight"][0] = float("nan")
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    for tuning in ({"kind": "full"}, LORA):
+        given = request_of({"kind": "folder", "path": str(folder)}, tuning=tuning)
+        with pytest.raises(ModelInvalid, match=r"log-probability of nan, so its weights are"):
+            init(tmp_path / "given", given, None)

@@ -135,9 +135,10 @@ async function send(
   } catch (error) {
     if (signal.aborted || error instanceof ApplicationFailure) throw error;
     if (!progress.isConnected) throw new UnsentError(error, isLasting(error));
-    if (progress.isSent && !isRefused(error)) throw withTimeout(error, timeout);
+    const refusal = refusalIn(error);
+    if (progress.isSent && refusal === null) throw withTimeout(error, timeout);
     await untilWritten(() => record.takeBack());
-    throw new UnsentError(error);
+    throw new UnsentError(error, refusal === 'lasting');
   }
 }
 
@@ -148,12 +149,19 @@ const REFUSED_CODES: ReadonlySet<unknown> = new Set([
   'NOT_CONNECTED',
 ]);
 
-/** Whether an error says that the server never took the call. */
-function isRefused(error: unknown): boolean {
-  return causesOf(error).some((cause) => {
-    const { status } = Object(Reflect.get(cause, 'data')) as { readonly status?: unknown };
-    return REFUSED_CODES.has(codeOf(cause)) || status === 429;
-  });
+/** Statuses of refusals that pass: the session is over, as after a server's restart, or there are too many requests. */
+const PASSING: readonly number[] = [404, 429];
+
+/** Returns what kind of error says that the server never took the call; null for another error. */
+function refusalIn(error: unknown): 'passing' | 'lasting' | null {
+  for (const cause of causesOf(error)) {
+    if (REFUSED_CODES.has(codeOf(cause))) return 'passing';
+    const { status = 0 } = Object(Reflect.get(cause, 'data')) as { readonly status?: number };
+    // Whoever says that a request took too long may have begun with it.
+    if (status >= 400 && status < 500 && status !== 408)
+      return PASSING.includes(status) ? 'passing' : 'lasting';
+  }
+  return null;
 }
 
 /** The client's own words for a timeout name no time. */

@@ -20,8 +20,8 @@ const USUAL = [
 ];
 
 /**
- * Connection to a program that speaks the protocol on its stdin and stdout, a message a line. Lines that are no JSON are
- * skipped: many programs greet. What it writes for one message of ours is measured, and a program that writes too much
+ * Connection to a program that speaks the protocol on its stdin and stdout, a message a line. Lines that are no message
+ * are skipped: many programs greet. What it writes for one message of ours is measured, and a program that writes too much
  * is killed.
  */
 export class ProgramTransport implements Transport {
@@ -121,13 +121,11 @@ export class ProgramTransport implements Transport {
   }
 
   private take(line: string): void {
-    let message: JSONRPCMessage;
     try {
-      message = JSON.parse(line) as JSONRPCMessage;
+      this.onmessage?.(JSON.parse(line) as JSONRPCMessage);
     } catch {
-      return;
+      // It is no message: not even JSON, or so deep that no reader comes to its end.
     }
-    this.onmessage?.(message);
   }
 
   private end(reason: string): void {

@@ -51,8 +51,8 @@ const MOST_SOLVES = 10_000;
 const DEFAULT_SAMPLE = 100;
 
 /**
- * Draws a sample of the logged solves that have an answer, equal for an equal seed and log. Leaves out solves of a
- * conversation or a given plan, and those whose texts are gone.
+ * Draws a sample of the logged solves that have an answer, equal for an equal seed and log. Leaves out those that a
+ * question alone does not repeat (a conversation, a given plan, functions of the caller), or whose texts are gone.
  *
  * @param known questions with right answers, matched by text or by the id of the solve
  */
@@ -80,7 +80,9 @@ export async function drawFromLog(
     else questions.push({ ...rightAnswerTo(logged), ...logged });
   }
   if (leftOut > 0)
-    say(`${counted(leftOut, 'solve')} left out (a given plan, a conversation, or missing texts).`);
+    say(
+      `${counted(leftOut, 'solve')} left out (a given plan, a conversation, a caller's functions, or missing texts).`,
+    );
   if (questions.length === 0) {
     throw new UsageError(
       `the log has no solve with an answer on task queue ${taskQueue}: solve questions first, or drop --from-traces`,
@@ -108,8 +110,9 @@ async function readSolve(
   try {
     const { trace, input } = await readRunNow(temporal, id);
     const { answer, status } = trace;
-    const { given, messages } = input;
-    if (status !== 'completed' || answer === null || (given ?? messages) !== undefined) return null;
+    const { given, messages, conversation, callerTools } = input;
+    const beside = given ?? messages ?? conversation ?? callerTools;
+    if (status !== 'completed' || answer === null || beside !== undefined) return null;
     const question = await readText(store, trace.question);
     const kept = await keepText(store, await readText(store, answer));
     return { id, question, solved: { ...loggedFactsOf([trace]), answer: kept, runs: [id], latencyMs } };

@@ -1,4 +1,4 @@
-import { needsPackages } from '../../errors';
+import { needsPackages, reasonOf } from '../../errors';
 import { within } from '../../runtime/turns';
 import { isTraced } from '../../telemetry/spans';
 import { say } from './terminal';
@@ -28,7 +28,15 @@ export async function exportSpans(service: string): Promise<() => Promise<void>>
   }
   const serviceName = env.OTEL_SERVICE_NAME ?? `temporal-conductor-${service}`;
   const running = new sdk.NodeSDK({ serviceName, metricReaders: [], logRecordProcessors: [] });
-  running.start();
+  try {
+    running.start();
+  } catch (error) {
+    const remedy = `correct ${named}, e.g. http://127.0.0.1:4318, or OTEL_EXPORTER_OTLP_PROTOCOL`;
+    say(`No spans are sent, since OpenTelemetry's SDK does not start (${reasonOf(error)}): ${remedy}`, {
+      level: 'WARN',
+    });
+    return nothingLeft;
+  }
   if (!(await isTraced())) say(UNSEEN, { level: 'WARN' });
   return async () => {
     await within(

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeConductor } from '../../config/cards';
+import { withoutPassword } from '../../config/store-url';
 import { codeOf, reasonOf, UsageError } from '../../errors';
 import { listen, type Listening } from '../../network/listen';
 import { startProgram } from '../../runtime/start-program';
@@ -287,6 +288,6 @@ function describeSession(
     ...(version === null ? [] : [`Version     ${describeVersion(version)}`]),
     `Conductor   ${describeConductor(conductor)}`,
     `Workers     ${workers.map(({ id }) => id).join(', ')}`,
-    `Store       ${store}`,
+    `Store       ${withoutPassword(store)}`,
   ].join('\n');
 }

@@ -1,6 +1,7 @@
 import { type Client, ServiceError } from '@temporalio/client';
 import {
   checkAsked,
+  newRetryId,
   newRunId,
   readRunHistory,
   type RetryRequest,
@@ -84,14 +85,20 @@ export async function solve(argument: string | undefined, options: SolveOptions)
   });
 }
 
-/** Starts a solve whose id this folder keeps. @throws Error with the id if it may have been started nevertheless */
-export async function startNoted(
-  { server, temporal, conductor, file }: Session,
-  request: SolveRequest,
+/** Starts a solve whose id this folder keeps. @throws as `startAs` */
+export async function startNoted(session: Session, request: SolveRequest): Promise<SolveHandle> {
+  const id = newRunId(checkAsked(request), session.temporal);
+  return startAs(id, session, () => session.conductor.start(request, id));
+}
+
+/** Starts a run after this folder has kept its id. @throws Error with the id if it may have been started nevertheless */
+async function startAs(
+  id: string,
+  { server, file }: Session,
+  start: () => Promise<SolveHandle>,
 ): Promise<SolveHandle> {
-  const id = newRunId(checkAsked(request), temporal);
   await noteRun(server, id);
-  return conductor.start(request, id).catch((cause: unknown) => {
+  return start().catch((cause: unknown) => {
     if (!(cause instanceof ServiceError)) throw cause;
     const reason = `Temporal did not confirm the start of run ${id} (${reasonOf(cause.cause)})`;
     throw new Error(`${reason}. If it is running, follow it with: ${watchOf(id, file)}`, { cause });
@@ -118,8 +125,8 @@ export async function retry(given: string, options: RetryOptions): Promise<ExitC
     const id = await findRun(session, given);
     await sayResumed(session, id);
     const asked = { from: from - 1, worker, subtask, limits, asOperator: true };
-    const again = await session.conductor.retry(id, asked);
-    await noteRun(session.server, again.id);
+    const newId = newRetryId(id);
+    const again = await startAs(newId, session, () => session.conductor.retry(id, asked, newId));
     say(`Goes on from step ${from} of ${id} as ${again.id}.`);
     await sayOtherVersion(session, again.id);
     return showRun(session, again.id, interruption, options);

@@ -79,8 +79,11 @@ async function resultOf(store: Store, { outcome, output }: ToolAnswer): Promise<
   return { output: await readText(store, output), ...(outcome === 'error' && { isError: true }) };
 }
 
-/** What a caller says beside results: its functions from now on, and whether the next turn must ask for one. */
-export type Beside = Pick<AskedRequest, 'tools' | 'toolChoice'>;
+/** What a caller gives beside results: its functions from now on, and whether the next turn must ask for one. */
+export interface Beside extends Pick<AskedRequest, 'tools' | 'toolChoice'> {
+  /** Words for each model that reads one of the results. */
+  readonly said?: string | undefined;
+}
 
 /**
  * Gives results to their runs. The first result of a call counts, with what was said beside it, and the same one again
@@ -95,16 +98,30 @@ export async function giveResults(
   results: readonly CallerResult[],
   beside: Beside = {},
 ): Promise<void> {
+  const said = await saidIn(store, beside);
   const next = await wishesIn(store, beside);
   const given = await Promise.all(results.map((result) => readGiven(store, result)));
   await refuseOver(client, given);
   for (const { call, run, answer } of given) {
-    const first = await keepCallerResult(store, call, { ...answer, ...next });
+    const first = await keepCallerResult(store, call, { ...answer, ...said, ...next });
     if (!isSame(first, answer)) {
       throw new ResultDiffersError(`call ${call} has another result already: the first one counts`);
     }
     await complete(client, run, call, first);
   }
+}
+
+async function saidIn(store: Store, { said = '' }: Beside): Promise<Pick<ToolAnswer, 'said'>> {
+  refuseTooLong('what is said beside the results', said);
+  return said.trim() === '' ? {} : { said: await keepText(store, said, INLINE_CALL_BYTES) };
+}
+
+/** @throws ResultTooLongError */
+function refuseTooLong(what: string, text: string): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_RESULT_BYTES) return;
+  const rule = `at most ${MAX_RESULT_BYTES} are accepted: shorten it, or give the part that matters`;
+  throw new ResultTooLongError(`${what} has ${bytes} bytes; ${rule}`);
 }
 
 async function wishesIn(store: Store, { tools, toolChoice }: Beside): Promise<Pick<ToolAnswer, 'next'>> {
@@ -125,13 +142,7 @@ async function readGiven(
   store: Store,
   { call, output, isError = false }: CallerResult,
 ): Promise<GivenAnswer> {
-  const bytes = Buffer.byteLength(output);
-  if (bytes > MAX_RESULT_BYTES) {
-    const rule = `at most ${MAX_RESULT_BYTES} are accepted: shorten it, or give the part that matters`;
-    throw new ResultTooLongError(
-      `the result of call ${JSON.stringify(call.slice(0, 64))} has ${bytes} bytes; ${rule}`,
-    );
-  }
+  refuseTooLong(`the result of call ${JSON.stringify(call.slice(0, 64))}`, output);
   const told = isCallerId(call) ? await readCallerCall(store, call) : null;
   if (told === null) {
     throw new CallOverError(

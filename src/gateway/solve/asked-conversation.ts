@@ -10,7 +10,9 @@ import type { Utterance, UtteredCall, UtteredResult } from './request-calls';
 /** Results of functions of the caller, for which a run waits. */
 export interface HandedResults {
   readonly results: readonly UtteredResult[];
-  /** What the user says beside them; '' for nothing. */
+  /** What is said beside them, for the models that read them; '' for nothing. */
+  readonly said: string;
+  /** What the user says of that, for the Conductor. */
   readonly hint: string;
 }
 
@@ -31,8 +33,11 @@ export function readAsked(said: readonly Utterance[]): AskedConversation {
   const messages = turnsOf(said);
   if (!results.some(({ id }) => isCallerId(id))) return { messages };
   refuseMissing(asked.slice(asked.findLastIndex((each) => !isOfModel(each)) + 1), results);
-  const texts = last.flatMap((each) => (each.kind === 'text' && each.role === 'user' ? [each.content] : []));
-  return { messages, handed: { results, hint: texts.join('\n\n') } };
+  const texts = last.filter((each) => each.kind === 'text');
+  const joined = (some: readonly ConversationTurn[]): string =>
+    some.map(({ content }) => content).join('\n\n');
+  const hint = joined(texts.filter(({ role }) => role === 'user'));
+  return { messages, handed: { results, said: joined(texts), hint } };
 }
 
 /** A call that the conversation does not have was lost with its answer, and is told again instead. */

@@ -6,7 +6,9 @@ import {
   ResultTooLongError,
   type ToldCall,
 } from '../../client';
+import type { Sender } from '../../protocol/messages';
 import type { Key } from '../access/keys';
+import { senderOf } from '../access/rights';
 import type { Env, Gateway } from '../gateway';
 import { badRequest } from '../refusal';
 import type { HandedResults } from './asked-conversation';
@@ -19,7 +21,7 @@ export interface Resumed extends Started {
   readonly after: string;
   /** The last call that it was given the result of: it tells this answer from others of the solve. */
   readonly call: string;
-  /** Why the words beside the results were not passed on. */
+  /** Why the Conductor is not told the words beside the results. */
   readonly warnings: readonly string[];
 }
 
@@ -30,7 +32,7 @@ export interface Resumed extends Started {
 export async function resumeSolve(
   c: Context<Env>,
   gateway: Gateway,
-  { results, hint }: HandedResults,
+  { results, said, hint }: HandedResults,
   { tools, isDemanded }: CallerTools,
 ): Promise<Resumed> {
   const { conductor } = gateway;
@@ -39,9 +41,10 @@ export async function resumeSolve(
   const { root, cursor: after, id: call } = onlySolve(calls, results);
   await gateway.workers.require();
   const isNew = calls.some(({ result }) => result === null);
-  const warnings = isNew && hint !== '' ? await addHint(gateway, root, hint) : [];
+  const warnings = isNew && hint !== '' ? await addHint(gateway, root, hint, senderOf(key)) : [];
   const given = results.map(({ id, output, isError }) => ({ call: id, output, isError }));
   const beside = {
+    said,
     ...(tools.length > 0 && { tools }),
     ...(isDemanded && { toolChoice: 'required' as const }),
   };
@@ -73,13 +76,18 @@ function onlySolve(calls: readonly ToldCall[], results: readonly UtteredResult[]
 }
 
 /** A run takes few hints, and results must not be lost for one. */
-async function addHint({ conductor }: Gateway, root: string, hint: string): Promise<string[]> {
+async function addHint(
+  { conductor }: Gateway,
+  root: string,
+  hint: string,
+  sender: Sender,
+): Promise<string[]> {
   try {
-    await conductor.addHint(root, hint);
+    await conductor.addHint(root, hint, sender);
     return [];
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
-    return [`the text beside the results is ignored: ${error.message}`];
+    return [`the Conductor is not told the text beside the results: ${error.message}`];
   }
 }
 

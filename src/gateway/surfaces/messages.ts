@@ -6,6 +6,7 @@ import { type EventFrame, frameOf } from '../event-stream';
 import type { App, Gateway } from '../gateway';
 import { toAnthropicError } from '../refusal';
 import { bodyOf, jsonOf, jsonOrEventsOf, refusals } from '../routes';
+import type { ConversationCall } from '../../plan/plan';
 import { argumentsIn } from '../../protocol/parts';
 import { costOf, solveNoteSchema, type SpentAmounts } from '../solve/facts';
 import { answer, type AnswerEnd, type Pieces } from '../solve/answer';
@@ -90,9 +91,13 @@ export function addMessages(app: App, gateway: Gateway): void {
 /** Bytes of text for a token: fewer than in most texts, since too low a count would let a conversation outgrow a model. */
 const BYTES_PER_TOKEN = 3;
 
+/** A call with its result: in a conversation of a coding agent, they are most of it. */
+const textOfCall = ({ name, arguments: input, output = '' }: ConversationCall): string =>
+  name + input + output;
+
 /** Estimates the tokens of a conversation, its functions and its schema. Each worker has a tokenizer of its own. */
 function tokensAsked({ messages, answerSchema, functions: { tools } }: SurfaceQuestion): number {
-  const texts = messages.map(({ content }) => content);
+  const texts = messages.flatMap(({ content, calls = [] }) => [content, ...calls.map(textOfCall)]);
   if (tools.length > 0) texts.push(JSON.stringify(tools));
   if (answerSchema !== undefined) texts.push(JSON.stringify(answerSchema));
   return Math.ceil(Buffer.byteLength(texts.join('')) / BYTES_PER_TOKEN);

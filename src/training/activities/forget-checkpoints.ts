@@ -40,7 +40,13 @@ export async function forgetCheckpoints(
     serving,
     ...before,
   ].filter((each) => each !== null);
-  const kept = keptCheckpoints({ ...request, names, needed });
+  const held = { ...request, names, needed };
+  const remaining = new Set(keptCheckpoints(held).map((name) => keys.weightsKey(trainRun, name)));
+  const references = await referencesOf(
+    files,
+    (key) => remaining.has(key) || !key.startsWith(keys.weightsFolder(trainRun)),
+  );
+  const kept = keptCheckpoints({ ...held, needed: [...needed, ...references] });
   const now = new Date();
   for (const name of names) {
     if (kept.includes(name)) continue;
@@ -70,6 +76,15 @@ async function pointsOfNights(store: Store): Promise<CheckpointRef[]> {
   return points.filter((point) => point !== null && point !== undefined);
 }
 
+/** Returns the checkpoints to which `trainer.loss.beta` pulls updates of those that remain, of any run. */
+async function referencesOf(files: Files, remains: (key: string) => boolean): Promise<CheckpointRef[]> {
+  const references: CheckpointRef[] = [];
+  await eachWeights(files, (key, { record: { first } }) => {
+    if (first && remains(key)) references.push(first);
+  });
+  return references;
+}
+
 export type Holdings = ForgetCheckpointsRequest & { readonly names: readonly string[] };
 
 /** Returns the names to keep: needed ones, the last and every n-th cycle's, and all bases, which adapters need. */
@@ -90,8 +105,22 @@ export function keptCheckpoints({ trainRun, names, needed, keep }: Holdings): st
 /** Trainer's record of a checkpoint, see `checkpoint_cache.py`: only read and removed here, never written. */
 const weightsSchema = z.object({
   schema: z.literal(1),
+  record: z.object({
+    /** Base, warm start or imitation from which updates began. */
+    first: z.object({ trainRun: z.string(), name: z.string() }).nullish(),
+  }),
   files: z.array(z.object({ path: z.string(), bytes: z.int(), sha256: z.string() })),
 });
+
+async function eachWeights(
+  files: Files,
+  look: (key: string, weights: z.infer<typeof weightsSchema>) => void,
+): Promise<void> {
+  await eachInParallel(files.entries(keys.TRAINING_FOLDER), async ({ key }) => {
+    const weights = keys.isWeightsKey(key) ? await readRecord(files, key, weightsSchema) : null;
+    if (weights !== null) look(key, weights);
+  });
+}
 
 /** Bytes of a checkpoint's files; null if there is no such checkpoint. */
 export async function sizeOfWeights(files: Files, { trainRun, name }: CheckpointRef): Promise<number | null> {
@@ -109,9 +138,8 @@ export async function sweepWeights(
 ): Promise<Swept> {
   const than = await timeAgo(files, Math.max(olderThanMs, YOUNG_MS));
   const named = new Set<string>();
-  await eachInParallel(files.entries(keys.TRAINING_FOLDER), async ({ key }) => {
-    const weights = keys.isWeightsKey(key) ? await readRecord(files, key, weightsSchema) : null;
-    for (const { sha256 } of weights?.files ?? [])
+  await eachWeights(files, (_, weights) => {
+    for (const { sha256 } of weights.files)
       named.add(`${keys.WEIGHTS_FOLDER}${sha256.slice(0, 2)}/${sha256}`);
   });
   const isLive = (key: string): boolean => named.has(key);

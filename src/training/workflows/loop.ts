@@ -1,4 +1,10 @@
-import { allHandlersFinished, ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  condition,
+  patched,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { moveOn, shouldMoveOn } from '../../evaluation/workflows/parts';
 import { FAILURES } from '../../protocol/failures';
 import type { NightProgress, TrainInput } from '../contract';
@@ -133,11 +139,25 @@ async function runCycle(night: Night, cycle: number, rollouts: Rollouts): Promis
   }
 }
 
-/** Explains why nothing can be learned from a cycle, which then does not count; null if a reply earned something. */
+/** Change: a cycle of which nothing is graded ends the night. Written into histories: never rename it. */
+const GRADED = 'graded-cycles';
+
+/** Explains why nothing can be learned from a cycle, which then does not count; null if something may be. */
 function whyStalled({ state }: Night, cycle: number, { groups, writer }: CycleRollouts): string | null {
   const { unparseable, parseable } = state.opened.settings.reward;
   const rewards = groups.flatMap(({ rounds }) => rounds).flatMap((round) => round.rewards);
-  if (rewards.some((reward) => reward !== unparseable)) return null;
+  const graded = rewards.filter((reward) => reward !== null);
+  if (graded.some((reward) => reward !== unparseable)) return null;
+  if (graded.length < rewards.length) {
+    // A limit cuts answers short; others without a grade may have been right.
+    const isExplained = graded.length > 0 || groups.some(({ stoppedBy }) => stoppedBy !== null);
+    if (isExplained || !patched(GRADED)) return null;
+    return (
+      `nothing can be learned from cycle ${cycle}: none of its ${rewards.length} answers could be graded. ` +
+      `"temporal-conductor train show ${cycle}" says why; correct the grader, or what its models need, and start the ` +
+      'night again'
+    );
+  }
   const what = unparseable < parseable ? 'was a plan' : 'led to a right answer';
   return (
     `nothing can be learned from cycle ${cycle}: none of the ${rewards.length} replies of ` +

@@ -68,7 +68,7 @@ async function runAgent(
   worker: ExternalCard,
 ): Promise<unknown> {
   return runExternal(worker, request, {
-    timeoutMs: Math.min(worker.timeoutMs, limits.remainingMs()),
+    timeoutMs: Math.min(worker.timeoutMs, limits.timeToStart()),
     attempts: EXTERNAL_ATTEMPTS,
     summary: stepSummary(request.step, request.subtask, `${worker.id} (${worker.type})`),
   });

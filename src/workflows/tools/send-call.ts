@@ -10,16 +10,17 @@ import { runExternal } from '../external/run-external';
 import type { RunContext } from '../run-context';
 import { askCaller } from './ask-caller';
 
-/** Makes a call of a tool. @throws ActivityFailure, ChildWorkflowFailure */
+/** Makes a call of a tool. @throws ActivityFailure, ChildWorkflowFailure; ApplicationFailure if no time is left for it */
 export function sendCall(context: RunContext, request: ToolRequest): Promise<ToolAnswer> {
   const { run, limits, toolBox } = context;
   const { tool } = request;
+  const leftMs = limits.timeToStart();
   const card = toolBox.cardOf(tool);
   if (card?.kind === 'caller') return askCaller(context, request, card);
-  if (card !== undefined && card.kind !== 'mcp') return sendToOwn(context, request, card);
+  if (card !== undefined && card.kind !== 'mcp') return sendToOwn(context, request, card, leftMs);
   const activities = proxyActivities<ConductorActivities>({
     // The activity itself ends a call at its tool's timeout; this bounds waiting and attempts.
-    scheduleToCloseTimeout: limits.remainingMs(),
+    scheduleToCloseTimeout: leftMs,
     heartbeatTimeout: run.heartbeatMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
@@ -30,11 +31,12 @@ export function sendCall(context: RunContext, request: ToolRequest): Promise<Too
 
 /** Temporal itself keeps that a call of the user's activity or workflow began, and what it returned. */
 async function sendToOwn(
-  { run, limits }: RunContext,
+  { run }: RunContext,
   request: ToolRequest,
   card: Extract<ToolCard, { readonly kind: 'activity' | 'workflow' }>,
+  leftMs: number,
 ): Promise<ToolAnswer> {
-  const timeoutMs = Math.min(card.timeoutMs, limits.remainingMs());
+  const timeoutMs = Math.min(card.timeoutMs, leftMs);
   const written =
     typeof request.input === 'string'
       ? request.input

@@ -1,17 +1,20 @@
-import { ActivityCancellationType, log, proxyActivities } from '@temporalio/workflow';
+import { ActivityCancellationType, log, patched, proxyActivities } from '@temporalio/workflow';
 import type { ConductorActivities } from '../../protocol/activity-contract';
 import type { ResolvedRun, RunWorker } from '../../protocol/cards';
 import type { ToolCard } from '../../protocol/tool-cards';
 import { LIST_TOOLS } from '../../protocol/names';
 import type { Text } from '../../protocol/text';
 import { CALLER_TOOLS, type ListedTool, type ListedTools } from '../../protocol/tool-use';
+import { readFailure } from '../../trace/events';
+import { isOwnCancellation } from '../failures';
+import { IN_TIME, type Limits } from '../limits';
 
 /**
  * Tools of one run: listed once, when the first of its steps needs them, and counted over all of its steps. The caller may
  * bring other functions later, which steps are offered from their next turn on.
  */
 export class ToolBox {
-  private listed: Promise<ListedTools> | null = null;
+  private listed: Promise<ListedTools | null> | null = null;
   private cards: readonly ToolCard[];
   private made = 0;
   /** Tools that a turn is offered now; null before they are listed. */
@@ -21,7 +24,10 @@ export class ToolBox {
   /** The caller let a call wait in vain: further ones would wait as long, and cost a turn each, for nobody. */
   isCallerGone = false;
 
-  constructor(private readonly run: Pick<ResolvedRun, 'toolset' | 'storeId' | 'heartbeatMs'>) {
+  constructor(
+    private readonly run: Pick<ResolvedRun, 'toolset' | 'storeId' | 'heartbeatMs'>,
+    private readonly limits: Limits,
+  ) {
     this.cards = run.toolset?.cards ?? [];
     this.isCallDue = this.ofCaller?.mustCall === true;
   }
@@ -75,40 +81,43 @@ export class ToolBox {
     });
   }
 
-  /** Lists the tools of the run, which then hold for all of it. */
-  list(remainingMs: number): Promise<ListedTools> {
-    this.listed ??= this.fetch(this.cards, remainingMs);
+  /** Lists the tools of the run, which then hold for all of it; null: none could be listed. */
+  list(): Promise<ListedTools | null> {
+    this.listed ??= this.fetch(this.cards, null);
     return this.listed;
   }
 
   /** Takes the functions that the caller has by now, in place of those that it had. */
-  async bring(functions: Text, remainingMs: number): Promise<void> {
-    const before = await this.list(remainingMs);
+  async bring(functions: Text): Promise<void> {
+    const before = await this.list();
     const { ofCaller } = this;
     if (ofCaller !== undefined && !isSameText(ofCaller.list, functions)) {
       const brought = { ...ofCaller, list: functions };
       this.cards = this.cards.map((each) => (each === ofCaller ? brought : each));
-      this.listed = this.fetch([brought], remainingMs, before);
+      this.listed = this.fetch([brought], before);
     }
     await this.listed;
   }
 
-  private async fetch(
-    cards: readonly ToolCard[],
-    remainingMs: number,
-    before?: ListedTools,
-  ): Promise<ListedTools> {
+  /** Throws only the run's own cancellation: a run goes on without tools that are not listed before its time is over. */
+  private async fetch(cards: readonly ToolCard[], before: ListedTools | null): Promise<ListedTools | null> {
     const { storeId, heartbeatMs } = this.run;
-    const activities = proxyActivities<ConductorActivities>({
-      scheduleToCloseTimeout: remainingMs,
-      heartbeatTimeout: heartbeatMs,
-      cancellationType: ActivityCancellationType.TRY_CANCEL,
-      summary: 'list the tools',
-    });
-    const listed = await activities[LIST_TOOLS](cards, storeId, before);
-    this.offered = listed;
-    for (const problem of listed.problems) log.warn(`a tool is missing: ${problem}`);
-    return listed;
+    try {
+      const activities = proxyActivities<ConductorActivities>({
+        scheduleToCloseTimeout: this.limits.timeToStart(),
+        heartbeatTimeout: heartbeatMs,
+        cancellationType: ActivityCancellationType.TRY_CANCEL,
+        summary: 'list the tools',
+      });
+      const listed = await activities[LIST_TOOLS](cards, storeId, before ?? undefined);
+      this.offered = listed;
+      for (const problem of listed.problems) log.warn(`a tool is missing: ${problem}`);
+      return listed;
+    } catch (error) {
+      if (isOwnCancellation(error) || !patched(IN_TIME)) throw error;
+      log.warn(`tools are missing: ${readFailure(error, 'that lists them').problem.message}`);
+      return before;
+    }
   }
 }
 

@@ -72,9 +72,10 @@ export class ToolLoop {
     worker: WorkerRequest['worker'],
     answers: boolean,
   ): Promise<ToolLoop | null> {
-    const { run, toolBox, limits } = context;
+    const { run, toolBox } = context;
     if (run.toolset === undefined) return null;
-    const listed = await toolBox.list(limits.remainingMs());
+    const listed = await toolBox.list();
+    if (listed === null) return null;
     const hasSome = toolBox.toolsFor(worker, answers, listed).length > 0;
     return hasSome ? new ToolLoop(context, run.toolset, listed, answers) : null;
   }
@@ -98,8 +99,7 @@ export class ToolLoop {
     if (!mayRunTogether)
       for (const [ordinal, call] of calls.entries()) results.push(await make(call, ordinal));
     const { functions } = this.wishes;
-    const { toolBox, limits } = this.context;
-    if (functions !== undefined) await toolBox.bring(functions, limits.remainingMs());
+    if (functions !== undefined) await this.context.toolBox.bring(functions);
     this.index += 1;
     this.said += ref.bytes + results.reduce((sum, result) => sum + bytesOfResult(result), 0);
     return this.turn(request, { turn: ref, results });
@@ -280,8 +280,8 @@ function isOfCaller({ card }: ListedTool): boolean {
 }
 
 /** Returns the most bytes that a result takes in a prompt, with its call. */
-function bytesOfResult({ output, changedTo = '', name }: ToolResult): number {
-  return textBytes(output) + textBytes(changedTo) + utf8Bytes(name) + CALL_BYTES;
+function bytesOfResult({ output, said = '', changedTo = '', name }: ToolResult): number {
+  return textBytes(output) + textBytes(said) + textBytes(changedTo) + utf8Bytes(name) + CALL_BYTES;
 }
 
 function textBytes(text: Text): number {

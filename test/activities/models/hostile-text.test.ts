@@ -89,6 +89,12 @@ test('hostile text in headers and store keys is read quickly, and yields only we
   );
 });
 
+test('a reference is found however deep its value is nested', () => {
+  const ref = `sha256-${'a'.repeat(64)}`;
+  const deep = `${'['.repeat(100_000)}"${ref}"${']'.repeat(100_000)}`;
+  expect([...refsIn(JSON.parse(deep))]).toEqual([ref]);
+});
+
 test.each([
   ['Incorrect API key provided: sk-abcd************wxyz.', 'Incorrect API key provided: [key]'],
   ['header was "Bearer abc123.def-456"', 'header was "[key]"'],

@@ -34,6 +34,13 @@ test('a worker alone answers the questions of the log as well, and quality is no
   );
   const missing = await stage.run(['eval', 'gone.jsonl', '--from-traces', '--max-cost', '1']);
   expect(missing).toMatchObject(endedWith(2, 'gone.jsonl does not exist'));
+  // A long conversation is kept apart from its last turn.
+  const turns = ['user', 'assistant', 'user'].map((role, index) => ({
+    role,
+    content: index === 2 ? stage.questions[0]?.question : 'Go on. '.repeat(800),
+  }));
+  await stage.folder.write('turns.json', JSON.stringify(turns));
+  expect(await stage.run(['solve', '--messages', 'turns.json'])).toMatchObject({ code: 0 });
   const empty = await stage.run(['eval', '--from-traces', '--methods', 'workers', '--max-cost', '1']);
   expect(empty).toMatchObject(endedWith(2, 'the log has no solve with an answer'));
 

@@ -99,6 +99,13 @@ test('keeps the checkpoint that the configuration names', async () => {
   expect(await forget({ ...folder.config(), conductor: pinned })).toEqual(['000002', '000006', 'base']);
 });
 
+test('keeps the imitation to which a KL term pulls the updates of checkpoints that remain, of any run', async () => {
+  await name('sums', '000005', [], sums('000004'));
+  await name('sums', '000006', [], sums('000002'));
+  await name('other', '000009', [], sums('000003'));
+  expect(await forget()).toEqual(['000002', '000003', '000006', 'base']);
+});
+
 const HOUR_MS = 60 * 60 * 1000;
 
 let disk: ArtifactFolder;
@@ -115,9 +122,14 @@ async function lay(...pieces: readonly string[]): Promise<string[]> {
   );
 }
 
-async function name(trainRun: string, checkpoint: string, digests: readonly string[]) {
+async function name(
+  trainRun: string,
+  checkpoint: string,
+  digests: readonly string[],
+  first: ReturnType<typeof sums> | null = null,
+) {
   const files = ['', ...digests].map((sha256) => ({ path: 'model/x.safetensors', bytes: 7, sha256 }));
-  const record = { schema: 1, record: { kind: 'model' }, files };
+  const record = { schema: 1, record: { kind: 'model', first }, files };
   await disk.write(weightsKey(trainRun, checkpoint), Buffer.from(JSON.stringify(record)));
 }
 

@@ -153,13 +153,17 @@ test("answers may be graded by a user's own activity, on its own task queue", as
   });
 });
 
-test('an answer whose custom grader fails, or returns an unknown verdict, is ungraded and earns nothing', async () => {
-  await trainJudgedBy(({ answer }) => {
+test('an answer whose custom grader fails, or returns an unknown verdict, is ungraded; a cycle of such answers ends the night', async () => {
+  const night = trainJudgedBy(({ answer }) => {
     if (answer === '42') return { verdict: 'splendid' };
     throw ApplicationFailure.nonRetryable('the judge is ill');
   });
-  expect(await cycles()).toMatchObject([{ verdicts: { correct: 0, wrong: 0, ungraded: 2 }, rewardMean: 0 }]);
+  const sentence = 'cycle 1: none of its 2 answers could be graded.';
+  const cause = { type: CANNOT_LEARN, message: expect.stringContaining(sentence) as unknown };
+  await expect(night).rejects.toMatchObject({ cause });
+  expect(await readTrainRun(stage.store, stage.trainRun)).toBeNull();
   const [group] = await readCycleGroups(stage.store, stage.trainRun, 1);
+  expect(group?.rollouts).toMatchObject(Array(2).fill({ verdict: 'ungraded', reward: null }));
   const reasons = group?.rollouts.map(({ invalidBecause }) => invalidBecause);
   expect(reasons).toEqual([
     'the grader judge returned no known verdict',

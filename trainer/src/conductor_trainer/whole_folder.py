@@ -50,9 +50,12 @@ def workplace(final: Path) -> Iterator[Path]:
     Only one process may do so at a time, since it deletes what a killed one left.
     """
     final.parent.mkdir(parents=True, exist_ok=True)
-    for leftover in final.parent.glob(f".tmp-{final.name}-*"):
-        shutil.rmtree(leftover)
-    temporary = final.with_name(f".tmp-{final.name}-{os.getpid()}")
+    prefix = f".tmp-{final.name}-"
+    for leftover in final.parent.iterdir():
+        # Another process may be making `warm-1a2b3c4d` beside `warm`.
+        if leftover.name.startswith(prefix) and leftover.name.removeprefix(prefix).isdecimal():
+            shutil.rmtree(leftover)
+    temporary = final.with_name(f"{prefix}{os.getpid()}")
     temporary.mkdir()
     try:
         yield temporary

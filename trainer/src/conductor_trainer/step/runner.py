@@ -17,6 +17,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from multiprocessing.connection import Connection
 from pathlib import Path
 from pkgutil import resolve_name
@@ -41,6 +42,8 @@ _FORK.set_forkserver_preload(
 )
 _SPAWN = multiprocessing.get_context("spawn")
 
+_NOTHING = nullcontext()
+
 
 def claim_stdout() -> Callable[[JsonObject], None]:
     """Reserves stdout for lines of JSON; library output, here or in a step, goes to stderr."""
@@ -63,8 +66,18 @@ class StepRunner:
         """Starts the fork server (takes seconds). Raises `TrainerError` if no step can start."""
         await self.run("start", {}, None, lambda _: None)
 
-    async def run(self, job: str, request: Any, file: Path | None, report: Report) -> JsonObject:
-        """Runs a step; cancelling kills it. Raises its `TrainerError`, or `StepLost` if it died."""
+    async def run(
+        self,
+        job: str,
+        request: Any,
+        file: Path | None,
+        report: Report,
+        meanwhile: AbstractAsyncContextManager[None] = _NOTHING,
+    ) -> JsonObject:
+        """Runs a step, with `meanwhile` entered once its turn has come. Cancelling kills it.
+
+        Raises its `TrainerError`, or `StepLost` if it died.
+        """
         report("waiting")
         # Temporal's heartbeats find their activity through the context.
         loop, context = asyncio.get_running_loop(), contextvars.copy_context()
@@ -72,7 +85,7 @@ class StepRunner:
         def relay(phase: str) -> None:
             loop.call_soon_threadsafe(report, phase, context=context)
 
-        async with self._turn:
+        async with self._turn, meanwhile:
             step = _Step((job, self._root, request, file), self._perform)
             ended = loop.run_in_executor(None, step.run, relay)
             try:

@@ -3,6 +3,7 @@
 Several processes each hold a share of the model and, with LoRA, a copy of the adapter.
 """
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from transformers import PreTrainedTokenizerBase
 from conductor_trainer.chat import close, encode, prompts_of
 from conductor_trainer.checkpoint import Chat, Probe, Record, describe, identity_of, make_checkpoint
 from conductor_trainer.contract import CheckpointName, Config, JsonObject
+from conductor_trainer.errors import ModelInvalid
 from conductor_trainer.model import Policy, logprobs_of, save_policy
 from conductor_trainer.step.messages import Report
 from conductor_trainer.weights import weights_sha256
@@ -149,6 +151,16 @@ def probed_tokens(tokenizer: PreTrainedTokenizerBase, chat: Chat) -> list[int]:
 
 
 def take_probe(policy: Policy, probed: Sequence[int]) -> Probe:
-    """Returns log-probabilities of tokens, which a server of the checkpoint must match."""
+    """Returns log-probabilities of tokens, which a server of the checkpoint must match.
+
+    Raises `ModelInvalid` if one is no finite number, which JSON does not have.
+    """
     policy.eval()
-    return Probe([*probed], logprobs_of(policy, probed))
+    logprobs = logprobs_of(policy, probed)
+    if not all(map(math.isfinite, logprobs)):
+        raise ModelInvalid(
+            f"The model gives a log-probability of {min(logprobs)}, so its weights are broken. "
+            "Nothing was saved: get a sound copy of the base model or, if these weights were "
+            "learned here, lower the learning rate."
+        )
+    return Probe([*probed], logprobs)

@@ -212,8 +212,7 @@ class TrainerActivities:
         """Runs a step while the servers that share its GPU sleep."""
         servers = request.get("asleep", [])
         self._allowed.check_servers(servers)
-        async with asleep(servers):
-            return await self._steps.run(job, request, file, report)
+        return await self._steps.run(job, request, file, report, meanwhile=asleep(servers))
 
     def _hold(self, checkpoint: CheckpointName) -> Hold:
         return lambda files: files.enter_context(self._cache.held(checkpoint))
