@@ -61,7 +61,7 @@ test('store gc keeps what records of training and evaluations refer to', async (
   await store.write(result, Buffer.from(JSON.stringify({ answer: found })));
   const [named, gone] = ['ab', 'cd'].map((start) => `weights/${start}/${start.repeat(32)}`);
   const files = [{ path: 'model/model.safetensors', bytes: 9, sha256: 'ab'.repeat(32) }];
-  const record = JSON.stringify({ schema: 1, files });
+  const record = JSON.stringify({ schema: 1, record: { kind: 'base' }, files });
   await artifacts.write('training/night/weights/000001.json', Buffer.from(record));
   const monthAgo = new Date(Date.now() - A_MONTH_MS);
   for (const key of [named, gone].map(String)) {
