@@ -57,12 +57,14 @@ afterEach(() => {
 });
 
 test('a run whose start was not confirmed is named, so that nobody pays for it twice', async () => {
-  const start = (...args: string[]) => stage.start(args, { env: { TEMPORAL_ADDRESS: way.address } }).ended;
+  const env = { TEMPORAL_ADDRESS: way.address };
+  const start = (...args: string[]) => stage.start(args, { env }).ended;
   const watched = /If it is running, follow it with: temporal-conductor watch (\S+)\n/;
-  const solved = await start('solve', 'Is it?');
+  await stage.startReady(['worker']);
+  // A worker of the command's own would end with it, and leave its calls to be timed out.
+  const solved = await start('solve', '--detach', 'Is it?');
   expect(solved).toMatchObject(endedWith(1, watched));
   const [, id = ''] = watched.exec(solved.stderr) ?? [];
-  await stage.startReady(['worker']);
   expect(await stage.run('watch', id)).toMatchObject({ code: 0, stdout: 'It is.\n' });
   const retried = await start('retry', id, '--from', '1');
   expect(retried).toMatchObject(endedWith(1, watched));
@@ -70,4 +72,4 @@ test('a run whose start was not confirmed is named, so that nobody pays for it t
   expect(again).toMatch(new RegExp(`^${id}-retry-`));
   expect(await stage.run('watch', again)).toMatchObject({ code: 0, stdout: 'It is.\n' });
   expect(stage.callsOf('alpha')).toBe(2);
-}, 120_000);
+});
