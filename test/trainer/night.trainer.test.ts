@@ -25,8 +25,8 @@ beforeAll(async () => {
     training: {
       questions: 2,
       groupSize: 4,
-      cycles: 3,
-      totalCycles: 3,
+      cycles: 4,
+      totalCycles: 4,
       keep: { last: 2 },
       imitation: { cycles: 1, steps: 2, batch: 8, learningRate: 1e-3, again: { every: 2, steps: 3 } },
     },
@@ -46,33 +46,36 @@ test('each cycle makes a checkpoint, which the next one samples; the first and s
     const { id } = await stage.training.start({ trainRun, date: '2026-01-10' });
     return stage.temporal.client.workflow.getHandle(id).result() as Promise<NightProgress>;
   });
-  expect(progress).toMatchObject({ status: 'done', done: 3, cycles: { first: 1, last: 3 }, warning: null });
-  const cycles = await Promise.all([1, 2, 3].map((cycle) => read<CycleMetrics>(metricsKey(trainRun, cycle))));
+  expect(progress).toMatchObject({ status: 'done', done: 4, cycles: { first: 1, last: 4 }, warning: null });
+  const cycles = await Promise.all(
+    [1, 2, 3, 4].map((cycle) => read<CycleMetrics>(metricsKey(trainRun, cycle))),
+  );
   expect(cycles.map(({ checkpoint }) => checkpoint)).toEqual([
     'lesson/000001',
     'lesson/000002',
     'lesson/000003',
+    'lesson/000004',
   ]);
-  expect(cycles.map(({ imitation }) => imitation !== null)).toEqual([true, false, true]);
-  expect(cycles.map(({ update }) => update !== null)).toEqual([false, true, false]);
+  expect(cycles.map(({ imitation }) => imitation !== null)).toEqual([true, false, true, false]);
+  expect(cycles.map(({ update }) => update !== null)).toEqual([false, true, false, true]);
   const examples = await stage.artifacts.read(cycleExamplesKey(trainRun, 3));
   expect(examples?.toString('utf8').trim().split('\n')).toHaveLength(3 * 8);
   expect(await stage.store.read(rightPlansKey(trainRun, 2))).not.toBeNull();
   expect(cycles[1]?.update?.logprobGap).toBeLessThan(1e-4);
-  expect(await read(checkpointManifestKey(trainRun, '000002'))).toMatchObject({ prompt: 'compact' });
+  expect(await read(checkpointManifestKey(trainRun, '000004'))).toMatchObject({ prompt: 'compact' });
 }, 300_000);
 
 test('a night leaves only what may still be needed on disk, in the store and artifacts, and on the policy server', async () => {
   const { trainRun, artifacts, checkpoints, policyUrl, store } = stage;
   const folders = (await readdir(join(checkpoints, trainRun))).filter((name) => !name.startsWith('.'));
-  expect(folders).not.toContain('000001');
+  for (const gone of ['000001', '000002']) expect(folders).not.toContain(gone);
   expect(folders.length).toBeLessThanOrEqual(4);
-  const manifests = ['000002', '000003', 'warm'].map((name) => checkpointManifestKey(trainRun, name));
+  const manifests = ['000003', '000004', 'warm'].map((name) => checkpointManifestKey(trainRun, name));
   expect(await store.list(checkpointsFolder(trainRun))).toEqual(manifests);
-  const weights = ['000002', '000003', 'base', 'warm'].map((name) => weightsKey(trainRun, name));
+  const weights = ['000003', '000004', 'base', 'warm'].map((name) => weightsKey(trainRun, name));
   expect(await artifacts.list(weightsFolder(trainRun))).toEqual(weights);
   const { data } = (await (await fetch(`${policyUrl}/models`)).json()) as { data: { id: string }[] };
-  expect(data.map(({ id }) => id)).toEqual(['lesson-warm', 'lesson-000003']);
+  expect(data.map(({ id }) => id)).toEqual(['lesson-warm', 'lesson-000004']);
 });
 
 test.each(['train-lesson', 'lesson-000001-0'])('the history of %s replays', async (id) => {
