@@ -44,10 +44,13 @@ function hasCode(error: unknown, ...codes: readonly Code[]): boolean {
   return codes.some((each) => CODES[each] === code);
 }
 
-/** Returns the server's error, which Temporal's client wraps in most of its methods. */
+/** Returns the server's error: Temporal's client wraps it in most of its methods, and a native connection throws it. */
 function serverErrorIn(error: unknown): { readonly code: number; readonly details: string } | undefined {
-  const cause: unknown = error instanceof ServiceError ? error.cause : error;
-  return isGrpcServiceError(cause) ? cause : undefined;
+  const cause: unknown = error instanceof ServiceError && !isGrpcServiceError(error) ? error.cause : error;
+  if (!isGrpcServiceError(cause)) return undefined;
+  const { code, details, message } = cause;
+  // A native connection has the server's words as the message.
+  return { code, details: details === '' ? message : details };
 }
 
 /** Returns what the server says of a run, or null if `isNotFound`. */
