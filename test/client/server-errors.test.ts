@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => temporal.close());
 
-const refusalOf = (asked: Promise<unknown>): Promise<unknown> =>
+const errorOf = (asked: Promise<unknown>): Promise<unknown> =>
   asked.then(
     () => null,
     (error: unknown) => error,
@@ -23,12 +23,12 @@ test.each(['connection', 'nativeConnection'] as const)(
     const { workflowService: service } = client;
     const execution = { workflowId: 'nobody-started-it' };
     const missing = service.describeWorkflowExecution({ namespace: 'default', execution });
-    expect(isNotFound(await refusalOf(missing))).toBe(true);
-    expect(isNotFound(await refusalOf(client.workflow.getHandle('nobody-started-it').describe()))).toBe(true);
+    expect(isNotFound(await errorOf(missing))).toBe(true);
+    expect(isNotFound(await errorOf(client.workflow.getHandle('nobody-started-it').describe()))).toBe(true);
     const invalid = service.describeWorkflowExecution({
       namespace: 'default',
       execution: { workflowId: '' },
     });
-    expect(invalidityIn(await refusalOf(invalid))).toMatch(/WorkflowId/);
+    expect(invalidityIn(await errorOf(invalid))).toMatch(/WorkflowId/);
   },
 );

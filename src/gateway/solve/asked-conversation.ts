@@ -10,9 +10,9 @@ import type { Utterance, UtteredCall, UtteredResult } from './request-calls';
 /** Results of functions of the caller, for which a run waits. */
 export interface HandedResults {
   readonly results: readonly UtteredResult[];
-  /** What is said beside them, for the models that read them; '' for nothing. */
+  /** Text sent along with the results, for the models that read them; empty if there was none. */
   readonly said: string;
-  /** What the user says of that, for the Conductor. */
+  /** The user's part of that text, a hint for the Conductor. */
   readonly hint: string;
 }
 
