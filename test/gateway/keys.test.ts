@@ -6,7 +6,8 @@ const stage = useStore();
 
 afterEach(() => jest.restoreAllMocks());
 
-const BEGUN = performance.now();
+/** Whole, so that a time after it is exact. */
+const BEGUN = Math.floor(performance.now());
 
 /** Stops a checker's clock at a time after the beginning. */
 function stopClockAt(milliseconds: number): void {
