@@ -1,7 +1,8 @@
 // A test file's name ends in its lane: `x.slow.test.ts` is in lane `slow`. A file that names none is in `npm test`, which
-// needs Node, npm and Python 3 alone. `slow` takes long, `endurance` takes many minutes a file, `trainer` needs the
-// trainer's Python, and `learning` trains with it for minutes. A command names its lanes by --selectProjects, whose list
-// the next option ends.
+// needs Node, npm and Python 3 alone. `slow` takes long, and `trainer` needs the trainer's Python: with `quick`, a change
+// must pass them. The others run at night: `nightly` repeats what these show over more stores, programs and states,
+// `endurance` takes many minutes a file, and `learning` trains for minutes. A command names its lanes by
+// --selectProjects, whose list the next option ends.
 const { readdirSync } = require('node:fs');
 const { join } = require('node:path');
 
@@ -13,7 +14,7 @@ const ALONE =
 /** Files of a lane that run in groups: for most, it takes longer to load what they need than to run their tests. */
 const TOGETHER = {
   [QUICK]: (file) => laneOf(file) === QUICK && !ALONE.test(file),
-  slow: (file) => laneOf(file) === 'slow' && file.startsWith('research/'),
+  nightly: (file) => laneOf(file) === 'nightly' && file.startsWith('research/'),
 };
 const FILES_OF_A_GROUP = 8;
 const RANDOM = [
@@ -21,13 +22,14 @@ const RANDOM = [
   'config/hostile-config',
   'evaluation/compare-pairs',
   'evaluation/data/hostile-files',
-  'evaluation/simulated-statistics.slow',
-  'evaluation/skills.slow',
+  'evaluation/killed.slow',
+  'evaluation/simulated-statistics.nightly',
+  'evaluation/skills.nightly',
   'grading/hostile',
   'plan/hostile-replies',
-  'training/workflows/many-mangled-inputs.slow',
+  'training/workflows/many-mangled-inputs.nightly',
 ];
-const LANE = /\.(slow|endurance|trainer|learning)\.test\.ts$/;
+const LANE = /\.(slow|trainer|nightly|endurance|learning)\.test\.ts$/;
 
 const swc = {
   jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
@@ -71,8 +73,9 @@ const lanes = [
     globals: { isThorough: true },
   },
   lane('slow'),
-  lane('endurance'),
   lane('trainer'),
+  lane('nightly'),
+  lane('endurance'),
   lane('learning'),
 ];
 

@@ -5,9 +5,11 @@ import type { MethodRecord } from '../../src/evaluation/results';
 import { embeddedServer, stopServer } from '../../src/local/embedded-server';
 import { startWorkerProcess } from '../durability/worker-process';
 import { freshFolder } from '../local/fresh-folder';
+import { tries } from '../support/thorough';
 import { type EvaluationStage, openEvaluation } from './open-evaluation';
 
 const QUESTIONS = questionsOf(4);
+const SEEDS = Array.from({ length: tries(4) }, (_, index) => index + 1);
 const METHODS = ['conductor', 'workers', 'vote:clerk', 'random', 'silent'];
 
 /** Returns the parts of the records that must not depend on kills. */
@@ -23,7 +25,7 @@ async function finishedCalls(stage: EvaluationStage): Promise<ReadonlySet<string
   return new Set(keys.map((key) => key.replace(/^.*\/|\.json$/g, '')));
 }
 
-test.each([1, 2])(
+test.each(SEEDS)(
   'after kills of worker and server with seed %d, verdicts are the same and no finished call is paid again',
   async (seed) => {
     const folder = await freshFolder();

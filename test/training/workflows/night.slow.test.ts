@@ -12,7 +12,7 @@ import { samplingSeed } from '../../../src/training/draw';
 import { CANNOT_LEARN, nightWorkflowId, PREFLIGHT, UPDATE } from '../../../src/training/names';
 import type { TrainingInput } from '../../../src/training/config/schema';
 import { ArtifactFolder } from '../../../src/training/artifacts';
-import { batchKey, gateKey } from '../../../src/training/store-keys';
+import { batchKey } from '../../../src/training/store-keys';
 import { readServing } from '../../../src/training/client';
 import { startImpatientServer } from '../../support/impatient-server';
 import { testTaskQueue } from '../../support/temporal';
@@ -109,18 +109,6 @@ async function rewardsInBatch(): Promise<unknown[]> {
   const rows = lines.trimEnd().split('\n').slice(1);
   return rows.map((row) => (JSON.parse(row) as { reward: unknown }).reward).sort();
 }
-
-test('trials that choose where the next night starts make the gate stricter', async () => {
-  const judgementOf = async (training: TrainingInput): Promise<unknown> => {
-    await open({ heldOut: 5, training: { cycles: 2, evaluateEvery: 1, ...training } });
-    await stage.whileWorking(() => train(DATE));
-    const record = await stage.store.read(gateKey(stage.trainRun, DATE));
-    return (JSON.parse(record?.toString() ?? '{}') as { judgement?: unknown }).judgement;
-  };
-  expect(await judgementOf({ continueFrom: 'best' })).toBe(3);
-  await stage.close();
-  expect(await judgementOf({ continueFrom: 'serving' })).toBe(1);
-});
 
 /** Trains a night whose grader is the test's own activity. */
 async function trainJudgedBy(
@@ -263,22 +251,6 @@ test('a night that cannot pay for a whole group starts no further cycle, and is 
     { verdicts: { ungraded: 2 } },
   ]);
   expect((await readNight(stage.store, stage.trainRun, DATE))?.decision).toContain('was not judged');
-});
-
-test('after a night that made the policy worse, the next one continues from the serving checkpoint', async () => {
-  await open({ heldOut: 5 });
-  stage.policy.writeEach(({ model, temperature }, place) => {
-    const isRight = temperature === 1 ? place % 2 === 0 : model === `${stage.trainRun}-000001`;
-    return isRight ? REPLIES.right : REPLIES.wrong;
-  });
-  await stage.whileWorking(async () => {
-    await train(DATE);
-    await train(NEXT);
-  });
-  const { decision, checkpoint } = (await readNight(stage.store, stage.trainRun, NEXT)) ?? {};
-  expect(checkpoint).toMatchObject({ name: '000002' });
-  expect(decision).toContain(`. The next night continues from ${stage.trainRun}/000001`);
-  expect(await readTrainRun(stage.store, stage.trainRun)).toMatchObject({ checkpoint: { name: '000001' } });
 });
 
 test('a policy trained with reviews and drawn teams is tried with them', async () => {
