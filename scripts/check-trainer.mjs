@@ -1,5 +1,6 @@
 // `npm run trainer:check`: checks style, types and tests of the trainer, the Python examples and the GPU programs,
 // with the tools of the locked environment, two at a time. Prints each tool's output when it has ended.
+// `npm run trainer:check -- nightly` runs the tests that a change need not wait for, and nothing else.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
@@ -12,13 +13,14 @@ const python = execFileSync(process.execPath, [PREPARE], { encoding: 'utf8', std
 const cwd = fileURLToPath(new URL('../trainer', import.meta.url));
 const ELSEWHERE = ['../examples/python', '../research/night', '../research/smollm2', '../scripts/gpu'];
 const config = ['--config', 'pyproject.toml'];
-const checks = [
-  ...halvesOf('tests').map((files) => ['pytest', ...files]),
+const ofAChange = [
+  ...sharesOf('tests', 4).map((files) => ['pytest', ...files]),
   ['ruff', 'check', ...config, '.', ...ELSEWHERE],
   ['ruff', 'format', '--check', ...config, '.', ...ELSEWHERE],
   // Once for all: most of its time goes to the types of the packages.
   ['pyright', '--pythonpath', python, 'src', 'tests', 'bench', ...ELSEWHERE],
 ];
+const checks = process.argv.includes('nightly') ? [['pytest', '-m', 'nightly']] : ofAChange;
 const results = await Promise.all([takeTurns(), takeTurns()]);
 process.exitCode = results.flat().every((status) => status === 0) ? 0 : 1;
 
@@ -40,20 +42,17 @@ async function run([tool, ...options]) {
   return status;
 }
 
-/** Splits the test files into two halves of about equal size, since duration roughly follows size. */
-function halvesOf(folder) {
+/** Splits the test files into shares of about equal size, since duration roughly follows size. */
+function sharesOf(folder, count) {
   const files = readdirSync(`${cwd}/${folder}`)
     .filter((name) => /^test_.*\.py$/.test(name))
     .map((name) => ({ path: `${folder}/${name}`, size: statSync(`${cwd}/${folder}/${name}`).size }))
     .sort((one, other) => other.size - one.size);
-  const halves = [
-    { size: 0, paths: [] },
-    { size: 0, paths: [] },
-  ];
+  const shares = Array.from({ length: count }, () => ({ size: 0, paths: [] }));
   for (const { path, size } of files) {
-    const [smaller] = halves.sort((one, other) => one.size - other.size);
-    smaller.paths.push(path);
-    smaller.size += size;
+    const [smallest] = shares.sort((one, other) => one.size - other.size);
+    smallest.paths.push(path);
+    smallest.size += size;
   }
-  return halves.map(({ paths }) => paths);
+  return shares.map(({ paths }) => paths);
 }

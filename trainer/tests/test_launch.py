@@ -154,7 +154,7 @@ async def update_and_kill(root: Path, chance: random.Random) -> bool:
     return False
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.nightly)])
 def test_whichever_process_is_killed_whenever_the_weights_are_the_same(
     warm: Path, undisturbed: dict[str, torch.Tensor], tmp_path: Path, kills: int
 ) -> None:

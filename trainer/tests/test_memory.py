@@ -236,7 +236,7 @@ def test_processes_hold_what_is_reckoned_for_each(tmp_path: Path, tuning: Any) -
         (2, {**LORA, "rank": 32}),
     ],
 )
-@pytest.mark.parametrize("micro", [2, 4])
+@pytest.mark.parametrize("micro", [2, pytest.param(4, marks=pytest.mark.nightly)])
 def test_the_allocator_gives_out_what_is_reckoned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int, tuning: Any, micro: int
 ) -> None:

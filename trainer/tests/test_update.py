@@ -611,7 +611,7 @@ def test_weights_that_cannot_be_read_are_told_by_their_folder(
     assert not failure.value.retryable
 
 
-@pytest.mark.parametrize("tuning", [FULL, LORA])
+@pytest.mark.parametrize("tuning", [pytest.param(FULL, marks=pytest.mark.nightly), LORA])
 def test_two_and_four_processes_learn_what_one_learns(
     warm: Path, adapted: Path, tmp_path: Path, tuning: Any
 ) -> None:

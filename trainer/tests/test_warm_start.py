@@ -155,7 +155,7 @@ def test_a_batch_passes_through_the_model_in_parts(root: Path, tmp_path: Path) -
     assert losses[0] == pytest.approx(losses[1], abs=1e-4)
 
 
-@pytest.mark.parametrize("tuning", [FULL, LORA])
+@pytest.mark.parametrize("tuning", [pytest.param(FULL, marks=pytest.mark.nightly), LORA])
 def test_two_processes_learn_what_one_learns(
     tmp_path: Path, tuning: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
