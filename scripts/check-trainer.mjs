@@ -1,6 +1,6 @@
 // `npm run trainer:check`: checks style, types and tests of the trainer, the Python examples and the GPU programs,
-// with the tools of the locked environment, two at a time. Prints each tool's output when it has ended.
-// `npm run trainer:check -- nightly` runs the tests that a change need not wait for, and nothing else.
+// with the tools of the locked environment, three at a time, since tests often wait for processes. Prints each tool's
+// output when it has ended. `npm run trainer:check -- nightly` runs the tests that a change need not wait for alone.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
@@ -21,7 +21,7 @@ const ofAChange = [
   ['pyright', '--pythonpath', python, 'src', 'tests', 'bench', ...ELSEWHERE],
 ];
 const checks = process.argv.includes('nightly') ? [['pytest', '-m', 'nightly']] : ofAChange;
-const results = await Promise.all([takeTurns(), takeTurns()]);
+const results = await Promise.all([takeTurns(), takeTurns(), takeTurns()]);
 process.exitCode = results.flat().every((status) => status === 0) ? 0 : 1;
 
 async function takeTurns() {
