@@ -23,6 +23,7 @@ beforeAll(async () => {
     seed: 1,
     warmStartSteps: 40,
     training: {
+      run: 'spent',
       questions: 2,
       groupSize: 4,
       cycles: 4,
@@ -51,10 +52,10 @@ test('each cycle makes a checkpoint, which the next one samples; the first and s
     [1, 2, 3, 4].map((cycle) => read<CycleMetrics>(metricsKey(trainRun, cycle))),
   );
   expect(cycles.map(({ checkpoint }) => checkpoint)).toEqual([
-    'lesson/000001',
-    'lesson/000002',
-    'lesson/000003',
-    'lesson/000004',
+    'spent/000001',
+    'spent/000002',
+    'spent/000003',
+    'spent/000004',
   ]);
   expect(cycles.map(({ imitation }) => imitation !== null)).toEqual([true, false, true, false]);
   expect(cycles.map(({ update }) => update !== null)).toEqual([false, true, false, true]);
@@ -75,10 +76,10 @@ test('a night leaves only what may still be needed on disk, in the store and art
   const weights = ['000003', '000004', 'base', 'warm'].map((name) => weightsKey(trainRun, name));
   expect(await artifacts.list(weightsFolder(trainRun))).toEqual(weights);
   const { data } = (await (await fetch(`${policyUrl}/models`)).json()) as { data: { id: string }[] };
-  expect(data.map(({ id }) => id)).toEqual(['lesson-warm', 'lesson-000004']);
+  expect(data.map(({ id }) => id)).toEqual(['spent-warm', 'spent-000004']);
 });
 
-test.each(['train-lesson', 'lesson-000001-0'])('the history of %s replays', async (id) => {
+test.each(['train-spent', 'spent-000001-0'])('the history of %s replays', async (id) => {
   const history = await stage.temporal.client.workflow.getHandle(id).fetchHistory();
   await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, history, id);
 });

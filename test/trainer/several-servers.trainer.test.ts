@@ -29,11 +29,11 @@ const DYING: Whim = (path, body) =>
   path === '/v1/completions' && body.includes(`"n":${GROUP}`) ? 'dies' : null;
 /** Is too slow for one checkpoint. */
 const LAGGING: Whim = (path, body) =>
-  path === '/v1/load_lora_adapter' && body.includes('lesson-000001') ? 'not ready' : null;
+  path === '/v1/load_lora_adapter' && body.includes('several-000001') ? 'not ready' : null;
 /** Answers for one checkpoint with the weights of an earlier one, under the right name. */
 const WRONG: Whim = (path, body) =>
-  path === '/v1/completions' && body.includes('lesson-000002')
-    ? { instead: body.replace('lesson-000002', 'lesson-warm') }
+  path === '/v1/completions' && body.includes('several-000002')
+    ? { instead: body.replace('several-000002', 'several-warm') }
     : null;
 
 async function openWhimsical(whim: Whim): Promise<Whimsical> {
@@ -56,7 +56,7 @@ async function openWhimsical(whim: Whim): Promise<Whimsical> {
       const said = await fetch(`${served.origin}${url}`, { method, headers, ...sent });
       const told = await said.text();
       response.writeHead(said.status, headers);
-      response.end(does === null ? told : told.replace('lesson-warm', 'lesson-000002'));
+      response.end(does === null ? told : told.replace('several-warm', 'several-000002'));
     };
     answer().catch(() => response.destroy());
   });
@@ -83,6 +83,7 @@ beforeAll(async () => {
     seed: 1,
     warmStartSteps: 40,
     training: {
+      run: 'several',
       questions: 2,
       groupSize: GROUP,
       maxDraws: 3,

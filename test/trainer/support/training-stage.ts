@@ -6,7 +6,7 @@ import type { Files } from '../../../src/store/store';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import { openFiles } from '../../../src/training/client';
 import { TrainingClient } from '../../../src/training';
-import { type Lesson, TRAIN_RUN, trainingOf, writeLesson } from '../../../research/support/lesson';
+import { type Lesson, trainingOf, writeLesson } from '../../../research/support/lesson';
 import { type PythonProgram, runPython } from '../../../research/support/programs';
 import { openStage, type Stage } from '../../support/stage';
 import { testTaskQueue } from '../../support/temporal';
@@ -25,7 +25,10 @@ export interface TrainingStage extends Stage {
   readonly trainer: PythonProgram;
 }
 
-export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> {
+/** Lesson whose training run has a name of its own, since all test files share one Temporal server. */
+type NamedLesson = Lesson & { readonly training: { readonly run: string } };
+
+export async function openTrainingStage(lesson: NamedLesson): Promise<TrainingStage> {
   const folder = await mkdtemp(join(tmpdir(), 'lesson-'));
   await writeLesson(lesson, folder);
   const { workers, maxSteps } = lesson.world;
@@ -49,7 +52,7 @@ export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> 
     }),
   });
   // A lesson may place a proxy before the server.
-  const servers = [lesson.training?.policy?.baseUrl ?? policyUrl].flat();
+  const servers = [lesson.training.policy?.baseUrl ?? policyUrl].flat();
   const allowed = ['--task-queue', trainerQueue, '--export-root', tmpdir()];
   for (const server of servers) if (server !== undefined) allowed.push('--allow-server', server);
   const trainer = await runPython('worker', [...places, ...allowed], {
@@ -57,7 +60,7 @@ export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> 
   });
   return {
     ...stage,
-    trainRun: lesson.training?.run ?? TRAIN_RUN,
+    trainRun: lesson.training.run,
     training: new TrainingClient({ client: stage.temporal.client, taskQueue: stage.taskQueue }),
     checkpoints,
     artifacts,
