@@ -2,12 +2,12 @@ import type { SolveTrace } from '../../src';
 import { DECIDE_CALL_UPDATE, STATE_QUERY } from '../../src/protocol/names';
 import { waitingCalls } from '../../src/trace/waiting-calls';
 import { endOf, until } from '../support/until';
-import { call, SERVER, TOOLS, useBench } from './bench';
+import { call, SERVER, TOOLS, useToolShelf } from './tool-shelf';
 
 const question = 'Where does the Danube rise?';
 
-const bench = useBench();
-const { open, play, called, told } = bench;
+const shelf = useToolShelf();
+const { open, play, called, told } = shelf;
 
 const REFUSED = [
   [{ call: '1.a.1.1' }, /approve .* is missing/],
@@ -40,7 +40,7 @@ describe('a tool of which a person decides on each call', () => {
   /** Waits until calls wait for a person, and returns their ids. */
   async function waiting(id: string): Promise<string[]> {
     const trace = await until(
-      () => bench.stage.client.trace(id),
+      () => shelf.stage.client.trace(id),
       ({ waitsFor }) => waitsFor === 'approval',
     );
     return waitingCalls(trace).map((each) => each.id);
@@ -49,21 +49,21 @@ describe('a tool of which a person decides on each call', () => {
   test('waits, tells what waits, and goes on with what was decided; deciding twice alike changes nothing', async () => {
     await open({ tools: asking });
     play(order, 'It is ordered.');
-    await bench.stage.whileWorking(async () => {
-      const { id } = await bench.stage.client.start({ question });
+    await shelf.stage.whileWorking(async () => {
+      const { id } = await shelf.stage.client.start({ question });
       expect(await waiting(id)).toEqual(['1.a.1.1']);
       expect(called()).toEqual([]);
-      const { rounds } = await bench.stage.client.trace(id);
+      const { rounds } = await shelf.stage.client.trace(id);
       expect(waitingCalls({ id, rounds })).toEqual([
         { run: id, id: '1.a.1.1', name: 'shelf__order', arguments: '{"item":"a map"}' },
       ]);
       const decision = { call: '1.a.1.1', approve: true };
-      await bench.stage.client.decideCall(id, decision, { name: 'ada' });
-      await bench.stage.client.decideCall(id, decision, { name: 'ada' });
+      await shelf.stage.client.decideCall(id, decision, { name: 'ada' });
+      await shelf.stage.client.decideCall(id, decision, { name: 'ada' });
       await expect(
-        bench.stage.client.decideCall(id, { ...decision, approve: false, reason: 'No.' }),
+        shelf.stage.client.decideCall(id, { ...decision, approve: false, reason: 'No.' }),
       ).rejects.toThrow('call 1.a.1.1 was approved already');
-      const result = await endOf(bench.stage, id);
+      const result = await endOf(shelf.stage, id);
       expect(result).toMatchObject({ status: 'completed', answer: 'It is ordered.' });
       expect(result.steered).toMatchObject([{ kind: 'approved', call: '1.a.1.1', by: 'ada' }]);
       expect(result.rounds[0]?.steps[0]?.turns?.[0]?.calls[0]).toMatchObject({
@@ -78,20 +78,20 @@ describe('a tool of which a person decides on each call', () => {
     await open({ tools: asking });
     const calls = ['a map', 'a globe'].map((item) => ({ name: 'shelf__order', input: { item } }));
     play({ text: '', calls }, 'One is ordered.');
-    await bench.stage.whileWorking(async () => {
-      const { id } = await bench.stage.client.start({ question });
+    await shelf.stage.whileWorking(async () => {
+      const { id } = await shelf.stage.client.start({ question });
       expect(await waiting(id)).toEqual(['1.a.1.1', '1.a.1.2']);
-      await bench.stage.client.decideCall(id, { call: '1.a.1.1', approve: false, reason: 'We have one.' });
+      await shelf.stage.client.decideCall(id, { call: '1.a.1.1', approve: false, reason: 'We have one.' });
       expect(await waiting(id)).toEqual(['1.a.1.2']);
       // The history tells what the run itself tells.
-      const state = await bench.stage.temporal.client.workflow.getHandle(id).query<SolveTrace>(STATE_QUERY);
-      expect(callsIn(await bench.stage.client.trace(id))).toEqual(callsIn(state));
-      await bench.stage.client.decideCall(id, {
+      const state = await shelf.stage.temporal.client.workflow.getHandle(id).query<SolveTrace>(STATE_QUERY);
+      expect(callsIn(await shelf.stage.client.trace(id))).toEqual(callsIn(state));
+      await shelf.stage.client.decideCall(id, {
         call: '1.a.1.2',
         approve: true,
         arguments: { item: 'a small globe' },
       });
-      const result = await endOf(bench.stage, id);
+      const result = await endOf(shelf.stage, id);
       expect(result.rounds[0]?.steps[0]?.turns?.[0]?.calls).toMatchObject([
         { outcome: 'denied', approval: { decision: 'rejected' } },
         { outcome: 'ok', approval: { decision: 'edited' }, arguments: '{"item":"a small globe"}' },
@@ -107,14 +107,14 @@ describe('a tool of which a person decides on each call', () => {
   test('is not called with arguments of a person that do not fit it, whatever client sent them', async () => {
     await open({ tools: asking });
     play(order, 'Nothing is ordered.');
-    await bench.stage.whileWorking(async () => {
-      const { id } = await bench.stage.client.start({ question });
+    await shelf.stage.whileWorking(async () => {
+      const { id } = await shelf.stage.client.start({ question });
       const [waits] = await waiting(id);
       const decision = { call: waits, approve: true, arguments: { item: 7 } };
-      await bench.stage.temporal.client.workflow
+      await shelf.stage.temporal.client.workflow
         .getHandle(id)
         .executeUpdate(DECIDE_CALL_UPDATE, { args: [decision] });
-      const result = await endOf(bench.stage, id);
+      const result = await endOf(shelf.stage, id);
       expect(result.rounds[0]?.steps[0]?.turns?.[0]?.calls[0]).toMatchObject({
         outcome: 'error',
         approval: { decision: 'edited' },
@@ -130,7 +130,7 @@ describe('a tool of which a person decides on each call', () => {
   test('is not called if nobody decides in time, and the run goes on', async () => {
     await open({ tools: asking, limits: { approval: '1s' } });
     play(order, 'Nothing is ordered.');
-    const result = await bench.stage.solve({ question });
+    const result = await shelf.stage.solve({ question });
     expect(result).toMatchObject({ status: 'completed', answer: 'Nothing is ordered.', stoppedBy: null });
     expect(told()).toEqual(['Nobody decided on this call within 1 s, and it was not made.']);
     expect(called()).toEqual([]);
@@ -140,12 +140,12 @@ describe('a tool of which a person decides on each call', () => {
   test('is not called once the time of its run is over, and the run ends', async () => {
     await open({ tools: asking });
     play(order, 'It is ordered.');
-    await bench.stage.whileWorking(async () => {
-      const { id } = await bench.stage.client.start({ question });
+    await shelf.stage.whileWorking(async () => {
+      const { id } = await shelf.stage.client.start({ question });
       const [waits = ''] = await waiting(id);
-      await bench.stage.client.setLimits(id, { wallClockMs: 1 });
-      await bench.stage.client.decideCall(id, { call: waits, approve: true });
-      const result = await endOf(bench.stage, id);
+      await shelf.stage.client.setLimits(id, { wallClockMs: 1 });
+      await shelf.stage.client.decideCall(id, { call: waits, approve: true });
+      const result = await endOf(shelf.stage, id);
       expect(result).toMatchObject({ stoppedBy: 'wallClock', error: { type: 'Limit.WallClock' } });
       expect(result.rounds[0]?.steps[0]?.turns).toMatchObject([{ calls: [{ outcome: 'error' }] }]);
     });
@@ -155,13 +155,13 @@ describe('a tool of which a person decides on each call', () => {
   test('refuses what is no decision on a call that waits', async () => {
     await open({ tools: asking });
     play(order, 'Done.');
-    await bench.stage.whileWorking(async () => {
-      const { id } = await bench.stage.client.start({ question });
+    await shelf.stage.whileWorking(async () => {
+      const { id } = await shelf.stage.client.start({ question });
       await waiting(id);
       for (const [decision, refusal] of REFUSED)
-        await expect(bench.stage.client.decideCall(id, decision as never)).rejects.toThrow(refusal);
-      await bench.stage.client.cancel(id);
-      await expect(endOf(bench.stage, id)).resolves.toMatchObject({ status: 'cancelled' });
+        await expect(shelf.stage.client.decideCall(id, decision as never)).rejects.toThrow(refusal);
+      await shelf.stage.client.cancel(id);
+      await expect(endOf(shelf.stage, id)).resolves.toMatchObject({ status: 'cancelled' });
     });
     expect(called()).toEqual([]);
   });

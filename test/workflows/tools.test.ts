@@ -5,18 +5,18 @@ import type { LiveEvent } from '../../src';
 import type { ToolRequest } from '../../src/protocol/tool-use';
 import { testTaskQueue } from '../support/temporal';
 import { until } from '../support/until';
-import { call, SECRET, SERVER, TOOLS, useBench } from './bench';
+import { call, SECRET, SERVER, TOOLS, useToolShelf } from './tool-shelf';
 import { STAGE_KEY } from './stage';
 
 const question = 'Where does the Danube rise?';
 
-const bench = useBench();
-const { open, play, called, told, seen } = bench;
+const shelf = useToolShelf();
+const { open, play, called, told, seen } = shelf;
 
 test('a limit that pays for an answer, and not for all turns that there may be, does not end a run before it begins', async () => {
   await open();
   play(call('look_up', { word: 'The Danube' }), 'At Donaueschingen.');
-  const result = await bench.stage.solve({ question, limits: { costUsd: 1 } });
+  const result = await shelf.stage.solve({ question, limits: { costUsd: 1 } });
   expect(result).toMatchObject({ status: 'completed', answer: 'At Donaueschingen.', stoppedBy: null });
   expect(result.estimate?.nanoUsd).toBeGreaterThan(1e9);
   expect(called()).toHaveLength(1);
@@ -26,7 +26,7 @@ const timeOf = (time: string | null | undefined): number => Date.parse(time ?? '
 
 async function toolEventsOf(id: string): Promise<LiveEvent[]> {
   const events: LiveEvent[] = [];
-  for await (const event of bench.stage.client.stream(id))
+  for await (const event of shelf.stage.client.stream(id))
     if (event.kind.startsWith('tool')) events.push(event);
   return events;
 }
@@ -34,12 +34,12 @@ async function toolEventsOf(id: string): Promise<LiveEvent[]> {
 test('a worker looks something up, and its answer is the run’s; the trace and the history tell it alike', async () => {
   await open();
   play(call('look_up', { word: 'The Danube' }), 'At Donaueschingen.');
-  const result = await bench.stage.solve({ question }, 'tools-looked-up');
+  const result = await shelf.stage.solve({ question }, 'tools-looked-up');
   expect(result).toMatchObject({ status: 'completed', answer: 'At Donaueschingen.', degraded: false });
   expect(called()).toEqual(['look_up {"word":"The Danube"}']);
   expect(told()).toEqual(['The Danube rises at Donaueschingen.']);
   // The Conductor is told in the operator's words, and each worker of its own tools alone.
-  const [planned] = bench.stage.requestsTo('conductor');
+  const [planned] = shelf.stage.requestsTo('conductor');
   expect(planned?.body).toContain('0: a; can call: look_up, order, ');
   expect(planned?.body).not.toContain('of a test');
   expect(seen.map(({ tools }) => tools?.length)).toEqual([TOOLS.length + 1, TOOLS.length + 1]);
@@ -67,9 +67,9 @@ test('a worker looks something up, and its answer is the run’s; the trace and 
     { kind: 'toolCalled', ...place, arguments: '{"word":"The Danube"}' },
     { kind: 'toolEnded', ...place, outcome: 'ok', ms: expect.any(Number) as number },
   ]);
-  const rows = await bench.stage.rows('tools-looked-up');
+  const rows = await shelf.stage.rows('tools-looked-up');
   expect(rows.map(({ nanoUsd }) => nanoUsd).sort()).toEqual(
-    bench.stage.providers.log.map(({ nanoUsd }) => nanoUsd).sort(),
+    shelf.stage.providers.log.map(({ nanoUsd }) => nanoUsd).sort(),
   );
 });
 
@@ -84,7 +84,7 @@ test('results of every kind reach the model: too long, an error, no text, none i
     call('look_up', { word: 'It' }),
     'So be it.',
   );
-  const { answer, status } = await bench.stage.solve({ question });
+  const { answer, status } = await shelf.stage.solve({ question });
   expect({ answer, status }).toEqual({ answer: 'So be it.', status: 'completed' });
   const [huge = '', broken, picture, never, secret, die, after] = told();
   expect(Buffer.byteLength(huge)).toBeLessThanOrEqual(64 * 1024);
@@ -110,7 +110,7 @@ test('what cannot be called is told to the model, and is not called', async () =
     },
     'Never mind.',
   );
-  const result = await bench.stage.solve({ question });
+  const result = await shelf.stage.solve({ question });
   expect(result.answer).toBe('Never mind.');
   expect(told()[0]).toContain('There is no tool format_disk. You can call: shelf__look_up');
   expect(told()[1]).toContain('not a JSON object');
@@ -124,11 +124,11 @@ test('what cannot be called is told to the model, and is not called', async () =
 test('the last turn that the limits allow is asked without tools', async () => {
   await open({ limits: { toolTurns: 2 } });
   let word = 0;
-  bench.stage.providers.answer('a', (request) => {
+  shelf.stage.providers.answer('a', (request) => {
     seen.push(request);
     return request.tools === undefined ? 'At last.' : call('look_up', { word: `w${(word += 1)}` });
   });
-  expect((await bench.stage.solve({ question })).answer).toBe('At last.');
+  expect((await shelf.stage.solve({ question })).answer).toBe('At last.');
   expect(seen.map(({ tools }) => tools !== undefined)).toEqual([true, true, false]);
   expect(called()).toHaveLength(2);
 });
@@ -138,18 +138,18 @@ test('Gemini may call tools or is held to a schema, not both: the form of an ans
     ...{ id, provider: 'google', model: 'a', baseUrl, apiKeyEnv: STAGE_KEY },
     capabilities: { jsonSchema: true },
   }));
-  bench.stage.providers.answer('a', (request) => {
+  shelf.stage.providers.answer('a', (request) => {
     seen.push(request);
     return request.tools === undefined ? '{"place":"Donaueschingen"}' : call('look_up', { word: 'It' });
   });
   const answerSchema = { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] };
-  const result = await bench.stage.solve({ question, answerSchema });
+  const result = await shelf.stage.solve({ question, answerSchema });
   expect(result).toMatchObject({
     status: 'completed',
     degraded: false,
     answer: '{"place":"Donaueschingen"}',
   });
-  const forced = bench.stage
+  const forced = shelf.stage
     .requestsTo('a')
     .map(({ body }) => (JSON.parse(body) as { generationConfig: object }).generationConfig)
     .map((settings) => 'responseJsonSchema' in settings);
@@ -160,7 +160,7 @@ test('calls of a run are counted, and those above its limit are not made', async
   await open({ limits: { toolCalls: 2 } });
   const calls = ['a', 'b', 'c'].map((word) => ({ name: 'shelf__look_up', input: { word } }));
   play({ text: '', calls }, 'Enough.');
-  expect((await bench.stage.solve({ question })).answer).toBe('Enough.');
+  expect((await shelf.stage.solve({ question })).answer).toBe('Enough.');
   expect(called()).toHaveLength(2);
   expect(told()[2]).toContain('this run may make 2 calls of tools');
   expect(seen[1]?.tools).toBeUndefined();
@@ -170,29 +170,29 @@ test('calls that cannot be made count as well, so that a run ends', async () => 
   await open({ limits: { toolCalls: 2 } });
   const calls = ['a', 'b', 'c'].map((name) => ({ name, input: {} }));
   play({ text: '', calls }, 'Enough.');
-  expect((await bench.stage.solve({ question })).answer).toBe('Enough.');
+  expect((await shelf.stage.solve({ question })).answer).toBe('Enough.');
   expect(seen.map(({ tools }) => tools !== undefined)).toEqual([true, false]);
 });
 
 test('a turn after which no other could be paid for is asked without tools', async () => {
   await open({ limits: { calls: 3 } });
   let word = 0;
-  bench.stage.providers.answer('a', (request) => {
+  shelf.stage.providers.answer('a', (request) => {
     seen.push(request);
     return request.tools === undefined ? 'In time.' : call('look_up', { word: `w${(word += 1)}` });
   });
-  const result = await bench.stage.solve({ question });
+  const result = await shelf.stage.solve({ question });
   expect(result).toMatchObject({ status: 'completed', answer: 'In time.', stoppedBy: null });
   expect(seen.map(({ tools }) => tools !== undefined)).toEqual([true, false]);
 });
 
 test('a model that gets the same result for the same call three times must answer', async () => {
   await open();
-  bench.stage.providers.answer('a', (request) => {
+  shelf.stage.providers.answer('a', (request) => {
     seen.push(request);
     return request.tools === undefined ? 'Very well.' : call('look_up', { word: 'again' });
   });
-  expect((await bench.stage.solve({ question })).answer).toBe('Very well.');
+  expect((await shelf.stage.solve({ question })).answer).toBe('Very well.');
   expect(called()).toHaveLength(3);
   expect(told().at(-1)).toContain('the same result 3 times');
 });
@@ -200,7 +200,7 @@ test('a model that gets the same result for the same call three times must answe
 test('a program that was started for its tools ends with the worker', async () => {
   await open();
   play(call('look_up', { word: 'It' }), 'Well.');
-  await bench.stage.solve({ question });
+  await shelf.stage.solve({ question });
   const ended = `${process.env.TOOLS_LOG ?? ''}.ended`;
   await until(
     () => existsSync(ended),
@@ -211,8 +211,8 @@ test('a program that was started for its tools ends with the worker', async () =
 test('secrets of tools are in no history and no store', async () => {
   await open();
   play(call('secret'), 'Told.');
-  await bench.stage.solve({ question }, 'tools-secret');
-  const history = await bench.stage.temporal.client.workflow.getHandle('tools-secret').fetchHistory();
+  await shelf.stage.solve({ question }, 'tools-secret');
+  const history = await shelf.stage.temporal.client.workflow.getHandle('tools-secret').fetchHistory();
   const payloads = (history.events ?? []).map((event) =>
     JSON.stringify(event, (_, value: unknown) =>
       value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
@@ -220,17 +220,17 @@ test('secrets of tools are in no history and no store', async () => {
   );
   expect(payloads.join('')).not.toContain(SECRET);
   expect(payloads.join('')).not.toContain(SERVER);
-  expect(readFileSync(join(bench.stage.folder, 'store.db')).includes(SECRET)).toBe(false);
+  expect(readFileSync(join(shelf.stage.folder, 'store.db')).includes(SECRET)).toBe(false);
 });
 
 test('a worker that takes over begins anew, and is told what was called before it', async () => {
   await open();
-  bench.stage.providers.script('a', [call('order', { item: 'a map' }), { fault: 'refusal' }]);
-  bench.stage.providers.answer('b', 'The map is ordered.');
-  const result = await bench.stage.solve({ question });
+  shelf.stage.providers.script('a', [call('order', { item: 'a map' }), { fault: 'refusal' }]);
+  shelf.stage.providers.answer('b', 'The map is ordered.');
+  const result = await shelf.stage.solve({ question });
   expect(result).toMatchObject({ status: 'completed', answer: 'The map is ordered.', degraded: true });
   expect(called()).toEqual(['order {"item":"a map"}']);
-  const [asked] = bench.stage.requestsTo('b');
+  const [asked] = shelf.stage.requestsTo('b');
   expect(asked?.body).toContain('Before you, another member called shelf__order');
   expect(asked?.body).toContain('Ordered: a map.');
   expect(result.rounds[0]?.steps[0]).toMatchObject({ worker: 'b', turns: [{ worker: 'a', turn: 0 }] });
@@ -247,7 +247,7 @@ test('an activity and a workflow of the user’s are tools, too: what they get, 
   });
   const taken: unknown[] = [];
   const own = await Worker.create({
-    connection: bench.stage.temporal.nativeConnection,
+    connection: shelf.stage.temporal.nativeConnection,
     ...place,
     activities: {
       countStock: (request: ToolRequest) => {
@@ -265,7 +265,7 @@ test('an activity and a workflow of the user’s are tools, too: what they get, 
     { text: '', calls: [{ name: 'failing', input: {} }] },
     'Seven.',
   );
-  const result = await own.runUntil(() => bench.stage.solve({ question }));
+  const result = await own.runUntil(() => shelf.stage.solve({ question }));
   expect(result.answer).toBe('Seven.');
   expect(taken).toEqual([['stock', { item: 'nails' }, 0, 0, 0], 'failed']);
   expect(told()[0]).toBe('{"pieces":7}');

@@ -61,7 +61,7 @@ function openTooled(
 }
 
 /** What a test of tools uses: its stage once it has opened one, and what the worker and the server of tools saw. */
-export interface Bench {
+export interface ToolShelf {
   readonly stage: Stage;
   /** The worker's requests since the stage was opened. */
   readonly seen: SimulatedRequest[];
@@ -75,11 +75,11 @@ export interface Bench {
 }
 
 /** Gives each test stages of its own, which are closed after it. */
-export function useBench(): Bench {
+export function useToolShelf(): ToolShelf {
   const opened: Stage[] = [];
   const seen: SimulatedRequest[] = [];
   afterEach(() => Promise.all(opened.splice(0).map((each) => each.close())));
-  const bench: Bench = {
+  const shelf: ToolShelf = {
     get stage() {
       const stage = opened.at(-1);
       if (stage === undefined) throw new Error('the test has opened no stage');
@@ -95,7 +95,7 @@ export function useBench(): Bench {
       seen.length = 0;
     },
     play(...replies) {
-      bench.stage.providers.answer('a', (request) => {
+      shelf.stage.providers.answer('a', (request) => {
         seen.push(request);
         return replies[Math.min(seen.length, replies.length) - 1] ?? '';
       });
@@ -113,7 +113,7 @@ export function useBench(): Bench {
       return (seen[turn]?.exchanged ?? []).flatMap(({ kind, text }) => (kind === 'result' ? [text] : []));
     },
   };
-  return bench;
+  return shelf;
 }
 
 /** A turn of a model that calls a tool of the server. */
